@@ -1,0 +1,21 @@
+//! The three numbers that a decision needs to know of a device.
+
+/// What a device charges: the only thing of a device that a policy, an order or a readahead knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Costs {
+    /// Time that one more request takes, whatever its size, in nanoseconds.
+    pub request_ns: u64,
+    /// Sequential bandwidth in bytes per second.
+    pub bytes_per_second: u64,
+    /// Requests that the device serves at once.
+    pub depth: u32,
+}
+
+impl Costs {
+    /// Bytes that could be read in the time that one request costs: a gap smaller than this is cheaper to read than to skip.
+    #[must_use]
+    pub fn gap_bytes(&self) -> u64 {
+        let bytes = u128::from(self.request_ns) * u128::from(self.bytes_per_second) / 1_000_000_000;
+        u64::try_from(bytes).unwrap_or(u64::MAX)
+    }
+}

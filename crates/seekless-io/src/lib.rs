@@ -1,0 +1,1 @@
+//! The live engine: asynchronous, cached reads of packs and files.

@@ -1,0 +1,1 @@
+//! The real device: cold trials of workloads side by side.

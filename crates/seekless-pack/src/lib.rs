@@ -1,0 +1,1 @@
+//! Files and an order to a Zip, a Zip to an index.

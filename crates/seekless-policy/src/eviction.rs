@@ -1,0 +1,120 @@
+//! What to keep: one file per policy behind [`Eviction`].
+//!
+//! A policy hears only of requests, never of threads, pins or completions. Ids are dense numbers that the owner of
+//! the cache gives out; a policy is arrays and index-linked lists over them.
+
+/// A dense number that the owner of the cache gave to a page or file.
+pub type Id = u32;
+
+/// The `next_use` of a page that is never used again.
+pub const NEVER: u64 = u64::MAX;
+
+/// Why a page is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Use {
+    /// A demand read.
+    Read,
+    /// A demand write.
+    Write,
+    /// Fetched before anybody asked.
+    Prefetch,
+    /// First demand for a prefetched page; promotes nothing.
+    FirstUse,
+}
+
+/// One request to a cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Which page or file.
+    pub id: Id,
+    /// What it takes of the capacity: bytes for files, 1 for pages.
+    pub weight: u64,
+    /// What a miss costs, in the owner's unit; 1 unless the owner knows better.
+    pub cost: u32,
+    /// Why it is asked for.
+    pub kind: Use,
+    /// A stable name; neighbouring pages have neighbouring keys.
+    pub key: u64,
+    /// Position of the next request for `id`, or [`NEVER`]; read only if [`Needs::next_use`].
+    pub next_use: u64,
+}
+
+impl Request {
+    /// A demand read of a whole file of `bytes` bytes, at cost 1.
+    #[must_use]
+    pub fn file(id: Id, bytes: u64) -> Self {
+        Self { id, weight: bytes, cost: 1, kind: Use::Read, key: u64::from(id), next_use: NEVER }
+    }
+
+    /// A demand read of one page.
+    #[must_use]
+    pub fn page(id: Id) -> Self {
+        Self::file(id, 1)
+    }
+}
+
+/// What a policy made of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was resident.
+    Hit,
+    /// It was not; now it is, and what had to go has gone.
+    Admitted,
+    /// It was not and is not: too large, or not worth keeping.
+    Bypassed,
+}
+
+/// What the owner knows of a resident page that a policy may weigh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct PageState {
+    /// Written to since it was last equal to the device.
+    pub dirty: bool,
+    /// Being written to the device.
+    pub in_write_back: bool,
+    /// Being read from the device.
+    pub in_flight: bool,
+}
+
+/// The state of a page that nobody is busy with.
+pub const CLEAN: PageState = PageState { dirty: false, in_write_back: false, in_flight: false };
+
+/// The owner of the cache, as a policy sees it: the simulator's arrays, the live engine's frame table.
+pub trait Pool {
+    /// `victim` leaves the cache. Final: a victim that is still held or in flight becomes the owner's orphan.
+    fn evict(&mut self, victim: Id);
+    /// `id` is neither resident nor remembered as a ghost any more: its number may be used again.
+    fn forget(&mut self, id: Id);
+    /// The state of a resident page; asked only by a policy that says [`Needs::state`].
+    fn state(&self, _id: Id) -> PageState {
+        CLEAN
+    }
+}
+
+/// What a policy cannot work without. The owner refuses a policy whose needs it cannot meet, instead of guessing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Needs {
+    /// [`Request::next_use`] must be true: the policy knows the future.
+    pub next_use: bool,
+    /// [`Pool::state`] must be true.
+    pub state: bool,
+    /// [`Request::key`] must place neighbours together.
+    pub neighbours: bool,
+    /// Every weight must be 1: the policy is for pages only.
+    pub unit_weights: bool,
+}
+
+/// The eviction rule of a cache.
+pub trait Eviction {
+    /// What the owner must supply.
+    fn needs(&self) -> Needs;
+    /// Makes room for ids below `ids`. The only place that allocates by size.
+    fn grow(&mut self, ids: u32);
+    /// A request for a page or file: a hit refreshes it, a miss admits it after evicting what must go.
+    fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome;
+    /// Evicts one victim, for fragmentation or memory pressure; false if nothing is resident.
+    fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool;
+    /// Changes the capacity, in units of weight, evicting what no longer fits.
+    fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P);
+    /// Invalidated, or its fill failed: forgets `id` without calling `evict` or `forget`.
+    fn remove(&mut self, id: Id);
+}

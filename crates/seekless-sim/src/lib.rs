@@ -1,0 +1,1 @@
+//! Trace, policy and device to figures.

@@ -1,0 +1,1 @@
+//! Safe faces of the Linux calls that no crate offers.

@@ -1,0 +1,1 @@
+//! What joins crates into a job: pack a folder, synth, compare, tour.

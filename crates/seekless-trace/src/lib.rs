@@ -1,0 +1,1 @@
+//! What was read: accesses, the Parquet trace file, importers and exporters.

@@ -1,0 +1,2 @@
+//! Layers, completions and man pages.
+fn main() {}
