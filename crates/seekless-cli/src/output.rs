@@ -1,7 +1,9 @@
 //! How a verb speaks: text to standard output, JSON when asked, progress on a terminal.
 
+use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
 
 /// Writes `value` to standard output as one indented JSON document.
 pub fn json<T: Serialize>(value: &T) -> anyhow::Result<()> {
@@ -15,4 +17,50 @@ pub fn json<T: Serialize>(value: &T) -> anyhow::Result<()> {
 pub fn text(text: &str) -> anyhow::Result<()> {
     std::io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
+}
+
+/// A job shorter than this shows no bar: it would only flicker.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A progress callback for a library's `&mut dyn FnMut(done, total)`: after a second it draws a bar on standard error if
+/// that is a terminal, and wipes it when the callback is dropped.
+pub fn progress(what: &'static str) -> impl FnMut(u64, u64) {
+    let mut bar = Bar { what, started: Instant::now(), shown: None };
+    move |done, total| bar.update(done, total)
+}
+
+struct Bar {
+    what: &'static str,
+    started: Instant,
+    shown: Option<ProgressBar>,
+}
+
+impl Bar {
+    fn update(&mut self, done: u64, total: u64) {
+        if self.shown.is_none() {
+            if self.started.elapsed() < PATIENCE || !std::io::stderr().is_terminal() {
+                return;
+            }
+            self.shown = Some(self.draw(total));
+        }
+        if let Some(bar) = &self.shown {
+            bar.set_length(total);
+            bar.set_position(done.min(total));
+        }
+    }
+
+    fn draw(&self, total: u64) -> ProgressBar {
+        let style = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3} %  {eta} left");
+        let bar = ProgressBar::new(total).with_message(self.what).with_elapsed(self.started.elapsed());
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.shown {
+            bar.finish_and_clear();
+        }
+    }
 }
