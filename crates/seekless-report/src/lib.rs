@@ -13,6 +13,10 @@
 //! assert!(text.starts_with("read from      time   ratio\n"));
 //! ```
 
+mod bars;
+mod picture;
 mod table;
 
+pub use bars::{BarRow, bars};
+pub use picture::before_after_svg;
 pub use table::table;

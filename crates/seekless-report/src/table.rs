@@ -14,16 +14,21 @@ const GAP: u16 = 1;
 pub fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
     let columns = rows.iter().map(Vec::len).chain([header.len()]).max().unwrap_or(0);
     let right: Vec<bool> = (0..columns).map(|column| is_figures(&rows, column)).collect();
+    lay_out(header, &rows, &right)
+}
+
+/// Lays out cells with the columns marked in `right` flush right.
+pub(crate) fn lay_out(header: &[&str], rows: &[Vec<String>], right: &[bool]) -> String {
     let mut table = Table::new();
     table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')));
     if !header.is_empty() {
-        table.set_header(aligned(header.iter().copied(), &right));
+        table.set_header(aligned(header.iter().copied(), right));
     }
-    for row in &rows {
-        table.add_row(aligned(row.iter().map(String::as_str), &right));
+    for row in rows {
+        table.add_row(aligned(row.iter().map(String::as_str), right));
     }
     for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, if index + 1 == columns { 0 } else { GAP }));
+        column.set_padding((0, if index + 1 == right.len() { 0 } else { GAP }));
     }
     table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
