@@ -1,0 +1,179 @@
+//! How much of a file is in the page cache, and throwing it out: cachestat(2) (Linux 6.5), else mincore(2).
+//! Both answer *unknown* rather than guess, and neither moves data into the cache.
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::ptr;
+
+/// The number of cachestat(2) on every architecture but Alpha.
+const SYS_CACHESTAT: libc::c_long = 451;
+/// What one mapping of the fallback covers: a vector of 64 Ki bytes answers for it.
+const WINDOW_BYTES: u64 = 256 << 20;
+
+#[repr(C)]
+struct CachestatRange {
+    offset: u64,
+    length: u64,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Cachestat {
+    cached: u64,
+    dirty: u64,
+    writeback: u64,
+    evicted: u64,
+    recently_evicted: u64,
+}
+
+/// How many bytes of the file are in the page cache, whole pages cut at the file's end; `None` when the kernel cannot or
+/// will not say (no cachestat, and mincore would lie because the file is neither ours nor writable to us).
+///
+/// # Errors
+/// When the descriptor is not an open regular file or device, or memory for the fallback is short.
+pub fn resident_bytes(file: BorrowedFd<'_>) -> io::Result<Option<u64>> {
+    let file_bytes = rustix::fs::fstat(file)?.st_size.unsigned_abs();
+    match cached_pages(file) {
+        Ok(pages) => Ok(Some((pages * page_bytes()).min(file_bytes))),
+        Err(error) => match error.raw_os_error() {
+            // EPERM: Linux 6.14 and some sandboxes; EOPNOTSUPP: hugetlbfs.
+            Some(libc::ENOSYS | libc::EPERM | libc::EOPNOTSUPP) => resident_by_mincore(file, file_bytes),
+            _ => Err(error),
+        },
+    }
+}
+
+/// Throws the file's clean pages out of the page cache. Dirty pages stay: call `fdatasync` before. Pages that another
+/// process has mapped or is using stay too, so ask [`resident_bytes`] what came of it.
+///
+/// # Errors
+/// When the descriptor has no page cache (a pipe).
+pub fn drop_cached(file: BorrowedFd<'_>) -> io::Result<()> {
+    rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed)?;
+    Ok(())
+}
+
+/// Writes back everything and empties the page cache, dentries and inodes of the whole machine. Needs root.
+///
+/// # Errors
+/// Without root, or where /proc/sys is read-only.
+pub fn drop_all_caches() -> io::Result<()> {
+    rustix::fs::sync();
+    std::fs::write("/proc/sys/vm/drop_caches", "3")
+}
+
+fn page_bytes() -> u64 {
+    rustix::param::page_size() as u64
+}
+
+fn cached_pages(file: BorrowedFd<'_>) -> io::Result<u64> {
+    // A length of 0 means up to the end of the file.
+    let range = CachestatRange { offset: 0, length: 0 };
+    let mut answer = Cachestat::default();
+    // SAFETY: both pointers are to live structures of the kernel's layout, and the kernel writes only to the second.
+    let result = unsafe {
+        libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut answer, 0 as libc::c_uint)
+    };
+    if result == 0 { Ok(answer.cached) } else { Err(io::Error::last_os_error()) }
+}
+
+fn resident_by_mincore(file: BorrowedFd<'_>, file_bytes: u64) -> io::Result<Option<u64>> {
+    if !mincore_is_honest(file)? {
+        return Ok(None);
+    }
+    let mut resident = 0;
+    let mut offset = 0;
+    while offset < file_bytes {
+        let length = WINDOW_BYTES.min(file_bytes - offset);
+        let Some(pages) = resident_pages_of_window(file, offset, length)? else { return Ok(None) };
+        resident += (pages * page_bytes()).min(length);
+        offset += length;
+    }
+    Ok(Some(resident))
+}
+
+/// mincore calls every page resident, to hide what others do, unless the caller owns the file or may write to it.
+fn mincore_is_honest(file: BorrowedFd<'_>) -> io::Result<bool> {
+    use rustix::fs::{Access, AtFlags, CWD, accessat};
+    let user = rustix::process::geteuid();
+    if user.is_root() || rustix::fs::fstat(file)?.st_uid == user.as_raw() {
+        return Ok(true);
+    }
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    Ok(accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok())
+}
+
+/// Maps `length` bytes (not 0) at `offset` and counts their resident pages; `None` where the file cannot be mapped.
+fn resident_pages_of_window(file: BorrowedFd<'_>, offset: u64, length: u64) -> io::Result<Option<u64>> {
+    let Some(length) = usize::try_from(length).ok().and_then(NonZeroUsize::new) else { return Ok(Some(0)) };
+    let offset = offset.try_into().map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    // SAFETY: a fresh mapping at an address of the kernel's choice; it is never read through.
+    let address = unsafe {
+        libc::mmap(
+            ptr::null_mut(),
+            length.get(),
+            libc::PROT_READ,
+            libc::MAP_SHARED,
+            file.as_fd().as_raw_fd(),
+            offset,
+        )
+    };
+    if address == libc::MAP_FAILED {
+        return Ok(None);
+    }
+    let mut pages = vec![0_u8; length.get().div_ceil(rustix::param::page_size())];
+    // SAFETY: the mapping is `length` bytes long and the vector has a byte for each of its pages.
+    let result = unsafe { libc::mincore(address, length.get(), pages.as_mut_ptr()) };
+    let outcome = if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) };
+    // SAFETY: exactly the mapping made above, to which no reference was formed.
+    unsafe { libc::munmap(address, length.get()) };
+    outcome?;
+    Ok(Some(pages.iter().filter(|page| **page & 1 == 1).count() as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn written(bytes: usize) -> std::fs::File {
+        let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        file.write_all(&vec![1; bytes]).unwrap();
+        file.sync_data().unwrap();
+        file
+    }
+
+    #[test]
+    fn a_file_just_written_is_resident_to_its_last_byte() {
+        let file = written(10_000);
+        if let Some(resident) = resident_bytes(file.as_fd()).unwrap() {
+            assert_eq!(resident, 10_000);
+        }
+    }
+
+    #[test]
+    fn mincore_agrees_with_cachestat_and_an_empty_file_has_nothing() {
+        let file = written(1 << 20);
+        if let Ok(pages) = cached_pages(file.as_fd()) {
+            assert_eq!(resident_by_mincore(file.as_fd(), 1 << 20).unwrap(), Some(pages * page_bytes()));
+        }
+        let empty = tempfile::tempfile().unwrap();
+        assert!(matches!(resident_bytes(empty.as_fd()).unwrap(), None | Some(0)));
+    }
+
+    #[test]
+    fn dropping_leaves_no_more_than_before() {
+        let file = written(1 << 20);
+        let before = resident_bytes(file.as_fd()).unwrap();
+        drop_cached(file.as_fd()).unwrap();
+        let after = resident_bytes(file.as_fd()).unwrap();
+        assert!(after <= before);
+    }
+
+    #[test]
+    fn a_pipe_has_no_cache_to_drop() {
+        let (reader, _writer) = io::pipe().unwrap();
+        assert!(drop_cached(reader.as_fd()).is_err());
+    }
+}
