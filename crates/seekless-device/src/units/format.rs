@@ -28,7 +28,8 @@ pub fn format_bytes(bytes: u64) -> String {
 /// A rate in bytes per second that [`parse_rate`](super::parse_rate) reads back exactly: `"150MB/s"`, `"1234B/s"`.
 #[must_use]
 pub fn format_rate(bytes_per_second: u64) -> String {
-    let fits = |&(_, scale): &(&str, u64)| bytes_per_second >= scale && bytes_per_second % scale == 0;
+    let fits =
+        |&(_, scale): &(&str, u64)| bytes_per_second >= scale && bytes_per_second.is_multiple_of(scale);
     match SIZES[..4].iter().rev().find(|unit| fits(unit)) {
         Some((name, scale)) => format!("{}{name}/s", bytes_per_second / scale),
         None => format!("{bytes_per_second}B/s"),
@@ -61,7 +62,7 @@ pub fn format_count(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.char_indices() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

@@ -1,0 +1,193 @@
+//! Heap bytes that O_DIRECT accepts: aligned to a page, with a record of how far they have ever been written,
+//! so that no uninitialised byte can be seen and none need be zeroed before the kernel overwrites it.
+
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+
+/// Alignment of every buffer in bytes: the largest that a Linux block device demands.
+pub const ALIGNMENT: usize = 4096;
+
+/// Gives the empty buffer an aligned address.
+#[repr(align(4096))]
+struct Page;
+
+const _: () = assert!(align_of::<Page>() == ALIGNMENT);
+
+/// A buffer of fixed capacity, aligned to [`ALIGNMENT`]. Derefs to its first `len` bytes.
+pub struct AlignedBuf {
+    start: NonNull<u8>,
+    /// Bytes owned, a multiple of the alignment; 0 owns nothing.
+    allocated: usize,
+    capacity: usize,
+    len: usize,
+    /// The first so many bytes have been written at some time: `len <= initialised <= allocated`.
+    initialised: usize,
+}
+
+// SAFETY: the bytes are owned by this value alone and reached only through its borrow rules.
+unsafe impl Send for AlignedBuf {}
+// SAFETY: as above; a shared reference gives only reads.
+unsafe impl Sync for AlignedBuf {}
+
+impl AlignedBuf {
+    /// An empty buffer for up to `capacity` bytes.
+    ///
+    /// # Panics
+    /// When `capacity` is over `isize::MAX`; aborts, as `Vec` does, when memory runs out.
+    #[must_use]
+    pub fn with_capacity(capacity: usize) -> Self {
+        let allocated =
+            capacity.checked_next_multiple_of(ALIGNMENT).expect("a buffer under isize::MAX bytes");
+        let start = match allocated {
+            0 => NonNull::<Page>::dangling().cast(),
+            _ => allocate(allocated),
+        };
+        AlignedBuf { start, allocated, capacity, len: 0, initialised: 0 }
+    }
+
+    /// Bytes that fit; the length of a read into this buffer.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Makes the first `len` bytes visible; those never written before are zero.
+    ///
+    /// # Panics
+    /// When `len` is over the capacity.
+    pub fn set_len(&mut self, len: usize) {
+        assert!(len <= self.capacity, "length {len} over the buffer's capacity {}", self.capacity);
+        self.initialise(len);
+        self.len = len;
+    }
+
+    /// All bytes up to the capacity, to be written by the caller, who then says how many with [`set_len`](Self::set_len).
+    pub fn whole_mut(&mut self) -> &mut [u8] {
+        self.initialise(self.capacity);
+        // SAFETY: `capacity <= allocated` bytes are owned, and just initialised; the borrow of self is exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.capacity) }
+    }
+
+    /// The bytes from `from` to the capacity, for the kernel to write to. Whoever writes them tells
+    /// [`assume_initialised`](Self::assume_initialised).
+    pub(crate) fn unfilled(&mut self, from: usize) -> &mut [MaybeUninit<u8>] {
+        assert!(from <= self.capacity);
+        // SAFETY: the range is within what is owned, and MaybeUninit needs no initialised bytes.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(from).cast(), self.capacity - from) }
+    }
+
+    /// Records that the first `bytes` have been written.
+    ///
+    /// # Safety
+    /// They have been.
+    pub(crate) unsafe fn assume_initialised(&mut self, bytes: usize) {
+        assert!(bytes <= self.capacity);
+        self.initialised = self.initialised.max(bytes);
+    }
+
+    /// Bytes owned, which may be more than the capacity.
+    pub(crate) fn allocated(&self) -> usize {
+        self.allocated
+    }
+
+    /// The same memory as an empty buffer of another capacity, at most what is allocated.
+    pub(crate) fn reuse(mut self, capacity: usize) -> Self {
+        assert!(capacity <= self.allocated);
+        self.capacity = capacity;
+        self.len = 0;
+        self
+    }
+
+    fn initialise(&mut self, bytes: usize) {
+        if bytes > self.initialised {
+            // SAFETY: `initialised..bytes` is within the owned bytes, as every caller keeps `bytes <= capacity <= allocated`.
+            unsafe { self.start.as_ptr().add(self.initialised).write_bytes(0, bytes - self.initialised) };
+            self.initialised = bytes;
+        }
+    }
+}
+
+fn layout(bytes: usize) -> Layout {
+    Layout::from_size_align(bytes, ALIGNMENT).expect("a buffer under isize::MAX bytes")
+}
+
+fn allocate(bytes: usize) -> NonNull<u8> {
+    let layout = layout(bytes);
+    // SAFETY: the layout's size is not zero; the one caller checks.
+    let start = unsafe { alloc(layout) };
+    NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout))
+}
+
+impl Drop for AlignedBuf {
+    fn drop(&mut self) {
+        if self.allocated > 0 {
+            // SAFETY: allocated by `allocate` with this very layout, and freed only here.
+            unsafe { dealloc(self.start.as_ptr(), layout(self.allocated)) };
+        }
+    }
+}
+
+impl Deref for AlignedBuf {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: `len <= initialised` bytes are owned and initialised.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl DerefMut for AlignedBuf {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as in `deref`, and the borrow of self is exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl Default for AlignedBuf {
+    fn default() -> Self {
+        AlignedBuf::with_capacity(0)
+    }
+}
+
+impl fmt::Debug for AlignedBuf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AlignedBuf({} of {} bytes)", self.len, self.capacity)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn aligned_and_never_uninitialised() {
+        for capacity in [0, 1, 511, 4096, 4097, 1 << 20] {
+            let mut buffer = AlignedBuf::with_capacity(capacity);
+            assert_eq!(buffer.as_ptr() as usize % ALIGNMENT, 0);
+            assert_eq!((buffer.len(), buffer.capacity()), (0, capacity));
+            buffer.set_len(capacity / 2);
+            assert!(buffer.iter().all(|&byte| byte == 0));
+            buffer.whole_mut().fill(7);
+            buffer.set_len(capacity);
+            assert_eq!(buffer.iter().filter(|&&byte| byte == 7).count(), capacity);
+        }
+    }
+
+    #[test]
+    fn reuse_shows_only_what_was_written() {
+        let mut buffer = AlignedBuf::with_capacity(10);
+        buffer.whole_mut().fill(1);
+        let mut buffer = buffer.reuse(4096);
+        buffer.set_len(4096);
+        assert_eq!(buffer.iter().map(|&byte| u32::from(byte)).sum::<u32>(), 10);
+    }
+
+    #[test]
+    #[should_panic(expected = "over the buffer's capacity 10")]
+    fn a_length_over_the_capacity_panics() {
+        AlignedBuf::with_capacity(10).set_len(11);
+    }
+}

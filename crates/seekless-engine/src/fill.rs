@@ -1,0 +1,118 @@
+//! One read on its way: how far it has got, and what a call's result means for it. Shared by the ring and the thread pool.
+
+use crate::read::Tally;
+use crate::{Completion, Read};
+use rustix::fs::{OFlags, fcntl_getfl};
+use rustix::io::Errno;
+use seekless_device::parts;
+use std::fs::File;
+use std::io;
+use std::mem::MaybeUninit;
+
+/// Bytes asked for in one call; the kernel refuses to read 2 GiB at once.
+const CALL_BYTES_MAX: usize = 1 << 30;
+/// Calls that may fail to make progress before a read is given up.
+const FRUITLESS_CALLS_MAX: u32 = 1_000;
+
+/// A read and its progress.
+#[derive(Debug)]
+pub(crate) struct Fill {
+    read: Read,
+    filled: usize,
+    fruitless: u32,
+    pub(crate) direct: bool,
+}
+
+/// What to do after a call.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// Read on from [`Fill::target`].
+    More,
+    /// The read has ended.
+    Done(io::Result<usize>),
+}
+
+impl Fill {
+    /// A batch of reads before their first call. Neighbours in a batch mostly share a file, so its flags are asked for once.
+    pub(crate) fn batch(reads: Vec<Read>) -> impl Iterator<Item = Fill> {
+        let mut last = None;
+        reads.into_iter().map(move |read| {
+            let file = std::sync::Arc::as_ptr(&read.file);
+            let direct = match last {
+                Some((known, direct)) if known == file => direct,
+                _ => fcntl_getfl(&read.file).is_ok_and(|flags| flags.contains(OFlags::DIRECT)),
+            };
+            last = Some((file, direct));
+            Fill { read, filled: 0, fruitless: 0, direct }
+        })
+    }
+
+    /// What the next call reads: the file, the offset, and the bytes to write to.
+    pub(crate) fn target(&mut self) -> (&File, u64, &mut [MaybeUninit<u8>]) {
+        let offset = self.read.offset.saturating_add(self.filled as u64);
+        let target = self.read.buffer.unfilled(self.filled);
+        let bytes = target.len().min(CALL_BYTES_MAX);
+        (&self.read.file, offset, &mut target[..bytes])
+    }
+
+    /// Takes the result of a call that read into [`Fill::target`].
+    ///
+    /// # Safety
+    /// On `Ok(n)` the first `n` bytes of the target have been written.
+    pub(crate) unsafe fn called(&mut self, result: Result<usize, Errno>, tally: &Tally) -> Next {
+        let bytes = match result {
+            Ok(bytes) => bytes,
+            Err(Errno::INTR | Errno::AGAIN) => return self.again(),
+            Err(errno) => return Next::Done(Err(errno.into())),
+        };
+        if bytes > 0 {
+            tally.add(parts(bytes as u64), bytes as u64, self.direct);
+        }
+        self.filled += bytes;
+        // SAFETY: the caller's promise, for this call and those before it.
+        unsafe { self.read.buffer.assume_initialised(self.filled) };
+        if bytes == 0 || self.filled == self.read.buffer.capacity() || self.direct_end() {
+            return Next::Done(Ok(self.filled));
+        }
+        if self.direct && !self.filled.is_multiple_of(crate::ALIGNMENT) {
+            // A short direct read inside the file: only an aligned offset may be read next.
+            self.filled -= self.filled % crate::ALIGNMENT;
+            return self.again();
+        }
+        Next::More
+    }
+
+    /// Whether a short direct read ended at the end of the file, where a further call would be misaligned.
+    fn direct_end(&self) -> bool {
+        let end = self.read.offset.saturating_add(self.filled as u64);
+        self.direct && self.read.file.metadata().is_ok_and(|file| end >= file.len())
+    }
+
+    fn again(&mut self) -> Next {
+        self.fruitless += 1;
+        if self.fruitless > FRUITLESS_CALLS_MAX {
+            return Next::Done(Err(Errno::AGAIN.into()));
+        }
+        std::thread::yield_now();
+        Next::More
+    }
+
+    /// Sends the completion.
+    pub(crate) fn complete(mut self, result: io::Result<usize>) {
+        self.read.buffer.set_len(*result.as_ref().unwrap_or(&0));
+        let Read { buffer, tag, done, .. } = self.read;
+        // Nobody listening is no error: the caller has lost interest.
+        let _ = done.send(Completion { tag, buffer, result });
+    }
+
+    /// Sends the completion of a read that was never started because its engine is going away.
+    pub(crate) fn cancel(self) {
+        self.complete(Err(Errno::CANCELED.into()));
+    }
+
+    /// Completes a read whose buffer the kernel may still write to: the buffer is leaked rather than freed under it.
+    pub(crate) fn abandon(mut self, error: io::Error) {
+        std::mem::forget(std::mem::take(&mut self.read.buffer));
+        self.complete(Err(error));
+    }
+}

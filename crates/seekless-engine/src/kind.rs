@@ -1,0 +1,38 @@
+//! Choosing an engine by name, and falling back where the kernel refuses one.
+
+use crate::{Engine, Threads, Throttled};
+use seekless_device::DeviceSpec;
+use std::io;
+use std::sync::Arc;
+
+/// Which engine to read with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EngineKind {
+    /// io_uring, or threads where it is refused; the engine's name says so.
+    #[default]
+    Auto,
+    /// io_uring or an error.
+    Ring,
+    /// A pool of threads that call `pread`.
+    Threads,
+    /// The automatic choice, slowed to this device.
+    Throttled(DeviceSpec),
+}
+
+/// Makes an engine.
+///
+/// # Errors
+/// When [`EngineKind::Ring`] is asked for and io_uring is refused, or a thread cannot be started.
+pub fn build(kind: EngineKind) -> io::Result<Arc<dyn Engine>> {
+    match kind {
+        EngineKind::Auto => Ok(automatic()),
+        EngineKind::Ring => Err(io::ErrorKind::Unsupported.into()),
+        EngineKind::Threads => Ok(Arc::new(Threads::new())),
+        EngineKind::Throttled(spec) => Ok(Arc::new(Throttled::new(automatic(), Box::new(spec.model()))?)),
+    }
+}
+
+fn automatic() -> Arc<dyn Engine> {
+    Arc::new(Threads::named("threads"))
+}

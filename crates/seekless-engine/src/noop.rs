@@ -1,0 +1,61 @@
+//! An engine that reads nothing: what everything around the reads costs, and tests that need no file.
+
+use crate::read::Tally;
+use crate::{Completion, Counters, Engine, Read};
+use seekless_device::{Costs, parts};
+
+/// Fills each buffer at once with made-up bytes, whatever the file's length.
+#[derive(Debug)]
+pub struct Noop {
+    patterned: bool,
+    tally: Tally,
+}
+
+impl Noop {
+    /// Every byte is zero.
+    #[must_use]
+    pub fn zeroed() -> Self {
+        Noop { patterned: false, tally: Tally::default() }
+    }
+
+    /// Every byte is [`Noop::byte_at`] its offset, so that a test sees whether the right range was read.
+    #[must_use]
+    pub fn patterned() -> Self {
+        Noop { patterned: true, tally: Tally::default() }
+    }
+
+    /// The byte that a patterned engine reads at `offset`; the pattern repeats after 251 bytes, a prime.
+    #[must_use]
+    pub fn byte_at(offset: u64) -> u8 {
+        u8::try_from(offset % 251).expect("under 251")
+    }
+}
+
+impl Engine for Noop {
+    fn submit(&self, reads: Vec<Read>) {
+        for Read { offset, mut buffer, tag, done, .. } in reads {
+            let bytes = buffer.whole_mut();
+            match self.patterned {
+                true => (offset..).zip(bytes).for_each(|(at, byte)| *byte = Noop::byte_at(at)),
+                false => bytes.fill(0),
+            }
+            let length = buffer.capacity();
+            buffer.set_len(length);
+            self.tally.add(parts(length as u64), length as u64, true);
+            // Nobody listening is no error.
+            let _ = done.send(Completion { tag, buffer, result: Ok(length) });
+        }
+    }
+
+    fn counters(&self) -> Counters {
+        self.tally.counters()
+    }
+
+    fn name(&self) -> &'static str {
+        "noop"
+    }
+
+    fn costs(&self) -> Costs {
+        Costs { request_ns: 0, bytes_per_second: u64::MAX, depth: u32::MAX }
+    }
+}

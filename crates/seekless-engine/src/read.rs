@@ -1,0 +1,95 @@
+//! The face of an engine: what goes in, what comes out, and what it counts.
+
+use crate::AlignedBuf;
+use seekless_device::Costs;
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+
+/// One read to be made.
+#[derive(Debug)]
+pub struct Read {
+    /// The file to read. Opened with O_DIRECT, its offsets and lengths must be aligned as the file demands.
+    pub file: Arc<File>,
+    /// First byte to read.
+    pub offset: u64,
+    /// Where the bytes go; its capacity is the length asked for.
+    pub buffer: AlignedBuf,
+    /// The caller's name for this read, handed back with it.
+    pub tag: u64,
+    /// Where the completion is sent. Nobody listening is no error.
+    pub done: Sender<Completion>,
+}
+
+/// A read that has ended, well or badly.
+#[derive(Debug)]
+pub struct Completion {
+    /// The read's tag.
+    pub tag: u64,
+    /// The read's buffer; its length is the number of bytes read.
+    pub buffer: AlignedBuf,
+    /// Bytes read, fewer than asked only at the end of the file; or the error of this read alone.
+    pub result: io::Result<usize>,
+}
+
+/// Something that reads.
+///
+/// Each submitted read completes exactly once, also when the engine is dropped first: what the kernel has is waited for,
+/// what still waits in line completes with `ECANCELED`.
+pub trait Engine: Send + Sync {
+    /// Starts these reads, handing as many as fit to the kernel at once. Does not block on I/O.
+    fn submit(&self, reads: Vec<Read>);
+    /// What has been read so far.
+    fn counters(&self) -> Counters;
+    /// Which engine this is and, after a fallback, why.
+    fn name(&self) -> &'static str;
+    /// What a read costs on the device behind this engine: the model's figures, or those of a plain flash drive.
+    fn costs(&self) -> Costs;
+    /// Accounts for a request that the caller made without the engine: an open (0 bytes) or a read of a directory.
+    /// Blocks as long as the device model says, where there is one; counts nothing otherwise.
+    fn charge(&self, _bytes: u64) {}
+}
+
+/// Requests and bytes that the device was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Requests of at most 1 MiB each: a larger read counts once for each part.
+    pub requests: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Whether these are what the device served. Not so once a read went through the page cache, which may have had the
+    /// bytes already, or may have fetched more.
+    pub exact: bool,
+}
+
+/// What to assume of a device that nobody has measured: a plain flash drive (`reference`: 100 µs, 1.25 GB/s).
+pub(crate) const UNMEASURED: Costs =
+    Costs { request_ns: 100_000, bytes_per_second: 1_250_000_000, depth: 32 };
+
+/// Counters that many threads add to.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    requests: AtomicU64,
+    bytes: AtomicU64,
+    buffered: AtomicBool,
+}
+
+impl Tally {
+    pub(crate) fn add(&self, requests: u64, bytes: u64, direct: bool) {
+        self.requests.fetch_add(requests, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        if !direct {
+            self.buffered.store(true, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn counters(&self) -> Counters {
+        Counters {
+            requests: self.requests.load(Ordering::Relaxed),
+            bytes: self.bytes.load(Ordering::Relaxed),
+            exact: !self.buffered.load(Ordering::Relaxed),
+        }
+    }
+}

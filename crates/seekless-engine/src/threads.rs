@@ -1,0 +1,148 @@
+//! A pool of threads that call `pread`: works everywhere, for buffered and direct files alike.
+
+use crate::fill::{Fill, Next};
+use crate::read::{Tally, UNMEASURED};
+use crate::{Counters, Engine, Read};
+use seekless_device::Costs;
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+/// Reads in flight at most: one a thread.
+const THREADS_MAX: usize = 16;
+
+/// The thread-pool engine. Threads start when reads wait for one, and stay until the engine is dropped.
+#[derive(Debug)]
+pub struct Threads {
+    shared: Arc<Shared>,
+    name: &'static str,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    work: Condvar,
+    tally: Tally,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    queue: VecDeque<Fill>,
+    workers: Vec<JoinHandle<()>>,
+    idle: usize,
+    closing: bool,
+}
+
+impl Threads {
+    /// A pool without threads yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Threads::named("threads")
+    }
+
+    /// A pool whose name says why it was chosen.
+    pub(crate) fn named(name: &'static str) -> Self {
+        Threads { shared: Arc::default(), name }
+    }
+}
+
+impl Default for Threads {
+    fn default() -> Self {
+        Threads::new()
+    }
+}
+
+impl Engine for Threads {
+    fn submit(&self, reads: Vec<Read>) {
+        let mut state = self.shared.lock();
+        state.queue.extend(Fill::batch(reads));
+        let wanted = state.queue.len().saturating_sub(state.idle).min(THREADS_MAX - state.workers.len());
+        for _ in 0..wanted {
+            match start_worker(&self.shared) {
+                Ok(worker) => state.workers.push(worker),
+                Err(error) => return fail_without_workers(&mut state, &error),
+            }
+        }
+        drop(state);
+        self.shared.work.notify_all();
+    }
+
+    fn counters(&self) -> Counters {
+        self.shared.tally.counters()
+    }
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn costs(&self) -> Costs {
+        Costs { depth: THREADS_MAX as u32, ..UNMEASURED }
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        state.closing = true;
+        let unstarted = std::mem::take(&mut state.queue);
+        let workers = std::mem::take(&mut state.workers);
+        drop(state);
+        self.shared.work.notify_all();
+        unstarted.into_iter().for_each(Fill::cancel);
+        for worker in workers {
+            // A worker that panicked has already dropped its read; there is nothing left to save.
+            let _ = worker.join();
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn start_worker(shared: &Arc<Shared>) -> io::Result<JoinHandle<()>> {
+    let shared = Arc::clone(shared);
+    std::thread::Builder::new().name("seekless-read".to_owned()).spawn(move || work(&shared))
+}
+
+/// Fewer threads than wanted only make it slower; none at all would leave the reads waiting for ever.
+fn fail_without_workers(state: &mut State, error: &io::Error) {
+    if state.workers.is_empty() {
+        for fill in state.queue.drain(..) {
+            fill.complete(Err(io::Error::new(error.kind(), format!("no thread to read with: {error}"))));
+        }
+    }
+}
+
+fn work(shared: &Shared) {
+    let mut state = shared.lock();
+    loop {
+        if let Some(fill) = state.queue.pop_front() {
+            drop(state);
+            read(fill, &shared.tally);
+            state = shared.lock();
+        } else if state.closing {
+            return;
+        } else {
+            state.idle += 1;
+            state = shared.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.idle -= 1;
+        }
+    }
+}
+
+/// Reads until the buffer is full, the file ends, or a call fails.
+fn read(mut fill: Fill, tally: &Tally) {
+    loop {
+        let (file, offset, target) = fill.target();
+        let result = rustix::io::pread(file, target, offset).map(|(read, _)| read.len());
+        // SAFETY: `pread` has written as many bytes of the target as it says.
+        match unsafe { fill.called(result, tally) } {
+            Next::More => {}
+            Next::Done(result) => return fill.complete(result),
+        }
+    }
+}

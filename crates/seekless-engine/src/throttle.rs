@@ -1,0 +1,97 @@
+//! Wall-clock pacing for callers that do their own I/O, such as the loose files that a pack is compared with.
+
+use crate::Counters;
+use crate::pacer::Pacer;
+use seekless_device::{DeviceModel, DeviceSpec, Nanos};
+use std::collections::HashMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The last stretch is waited for awake: a sleeping thread comes back some 60 µs late, which a fast device would feel.
+const AWAKE: Duration = Duration::from_micros(100);
+
+/// A device model that makes its callers wait. All threads that share one share the device.
+#[derive(Debug)]
+pub struct Throttle {
+    state: Mutex<State>,
+    ended: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    pacer: Pacer,
+    /// Ends that another thread saw before the one that waits for them.
+    ended: HashMap<u64, Nanos>,
+}
+
+impl Throttle {
+    /// A device of this kind, idle now.
+    #[must_use]
+    pub fn new(spec: DeviceSpec) -> Self {
+        Throttle::with_model(Box::new(spec.model()))
+    }
+
+    /// Paces by any model.
+    #[must_use]
+    pub fn with_model(model: Box<dyn DeviceModel + Send>) -> Self {
+        let state = State { pacer: Pacer::new(model), ended: HashMap::new() };
+        Throttle { state: Mutex::new(state), ended: Condvar::new() }
+    }
+
+    /// One request of `bytes`, split above 1 MiB; 0 bytes, as for an open, is one request. Blocks until the model lets it
+    /// end, and returns that time in nanoseconds since the throttle was made.
+    pub fn charge(&self, bytes: u64) -> Nanos {
+        self.during(bytes, || ()).1
+    }
+
+    /// Runs `work`, the I/O itself, while the request of `bytes` runs on the model, and returns when both have ended:
+    /// the model's time is not added to the real one. Also returns the model's end as [`charge`](Self::charge) does.
+    pub fn during<T>(&self, bytes: u64, work: impl FnOnce() -> T) -> (T, Nanos) {
+        let tag = self.lock().pacer.submit(0, bytes);
+        let result = work();
+        (result, self.wait(tag))
+    }
+
+    /// What has been charged. Always exact.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.lock().pacer.counters()
+    }
+
+    fn wait(&self, tag: u64) -> Nanos {
+        let mut state = self.lock();
+        loop {
+            let State { pacer, ended } = &mut *state;
+            let before = ended.len();
+            pacer.advance(&mut |tag, end| {
+                ended.insert(tag, end);
+            });
+            let news = ended.len() > before;
+            let mine = ended.remove(&tag);
+            // The next end may be another thread's: whoever is first looks after all.
+            let wait = pacer.next_in().unwrap_or_default();
+            if news {
+                self.ended.notify_all();
+            }
+            if let Some(end) = mine {
+                return end;
+            }
+            state = self.pause(state, wait);
+        }
+    }
+
+    fn pause<'a>(&'a self, state: MutexGuard<'a, State>, wait: Duration) -> MutexGuard<'a, State> {
+        if wait > AWAKE {
+            let (state, _) =
+                self.ended.wait_timeout(state, wait - AWAKE).unwrap_or_else(PoisonError::into_inner);
+            return state;
+        }
+        drop(state);
+        std::thread::yield_now();
+        self.lock()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
