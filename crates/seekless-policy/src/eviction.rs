@@ -3,6 +3,14 @@
 //! A policy hears only of requests, never of threads, pins or completions. Ids are dense numbers that the owner of
 //! the cache gives out; a policy is arrays and index-linked lists over them.
 
+mod landlord;
+mod lru;
+mod named;
+
+pub use landlord::Landlord;
+pub use lru::Lru;
+pub use named::{DynEviction, NAMES, Named, Visitor, named, visit};
+
 /// A dense number that the owner of the cache gave to a page or file.
 pub type Id = u32;
 
@@ -90,6 +98,21 @@ pub trait Pool {
     }
 }
 
+/// A borrowed owner is an owner: what lets a policy behind a name take any owner.
+impl<P: Pool + ?Sized> Pool for &mut P {
+    fn evict(&mut self, victim: Id) {
+        (**self).evict(victim);
+    }
+
+    fn forget(&mut self, id: Id) {
+        (**self).forget(id);
+    }
+
+    fn state(&self, id: Id) -> PageState {
+        (**self).state(id)
+    }
+}
+
 /// What a policy cannot work without. The owner refuses a policy whose needs it cannot meet, instead of guessing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Needs {
@@ -109,12 +132,15 @@ pub trait Eviction {
     fn needs(&self) -> Needs;
     /// Makes room for ids below `ids`. The only place that allocates by size.
     fn grow(&mut self, ids: u32);
-    /// A request for a page or file: a hit refreshes it, a miss admits it after evicting what must go.
+    /// A request for a page or file: a hit refreshes it, a miss admits it after evicting what must go. A hit keeps the
+    /// weight that was admitted. Panics on an id that [`Eviction::grow`] was not told of.
     fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome;
     /// Evicts one victim, for fragmentation or memory pressure; false if nothing is resident.
     fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool;
     /// Changes the capacity, in units of weight, evicting what no longer fits.
     fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P);
-    /// Invalidated, or its fill failed: forgets `id` without calling `evict` or `forget`.
+    /// Invalidated, or its fill failed: forgets `id` without calling `evict` or `forget`. An id it does not know is no error.
     fn remove(&mut self, id: Id);
+    /// Weight of all that is resident; never above the capacity.
+    fn resident_weight(&self) -> u64;
 }

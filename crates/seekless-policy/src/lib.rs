@@ -2,7 +2,37 @@
 //!
 //! **Invariant:** no I/O, clock, thread, or randomness without a seed; no allocation per request but amortised
 //! growth; of a device it knows only [`Costs`](seekless_device::Costs).
+//!
+//! - [`eviction`]: the rule that picks what leaves a cache, one policy a file;
+//! - [`cache`]: the cache that the simulator and the live engine both drive;
+//! - [`ordering`]: which file comes after which in an archive;
+//! - [`extents`]: which reads fetch a set of archive entries at least cost;
+//! - [`list`], [`heap`], [`weights`]: the arrays over dense ids that policies are made of.
+//!
+//! ```
+//! use seekless_policy::cache::{Cache, Config};
+//! use seekless_policy::eviction::{Lru, Outcome, Request};
+//!
+//! let config = Config { capacity: 100, bypass_above: Some(50) };
+//! let mut cache = Cache::new(Lru::new(config.capacity), config)?;
+//! cache.grow(3);
+//! assert_eq!(cache.access(&Request::file(0, 40)), Outcome::Admitted);
+//! assert_eq!(cache.access(&Request::file(0, 40)), Outcome::Hit);
+//! assert_eq!(cache.access(&Request::file(1, 51)), Outcome::Bypassed);
+//! # Ok::<(), seekless_policy::Error>(())
+//! ```
 
 #![forbid(unsafe_code)]
 
+pub mod cache;
+mod error;
 pub mod eviction;
+pub mod extents;
+pub mod heap;
+pub mod list;
+pub mod weights;
+
+pub use error::{Error, ErrorKind};
+
+/// What a decision may fail with: only its construction, never a request.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,152 @@
+//! The frame table: orphans, failures, touches, and that `step` and `access` decide alike.
+
+use super::*;
+use crate::eviction::{Landlord, Lru, named};
+use proptest::prelude::*;
+
+fn lru(capacity: u64) -> Cache<Lru> {
+    let mut cache = Cache::new(Lru::new(capacity), Config::pages(capacity)).unwrap();
+    cache.grow(16);
+    cache
+}
+
+#[test]
+fn a_miss_waits_for_its_own_fetch_and_is_then_ready() {
+    let (mut cache, mut out) = (lru(2), Vec::new());
+    assert_eq!(cache.step(&Request::page(3), &mut out), Step::Wait);
+    assert_eq!(out, [Command::Fetch(3)]);
+    out.clear();
+    assert_eq!(cache.step(&Request::page(3), &mut out), Step::Wait);
+    assert!(out.is_empty(), "nobody fetches twice");
+    cache.complete(3, Filled::Yes, &mut out);
+    assert_eq!(cache.step(&Request::page(3), &mut out), Step::Ready);
+    assert!(out.is_empty());
+}
+
+#[test]
+fn an_id_evicted_in_flight_is_an_orphan_dropped_at_its_completion() {
+    let (mut cache, mut out) = (lru(1), Vec::new());
+    cache.step(&Request::page(0), &mut out);
+    cache.step(&Request::page(1), &mut out);
+    assert_eq!(out, [Command::Fetch(0), Command::Fetch(1)]);
+    out.clear();
+    cache.complete(0, Filled::Yes, &mut out);
+    assert_eq!(out, [Command::Drop(0)]);
+}
+
+#[test]
+fn an_orphan_is_revived_without_another_fetch() {
+    let (mut cache, mut out) = (lru(1), Vec::new());
+    cache.step(&Request::page(0), &mut out);
+    cache.step(&Request::page(1), &mut out);
+    out.clear();
+    assert_eq!(cache.step(&Request::page(0), &mut out), Step::Wait);
+    assert!(out.is_empty());
+    cache.complete(0, Filled::Yes, &mut out);
+    assert!(out.is_empty());
+    assert_eq!(cache.step(&Request::page(0), &mut out), Step::Ready);
+    cache.complete(1, Filled::Yes, &mut out);
+    assert_eq!(out, [Command::Drop(1)]);
+}
+
+#[test]
+fn a_failed_fetch_leaves_the_cache_and_may_be_tried_again() {
+    let (mut cache, mut out) = (lru(2), Vec::new());
+    cache.step(&Request::page(0), &mut out);
+    out.clear();
+    cache.complete(0, Filled::Failed, &mut out);
+    assert_eq!(out, [Command::Drop(0)]);
+    assert!(!cache.resident(0));
+    assert_eq!(cache.resident_weight(), 0);
+    out.clear();
+    assert_eq!(cache.step(&Request::page(0), &mut out), Step::Wait);
+    assert_eq!(out, [Command::Fetch(0)]);
+}
+
+#[test]
+fn a_touch_counts_only_while_resident() {
+    let (mut cache, mut out) = (lru(2), Vec::new());
+    for id in [0, 1] {
+        cache.step(&Request::page(id), &mut out);
+        cache.complete(id, Filled::Yes, &mut out);
+    }
+    assert!(cache.touch(&Request::page(0)));
+    out.clear();
+    cache.step(&Request::page(2), &mut out);
+    assert_eq!(out, [Command::Drop(1), Command::Fetch(2)], "the touch made 1 the older one");
+    assert!(!cache.touch(&Request::page(1)));
+}
+
+#[test]
+fn what_is_over_the_limit_bypasses_unless_it_is_resident() {
+    let mut cache = Cache::new(Lru::new(100), Config::files(100)).unwrap();
+    let mut out = Vec::new();
+    cache.grow(4);
+    assert_eq!(cache.step(&Request::file(0, 51), &mut out), Step::Bypass);
+    assert_eq!(cache.step(&Request::file(1, 50), &mut out), Step::Wait);
+    cache.complete(1, Filled::Yes, &mut out);
+    cache.set_capacity(80, &mut out);
+    assert_eq!(cache.config(), Config { capacity: 80, bypass_above: Some(40) });
+    assert_eq!(cache.step(&Request::file(1, 50), &mut out), Step::Ready);
+}
+
+#[test]
+fn an_unmet_need_is_refused() {
+    let need = Needs { next_use: true, ..Needs::default() };
+    let error = check_needs(need, Needs::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NeedsUnmet);
+    assert!(error.to_string().contains("future"));
+    check_needs(need, need).unwrap();
+}
+
+proptest! {
+    #[test]
+    fn step_and_access_decide_alike(
+        requests in prop::collection::vec((0u32..16, any::<bool>()), 1..300),
+        capacity in 1u64..200,
+        name in prop::sample::select(crate::eviction::NAMES),
+    ) {
+        let config = Config::files(capacity);
+        let mut live = Cache::new(named(name, capacity).unwrap(), config).unwrap();
+        let mut sim = Cache::new(named(name, capacity).unwrap(), config).unwrap();
+        live.grow(16);
+        sim.grow(16);
+        let (mut out, mut pending) = (Vec::new(), Vec::new());
+        for (id, complete) in requests {
+            let request = Request::file(id, u64::from(id) * 7 % 31);
+            let was_resident = sim.resident(id);
+            let step = live.step(&request, &mut out);
+            let outcome = sim.access(&request);
+            prop_assert_eq!(outcome == Outcome::Hit, was_resident);
+            prop_assert!(step != Step::Ready || outcome == Outcome::Hit);
+            prop_assert!(live.resident_weight() <= capacity);
+            for command in out.drain(..) {
+                match command {
+                    Command::Fetch(id) => pending.push(id),
+                    Command::Drop(id) => prop_assert!(!live.resident(id) && !live.in_flight(id)),
+                }
+            }
+            if complete && !pending.is_empty() {
+                let orphan = !live.resident(pending[0]);
+                live.complete(pending[0], Filled::Yes, &mut out);
+                let dropped = out.drain(..).next() == Some(Command::Drop(pending.remove(0)));
+                prop_assert_eq!(dropped, orphan);
+            }
+            for id in 0..16 {
+                prop_assert_eq!(live.resident(id), sim.resident(id));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_policy_with_its_type_and_one_by_name_decide_alike() {
+    let mut typed = Cache::new(Landlord::new(50), Config::files(50)).unwrap();
+    let mut boxed = Cache::new(named("landlord", 50).unwrap(), Config::files(50)).unwrap();
+    typed.grow(20);
+    boxed.grow(20);
+    for turn in 0u32..500 {
+        let request = Request::file(turn * turn % 19, 1 + u64::from(turn * turn % 19));
+        assert_eq!(typed.access(&request), boxed.access(&request));
+    }
+}

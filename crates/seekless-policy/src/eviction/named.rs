@@ -1,0 +1,141 @@
+//! Policies by name: one registry, visited with static types by the simulator and boxed for everybody else.
+
+use super::{Eviction, Id, Landlord, Lru, Needs, Outcome, Pool, Request};
+use crate::{Error, ErrorKind, Result};
+
+/// Every name that [`visit`] and [`named`] know. A variant follows the policy's name after `@`.
+pub const NAMES: &[&str] = &["lru", "landlord", "landlord@full"];
+
+/// What to do with a policy whose type is known: how the simulator gets a loop of its own for each policy.
+pub trait Visitor {
+    /// What comes out.
+    type Output;
+    /// Called once with the policy that has the name.
+    fn visit<E: Eviction + Send + 'static>(self, policy: E) -> Self::Output;
+}
+
+/// Builds the policy called `name` with `capacity` units of weight and hands it, with its own type, to `visitor`.
+pub fn visit<V: Visitor>(name: &str, capacity: u64, visitor: V) -> Result<V::Output> {
+    Ok(match name {
+        "lru" => visitor.visit(Lru::new(capacity)),
+        "landlord" => visitor.visit(Landlord::new(capacity)),
+        "landlord@full" => visitor.visit(Landlord::full_restore(capacity)),
+        _ => {
+            let message = format!("no policy is called {name:?}; there are {}", NAMES.join(", "));
+            return Err(Error::new(ErrorKind::UnknownName, message));
+        }
+    })
+}
+
+/// The object-safe face of [`Eviction`]; every policy has it by the one blanket implementation.
+pub trait DynEviction: Send {
+    /// As [`Eviction::needs`].
+    fn needs_dyn(&self) -> Needs;
+    /// As [`Eviction::grow`].
+    fn grow_dyn(&mut self, ids: u32);
+    /// As [`Eviction::request`].
+    fn request_dyn(&mut self, request: &Request, pool: &mut dyn Pool) -> Outcome;
+    /// As [`Eviction::evict_one`].
+    fn evict_one_dyn(&mut self, pool: &mut dyn Pool) -> bool;
+    /// As [`Eviction::set_capacity`].
+    fn set_capacity_dyn(&mut self, capacity: u64, pool: &mut dyn Pool);
+    /// As [`Eviction::remove`].
+    fn remove_dyn(&mut self, id: Id);
+    /// As [`Eviction::resident_weight`].
+    fn resident_weight_dyn(&self) -> u64;
+}
+
+impl<E: Eviction + Send> DynEviction for E {
+    fn needs_dyn(&self) -> Needs {
+        self.needs()
+    }
+
+    fn grow_dyn(&mut self, ids: u32) {
+        self.grow(ids);
+    }
+
+    fn request_dyn(&mut self, request: &Request, pool: &mut dyn Pool) -> Outcome {
+        self.request(request, pool)
+    }
+
+    fn evict_one_dyn(&mut self, pool: &mut dyn Pool) -> bool {
+        self.evict_one(pool)
+    }
+
+    fn set_capacity_dyn(&mut self, capacity: u64, pool: &mut dyn Pool) {
+        self.set_capacity(capacity, pool);
+    }
+
+    fn remove_dyn(&mut self, id: Id) {
+        self.remove(id);
+    }
+
+    fn resident_weight_dyn(&self) -> u64 {
+        self.resident_weight()
+    }
+}
+
+/// A policy chosen by name at run time; an [`Eviction`] like any other, one indirect call a request slower.
+pub struct Named {
+    name: String,
+    policy: Box<dyn DynEviction>,
+}
+
+impl Named {
+    /// The name it was asked for by.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl std::fmt::Debug for Named {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_tuple("Named").field(&self.name).finish()
+    }
+}
+
+struct Boxing;
+
+impl Visitor for Boxing {
+    type Output = Box<dyn DynEviction>;
+
+    fn visit<E: Eviction + Send + 'static>(self, policy: E) -> Self::Output {
+        Box::new(policy)
+    }
+}
+
+/// The policy called `name` (see [`NAMES`]) with `capacity` units of weight.
+pub fn named(name: &str, capacity: u64) -> Result<Named> {
+    Ok(Named { name: name.to_owned(), policy: visit(name, capacity, Boxing)? })
+}
+
+impl Eviction for Named {
+    fn needs(&self) -> Needs {
+        self.policy.needs_dyn()
+    }
+
+    fn grow(&mut self, ids: u32) {
+        self.policy.grow_dyn(ids);
+    }
+
+    fn request<P: Pool + ?Sized>(&mut self, request: &Request, mut pool: &mut P) -> Outcome {
+        self.policy.request_dyn(request, &mut pool)
+    }
+
+    fn evict_one<P: Pool + ?Sized>(&mut self, mut pool: &mut P) -> bool {
+        self.policy.evict_one_dyn(&mut pool)
+    }
+
+    fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, mut pool: &mut P) {
+        self.policy.set_capacity_dyn(capacity, &mut pool);
+    }
+
+    fn remove(&mut self, id: Id) {
+        self.policy.remove_dyn(id);
+    }
+
+    fn resident_weight(&self) -> u64 {
+        self.policy.resident_weight_dyn()
+    }
+}

@@ -1,0 +1,204 @@
+//! A binary min-heap that knows where each id is, so that one can be removed or raised in O(log n).
+//!
+//! Keys may also be raised *lazily* by the owner: it keeps the true key and settles the root when it matters
+//! ([`IndexedHeap::settle_root`]); see Landlord, whose hits become O(1) that way.
+
+use crate::eviction::Id;
+
+const ABSENT: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct Entry<K> {
+    key: K,
+    id: Id,
+}
+
+/// A min-heap over dense ids with keys of type `K`. 4 bytes an id, and key and id for each member.
+#[derive(Clone, Debug)]
+pub struct IndexedHeap<K> {
+    entries: Vec<Entry<K>>,
+    positions: Vec<u32>,
+}
+
+impl<K: Ord + Copy> Default for IndexedHeap<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K: Ord + Copy> IndexedHeap<K> {
+    /// An empty heap over no ids.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { entries: Vec::new(), positions: Vec::new() }
+    }
+
+    /// Makes room for ids below `ids`; never shrinks.
+    pub fn grow(&mut self, ids: u32) {
+        if ids as usize > self.positions.len() {
+            self.positions.resize(ids as usize, ABSENT);
+        }
+    }
+
+    /// Whether `id` is a member.
+    #[inline]
+    #[must_use]
+    pub fn contains(&self, id: Id) -> bool {
+        self.positions[id as usize] != ABSENT
+    }
+
+    /// Members.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether nothing is in the heap.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The member with the least key.
+    #[inline]
+    #[must_use]
+    pub fn root(&self) -> Option<(K, Id)> {
+        self.entries.first().map(|entry| (entry.key, entry.id))
+    }
+
+    /// Adds an id that is no member.
+    pub fn push(&mut self, id: Id, key: K) {
+        debug_assert!(!self.contains(id), "id {id} is in the heap already");
+        self.entries.push(Entry { key, id });
+        self.sift_up(self.entries.len() - 1);
+    }
+
+    /// Removes `id`; false if it is no member.
+    pub fn remove(&mut self, id: Id) -> bool {
+        let at = self.positions[id as usize];
+        if at == ABSENT {
+            return false;
+        }
+        let at = at as usize;
+        self.positions[id as usize] = ABSENT;
+        self.entries.swap_remove(at);
+        if at < self.entries.len() {
+            self.sift_down(at);
+            self.sift_up(at);
+        }
+        true
+    }
+
+    /// Raises the key of member `id`, and sifts it down to its place.
+    pub fn raise(&mut self, id: Id, key: K) {
+        let at = self.positions[id as usize] as usize;
+        debug_assert!(self.entries[at].key <= key, "a key may only be raised");
+        self.entries[at].key = key;
+        self.sift_down(at);
+    }
+
+    /// The root whose stored key is its true key by `truth`, which is never below the stored one. Stale roots are
+    /// raised and sifted down: each costs O(log n) once after any number of lazy raises.
+    pub fn settle_root(&mut self, truth: impl Fn(Id) -> K) -> Option<(K, Id)> {
+        loop {
+            let (key, id) = self.root()?;
+            let true_key = truth(id);
+            if true_key == key {
+                return Some((key, id));
+            }
+            self.raise(id, true_key);
+        }
+    }
+
+    /// Members in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = (K, Id)> + '_ {
+        self.entries.iter().map(|entry| (entry.key, entry.id))
+    }
+
+    fn sift_up(&mut self, mut at: usize) {
+        let moving = self.entries[at];
+        while at > 0 {
+            let parent = (at - 1) / 2;
+            if self.entries[parent].key <= moving.key {
+                break;
+            }
+            self.place(at, self.entries[parent]);
+            at = parent;
+        }
+        self.place(at, moving);
+    }
+
+    fn sift_down(&mut self, mut at: usize) {
+        let moving = self.entries[at];
+        while let Some(child) = self.lesser_child(at) {
+            if moving.key <= self.entries[child].key {
+                break;
+            }
+            self.place(at, self.entries[child]);
+            at = child;
+        }
+        self.place(at, moving);
+    }
+
+    #[inline]
+    fn lesser_child(&self, at: usize) -> Option<usize> {
+        let (left, right) = (2 * at + 1, 2 * at + 2);
+        if right < self.entries.len() {
+            let right_is_less = self.entries[right].key < self.entries[left].key;
+            return Some(if right_is_less { right } else { left });
+        }
+        (left < self.entries.len()).then_some(left)
+    }
+
+    #[inline]
+    fn place(&mut self, at: usize, entry: Entry<K>) {
+        self.entries[at] = entry;
+        self.positions[entry.id as usize] = at as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #[test]
+        fn equals_a_sorted_map(steps in prop::collection::vec((0u8..3, 0u32..12, 0u64..50), 0..300)) {
+            let mut heap = IndexedHeap::new();
+            heap.grow(12);
+            let mut model = BTreeMap::new();
+            for (what, id, key) in steps {
+                let key = (key, id);
+                match (what, heap.contains(id)) {
+                    (0, _) => prop_assert_eq!(heap.remove(id), model.remove(&id).is_some()),
+                    (_, false) => { heap.push(id, key); model.insert(id, key); }
+                    (_, true) => {
+                        let raised = key.max(model[&id]);
+                        heap.raise(id, raised);
+                        model.insert(id, raised);
+                    }
+                }
+                prop_assert_eq!(heap.root(), model.iter().map(|(&id, &key)| (key, id)).min());
+                prop_assert_eq!(heap.len(), model.len());
+            }
+        }
+
+        #[test]
+        fn lazy_raises_settle_to_the_true_order(raises in prop::collection::vec((0usize..10, 0u64..9), 0..60)) {
+            let mut truth: Vec<(u64, u32)> = (0..10).map(|id| (u64::from(id), id)).collect();
+            let mut heap = IndexedHeap::new();
+            heap.grow(10);
+            truth.iter().for_each(|&key| heap.push(key.1, key));
+            raises.iter().for_each(|&(id, by)| truth[id].0 += by);
+            let mut popped = Vec::new();
+            while let Some((key, id)) = heap.settle_root(|id| truth[id as usize]) {
+                popped.push(key);
+                heap.remove(id);
+            }
+            truth.sort_unstable();
+            prop_assert_eq!(popped, truth);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Doubly linked lists over dense ids, in one array: no node is ever allocated, moving is a few writes.
+//!
+//! An id is in at most one of the `N` lists, so they share the array and membership costs nothing extra.
+
+use crate::eviction::Id;
+
+/// Not in any list.
+const UNLINKED: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    prev: u32,
+    next: u32,
+}
+
+/// `N` circular lists over the same ids. The first `N` nodes are the lists' heads, so no operation has a special case
+/// for an empty list or an end. 8 bytes an id.
+#[derive(Clone, Debug)]
+pub struct Lists<const N: usize> {
+    nodes: Vec<Node>,
+}
+
+impl<const N: usize> Default for Lists<N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<const N: usize> Lists<N> {
+    /// `N` empty lists over no ids.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { nodes: (0..N as u32).map(|head| Node { prev: head, next: head }).collect() }
+    }
+
+    /// Makes room for ids below `ids`; never shrinks.
+    pub fn grow(&mut self, ids: u32) {
+        let wanted = ids as usize + N;
+        if wanted > self.nodes.len() {
+            self.nodes.resize(wanted, Node { prev: UNLINKED, next: UNLINKED });
+        }
+    }
+
+    /// Whether `id` is in any list.
+    #[inline]
+    #[must_use]
+    pub fn contains(&self, id: Id) -> bool {
+        self.nodes[id as usize + N].next != UNLINKED
+    }
+
+    /// Puts an id that is in no list at the front of `list`.
+    #[inline]
+    pub fn push_front(&mut self, list: usize, id: Id) {
+        debug_assert!(!self.contains(id), "id {id} is linked already");
+        self.link_front(list, id);
+    }
+
+    /// Takes a linked id out of its list.
+    #[inline]
+    pub fn unlink(&mut self, id: Id) {
+        self.cut(id);
+        self.nodes[id as usize + N] = Node { prev: UNLINKED, next: UNLINKED };
+    }
+
+    /// Moves a linked id to the front of `list`, whichever list it is in.
+    #[inline]
+    pub fn move_to_front(&mut self, list: usize, id: Id) {
+        if self.nodes[list].next == id + N as u32 {
+            return;
+        }
+        self.cut(id);
+        self.link_front(list, id);
+    }
+
+    /// The id at the back of `list`.
+    #[inline]
+    #[must_use]
+    pub fn back(&self, list: usize) -> Option<Id> {
+        let last = self.nodes[list].prev;
+        (last as usize >= N).then(|| last - N as u32)
+    }
+
+    /// Whether `list` is empty.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self, list: usize) -> bool {
+        self.nodes[list].prev as usize == list
+    }
+
+    /// The ids of `list` from front to back.
+    pub fn iter(&self, list: usize) -> impl Iterator<Item = Id> + '_ {
+        let mut at = self.nodes[list].next;
+        std::iter::from_fn(move || {
+            let id = (at as usize).checked_sub(N)?;
+            at = self.nodes[at as usize].next;
+            Some(id as Id)
+        })
+    }
+
+    #[inline]
+    fn link_front(&mut self, list: usize, id: Id) {
+        let node = id + N as u32;
+        let first = self.nodes[list].next;
+        self.nodes[node as usize] = Node { prev: list as u32, next: first };
+        self.nodes[first as usize].prev = node;
+        self.nodes[list].next = node;
+    }
+
+    #[inline]
+    fn cut(&mut self, id: Id) {
+        let Node { prev, next } = self.nodes[id as usize + N];
+        self.nodes[prev as usize].next = next;
+        self.nodes[next as usize].prev = prev;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        #[test]
+        fn equals_two_deques(steps in prop::collection::vec((0u8..3, 0usize..2, 0u32..8), 0..200)) {
+            let mut lists = Lists::<2>::new();
+            lists.grow(8);
+            let mut model = [VecDeque::new(), VecDeque::new()];
+            for (what, list, id) in steps {
+                let linked = model.iter().any(|l| l.contains(&id));
+                prop_assert_eq!(lists.contains(id), linked);
+                if linked {
+                    model.iter_mut().for_each(|l| l.retain(|&other| other != id));
+                }
+                match (what, linked) {
+                    (0, true) => lists.unlink(id),
+                    (_, true) => { lists.move_to_front(list, id); model[list].push_front(id); }
+                    (_, false) => { lists.push_front(list, id); model[list].push_front(id); }
+                }
+                for (list, wanted) in model.iter().enumerate() {
+                    prop_assert_eq!(lists.iter(list).collect::<VecDeque<_>>(), wanted.clone());
+                    prop_assert_eq!(lists.back(list), wanted.back().copied());
+                    prop_assert_eq!(lists.is_empty(list), wanted.is_empty());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The weight of each id, as a column that takes no memory and no cache line while every weight is 1.
+
+use crate::eviction::Id;
+
+/// Weights by id. Pages all weigh 1: the column appears with the first weight that does not.
+#[derive(Clone, Debug, Default)]
+pub struct Weights {
+    ids: usize,
+    column: Vec<u64>,
+}
+
+impl Weights {
+    /// No ids yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes room for ids below `ids`; never shrinks.
+    pub fn grow(&mut self, ids: u32) {
+        self.ids = self.ids.max(ids as usize);
+        if !self.column.is_empty() {
+            self.column.resize(self.ids, 1);
+        }
+    }
+
+    /// The weight last set for `id`, else 1.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, id: Id) -> u64 {
+        if self.column.is_empty() { 1 } else { self.column[id as usize] }
+    }
+
+    /// Sets the weight of `id`.
+    #[inline]
+    pub fn set(&mut self, id: Id, weight: u64) {
+        if self.column.is_empty() {
+            if weight == 1 {
+                return;
+            }
+            self.column.resize(self.ids, 1);
+        }
+        self.column[id as usize] = weight;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_column_appears_with_the_first_weight_other_than_one() {
+        let mut weights = Weights::new();
+        weights.grow(3);
+        weights.set(1, 1);
+        assert!(weights.column.is_empty());
+        weights.set(2, 7);
+        assert_eq!([weights.get(0), weights.get(1), weights.get(2)], [1, 1, 7]);
+        weights.grow(5);
+        assert_eq!(weights.get(4), 1);
+    }
+}
