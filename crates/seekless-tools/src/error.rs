@@ -1,0 +1,56 @@
+//! The crate's one error: which part of a job failed, on what, and what to do.
+
+use std::error::Error as Cause;
+
+/// A job failed; the message names the file or pack and what to do, the source says what lay beneath.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    source: Option<Box<dyn Cause + Send + Sync>>,
+}
+
+/// Which part of a job failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A file or folder could not be read or written.
+    Io,
+    /// A trace could not be read or written.
+    Trace,
+    /// A pack could not be read or written.
+    Pack,
+    /// Recording was refused or failed.
+    Record,
+    /// What was asked for is not there: a run, a file, enough room on the disk.
+    Missing,
+    /// Two things that should hold the same bytes do not.
+    Differs,
+    /// The request makes no sense, such as a comparison of no rounds.
+    Invalid,
+}
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Error { kind, message: message.into(), source: None }
+    }
+
+    /// An error with what lay beneath it.
+    pub(crate) fn because(
+        kind: ErrorKind,
+        message: impl Into<String>,
+        source: impl Into<Box<dyn Cause + Send + Sync>>,
+    ) -> Self {
+        Error { kind, message: message.into(), source: Some(source.into()) }
+    }
+
+    /// Which part failed, for code that decides by it.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+}
