@@ -1,6 +1,7 @@
 //! Choosing an engine by name, and falling back where the kernel refuses one.
 
-use crate::{Engine, Threads, Throttled};
+use crate::ring::why_refused;
+use crate::{Engine, Ring, Threads, Throttled};
 use seekless_device::DeviceSpec;
 use std::io;
 use std::sync::Arc;
@@ -27,12 +28,22 @@ pub enum EngineKind {
 pub fn build(kind: EngineKind) -> io::Result<Arc<dyn Engine>> {
     match kind {
         EngineKind::Auto => Ok(automatic()),
-        EngineKind::Ring => Err(io::ErrorKind::Unsupported.into()),
+        EngineKind::Ring => Ok(Arc::new(Ring::new().map_err(refused)?)),
         EngineKind::Threads => Ok(Arc::new(Threads::new())),
         EngineKind::Throttled(spec) => Ok(Arc::new(Throttled::new(automatic(), Box::new(spec.model()))?)),
     }
 }
 
 fn automatic() -> Arc<dyn Engine> {
-    Arc::new(Threads::named("threads"))
+    match Ring::new() {
+        Ok(ring) => Arc::new(ring),
+        Err(error) => Arc::new(Threads::named(why_refused(&error))),
+    }
+}
+
+fn refused(error: io::Error) -> io::Error {
+    io::Error::new(
+        error.kind(),
+        format!("io_uring cannot be used here ({error}): read with the threads engine"),
+    )
 }

@@ -1,0 +1,125 @@
+//! The io_uring engine: one thread owns the ring, takes what was submitted, and keeps up to `depth` reads in flight.
+//! One `io_uring_enter` both hands over a batch and waits for the next completion.
+
+mod driver;
+mod probe;
+mod slots;
+
+use crate::fill::Fill;
+use crate::read::{Tally, UNMEASURED};
+use crate::{Counters, Engine, Read};
+use driver::Driver;
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use seekless_device::Costs;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+pub(crate) use probe::why_refused;
+
+/// Reads in flight unless the caller says otherwise.
+const DEPTH: u32 = 64;
+/// The kernel's own limit on a ring's entries, less one for the wake-up.
+const DEPTH_MAX: u32 = 16_384;
+
+/// The io_uring engine.
+#[derive(Debug)]
+pub struct Ring {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+    depth: u32,
+}
+
+/// What submitters and the ring's thread share.
+#[derive(Debug)]
+struct Shared {
+    incoming: Mutex<Incoming>,
+    /// Written when `incoming` stops being empty, polled in the ring.
+    wake: OwnedFd,
+    tally: Tally,
+}
+
+#[derive(Debug, Default)]
+struct Incoming {
+    reads: Vec<Fill>,
+    closing: bool,
+    /// The ring has failed for good; later reads get this error.
+    broken: Option<Errno>,
+}
+
+impl Ring {
+    /// A ring that keeps up to 64 reads in flight.
+    ///
+    /// # Errors
+    /// When io_uring is refused here, or lacks the operations needed; `Unsupported` or the kernel's own error.
+    pub fn new() -> io::Result<Self> {
+        Ring::with_depth(DEPTH)
+    }
+
+    /// A ring that keeps up to `depth` reads in flight (1 to 16,384); the rest wait in line.
+    ///
+    /// # Errors
+    /// As [`Ring::new`].
+    pub fn with_depth(depth: u32) -> io::Result<Self> {
+        let depth = depth.clamp(1, DEPTH_MAX);
+        let ring = probe::open(depth)?;
+        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let shared = Arc::new(Shared { incoming: Mutex::default(), wake, tally: Tally::default() });
+        let driver = Driver::new(ring, Arc::clone(&shared), depth as usize);
+        let thread = std::thread::Builder::new().name("seekless-ring".to_owned()).spawn(|| driver.run())?;
+        Ok(Ring { shared, thread: Some(thread), depth })
+    }
+}
+
+impl Engine for Ring {
+    fn submit(&self, reads: Vec<Read>) {
+        let fills: Vec<Fill> = Fill::batch(reads).collect();
+        let mut incoming = self.shared.lock();
+        if let Some(errno) = incoming.broken {
+            drop(incoming);
+            return fills.into_iter().for_each(|fill| fill.complete(Err(errno.into())));
+        }
+        let wake = incoming.reads.is_empty() && !fills.is_empty();
+        incoming.reads.extend(fills);
+        drop(incoming);
+        if wake {
+            self.shared.wake();
+        }
+    }
+
+    fn counters(&self) -> Counters {
+        self.shared.tally.counters()
+    }
+
+    fn name(&self) -> &'static str {
+        "io_uring"
+    }
+
+    fn costs(&self) -> Costs {
+        Costs { depth: self.depth, ..UNMEASURED }
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        self.shared.lock().closing = true;
+        self.shared.wake();
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has leaked what the kernel may still write to; see `Slots`.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Incoming> {
+        self.incoming.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wake(&self) {
+        // Any number wakes. Fails only when the counter is full, and then the thread is already being woken.
+        let _ = rustix::io::write(&self.wake, &1u64.to_le_bytes());
+    }
+}

@@ -1,0 +1,149 @@
+//! The ring's thread: take what came in, hand it to the kernel, wait, and send back what has ended.
+
+use super::Shared;
+use super::slots::Slots;
+use crate::fill::{Fill, Next};
+use io_uring::squeue::Entry;
+use io_uring::{IoUring, opcode, types};
+use rustix::event::PollFlags;
+use rustix::fd::AsRawFd;
+use rustix::io::Errno;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The wake-up's number; reads are numbered from 0.
+const WAKE: u64 = u64::MAX;
+
+pub(super) struct Driver {
+    ring: IoUring,
+    shared: Arc<Shared>,
+    depth: usize,
+    slots: Slots,
+    queue: VecDeque<Fill>,
+    /// The kernel polls the eventfd for us. It writes to no memory of ours, so the poll may outlive this thread.
+    wake_polled: bool,
+    closing: bool,
+}
+
+impl Driver {
+    pub(super) fn new(ring: IoUring, shared: Arc<Shared>, depth: usize) -> Self {
+        let (slots, queue) = (Slots::default(), VecDeque::new());
+        Driver { ring, shared, depth, slots, queue, wake_polled: false, closing: false }
+    }
+
+    /// Runs until the engine is dropped and the kernel has ended every read.
+    pub(super) fn run(mut self) {
+        loop {
+            self.take_incoming();
+            if self.closing && self.slots.in_flight() == 0 {
+                return;
+            }
+            self.push_wake();
+            self.push_reads();
+            let entered = self.ring.submit_and_wait(1);
+            let ended = self.reap();
+            match entered.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO)) {
+                Ok(_) | Err(Errno::INTR) => {}
+                // The kernel is short of something that our own completions may give back.
+                Err(Errno::AGAIN | Errno::BUSY | Errno::NOMEM) if ended > 0 => {}
+                Err(Errno::AGAIN | Errno::BUSY | Errno::NOMEM) => {
+                    std::thread::sleep(Duration::from_millis(1))
+                }
+                Err(errno) => return self.fail(errno),
+            }
+        }
+    }
+
+    fn take_incoming(&mut self) {
+        let mut incoming = self.shared.lock();
+        self.queue.extend(incoming.reads.drain(..));
+        self.closing = incoming.closing;
+        drop(incoming);
+        if self.closing {
+            self.queue.drain(..).for_each(Fill::cancel);
+        }
+    }
+
+    fn push_wake(&mut self) {
+        if !self.wake_polled {
+            let wake = types::Fd(self.shared.wake.as_raw_fd());
+            let poll = opcode::PollAdd::new(wake, u32::from(PollFlags::IN.bits())).build().user_data(WAKE);
+            // SAFETY: a poll touches no memory of ours, and the eventfd lives as long as `shared`.
+            self.wake_polled = unsafe { push(&mut self.ring, &poll) };
+        }
+    }
+
+    fn push_reads(&mut self) {
+        while self.slots.in_flight() < self.depth {
+            let Some(fill) = self.queue.pop_front() else { return };
+            let slot = self.slots.insert(fill);
+            let Some(entry) = self.slots.get_mut(slot).map(|fill| read_entry(fill, slot)) else { return };
+            // SAFETY: the entry points into the buffer of the read in `slot`, which stays there, neither moved nor freed,
+            // until its completion is reaped; the read also holds its file open.
+            if !unsafe { push(&mut self.ring, &entry) } {
+                self.queue.extend(self.slots.remove(slot));
+                self.queue.rotate_right(1);
+                return;
+            }
+        }
+    }
+
+    /// Takes all completions that are there, and returns how many.
+    fn reap(&mut self) -> usize {
+        let ended: Vec<(u64, i32)> =
+            self.ring.completion().map(|entry| (entry.user_data(), entry.result())).collect();
+        for &(number, result) in &ended {
+            match usize::try_from(number) {
+                Ok(slot) if number != WAKE => self.read_ended(slot, result),
+                _ => self.woken(),
+            }
+        }
+        ended.len()
+    }
+
+    fn woken(&mut self) {
+        self.wake_polled = false;
+        // Empties the counter, so that the next poll waits; what came in is taken after this, so none is missed.
+        let _ = rustix::io::read(&self.shared.wake, &mut [0u8; 8]);
+    }
+
+    fn read_ended(&mut self, slot: usize, result: i32) {
+        let Some(mut fill) = self.slots.remove(slot) else { return };
+        let result = usize::try_from(result).map_err(|_| Errno::from_raw_os_error(-result));
+        // SAFETY: the kernel has written as many bytes of the target as it says.
+        match unsafe { fill.called(result, &self.shared.tally) } {
+            Next::Done(result) => fill.complete(result),
+            Next::More if self.closing => fill.cancel(),
+            Next::More => self.queue.push_front(fill),
+        }
+    }
+
+    /// The ring cannot be used any more: every read, now and later, gets this error.
+    fn fail(mut self, errno: Errno) {
+        let mut incoming = self.shared.lock();
+        incoming.broken = Some(errno);
+        self.queue.extend(incoming.reads.drain(..));
+        drop(incoming);
+        self.slots.abandon(errno);
+        self.queue.drain(..).for_each(|fill| fill.complete(Err(errno.into())));
+    }
+}
+
+fn read_entry(fill: &mut Fill, slot: usize) -> Entry {
+    let (file, offset, target) = fill.target();
+    let bytes = u32::try_from(target.len()).expect("one call reads at most 1 GiB");
+    opcode::Read::new(types::Fd(file.as_raw_fd()), target.as_mut_ptr().cast(), bytes)
+        .offset(offset)
+        .build()
+        .user_data(slot as u64)
+}
+
+/// Puts an entry on the submission queue; false when it is full.
+///
+/// # Safety
+/// What the entry points to stays valid until its completion.
+unsafe fn push(ring: &mut IoUring, entry: &Entry) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { ring.submission().push(entry) }.is_ok()
+}

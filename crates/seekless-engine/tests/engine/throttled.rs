@@ -1,0 +1,116 @@
+//! The throttled engine and the throttle: exact counts, and ends in the model's order and at the model's times.
+
+use crate::common::{read_all, reads, sample};
+use seekless_device::{Costs, DeviceModel, DeviceSpec, Io, Nanos};
+use seekless_engine::{Engine, EngineKind, Noop, Throttle, Throttled, build};
+use std::fs::File;
+use std::sync::{Arc, Mutex, mpsc};
+
+const MIB: u64 = 1 << 20;
+
+#[test]
+fn counts_requests_by_the_mebibyte_and_bytes_within_the_file() {
+    let (file, _) = sample();
+    let open = Arc::new(File::open(file.path()).unwrap());
+    let spec: DeviceSpec = "iops=1000000,bandwidth=100GB/s".parse().unwrap();
+    let engine = build(EngineKind::Throttled(spec)).unwrap();
+    assert_eq!((engine.name(), engine.costs()), ("throttled", spec.costs()));
+    read_all(&*engine, &open, &[(0, 100), (0, MIB as usize + 1), (2_999_999, 4096), (9_000_000, 50)]);
+    engine.charge(0);
+    engine.charge(2 * MIB);
+    let counters = engine.counters();
+    assert_eq!(counters.requests, 1 + 2 + 1 + 1 + 1 + 2);
+    assert_eq!(
+        counters.bytes,
+        100 + (MIB + 1) + 2 + 2 * MIB,
+        "what lies past the end of the file is not read"
+    );
+    assert!(counters.exact);
+}
+
+/// Ends the reads of a batch one step apart, last submitted first.
+struct Backwards {
+    waiting: Vec<(Nanos, Io)>,
+    ended: Arc<Mutex<Vec<u64>>>,
+}
+
+impl DeviceModel for Backwards {
+    fn submit(&mut self, _now: Nanos, io: Io) {
+        let step = 1_000_000;
+        self.waiting.push((60 * step - io.offset * step, io));
+        self.waiting.sort_by_key(|&(end, _)| std::cmp::Reverse(end));
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        self.waiting.last().map(|&(end, _)| end)
+    }
+
+    fn advance(&mut self, now: Nanos, done: &mut dyn FnMut(Nanos, Io)) {
+        while let Some((end, io)) = self.waiting.pop_if(|&mut (end, _)| end <= now) {
+            self.ended.lock().unwrap().push(io.offset);
+            done(end, io);
+        }
+    }
+
+    fn costs(&self) -> Costs {
+        Costs { request_ns: 1, bytes_per_second: 1, depth: 1 }
+    }
+}
+
+#[test]
+fn completions_come_in_the_models_order() {
+    let ended = Arc::new(Mutex::new(Vec::new()));
+    let model = Backwards { waiting: Vec::new(), ended: Arc::clone(&ended) };
+    let engine = Throttled::new(Arc::new(Noop::patterned()), Box::new(model)).unwrap();
+    let file = Arc::new(File::open("/dev/null").unwrap());
+    let ranges: Vec<(u64, usize)> = (0..50).map(|offset| (offset, 1)).collect();
+    let (done, completions) = mpsc::channel();
+    engine.submit(reads(&file, &ranges, &done));
+    drop(done);
+    let order: Vec<u64> = completions.iter().map(|read| u64::from(read.buffer[0])).collect();
+    assert_eq!(order, *ended.lock().unwrap());
+    assert!(order.is_sorted_by(|first, second| first > second), "{order:?}");
+}
+
+#[test]
+fn a_dropped_engine_does_not_wait_for_the_model() {
+    let (file, bytes) = sample();
+    let open = Arc::new(File::open(file.path()).unwrap());
+    let hour_each = DeviceSpec::Volume { iops: 1, bytes_per_second: 1 };
+    let engine = build(EngineKind::Throttled(hour_each)).unwrap();
+    let (done, completions) = mpsc::channel();
+    engine.submit(reads(&open, &[(0, 4_000), (4_000, 4_000)], &done));
+    drop(done);
+    assert!(completions.try_recv().is_err());
+    drop(engine);
+    let mut ended: Vec<_> = completions.iter().map(|read| (read.tag, read.buffer)).collect();
+    ended.sort_by_key(|&(tag, _)| tag);
+    assert!(ended.len() == 2 && ended[1].1[..] == bytes[4_000..8_000]);
+}
+
+#[test]
+fn the_throttle_ends_requests_at_the_models_times() {
+    let throttle = Throttle::new(DeviceSpec::Volume { iops: 1_000, bytes_per_second: 100_000_000 });
+    let opened = throttle.charge(0);
+    let (word, read) = throttle.during(500_000, || "read");
+    assert_eq!(word, "read");
+    assert!(opened >= 1_000_000, "one of 1,000 requests a second: {opened}");
+    assert!(read - opened >= 5_000_000, "500 KB at 100 MB/s: {}", read - opened);
+    let counters = throttle.counters();
+    assert_eq!((counters.requests, counters.bytes, counters.exact), (2, 500_000, true));
+}
+
+#[test]
+fn threads_that_share_a_throttle_share_the_device() {
+    let throttle = Throttle::new(DeviceSpec::Volume { iops: 2_000, bytes_per_second: u64::MAX });
+    let ends = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| (0..5).for_each(|_| ends.lock().unwrap().push(throttle.charge(1))));
+        }
+    });
+    let mut ends = ends.into_inner().unwrap();
+    ends.sort_unstable();
+    assert_eq!(ends.len(), 20);
+    assert!(ends.windows(2).all(|pair| pair[1] - pair[0] >= 499_999), "{ends:?}");
+}
