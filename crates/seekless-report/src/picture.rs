@@ -3,6 +3,7 @@
 //! Light and dark: the colours are for a light page, and a style rule swaps them where the reader asks for dark. Labels
 //! stand above their bars and long text is wrapped, so nothing overlaps whatever the words are.
 
+use seekless_device::units;
 use std::fmt::Write;
 
 const WIDTH: u32 = 720;
@@ -91,7 +92,7 @@ fn figure(seconds: f64, before: f64, is_before: bool) -> String {
     if !seconds.is_finite() || seconds < 0.0 {
         return "unknown".to_owned();
     }
-    let time = if seconds < 1.0 { format!("{:.0} ms", seconds * 1e3) } else { format!("{seconds:.2} s") };
+    let time = units::format_duration((seconds * 1e9) as u64);
     let ratio = before / seconds;
     if is_before || !ratio.is_finite() { time } else { format!("{time}  ({ratio:.1}×)") }
 }
