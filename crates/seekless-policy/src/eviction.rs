@@ -3,10 +3,12 @@
 //! A policy hears only of requests, never of threads, pins or completions. Ids are dense numbers that the owner of
 //! the cache gives out; a policy is arrays and index-linked lists over them.
 
+mod arc;
 mod landlord;
 mod lru;
 mod named;
 
+pub use arc::Arc;
 pub use landlord::Landlord;
 pub use lru::Lru;
 pub use named::{DynEviction, NAMES, Named, Visitor, named, visit};
@@ -144,3 +146,6 @@ pub trait Eviction {
     /// Weight of all that is resident; never above the capacity.
     fn resident_weight(&self) -> u64;
 }
+
+#[cfg(test)]
+mod tests;

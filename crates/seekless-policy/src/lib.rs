@@ -30,6 +30,7 @@ pub mod eviction;
 pub mod extents;
 pub mod heap;
 pub mod list;
+pub mod ordering;
 pub mod weights;
 
 pub use error::{Error, ErrorKind};

@@ -1,10 +1,10 @@
 //! Policies by name: one registry, visited with static types by the simulator and boxed for everybody else.
 
-use super::{Eviction, Id, Landlord, Lru, Needs, Outcome, Pool, Request};
+use super::{Arc, Eviction, Id, Landlord, Lru, Needs, Outcome, Pool, Request};
 use crate::{Error, ErrorKind, Result};
 
 /// Every name that [`visit`] and [`named`] know. A variant follows the policy's name after `@`.
-pub const NAMES: &[&str] = &["lru", "landlord", "landlord@full"];
+pub const NAMES: &[&str] = &["lru", "arc", "landlord", "landlord@full"];
 
 /// What to do with a policy whose type is known: how the simulator gets a loop of its own for each policy.
 pub trait Visitor {
@@ -18,6 +18,7 @@ pub trait Visitor {
 pub fn visit<V: Visitor>(name: &str, capacity: u64, visitor: V) -> Result<V::Output> {
     Ok(match name {
         "lru" => visitor.visit(Lru::new(capacity)),
+        "arc" => visitor.visit(Arc::new(capacity)),
         "landlord" => visitor.visit(Landlord::new(capacity)),
         "landlord@full" => visitor.visit(Landlord::full_restore(capacity)),
         _ => {

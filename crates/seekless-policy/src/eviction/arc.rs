@@ -1,0 +1,228 @@
+//! ARC: recency and frequency share the cache, and ghosts of what left say which of them should have more.
+
+use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use crate::list::Lists;
+use crate::weights::Weights;
+
+/// Seen once lately, resident.
+const T1: usize = 0;
+/// Seen at least twice lately, resident.
+const T2: usize = 1;
+/// Ghosts of what left T1.
+const B1: usize = 2;
+/// Ghosts of what left T2.
+const B2: usize = 3;
+/// In no list.
+const NOWHERE: u8 = u8::MAX;
+/// Twice the capacity, and a weight more, must be a number.
+const CAPACITY_MAX: u64 = u64::MAX / 4;
+
+/// Adaptive replacement cache (Megiddo and Modha, "ARC: a self-tuning, low overhead replacement cache", FAST 2003),
+/// figure 4, in integers.
+///
+/// - **Idea:** one list for pages seen once, one for pages seen twice; a hit on a ghost of either moves the target size
+///   of the first list towards the list that lost it.
+/// - **Cost per request:** O(1).
+/// - **Memory:** 9 bytes an id, 17 once a weight other than 1 was seen.
+/// - **Ghosts:** with the resident pages at most twice the capacity; T1 and B1 together at most the capacity.
+/// - **Shines** on mixes of scans and reuse, without tuning. **Fails** on loops larger than the cache, where each page is
+///   a ghost too old, and costs twice the directory of LRU.
+///
+/// The paper knows only pages. For files each |list| is its weight, an adaptation step is scaled by the request's weight,
+/// and each single removal becomes "until it fits"; with all weights 1 it is the paper's algorithm, step by step.
+/// [`Use::FirstUse`] promotes nothing. Cost is ignored. A hit keeps the weight that was admitted.
+#[derive(Clone, Debug)]
+pub struct Arc {
+    capacity: u64,
+    /// The paper's p: how much T1 should hold.
+    target: u64,
+    lists: Lists<4>,
+    /// Which list each id is in.
+    places: Vec<u8>,
+    /// Weight of each list.
+    sizes: [u64; 4],
+    weights: Weights,
+}
+
+impl Arc {
+    /// An empty cache of `capacity` units of weight.
+    #[must_use]
+    pub fn new(capacity: u64) -> Self {
+        Self {
+            capacity: capacity.min(CAPACITY_MAX),
+            target: 0,
+            lists: Lists::new(),
+            places: Vec::new(),
+            sizes: [0; 4],
+            weights: Weights::new(),
+        }
+    }
+
+    fn used(&self) -> u64 {
+        self.sizes[T1] + self.sizes[T2]
+    }
+
+    fn place(&mut self, list: usize, id: Id) {
+        self.lists.push_front(list, id);
+        self.places[id as usize] = list as u8;
+        self.sizes[list] += self.weights.get(id);
+    }
+
+    fn displace(&mut self, id: Id) {
+        let list = self.places[id as usize] as usize;
+        self.lists.unlink(id);
+        self.places[id as usize] = NOWHERE;
+        self.sizes[list] -= self.weights.get(id);
+    }
+
+    /// Case I: to the front of T2.
+    fn hit(&mut self, id: Id, list: usize) {
+        let weight = self.weights.get(id);
+        self.lists.move_to_front(T2, id);
+        self.places[id as usize] = T2 as u8;
+        self.sizes[list] -= weight;
+        self.sizes[T2] += weight;
+    }
+
+    /// Cases II and III: what left too early comes back, to T2.
+    fn ghost_hit<P: Pool + ?Sized>(&mut self, request: &Request, ghosts: usize, pool: &mut P) {
+        let (mine, other) = (self.sizes[ghosts].max(1), self.sizes[B1 + B2 - ghosts]);
+        let step = u128::from(request.weight) * u128::from(mine.max(other)) / u128::from(mine);
+        let step = u64::try_from(step).unwrap_or(u64::MAX);
+        self.target = match ghosts {
+            B1 => self.target.saturating_add(step).min(self.capacity),
+            _ => self.target.saturating_sub(step),
+        };
+        self.displace(request.id);
+        self.make_room(request.weight, ghosts == B2, pool);
+        self.weights.set(request.id, request.weight);
+        self.place(T2, request.id);
+        self.trim(pool);
+    }
+
+    /// Case IV: never seen, or forgotten; to T1.
+    fn miss<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) {
+        let weight = request.weight;
+        while self.sizes[T1] + self.sizes[B1] > self.capacity - weight {
+            if self.drop_ghost(B1, pool) {
+                continue;
+            }
+            let Some(victim) = self.lists.back(T1) else { break };
+            self.displace(victim);
+            pool.evict(victim);
+            pool.forget(victim);
+        }
+        while self.sizes.iter().sum::<u64>() > (2 * self.capacity).saturating_sub(weight) {
+            if !self.drop_ghost(B2, pool) {
+                break;
+            }
+        }
+        self.make_room(weight, false, pool);
+        self.weights.set(request.id, weight);
+        self.place(T1, request.id);
+    }
+
+    /// REPLACE until `weight` more fits.
+    fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, from_b2: bool, pool: &mut P) {
+        while self.used() > self.capacity.saturating_sub(weight) {
+            if !self.replace(from_b2, pool) {
+                return;
+            }
+        }
+    }
+
+    /// The paper's REPLACE: the oldest of T1 or T2 becomes a ghost.
+    fn replace<P: Pool + ?Sized>(&mut self, from_b2: bool, pool: &mut P) -> bool {
+        let t1_is_over = self.sizes[T1] > self.target || (from_b2 && self.sizes[T1] == self.target);
+        let from = match (self.lists.back(T1), self.lists.back(T2)) {
+            (Some(_), Some(_)) => usize::from(!t1_is_over),
+            (Some(_), None) => T1,
+            (None, Some(_)) => T2,
+            (None, None) => return false,
+        };
+        let Some(victim) = self.lists.back(from) else { return false };
+        self.displace(victim);
+        self.place(if from == T1 { B1 } else { B2 }, victim);
+        pool.evict(victim);
+        true
+    }
+
+    /// Drops the oldest ghost of a list; false if it has none.
+    fn drop_ghost<P: Pool + ?Sized>(&mut self, ghosts: usize, pool: &mut P) -> bool {
+        let Some(ghost) = self.lists.back(ghosts) else {
+            return false;
+        };
+        self.displace(ghost);
+        pool.forget(ghost);
+        true
+    }
+
+    /// Holds the bound on ghosts after a change that the paper does not have: a weight or the capacity.
+    fn trim<P: Pool + ?Sized>(&mut self, pool: &mut P) {
+        while self.sizes[T1] + self.sizes[B1] > self.capacity {
+            if !self.drop_ghost(B1, pool) {
+                break;
+            }
+        }
+        while self.sizes.iter().sum::<u64>() > 2 * self.capacity {
+            if !self.drop_ghost(B2, pool) {
+                break;
+            }
+        }
+    }
+}
+
+impl Eviction for Arc {
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    fn grow(&mut self, ids: u32) {
+        if ids as usize > self.places.len() {
+            self.places.resize(ids as usize, NOWHERE);
+        }
+        self.lists.grow(ids);
+        self.weights.grow(ids);
+    }
+
+    #[inline]
+    fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
+        let place = self.places[request.id as usize];
+        if place as usize <= T2 {
+            if request.kind != Use::FirstUse {
+                self.hit(request.id, place as usize);
+            }
+            return Outcome::Hit;
+        }
+        if request.weight > self.capacity {
+            return Outcome::Bypassed;
+        }
+        if place == NOWHERE {
+            self.miss(request, pool);
+        } else {
+            self.ghost_hit(request, place as usize, pool);
+        }
+        Outcome::Admitted
+    }
+
+    fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
+        self.replace(false, pool)
+    }
+
+    fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
+        self.capacity = capacity.min(CAPACITY_MAX);
+        self.target = self.target.min(self.capacity);
+        self.make_room(0, false, pool);
+        self.trim(pool);
+    }
+
+    fn remove(&mut self, id: Id) {
+        if self.places[id as usize] != NOWHERE {
+            self.displace(id);
+        }
+    }
+
+    fn resident_weight(&self) -> u64 {
+        self.used()
+    }
+}

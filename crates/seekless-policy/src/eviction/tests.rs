@@ -1,0 +1,229 @@
+//! Every policy against what the trait promises, and each against a naive model written from its paper.
+
+mod models;
+
+use super::*;
+use models::{Model, NaiveArc, NaiveLandlord, NaiveLru};
+use proptest::prelude::*;
+use std::collections::{HashMap, HashSet};
+
+const IDS: u32 = 24;
+
+/// An owner that checks each thing it is told.
+#[derive(Default)]
+struct Checker {
+    resident: HashMap<Id, u64>,
+    /// Resident or ghost: admitted and not forgotten.
+    known: HashSet<Id>,
+    evicted: Vec<Id>,
+}
+
+impl Pool for Checker {
+    fn evict(&mut self, victim: Id) {
+        assert!(self.resident.remove(&victim).is_some(), "{victim} was not resident");
+        self.evicted.push(victim);
+    }
+
+    fn forget(&mut self, id: Id) {
+        assert!(!self.resident.contains_key(&id), "{id} is still resident");
+        assert!(self.known.remove(&id), "{id} was not known");
+    }
+}
+
+impl Checker {
+    fn resident_weight(&self) -> u64 {
+        self.resident.values().sum()
+    }
+
+    fn request<E: Eviction>(&mut self, policy: &mut E, request: &Request) -> Outcome {
+        let was_resident = self.resident.contains_key(&request.id);
+        let outcome = policy.request(request, self);
+        assert_eq!(outcome == Outcome::Hit, was_resident);
+        if outcome == Outcome::Admitted {
+            self.resident.insert(request.id, request.weight);
+            self.known.insert(request.id);
+        }
+        outcome
+    }
+
+    fn remove<E: Eviction>(&mut self, policy: &mut E, id: Id) {
+        policy.remove(id);
+        self.resident.remove(&id);
+        self.known.remove(&id);
+    }
+}
+
+/// What may happen to a policy.
+#[derive(Clone, Debug)]
+enum Step {
+    Request(Request),
+    EvictOne,
+    SetCapacity(u64),
+    Remove(Id),
+}
+
+fn weight_of(id: Id) -> u64 {
+    u64::from(id) * u64::from(id) % 23
+}
+
+fn any_use() -> impl Strategy<Value = Use> {
+    prop::sample::select(vec![Use::Read, Use::Read, Use::Read, Use::Write, Use::Prefetch, Use::FirstUse])
+}
+
+fn request(unit: bool) -> impl Strategy<Value = Request> {
+    (0..IDS, 0u32..4, any_use()).prop_map(move |(id, cost, kind)| Request {
+        cost,
+        kind,
+        ..Request::file(id, if unit { 1 } else { weight_of(id) })
+    })
+}
+
+fn step(unit: bool) -> impl Strategy<Value = Step> {
+    prop_oneof![
+        20 => request(unit).prop_map(Step::Request),
+        1 => Just(Step::EvictOne),
+        1 => (0u64..60).prop_map(Step::SetCapacity),
+        1 => (0..IDS).prop_map(Step::Remove),
+    ]
+}
+
+/// Runs `steps` and holds the policy to the trait's promises after each.
+fn check_promises(name: &str, mut capacity: u64, steps: &[Step]) {
+    let mut policy = named(name, capacity).unwrap();
+    policy.grow(IDS);
+    let mut owner = Checker::default();
+    for step in steps {
+        match step {
+            Step::Request(request) => {
+                let outcome = owner.request(&mut policy, request);
+                assert!(request.weight <= capacity || outcome != Outcome::Admitted);
+            }
+            Step::EvictOne => {
+                let any = !owner.resident.is_empty();
+                assert_eq!(policy.evict_one(&mut owner), any);
+            }
+            Step::SetCapacity(new) => {
+                capacity = *new;
+                policy.set_capacity(capacity, &mut owner);
+            }
+            Step::Remove(id) => owner.remove(&mut policy, *id),
+        }
+        assert_eq!(policy.resident_weight(), owner.resident_weight());
+        assert!(owner.resident_weight() <= capacity, "{} over {capacity}", owner.resident_weight());
+        let ghosts: u64 =
+            owner.known.iter().filter(|id| !owner.resident.contains_key(id)).map(|&id| weight_of(id)).sum();
+        assert!(ghosts <= 2 * capacity.max(1) || name != "arc");
+        assert!(name == "arc" || owner.known.len() == owner.resident.len());
+    }
+}
+
+/// Runs the same steps through policy and model, and compares outcome and victims after each.
+fn check_model<E: Eviction, M: Model>(mut policy: E, mut model: M, steps: &[Step]) {
+    policy.grow(IDS);
+    let mut owner = Checker::default();
+    for (turn, step) in steps.iter().enumerate() {
+        let wanted = match step {
+            Step::Request(request) => {
+                let outcome = owner.request(&mut policy, request);
+                let (wanted, victims) = model.request(request);
+                assert_eq!(outcome, wanted, "turn {turn}: {request:?}");
+                victims
+            }
+            Step::EvictOne => {
+                policy.evict_one(&mut owner);
+                model.evict_one().into_iter().collect()
+            }
+            Step::SetCapacity(capacity) => {
+                policy.set_capacity(*capacity, &mut owner);
+                model.set_capacity(*capacity)
+            }
+            Step::Remove(id) => {
+                owner.remove(&mut policy, *id);
+                model.remove(*id);
+                Vec::new()
+            }
+        };
+        assert_eq!(std::mem::take(&mut owner.evicted), wanted, "turn {turn}: {step:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_policy_keeps_the_traits_promises(
+        capacity in 0u64..60,
+        steps in prop::collection::vec(step(false), 1..300),
+        name in prop::sample::select(NAMES),
+    ) {
+        check_promises(name, capacity, &steps);
+    }
+
+    #[test]
+    fn lru_equals_a_sorted_list(capacity in 0u64..60, steps in prop::collection::vec(step(false), 1..300)) {
+        check_model(Lru::new(capacity), NaiveLru::new(capacity), &steps);
+    }
+
+    #[test]
+    fn landlord_equals_charging_everybody(
+        capacity in 0u64..60,
+        steps in prop::collection::vec(step(false), 1..300),
+        quarters in 0u128..5,
+    ) {
+        let policy = Landlord::with_restore(capacity, quarters as f64 / 4.0).unwrap();
+        check_model(policy, NaiveLandlord::new(capacity, quarters), &steps);
+    }
+
+    #[test]
+    fn arc_equals_figure_4_on_pages(
+        capacity in 1usize..14,
+        requests in prop::collection::vec(0..IDS, 1..400),
+    ) {
+        let steps: Vec<_> = requests.into_iter().map(|id| Step::Request(Request::page(id))).collect();
+        check_model(Arc::new(capacity as u64), NaiveArc::new(capacity), &steps);
+    }
+
+    #[test]
+    fn landlord_with_full_restore_and_equal_sizes_is_lru(
+        capacity in 1u64..60,
+        ids in prop::collection::vec(0..IDS, 1..300),
+        weight in 1u64..20,
+    ) {
+        let steps: Vec<_> = ids.into_iter().map(|id| Step::Request(Request::file(id, weight))).collect();
+        check_model(Landlord::full_restore(capacity), NaiveLru::new(capacity), &steps);
+    }
+}
+
+#[test]
+fn a_small_file_outstays_a_large_one() {
+    let mut policy = Landlord::new(100);
+    let mut owner = Checker::default();
+    policy.grow(4);
+    for (id, weight) in [(0, 10), (1, 80), (2, 20)] {
+        owner.request(&mut policy, &Request::file(id, weight));
+    }
+    assert_eq!(owner.evicted, [1]);
+}
+
+#[test]
+fn a_dear_file_outstays_a_cheap_one() {
+    let mut policy = Landlord::new(100);
+    let mut owner = Checker::default();
+    policy.grow(4);
+    owner.request(&mut policy, &Request { cost: 9, ..Request::file(0, 80) });
+    owner.request(&mut policy, &Request::file(1, 20));
+    owner.request(&mut policy, &Request::file(2, 20));
+    assert_eq!(owner.evicted, [1]);
+}
+
+#[test]
+fn a_fraction_of_credit_outside_0_to_1_is_refused() {
+    for fraction in [-0.1, 1.1, f64::NAN] {
+        assert_eq!(Landlord::with_restore(1, fraction).unwrap_err().kind(), crate::ErrorKind::BadParameter);
+    }
+}
+
+#[test]
+fn an_unknown_name_is_an_error_that_lists_the_known_ones() {
+    let error = named("lru2", 1).unwrap_err();
+    assert_eq!(error.kind(), crate::ErrorKind::UnknownName);
+    assert!(error.to_string().contains("landlord"));
+}
