@@ -1,0 +1,173 @@
+//! One header of the directory to an `Entry`.
+
+use super::end::{End, starts_with};
+use crate::civil;
+use crate::entry::{Entry, Method};
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::{
+    CENTRAL, CENTRAL_BYTES, DEFLATE_RATIO_MAX, EXTRA_TIME, EXTRA_ZIP64, FLAG_ENCRYPTED, FLAG_STRONG,
+    FLAG_UTF8, SEE_ZIP64_16, SEE_ZIP64_32, extra, take_u64, u16_at, u32_at,
+};
+use crate::name;
+
+/// The high byte of "version made by": external attributes hold a Unix mode.
+const MADE_BY_UNIX: u16 = 3;
+
+/// Parses the header at the start of `bytes`, appends its name to `names`, and returns what follows it.
+pub(super) fn parse<'a>(
+    bytes: &'a [u8],
+    number: u64,
+    end: &End,
+    names: &mut String,
+) -> Result<(Entry, &'a [u8])> {
+    let (raw, after) = split(bytes).ok_or_else(|| cut(number))?;
+    let entry = raw.entry(number, end, names)?;
+    check_sizes(&entry, &names[entry.name_start as usize..])?;
+    Ok((entry, after))
+}
+
+/// After the last header nothing must follow that looks like another: the count would be wrong.
+pub(super) fn check_end(rest: &[u8], end: &End) -> Result<()> {
+    if starts_with(rest, CENTRAL) {
+        let why = format!(
+            "the directory holds more than the {} entries that the archive's end states; repack it",
+            end.entries
+        );
+        return Err(Error::new(ErrorKind::Sizes, why));
+    }
+    Ok(())
+}
+
+/// A central header in its parts.
+struct Raw<'a> {
+    fixed: &'a [u8],
+    name: &'a [u8],
+    extra: &'a [u8],
+}
+
+fn split(bytes: &[u8]) -> Option<(Raw<'_>, &[u8])> {
+    let (fixed, rest) = bytes.split_at_checked(CENTRAL_BYTES)?;
+    if !starts_with(fixed, CENTRAL) {
+        return None;
+    }
+    let (name, rest) = rest.split_at_checked(usize::from(u16_at(fixed, 28)))?;
+    let (extra, rest) = rest.split_at_checked(usize::from(u16_at(fixed, 30)))?;
+    let (_comment, rest) = rest.split_at_checked(usize::from(u16_at(fixed, 32)))?;
+    Some((Raw { fixed, name, extra }, rest))
+}
+
+fn cut(number: u64) -> Error {
+    let why = format!(
+        "the directory breaks off in or before entry {number}; the archive is damaged, copy it again"
+    );
+    Error::new(ErrorKind::Truncated, why)
+}
+
+/// The fields that Zip64 moves into an extra field when they are too large.
+struct Wide {
+    bytes: u64,
+    coded_bytes: u64,
+    header_offset: u64,
+    disk: u32,
+}
+
+impl Raw<'_> {
+    fn entry(&self, number: u64, end: &End, names: &mut String) -> Result<Entry> {
+        let flags = u16_at(self.fixed, 8);
+        let name_start = names.len() as u32;
+        let text = name::text(self.name, flags & FLAG_UTF8 != 0);
+        let text = text.ok_or_else(|| refused(number, "has a name that is not the UTF-8 it claims to be"))?;
+        name::check_read(&text)
+            .map_err(|why| refused(number, &format!("has the name {text:?}, which {why}")))?;
+        names.push_str(&text);
+        let wide = self.wide(number)?;
+        if wide.disk != 0 {
+            return Err(Error::new(
+                ErrorKind::MultiDisk,
+                format!("entry {text:?} lies on another volume; join the volumes first"),
+            ));
+        }
+        if flags & FLAG_STRONG != 0 && flags & FLAG_ENCRYPTED == 0 {
+            return Err(Error::new(
+                ErrorKind::Encrypted,
+                "the directory is encrypted; decrypt the archive first",
+            ));
+        }
+        Ok(Entry {
+            header_offset: wide.header_offset.saturating_add(end.prefix_bytes),
+            extent_bytes: 0,
+            coded_bytes: wide.coded_bytes,
+            bytes: wide.bytes,
+            crc: u32_at(self.fixed, 16),
+            method: Method::from_number(u16_at(self.fixed, 10)),
+            mode: self.mode(),
+            modified: self.modified(),
+            flags,
+            name_start,
+            name_bytes: text.len() as u32,
+            directory: text.ends_with('/'),
+        })
+    }
+
+    fn wide(&self, number: u64) -> Result<Wide> {
+        let (coded_bytes, bytes) = (u32_at(self.fixed, 20), u32_at(self.fixed, 24));
+        let (disk, header_offset) = (u16_at(self.fixed, 34), u32_at(self.fixed, 42));
+        let mut fields = extra(self.extra, EXTRA_ZIP64).unwrap_or(&[]);
+        let mut widen = |value: u32| match value {
+            // Without the extra field the value is just that: a size of 4 GiB less one.
+            SEE_ZIP64_32 if self.has_zip64() => {
+                take_u64(&mut fields).ok_or_else(|| refused(number, "has a Zip64 field that is too short"))
+            }
+            value => Ok(u64::from(value)),
+        };
+        let (bytes, coded_bytes, header_offset) = (widen(bytes)?, widen(coded_bytes)?, widen(header_offset)?);
+        let disk = match (disk, fields.len()) {
+            (SEE_ZIP64_16, 4..) => u32_at(fields, 0),
+            (disk, _) => u32::from(disk),
+        };
+        Ok(Wide { bytes, coded_bytes, header_offset, disk })
+    }
+
+    fn has_zip64(&self) -> bool {
+        extra(self.extra, EXTRA_ZIP64).is_some()
+    }
+
+    fn mode(&self) -> Option<u32> {
+        let mode = u32_at(self.fixed, 38) >> 16;
+        (u16_at(self.fixed, 4) >> 8 == MADE_BY_UNIX && mode != 0).then_some(mode)
+    }
+
+    fn modified(&self) -> Option<i64> {
+        let exact = extra(self.extra, EXTRA_TIME).filter(|body| body.len() >= 5 && body[0] & 1 != 0);
+        match exact {
+            Some(body) => Some(i64::from(u32_at(body, 1).cast_signed())),
+            None => civil::from_dos(u16_at(self.fixed, 12), u16_at(self.fixed, 14)),
+        }
+    }
+}
+
+fn refused(number: u64, why: &str) -> Error {
+    Error::new(
+        ErrorKind::Name,
+        format!("entry {number} of the directory {why}; the archive is damaged or hostile"),
+    )
+}
+
+/// No content is larger than its data can hold, so a reader may allocate what an entry claims.
+fn check_sizes(entry: &Entry, name: &str) -> Result<()> {
+    let (bytes, coded_bytes) = (entry.bytes, entry.coded_bytes);
+    let possible = match entry.method {
+        _ if entry.is_encrypted() => true,
+        Method::Stored => bytes == coded_bytes,
+        Method::Deflate => bytes <= coded_bytes.saturating_mul(DEFLATE_RATIO_MAX),
+        Method::Other(_) => true,
+    };
+    if possible {
+        return Ok(());
+    }
+    let why = format!(
+        "entry {name:?} claims {bytes} bytes of content in {coded_bytes} bytes ({}), which cannot be; the archive is damaged or hostile",
+        entry.method
+    );
+    Err(Error::new(ErrorKind::Sizes, why))
+}

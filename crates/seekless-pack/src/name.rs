@@ -1,0 +1,132 @@
+//! Which names may stand in an archive. Nothing is extracted here, but names become paths in somebody's hands.
+
+use crate::error::{Error, ErrorKind, Result};
+use std::borrow::Cow;
+
+/// The length field is 16 bits wide.
+pub(crate) const NAME_BYTES_MAX: usize = 65_535;
+
+/// Checks a name that is to be written: relative, `/` between non-empty parts, no `.` or `..`, no NUL, no backslash
+/// (a separator on Windows), at most 65,535 bytes. A directory's name ends in `/`.
+///
+/// # Errors
+/// [`ErrorKind::Name`], naming the name and what is wrong with it.
+pub fn check_new(name: &str) -> Result<()> {
+    if let Err(why) = check_read(name) {
+        return Err(refuse(name, why));
+    }
+    if name.len() > NAME_BYTES_MAX {
+        return Err(refuse(&name[..name.floor_char_boundary_at(80)], "is longer than 65,535 bytes"));
+    }
+    if name.contains('\\') {
+        return Err(refuse(name, "has a backslash, which is a separator on Windows; rename the file"));
+    }
+    let path = name.strip_suffix('/').unwrap_or(name);
+    if path.split('/').any(|part| part.is_empty() || part == ".") {
+        return Err(refuse(name, "has an empty or `.` part; write it in its plain form"));
+    }
+    Ok(())
+}
+
+fn refuse(name: &str, why: &str) -> Error {
+    Error::new(ErrorKind::Name, format!("the name {name:?} cannot be packed: it {why}"))
+}
+
+/// What a name must not be, whoever wrote it; the error completes "it ...".
+pub(crate) fn check_read(name: &str) -> std::result::Result<(), &'static str> {
+    let bytes = name.as_bytes();
+    match bytes {
+        [] => return Err("is empty"),
+        [b'/' | b'\\', ..] => return Err("is absolute"),
+        [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic() => {
+            return Err("is absolute on Windows");
+        }
+        _ => {}
+    }
+    if bytes.contains(&0) {
+        return Err("has a NUL byte");
+    }
+    // Most names have no "..": look at the parts only of those that do.
+    if name.contains("..") && name.split(['/', '\\']).any(|part| part == "..") {
+        return Err("leads out of the archive by `..`");
+    }
+    Ok(())
+}
+
+/// A stored name as text. Without the UTF-8 flag it is code page 437 by the book, but many tools store plain UTF-8.
+pub(crate) fn text(stored: &[u8], utf8: bool) -> Option<Cow<'_, str>> {
+    match std::str::from_utf8(stored) {
+        Ok(name) => Some(Cow::Borrowed(name)),
+        Err(_) if utf8 => None,
+        Err(_) => Some(Cow::Owned(stored.iter().map(|&byte| code_page_437(byte)).collect())),
+    }
+}
+
+fn code_page_437(byte: u8) -> char {
+    const UPPER: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}";
+    match byte {
+        0..=127 => char::from(byte),
+        _ => UPPER.chars().nth(usize::from(byte) - 128).unwrap_or(char::REPLACEMENT_CHARACTER),
+    }
+}
+
+/// `str::floor_char_boundary` is newer than our `rust-version`.
+trait CharBoundary {
+    fn floor_char_boundary_at(&self, at: usize) -> usize;
+}
+
+impl CharBoundary for str {
+    fn floor_char_boundary_at(&self, at: usize) -> usize {
+        (0..=at.min(self.len())).rev().find(|&at| self.is_char_boundary(at)).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn good_names_pass() {
+        for name in ["a", "art/wall.dds", "dir/", "a..b/...", "ä/ö.txt", "c:", "x y", "-rf"] {
+            assert!(check_new(name).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn bad_names_are_refused() {
+        let long = "ü".repeat(40_000);
+        for name in [
+            "",
+            "/etc/passwd",
+            "../x",
+            "a/../b",
+            "..",
+            "a/..",
+            "a\0b",
+            "a\\b",
+            "a//b",
+            "./a",
+            "a/.",
+            "C:/x",
+            "/",
+            &long,
+        ] {
+            assert_eq!(check_new(name).expect_err(name).kind(), ErrorKind::Name);
+        }
+    }
+
+    #[test]
+    fn reading_takes_backslashes_as_separators() {
+        assert!(check_read("a\\b").is_ok());
+        assert!(check_read("a\\..\\b").is_err());
+        assert!(check_read("\\\\host\\share").is_err());
+    }
+
+    #[test]
+    fn code_page_437_covers_every_byte() {
+        assert_eq!(text(&[0x80, 0xff, b'a'], false).as_deref(), Some("Ç\u{a0}a"));
+        assert_eq!(text(&[0xe1], false).as_deref(), Some("ß"));
+        assert_eq!(text(&[0xff], true), None);
+        assert!((0..=255).all(|byte| code_page_437(byte) != char::REPLACEMENT_CHARACTER));
+    }
+}

@@ -1,0 +1,187 @@
+//! Reads a whole archive from the front and checks every entry.
+
+use crate::decode::{check_crc, data_start, decode, short};
+use crate::entry::{Entry, Method};
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::Index;
+use crate::read_at::ReadAt;
+use flate2::write::DeflateDecoder;
+use std::io::Write;
+
+/// Neighbouring extents are read together up to this many bytes; a larger entry is checked in pieces of it.
+const READ_BYTES: u64 = 4 << 20;
+
+/// What was found whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Verified {
+    /// Entries, directories included.
+    pub entries: u64,
+    /// Content, in bytes.
+    pub bytes: u64,
+    /// Data of the entries without headers, in bytes.
+    pub coded_bytes: u64,
+}
+
+/// Reads the archive `source` (`file_bytes` long) from the front, decodes every entry and checks header, size and CRC, in
+/// constant memory. `progress` hears of bytes of the archive done and in all.
+///
+/// # Errors
+/// The first fault found, as [`Index::open`] and [`decode`](crate::decode) report it.
+pub fn verify<R: ReadAt + ?Sized>(
+    source: &R,
+    file_bytes: u64,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Verified> {
+    let index = Index::open(source, file_bytes)?;
+    let mut check = Check { source, index: &index, read: Vec::new(), content: Vec::new() };
+    let mut found = Verified::default();
+    let mut next = 0;
+    while next < index.entries().len() {
+        let group = check.group(next);
+        check.entries(next..group)?;
+        for entry in &index.entries()[next..group] {
+            found.entries += 1;
+            found.bytes += entry.bytes;
+            found.coded_bytes += entry.coded_bytes;
+        }
+        let done = index.entries()[group - 1].header_offset + index.entries()[group - 1].extent_bytes;
+        progress(done, file_bytes);
+        next = group;
+    }
+    progress(file_bytes, file_bytes);
+    Ok(found)
+}
+
+struct Check<'a, R: ?Sized> {
+    source: &'a R,
+    index: &'a Index,
+    read: Vec<u8>,
+    content: Vec<u8>,
+}
+
+impl<R: ReadAt + ?Sized> Check<'_, R> {
+    /// One past the last entry that is read together with `first`.
+    fn group(&self, first: usize) -> usize {
+        let entries = self.index.entries();
+        let start = entries[first].header_offset;
+        let fits = |entry: &&Entry| {
+            entry.header_offset + entry.extent_bytes - start <= READ_BYTES && entry.bytes <= READ_BYTES
+        };
+        first + entries[first..].iter().take_while(fits).count().max(1)
+    }
+
+    fn entries(&mut self, range: std::ops::Range<usize>) -> Result<()> {
+        let entries = &self.index.entries()[range.clone()];
+        let (start, last) = (entries[0].header_offset, &entries[entries.len() - 1]);
+        let length = last.header_offset + last.extent_bytes - start;
+        if entries.len() == 1 && (length > READ_BYTES || last.bytes > READ_BYTES) {
+            return self.large(range.start as u32);
+        }
+        self.fill(start, length)?;
+        for (entry, number) in entries.iter().zip(range.start as u32..) {
+            let extent = &self.read[(entry.header_offset - start) as usize..][..entry.extent_bytes as usize];
+            decode(entry, self.index.name(number), extent, &mut self.content)?;
+        }
+        Ok(())
+    }
+
+    /// Reads `length` bytes, at most `READ_BYTES` or what the caller's records hold, at `offset`.
+    fn fill(&mut self, offset: u64, length: u64) -> Result<()> {
+        self.read.resize(length as usize, 0);
+        let said =
+            |error| Error::io(format!("cannot read {length} bytes of the archive at offset {offset}"), error);
+        self.source.read_exact_at(&mut self.read, offset).map_err(said)
+    }
+
+    /// Inflates piece by piece into a counter: the content may be larger than memory.
+    fn large(&mut self, number: u32) -> Result<()> {
+        let (entry, name) = (self.index.entries()[number as usize], self.index.name(number));
+        self.fill(entry.header_offset, entry.extent_bytes.min(HEADER_BYTES_MAX))?;
+        let start = data_start(&entry, name, &self.read)? as u64;
+        if start + entry.coded_bytes > entry.extent_bytes {
+            return Err(short(name, entry.extent_bytes));
+        }
+        let mut at = entry.header_offset + start;
+        let mut left = entry.coded_bytes;
+        let mut sum = Sum::new(&entry);
+        while left > 0 {
+            let length = left.min(READ_BYTES);
+            self.fill(at, length)?;
+            sum.write(&self.read, name)?;
+            at += length;
+            left -= length;
+        }
+        sum.finish(&entry, name)
+    }
+}
+
+/// The fixed part, and name and extra field at their longest.
+const HEADER_BYTES_MAX: u64 = 30 + 2 * 65_535;
+
+/// Size and CRC of content that is not kept.
+enum Sum {
+    Stored(Count),
+    Deflate(DeflateDecoder<Count>),
+}
+
+impl Sum {
+    fn new(entry: &Entry) -> Self {
+        let count = Count { crc: crc32fast::Hasher::new(), bytes: 0, most: entry.bytes };
+        match entry.method {
+            Method::Deflate => Self::Deflate(DeflateDecoder::new(count)),
+            _ => Self::Stored(count),
+        }
+    }
+
+    fn write(&mut self, coded: &[u8], name: &str) -> Result<()> {
+        let result = match self {
+            Self::Stored(count) => count.write_all(coded),
+            Self::Deflate(decoder) => decoder.write_all(coded),
+        };
+        result.map_err(|error| broken(name, &error))
+    }
+
+    fn finish(self, entry: &Entry, name: &str) -> Result<()> {
+        let count = match self {
+            Self::Stored(count) => count,
+            Self::Deflate(decoder) => decoder.finish().map_err(|error| broken(name, &error))?,
+        };
+        if count.bytes != entry.bytes {
+            let why = format!(
+                "the data of {name:?} ends after {} of {} bytes; copy the archive again",
+                count.bytes, entry.bytes
+            );
+            return Err(Error::new(ErrorKind::Corrupt, why));
+        }
+        check_crc(entry, name, count.crc.finalize())
+    }
+}
+
+fn broken(name: &str, error: &std::io::Error) -> Error {
+    Error::new(
+        ErrorKind::Corrupt,
+        format!("the data of {name:?} is broken ({error}); copy the archive again"),
+    )
+}
+
+struct Count {
+    crc: crc32fast::Hasher,
+    bytes: u64,
+    most: u64,
+}
+
+impl Write for Count {
+    fn write(&mut self, content: &[u8]) -> std::io::Result<usize> {
+        self.crc.update(content);
+        self.bytes += content.len() as u64;
+        if self.bytes > self.most {
+            return Err(std::io::Error::other("it holds more than it claims"));
+        }
+        Ok(content.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,157 @@
+//! Files too large for memory: written as they are read, their header filled in afterwards.
+
+use super::PackWriter;
+use crate::entry::Method;
+use crate::error::{Error, ErrorKind, Result};
+use crate::prepare::About;
+use crate::record::Record;
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use std::io::{Read, Seek, SeekFrom, Write};
+
+const CHUNK_BYTES: usize = 1 << 20;
+/// As the small files' level; another implementation, so not the same bytes.
+const LEVEL: u32 = 6;
+/// Deflate's worst case is 5 bytes for each stored block of 16 KiB or more: far below a 64th.
+const GROWTH_SHIFT: u32 = 6;
+
+impl<W: Write + Seek> PackWriter<W> {
+    /// Appends a file of `bytes` bytes from `source` in constant memory; the sink must be able to seek back to the header.
+    /// [`Method::Other`] is refused.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Disagrees`] if `source` does not give exactly `bytes`; [`ErrorKind::Name`], [`ErrorKind::Duplicate`]
+    /// and [`ErrorKind::Io`] as [`add`](Self::add). After an error in the middle, every call fails.
+    pub fn add_stream(
+        &mut self,
+        about: &About,
+        source: &mut dyn Read,
+        bytes: u64,
+        method: Method,
+    ) -> Result<()> {
+        about.check_file()?;
+        if let Method::Other(_) = method {
+            return Err(Error::new(
+                ErrorKind::Method,
+                format!("{:?} cannot be written with {method}", about.name),
+            ));
+        }
+        self.admit(&about.name)?;
+        self.failed = true; // until the header is whole again
+        let mut record = self.blank(about, bytes, method);
+        self.put_header(&record)?;
+        let start = self.at;
+        let (crc, read) = match method {
+            Method::Deflate => self.deflate_from(source, &about.name)?,
+            _ => self.copy_from(source, &about.name)?,
+        };
+        if read != bytes {
+            let why = format!(
+                "{:?} gave {read} bytes instead of {bytes}: it changed while it was packed; try again",
+                about.name
+            );
+            return Err(Error::new(ErrorKind::Disagrees, why));
+        }
+        record.crc = crc;
+        record.coded_bytes = self.at - start;
+        self.rewrite_header(&record)?;
+        self.note(&record);
+        self.failed = false;
+        Ok(())
+    }
+
+    fn blank<'a>(&self, about: &'a About, bytes: u64, method: Method) -> Record<'a> {
+        let most =
+            if method == Method::Deflate { bytes.saturating_add(bytes >> GROWTH_SHIFT) } else { bytes };
+        Record {
+            name: &about.name,
+            mode: about.full_mode(),
+            modified: about.modified,
+            method,
+            crc: 0,
+            bytes,
+            coded_bytes: 0,
+            header_offset: self.at,
+            wide_sizes: most.saturating_add(64) >= self.limits.bytes,
+        }
+    }
+
+    fn copy_from(&mut self, source: &mut dyn Read, name: &str) -> Result<(u32, u64)> {
+        let mut reader = Checked::new(source);
+        let mut chunk = vec![0; CHUNK_BYTES];
+        loop {
+            let length = reader.read(&mut chunk).map_err(|error| unreadable(name, error))?;
+            if length == 0 {
+                return Ok((reader.crc.finalize(), reader.bytes));
+            }
+            self.put(&chunk[..length])?;
+        }
+    }
+
+    fn deflate_from(&mut self, source: &mut dyn Read, name: &str) -> Result<(u32, u64)> {
+        let mut reader = Checked::new(source);
+        let mut chunk = vec![0; CHUNK_BYTES];
+        let mut encoder = DeflateEncoder::new(Vec::with_capacity(CHUNK_BYTES), Compression::new(LEVEL));
+        loop {
+            let length = reader.read(&mut chunk).map_err(|error| unreadable(name, error))?;
+            if length == 0 {
+                break;
+            }
+            encoder.write_all(&chunk[..length]).map_err(|error| unreadable(name, error))?;
+            self.put(encoder.get_ref())?;
+            encoder.get_mut().clear();
+        }
+        let rest = encoder.finish().map_err(|error| unreadable(name, error))?;
+        self.put(&rest)?;
+        Ok((reader.crc.finalize(), reader.bytes))
+    }
+
+    /// Writes the header once more where it stands, now that CRC and size are known; its length is the same.
+    fn rewrite_header(&mut self, record: &Record<'_>) -> Result<()> {
+        let end = self.at;
+        let back = i64::try_from(end - record.header_offset).unwrap_or(i64::MAX);
+        self.seek(-back)?;
+        self.at = record.header_offset;
+        self.put_header(record)?;
+        let forth = i64::try_from(end - self.at).unwrap_or(i64::MAX);
+        self.seek(forth)?;
+        self.at = end;
+        Ok(())
+    }
+
+    fn seek(&mut self, by: i64) -> Result<()> {
+        let result = self.sink.seek(SeekFrom::Current(by));
+        result.map(drop).map_err(|error| Error::io("cannot seek in the archive", error))
+    }
+}
+
+fn unreadable(name: &str, error: std::io::Error) -> Error {
+    Error::io(format!("cannot read {name:?}"), error)
+}
+
+/// Counts and sums what passes.
+struct Checked<'a> {
+    source: &'a mut dyn Read,
+    crc: crc32fast::Hasher,
+    bytes: u64,
+}
+
+impl<'a> Checked<'a> {
+    fn new(source: &'a mut dyn Read) -> Self {
+        Self { source, crc: crc32fast::Hasher::new(), bytes: 0 }
+    }
+}
+
+impl Read for Checked<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let length = loop {
+            match self.source.read(buffer) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                other => break other?,
+            }
+        };
+        self.crc.update(&buffer[..length]);
+        self.bytes += length as u64;
+        Ok(length)
+    }
+}
