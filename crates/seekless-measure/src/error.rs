@@ -1,0 +1,51 @@
+//! The crate's one error.
+
+use std::path::Path;
+
+/// What a workload may fail with: anything; the rounds add the workload's name.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a measurement has no figures.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    source: Option<BoxError>,
+}
+
+/// What went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// No workload, or no round.
+    Nothing,
+    /// A file could not be examined or dropped from the cache.
+    Io,
+    /// A workload failed.
+    Workload,
+    /// Two trials did not deliver the same bytes, so their times say nothing.
+    Disagree,
+}
+
+impl Error {
+    /// What went wrong, for code that decides by it.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    pub(crate) fn new(kind: ErrorKind, message: String) -> Self {
+        Error { kind, message, source: None }
+    }
+
+    pub(crate) fn io(path: &Path, doing: &str, error: std::io::Error) -> Self {
+        let message = format!("{}: {doing}: {error}", path.display());
+        Error { kind: ErrorKind::Io, message, source: Some(error.into()) }
+    }
+
+    pub(crate) fn workload(name: &str, round: usize, error: BoxError) -> Self {
+        let message = format!("{name}, round {round}: {error}");
+        Error { kind: ErrorKind::Workload, message, source: Some(error) }
+    }
+}
