@@ -2,6 +2,7 @@
 
 use crate::common::{FILE_BYTES, engines, expected, read_all, reads, sample};
 use seekless_engine::Ring;
+use seekless_sys::direct::open_direct;
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
 use std::sync::{Arc, mpsc};
@@ -42,9 +43,16 @@ fn an_error_belongs_to_its_read_alone() {
 #[test]
 fn dropping_an_engine_completes_every_read() {
     let (file, bytes) = sample();
-    let open = Arc::new(File::open(file.path()).unwrap());
-    let ranges: Vec<(u64, usize)> = (0..400).map(|at| (at * 7_000, 200_000)).collect();
-    for engine in engines() {
+    let buffered = File::open(file.path()).unwrap();
+    let direct = open_direct(file.path()).unwrap();
+    if direct.is_none() {
+        eprintln!("skipped: direct reads in flight: this file system refuses O_DIRECT");
+    }
+    let ranges: Vec<(u64, usize)> = (0..400).map(|at| (at * 4_096, 204_800)).collect();
+    for (engine, open) in [Some(buffered), direct].into_iter().flatten().flat_map(|file| {
+        let open = Arc::new(file);
+        engines().into_iter().map(move |engine| (engine, Arc::clone(&open)))
+    }) {
         let (name, (done, completions)) = (engine.name(), mpsc::channel());
         engine.submit(reads(&open, &ranges, &done));
         drop(done);
