@@ -1,0 +1,190 @@
+//! A seccomp filter that stops the tracer at chosen system calls and lets all others run at full speed.
+//! Classic BPF, a few instructions a rule; see seccomp(2), SECCOMP_RET_TRACE.
+
+use libc::sock_filter;
+use std::io;
+
+/// Offsets in `struct seccomp_data`.
+const NUMBER: u32 = 0;
+const ARCHITECTURE: u32 = 4;
+const ARGUMENTS: u32 = 16;
+
+const LOAD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
+const IF_EQUAL: u32 = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
+const IF_AT_LEAST: u32 = libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K;
+const IF_BITS: u32 = libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K;
+const RETURN: u32 = libc::BPF_RET | libc::BPF_K;
+
+/// When a call of a rule's number stops the tracer. Only an argument's low 32 bits are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// At each call.
+    Always,
+    /// If the argument (from 0) is one of at most 100 values.
+    ArgumentIn(u32, &'static [u32]),
+    /// If the argument has none of these bits.
+    ArgumentWithout(u32, u32),
+    /// If the argument has one of these bits.
+    ArgumentWith(u32, u32),
+}
+
+/// A call that the tracer wants to see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The call's number.
+    pub number: u32,
+    /// When it is of interest.
+    pub when: When,
+}
+
+/// A program for the kernel's filter.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    program: Vec<sock_filter>,
+}
+
+impl Filter {
+    /// Calls of `architecture` (an AUDIT_ARCH number) below `numbers_end` that match a rule stop the tracer; everything
+    /// else, and every call of another architecture, runs as if there were no filter.
+    ///
+    /// The rules asked first are the cheapest: put the commonest calls there.
+    #[must_use]
+    pub fn tracing(architecture: u32, numbers_end: u32, rules: &[Rule]) -> Self {
+        let mut program = vec![
+            load(ARCHITECTURE),
+            jump(IF_EQUAL, architecture, 1, 0),
+            allow(),
+            load(NUMBER),
+            jump(IF_AT_LEAST, numbers_end, 0, 1),
+            allow(),
+        ];
+        for rule in rules {
+            let body = body(rule.when);
+            program.push(jump(IF_EQUAL, rule.number, 0, body.len() as u8));
+            program.extend(body);
+        }
+        program.push(allow());
+        Self { program }
+    }
+
+    /// Puts the filter on the calling thread, for good, and on all that it starts. Makes no allocation, so it may be
+    /// called between fork and exec. Without CAP_SYS_ADMIN it must set no_new_privs before.
+    pub(crate) fn install(&self) -> io::Result<()> {
+        match self.load() {
+            Err(error) if error.raw_os_error() == Some(libc::EACCES) => {
+                // SAFETY: sets a flag of this thread; no pointers.
+                unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
+                self.load()
+            }
+            result => result,
+        }
+    }
+
+    fn load(&self) -> io::Result<()> {
+        let program = libc::sock_fprog {
+            len: self.program.len() as libc::c_ushort,
+            filter: self.program.as_ptr().cast_mut(),
+        };
+        // SAFETY: the kernel copies `len` instructions from the live vector and does not write to it.
+        let result =
+            unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program, 0, 0) };
+        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+}
+
+/// What follows a rule's number: always ends in a return, so that the next rule still finds the number loaded.
+fn body(when: When) -> Vec<sock_filter> {
+    match when {
+        When::Always => vec![trace()],
+        When::ArgumentIn(argument, values) => {
+            let mut body = vec![load(ARGUMENTS + 8 * argument)];
+            body.extend(values.iter().flat_map(|value| [jump(IF_EQUAL, *value, 0, 1), trace()]));
+            body.push(allow());
+            body
+        }
+        When::ArgumentWithout(argument, bits) => {
+            vec![load(ARGUMENTS + 8 * argument), jump(IF_BITS, bits, 1, 0), trace(), allow()]
+        }
+        When::ArgumentWith(argument, bits) => {
+            vec![load(ARGUMENTS + 8 * argument), jump(IF_BITS, bits, 0, 1), trace(), allow()]
+        }
+    }
+}
+
+fn load(offset: u32) -> sock_filter {
+    sock_filter { code: LOAD as u16, jt: 0, jf: 0, k: offset }
+}
+
+fn jump(code: u32, k: u32, if_true: u8, if_false: u8) -> sock_filter {
+    sock_filter { code: code as u16, jt: if_true, jf: if_false, k }
+}
+
+fn allow() -> sock_filter {
+    sock_filter { code: RETURN as u16, jt: 0, jf: 0, k: libc::SECCOMP_RET_ALLOW }
+}
+
+fn trace() -> sock_filter {
+    sock_filter { code: RETURN as u16, jt: 0, jf: 0, k: libc::SECCOMP_RET_TRACE }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: u32 = 7;
+
+    /// What the kernel would do, in a dozen lines.
+    fn run(filter: &Filter, architecture: u32, number: u32, arguments: [u32; 6]) -> u32 {
+        let mut at = 0;
+        let mut held = 0;
+        loop {
+            let step = filter.program[at];
+            at += 1;
+            let truth = match u32::from(step.code) {
+                LOAD => {
+                    held = match step.k {
+                        NUMBER => number,
+                        ARCHITECTURE => architecture,
+                        k => arguments[((k - ARGUMENTS) / 8) as usize],
+                    };
+                    continue;
+                }
+                IF_EQUAL => held == step.k,
+                IF_AT_LEAST => held >= step.k,
+                IF_BITS => held & step.k != 0,
+                _ => return step.k,
+            };
+            at += usize::from(if truth { step.jt } else { step.jf });
+        }
+    }
+
+    fn filter() -> Filter {
+        Filter::tracing(
+            HERE,
+            1000,
+            &[
+                Rule { number: 3, when: When::Always },
+                Rule { number: 4, when: When::ArgumentIn(1, &[10, 20]) },
+                Rule { number: 5, when: When::ArgumentWithout(2, 0x20) },
+                Rule { number: 6, when: When::ArgumentWith(0, 0x4000) },
+                Rule { number: 1001, when: When::Always },
+            ],
+        )
+    }
+
+    #[test]
+    fn stops_where_a_rule_says_so_and_nowhere_else() {
+        let traced = |number, arguments| run(&filter(), HERE, number, arguments) == libc::SECCOMP_RET_TRACE;
+        assert!(traced(3, [0; 6]));
+        assert!(traced(4, [0, 10, 0, 0, 0, 0]) && traced(4, [0, 20, 0, 0, 0, 0]));
+        assert!(!traced(4, [10, 30, 10, 0, 0, 0]));
+        assert!(traced(5, [0x20, 0, 0x10, 0, 0, 0]) && !traced(5, [0, 0, 0x22, 0, 0, 0]));
+        assert!(traced(6, [0x4001, 0, 0, 0, 0, 0]) && !traced(6, [1, 0, 0, 0, 0, 0]));
+        assert!(!traced(7, [0; 6]) && !traced(1001, [0; 6]));
+    }
+
+    #[test]
+    fn another_architecture_runs_free() {
+        assert_eq!(run(&filter(), HERE + 1, 3, [0; 6]), libc::SECCOMP_RET_ALLOW);
+    }
+}

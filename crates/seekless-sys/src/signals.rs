@@ -1,0 +1,177 @@
+//! What a wrapper of a program does with signals: those sent to the wrapper alone are passed on, those from the terminal
+//! reach the program by themselves, and a death by signal is died again.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// Signals with which people end or nudge a program.
+const FORWARDED: [i32; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
+
+/// The process that signals go to; 0 while nothing is wrapped.
+static PROGRAM: AtomicI32 = AtomicI32::new(0);
+/// Once the program has ended: the last signal that found nobody.
+static UNDELIVERED: AtomicI32 = AtomicI32::new(0);
+/// Who sent the signal that was last passed on.
+static SENDER: AtomicI32 = AtomicI32::new(0);
+
+const ENDED: i32 = -1;
+
+/// While it lives, this process outlives the signals and passes them to the program. Dropped, the old handlers stand again.
+#[derive(Debug)]
+pub struct Forwarding {
+    replaced: Vec<(i32, Action)>,
+}
+
+struct Action(libc::sigaction);
+
+impl std::fmt::Debug for Action {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Action({:#x})", self.0.sa_sigaction)
+    }
+}
+
+impl Forwarding {
+    /// Handlers for SIGINT, SIGTERM, SIGHUP and SIGQUIT, except those that this process was told to ignore. An ignored
+    /// SIGCHLD is set to its default meanwhile, since it would swallow exit codes. `None` if another program of this
+    /// process already has them.
+    #[must_use]
+    pub fn to(program: i32) -> Option<Self> {
+        PROGRAM.compare_exchange(0, program, Ordering::SeqCst, Ordering::SeqCst).ok()?;
+        UNDELIVERED.store(0, Ordering::SeqCst);
+        SENDER.store(0, Ordering::SeqCst);
+        let handler = pass_on as extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void);
+        let mut replaced = Vec::new();
+        for signal in FORWARDED {
+            if !is_ignored(signal) {
+                replaced.extend(replace(signal, handler as *const () as usize, libc::SA_SIGINFO));
+            }
+        }
+        if is_ignored(libc::SIGCHLD) {
+            replaced.extend(replace(libc::SIGCHLD, libc::SIG_DFL, 0));
+        }
+        Some(Self { replaced })
+    }
+
+    /// The program has ended: its number may be another's now.
+    pub fn program_ended(&self) {
+        PROGRAM.store(ENDED, Ordering::SeqCst);
+    }
+
+    /// A signal that came after the program's end, once.
+    #[must_use]
+    pub fn undelivered(&self) -> Option<i32> {
+        Some(UNDELIVERED.swap(0, Ordering::SeqCst)).filter(|signal| *signal != 0)
+    }
+
+    /// Who sent the last signal that was passed on; 0 if none was.
+    #[must_use]
+    pub fn sender(&self) -> i32 {
+        SENDER.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Forwarding {
+    fn drop(&mut self) {
+        for (signal, action) in &self.replaced {
+            // SAFETY: puts back an action that the kernel itself handed out.
+            unsafe { libc::sigaction(*signal, &raw const action.0, ptr::null_mut()) };
+        }
+        PROGRAM.store(0, Ordering::SeqCst);
+    }
+}
+
+/// The handler. A signal that the terminal or the kernel sent has reached the program's group already.
+extern "C" fn pass_on(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: the kernel passes a valid siginfo to an SA_SIGINFO handler; kill and errno are async-signal-safe.
+    unsafe {
+        if (*info).si_code > 0 {
+            return;
+        }
+        let errno = *libc::__errno_location();
+        let program = PROGRAM.load(Ordering::SeqCst);
+        if program > 0 {
+            SENDER.store((*info).si_pid(), Ordering::SeqCst);
+            libc::kill(program, signal);
+        } else if program == ENDED {
+            UNDELIVERED.store(signal, Ordering::SeqCst);
+        }
+        *libc::__errno_location() = errno;
+    }
+}
+
+fn current(signal: i32) -> Option<libc::sigaction> {
+    let mut action = MaybeUninit::uninit();
+    // SAFETY: a null new action only asks; on success the kernel has filled the structure.
+    unsafe { (libc::sigaction(signal, ptr::null(), action.as_mut_ptr()) == 0).then(|| action.assume_init()) }
+}
+
+fn is_ignored(signal: i32) -> bool {
+    current(signal).is_some_and(|action| action.sa_sigaction == libc::SIG_IGN)
+}
+
+/// Without SA_RESTART, so that a wait returns and the waiter can look.
+fn replace(signal: i32, handler: usize, flags: i32) -> Option<(i32, Action)> {
+    let old = current(signal)?;
+    // SAFETY: all zeroes is a valid sigaction: the default action, no flags, an empty mask.
+    let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
+    action.sa_sigaction = handler;
+    action.sa_flags = flags;
+    // SAFETY: the handler is async-signal-safe and lives as long as the process.
+    let result = unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) };
+    (result == 0).then_some((signal, Action(old)))
+}
+
+/// Ends this process by `signal`, without a core of its own. Returns only for a signal that ends nobody.
+pub fn die_by(signal: i32) {
+    let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: plain calls on live local structures; the default action needs no handler.
+    unsafe {
+        libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
+        libc::signal(signal, libc::SIG_DFL);
+        let mut set = MaybeUninit::uninit();
+        libc::sigemptyset(set.as_mut_ptr());
+        libc::sigaddset(set.as_mut_ptr(), signal);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, set.as_ptr(), ptr::null_mut());
+        libc::raise(signal);
+    }
+}
+
+/// Sends `signal` to a process; that it is gone is no error.
+///
+/// # Errors
+/// When it may not be signalled.
+pub fn send(pid: i32, signal: i32) -> io::Result<()> {
+    // SAFETY: no pointers.
+    if unsafe { libc::kill(pid, signal) } == 0 {
+        return Ok(());
+    }
+    let error = io::Error::last_os_error();
+    if error.raw_os_error() == Some(libc::ESRCH) { Ok(()) } else { Err(error) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_reaches_the_program_and_then_nobody() {
+        let mut child = std::process::Command::new("sleep").arg("30").spawn().unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        let forwarding = Forwarding::to(pid).unwrap();
+        assert!(Forwarding::to(pid).is_none(), "one at a time");
+        let me = i32::try_from(std::process::id()).unwrap();
+        send(me, libc::SIGTERM).unwrap();
+        let status = child.wait().unwrap();
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(libc::SIGTERM));
+        assert_eq!(forwarding.sender(), me);
+        forwarding.program_ended();
+        send(me, libc::SIGHUP).unwrap();
+        while forwarding.undelivered() != Some(libc::SIGHUP) {
+            std::thread::yield_now();
+        }
+        drop(forwarding);
+        assert!(!is_ignored(libc::SIGTERM));
+    }
+}

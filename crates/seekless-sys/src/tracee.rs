@@ -1,0 +1,296 @@
+//! A child started under a seccomp filter and ptrace, and the requests of ptrace that `nix` cannot make: its signals
+//! are an enumeration without the real-time ones, so a program that uses them would be lost at `waitpid`.
+
+use crate::seccomp::Filter;
+use std::ffi::CString;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, RawFd};
+use std::ptr;
+
+/// What a tracee did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It ended with this code.
+    Exited(i32),
+    /// A signal ended it.
+    Killed {
+        /// The signal.
+        signal: i32,
+        /// Whether a core was dumped.
+        core: bool,
+    },
+    /// The filter stopped it before a system call.
+    Seccomp,
+    /// It stands at the exit from a system call.
+    Syscall,
+    /// A signal is about to be delivered: resume with it, or with another.
+    Signal(i32),
+    /// Job control stopped the whole process with this signal: [`listen`] keeps it so.
+    Group(i32),
+    /// The first stop of a new tracee, or the end of a group stop: just resume.
+    Trap,
+    /// fork, vfork, clone, exec and so on: a PTRACE_EVENT number.
+    Event(i32),
+}
+
+/// How far a tracee runs when it is resumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// To the filter, a signal, or an event.
+    Event,
+    /// Also to the exit of the system call that it stands in.
+    SyscallExit,
+}
+
+/// Why a child did not become the program.
+#[derive(Debug)]
+pub enum Failure {
+    /// No process, no pipe, or the tracer could not attach.
+    Start(io::Error),
+    /// The kernel refused the filter.
+    Filter(io::Error),
+    /// The program could not be executed.
+    Execute(io::Error),
+}
+
+/// A child that waits, attached, until [`Waiting::release`].
+#[derive(Debug)]
+pub struct Waiting {
+    /// The child's process id.
+    pub pid: i32,
+    go: io::PipeWriter,
+    failure: io::PipeReader,
+}
+
+/// A child on its way to exec.
+#[derive(Debug)]
+pub struct Released {
+    failure: io::PipeReader,
+}
+
+/// Forks a child that will load `filter` and execute `arguments[0]`, found along PATH. It keeps the caller's process
+/// group, terminal, descriptors, directory and environment; SIGPIPE, which Rust's start-up ignores, is the default again.
+///
+/// `attach` is called with the child's id before the child goes on; if it fails, the child ends.
+///
+/// # Errors
+/// [`Failure::Start`].
+pub fn spawn(
+    arguments: &[CString],
+    filter: &Filter,
+    attach: impl FnOnce(i32) -> io::Result<()>,
+) -> Result<Waiting, Failure> {
+    let mut pointers: Vec<*const libc::c_char> = arguments.iter().map(|argument| argument.as_ptr()).collect();
+    pointers.push(ptr::null());
+    let (go_reader, go) = io::pipe().map_err(Failure::Start)?;
+    let (failure, failure_writer) = io::pipe().map_err(Failure::Start)?;
+    // SAFETY: the child only makes calls that are safe after a fork of a threaded process: no allocation, no lock.
+    let pid = unsafe { libc::fork() };
+    match pid {
+        -1 => Err(Failure::Start(io::Error::last_os_error())),
+        0 => become_program(
+            &pointers,
+            filter,
+            [go.as_raw_fd(), go_reader.as_raw_fd()],
+            failure_writer.as_raw_fd(),
+        ),
+        _ => {
+            drop((go_reader, failure_writer));
+            let waiting = Waiting { pid, go, failure };
+            match attach(pid) {
+                Ok(()) => Ok(waiting),
+                Err(error) => {
+                    drop(waiting); // its pipe closes, and the child ends
+                    let _ = wait(pid);
+                    Err(Failure::Start(error))
+                }
+            }
+        }
+    }
+}
+
+impl Waiting {
+    /// Lets the child load the filter and execute the program.
+    ///
+    /// # Errors
+    /// When the child is gone.
+    pub fn release(mut self) -> io::Result<Released> {
+        self.go.write_all(&[1])?;
+        Ok(Released { failure: self.failure })
+    }
+}
+
+impl Released {
+    /// Once the child has executed the program or ended: why it could not, if so.
+    ///
+    /// # Errors
+    /// [`Failure::Filter`] or [`Failure::Execute`].
+    pub fn outcome(mut self) -> Result<(), Failure> {
+        let mut message = [0_u8; 5];
+        match self.failure.read_exact(&mut message) {
+            Err(_) => Ok(()),
+            Ok(()) => {
+                let [stage, number @ ..] = message;
+                let error = io::Error::from_raw_os_error(i32::from_le_bytes(number));
+                Err(if stage == 1 { Failure::Filter(error) } else { Failure::Execute(error) })
+            }
+        }
+    }
+}
+
+/// The child's side of [`spawn`]; never returns.
+fn become_program(arguments: &[*const libc::c_char], filter: &Filter, go: [RawFd; 2], failure: RawFd) -> ! {
+    let [go_writer, go_reader] = go;
+    let mut byte = 0_u8;
+    // SAFETY: plain calls on descriptors and memory of our own; the argument vector ends in a null pointer, and
+    // `_exit` runs no destructor of the parent's.
+    unsafe {
+        libc::close(go_writer); // else the parent's death would not end the read
+        if libc::read(go_reader, (&raw mut byte).cast(), 1) != 1 {
+            libc::_exit(125);
+        }
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        if let Err(error) = filter.install() {
+            report(failure, 1, &error);
+        } else {
+            libc::execvp(arguments[0], arguments.as_ptr());
+            report(failure, 2, &io::Error::last_os_error());
+        }
+        libc::_exit(127)
+    }
+}
+
+fn report(failure: RawFd, stage: u8, error: &io::Error) {
+    let mut message = [stage, 0, 0, 0, 0];
+    message[1..].copy_from_slice(&error.raw_os_error().unwrap_or(0).to_le_bytes());
+    // SAFETY: five bytes of our own to a descriptor of our own.
+    unsafe { libc::write(failure, message.as_ptr().cast(), message.len()) };
+}
+
+/// Waits for the next stop of one tracee, or with −1 of any tracee or child of the calling thread.
+///
+/// # Errors
+/// EINTR when a signal came to the caller, ECHILD when nothing is left to wait for.
+pub fn wait(pid: i32) -> io::Result<(i32, Stop)> {
+    wait_with(pid, 0).map(|(pid, status)| (pid, decode(status)))
+}
+
+/// As [`wait`], but `None` at once when nothing has happened.
+///
+/// # Errors
+/// As [`wait`].
+pub fn wait_now(pid: i32) -> io::Result<Option<(i32, Stop)>> {
+    wait_with(pid, libc::WNOHANG).map(|(pid, status)| (pid != 0).then(|| (pid, decode(status))))
+}
+
+fn wait_with(pid: i32, flags: i32) -> io::Result<(i32, i32)> {
+    let mut status = 0;
+    // Other threads of this process may have children of their own, so: only this thread's.
+    // SAFETY: the kernel writes one int to a live one.
+    let pid = unsafe { libc::waitpid(pid, &raw mut status, libc::__WALL | libc::__WNOTHREAD | flags) };
+    if pid < 0 { Err(io::Error::last_os_error()) } else { Ok((pid, status)) }
+}
+
+fn decode(status: i32) -> Stop {
+    if libc::WIFEXITED(status) {
+        return Stop::Exited(libc::WEXITSTATUS(status));
+    }
+    if libc::WIFSIGNALED(status) {
+        return Stop::Killed { signal: libc::WTERMSIG(status), core: libc::WCOREDUMP(status) };
+    }
+    let signal = libc::WSTOPSIG(status);
+    let group = matches!(signal, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU);
+    match status >> 16 {
+        0 if signal == libc::SIGTRAP | 0x80 => Stop::Syscall,
+        0 => Stop::Signal(signal),
+        libc::PTRACE_EVENT_SECCOMP => Stop::Seccomp,
+        libc::PTRACE_EVENT_STOP if group => Stop::Group(signal),
+        libc::PTRACE_EVENT_STOP => Stop::Trap,
+        event => Stop::Event(event),
+    }
+}
+
+/// Lets a stopped tracee run, delivering `signal` (0: none). That it is gone meanwhile is no error: its end will be
+/// waited for.
+///
+/// # Errors
+/// Whatever else ptrace says.
+pub fn resume(pid: i32, until: Until, signal: i32) -> io::Result<()> {
+    let request = match until {
+        Until::Event => libc::PTRACE_CONT,
+        Until::SyscallExit => libc::PTRACE_SYSCALL,
+    };
+    request_of(request, pid, signal)
+}
+
+/// Leaves a tracee in its group stop, until SIGCONT.
+///
+/// # Errors
+/// As [`resume`].
+pub fn listen(pid: i32) -> io::Result<()> {
+    request_of(libc::PTRACE_LISTEN, pid, 0)
+}
+
+fn request_of(request: libc::c_uint, pid: i32, signal: i32) -> io::Result<()> {
+    // SAFETY: these requests take no pointer; the signal number is passed by value.
+    let result = unsafe { libc::ptrace(request, pid, ptr::null_mut::<libc::c_void>(), signal as usize) };
+    if result == 0 {
+        return Ok(());
+    }
+    let error = io::Error::last_os_error();
+    if error.raw_os_error() == Some(libc::ESRCH) { Ok(()) } else { Err(error) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seccomp::{Rule, When};
+
+    fn arguments(words: &[&str]) -> Vec<CString> {
+        words.iter().map(|word| CString::new(*word).unwrap()).collect()
+    }
+
+    fn end_of(words: &[&str]) -> (Stop, Result<(), Failure>) {
+        let no_call = Filter::tracing(1, u32::MAX, &[Rule { number: 0, when: When::Always }]);
+        let waiting = spawn(&arguments(words), &no_call, |_| Ok(())).unwrap();
+        let pid = waiting.pid;
+        let released = waiting.release().unwrap();
+        (wait(pid).unwrap().1, released.outcome())
+    }
+
+    #[test]
+    fn a_child_runs_and_its_end_is_told() {
+        assert!(matches!(end_of(&["sh", "-c", "exit 7"]), (Stop::Exited(7), Ok(()))));
+        assert!(matches!(end_of(&["sh", "-c", "kill -9 $$"]), (Stop::Killed { signal: 9, .. }, Ok(()))));
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_told() {
+        let (_, outcome) = end_of(&["/nonexistent/program"]);
+        let Err(Failure::Execute(error)) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_tracer_that_cannot_attach_leaves_no_child() {
+        let no_call = Filter::tracing(1, 0, &[]);
+        let mut child = 0;
+        let refused = spawn(&arguments(&["true"]), &no_call, |pid| {
+            child = pid;
+            Err(io::Error::from_raw_os_error(libc::EPERM))
+        });
+        assert!(matches!(refused, Err(Failure::Start(_))));
+        assert_eq!(wait(child).unwrap_err().raw_os_error(), Some(libc::ECHILD));
+    }
+
+    #[test]
+    fn statuses_are_told_apart() {
+        let stopped = |signal: i32, event: i32| decode(0x7f | signal << 8 | event << 16);
+        assert_eq!(stopped(libc::SIGTRAP | 0x80, 0), Stop::Syscall);
+        assert_eq!(stopped(libc::SIGTRAP, libc::PTRACE_EVENT_SECCOMP), Stop::Seccomp);
+        assert_eq!(stopped(libc::SIGSTOP, libc::PTRACE_EVENT_STOP), Stop::Group(libc::SIGSTOP));
+        assert_eq!(stopped(libc::SIGTRAP, libc::PTRACE_EVENT_STOP), Stop::Trap);
+        assert_eq!(stopped(40, 0), Stop::Signal(40));
+        assert_eq!(stopped(libc::SIGTRAP, libc::PTRACE_EVENT_EXEC), Stop::Event(libc::PTRACE_EVENT_EXEC));
+    }
+}
