@@ -1,1 +1,70 @@
-//! The live engine: asynchronous, cached reads of packs and files.
+//! The live engine: asynchronous, cached reads of packs.
+//!
+//! **Invariant:** for the same order of requests it makes the same decisions as the simulator; a buffer handed out is
+//! read-only, shared, and not copied again.
+//!
+//! A [`Store`] is an open pack. A load takes one of these ways, the first that has the file:
+//!
+//! 1. *the file cache*: a slot an entry, without the cache's lock; the hit is logged and told to the policy before the
+//!    next miss;
+//! 2. *an orphan*: evicted, but still held by a user, hence revived without I/O;
+//! 3. *a read under way*, of the file or of an extent that holds it;
+//! 4. *the archive block cache*: raw extents that hold files which nobody has asked for yet;
+//! 5. *a read*: from the local header to the next in one request, with as much after it as the device makes worth while.
+//!
+//! Reads complete on worker threads, which decode, check the CRC, and answer everybody who waits.
+//!
+//! ```
+//! # use seekless_pack::{About, Codec, PackWriter, prepare};
+//! use seekless_io::Store;
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let path = directory.path().join("data.zip");
+//! # let mut pack = PackWriter::new(std::fs::File::create(&path)?);
+//! # pack.add(prepare(About::named("art/wall.dds"), b"brick".to_vec(), Codec::Auto)?)?;
+//! # pack.finish()?;
+//! let store = Store::builder().cache(64 << 20).policy("landlord").open(&path)?;
+//! let wall = store.load("art/wall.dds")?;
+//! assert_eq!(&wall[..], b"brick");
+//! for (position, result) in store.load_many(["art/wall.dds", "art/door.dds"]) {
+//!     assert_eq!(result.is_ok(), position == 0);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod archive;
+mod buffer;
+mod builder;
+mod decision;
+mod decode;
+mod error;
+mod extent_cache;
+mod hit_log;
+mod load_many;
+mod reads;
+mod shared;
+mod slot;
+mod state;
+mod statistics;
+mod store;
+mod worker;
+
+pub use buffer::Buffer;
+pub use builder::StoreBuilder;
+pub use decision::Decision;
+pub use error::{Error, ErrorKind};
+pub use load_many::LoadMany;
+pub use statistics::Statistics;
+pub use store::Store;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What a load may fail with.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A panic elsewhere does not make what the lock guards unusable: each change under it is complete when it is released.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

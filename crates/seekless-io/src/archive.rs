@@ -1,0 +1,168 @@
+//! An open archive: its file, its directory, and where each entry lies. The directory is read through the engine, so that
+//! opening is charged and counted like any other read.
+
+use crate::error::{At, Error};
+use seekless_engine::{AlignedBuf, Completion, Engine, Read};
+use seekless_pack::{Index, ReadAt};
+use seekless_policy::eviction::Id;
+use seekless_policy::extents::Span;
+use seekless_sys::direct;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, mpsc};
+
+/// First read, from the end: holds the directory of some 3,000 files, so that a second is seldom needed for fewer.
+const DIRECTORY_READ_BYTES: u64 = 256 << 10;
+
+/// An open archive.
+pub(crate) struct Archive {
+    pub(crate) path: PathBuf,
+    pub(crate) file: Arc<File>,
+    pub(crate) index: Index,
+    /// Where each entry lies, in archive order.
+    pub(crate) spans: Vec<Span>,
+    pub(crate) direct: bool,
+    alignment: u64,
+}
+
+impl Archive {
+    /// Opens `path` past the page cache if `direct` is wanted and allowed, else through it.
+    pub(crate) fn open(path: &Path, direct: bool, engine: &dyn Engine) -> Result<Self, Error> {
+        if direct
+            && let Some(file) = direct::open_direct(path).map_err(|error| Error::open(path, error))?
+            && let Some(archive) = Self::read_directory(path, file, true, engine)?
+        {
+            return Ok(archive);
+        }
+        let file = File::open(path).map_err(|error| Error::open(path, error))?;
+        Self::read_directory(path, file, false, engine)?
+            .ok_or_else(|| Error::open(path, io::Error::from(io::ErrorKind::InvalidInput)))
+    }
+
+    /// None if the file system accepted O_DIRECT and then refused a read.
+    fn read_directory(
+        path: &Path,
+        file: File,
+        direct: bool,
+        engine: &dyn Engine,
+    ) -> Result<Option<Self>, Error> {
+        let fail = |error: io::Error| Error::open(path, error);
+        let bytes = file.metadata().map_err(fail)?.len();
+        let alignment = match direct {
+            true => u64::from(direct::alignment(&file).map_err(fail)?.offset_bytes),
+            false => 1,
+        };
+        // The engine charges reads; the open itself is one request more, for a pack as for a loose file.
+        engine.charge(0);
+        let file = Arc::new(file);
+        let source = Source { engine, file: &file, alignment, bytes, last: Mutex::default() };
+        if direct && bytes > 0 && source.refused() {
+            return Ok(None);
+        }
+        let index = Index::open(&source, bytes).map_err(|error| Error::open(path, error))?;
+        let spans = index
+            .entries()
+            .iter()
+            .map(|entry| Span { offset: entry.header_offset, bytes: entry.extent_bytes })
+            .collect();
+        Ok(Some(Self { path: path.to_owned(), file, index, spans, direct, alignment }))
+    }
+
+    /// The read that holds `span`: rounded outwards to what the file demands.
+    pub(crate) fn aligned(&self, span: Span) -> Span {
+        align(span, self.alignment)
+    }
+
+    /// Bytes that [`Archive::aligned`] may add.
+    pub(crate) fn rounding_bytes(&self) -> u64 {
+        2 * (self.alignment - 1)
+    }
+
+    /// Size of an entry's content in bytes.
+    pub(crate) fn bytes(&self, id: Id) -> u64 {
+        self.index.entries()[id as usize].bytes
+    }
+
+    pub(crate) fn at(&self, id: Id) -> At<'_> {
+        let offset = self.spans[id as usize].offset;
+        At { archive: &self.path, entry: self.index.name(id), offset }
+    }
+
+    /// Entries that lie wholly in `span`, by number.
+    pub(crate) fn within(&self, span: Span) -> std::ops::Range<usize> {
+        let first = self.spans.partition_point(|entry| entry.offset < span.offset);
+        let count = self.spans[first..].partition_point(|entry| entry.end() <= span.end());
+        first..first + count
+    }
+}
+
+fn align(span: Span, alignment: u64) -> Span {
+    let offset = span.offset / alignment * alignment;
+    Span { offset, bytes: span.end().next_multiple_of(alignment) - offset }
+}
+
+/// The archive as its index reads it.
+struct Source<'a> {
+    engine: &'a dyn Engine,
+    file: &'a Arc<File>,
+    alignment: u64,
+    bytes: u64,
+    /// What was read last; the index's next small read is often in it.
+    last: Mutex<(u64, AlignedBuf)>,
+}
+
+impl Source<'_> {
+    /// Whether a first read, of what the index will ask for anyway, is refused as misaligned: some file systems accept
+    /// O_DIRECT and cannot do it.
+    fn refused(&self) -> bool {
+        let tail = DIRECTORY_READ_BYTES.min(self.bytes);
+        match self.fetch(Span { offset: self.bytes - tail, bytes: tail }) {
+            Ok(read) => {
+                *crate::lock(&self.last) = read;
+                false
+            }
+            Err(error) => error.kind() == io::ErrorKind::InvalidInput,
+        }
+    }
+
+    fn fetch(&self, span: Span) -> io::Result<(u64, AlignedBuf)> {
+        let span = align(span, self.alignment);
+        let (done, completions) = mpsc::channel();
+        let buffer = AlignedBuf::with_capacity(span.bytes as usize);
+        self.engine.submit(vec![Read { file: self.file.clone(), offset: span.offset, buffer, tag: 0, done }]);
+        let Completion { buffer, result, .. } =
+            completions.recv().map_err(|_| io::Error::other("the engine dropped a read"))?;
+        result.map(|_| (span.offset, buffer))
+    }
+}
+
+impl ReadAt for Source<'_> {
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        let end = offset.saturating_add(buffer.len() as u64);
+        if end > self.bytes {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let mut last = crate::lock(&self.last);
+        let held = last.0..last.0 + last.1.len() as u64;
+        if offset < held.start || end > held.end {
+            *last = self.fetch(Span { offset, bytes: buffer.len() as u64 })?;
+        }
+        let start = (offset - last.0) as usize;
+        let found = last.1.get(start..start + buffer.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
+        buffer.copy_from_slice(found);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_is_rounded_outwards() {
+        assert_eq!(align(Span { offset: 4097, bytes: 4095 }, 4096), Span { offset: 4096, bytes: 4096 });
+        assert_eq!(align(Span { offset: 4095, bytes: 2 }, 4096), Span { offset: 0, bytes: 8192 });
+        assert_eq!(align(Span { offset: 7, bytes: 2 }, 1), Span { offset: 7, bytes: 2 });
+    }
+}

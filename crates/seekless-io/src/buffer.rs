@@ -1,0 +1,73 @@
+//! What a load hands out: the bytes of one file, read-only and shared. The last holder frees them, whether or not the
+//! cache has let go of them meanwhile.
+
+use crate::extent_cache::Extent;
+use std::fmt;
+use std::ops::{Deref, Range};
+use std::sync::{Arc, Weak};
+
+/// The bytes of one file. Clones share them; nothing is copied after decoding.
+#[derive(Clone)]
+pub struct Buffer(Arc<Contents>);
+
+enum Contents {
+    Own(Vec<u8>),
+    /// A stored file that fills nearly the whole read: it stays where the device put it.
+    Within {
+        extent: Arc<Extent>,
+        range: Range<usize>,
+    },
+}
+
+impl Buffer {
+    pub(crate) fn own(bytes: Vec<u8>) -> Self {
+        Self(Arc::new(Contents::Own(bytes)))
+    }
+
+    /// The caller has checked that `range` lies in the extent.
+    pub(crate) fn within(extent: Arc<Extent>, range: Range<usize>) -> Self {
+        Self(Arc::new(Contents::Within { extent, range }))
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakBuffer {
+        WeakBuffer(Arc::downgrade(&self.0))
+    }
+
+    /// Whether two handles share the same bytes in memory.
+    #[must_use]
+    pub fn ptr_eq(&self, other: &Buffer) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &*self.0 {
+            Contents::Own(bytes) => bytes,
+            Contents::Within { extent, range } => &extent.bytes()[range.clone()],
+        }
+    }
+}
+
+impl AsRef<[u8]> for Buffer {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Buffer({} bytes)", self.len())
+    }
+}
+
+/// How the store remembers a buffer that only its users keep alive.
+pub(crate) struct WeakBuffer(Weak<Contents>);
+
+impl WeakBuffer {
+    pub(crate) fn upgrade(&self) -> Option<Buffer> {
+        self.0.upgrade().map(Buffer)
+    }
+}

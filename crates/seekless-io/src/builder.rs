@@ -1,0 +1,142 @@
+//! The settings of a store, and its opening.
+
+use crate::archive::Archive;
+use crate::decision::Watched;
+use crate::extent_cache::ExtentCache;
+use crate::reads::Reads;
+use crate::shared::{Memory, Shared};
+use crate::state::State;
+use crate::worker::Workers;
+use crate::{Error, Result, Store};
+use seekless_engine::{Engine, EngineKind};
+use seekless_policy::cache::{Cache, Config};
+use seekless_policy::eviction::named;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+
+/// Reads in flight of those planned ahead: enough that a device of any depth finds its next request waiting, few enough
+/// that a demand read does not wait long and that their buffers stay a small part of the window.
+const IN_FLIGHT: std::ops::RangeInclusive<u32> = 8..=32;
+
+/// Settings for a [`Store`]; made by [`Store::builder`].
+#[derive(Clone)]
+#[must_use]
+pub struct StoreBuilder {
+    cache_bytes: u64,
+    policy: String,
+    engine: EngineKind,
+    shared_engine: Option<Arc<dyn Engine>>,
+    direct: bool,
+    workers: Option<usize>,
+    read_ahead_bytes: u64,
+    window_bytes: u64,
+    record: bool,
+}
+
+impl Default for StoreBuilder {
+    fn default() -> Self {
+        Self {
+            cache_bytes: 64 << 20,
+            policy: "landlord".to_owned(),
+            engine: EngineKind::Auto,
+            shared_engine: None,
+            direct: true,
+            workers: None,
+            read_ahead_bytes: 16 << 20,
+            window_bytes: 64 << 20,
+            record: false,
+        }
+    }
+}
+
+impl StoreBuilder {
+    /// Bytes of content that the cache keeps; 64 MiB if not said. A file over half of it is loaded but not kept.
+    pub fn cache(mut self, bytes: u64) -> Self {
+        self.cache_bytes = bytes;
+        self
+    }
+
+    /// The eviction policy by name, see [`NAMES`](seekless_policy::eviction::NAMES); `landlord` if not said.
+    pub fn policy(mut self, name: impl Into<String>) -> Self {
+        self.policy = name.into();
+        self
+    }
+
+    /// Which engine reads; the best that the kernel allows if not said.
+    pub fn engine(mut self, kind: EngineKind) -> Self {
+        self.engine = kind;
+        self
+    }
+
+    /// Reads with an engine that exists already, so that several stores share one device, and its counters.
+    pub fn shared_engine(mut self, engine: Arc<dyn Engine>) -> Self {
+        self.shared_engine = Some(engine);
+        self
+    }
+
+    /// Whether to read past the page cache (O_DIRECT) where the file system allows it; true if not said.
+    pub fn direct(mut self, direct: bool) -> Self {
+        self.direct = direct;
+        self
+    }
+
+    /// Threads that decode; as many as there are cores if not said, never none.
+    pub fn workers(mut self, count: usize) -> Self {
+        self.workers = Some(count);
+        self
+    }
+
+    /// Bytes of raw extents kept because they hold files that nobody has asked for yet; 16 MiB if not said.
+    pub fn read_ahead_cache(mut self, bytes: u64) -> Self {
+        self.read_ahead_bytes = bytes;
+        self
+    }
+
+    /// How far [`Store::load_many`] may run ahead of its consumer, in bytes of files, coded and decoded together;
+    /// 64 MiB if not said. A larger window finds more neighbours to read at once.
+    pub fn window(mut self, bytes: u64) -> Self {
+        self.window_bytes = bytes;
+        self
+    }
+
+    /// Whether [`Store::decisions`] has something to say. It grows with every request: for tests.
+    pub fn record_decisions(mut self, record: bool) -> Self {
+        self.record = record;
+        self
+    }
+
+    /// Opens the archive at `path`: reads its directory, and starts the threads.
+    ///
+    /// # Errors
+    /// [`Open`](crate::ErrorKind::Open) if the archive is absent, unreadable, broken or hostile;
+    /// [`Setting`](crate::ErrorKind::Setting) for an unknown policy, or an engine that cannot start.
+    pub fn open(self, path: impl AsRef<Path>) -> Result<Store> {
+        let engine = match &self.shared_engine {
+            Some(engine) => engine.clone(),
+            None => seekless_engine::build(self.engine)
+                .map_err(|error| Error::setting("the engine cannot start", error))?,
+        };
+        let archive = Archive::open(path.as_ref(), self.direct, &*engine)?;
+        let depth = engine.costs().depth.clamp(*IN_FLIGHT.start(), *IN_FLIGHT.end());
+        let state = self.state(archive.spans.len(), depth as usize)?;
+        let memory = Memory { window_bytes: self.window_bytes, idle_bytes: self.read_ahead_bytes as usize };
+        let shared = Arc::new(Shared::new(archive, engine, state, memory));
+        let workers = Workers::start(shared.clone(), self.worker_count())
+            .map_err(|error| Error::setting("a worker thread cannot start", error))?;
+        Ok(Store::new(shared, workers))
+    }
+
+    fn state(&self, entries: usize, depth: usize) -> Result<State> {
+        let setting = |error| Error::setting("the cache cannot be made", error);
+        let (policy, recorder) =
+            Watched::new(named(&self.policy, self.cache_bytes).map_err(setting)?, self.record);
+        let mut cache = Cache::new(policy, Config::files(self.cache_bytes)).map_err(setting)?;
+        cache.grow(entries as u32);
+        Ok(State::new(cache, recorder, Reads::new(depth), ExtentCache::new(self.read_ahead_bytes)))
+    }
+
+    fn worker_count(&self) -> usize {
+        self.workers.unwrap_or_else(|| available_parallelism().map_or(1, Into::into)).max(1)
+    }
+}

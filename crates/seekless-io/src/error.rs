@@ -1,0 +1,113 @@
+//! The errors of opening a store and of loading from it. Clonable, since everybody who waits for a read gets its error.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The archive cannot be opened, or its directory cannot be read.
+    Open,
+    /// The archive has no entry of that name.
+    NotFound,
+    /// A read failed. It is not tried again.
+    Read,
+    /// An entry's bytes are not what the archive's directory says.
+    Corrupt,
+    /// A setting of the builder is unusable: an unknown policy, an engine that cannot start.
+    Setting,
+}
+
+/// An error of this crate: names archive, entry and offset, and what to do.
+#[derive(Clone, Debug)]
+pub struct Error(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    fn new(
+        kind: ErrorKind,
+        message: String,
+        source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self(Arc::new(Inner { kind, message, source }))
+    }
+
+    pub(crate) fn open(archive: &Path, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        let source = source.into();
+        let message = format!("{}: cannot be opened as a pack: {source}", archive.display());
+        Self::new(ErrorKind::Open, message, Some(source))
+    }
+
+    pub(crate) fn not_found(archive: &Path, name: &str) -> Self {
+        let message =
+            format!("{}: has no entry named {name:?}; names are matched exactly", archive.display());
+        Self::new(ErrorKind::NotFound, message, None)
+    }
+
+    pub(crate) fn read(at: &At<'_>, source: std::io::Error) -> Self {
+        let message = format!("{at}: the read failed: {source}; see the kernel log for the device");
+        Self::new(ErrorKind::Read, message, Some(Box::new(source)))
+    }
+
+    pub(crate) fn truncated(at: &At<'_>, found_bytes: u64) -> Self {
+        let message =
+            format!("{at}: the archive ends {found_bytes} bytes into it; it was truncated: pack it again");
+        Self::new(ErrorKind::Corrupt, message, None)
+    }
+
+    pub(crate) fn corrupt(at: &At<'_>, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        let source = source.into();
+        let message = format!("{at}: {source}; pack it again");
+        Self::new(ErrorKind::Corrupt, message, Some(source))
+    }
+
+    pub(crate) fn abandoned(at: &At<'_>) -> Self {
+        let message = format!("{at}: its decoding was abandoned: the worker thread panicked");
+        Self::new(ErrorKind::Corrupt, message, None)
+    }
+
+    pub(crate) fn setting(what: &str, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        let source = source.into();
+        Self::new(ErrorKind::Setting, format!("{what}: {source}"), Some(source))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        // The message already says what the source says; what the source itself came from goes on the chain.
+        self.0.source.as_ref().and_then(|source| source.source())
+    }
+}
+
+/// Where in which archive something happened.
+pub(crate) struct At<'a> {
+    pub(crate) archive: &'a Path,
+    pub(crate) entry: &'a str,
+    pub(crate) offset: u64,
+}
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: entry {:?} at offset {}", self.archive.display(), self.entry, self.offset)
+    }
+}

@@ -1,0 +1,134 @@
+//! Many loads at once: runs ahead of its consumer by a window of files, half of it planned at a time so that neighbours
+//! in the archive become one read.
+
+use crate::shared::Shared;
+use crate::state::{Answer, Asked, Waiter};
+use crate::{Buffer, Result, Store};
+use seekless_policy::eviction::Id;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+
+/// Files in the window, however small they are.
+const WINDOW_FILES_MAX: u64 = 8192;
+
+/// The numbers of the iterators; 0 is for single loads.
+static NEXT_OWNER: AtomicU64 = AtomicU64::new(1);
+
+/// The iterator of [`Store::load_many`]: `(position in the list, result)`, in the order of arrival. Dropping it early
+/// cancels what is not yet being read.
+pub struct LoadMany {
+    store: Store,
+    owner: u64,
+    names: Vec<String>,
+    /// Names before this position have been asked for.
+    next: usize,
+    yielded: usize,
+    ahead: Ahead,
+    ready: VecDeque<Answer>,
+    sender: Sender<Answer>,
+    receiver: Receiver<Answer>,
+}
+
+/// What has been asked for and not yet been yielded.
+#[derive(Default)]
+struct Ahead {
+    files: u64,
+    bytes: u64,
+}
+
+impl Ahead {
+    fn has_room(&self, window_bytes: u64) -> bool {
+        self.files < WINDOW_FILES_MAX && self.bytes < window_bytes
+    }
+}
+
+impl LoadMany {
+    pub(crate) fn new(store: Store, names: Vec<String>) -> Self {
+        let (sender, receiver) = mpsc::channel();
+        let owner = NEXT_OWNER.fetch_add(1, Ordering::Relaxed);
+        let ahead = Ahead::default();
+        Self { store, owner, names, next: 0, yielded: 0, ahead, ready: VecDeque::new(), sender, receiver }
+    }
+
+    /// Fills the window again once half of it has been used.
+    fn refill(&mut self) {
+        let window = self.store.shared().window_bytes;
+        let half = Ahead { files: self.ahead.files * 2, bytes: self.ahead.bytes * 2 };
+        if self.next == self.names.len() || !half.has_room(window) {
+            return;
+        }
+        let mut fetch = Vec::new();
+        // At least one, so that a file larger than the window is loaded too.
+        while self.next < self.names.len() && (self.ahead.files == 0 || self.ahead.has_room(window)) {
+            self.ask(&mut fetch);
+        }
+        self.store.shared().fetch(fetch);
+    }
+
+    /// Asks for the next name.
+    fn ask(&mut self, fetch: &mut Vec<Id>) {
+        let position = self.next;
+        self.next += 1;
+        self.ahead.files += 1;
+        let id = match self.store.find(&self.names[position]) {
+            Ok(id) => id,
+            Err(error) => return self.ready.push_back((position, Err(error))),
+        };
+        let shared = self.store.shared();
+        self.ahead.bytes += window_bytes(shared, id);
+        if let Some(buffer) = shared.hit(id) {
+            return self.ready.push_back((position, Ok(buffer)));
+        }
+        let waiter = Waiter { owner: self.owner, position, sender: self.sender.clone() };
+        match shared.request(id, waiter) {
+            Asked::Ready(buffer) => self.ready.push_back((position, Ok(buffer))),
+            Asked::Joined => {}
+            Asked::Fetch => fetch.push(id),
+        }
+    }
+
+    fn yielded(&mut self, answer: Answer) -> Answer {
+        self.yielded += 1;
+        self.ahead.files -= 1;
+        if let Some(id) = self.store.index().find(&self.names[answer.0]) {
+            self.ahead.bytes -= window_bytes(self.store.shared(), id);
+        }
+        answer
+    }
+}
+
+/// What an entry may take of memory while it is loaded: coded and decoded.
+fn window_bytes(shared: &Shared, id: Id) -> u64 {
+    shared.archive.spans[id as usize].bytes + shared.archive.bytes(id)
+}
+
+impl Iterator for LoadMany {
+    type Item = (usize, Result<Buffer>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.refill();
+        if self.ahead.files == 0 {
+            return None;
+        }
+        let answer = match self.ready.pop_front() {
+            Some(answer) => answer,
+            // Cannot fail while this holds a sender.
+            None => self.receiver.recv().ok()?,
+        };
+        Some(self.yielded(answer))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.names.len() - self.yielded;
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for LoadMany {}
+
+impl Drop for LoadMany {
+    fn drop(&mut self) {
+        self.store.shared().cancel(self.owner);
+    }
+}

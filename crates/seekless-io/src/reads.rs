@@ -1,0 +1,198 @@
+//! Reads between plan and completion. Those planned ahead wait in line, so that the device's queue is kept full but no
+//! fuller, and a demand read never stands behind a whole window of them.
+
+use crate::extent_cache::{Extent, covers};
+use seekless_policy::eviction::Id;
+use seekless_policy::extents::Span;
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+
+/// Reads up to this size are one request to a device; the kernel and the volume model split larger ones.
+pub(crate) const READ_BYTES_MAX: u64 = 1 << 20;
+
+/// Where the bytes come from.
+pub(crate) enum Source {
+    Device,
+    /// Already read: only to be decoded.
+    Held(Arc<Extent>),
+}
+
+/// One read, and the entries that somebody waits for.
+pub(crate) struct Pending {
+    pub(crate) span: Span,
+    pub(crate) wanted: Vec<Id>,
+    pub(crate) source: Source,
+}
+
+/// A read to be submitted now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Start {
+    pub(crate) tag: u64,
+    pub(crate) span: Span,
+}
+
+/// All reads that have not ended.
+pub(crate) struct Reads {
+    depth: usize,
+    next_tag: u64,
+    in_flight: usize,
+    pending: HashMap<u64, Pending>,
+    /// (offset, tag) of the reads from the device, to find the one that covers an entry.
+    by_offset: BTreeSet<(u64, u64)>,
+    queue: VecDeque<u64>,
+}
+
+impl Reads {
+    /// No reads; of those planned ahead, `depth` may be in flight at once.
+    pub(crate) fn new(depth: usize) -> Self {
+        Self {
+            depth,
+            next_tag: 0,
+            in_flight: 0,
+            pending: HashMap::new(),
+            by_offset: BTreeSet::new(),
+            queue: VecDeque::new(),
+        }
+    }
+
+    /// A read that is to start at once.
+    pub(crate) fn demand(&mut self, span: Span, wanted: Vec<Id>) -> Start {
+        let tag = self.add(Pending { span, wanted, source: Source::Device });
+        self.in_flight += 1;
+        Start { tag, span }
+    }
+
+    /// A read that waits for its turn.
+    pub(crate) fn enqueue(&mut self, span: Span, wanted: Vec<Id>) {
+        let tag = self.add(Pending { span, wanted, source: Source::Device });
+        self.queue.push_back(tag);
+    }
+
+    /// Entry `id` is to be decoded from an extent at hand; returns the tag under which a worker finds it.
+    pub(crate) fn decode(&mut self, extent: Arc<Extent>, id: Id) -> u64 {
+        self.add(Pending { span: extent.span(), wanted: vec![id], source: Source::Held(extent) })
+    }
+
+    fn add(&mut self, pending: Pending) -> u64 {
+        let tag = self.next_tag;
+        self.next_tag += 1;
+        if matches!(pending.source, Source::Device) {
+            self.by_offset.insert((pending.span.offset, tag));
+        }
+        self.pending.insert(tag, pending);
+        tag
+    }
+
+    /// The read that covers `span`. Where several overlap only the last to begin before it is looked at.
+    fn covering(&self, span: Span) -> Option<u64> {
+        let &(_, tag) = self.by_offset.range(..=(span.offset, u64::MAX)).next_back()?;
+        covers(self.pending.get(&tag)?.span, span).then_some(tag)
+    }
+
+    /// Adds `id`, which lies at `span`, to a read that covers it; returns that read's tag.
+    pub(crate) fn join(&mut self, id: Id, span: Span) -> Option<u64> {
+        let tag = self.covering(span)?;
+        self.pending.get_mut(&tag)?.wanted.push(id);
+        Some(tag)
+    }
+
+    /// Somebody waits now for what lies at `span`: its read leaves the line.
+    pub(crate) fn hurry_covering(&mut self, span: Span) -> Option<Start> {
+        self.hurry(self.covering(span)?)
+    }
+
+    /// Somebody waits for this read now: it leaves the line, if it still stands there.
+    pub(crate) fn hurry(&mut self, tag: u64) -> Option<Start> {
+        let at = self.queue.iter().position(|&queued| queued == tag)?;
+        self.queue.remove(at);
+        self.in_flight += 1;
+        Some(Start { tag, span: self.pending.get(&tag)?.span })
+    }
+
+    /// The reads whose turn has come.
+    pub(crate) fn start_next(&mut self) -> Vec<Start> {
+        let mut starts = Vec::new();
+        while self.in_flight < self.depth
+            && let Some(tag) = self.queue.pop_front()
+        {
+            if let Some(pending) = self.pending.get(&tag) {
+                self.in_flight += 1;
+                starts.push(Start { tag, span: pending.span });
+            }
+        }
+        starts
+    }
+
+    /// A read has ended.
+    pub(crate) fn finish(&mut self, tag: u64) -> Option<Pending> {
+        let pending = self.pending.remove(&tag)?;
+        if matches!(pending.source, Source::Device) {
+            self.by_offset.remove(&(pending.span.offset, tag));
+            self.in_flight -= 1;
+        }
+        Some(pending)
+    }
+
+    /// Takes from the reads in line the entries that `unwanted` says nobody waits for; a read without any left goes.
+    pub(crate) fn cancel(&mut self, mut unwanted: impl FnMut(Id) -> bool) {
+        let Self { queue, pending, by_offset, .. } = self;
+        queue.retain(|tag| {
+            let Some(read) = pending.get_mut(tag) else { return false };
+            read.wanted.retain(|&id| !unwanted(id));
+            if read.wanted.is_empty() {
+                by_offset.remove(&(read.span.offset, *tag));
+                pending.remove(tag);
+                return false;
+            }
+            true
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(offset: u64, bytes: u64) -> Span {
+        Span { offset, bytes }
+    }
+
+    #[test]
+    fn the_queue_is_kept_full_and_no_fuller() {
+        let mut reads = Reads::new(2);
+        (0..5).for_each(|n| reads.enqueue(span(n * 10, 10), vec![n as Id]));
+        let first = reads.start_next();
+        assert_eq!(first.len(), 2);
+        assert!(reads.start_next().is_empty());
+        assert_eq!(reads.finish(first[0].tag).unwrap().wanted, [0]);
+        assert_eq!(reads.start_next(), [Start { tag: 2, span: span(20, 10) }]);
+    }
+
+    #[test]
+    fn a_waiting_demand_pulls_its_read_out_of_the_line() {
+        let mut reads = Reads::new(1);
+        reads.enqueue(span(0, 10), vec![0]);
+        reads.enqueue(span(10, 10), vec![1]);
+        reads.start_next();
+        assert_eq!(reads.join(7, span(12, 9)), None, "ends outside");
+        let tag = reads.join(7, span(12, 3)).unwrap();
+        assert!(reads.hurry(tag).is_some());
+        assert!(reads.hurry(tag).is_none(), "already on its way");
+        assert_eq!(reads.finish(tag).unwrap().wanted, [1, 7]);
+    }
+
+    #[test]
+    fn only_what_is_in_line_and_unwanted_is_cancelled() {
+        let mut reads = Reads::new(1);
+        reads.enqueue(span(0, 10), vec![0]);
+        reads.enqueue(span(10, 10), vec![1, 2]);
+        reads.enqueue(span(20, 10), vec![3]);
+        let started = reads.start_next();
+        reads.cancel(|id| id != 2);
+        assert_eq!(reads.finish(started[0].tag).unwrap().wanted, [0]);
+        let rest = reads.start_next();
+        assert_eq!(rest.len(), 1);
+        assert_eq!(reads.finish(rest[0].tag).unwrap().wanted, [2]);
+        assert!(reads.join(3, span(20, 1)).is_none());
+    }
+}

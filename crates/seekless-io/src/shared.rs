@@ -1,0 +1,301 @@
+//! What the callers of a store and its worker threads share: a request's way from the cache over the engine to whoever
+//! waits for it.
+
+use crate::archive::Archive;
+use crate::buffer::Buffer;
+use crate::error::Error;
+use crate::extent_cache::Extent;
+use crate::hit_log::HitLog;
+use crate::lock;
+use crate::reads::{READ_BYTES_MAX, Source, Start};
+use crate::slot::Slots;
+use crate::state::{Answer, Asked, Released, State, Waiter};
+use crate::statistics::Statistics;
+use seekless_device::Costs;
+use seekless_engine::{AlignedBuf, BufferPool, Completion, Engine, Read};
+use seekless_policy::eviction::{Id, Request};
+use seekless_policy::extents::{self, Limits, Span};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// The tag that ends a worker thread. Reads are numbered from 0 and never get there.
+pub(crate) const QUIT: u64 = u64::MAX;
+
+/// Bounds of a store's memory beside its caches.
+pub(crate) struct Memory {
+    /// How far a `load_many` runs ahead.
+    pub(crate) window_bytes: u64,
+    /// Buffers of ended reads, kept for the next.
+    pub(crate) idle_bytes: usize,
+}
+
+pub(crate) struct Shared {
+    pub(crate) archive: Archive,
+    pub(crate) engine: Arc<dyn Engine>,
+    costs: Costs,
+    pub(crate) window_bytes: u64,
+    buffers: BufferPool,
+    slots: Slots,
+    hits: HitLog,
+    state: Mutex<State>,
+    jobs: Mutex<Receiver<Completion>>,
+    done: Sender<Completion>,
+}
+
+impl Shared {
+    pub(crate) fn new(archive: Archive, engine: Arc<dyn Engine>, state: State, memory: Memory) -> Self {
+        let (done, jobs) = mpsc::channel();
+        let slots = Slots::new(archive.spans.len());
+        let costs = engine.costs();
+        Self {
+            archive,
+            engine,
+            costs,
+            window_bytes: memory.window_bytes,
+            buffers: BufferPool::new(memory.idle_bytes),
+            slots,
+            hits: HitLog::new(),
+            state: Mutex::new(state),
+            jobs: Mutex::new(jobs),
+            done,
+        }
+    }
+
+    /// The buffer of a cached entry, without the cache's lock.
+    pub(crate) fn hit(&self, id: Id) -> Option<Buffer> {
+        let buffer = self.slots.kept(id)?;
+        if self.hits.push(id, buffer.len() as u64) {
+            drop(self.drained());
+        }
+        Some(buffer)
+    }
+
+    /// The state, after all hits logged so far.
+    pub(crate) fn drained(&self) -> MutexGuard<'_, State> {
+        let mut state = lock(&self.state);
+        state.drain(&self.hits, |id| self.file_request(id));
+        state
+    }
+
+    fn file_request(&self, id: Id) -> Request {
+        Request::file(id, self.archive.bytes(id))
+    }
+
+    /// A request for an entry that [`Shared::hit`] did not have.
+    pub(crate) fn request(&self, id: Id, waiter: Waiter) -> Asked {
+        let mut released = Released::default();
+        let request = self.file_request(id);
+        self.drained().request(&request, waiter, &self.slots, &mut released)
+    }
+
+    /// Loads an entry that is not cached, with what the device makes worth reading after it.
+    pub(crate) fn load(&self, id: Id) -> Result<Buffer, Error> {
+        let (sender, receiver) = mpsc::channel();
+        match self.request(id, Waiter { owner: 0, position: 0, sender }) {
+            Asked::Ready(buffer) => return Ok(buffer),
+            Asked::Joined => self.hurry(id),
+            Asked::Fetch => self.demand(id),
+        }
+        match receiver.recv() {
+            Ok((_, result)) => result,
+            Err(_) => Err(Error::abandoned(&self.archive.at(id))),
+        }
+    }
+
+    /// A caller waits for what was only planned ahead: its read goes first.
+    fn hurry(&self, id: Id) {
+        let start = lock(&self.state).reads.hurry_covering(self.archive.spans[id as usize]);
+        self.submit(start.as_slice());
+    }
+
+    /// Sees to it that one entry arrives: from a read that covers it, from an extent read ahead, or by a read of its own.
+    fn demand(&self, id: Id) {
+        let span = self.archive.spans[id as usize];
+        let start = {
+            let mut state = lock(&self.state);
+            if let Some(tag) = state.reads.join(id, span) {
+                state.reads.hurry(tag)
+            } else if let Some(extent) = state.extents.take(id) {
+                state.statistics.read_ahead_hits += 1;
+                drop(state);
+                return self.deliver(&extent, id);
+            } else {
+                let span = self.archive.aligned(self.demand_span(id));
+                Some(state.reads.demand(span, vec![id]))
+            }
+        };
+        self.submit(start.as_slice());
+    }
+
+    fn demand_span(&self, id: Id) -> Span {
+        let limits = Limits { max_bytes: self.read_bytes_max(), ..Limits::default() };
+        let extent = extents::demand(&self.archive.spans, id as usize, &self.costs, &limits);
+        extent.map_or(self.archive.spans[id as usize], |extent| extent.span)
+    }
+
+    /// So that a read rounded to the file's alignment is still one request.
+    fn read_bytes_max(&self) -> u64 {
+        READ_BYTES_MAX - self.archive.rounding_bytes()
+    }
+
+    /// Plans the reads of many entries that must be fetched, and starts as many as the device serves at once.
+    pub(crate) fn fetch(&self, mut ids: Vec<Id>) {
+        ids.sort_unstable();
+        let mut tags = Vec::new();
+        {
+            let mut state = lock(&self.state);
+            ids.retain(|&id| {
+                if let Some(extent) = state.extents.take(id) {
+                    state.statistics.read_ahead_hits += 1;
+                    tags.push(state.reads.decode(extent, id));
+                    return false;
+                }
+                state.reads.join(id, self.archive.spans[id as usize]).is_none()
+            });
+        }
+        tags.into_iter().for_each(|tag| self.tell(tag));
+        let spans: Vec<Span> = ids.iter().map(|&id| self.archive.spans[id as usize]).collect();
+        let planned = extents::coalesce(&spans, &self.costs, self.read_bytes_max());
+        let starts = {
+            let mut state = lock(&self.state);
+            for extent in planned {
+                let wanted = ids[extent.first..extent.first + extent.count].to_vec();
+                state.reads.enqueue(self.archive.aligned(extent.span), wanted);
+            }
+            state.reads.start_next()
+        };
+        self.submit(&starts);
+    }
+
+    fn submit(&self, starts: &[Start]) {
+        if starts.is_empty() {
+            return;
+        }
+        let read = |start: &Start| Read {
+            file: self.archive.file.clone(),
+            offset: start.span.offset,
+            buffer: self.buffer(start.span.bytes),
+            tag: start.tag,
+            done: self.done.clone(),
+        };
+        self.engine.submit(starts.iter().map(read).collect());
+    }
+
+    /// A large read holds one file, which may stay in it: its buffer is no larger than it must be.
+    fn buffer(&self, bytes: u64) -> AlignedBuf {
+        match bytes > READ_BYTES_MAX {
+            true => AlignedBuf::with_capacity(bytes as usize),
+            false => self.buffers.take(bytes as usize),
+        }
+    }
+
+    /// A message to one worker.
+    pub(crate) fn tell(&self, tag: u64) {
+        let message = Completion { tag, buffer: AlignedBuf::default(), result: Ok(0) };
+        // Cannot fail: this value owns the receiver too.
+        let _ = self.done.send(message);
+    }
+
+    /// The next completion, for the worker that asks first.
+    pub(crate) fn next_job(&self) -> Option<Completion> {
+        lock(&self.jobs).recv().ok()
+    }
+
+    /// A read has ended: keeps the device busy, then decodes what is wanted of it.
+    pub(crate) fn completed(&self, completion: Completion) {
+        let Completion { tag, buffer, result } = completion;
+        let mut released = Released::default();
+        let (extent, wanted, starts) = {
+            let mut state = lock(&self.state);
+            let Some(pending) = state.reads.finish(tag) else { return };
+            let extent = match pending.source {
+                Source::Held(extent) => extent,
+                Source::Device => {
+                    state.statistics.read_bytes += buffer.len() as u64;
+                    state.statistics.unused_bytes += buffer.len() as u64;
+                    let extent = Arc::new(Extent::new(pending.span.offset, buffer));
+                    let unused = self.unused(&extent, &pending.wanted);
+                    state.extents.insert(&extent, unused, &mut released.extents);
+                    extent
+                }
+            };
+            (extent, pending.wanted, state.reads.start_next())
+        };
+        self.submit(&starts);
+        released.extents.into_iter().for_each(|extent| self.recycle(extent));
+        match result {
+            Ok(_) => wanted.iter().for_each(|&id| self.deliver(&extent, id)),
+            Err(error) => self.fail(&wanted, &error),
+        }
+        self.recycle(extent);
+    }
+
+    fn unused(&self, extent: &Extent, wanted: &[Id]) -> Vec<Id> {
+        let within = self.archive.within(extent.span());
+        if within.len() <= wanted.len() {
+            return Vec::new();
+        }
+        let mut sorted = wanted.to_vec();
+        sorted.sort_unstable();
+        within.map(|id| id as Id).filter(|id| sorted.binary_search(id).is_err()).collect()
+    }
+
+    /// Gives an extent's memory back, if nobody else has it.
+    fn recycle(&self, extent: Arc<Extent>) {
+        if let Some(extent) = Arc::into_inner(extent) {
+            self.buffers.give(extent.into_buffer());
+        }
+    }
+
+    /// Decodes one entry of `extent` and answers all who wait for it: should decoding panic, with an error, since they
+    /// would wait for ever.
+    fn deliver(&self, extent: &Arc<Extent>, id: Id) {
+        let decode = AssertUnwindSafe(|| crate::decode::decode(&self.archive, extent, id));
+        let result = catch_unwind(decode).unwrap_or_else(|_| Err(Error::abandoned(&self.archive.at(id))));
+        self.finish(id, result);
+    }
+
+    fn fail(&self, wanted: &[Id], error: &std::io::Error) {
+        for &id in wanted {
+            let copy = match error.raw_os_error() {
+                Some(code) => std::io::Error::from_raw_os_error(code),
+                None => std::io::Error::new(error.kind(), error.to_string()),
+            };
+            self.finish(id, Err(Error::read(&self.archive.at(id), copy)));
+        }
+    }
+
+    fn finish(&self, id: Id, result: Result<Buffer, Error>) {
+        let mut released = Released::default();
+        let waiters = {
+            let mut state = lock(&self.state);
+            if result.is_ok() {
+                let used = self.archive.spans[id as usize].bytes;
+                let statistics = &mut state.statistics;
+                statistics.coded_bytes += self.archive.index.entries()[id as usize].coded_bytes;
+                statistics.unused_bytes = statistics.unused_bytes.saturating_sub(used);
+            }
+            state.finish(id, &result, &self.slots, &mut released)
+        };
+        for waiter in waiters {
+            let answer: Answer = (waiter.position, result.clone());
+            // Nobody listening is no error: a `load_many` was dropped early.
+            let _ = waiter.sender.send(answer);
+        }
+    }
+
+    /// A `load_many` was dropped.
+    pub(crate) fn cancel(&self, owner: u64) {
+        let mut released = Released::default();
+        lock(&self.state).cancel(owner, &self.slots, &mut released);
+    }
+
+    pub(crate) fn statistics(&self) -> Statistics {
+        let (hits, bytes) = self.hits.totals();
+        let mut statistics = lock(&self.state).statistics;
+        statistics.hits += hits;
+        statistics.delivered_bytes += bytes;
+        statistics
+    }
+}

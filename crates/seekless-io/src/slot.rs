@@ -1,0 +1,84 @@
+//! One slot an entry: where a hit finds its buffer without the cache's lock, and where an orphan (evicted, but still
+//! held by a user) is found again without I/O.
+
+use crate::buffer::{Buffer, WeakBuffer};
+use crate::lock;
+use seekless_policy::eviction::Id;
+use std::sync::Mutex;
+
+enum Slot {
+    Empty,
+    /// In the cache.
+    Kept(Buffer),
+    /// Not in the cache; its users, if any are left, keep it alive.
+    Orphan(WeakBuffer),
+}
+
+/// All slots. Written only under the cache's lock, read without it.
+pub(crate) struct Slots(Box<[Mutex<Slot>]>);
+
+impl Slots {
+    pub(crate) fn new(entries: usize) -> Self {
+        Self((0..entries).map(|_| Mutex::new(Slot::Empty)).collect())
+    }
+
+    /// The buffer, if the cache has it.
+    pub(crate) fn kept(&self, id: Id) -> Option<Buffer> {
+        match &*lock(&self.0[id as usize]) {
+            Slot::Kept(buffer) => Some(buffer.clone()),
+            Slot::Empty | Slot::Orphan(_) => None,
+        }
+    }
+
+    /// The buffer, if anybody has it.
+    pub(crate) fn alive(&self, id: Id) -> Option<Buffer> {
+        match &*lock(&self.0[id as usize]) {
+            Slot::Kept(buffer) => Some(buffer.clone()),
+            Slot::Orphan(weak) => weak.upgrade(),
+            Slot::Empty => None,
+        }
+    }
+
+    /// The cache keeps `buffer`.
+    pub(crate) fn keep(&self, id: Id, buffer: Buffer) {
+        *lock(&self.0[id as usize]) = Slot::Kept(buffer);
+    }
+
+    /// The cache does not keep `buffer`, but whoever asks while it is held finds it.
+    pub(crate) fn remember(&self, id: Id, buffer: &Buffer) {
+        *lock(&self.0[id as usize]) = Slot::Orphan(buffer.downgrade());
+    }
+
+    /// The cache lets go. Returns its reference, so that the caller frees the memory outside the lock.
+    pub(crate) fn orphan(&self, id: Id) -> Option<Buffer> {
+        let slot = &mut *lock(&self.0[id as usize]);
+        match std::mem::replace(slot, Slot::Empty) {
+            Slot::Kept(buffer) => {
+                *slot = Slot::Orphan(buffer.downgrade());
+                Some(buffer)
+            }
+            other => {
+                *slot = other;
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_orphan_lives_as_long_as_its_user() {
+        let slots = Slots::new(1);
+        slots.keep(0, Buffer::own(vec![1, 2]));
+        let user = slots.kept(0).unwrap();
+        assert!(slots.orphan(0).is_some_and(|buffer| buffer.ptr_eq(&user)));
+        assert!(slots.kept(0).is_none());
+        assert!(slots.alive(0).is_some_and(|buffer| buffer.ptr_eq(&user)));
+        drop(user);
+        assert!(slots.alive(0).is_none());
+        assert!(slots.orphan(0).is_none());
+    }
+}

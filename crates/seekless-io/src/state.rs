@@ -1,0 +1,213 @@
+//! What the one short lock guards: the cache, the reads, and who waits for them. Nothing here blocks, does I/O or decodes.
+
+use crate::buffer::Buffer;
+use crate::decision::{Decision, Recorder, Watched};
+use crate::error::Error;
+use crate::extent_cache::{Extent, ExtentCache};
+use crate::hit_log::HitLog;
+use crate::reads::Reads;
+use crate::slot::Slots;
+use crate::statistics::Statistics;
+use seekless_policy::cache::{Cache, Command, Filled, Step};
+use seekless_policy::eviction::{Id, Request};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+/// Where a load's result goes: its position in the caller's list, and the bytes.
+pub(crate) type Answer = (usize, Result<Buffer, Error>);
+
+/// Somebody who waits for an entry.
+pub(crate) struct Waiter {
+    /// Which `load_many`, for when it is dropped early.
+    pub(crate) owner: u64,
+    pub(crate) position: usize,
+    pub(crate) sender: Sender<Answer>,
+}
+
+/// An entry that is being fetched.
+pub(crate) struct Flight {
+    pub(crate) waiters: Vec<Waiter>,
+    /// The cache waits for it too.
+    kept: bool,
+}
+
+/// What a request came to.
+pub(crate) enum Asked {
+    Ready(Buffer),
+    /// The answer will come.
+    Joined,
+    /// The caller must see to it that it is read; then the answer will come.
+    Fetch,
+}
+
+/// Memory to be freed after the lock.
+#[derive(Default)]
+pub(crate) struct Released {
+    buffers: Vec<Buffer>,
+    pub(crate) extents: Vec<Arc<Extent>>,
+}
+
+pub(crate) struct State {
+    cache: Cache<Watched>,
+    recorder: Option<Recorder>,
+    commands: Vec<Command>,
+    hits: Vec<Id>,
+    flights: HashMap<Id, Flight>,
+    pub(crate) reads: Reads,
+    pub(crate) extents: ExtentCache,
+    pub(crate) statistics: Statistics,
+}
+
+impl State {
+    pub(crate) fn new(
+        cache: Cache<Watched>,
+        recorder: Option<Recorder>,
+        reads: Reads,
+        extents: ExtentCache,
+    ) -> Self {
+        Self {
+            cache,
+            recorder,
+            commands: Vec::new(),
+            hits: Vec::new(),
+            flights: HashMap::new(),
+            reads,
+            extents,
+            statistics: Statistics::default(),
+        }
+    }
+
+    /// Tells the policy of the hits that threads have logged meanwhile. Those evicted since are dropped.
+    pub(crate) fn drain(&mut self, log: &HitLog, request: impl Fn(Id) -> Request) {
+        let Self { cache, recorder, hits, .. } = self;
+        log.drain(hits, |id| {
+            let request = request(id);
+            if cache.touch(&request)
+                && let Some(recorder) = recorder
+            {
+                recorder.requested(request);
+            }
+        });
+    }
+
+    /// One request that found no kept buffer. `waiter` is used unless the buffer is at hand.
+    pub(crate) fn request(
+        &mut self,
+        request: &Request,
+        waiter: Waiter,
+        slots: &Slots,
+        released: &mut Released,
+    ) -> Asked {
+        let step = self.cache.step(request, &mut self.commands);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.requested(*request);
+        }
+        let kept = self.obey(slots, released);
+        if let Some(flight) = self.flights.get_mut(&request.id) {
+            flight.kept |= kept;
+            flight.waiters.push(waiter);
+            self.statistics.joined += 1;
+            return Asked::Joined;
+        }
+        let Some(buffer) = slots.alive(request.id) else {
+            self.count_fetch(step);
+            self.flights.insert(request.id, Flight { waiters: vec![waiter], kept });
+            return Asked::Fetch;
+        };
+        self.count_alive(step, &buffer);
+        if kept {
+            slots.keep(request.id, buffer.clone());
+            self.complete(request.id, Filled::Yes, slots, released);
+        }
+        Asked::Ready(buffer)
+    }
+
+    fn count_fetch(&mut self, step: Step) {
+        match step {
+            Step::Bypass => self.statistics.bypassed += 1,
+            Step::Wait | Step::Ready => self.statistics.misses += 1,
+        }
+    }
+
+    fn count_alive(&mut self, step: Step, buffer: &Buffer) {
+        match step {
+            Step::Ready => self.statistics.hits += 1,
+            Step::Wait | Step::Bypass => self.statistics.revived += 1,
+        }
+        self.statistics.delivered_bytes += buffer.len() as u64;
+    }
+
+    /// An entry has arrived, or will not. Returns who waits for it.
+    pub(crate) fn finish(
+        &mut self,
+        id: Id,
+        result: &Result<Buffer, Error>,
+        slots: &Slots,
+        released: &mut Released,
+    ) -> Vec<Waiter> {
+        let Some(flight) = self.flights.remove(&id) else { return Vec::new() };
+        match result {
+            Ok(buffer) => {
+                self.statistics.delivered_bytes += buffer.len() as u64 * flight.waiters.len() as u64;
+                match flight.kept {
+                    true => slots.keep(id, buffer.clone()),
+                    false => slots.remember(id, buffer),
+                }
+            }
+            Err(_) => self.statistics.failed += flight.waiters.len() as u64,
+        }
+        if flight.kept {
+            let filled = if result.is_ok() { Filled::Yes } else { Filled::Failed };
+            self.complete(id, filled, slots, released);
+        }
+        flight.waiters
+    }
+
+    /// A `load_many` was dropped: what only it waits for, and what is not yet on its way, will not be read.
+    pub(crate) fn cancel(&mut self, owner: u64, slots: &Slots, released: &mut Released) {
+        let Self { flights, reads, .. } = self;
+        let mut cancelled = Vec::new();
+        reads.cancel(|id| {
+            let Some(flight) = flights.get_mut(&id) else { return true };
+            flight.waiters.retain(|waiter| waiter.owner != owner);
+            if !flight.waiters.is_empty() {
+                return false;
+            }
+            cancelled.push(id);
+            true
+        });
+        for id in cancelled {
+            if self.flights.remove(&id).is_some_and(|flight| flight.kept) {
+                self.complete(id, Filled::Failed, slots, released);
+            }
+        }
+    }
+
+    fn complete(&mut self, id: Id, filled: Filled, slots: &Slots, released: &mut Released) {
+        if filled == Filled::Failed
+            && self.cache.resident(id)
+            && let Some(recorder) = &mut self.recorder
+        {
+            recorder.removed(id);
+        }
+        self.cache.complete(id, filled, &mut self.commands);
+        self.obey(slots, released);
+    }
+
+    /// Does what the cache has commanded; true says that it wants the requested entry fetched.
+    fn obey(&mut self, slots: &Slots, released: &mut Released) -> bool {
+        let mut fetch = false;
+        for command in self.commands.drain(..) {
+            match command {
+                Command::Drop(victim) => released.buffers.extend(slots.orphan(victim)),
+                Command::Fetch(_) => fetch = true,
+            }
+        }
+        fetch
+    }
+
+    pub(crate) fn decisions(&self) -> Vec<Decision> {
+        self.recorder.as_ref().map(Recorder::decisions).unwrap_or_default()
+    }
+}

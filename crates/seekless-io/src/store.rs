@@ -1,0 +1,137 @@
+//! The public face: a pack that is open for loading.
+
+use crate::builder::StoreBuilder;
+use crate::decision::Decision;
+use crate::error::Error;
+use crate::load_many::LoadMany;
+use crate::shared::Shared;
+use crate::statistics::Statistics;
+use crate::worker::Workers;
+use crate::{Buffer, Result};
+use seekless_engine::Counters;
+use seekless_pack::Index;
+use seekless_policy::eviction::Id;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// An open pack: loads its files through a cache. Clones share everything; any thread may load.
+#[derive(Clone)]
+pub struct Store {
+    shared: Arc<Shared>,
+    /// Held so that the last clone to go joins the threads.
+    _workers: Arc<Workers>,
+}
+
+impl Store {
+    /// Settings for a store; [`StoreBuilder::open`] opens it.
+    pub fn builder() -> StoreBuilder {
+        StoreBuilder::default()
+    }
+
+    /// Opens the archive at `path` with the default settings. Reads its directory only.
+    ///
+    /// # Errors
+    /// As [`StoreBuilder::open`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::builder().open(path)
+    }
+
+    pub(crate) fn new(shared: Arc<Shared>, workers: Workers) -> Self {
+        Self { shared, _workers: Arc::new(workers) }
+    }
+
+    /// The content of the file called `name`, from the cache if it has it. Blocks until it is there; a load by another
+    /// thread of the same file, or of a neighbour in the same read, is shared.
+    ///
+    /// # Errors
+    /// [`NotFound`](crate::ErrorKind::NotFound), [`Read`](crate::ErrorKind::Read) or
+    /// [`Corrupt`](crate::ErrorKind::Corrupt). A file that failed is not cached; the others are not affected.
+    pub fn load(&self, name: &str) -> Result<Buffer> {
+        let id = self.find(name)?;
+        match self.shared.hit(id) {
+            Some(buffer) => Ok(buffer),
+            None => self.shared.load(id),
+        }
+    }
+
+    /// Loads many files: yields each name's position and result in the order in which they arrive. Reading runs ahead of
+    /// the consumer by at most the window, so a consumer that stops stops the reading.
+    pub fn load_many(&self, names: impl IntoIterator<Item = impl Into<String>>) -> LoadMany {
+        LoadMany::new(self.clone(), names.into_iter().map(Into::into).collect())
+    }
+
+    /// The archive's entries, in archive order, and their names.
+    #[must_use]
+    pub fn index(&self) -> &Index {
+        &self.shared.archive.index
+    }
+
+    /// How many entries the archive has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.index().entries().len()
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The archive's path as it was given.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.shared.archive.path
+    }
+
+    /// Requests and bytes read so far, the directory included.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.shared.engine.counters()
+    }
+
+    /// What became of the requests to this store.
+    #[must_use]
+    pub fn statistics(&self) -> Statistics {
+        self.shared.statistics()
+    }
+
+    /// Which engine reads.
+    #[must_use]
+    pub fn engine_name(&self) -> &'static str {
+        self.shared.engine.name()
+    }
+
+    /// Whether reads go past the page cache (O_DIRECT).
+    #[must_use]
+    pub fn is_direct(&self) -> bool {
+        self.shared.archive.direct
+    }
+
+    /// All requests in the order in which the policy got them, and what it evicted. Empty unless
+    /// [`StoreBuilder::record_decisions`] was set. A simulator that gets the same requests evicts the same ids.
+    #[must_use]
+    pub fn decisions(&self) -> Vec<Decision> {
+        self.shared.drained().decisions()
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Result<Id> {
+        self.index().find(name).ok_or_else(|| Error::not_found(self.path(), name))
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Store")
+            .field("path", &self.path())
+            .field("entries", &self.len())
+            .field("engine", &self.engine_name())
+            .field("direct", &self.is_direct())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,44 @@
+//! The threads that decode: each takes the next completed read, whoever asked for it.
+
+use crate::shared::{QUIT, Shared};
+use std::io;
+use std::sync::Arc;
+use std::thread::{Builder, JoinHandle};
+
+/// The workers of one store; joined when this is dropped.
+pub(crate) struct Workers {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Workers {
+    pub(crate) fn start(shared: Arc<Shared>, count: usize) -> io::Result<Self> {
+        let mut workers = Self { shared, threads: Vec::with_capacity(count) };
+        for number in 0..count {
+            let shared = workers.shared.clone();
+            let thread = Builder::new().name(format!("seekless-{number}"));
+            // On an error those already started are ended by the drop.
+            workers.threads.push(thread.spawn(move || work(&shared))?);
+        }
+        Ok(workers)
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.threads.iter().for_each(|_| self.shared.tell(QUIT));
+        for thread in self.threads.drain(..) {
+            // A worker that panicked has already answered its waiters.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn work(shared: &Shared) {
+    while let Some(completion) = shared.next_job() {
+        if completion.tag == QUIT {
+            return;
+        }
+        shared.completed(completion);
+    }
+}
