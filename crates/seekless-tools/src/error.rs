@@ -23,12 +23,16 @@ pub enum ErrorKind {
     Pack,
     /// Recording was refused or failed.
     Record,
+    /// A trial failed, or two of them delivered different bytes.
+    Measure,
     /// What was asked for is not there: a run, a file, enough room on the disk.
     Missing,
     /// Two things that should hold the same bytes do not.
     Differs,
     /// The request makes no sense, such as a comparison of no rounds.
     Invalid,
+    /// The caller asked to stop.
+    Interrupted,
 }
 
 /// A result of this crate.

@@ -1,5 +1,7 @@
 //! What joins crates into a job: pack a folder, synth, compare, tour.
 
+pub mod compare;
 mod error;
+pub mod pack;
 
 pub use error::{Error, ErrorKind, Result};

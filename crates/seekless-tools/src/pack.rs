@@ -1,0 +1,237 @@
+//! A folder to one pack: its files in the order they are read, compressed on all cores, appearing whole or not at all.
+
+mod arrange;
+mod fill;
+mod output;
+mod path;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub use arrange::{OrderUse, place_of};
+pub use path::relative_to;
+pub use seekless_pack::{Codec, Verified};
+
+use crate::error::{Error, ErrorKind, Result};
+use fill::Ready;
+use output::Output;
+use seekless_pack::{Method, PackWriter, Written, verify, worth_deflating};
+use serde::Serialize;
+use std::fs::File;
+use std::io::{BufWriter, Read};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tree::{Node, Tree};
+
+/// Headers and small entries are gathered into writes of this size.
+const WRITE_BYTES: usize = 1 << 20;
+/// Of a file too large to be tried whole, three samples of this size decide whether deflate is worth it.
+const SAMPLE_BYTES: usize = 4 << 20;
+
+/// How to pack.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// How entries are coded.
+    pub codec: Codec,
+    /// Whether an existing output is replaced; without it that is an error.
+    pub force: bool,
+    /// Whether the pack is read back and every entry checked before it appears.
+    pub verify: bool,
+    /// Set it from elsewhere to give up: nothing is left behind.
+    pub cancel: Arc<AtomicBool>,
+}
+
+/// What was packed.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Entries in all: files and empty folders.
+    pub entries: u64,
+    /// Empty folders.
+    pub directories: u64,
+    /// Files stored as they are.
+    pub stored: u64,
+    /// Files deflated.
+    pub deflated: u64,
+    /// Content, in bytes.
+    pub bytes: u64,
+    /// The same in the pack, without headers.
+    pub coded_bytes: u64,
+    /// The whole pack, in bytes.
+    pub archive_bytes: u64,
+    /// How much of the given order was found.
+    pub order: OrderUse,
+    /// Whether the pack was read back and checked.
+    pub verified: bool,
+}
+
+/// Packs the files below `dir` into `out`: first those that `order` names, in that order, then the others by name.
+///
+/// `order` holds paths relative to `dir`, or absolute ones as a trace records them ([`place_of`]); empty means by name.
+/// Names in it that `dir` lacks are counted, and are an error only if all are missing. Links are packed as what they point
+/// at. `out` itself is left out if it lies in `dir`. `progress` hears of content bytes.
+///
+/// # Errors
+/// Naming the path: what is not a plain file or folder, or links out of `dir`; a name that cannot stand in an archive; a
+/// file that changed meanwhile; an existing `out`; an order of other files; whatever reading and writing fail with.
+pub fn pack(
+    dir: &Path,
+    out: &Path,
+    order: &[String],
+    options: &Options,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Summary> {
+    let tree = Tree::walk(dir, out)?;
+    let (nodes, order) = arrange::arrange(&tree, order)?;
+    let output = Output::create(out, options.force)?;
+    let mut progress = Progress::new(&nodes, options.verify, progress);
+    let written = write(&output, &nodes, options, &mut progress)?;
+    if options.verify {
+        check_file(output.file(), out, &mut |done, total| progress.verified(done, total))?;
+    }
+    output.publish()?;
+    Ok(Summary {
+        entries: written.entries,
+        directories: written.directories,
+        stored: written.stored,
+        deflated: written.deflated,
+        bytes: written.bytes,
+        coded_bytes: written.coded_bytes,
+        archive_bytes: written.archive_bytes,
+        order,
+        verified: options.verify,
+    })
+}
+
+/// Reads a pack, or any Zip of stored and deflated entries, from the front and checks every entry. `progress` hears of bytes
+/// of the archive.
+///
+/// # Errors
+/// The first fault found, naming the archive and the entry.
+pub fn check(path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<Verified> {
+    let file = File::open(path).map_err(|error| unreadable(path, error))?;
+    check_file(&file, path, progress)
+}
+
+fn check_file(file: &File, path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<Verified> {
+    let metadata = file.metadata().map_err(|error| unreadable(path, error))?;
+    if metadata.is_dir() {
+        let why = format!("{} is a folder: name the pack to check", path.display());
+        return Err(Error::new(ErrorKind::Invalid, why));
+    }
+    let said = |error| Error::because(ErrorKind::Pack, format!("{} is not whole", path.display()), error);
+    verify(file, metadata.len(), progress).map_err(said)
+}
+
+fn unreadable(path: &Path, error: std::io::Error) -> Error {
+    Error::because(ErrorKind::Io, format!("cannot read {}", path.display()), error)
+}
+
+fn write(
+    output: &Output,
+    nodes: &[&Node],
+    options: &Options,
+    progress: &mut Progress<'_>,
+) -> Result<Written> {
+    let said =
+        |error| Error::because(ErrorKind::Pack, format!("cannot write {}", output.path().display()), error);
+    let mut writer = PackWriter::new(BufWriter::with_capacity(WRITE_BYTES, output.file()));
+    let result = fill::in_order(nodes, options.codec, &options.cancel, |node, ready| {
+        match ready {
+            Ready::Entry(entry) => writer.add(entry).map_err(said)?,
+            Ready::Large(file) => add_large(&mut writer, node, file, options, progress)?,
+        }
+        progress.packed(node);
+        Ok(())
+    });
+    if options.cancel.load(Ordering::Relaxed) {
+        return Err(Error::new(ErrorKind::Interrupted, "packing was interrupted; nothing was left behind"));
+    }
+    result?;
+    let (sink, written) = writer.finish().map_err(said)?;
+    drop(sink);
+    Ok(written)
+}
+
+/// Streams a file that would not fit beside the others in memory.
+fn add_large(
+    writer: &mut PackWriter<BufWriter<&File>>,
+    node: &Node,
+    mut file: File,
+    options: &Options,
+    progress: &mut Progress<'_>,
+) -> Result<()> {
+    let deflate = match options.codec {
+        Codec::Stored => false,
+        Codec::Deflate => true,
+        Codec::Auto => samples_shrink(&file, node)?,
+    };
+    let method = if deflate { Method::Deflate } else { Method::Stored };
+    let mut source = Watched { file: &mut file, cancel: &options.cancel, progress, done: 0 };
+    let added = writer.add_stream(&node.about(), &mut source, node.stamp.bytes, method);
+    added.map_err(|error| {
+        Error::because(ErrorKind::Pack, format!("cannot pack {}", node.path.display()), error)
+    })?;
+    node.check_unchanged(&file)
+}
+
+/// Whether samples of the file's start, middle and end, taken together, are worth deflating.
+fn samples_shrink(file: &File, node: &Node) -> Result<bool> {
+    let last = node.stamp.bytes.saturating_sub(SAMPLE_BYTES as u64);
+    let mut samples = vec![0; 3 * SAMPLE_BYTES];
+    for (sample, offset) in samples.chunks_mut(SAMPLE_BYTES).zip([0, last / 2, last]) {
+        file.read_exact_at(sample, offset).map_err(|error| unreadable(&node.path, error))?;
+    }
+    Ok(worth_deflating(&samples))
+}
+
+/// A large file on its way: says how far it is, and stops when asked to.
+struct Watched<'a, 'b> {
+    file: &'a mut File,
+    cancel: &'a AtomicBool,
+    progress: &'a mut Progress<'b>,
+    done: u64,
+}
+
+impl Read for Watched<'_, '_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        if self.cancel.load(Ordering::Relaxed) {
+            return Err(std::io::Error::other("interrupted"));
+        }
+        let length = self.file.read(buffer)?;
+        self.done += length as u64;
+        self.progress.within(self.done);
+        Ok(length)
+    }
+}
+
+/// Content bytes packed, and as many again for reading them back.
+struct Progress<'a> {
+    done: u64,
+    bytes: u64,
+    total: u64,
+    hear: &'a mut dyn FnMut(u64, u64),
+}
+
+impl<'a> Progress<'a> {
+    fn new(nodes: &[&Node], verify: bool, hear: &'a mut dyn FnMut(u64, u64)) -> Self {
+        let bytes = nodes.iter().map(|node| node.stamp.bytes).sum();
+        Self { done: 0, bytes, total: if verify { 2 * bytes } else { bytes }, hear }
+    }
+
+    fn packed(&mut self, node: &Node) {
+        self.done += node.stamp.bytes;
+        (self.hear)(self.done, self.total);
+    }
+
+    fn within(&mut self, bytes: u64) {
+        (self.hear)(self.done + bytes, self.total);
+    }
+
+    fn verified(&mut self, done: u64, total: u64) {
+        let share = u128::from(self.bytes) * u128::from(done) / u128::from(total.max(1));
+        (self.hear)(self.bytes + share as u64, self.total);
+    }
+}

@@ -1,0 +1,117 @@
+//! A file that has no name until it is whole, so that even a kill leaves nothing behind; where the file system cannot do
+//! that, a temporary name that is removed when packing fails.
+
+use crate::error::{Error, ErrorKind, Result};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::{Path, PathBuf};
+use tempfile::TempPath;
+
+/// An output on its way.
+pub(super) struct Output {
+    file: File,
+    /// Its temporary name, if it has one.
+    name: Option<TempPath>,
+    path: PathBuf,
+    force: bool,
+}
+
+impl Output {
+    /// Without `force`, `path` must not exist, now or when it is published.
+    pub(super) fn create(path: &Path, force: bool) -> Result<Self> {
+        match fs::symlink_metadata(path) {
+            Ok(found) if found.is_dir() => {
+                let why = format!("{} is a folder: name the pack to write, such as data.zip", path.display());
+                return Err(Error::new(ErrorKind::Invalid, why));
+            }
+            Ok(_) if !force => return Err(exists(path)),
+            _ => {}
+        }
+        let said = |error| Error::because(ErrorKind::Io, format!("cannot write {}", path.display()), error);
+        let (file, name) = match unnamed(folder(path)) {
+            Some(file) => (file, None),
+            None => named(path).map(|(file, name)| (file, Some(name))).map_err(said)?,
+        };
+        Ok(Self { file, name, path: path.to_owned(), force })
+    }
+
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Syncs the file and gives it its name.
+    pub(super) fn publish(self) -> Result<()> {
+        let Self { file, name, path, force } = self;
+        let said = |error| {
+            Error::because(ErrorKind::Io, format!("cannot put {} in its place", path.display()), error)
+        };
+        file.sync_all().map_err(said)?;
+        let result = match name {
+            Some(name) if force => name.persist(&path).map_err(io::Error::from),
+            Some(name) => name.persist_noclobber(&path).map_err(io::Error::from),
+            None => link(&file, &path, force),
+        };
+        match result {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(exists(&path)),
+            other => other.map_err(said)?,
+        }
+        match File::open(folder(&path)) {
+            Ok(folder) => folder.sync_all().map_err(said),
+            Err(_) => Ok(()), // writable but not readable: the file is there all the same
+        }
+    }
+}
+
+fn exists(path: &Path) -> Error {
+    let why = format!("{} exists already; give --force to replace it", path.display());
+    Error::new(ErrorKind::Invalid, why)
+}
+
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+fn unnamed(folder: &Path) -> Option<File> {
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let file = open(folder, flags, Mode::from_raw_mode(0o666)).ok()?;
+    // It gets its name through /proc, which a sandbox may hide.
+    Path::new(&by_descriptor(&file)).exists().then(|| File::from(file))
+}
+
+fn by_descriptor(file: &impl AsFd) -> String {
+    format!("/proc/self/fd/{}", file.as_fd().as_raw_fd())
+}
+
+fn named(path: &Path) -> io::Result<(File, TempPath)> {
+    use std::os::unix::fs::PermissionsExt;
+    let file = tempfile::Builder::new()
+        .prefix(".seekless-pack-")
+        .permissions(fs::Permissions::from_mode(0o666)) // the umask takes its part
+        .tempfile_in(folder(path))?;
+    Ok(file.into_parts())
+}
+
+/// A link never replaces a file, so replacing takes a name beside it and a rename.
+fn link(file: &File, path: &Path, force: bool) -> io::Result<()> {
+    let give_name = |name: &Path| {
+        linkat(CWD, by_descriptor(file), CWD, name, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from)
+    };
+    if !force || fs::symlink_metadata(path).is_err() {
+        return give_name(path);
+    }
+    let beside = folder(path).join(format!(".seekless-pack-{}", std::process::id()));
+    let _ = fs::remove_file(&beside); // of a process of that number that was killed here
+    give_name(&beside)?;
+    fs::rename(&beside, path).inspect_err(|_| {
+        let _ = fs::remove_file(&beside);
+    })
+}

@@ -1,0 +1,205 @@
+//! What lies below a folder, by name. Links count as what they point at, which must lie in the folder too.
+
+use crate::error::{Error, ErrorKind, Result};
+use seekless_pack::{About, check_name};
+use std::fs::{self, File, Metadata};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// Links to folders could multiply a tree without bound; this many entries are some 10 GB of memory.
+const ENTRIES_MAX: usize = 50_000_000;
+
+/// A folder and all that it holds.
+pub(super) struct Tree {
+    /// Canonical.
+    pub(super) dir: PathBuf,
+    /// Files and empty folders, by the bytes of their names.
+    pub(super) nodes: Vec<Node>,
+}
+
+/// A file or an empty folder.
+pub(super) struct Node {
+    /// In the archive: relative to the folder, with `/`; that of a folder ends in one.
+    pub(super) name: String,
+    /// On disk, links resolved.
+    pub(super) path: PathBuf,
+    pub(super) stamp: Stamp,
+}
+
+/// What must not change while a file is packed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stamp {
+    pub(super) bytes: u64,
+    identity: Identity,
+    modified_s: i64,
+    modified_ns: i64,
+    mode: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Identity {
+    device: u64,
+    inode: u64,
+}
+
+impl Identity {
+    fn of(metadata: &Metadata) -> Self {
+        Self { device: metadata.dev(), inode: metadata.ino() }
+    }
+}
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            bytes: if metadata.is_dir() { 0 } else { metadata.len() },
+            identity: Identity::of(metadata),
+            modified_s: metadata.mtime(),
+            modified_ns: metadata.mtime_nsec(),
+            mode: metadata.mode(),
+        }
+    }
+}
+
+impl Node {
+    pub(super) fn is_dir(&self) -> bool {
+        self.name.ends_with('/')
+    }
+
+    pub(super) fn about(&self) -> About {
+        About::named(self.name.as_str()).mode(self.stamp.mode).modified(self.stamp.modified_s)
+    }
+
+    /// Fails if `file`, opened by this node's path, is not as it was when the folder was walked.
+    pub(super) fn check_unchanged(&self, file: &File) -> Result<()> {
+        let metadata = file.metadata().map_err(|error| failed("read", &self.path, error))?;
+        if Stamp::of(&metadata) == self.stamp { Ok(()) } else { Err(self.changed()) }
+    }
+
+    pub(super) fn changed(&self) -> Error {
+        let why = format!(
+            "{} changed while it was packed; pack again when nothing writes there",
+            self.path.display()
+        );
+        Error::new(ErrorKind::Differs, why)
+    }
+}
+
+impl Tree {
+    /// Walks `dir`, leaving out the file at `out` (its own output, from an earlier time).
+    pub(super) fn walk(dir: &Path, out: &Path) -> Result<Self> {
+        let dir = fs::canonicalize(dir).map_err(|error| failed("read the folder", dir, error))?;
+        let metadata = fs::metadata(&dir).map_err(|error| failed("read the folder", &dir, error))?;
+        if !metadata.is_dir() {
+            return Err(Error::new(
+                ErrorKind::Invalid,
+                format!("{} is not a folder: name the folder to pack", dir.display()),
+            ));
+        }
+        let out = fs::metadata(out).ok().map(|metadata| Identity::of(&metadata));
+        let mut walk = Walk { dir: &dir, out, nodes: Vec::new(), above: Vec::new() };
+        walk.folder(&dir, "", &metadata)?;
+        let mut nodes = walk.nodes;
+        nodes.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(Self { dir, nodes })
+    }
+}
+
+struct Walk<'a> {
+    dir: &'a Path,
+    out: Option<Identity>,
+    nodes: Vec<Node>,
+    /// The folders that we are in: meeting one again is a loop of links.
+    above: Vec<Identity>,
+}
+
+impl Walk<'_> {
+    /// Adds what `path` holds, under `prefix` (empty or ending in `/`).
+    fn folder(&mut self, path: &Path, prefix: &str, metadata: &Metadata) -> Result<()> {
+        let identity = Identity::of(metadata);
+        if self.above.contains(&identity) {
+            return Err(refused(path, "is reached again through a link below itself; remove the link"));
+        }
+        self.above.push(identity);
+        let before = self.nodes.len();
+        for entry in fs::read_dir(path).map_err(|error| failed("read the folder", path, error))? {
+            let entry = entry.map_err(|error| failed("read the folder", path, error))?;
+            self.entry(&entry.path(), prefix)?;
+        }
+        if self.nodes.len() == before && !prefix.is_empty() {
+            self.push(prefix.to_owned(), path.to_owned(), metadata)?;
+        }
+        self.above.pop();
+        Ok(())
+    }
+
+    fn entry(&mut self, path: &Path, prefix: &str) -> Result<()> {
+        let Some(last) = path.file_name().and_then(|name| name.to_str()) else {
+            return Err(refused(path, "has a name that is not UTF-8; rename it"));
+        };
+        let link = fs::symlink_metadata(path).map_err(|error| failed("read", path, error))?;
+        let path = if link.is_symlink() { self.target(path)? } else { path.to_owned() };
+        let metadata = if link.is_symlink() {
+            fs::metadata(&path).map_err(|error| failed("read", &path, error))?
+        } else {
+            link
+        };
+        if self.out == Some(Identity::of(&metadata)) {
+            return Ok(());
+        }
+        if metadata.is_dir() {
+            return self.folder(&path, &format!("{prefix}{last}/"), &metadata);
+        }
+        if !metadata.is_file() {
+            return Err(refused(&path, special(&metadata)));
+        }
+        self.push(format!("{prefix}{last}"), path, &metadata)
+    }
+
+    fn push(&mut self, name: String, path: PathBuf, metadata: &Metadata) -> Result<()> {
+        let said = |error| Error::because(ErrorKind::Pack, format!("cannot pack {}", path.display()), error);
+        check_name(&name).map_err(said)?;
+        if self.nodes.len() == ENTRIES_MAX {
+            return Err(refused(self.dir, "holds more than 50 million files; pack its parts"));
+        }
+        self.nodes.push(Node { name, path, stamp: Stamp::of(metadata) });
+        Ok(())
+    }
+
+    fn target(&self, link: &Path) -> Result<PathBuf> {
+        let target = fs::canonicalize(link).map_err(|error| {
+            let why = format!(
+                "the link {} points at nothing that can be packed; remove or repair it",
+                link.display()
+            );
+            Error::because(ErrorKind::Missing, why, error)
+        })?;
+        if !target.starts_with(self.dir) {
+            let why = format!(
+                "is a link to {}, outside of {}; copy it in or remove it",
+                target.display(),
+                self.dir.display()
+            );
+            return Err(refused(link, &why));
+        }
+        Ok(target)
+    }
+}
+
+fn special(metadata: &Metadata) -> &'static str {
+    let kind = metadata.file_type();
+    if kind.is_fifo() {
+        "is a pipe, which a pack cannot hold; remove it"
+    } else if kind.is_socket() {
+        "is a socket, which a pack cannot hold; remove it"
+    } else {
+        "is a device, which a pack cannot hold; remove it"
+    }
+}
+
+fn refused(path: &Path, why: &str) -> Error {
+    Error::new(ErrorKind::Invalid, format!("{} {why}", path.display()))
+}
+
+fn failed(what: &str, path: &Path, error: std::io::Error) -> Error {
+    Error::because(ErrorKind::Io, format!("cannot {what} {}", path.display()), error)
+}
