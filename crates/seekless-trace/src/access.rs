@@ -1,0 +1,162 @@
+//! One row of a trace: an access to a file or device, and the kinds of access there are.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A file's number within one trace: dense, by first appearance.
+pub type FileId = u32;
+
+/// What was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Op {
+    /// A file was opened, or could not be (`error`).
+    Open,
+    /// Bytes were read; `bytes` is what was returned.
+    Read,
+    /// Bytes were written.
+    Write,
+    /// A file was flushed to its device.
+    Sync,
+    /// A range was mapped into memory.
+    Map,
+    /// A mapped page was touched for the first time.
+    Fault,
+    /// Names and attributes were asked for: stat, access and readlink.
+    Stat,
+    /// A directory was listed.
+    List,
+    /// A whole file was read: an extra row beside its calls, at its open's time.
+    Load,
+    /// What a load brought in was given back: its last close or unmap.
+    Release,
+    /// A descriptor was closed.
+    Close,
+}
+
+impl Op {
+    /// Every kind of access, in the order of their numbers.
+    pub const ALL: [Op; 11] = [
+        Op::Open,
+        Op::Read,
+        Op::Write,
+        Op::Sync,
+        Op::Map,
+        Op::Fault,
+        Op::Stat,
+        Op::List,
+        Op::Load,
+        Op::Release,
+        Op::Close,
+    ];
+
+    /// The word that stands in the file's `op` column.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Op::Open => "open",
+            Op::Read => "read",
+            Op::Write => "write",
+            Op::Sync => "sync",
+            Op::Map => "map",
+            Op::Fault => "fault",
+            Op::Stat => "stat",
+            Op::List => "list",
+            Op::Load => "load",
+            Op::Release => "release",
+            Op::Close => "close",
+        }
+    }
+
+    /// Whether the program made a call for it: everything but `load`, `release` and `fault`.
+    #[must_use]
+    pub fn is_call(self) -> bool {
+        !matches!(self, Op::Load | Op::Release | Op::Fault)
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A word that is no [`Op`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownOp;
+
+impl fmt::Display for UnknownOp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("expected one of")?;
+        Op::ALL.iter().try_for_each(|op| write!(f, " {op}"))
+    }
+}
+
+impl std::error::Error for UnknownOp {}
+
+impl FromStr for Op {
+    type Err = UnknownOp;
+
+    fn from_str(word: &str) -> Result<Self, UnknownOp> {
+        Op::ALL.into_iter().find(|op| op.as_str() == word).ok_or(UnknownOp)
+    }
+}
+
+/// One access; DESIGN's "Rows" says what each field means for each [`Op`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Which run of the trace, from 0.
+    pub run: u32,
+    /// When the call was entered, in nanoseconds from the run's start.
+    pub time_ns: u64,
+    /// The process that made it, 0 where unknown.
+    pub pid: u32,
+    /// The thread that made it, 0 where unknown.
+    pub tid: u32,
+    /// What was done.
+    pub op: Op,
+    /// To which file.
+    pub file: FileId,
+    /// Byte offset in the file or device. −1 exists only in Ozen's traces.
+    pub offset: i64,
+    /// Bytes returned; 0 for a failed call.
+    pub bytes: u64,
+    /// How long the call took, in nanoseconds.
+    pub latency_ns: Option<u64>,
+    /// The error number of a failed call.
+    pub error: Option<i32>,
+    /// The file's size when it was opened.
+    pub file_bytes: Option<u64>,
+    /// The device that the file is on, as `stat` tells it.
+    pub device: Option<u64>,
+    /// The file's inode number.
+    pub inode: Option<u64>,
+}
+
+impl Access {
+    /// An access to `file` with every other field 0 or unknown, for `Access { offset, ..Access::new(op, file) }`.
+    #[must_use]
+    pub fn new(op: Op, file: FileId) -> Self {
+        Access {
+            run: 0,
+            time_ns: 0,
+            pid: 0,
+            tid: 0,
+            op,
+            file,
+            offset: 0,
+            bytes: 0,
+            latency_ns: None,
+            error: None,
+            file_bytes: None,
+            device: None,
+            inode: None,
+        }
+    }
+
+    /// What a trace is sorted by.
+    #[must_use]
+    pub fn key(&self) -> (u32, u64) {
+        (self.run, self.time_ns)
+    }
+}

@@ -1,0 +1,100 @@
+//! Opens text files that may be compressed: gzip, xz, lzma-alone and zstd, told apart by content, not by name.
+
+use crate::error::{Error, Result};
+use flate2::bufread::MultiGzDecoder;
+use liblzma::bufread::XzDecoder;
+use liblzma::stream::{CONCATENATED, Stream};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Memory that an xz file may ask for: `xz -9` needs 65 MiB.
+const XZ_MEMORY_MAX: u64 = 512 << 20;
+const BUFFER_BYTES: usize = 1 << 16;
+
+/// An opened file, how far it has been read, and how it is compressed.
+pub(crate) struct Input {
+    pub(crate) reader: Box<dyn BufRead>,
+    pub(crate) format: &'static str,
+    /// Bytes of the file itself.
+    pub(crate) consumed: Arc<AtomicU64>,
+}
+
+/// Opens a plain, gzip, xz, lzma or zstd file for reading, told apart by its first bytes. Several compressed streams one after
+/// another count as one.
+///
+/// # Errors
+/// The file cannot be opened, or its first bytes not read. Damage shows when reading.
+pub fn open_compressed(path: &Path) -> Result<Box<dyn BufRead>> {
+    Ok(open(path)?.reader)
+}
+
+pub(crate) fn open(path: &Path) -> Result<Input> {
+    let file = File::open(path).map_err(|error| Error::io(path, "could not be opened", error))?;
+    let (reader, format, consumed) =
+        sniff(file).map_err(|error| Error::io(path, "could not be read", error))?;
+    Ok(Input { reader, format, consumed })
+}
+
+fn sniff(file: File) -> io::Result<(Box<dyn BufRead>, &'static str, Arc<AtomicU64>)> {
+    let consumed = Arc::new(AtomicU64::new(0));
+    let mut file = Counted { file, consumed: consumed.clone() };
+    let mut start = Vec::new();
+    file.by_ref().take(16).read_to_end(&mut start)?;
+    let format = format_of(&start);
+    let raw = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(start).chain(file));
+    let reader: Box<dyn BufRead> = match format {
+        "gzip" => buffered(MultiGzDecoder::new(raw)),
+        "xz" => {
+            buffered(XzDecoder::new_stream(raw, Stream::new_stream_decoder(XZ_MEMORY_MAX, CONCATENATED)?))
+        }
+        "lzma" => buffered(XzDecoder::new_stream(raw, Stream::new_lzma_decoder(XZ_MEMORY_MAX)?)),
+        "zstd" => buffered(zstd::Decoder::with_buffer(raw)?),
+        _ => Box::new(raw),
+    };
+    Ok((reader, format, consumed))
+}
+
+fn buffered(reader: impl Read + 'static) -> Box<dyn BufRead> {
+    Box::new(BufReader::with_capacity(BUFFER_BYTES, reader))
+}
+
+fn format_of(start: &[u8]) -> &'static str {
+    match start {
+        [0x1f, 0x8b, ..] => "gzip",
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => "xz",
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => "zstd",
+        [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => "zstd", // a skippable frame
+        _ if is_lzma(start) => "lzma",
+        _ => "plain",
+    }
+}
+
+/// lzma-alone has no magic: one byte of properties, the dictionary's size, the size of the data. liblzma's own rule:
+/// the dictionary is 2^n or 2^n + 2^(n−1), the data's size is unknown or under 256 GiB.
+fn is_lzma(start: &[u8]) -> bool {
+    let [properties, rest @ ..] = start else { return false };
+    let Some((dictionary, rest)) = rest.split_first_chunk() else { return false };
+    let Some((size, _)) = rest.split_first_chunk() else { return false };
+    let (dictionary, size) = (u32::from_le_bytes(*dictionary), u64::from_le_bytes(*size));
+    let shifted = dictionary.checked_shr(dictionary.trailing_zeros()).unwrap_or(0);
+    *properties < 225
+        && (shifted == 1 || shifted == 3 || dictionary == u32::MAX)
+        && dictionary >= 1 << 12
+        && (size == u64::MAX || size < 1 << 38)
+}
+
+struct Counted {
+    file: File,
+    consumed: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.consumed.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}

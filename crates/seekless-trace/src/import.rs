@@ -1,0 +1,121 @@
+//! Text to trace: CSV with named columns, and lists of ids. Every imported file is one run.
+
+mod csv;
+pub(crate) mod fields;
+mod ids;
+pub(crate) mod number;
+pub(crate) mod record;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::lines::Lines;
+use crate::{Kind, Metadata, RunInfo, Writer};
+use std::path::{Path, PathBuf};
+
+pub use csv::csv;
+pub use fields::{Columns, KNOWN_NAMES};
+pub use ids::ids;
+
+/// How to read text.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Skip and count malformed lines instead of ending at the first.
+    pub lenient: bool,
+    /// Which column holds what; `None`: the header's names tell.
+    pub columns: Option<Columns>,
+    /// What stands between columns.
+    pub delimiter: u8,
+    /// Whether the first line names the columns.
+    pub header: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { lenient: false, columns: None, delimiter: b',', header: true }
+    }
+}
+
+/// What was imported.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Rows of the trace.
+    pub rows: u64,
+    /// Runs of the trace.
+    pub runs: u32,
+    /// Distinct files of the trace.
+    pub files: u64,
+    /// Malformed lines that were skipped.
+    pub skipped: u64,
+    /// The message of the first of them.
+    pub first_skipped: Option<String>,
+    /// Columns that the header names and a trace has no place for.
+    pub ignored_columns: Vec<String>,
+}
+
+/// Shows how far an import is: bytes of the files read so far, and their sum.
+pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);
+
+/// What the importers share: the trace being written, the run at hand, and the count of bad lines.
+struct Import<'a> {
+    writer: Writer,
+    options: &'a Options,
+    report: Report,
+    progress: Progress<'a>,
+    done: u64,
+    total: u64,
+    ticks: u32,
+}
+
+impl<'a> Import<'a> {
+    fn new(
+        files: &[PathBuf],
+        out: &Path,
+        kind: Kind,
+        options: &'a Options,
+        progress: Progress<'a>,
+    ) -> Result<Self> {
+        if files.is_empty() {
+            return Err(Error::new(ErrorKind::Usage, out, "nothing to import: name at least one file"));
+        }
+        let total = files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|file| file.len()).sum();
+        let writer = Writer::create(out, Metadata { kind, ..Metadata::default() })?;
+        Ok(Import { writer, options, report: Report::default(), progress, done: 0, total, ticks: 0 })
+    }
+
+    /// Adds `runs` runs that came from `path`.
+    fn add_runs(&mut self, path: &Path, runs: u32) {
+        let run = RunInfo { source: path.display().to_string(), ..RunInfo::default() };
+        self.writer.metadata_mut().runs.extend(std::iter::repeat_n(run, runs as usize));
+        self.report.runs += runs;
+        self.done += std::fs::metadata(path).map_or(0, |file| file.len());
+    }
+
+    /// Passes a malformed line's error on, or counts it where the import is lenient.
+    fn forgive(&mut self, result: Result<()>) -> Result<()> {
+        match result {
+            Err(error)
+                if self.options.lenient
+                    && matches!(error.kind(), ErrorKind::Malformed | ErrorKind::Limit) =>
+            {
+                self.report.skipped += 1;
+                self.report.first_skipped.get_or_insert_with(|| error.to_string());
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    /// Now and then tells how far the file behind `lines` is.
+    fn tick(&mut self, lines: &Lines) {
+        self.ticks = self.ticks.wrapping_add(1);
+        if self.ticks.is_multiple_of(1 << 13) {
+            (self.progress)(self.done + lines.consumed(), self.total);
+        }
+    }
+
+    fn finish(mut self) -> Result<Report> {
+        let summary = self.writer.finish()?;
+        (self.progress)(self.total, self.total);
+        (self.report.rows, self.report.files) = (summary.rows, summary.files);
+        Ok(self.report)
+    }
+}

@@ -1,0 +1,212 @@
+//! CSV, a row an access. Without an `op` column each row is the load of a whole file, as the 0 A.D. runs are.
+
+use super::fields::{Binding, Field, bind_header};
+use super::record::Record;
+use super::{Import, KNOWN_NAMES, Options, Progress, Report, number};
+use crate::error::{Error, ErrorKind, Result};
+use crate::lines::Lines;
+use crate::{Access, Kind, Op, escape_path};
+use std::path::{Path, PathBuf};
+
+/// Imports CSV files (plain, gzip, xz, lzma or zstd) as the trace `out`. Every file is one run, in the order given; one with a
+/// `run` column is as many runs as it numbers. Rows without a time stand at their number, in nanoseconds.
+///
+/// # Errors
+/// A file cannot be read, is damaged, has no path column, or has a malformed line (the error says which, and what was expected).
+pub fn csv(files: &[PathBuf], out: &Path, options: &Options, progress: Progress<'_>) -> Result<Report> {
+    let mut import = Import::new(files, out, Kind::Files, options, progress)?;
+    files.iter().try_for_each(|file| import_file(&mut import, file))?;
+    import.finish()
+}
+
+fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {
+    let mut lines = Lines::open(path)?;
+    let mut record = Record::default();
+    let (bindings, mut more) = bindings(import, &mut lines, &mut record)?;
+    let rows = Rows {
+        loads: !bindings.iter().any(|binding| binding.field == Field::Op),
+        bindings,
+        first_run: import.report.runs,
+    };
+    let mut runs = 1;
+    let mut number = 0;
+    while more || lines.advance()? {
+        more = false;
+        let row = record
+            .read(&mut lines, import.options.delimiter)
+            .and_then(|()| rows.parse(&record, number).map_err(|wrong| lines.malformed(wrong)));
+        let pushed = row.and_then(|(access, name)| {
+            runs = runs.max(access.run - rows.first_run + 1);
+            let file = import.writer.file(&name);
+            import.writer.push(Access { file, ..access })
+        });
+        import.forgive(pushed)?;
+        number += 1;
+        import.tick(&lines);
+    }
+    import.add_runs(path, runs);
+    Ok(())
+}
+
+/// What the columns mean, and whether the line at hand is still to be read as a row.
+fn bindings(import: &mut Import<'_>, lines: &mut Lines, record: &mut Record) -> Result<(Vec<Binding>, bool)> {
+    let any = lines.advance()?;
+    if !import.options.header {
+        let columns = import.options.columns.as_ref().ok_or_else(|| {
+            let message =
+                "without a header, --columns must say which column holds what, such as path=#1,size=#2";
+            Error::new(ErrorKind::Usage, lines.path(), message)
+        })?;
+        return Ok((columns.bind(None, lines.path())?, any));
+    }
+    if !any {
+        return Err(Error::new(ErrorKind::NotATrace, lines.path(), "is empty, expected a header line"));
+    }
+    record.read(lines, import.options.delimiter)?;
+    let header: Vec<String> =
+        record.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect();
+    if let Some(columns) = &import.options.columns {
+        return Ok((columns.bind(Some(&header), lines.path())?, false));
+    }
+    let (bindings, ignored) = bind_header(&header).map_err(|wrong| no_header(lines.path(), &wrong))?;
+    for name in ignored {
+        if !import.report.ignored_columns.contains(&name) {
+            import.report.ignored_columns.push(name);
+        }
+    }
+    Ok((bindings, false))
+}
+
+fn no_header(path: &Path, wrong: &str) -> Error {
+    let message = format!(
+        "is no trace, and not text that can be imported as it is: {wrong}. Known names are {KNOWN_NAMES}; for others \
+         use `seekless trace import --columns`"
+    );
+    Error::new(ErrorKind::NotATrace, path, message)
+}
+
+struct Rows {
+    bindings: Vec<Binding>,
+    loads: bool,
+    first_run: u32,
+}
+
+impl Rows {
+    /// The access of a record, and its path. The error says what was expected.
+    fn parse(&self, record: &Record, number: u64) -> Result<(Access, String), String> {
+        let mut access = Access::new(if self.loads { Op::Load } else { Op::Read }, 0);
+        (access.run, access.time_ns) = (self.first_run, number);
+        let mut name = String::new();
+        let mut bytes = None;
+        for binding in &self.bindings {
+            let text = record.get(binding.column).ok_or_else(|| {
+                format!("has {} columns, expected at least {}", record.len(), binding.column + 1)
+            })?;
+            match binding.field {
+                Field::Path => name = path(text)?,
+                Field::Bytes => bytes = optional(binding, text)?,
+                field => set(&mut access, field, binding, text, self.first_run)?,
+            }
+        }
+        // A load covers the file; its size may stand in either column.
+        let size = if access.op == Op::Load { access.file_bytes } else { None };
+        access.bytes = bytes.or(size).unwrap_or(0);
+        if self.loads {
+            access.file_bytes = access.file_bytes.or(bytes);
+        }
+        Ok((access, name))
+    }
+}
+
+fn path(text: &[u8]) -> Result<String, String> {
+    if text.is_empty() { Err("has an empty path, expected a name".into()) } else { Ok(escape_path(text)) }
+}
+
+fn set(
+    access: &mut Access,
+    field: Field,
+    binding: &Binding,
+    text: &[u8],
+    first_run: u32,
+) -> Result<(), String> {
+    match field {
+        Field::Run => {
+            access.run =
+                first_run.checked_add(small(binding, text)?).ok_or_else(|| expected(binding, text))?;
+        }
+        Field::Time => {
+            access.time_ns = number::scaled(text, binding.scale).ok_or_else(|| expected(binding, text))?;
+        }
+        Field::Pid => access.pid = small(binding, text)?,
+        Field::Tid => access.tid = small(binding, text)?,
+        Field::Op => access.op = op(text)?,
+        Field::Offset => access.offset = offset(binding, text)?,
+        Field::Latency => access.latency_ns = optional(binding, text)?,
+        Field::FileBytes => access.file_bytes = optional(binding, text)?,
+        Field::Device => access.device = optional(binding, text)?,
+        Field::Inode => access.inode = optional(binding, text)?,
+        Field::Error => {
+            let parse = || number::signed(text)?.try_into().ok();
+            access.error =
+                if is_empty(text) { None } else { Some(parse().ok_or_else(|| expected(binding, text))?) };
+        }
+        Field::Path | Field::Bytes => {}
+    }
+    Ok(())
+}
+
+fn is_empty(text: &[u8]) -> bool {
+    text.trim_ascii().is_empty()
+}
+
+fn optional(binding: &Binding, text: &[u8]) -> Result<Option<u64>, String> {
+    if is_empty(text) {
+        return Ok(None);
+    }
+    let value = match binding.scale {
+        1 => number::whole(text),
+        scale => number::scaled(text, scale),
+    };
+    value.map(Some).ok_or_else(|| expected(binding, text))
+}
+
+fn small(binding: &Binding, text: &[u8]) -> Result<u32, String> {
+    let value =
+        if is_empty(text) { Some(0) } else { number::whole(text).and_then(|value| value.try_into().ok()) };
+    value.ok_or_else(|| expected(binding, text))
+}
+
+fn offset(binding: &Binding, text: &[u8]) -> Result<i64, String> {
+    let value = match binding.scale {
+        _ if is_empty(text) => Some(0),
+        1 => number::signed(text),
+        scale => number::scaled(text, scale).and_then(|value| value.try_into().ok()),
+    };
+    value.ok_or_else(|| expected(binding, text))
+}
+
+fn op(text: &[u8]) -> Result<Op, String> {
+    let word = String::from_utf8_lossy(text).trim().to_ascii_lowercase();
+    match word.as_str() {
+        "r" => Ok(Op::Read),
+        "w" => Ok(Op::Write),
+        word => word.parse().map_err(|error| format!("has op `{}`, {error}", shown(text))),
+    }
+}
+
+fn expected(binding: &Binding, text: &[u8]) -> String {
+    let what = match binding.field {
+        Field::Run => "a run's number from 0",
+        Field::Time => "a time from the run's start",
+        Field::Offset => "an offset",
+        Field::Latency => "a duration",
+        Field::Error => "an error number",
+        _ => "a whole number from 0",
+    };
+    format!("has `{}` in column {}, expected {what}", shown(text), binding.column + 1)
+}
+
+/// At most 40 bytes of `text`, fit to be printed.
+fn shown(text: &[u8]) -> String {
+    text[..text.len().min(40)].escape_ascii().to_string()
+}

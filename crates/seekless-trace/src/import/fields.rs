@@ -1,0 +1,187 @@
+//! Which column of a text holds what, in which unit: told by the header's names or by `--columns`.
+
+use crate::error::{Error, ErrorKind, Result};
+use std::path::Path;
+use std::str::FromStr;
+
+/// The names that a header may use, for help and messages.
+pub const KNOWN_NAMES: &str = "time_s time_ms time_us time_ns path size file_bytes bytes offset op pid tid run \
+     latency_s latency_ms latency_us latency_ns error device inode";
+
+/// A field of a trace that text can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Field {
+    Run,
+    Time,
+    Pid,
+    Tid,
+    Op,
+    Path,
+    Offset,
+    Bytes,
+    Latency,
+    Error,
+    FileBytes,
+    Device,
+    Inode,
+}
+
+impl Field {
+    /// The field of that name, without unit.
+    fn named(name: &str) -> Option<Field> {
+        Some(match name {
+            "run" => Field::Run,
+            "time" | "timestamp" | "ts" => Field::Time,
+            "pid" => Field::Pid,
+            "tid" => Field::Tid,
+            "op" | "operation" => Field::Op,
+            "path" | "file" | "filename" | "name" => Field::Path,
+            "offset" => Field::Offset,
+            "bytes" | "length" | "len" => Field::Bytes,
+            "latency" => Field::Latency,
+            "error" | "errno" => Field::Error,
+            "size" | "file_bytes" | "file_size" => Field::FileBytes,
+            "device" | "dev" => Field::Device,
+            "inode" | "ino" => Field::Inode,
+            _ => return None,
+        })
+    }
+
+    fn is_time(self) -> bool {
+        matches!(self, Field::Time | Field::Latency)
+    }
+
+    fn is_bytes(self) -> bool {
+        matches!(self, Field::Offset | Field::Bytes | Field::FileBytes)
+    }
+
+    /// How many nanoseconds or bytes one `unit` of this field is.
+    fn scale(self, unit: &str) -> Option<u64> {
+        let table: &[(&str, u64)] = match () {
+            () if self.is_time() => &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000), ("ns", 1)],
+            () if self.is_bytes() => &[
+                ("b", 1),
+                ("kb", 1000),
+                ("kib", 1 << 10),
+                ("mb", 1_000_000),
+                ("mib", 1 << 20),
+                ("gb", 1_000_000_000),
+                ("gib", 1 << 30),
+                ("sectors", 512),
+                ("pages", 4096),
+            ],
+            () => &[],
+        };
+        table.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).map(|(_, scale)| *scale)
+    }
+}
+
+/// A field, its unit's size in nanoseconds or bytes, and the number of its column, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Binding {
+    pub(crate) field: Field,
+    pub(crate) scale: u64,
+    pub(crate) column: usize,
+}
+
+/// Which column holds what, as `--columns` says it: `time:ms=ts,path=name,bytes:KiB=#3`, that is
+/// `FIELD[:UNIT]=COLUMN`, where COLUMN is a name of the header or `#` and a position from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Columns(Vec<Wanted>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Wanted {
+    field: Field,
+    scale: u64,
+    column: String,
+}
+
+impl FromStr for Columns {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wanted: Vec<Wanted> = text.split(',').map(wanted).collect::<Result<_, String>>()?;
+        if !wanted.iter().any(|wanted| wanted.field == Field::Path) {
+            return Err("names no path; add `path=COLUMN`".into());
+        }
+        for (at, one) in wanted.iter().enumerate() {
+            if wanted[..at].iter().any(|other| other.field == one.field) {
+                return Err(format!("gives two columns for one field, the second is `{}`", one.column));
+            }
+        }
+        Ok(Columns(wanted))
+    }
+}
+
+fn wanted(part: &str) -> Result<Wanted, String> {
+    let (left, column) =
+        part.split_once('=').ok_or_else(|| format!("`{part}`: expected FIELD[:UNIT]=COLUMN"))?;
+    let (name, unit) = left.split_once(':').unwrap_or((left, ""));
+    let expected = "time path op offset bytes size pid tid run latency error device inode";
+    let field =
+        Field::named(name).ok_or_else(|| format!("`{name}` is no field, expected one of {expected}"))?;
+    let scale = match unit {
+        "" if field.is_time() => return Err(format!("`{name}` needs a unit: {name}:s, :ms, :us or :ns")),
+        "" => 1,
+        unit => field.scale(unit).ok_or_else(|| {
+            format!("`{unit}` is no unit of `{name}`, expected s ms us ns for times, B KB KiB MB MiB GB GiB sectors pages for bytes")
+        })?,
+    };
+    Ok(Wanted { field, scale, column: column.to_owned() })
+}
+
+impl Columns {
+    /// Finds the columns in the header; without one, all must be positions.
+    pub(crate) fn bind(&self, header: Option<&[String]>, path: &Path) -> Result<Vec<Binding>> {
+        let bind = |wanted: &Wanted| {
+            let column =
+                match wanted.column.strip_prefix('#').and_then(|position| position.parse::<usize>().ok()) {
+                    Some(position) => position.checked_sub(1),
+                    None => header.and_then(|header| header.iter().position(|name| *name == wanted.column)),
+                };
+            let column = column.ok_or_else(|| {
+                let found =
+                    header.map_or("none, for there is no header".to_owned(), |header| header.join(","));
+                let message = format!("has no column `{}`; its columns are {found}", wanted.column);
+                Error::new(ErrorKind::Usage, path, message)
+            })?;
+            Ok(Binding { field: wanted.field, scale: wanted.scale, column })
+        };
+        self.0.iter().map(bind).collect()
+    }
+}
+
+/// What a header's names mean: the bindings, and the names that mean nothing to us.
+/// The error says what is wrong with the header.
+pub(crate) fn bind_header(header: &[String]) -> Result<(Vec<Binding>, Vec<String>), String> {
+    let mut bindings: Vec<Binding> = Vec::new();
+    let mut ignored = Vec::new();
+    for (column, name) in header.iter().enumerate() {
+        match known(name)? {
+            Some((field, _)) if bindings.iter().any(|binding| binding.field == field) => {
+                ignored.push(name.clone())
+            }
+            Some((field, scale)) => bindings.push(Binding { field, scale, column }),
+            None => ignored.push(name.clone()),
+        }
+    }
+    if bindings.iter().any(|binding| binding.field == Field::Path) {
+        return Ok((bindings, ignored));
+    }
+    Err("its header names no `path`".into())
+}
+
+/// The field and scale of a header's name: `time_ms`, `Size`, `latency_us`.
+fn known(name: &str) -> Result<Option<(Field, u64)>, String> {
+    let lower = name.trim().to_ascii_lowercase();
+    if let Some(field) = Field::named(&lower) {
+        if field.is_time() {
+            return Err(format!(
+                "its column `{name}` has no unit; name it {lower}_s, {lower}_ms, {lower}_us or {lower}_ns"
+            ));
+        }
+        return Ok(Some((field, 1)));
+    }
+    let Some((name, unit)) = lower.rsplit_once('_') else { return Ok(None) };
+    Ok(Field::named(name).and_then(|field| Some((field, field.scale(unit)?))))
+}

@@ -1,0 +1,47 @@
+//! Lists of ids, one a line: each is a load of weight 1, as cache papers' traces are.
+
+use super::{Import, Options, Progress, Report};
+use crate::error::Result;
+use crate::lines::Lines;
+use crate::{Access, Kind, Op, escape_path};
+use std::path::{Path, PathBuf};
+
+/// Imports lists of ids (plain, gzip, xz, lzma or zstd), one id a line, as the trace `out`. Every file is one run; an id may be
+/// any word. The time of a row is its number, in nanoseconds.
+///
+/// # Errors
+/// A file cannot be read or is damaged; a line holds more than one word.
+pub fn ids(files: &[PathBuf], out: &Path, options: &Options, progress: Progress<'_>) -> Result<Report> {
+    let mut import = Import::new(files, out, Kind::Ids, options, progress)?;
+    files.iter().try_for_each(|file| import_file(&mut import, file))?;
+    import.finish()
+}
+
+fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {
+    let mut lines = Lines::open(path)?;
+    let run = import.report.runs;
+    let mut number = 0;
+    while lines.advance()? {
+        let pushed = id(&lines).and_then(|name| {
+            let file = import.writer.file(&name);
+            let load =
+                Access { run, time_ns: number, bytes: 1, file_bytes: Some(1), ..Access::new(Op::Load, file) };
+            import.writer.push(load)
+        });
+        number += u64::from(pushed.is_ok());
+        import.forgive(pushed)?;
+        import.tick(&lines);
+    }
+    import.add_runs(path, 1);
+    Ok(())
+}
+
+fn id(lines: &Lines) -> Result<String> {
+    lines.check_length()?;
+    let word = lines.text().trim_ascii();
+    if word.iter().any(|byte| byte.is_ascii_whitespace() || byte.is_ascii_control()) {
+        let shown = word[..word.len().min(40)].escape_ascii();
+        return Err(lines.malformed(format!("has `{shown}`, expected one id")));
+    }
+    Ok(escape_path(word))
+}

@@ -1,0 +1,95 @@
+//! One CSV record: fields between delimiters, quoted with `"` where they hold one, `""` for a quote within quotes
+//! (RFC 4180). A quoted field may go on over line ends.
+
+use crate::error::Result;
+use crate::lines::{LINE_BYTES_MAX, Lines};
+
+/// The fields of one record, in buffers that are used again for the next.
+#[derive(Debug, Default)]
+pub(crate) struct Record {
+    text: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Record {
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The bytes of field `at`, counted from 0.
+    pub(crate) fn get(&self, at: usize) -> Option<&[u8]> {
+        let end = *self.ends.get(at)?;
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        Some(&self.text[start..end])
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).filter_map(|at| self.get(at))
+    }
+
+    /// Splits the current line of `lines`, and takes more lines where a quoted field goes on.
+    pub(crate) fn read(&mut self, lines: &mut Lines, delimiter: u8) -> Result<()> {
+        self.text.clear();
+        self.ends.clear();
+        lines.check_length()?;
+        let mut open = self.split(lines.text(), delimiter, false);
+        let first = lines.number();
+        while open {
+            self.text.push(b'\n');
+            if self.text.len() > LINE_BYTES_MAX || !lines.advance_any()? {
+                let message = format!(
+                    "a quote that opens on line {first} never closes; expected `\"` before the delimiter"
+                );
+                return Err(lines.malformed(message));
+            }
+            lines.check_length()?;
+            open = self.split(lines.text(), delimiter, true);
+        }
+        Ok(())
+    }
+
+    /// Adds the fields of `line`; true where a quoted one is still open at its end.
+    fn split(&mut self, line: &[u8], delimiter: u8, mut quoted: bool) -> bool {
+        let mut rest = line;
+        let mut field_start = !quoted;
+        while let Some((&byte, after)) = rest.split_first() {
+            rest = after;
+            match byte {
+                b'"' if quoted && after.first() == Some(&b'"') => {
+                    self.text.push(b'"');
+                    rest = &after[1..];
+                }
+                b'"' if quoted => quoted = false,
+                b'"' if field_start => quoted = true,
+                _ if byte == delimiter && !quoted => {
+                    self.ends.push(self.text.len());
+                    field_start = true;
+                    continue;
+                }
+                _ => self.text.push(byte),
+            }
+            field_start = false;
+        }
+        if !quoted {
+            self.ends.push(self.text.len());
+        }
+        quoted
+    }
+}
+
+/// Adds `field` to `out`, quoted where it must be.
+pub(crate) fn write_field(out: &mut Vec<u8>, field: &[u8]) {
+    let plain = |byte: &u8| !matches!(byte, b',' | b'"' | b'\n' | b'\r');
+    // Spaces at the ends are part of a name; a reader that trims must see that.
+    if field.iter().all(plain) && field.trim_ascii().len() == field.len() {
+        return out.extend_from_slice(field);
+    }
+    out.push(b'"');
+    for &byte in field {
+        out.push(byte);
+        if byte == b'"' {
+            out.push(b'"');
+        }
+    }
+    out.push(b'"');
+}

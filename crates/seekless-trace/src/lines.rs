@@ -1,0 +1,134 @@
+//! Lines of a text file that may be compressed, with their numbers and offsets, and a limit on their length: a file
+//! without line ends must not fill the memory.
+
+use crate::compressed::{self, Input};
+use crate::error::{Error, ErrorKind, Place, Result};
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+/// A path has at most 4,096 bytes, so that a longer line is none of ours.
+pub(crate) const LINE_BYTES_MAX: usize = 64 << 10;
+
+/// The lines of a file.
+pub(crate) struct Lines {
+    input: Input,
+    path: PathBuf,
+    line: Vec<u8>,
+    number: u64,
+    start: u64,
+    end: u64,
+    too_long: bool,
+}
+
+impl Lines {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let input = compressed::open(path)?;
+        Ok(Lines {
+            input,
+            path: path.to_owned(),
+            line: Vec::new(),
+            number: 0,
+            start: 0,
+            end: 0,
+            too_long: false,
+        })
+    }
+
+    /// Goes to the next line; false at the end of the file. Blank lines are passed over.
+    pub(crate) fn advance(&mut self) -> Result<bool> {
+        while self.advance_any()? {
+            if !self.line.trim_ascii().is_empty() || self.too_long {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Goes to the next line, even a blank one.
+    pub(crate) fn advance_any(&mut self) -> Result<bool> {
+        self.line.clear();
+        self.start = self.end;
+        self.too_long = false;
+        loop {
+            let buffer = match self.input.reader.fill_buf() {
+                Ok(buffer) => buffer,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(self.unreadable(error)),
+            };
+            if buffer.is_empty() {
+                self.number += u64::from(self.end > self.start);
+                return Ok(self.end > self.start);
+            }
+            let found = buffer.iter().position(|&byte| byte == b'\n');
+            let part = &buffer[..found.unwrap_or(buffer.len())];
+            self.too_long |= self.line.len() + part.len() > LINE_BYTES_MAX;
+            if !self.too_long {
+                self.line.extend_from_slice(part);
+            }
+            let used = part.len() + usize::from(found.is_some());
+            self.input.reader.consume(used);
+            self.end += used as u64;
+            if found.is_some() {
+                self.number += 1;
+                self.drop_marks();
+                return Ok(true);
+            }
+        }
+    }
+
+    /// A carriage return before the line's end, and a byte order mark before the first line, are no text.
+    fn drop_marks(&mut self) {
+        if self.line.last() == Some(&b'\r') {
+            self.line.pop();
+        }
+        if self.number == 1 && self.line.starts_with(b"\xef\xbb\xbf") {
+            self.line.drain(..3);
+        }
+    }
+
+    /// The current line, without its end.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.line
+    }
+
+    /// The current line's number, from 1.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Refuses a line that is over the limit; the rest of it has been passed over.
+    pub(crate) fn check_length(&self) -> Result<()> {
+        if !self.too_long {
+            return Ok(());
+        }
+        let message =
+            format!("line {} has over {LINE_BYTES_MAX} bytes, expected a line of text", self.number);
+        Err(Error::new(ErrorKind::Limit, &self.path, message).at(Place::Byte(self.start)))
+    }
+
+    /// An error about the current line.
+    pub(crate) fn malformed(&self, message: impl Into<String>) -> Error {
+        Error::new(ErrorKind::Malformed, &self.path, message).at(Place::Line(self.number))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes of the file itself that have been read.
+    pub(crate) fn consumed(&self) -> u64 {
+        self.input.consumed.load(Ordering::Relaxed)
+    }
+
+    fn unreadable(&self, error: std::io::Error) -> Error {
+        if self.input.format == "plain" {
+            return Error::io(&self.path, "could not be read", error).at(Place::Byte(self.end));
+        }
+        let message = format!(
+            "its {} data is damaged or cut short after {} bytes of text; copy the file again",
+            self.input.format, self.end
+        );
+        Error::corrupt(&self.path, message).because(error)
+    }
+}

@@ -1,0 +1,62 @@
+//! Several traces into one: runs renumbered in the order given, files joined by name.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::{Access, Columns, FileId, Metadata, RunInfo, Summary, Trace, Writer, open_any};
+use std::path::{Path, PathBuf};
+
+/// Merges `traces` (anything that [`open_any`] opens) into the trace `out`. Calls `progress` with rows done and their sum.
+///
+/// # Errors
+/// A trace cannot be read; two are of different kinds or page sizes; `out` cannot be written.
+pub fn merge(traces: &[PathBuf], out: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<Summary> {
+    let traces: Vec<Trace> = traces.iter().map(|path| open_any(path)).collect::<Result<_>>()?;
+    let Some(first) = traces.first() else {
+        return Err(Error::new(ErrorKind::Usage, out, "nothing to merge: name at least one trace"));
+    };
+    let total = traces.iter().map(Trace::rows).sum();
+    let Metadata { kind, page_bytes, .. } = *first.metadata();
+    let mut writer = Writer::create(out, Metadata { kind, page_bytes, ..Metadata::default() })?;
+    let (mut runs, mut done) = (0, 0);
+    for trace in &traces {
+        check_same(first, trace)?;
+        let mut used = 0;
+        let files: Vec<FileId> = trace.file_names()?.iter().map(|name| writer.file(name)).collect();
+        for batch in trace.scan(Columns::ALL)? {
+            let batch = batch?;
+            for access in (0..batch.rows()).filter_map(|row| batch.access(row)) {
+                used = used.max(access.run.saturating_add(1));
+                let run = access.run.saturating_add(runs);
+                writer.push(Access { run, file: files[access.file as usize], ..access })?;
+            }
+            done += batch.rows() as u64;
+            progress(done, total);
+        }
+        runs += add_metadata(writer.metadata_mut(), trace.metadata(), used);
+    }
+    writer.finish()
+}
+
+fn check_same(first: &Trace, other: &Trace) -> Result<()> {
+    let (one, two) = (first.metadata(), other.metadata());
+    if one.kind == two.kind && one.page_bytes == two.page_bytes {
+        return Ok(());
+    }
+    let describe =
+        |metadata: &Metadata| format!("{} with {} byte pages", metadata.kind.as_str(), metadata.page_bytes);
+    let message = format!(
+        "is a trace of {}, but {} is one of {}",
+        describe(two),
+        first.path().display(),
+        describe(one)
+    );
+    Err(Error::new(ErrorKind::Usage, other.path(), message))
+}
+
+/// Appends what `one` says about its runs, of which rows use `used`; says how many runs that makes.
+fn add_metadata(all: &mut Metadata, one: &Metadata, used: u32) -> u32 {
+    let runs = one.runs.len().max(used as usize);
+    let info = one.runs.iter().cloned().chain(std::iter::repeat_with(RunInfo::default)).take(runs);
+    all.runs.extend(info);
+    all.lost = all.lost.saturating_add(one.lost);
+    runs as u32
+}

@@ -1,0 +1,169 @@
+//! What a trace says about itself: kind, page grain, lost events and each run's circumstances.
+//! Kept as key-value metadata of the Parquet file, under the keys that DESIGN fixes.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+pub(crate) const VERSION: &str = "1";
+pub(crate) const KEY_VERSION: &str = "seekless.version";
+pub(crate) const KEY_KIND: &str = "seekless.kind";
+pub(crate) const KEY_PAGE_BYTES: &str = "seekless.page_bytes";
+pub(crate) const KEY_LOST: &str = "seekless.lost";
+pub(crate) const KEY_RUNS: &str = "seekless.runs";
+
+/// What `path` and `offset` of a trace are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Accesses to files.
+    #[default]
+    Files,
+    /// A block trace: `path` is a device, `offset` is on it.
+    Blocks,
+    /// Bare numbers: each row is a load of weight 1.
+    Ids,
+}
+
+impl Kind {
+    /// The word in the file's metadata.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Kind::Files => "files",
+            Kind::Blocks => "blocks",
+            Kind::Ids => "ids",
+        }
+    }
+
+    pub(crate) fn parse(word: &str) -> Option<Kind> {
+        [Kind::Files, Kind::Blocks, Kind::Ids].into_iter().find(|kind| kind.as_str() == word)
+    }
+}
+
+/// The circumstances of one run. What is unknown is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunInfo {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// The directory it was started in.
+    pub directory: String,
+    /// The machine's name.
+    pub host: String,
+    /// The kernel's release.
+    pub kernel: String,
+    /// The clock that `time_ns` counts, such as `monotonic`.
+    pub clock: String,
+    /// How it was recorded, or the file it was imported from.
+    pub source: String,
+    /// When the run started, in nanoseconds since 1970.
+    pub started_unix_ns: Option<u64>,
+    /// How long it ran, in nanoseconds.
+    pub duration_ns: Option<u64>,
+    /// How it ended, as a shell would say it (128 + signal for a death by signal).
+    pub exit_status: Option<i32>,
+    /// What the recorder could not see, and how often it was used: `io_uring` → 3.
+    pub blind_spots: BTreeMap<String, u64>,
+}
+
+/// What a trace says about itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Metadata {
+    /// What paths and offsets are.
+    pub kind: Kind,
+    /// The grain of faults and of page units, in bytes.
+    pub page_bytes: u32,
+    /// Events that the recorder could not keep.
+    pub lost: u64,
+    /// One entry a run, in order.
+    pub runs: Vec<RunInfo>,
+}
+
+impl Default for Metadata {
+    fn default() -> Self {
+        Metadata { kind: Kind::Files, page_bytes: 4096, lost: 0, runs: Vec::new() }
+    }
+}
+
+impl Metadata {
+    /// The blind spots of all runs together.
+    #[must_use]
+    pub fn blind_spots(&self) -> BTreeMap<String, u64> {
+        let mut all = BTreeMap::new();
+        for (what, count) in self.runs.iter().flat_map(|run| &run.blind_spots) {
+            let sum: &mut u64 = all.entry(what.clone()).or_default();
+            *sum = sum.saturating_add(*count);
+        }
+        all
+    }
+
+    /// The pairs that stand in the file.
+    pub(crate) fn to_pairs(&self) -> [(&'static str, String); 5] {
+        let runs = serde_json::to_string(&self.runs).unwrap_or_else(|_| "[]".into()); // only maps with odd keys fail
+        [
+            (KEY_VERSION, VERSION.to_owned()),
+            (KEY_KIND, self.kind.as_str().to_owned()),
+            (KEY_PAGE_BYTES, self.page_bytes.to_string()),
+            (KEY_LOST, self.lost.to_string()),
+            (KEY_RUNS, runs),
+        ]
+    }
+
+    /// Reads the pairs back. A file rewritten by another tool may have lost them all: then the defaults stand.
+    /// The error says which key is wrong and why.
+    pub(crate) fn from_pairs<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
+        let mut metadata = Metadata::default();
+        for (key, value) in pairs {
+            let wrong = |expected: &str| format!("its metadata key {key} is `{value}`, expected {expected}");
+            match key {
+                KEY_VERSION if value != VERSION => {
+                    return Err(wrong("1; a newer seekless wrote it, update this one"));
+                }
+                KEY_KIND => {
+                    metadata.kind = Kind::parse(value).ok_or_else(|| wrong("files, blocks or ids"))?
+                }
+                KEY_PAGE_BYTES => {
+                    let bytes = value.parse().ok().filter(|bytes| *bytes > 0);
+                    metadata.page_bytes = bytes.ok_or_else(|| wrong("a number over 0"))?;
+                }
+                KEY_LOST => metadata.lost = value.parse().map_err(|_| wrong("a number"))?,
+                KEY_RUNS => {
+                    metadata.runs = serde_json::from_str(value).map_err(|error| wrong(&error.to_string()))?;
+                }
+                _ => {}
+            }
+        }
+        Ok(metadata)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_come_back() {
+        let run = RunInfo {
+            command: vec!["make".into(), "-j2".into()],
+            blind_spots: BTreeMap::from([("io_uring".into(), 3)]),
+            ..RunInfo::default()
+        };
+        let metadata =
+            Metadata { kind: Kind::Blocks, page_bytes: 512, lost: 9, runs: vec![run.clone(), run] };
+        let pairs = metadata.to_pairs();
+        let back = Metadata::from_pairs(pairs.iter().map(|(key, value)| (*key, value.as_str())));
+        assert_eq!(back, Ok(metadata.clone()));
+        assert_eq!(metadata.blind_spots()["io_uring"], 6);
+    }
+
+    #[test]
+    fn wrong_pairs_name_the_key() {
+        for (key, value) in
+            [(KEY_VERSION, "2"), (KEY_KIND, "x"), (KEY_PAGE_BYTES, "0"), (KEY_LOST, "-1"), (KEY_RUNS, "{")]
+        {
+            let error = Metadata::from_pairs([(key, value)].into_iter()).unwrap_err();
+            assert!(error.contains(key), "{error}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Positioned reads of an opened file for the Parquet reader, so that several scans of one trace do not share a cursor.
+
+use bytes::Bytes;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::reader::{ChunkReader, Length};
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+/// A file and its size when it was opened.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    file: Arc<File>,
+    bytes: u64,
+}
+
+impl Source {
+    pub(crate) fn new(file: File) -> io::Result<Self> {
+        let bytes = file.metadata()?.len();
+        Ok(Source { file: Arc::new(file), bytes })
+    }
+}
+
+impl Length for Source {
+    fn len(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl ChunkReader for Source {
+    type T = BufReader<Cursor>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T> {
+        Ok(BufReader::new(Cursor { file: self.file.clone(), at: start }))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        let end = start.checked_add(length as u64);
+        if end.is_none_or(|end| end > self.bytes) {
+            // Before allocating: a damaged footer may ask for any length.
+            return Err(ParquetError::EOF(format!(
+                "{length} bytes at {start} are past the end, {}",
+                self.bytes
+            )));
+        }
+        let mut buffer = vec![0; length];
+        self.file.read_exact_at(&mut buffer, start)?;
+        Ok(buffer.into())
+    }
+}
+
+/// A reader with a position of its own.
+#[derive(Debug)]
+pub(crate) struct Cursor {
+    file: Arc<File>,
+    at: u64,
+}
+
+impl Read for Cursor {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(buffer, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}

@@ -1,0 +1,188 @@
+//! The spool: where a recorder puts rows while the program runs, so that killing either side loses at most one batch.
+//!
+//! It is an Arrow IPC stream. Its schema's metadata says what is known at the start; rows follow in small batches, a path
+//! only at its file's first mention; what became known since (lost events, blind spots, the end) is a batch of one row
+//! with only its `metadata` column filled, whose last one counts.
+
+mod frames;
+mod read;
+mod rows;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::names::Names;
+use crate::trace::{Origin, Trace};
+use crate::{Access, Metadata, Summary, Writer};
+use arrow_ipc::writer::StreamWriter;
+use std::fmt;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// An Arrow IPC stream starts so.
+pub(crate) const MAGIC: [u8; 4] = [0xff; 4];
+const BATCH_ROWS: usize = 4096;
+const BATCH_TIME: Duration = Duration::from_millis(250);
+
+/// Where the spool of the trace `path` lies: `path` with `.spool` behind it.
+pub(crate) fn spool_path(path: &Path) -> PathBuf {
+    let mut spool = path.as_os_str().to_owned();
+    spool.push(".spool");
+    spool.into()
+}
+
+/// Writes a spool. Dropping it leaves the file, with all that was pushed.
+pub struct SpoolWriter {
+    path: PathBuf,
+    stream: StreamWriter<BufWriter<File>>,
+    names: Names,
+    rows: Vec<Access>,
+    /// Per row in `rows`: whether it is the first that mentions its file.
+    first: Vec<bool>,
+    oldest: Option<Instant>,
+    metadata: Metadata,
+    saved: Metadata,
+}
+
+impl SpoolWriter {
+    /// Starts a spool at `path` (by convention the trace's path and `.spool`), replacing one that is there.
+    ///
+    /// # Errors
+    /// The file cannot be created or written.
+    pub fn create(path: &Path, metadata: &Metadata) -> Result<Self> {
+        let file = File::create(path).map_err(|error| Error::io(path, "could not be created", error))?;
+        let schema = rows::schema_with(metadata);
+        let stream = StreamWriter::try_new(BufWriter::with_capacity(1 << 18, file), &schema);
+        let mut spool = SpoolWriter {
+            path: path.to_owned(),
+            stream: stream.map_err(|error| failed(path, error))?,
+            names: Names::default(),
+            rows: Vec::with_capacity(BATCH_ROWS),
+            first: Vec::with_capacity(BATCH_ROWS),
+            oldest: None,
+            metadata: metadata.clone(),
+            saved: metadata.clone(),
+        };
+        spool.sync_buffer()?;
+        Ok(spool)
+    }
+
+    /// Adds a row about the file called `path`; `access.file` is ignored. Rows may come in any order.
+    ///
+    /// # Errors
+    /// A full batch could not be written.
+    pub fn push(&mut self, access: Access, path: &str) -> Result<()> {
+        let (file, new) = self.names.intern(path);
+        self.rows.push(Access { file, ..access });
+        self.first.push(new);
+        if self.rows.len() >= BATCH_ROWS { self.flush() } else { self.flush_if_due() }
+    }
+
+    /// What the trace will say about itself; what changed is written with the next batch.
+    pub fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
+
+    /// Writes the batch if its oldest row has waited 250 ms. A recorder calls this when its program is quiet.
+    ///
+    /// # Errors
+    /// The batch could not be written.
+    pub fn flush_if_due(&mut self) -> Result<()> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let oldest = *self.oldest.get_or_insert_with(Instant::now);
+        if oldest.elapsed() >= BATCH_TIME { self.flush() } else { Ok(()) }
+    }
+
+    /// Hands all rows so far to the kernel: killing this process does not lose them.
+    ///
+    /// # Errors
+    /// The batch could not be written.
+    pub fn flush(&mut self) -> Result<()> {
+        if !self.rows.is_empty() {
+            let batch = rows::encode(&self.rows, &self.first, &self.names);
+            self.write(batch)?;
+            self.rows.clear();
+            self.first.clear();
+        }
+        if self.metadata != self.saved {
+            self.write(rows::encode_metadata(&self.metadata))?;
+            self.saved = self.metadata.clone();
+        }
+        self.oldest = None;
+        self.sync_buffer()
+    }
+
+    /// Turns the spool into the trace at `path` and deletes it.
+    ///
+    /// # Errors
+    /// The trace could not be written; the spool then stays, for `seekless trace recover`.
+    pub fn finish_into(mut self, path: &Path) -> Result<Summary> {
+        self.flush()?;
+        self.stream.finish().map_err(|error| failed(&self.path, error))?;
+        self.sync_buffer()?;
+        let (summary, _) = convert(&self.path, path)?;
+        std::fs::remove_file(&self.path)
+            .map_err(|error| Error::io(&self.path, "could not be deleted", error))?;
+        Ok(summary)
+    }
+
+    fn write(&mut self, batch: Result<arrow_array::RecordBatch, arrow_schema::ArrowError>) -> Result<()> {
+        batch.and_then(|batch| self.stream.write(&batch)).map_err(|error| failed(&self.path, error))
+    }
+
+    fn sync_buffer(&mut self) -> Result<()> {
+        self.stream.flush().map_err(|error| failed(&self.path, error))
+    }
+}
+
+impl fmt::Debug for SpoolWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SpoolWriter")
+            .field("path", &self.path)
+            .field("waiting", &self.rows.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for SpoolWriter {
+    fn drop(&mut self) {
+        let _ = self.flush(); // nobody is left to tell; what was flushed before is safe
+    }
+}
+
+fn failed(path: &Path, error: arrow_schema::ArrowError) -> Error {
+    Error::new(ErrorKind::Io, path, "the spool could not be written").because(error)
+}
+
+/// Writes the spool at `spool` as the trace `out`. Says how many bytes at its end were torn.
+pub(crate) fn convert(spool: &Path, out: &Path) -> Result<(Summary, u64)> {
+    let mut reader = read::SpoolReader::open(spool)?;
+    let mut writer = Writer::create(out, reader.metadata().clone())?;
+    let mut files = Vec::new();
+    while let Some(batch) = reader.next_batch()? {
+        for name in &batch.new_names {
+            files.push(writer.file(name));
+        }
+        for row in batch.rows {
+            let file = files[row.file as usize]; // the reader has checked it
+            writer.push(Access { file, ..row })?;
+        }
+    }
+    *writer.metadata_mut() = reader.metadata().clone();
+    Ok((writer.finish()?, reader.torn_bytes()))
+}
+
+/// Opens a spool as a trace, by way of an unnamed temporary one.
+pub(crate) fn open(spool: &Path) -> Result<Trace> {
+    let mut torn_bytes = 0;
+    let trace = crate::open::by_way_of(spool, |out| {
+        torn_bytes = convert(spool, out)?.1;
+        Ok(())
+    })?;
+    Ok(trace.named(spool, Origin::Spool { torn_bytes }))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! The spool's columns: a trace's, with `op` as a number, `path` only where new, and `metadata` for what changed.
+
+use crate::error::Result;
+use crate::metadata::{KEY_VERSION, VERSION};
+use crate::names::Names;
+use crate::{Access, Metadata, Op, arrays, schema};
+use arrow_array::types::{Int32Type, Int64Type, UInt8Type, UInt32Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, UInt8Array, cast::AsArray};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+/// The key of the schema's metadata that holds the trace's metadata at the start.
+pub(super) const KEY_METADATA: &str = "seekless.metadata";
+
+/// Some rows and the names of the files that they mention for the first time.
+#[derive(Debug, Default)]
+pub(super) struct SpoolBatch {
+    pub(super) new_names: Vec<String>,
+    pub(super) rows: Vec<Access>,
+    pub(super) metadata: Option<Metadata>,
+}
+
+pub(super) fn schema() -> SchemaRef {
+    static SCHEMA: OnceLock<SchemaRef> = OnceLock::new();
+    let make = || {
+        let field = |field: &Arc<Field>| match field.name().as_str() {
+            schema::OP => Field::new(schema::OP, DataType::UInt8, false),
+            schema::PATH => Field::new(schema::PATH, DataType::Utf8, true),
+            _ => field.as_ref().clone(),
+        };
+        let mut fields: Vec<Field> = schema::schema().fields().iter().map(field).collect();
+        fields.push(Field::new("metadata", DataType::Utf8, true));
+        Arc::new(Schema::new(fields))
+    };
+    SCHEMA.get_or_init(make).clone()
+}
+
+pub(super) fn schema_with(metadata: &Metadata) -> Schema {
+    let pairs = HashMap::from([
+        (KEY_VERSION.to_owned(), VERSION.to_owned()),
+        (KEY_METADATA.to_owned(), to_json(metadata)),
+    ]);
+    schema().as_ref().clone().with_metadata(pairs)
+}
+
+fn to_json(metadata: &Metadata) -> String {
+    serde_json::to_string(metadata).unwrap_or_default() // text and numbers always serialise
+}
+
+pub(super) fn encode(rows: &[Access], first: &[bool], names: &Names) -> Result<RecordBatch, ArrowError> {
+    let paths = rows.iter().zip(first).map(|(row, first)| first.then(|| names.get(row.file)));
+    columns(rows, Arc::new(paths.collect::<StringArray>()), None)
+}
+
+pub(super) fn encode_metadata(metadata: &Metadata) -> Result<RecordBatch, ArrowError> {
+    let row = Access::new(Op::Open, 0);
+    columns(&[row], Arc::new(StringArray::from(vec![None::<&str>])), Some(to_json(metadata)))
+}
+
+fn columns(rows: &[Access], paths: ArrayRef, metadata: Option<String>) -> Result<RecordBatch, ArrowError> {
+    let metadata = StringArray::from_iter(std::iter::repeat_n(metadata, rows.len()));
+    let columns: Vec<ArrayRef> = vec![
+        arrays::u32s(rows, |row| row.run),
+        arrays::u64s(rows, |row| row.time_ns),
+        arrays::u32s(rows, |row| row.pid),
+        arrays::u32s(rows, |row| row.tid),
+        Arc::new(UInt8Array::from_iter_values(rows.iter().map(|row| row.op as u8))),
+        arrays::u32s(rows, |row| row.file),
+        paths,
+        arrays::offsets(rows),
+        arrays::u64s(rows, |row| row.bytes),
+        arrays::optional_u64s(rows, |row| row.latency_ns),
+        arrays::errors(rows),
+        arrays::optional_u64s(rows, |row| row.file_bytes),
+        arrays::optional_u64s(rows, |row| row.device),
+        arrays::optional_u64s(rows, |row| row.inode),
+        Arc::new(metadata),
+    ];
+    RecordBatch::try_new(schema(), columns)
+}
+
+/// Reads a batch back, in a stream that has mentioned `files` files so far. The error says what is wrong.
+pub(super) fn decode(batch: &RecordBatch, files: u32) -> Result<SpoolBatch, String> {
+    let mut out = SpoolBatch::default();
+    let metadata = batch.column(14).as_string::<i32>();
+    let paths = batch.column(6).as_string::<i32>();
+    for at in 0..batch.num_rows() {
+        if metadata.is_valid(at) {
+            let parsed = serde_json::from_str(metadata.value(at));
+            out.metadata = Some(parsed.map_err(|error| format!("its metadata is damaged: {error}"))?);
+            continue;
+        }
+        let row = row(batch, at)?;
+        let known = files + out.new_names.len() as u32;
+        if paths.is_valid(at) && row.file == known {
+            out.new_names.push(paths.value(at).to_owned());
+        } else if row.file >= known || paths.is_valid(at) {
+            return Err(format!("file number {} comes before its name", row.file));
+        }
+        out.rows.push(row);
+    }
+    Ok(out)
+}
+
+fn row(batch: &RecordBatch, at: usize) -> Result<Access, String> {
+    let u32s = |column: usize| batch.column(column).as_primitive::<UInt32Type>().value(at);
+    let u64s = |column: usize| batch.column(column).as_primitive::<UInt64Type>().value(at);
+    let known = |column: usize| batch.column(column).is_valid(at);
+    let optional = |column: usize| known(column).then(|| u64s(column));
+    let op = batch.column(4).as_primitive::<UInt8Type>().value(at);
+    Ok(Access {
+        run: u32s(0),
+        time_ns: u64s(1),
+        pid: u32s(2),
+        tid: u32s(3),
+        op: Op::ALL.get(usize::from(op)).copied().ok_or_else(|| format!("{op} is no kind of access"))?,
+        file: u32s(5),
+        offset: batch.column(7).as_primitive::<Int64Type>().value(at),
+        bytes: u64s(8),
+        latency_ns: optional(9),
+        error: known(10).then(|| batch.column(10).as_primitive::<Int32Type>().value(at)),
+        file_bytes: optional(11),
+        device: optional(12),
+        inode: optional(13),
+    })
+}

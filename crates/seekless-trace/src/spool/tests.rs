@@ -1,0 +1,114 @@
+//! A spool gives back what was pushed, and, cut anywhere, a prefix of it.
+
+use super::*;
+use crate::Op;
+
+fn access(row: u64) -> Access {
+    Access {
+        time_ns: row,
+        pid: 7,
+        tid: 8,
+        offset: -1,
+        bytes: row * 3,
+        latency_ns: row.is_multiple_of(2).then_some(row),
+        error: row.is_multiple_of(3).then_some(2),
+        file_bytes: Some(row),
+        device: None,
+        inode: Some(9),
+        ..Access::new(Op::ALL[row as usize % Op::ALL.len()], 0)
+    }
+}
+
+/// A spool of three batches of ten rows, and changed metadata.
+fn spool(path: &Path) -> SpoolWriter {
+    let mut spool = SpoolWriter::create(path, &Metadata { page_bytes: 512, ..Metadata::default() }).unwrap();
+    for row in 0..30 {
+        spool.push(access(row), &format!("file {}", row % 7)).unwrap();
+        if row % 10 == 9 {
+            spool.metadata_mut().lost = row;
+            spool.flush().unwrap();
+        }
+    }
+    spool
+}
+
+fn rows(trace: &Trace) -> Vec<(Access, String)> {
+    let names = trace.file_names().unwrap();
+    let row = |row: Access| (Access { file: 0, ..row }, names[row.file as usize].clone());
+    trace.accesses().unwrap().map(|access| row(access.unwrap())).collect()
+}
+
+fn expected(count: u64) -> Vec<(Access, String)> {
+    (0..count).map(|row| (access(row), format!("file {}", row % 7))).collect()
+}
+
+#[test]
+fn becomes_a_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run.parquet");
+    let summary = spool(&spool_path(&out)).finish_into(&out).unwrap();
+    assert_eq!((summary.rows, summary.files), (30, 7));
+    let trace = Trace::open(&out).unwrap();
+    assert_eq!(rows(&trace), expected(30));
+    assert_eq!(trace.metadata(), &Metadata { page_bytes: 512, lost: 29, ..Metadata::default() });
+    assert!(!spool_path(&out).exists());
+}
+
+#[test]
+fn opens_in_place_of_the_trace_that_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run.parquet");
+    drop(spool(&spool_path(&out)));
+    let trace = Trace::open(&out).unwrap();
+    assert_eq!(trace.origin(), &Origin::Spool { torn_bytes: 0 });
+    assert_eq!(rows(&trace), expected(30));
+}
+
+#[test]
+fn cut_at_every_byte_gives_whole_batches() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, cut) = (folder.path().join("whole.spool"), folder.path().join("cut.spool"));
+    drop(spool(&whole));
+    let bytes = std::fs::read(&whole).unwrap();
+    let mut counts = Vec::new();
+    for length in 0..=bytes.len() {
+        std::fs::write(&cut, &bytes[..length]).unwrap();
+        let Ok(mut reader) = read::SpoolReader::open(&cut) else { continue };
+        let mut got = Vec::new();
+        while let Some(batch) = reader.next_batch().unwrap() {
+            got.extend(batch.rows);
+        }
+        assert_eq!(got.len() % 10, 0);
+        let numbered = |(row, access): (usize, Access)| Access { file: row as u32 % 7, ..access };
+        let expected: Vec<_> =
+            expected(got.len() as u64).into_iter().map(|row| row.0).enumerate().map(numbered).collect();
+        assert_eq!(got, expected);
+        assert!(reader.torn_bytes() < length as u64);
+        counts.push(got.len());
+    }
+    counts.dedup();
+    assert_eq!(counts, [0, 10, 20, 30], "each batch appears once its last byte is there");
+}
+
+#[test]
+fn a_cut_spool_says_how_much_was_torn() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.parquet.spool");
+    drop(spool(&path));
+    let bytes = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &bytes[..bytes.len() - 5]).unwrap();
+    let Origin::Spool { torn_bytes } = Trace::open(&path).unwrap().origin().clone() else {
+        panic!("opened as a spool")
+    };
+    assert!(torn_bytes > 0);
+}
+
+#[test]
+fn a_foreign_stream_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("other.arrow");
+    let file = File::create(&path).unwrap();
+    let schema = arrow_schema::Schema::empty();
+    StreamWriter::try_new(file, &schema).unwrap().finish().unwrap();
+    assert_eq!(Trace::open(&path).unwrap_err().kind(), ErrorKind::NotATrace);
+}

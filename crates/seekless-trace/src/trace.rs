@@ -1,0 +1,262 @@
+//! An opened trace: what it says about itself, and ways to read its rows.
+
+use crate::columns::Columns;
+use crate::error::{Error, ErrorKind, Result};
+use crate::metadata::Metadata;
+use crate::source::Source;
+use crate::{Access, Batch, Scan, schema, spool};
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use std::fs::File;
+use std::io::Read;
+use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Rows decoded at a time: their columns stay in the second-level cache.
+const BATCH_ROWS: usize = 16_384;
+
+/// How an opened trace was kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Origin {
+    /// The Parquet file itself.
+    Parquet,
+    /// The spool of a recording that did not end properly; worth telling the user.
+    Spool {
+        /// Bytes at its end that were torn, 0 when the last batch was whole.
+        torn_bytes: u64,
+    },
+    /// Text, imported on the fly.
+    Text,
+}
+
+/// An opened trace. Cheap to keep: rows are read when they are asked for.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    path: PathBuf,
+    source: Source,
+    parquet: ArrowReaderMetadata,
+    metadata: Metadata,
+    origin: Origin,
+}
+
+impl Trace {
+    /// Opens a Parquet trace or a recorder's spool, told apart by content. Where `path` is missing and `path.spool` is
+    /// there, a recording was cut off: its spool is opened, and [`Trace::origin`] says so.
+    ///
+    /// # Errors
+    /// The file cannot be read, is no trace, is damaged, or lacks a column.
+    pub fn open(path: &Path) -> Result<Self> {
+        let missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
+        let mut file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if missing(&error) => match File::open(spool::spool_path(path)) {
+                Ok(_) => return spool::open(&spool::spool_path(path)),
+                Err(_) => return Err(Error::io(path, "no such trace", error)),
+            },
+            Err(error) => return Err(Error::io(path, "could not be opened", error)),
+        };
+        let mut start = [0; 4];
+        let read =
+            read_start(&mut file, &mut start).map_err(|error| Error::io(path, "could not be read", error))?;
+        match &start[..read] {
+            b"PAR1" => Self::from_file(file, path),
+            start if start == spool::MAGIC => spool::open(path),
+            _ => Err(Error::new(
+                ErrorKind::NotATrace,
+                path,
+                "is neither a Parquet trace nor a spool; `seekless trace import` makes a trace of text",
+            )),
+        }
+    }
+
+    /// Opens the Parquet file behind `file`; `path` is its name in messages.
+    pub(crate) fn from_file(file: File, path: &Path) -> Result<Self> {
+        let source = Source::new(file).map_err(|error| Error::io(path, "could not be read", error))?;
+        let damaged = |why: String| Error::corrupt(path, "is no whole Parquet file").because(why);
+        let load = || {
+            let plain = ArrowReaderMetadata::load(&source, ArrowReaderOptions::new())?;
+            let options = ArrowReaderOptions::new().with_schema(wanted(plain.schema()));
+            ArrowReaderMetadata::try_new(plain.metadata().clone(), options)
+        };
+        let parquet = match catch_unwind(std::panic::AssertUnwindSafe(load)) {
+            Ok(parquet) => parquet.map_err(|error| damaged(error.to_string()))?,
+            Err(_) => return Err(damaged("the Parquet reader gave up on its footer".to_owned())),
+        };
+        let pairs = parquet.metadata().file_metadata().key_value_metadata();
+        let pairs =
+            pairs.into_iter().flatten().filter_map(|pair| Some((pair.key.as_str(), pair.value.as_deref()?)));
+        let metadata =
+            Metadata::from_pairs(pairs).map_err(|wrong| Error::new(ErrorKind::Schema, path, wrong))?;
+        Ok(Trace { path: path.to_owned(), source, parquet, metadata, origin: Origin::Parquet })
+    }
+
+    /// The same trace under the name that the user knows.
+    pub(crate) fn named(self, path: &Path, origin: Origin) -> Self {
+        Trace { path: path.to_owned(), origin, ..self }
+    }
+
+    /// What the trace says about itself.
+    #[must_use]
+    pub fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    /// How it was kept; a [`Origin::Spool`] is worth a line to the user.
+    #[must_use]
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// The file it was opened from.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How many rows it has.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.parquet.metadata().file_metadata().num_rows().try_into().unwrap_or(0)
+    }
+
+    /// Reads all rows, decoding only `columns`.
+    ///
+    /// # Errors
+    /// A column that every trace has is missing. `latency_ns`, `error`, `file_bytes`, `device` and `inode` may be: then they
+    /// are unknown in every row.
+    pub fn scan(&self, columns: Columns) -> Result<Scan> {
+        let schema = self.parquet.schema();
+        let mut indices = Vec::new();
+        for (column, name, optional) in COLUMNS {
+            match schema.index_of(name) {
+                _ if !columns.contains(column) => {}
+                Ok(index) => indices.push(index),
+                Err(_) if optional => {}
+                Err(_) => {
+                    let message = format!("has no column `{name}`, which every trace has");
+                    return Err(Error::new(ErrorKind::Schema, &self.path, message));
+                }
+            }
+        }
+        let builder =
+            ParquetRecordBatchReaderBuilder::new_with_metadata(self.source.clone(), self.parquet.clone());
+        let mask = ProjectionMask::roots(builder.parquet_schema(), indices);
+        let build = || builder.with_projection(mask).with_batch_size(BATCH_ROWS).build();
+        let damaged = |why: String| Error::corrupt(&self.path, "cannot be decoded").because(why);
+        match catch_unwind(std::panic::AssertUnwindSafe(build)) {
+            Ok(reader) => {
+                let reader = reader.map_err(|error| damaged(error.to_string()))?;
+                Ok(Scan::new(reader, columns, self.path.clone()))
+            }
+            Err(_) => Err(damaged("the Parquet reader gave up".to_owned())),
+        }
+    }
+
+    /// Every row, in order of run and time.
+    ///
+    /// # Errors
+    /// As [`Trace::scan`].
+    pub fn accesses(&self) -> Result<impl Iterator<Item = Result<Access>> + use<>> {
+        Ok(Accesses { scan: self.scan(Columns::ALL)?, batch: Batch::default(), row: 0 })
+    }
+
+    /// The names of all files; the index is the [`FileId`](crate::FileId) that scans give.
+    ///
+    /// # Errors
+    /// As [`Trace::scan`].
+    pub fn file_names(&self) -> Result<Vec<String>> {
+        let mut names: Vec<String> = Vec::new();
+        for batch in self.scan(Columns::FILE | Columns::PATH)? {
+            let batch = batch?;
+            let Some(paths) = &batch.path else { continue };
+            let not_text = || Error::new(ErrorKind::Schema, &self.path, "its column `path` is not text");
+            let values = paths.values().as_string_opt::<i32>().ok_or_else(not_text)?;
+            for (&file, &key) in batch.file().iter().zip(paths.keys().values()) {
+                if file as usize == names.len() {
+                    let key =
+                        usize::try_from(key).ok().filter(|&key| key < values.len()).ok_or_else(not_text)?;
+                    names.push(values.value(key).to_owned());
+                }
+            }
+        }
+        Ok(names)
+    }
+}
+
+/// Column, name, and whether a trace may lack it.
+const COLUMNS: [(Columns, &str, bool); 14] = [
+    (Columns::RUN, schema::RUN, false),
+    (Columns::TIME_NS, schema::TIME_NS, false),
+    (Columns::PID, schema::PID, false),
+    (Columns::TID, schema::TID, false),
+    (Columns::OP, schema::OP, false),
+    (Columns::FILE, schema::FILE, false),
+    (Columns::PATH, schema::PATH, false),
+    (Columns::OFFSET, schema::OFFSET, false),
+    (Columns::BYTES, schema::BYTES, false),
+    (Columns::LATENCY_NS, schema::LATENCY_NS, true),
+    (Columns::ERROR, schema::ERROR, true),
+    (Columns::FILE_BYTES, schema::FILE_BYTES, true),
+    (Columns::DEVICE, schema::DEVICE, true),
+    (Columns::INODE, schema::INODE, true),
+];
+
+/// The file's schema with `op` and `path` as dictionaries, however another tool typed its text.
+fn wanted(found: &SchemaRef) -> SchemaRef {
+    let field = |field: &Arc<Field>| match (field.name().as_str(), is_text(field.data_type())) {
+        (schema::OP, true) => Arc::new(field.as_ref().clone().with_data_type(schema::op_type())),
+        (schema::PATH, true) => Arc::new(field.as_ref().clone().with_data_type(schema::path_type())),
+        _ => field.clone(),
+    };
+    Arc::new(Schema::new(found.fields().iter().map(field).collect::<Vec<_>>()))
+}
+
+fn is_text(found: &DataType) -> bool {
+    match found {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Dictionary(_, values) => is_text(values),
+        _ => false,
+    }
+}
+
+struct Accesses {
+    scan: Scan,
+    batch: Batch,
+    row: usize,
+}
+
+impl Iterator for Accesses {
+    type Item = Result<Access>;
+
+    fn next(&mut self) -> Option<Result<Access>> {
+        loop {
+            if let Some(access) = self.batch.access(self.row) {
+                self.row += 1;
+                return Some(Ok(access));
+            }
+            match self.scan.next()? {
+                Ok(batch) => (self.batch, self.row) = (batch, 0),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+/// Fills `start` as far as the file goes.
+fn read_start(file: &mut File, start: &mut [u8]) -> std::io::Result<usize> {
+    let mut read = 0;
+    while read < start.len() {
+        match file.read(&mut start[read..])? {
+            0 => break,
+            more => read += more,
+        }
+    }
+    Ok(read)
+}

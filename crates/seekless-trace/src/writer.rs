@@ -1,0 +1,161 @@
+//! Writes a trace: rows in nearly any order go in, a Parquet file sorted by run and time comes out, in bounded memory.
+//!
+//! Rows pass a window of half a million. Each time it is full, its older half goes to the file. A row older than what
+//! has been written is *late*: late rows are sorted in chunks, spilled, and merged with the file at the end. Rows that
+//! come nearly in order, as a recorder's do, so cost one encoding; rows in any order cost two.
+
+mod encoder;
+mod merge;
+mod spill;
+
+use crate::atomic::OutputFile;
+use crate::error::{Error, ErrorKind, Result};
+use crate::names::Names;
+use crate::{Access, FileId, Metadata};
+use encoder::Encoder;
+use spill::Spills;
+use std::path::{Path, PathBuf};
+
+/// Rows sorted at a time: 60 MB of them.
+const WINDOW_ROWS: usize = 1 << 19;
+/// Late rows kept in memory until they are spilled.
+const LATE_ROWS: usize = 1 << 19;
+/// Runs in one trace. A run's number indexes tables, so that a wrong one must not cost gigabytes.
+pub(crate) const RUNS_MAX: u32 = 1 << 16;
+
+/// What was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Rows in the file.
+    pub rows: u64,
+    /// Distinct files in it.
+    pub files: u64,
+    /// Rows that came too late for one pass, and were merged in at the end.
+    pub late: u64,
+}
+
+/// Writes one trace file. Nothing appears under its name before [`Writer::finish`]; dropping leaves nothing behind.
+#[derive(Debug)]
+pub struct Writer {
+    path: PathBuf,
+    metadata: Metadata,
+    names: Names,
+    encoder: Encoder,
+    window: Vec<Access>,
+    window_rows: usize,
+    sorted: bool,
+    written: Option<(u32, u64)>,
+    late: Vec<Access>,
+    spills: Spills,
+    late_rows: u64,
+}
+
+impl Writer {
+    /// Starts the trace that will appear at `path`.
+    ///
+    /// # Errors
+    /// The folder of `path` is missing or not writable.
+    pub fn create(path: &Path, metadata: Metadata) -> Result<Self> {
+        Self::with_window(path, metadata, WINDOW_ROWS)
+    }
+
+    /// A small window lets tests reach every path with few rows.
+    pub(crate) fn with_window(path: &Path, metadata: Metadata, window_rows: usize) -> Result<Self> {
+        Ok(Writer {
+            path: path.to_owned(),
+            metadata,
+            names: Names::default(),
+            encoder: Encoder::create(OutputFile::create(path)?, path)?,
+            window: Vec::new(),
+            window_rows: window_rows.max(2),
+            sorted: true,
+            written: None,
+            late: Vec::new(),
+            spills: Spills::new(path, window_rows.min(LATE_ROWS)),
+            late_rows: 0,
+        })
+    }
+
+    /// The number of the file called `path` (escaped by [`escape_path`](crate::escape_path) where it is not UTF-8), for the rows to come. A reader
+    /// may number it otherwise: in the finished trace, numbers go by first appearance in time.
+    pub fn file(&mut self, path: &str) -> FileId {
+        self.names.intern(path).0
+    }
+
+    /// What the trace will say about itself; may change until [`Writer::finish`].
+    pub fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// The disk is full; `access.file` did not come from [`Writer::file`]; `access.run` is 65,536 or more.
+    pub fn push(&mut self, access: Access) -> Result<()> {
+        if access.file as usize >= self.names.len() || access.run >= RUNS_MAX {
+            return Err(self.refused(&access));
+        }
+        let key = access.key();
+        if self.written.is_some_and(|written| key < written) {
+            return self.push_late(access);
+        }
+        self.sorted &= self.window.last().is_none_or(|last| last.key() <= key);
+        self.window.push(access);
+        if self.window.len() >= self.window_rows { self.write_older_half() } else { Ok(()) }
+    }
+
+    fn refused(&self, access: &Access) -> Error {
+        let message = if access.run >= RUNS_MAX {
+            format!("run {} is out of range: a trace holds {RUNS_MAX} runs", access.run)
+        } else {
+            format!("file number {} was not given by this writer", access.file)
+        };
+        Error::new(ErrorKind::Usage, &self.path, message)
+    }
+
+    fn push_late(&mut self, access: Access) -> Result<()> {
+        self.late_rows += 1;
+        self.late.push(access);
+        if self.late.len() >= self.window_rows.min(LATE_ROWS) {
+            self.spills.add(&mut self.late)?;
+        }
+        Ok(())
+    }
+
+    fn sort_window(&mut self) {
+        if !self.sorted {
+            self.window.sort_by_key(Access::key); // stable: rows of one instant stay in the order they came
+            self.sorted = true;
+        }
+    }
+
+    fn write_older_half(&mut self) -> Result<()> {
+        self.sort_window();
+        let half = self.window.len() / 2;
+        self.encoder.write(&self.window[..half], &self.names)?;
+        self.written = Some(self.window[half - 1].key());
+        self.window.drain(..half);
+        Ok(())
+    }
+
+    /// Writes what is left, merges late rows in, and puts the file in its place.
+    ///
+    /// # Errors
+    /// The disk is full or the file could not be synced or renamed; then nothing is left behind.
+    pub fn finish(mut self) -> Result<Summary> {
+        self.sort_window();
+        self.encoder.write(&self.window, &self.names)?;
+        self.window = Vec::new();
+        if self.late_rows > 0 {
+            self.late.sort_by_key(Access::key);
+            let late = std::mem::take(&mut self.late);
+            self.encoder = merge::merge(&self.path, self.encoder, self.spills, late, &self.names)?;
+        }
+        let (rows, files) = (self.encoder.rows(), self.encoder.files());
+        self.encoder.finish(&self.metadata)?.finish()?;
+        Ok(Summary { rows, files, late: self.late_rows })
+    }
+}
+
+#[cfg(test)]
+mod tests;

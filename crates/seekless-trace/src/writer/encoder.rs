@@ -1,0 +1,169 @@
+//! Sorted rows to Parquet: the column encodings of DESIGN decision 1, and the numbering of files by first appearance.
+
+use crate::atomic::OutputFile;
+use crate::error::{Error, Result};
+use crate::names::Names;
+use crate::{Access, FileId, Metadata, Op, arrays, schema};
+use arrow_array::types::{Int8Type, Int32Type};
+use arrow_array::{ArrayRef, DictionaryArray, Int8Array, Int32Array, RecordBatch, StringArray};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::metadata::{KeyValue, SortingColumn};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::schema::types::ColumnPath;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const ROW_GROUP_ROWS: usize = 1_000_000;
+/// Rows handed to the encoder at a time: their columns stay in the second-level cache.
+const BATCH_ROWS: usize = 8192;
+/// Over this, a row group's paths are written out in full.
+const PATH_DICTIONARY_BYTES: usize = 32 << 20;
+
+/// A Parquet file being written, with numbers for its files.
+pub(super) struct Encoder {
+    parquet: ArrowWriter<BufWriter<OutputFile>>,
+    path: PathBuf,
+    rows: u64,
+    /// The caller's number → this file's.
+    numbers: Vec<Option<FileId>>,
+    /// This file's number → the caller's.
+    order: Vec<FileId>,
+    /// The caller's number → its key in the current batch's dictionary, and which batch that is.
+    keys: Vec<(u64, i32)>,
+    batch: u64,
+}
+
+impl std::fmt::Debug for Encoder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Encoder").field("path", &self.path).field("rows", &self.rows).finish_non_exhaustive()
+    }
+}
+
+impl Encoder {
+    /// `path` is the name for messages.
+    pub(super) fn create(out: OutputFile, path: &Path) -> Result<Self> {
+        let out = BufWriter::with_capacity(1 << 18, out);
+        let parquet = ArrowWriter::try_new(out, schema::schema(), Some(properties()))
+            .map_err(|error| failed(path, error))?;
+        let (numbers, order, keys) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Encoder { parquet, path: path.to_owned(), rows: 0, numbers, order, keys, batch: 0 })
+    }
+
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    pub(super) fn files(&self) -> u64 {
+        self.order.len() as u64
+    }
+
+    /// Adds rows that are sorted, and not before those already written. Their files carry the caller's numbers.
+    pub(super) fn write(&mut self, rows: &[Access], names: &Names) -> Result<()> {
+        for rows in rows.chunks(BATCH_ROWS) {
+            let batch = self.batch(rows, names).map_err(|error| failed(&self.path, error.into()))?;
+            self.parquet.write(&batch).map_err(|error| failed(&self.path, error))?;
+            self.rows += rows.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Writes the metadata and the footer. Also gives the file's numbers → the caller's.
+    pub(super) fn finish_unnamed(mut self, metadata: &Metadata) -> Result<(OutputFile, Vec<FileId>)> {
+        for (key, value) in metadata.to_pairs() {
+            self.parquet.append_key_value_metadata(KeyValue::new(key.to_owned(), value));
+        }
+        let out = self.parquet.into_inner().map_err(|error| failed(&self.path, error))?;
+        let out = out
+            .into_inner()
+            .map_err(|error| Error::io(&self.path, "could not be written", error.into_error()))?;
+        Ok((out, self.order))
+    }
+
+    pub(super) fn finish(self, metadata: &Metadata) -> Result<OutputFile> {
+        Ok(self.finish_unnamed(metadata)?.0)
+    }
+
+    fn batch(&mut self, rows: &[Access], names: &Names) -> Result<RecordBatch, arrow_schema::ArrowError> {
+        self.batch += 1;
+        let (files, paths) = self.files_and_paths(rows, names)?;
+        let columns: Vec<ArrayRef> = vec![
+            arrays::u32s(rows, |row| row.run),
+            arrays::u64s(rows, |row| row.time_ns),
+            arrays::u32s(rows, |row| row.pid),
+            arrays::u32s(rows, |row| row.tid),
+            ops(rows)?,
+            Arc::new(files),
+            paths,
+            arrays::offsets(rows),
+            arrays::u64s(rows, |row| row.bytes),
+            arrays::optional_u64s(rows, |row| row.latency_ns),
+            arrays::errors(rows),
+            arrays::optional_u64s(rows, |row| row.file_bytes),
+            arrays::optional_u64s(rows, |row| row.device),
+            arrays::optional_u64s(rows, |row| row.inode),
+        ];
+        RecordBatch::try_new(schema::schema(), columns)
+    }
+
+    fn files_and_paths(
+        &mut self,
+        rows: &[Access],
+        names: &Names,
+    ) -> Result<(arrow_array::UInt32Array, ArrayRef), arrow_schema::ArrowError> {
+        self.numbers.resize(names.len(), None);
+        self.keys.resize(names.len(), (0, 0));
+        let mut files = Vec::with_capacity(rows.len());
+        let mut keys = Vec::with_capacity(rows.len());
+        let mut values = Vec::new();
+        for row in rows {
+            let file = row.file as usize;
+            let order = &mut self.order;
+            files.push(*self.numbers[file].get_or_insert_with(|| {
+                order.push(row.file);
+                order.len() as FileId - 1
+            }));
+            let key = &mut self.keys[file];
+            if key.0 != self.batch {
+                *key = (self.batch, values.len() as i32); // at most BATCH_ROWS
+                values.push(names.get(row.file));
+            }
+            keys.push(key.1);
+        }
+        let values = Arc::new(StringArray::from_iter_values(values));
+        let paths = DictionaryArray::<Int32Type>::try_new(Int32Array::from(keys), values)?;
+        Ok((files.into(), Arc::new(paths)))
+    }
+}
+
+fn ops(rows: &[Access]) -> Result<ArrayRef, arrow_schema::ArrowError> {
+    let words = StringArray::from_iter_values(Op::ALL.iter().map(|op| op.as_str()));
+    let keys = Int8Array::from_iter_values(rows.iter().map(|row| row.op as i8));
+    Ok(Arc::new(DictionaryArray::<Int8Type>::try_new(keys, Arc::new(words))?))
+}
+
+fn properties() -> WriterProperties {
+    let column = |name: &str| ColumnPath::from(name);
+    let mut properties = WriterProperties::builder()
+        .set_created_by(concat!("seekless ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).unwrap_or_default()))
+        .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_sorting_columns(Some(
+            [0, 1]
+                .map(|column_idx| SortingColumn { column_idx, descending: false, nulls_first: false })
+                .to_vec(),
+        ))
+        .set_column_dictionary_page_size_limit(column(schema::PATH), PATH_DICTIONARY_BYTES);
+    for name in [schema::TIME_NS, schema::LATENCY_NS, schema::OFFSET] {
+        properties = properties
+            .set_column_dictionary_enabled(column(name), false)
+            .set_column_encoding(column(name), Encoding::DELTA_BINARY_PACKED);
+    }
+    properties.build()
+}
+
+fn failed(path: &Path, error: parquet::errors::ParquetError) -> Error {
+    Error::new(crate::ErrorKind::Io, path, "could not be written").because(error)
+}
