@@ -1,1 +1,29 @@
 //! Trace, policy and device to figures.
+//!
+//! **Invariant:** same input and seed, same bytes out.
+//!
+//! A trace is decoded once into [`Requests`] (dense ids, one weight an id), and any number of policies and capacities
+//! run over it, each with a loop of its own type, on all cores. The loop drives
+//! [`Cache`](seekless_policy::cache::Cache), which the live engine drives too. [`score`] rates orders of files.
+//!
+//! ```
+//! use seekless_sim::{Case, Requests, simulate};
+//!
+//! let requests = Requests::from_files(&[0, 1, 0, 2, 0], &[10, 60, 70]);
+//! let figures = simulate(&requests, &Case { policy: "landlord".into(), capacity: 150 })?;
+//! assert_eq!((figures.hits, figures.compulsory_misses), (2, 3));
+//! # Ok::<(), seekless_sim::Error>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod figures;
+mod requests;
+mod run;
+pub mod score;
+
+pub use error::{Error, ErrorKind, Result};
+pub use figures::Figures;
+pub use requests::{Requests, Unit};
+pub use run::{Case, simulate, simulate_all};
