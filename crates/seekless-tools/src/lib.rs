@@ -2,6 +2,8 @@
 
 pub mod compare;
 mod error;
+pub mod order;
 pub mod pack;
+pub mod synth;
 
 pub use error::{Error, ErrorKind, Result};

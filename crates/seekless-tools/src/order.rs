@@ -1,0 +1,202 @@
+//! `seekless order`: from the runs of a program to the order of its files in an archive, with what that order costs.
+//!
+//! Traces and the list of files are joined by name; ids number the files in the order in which untraced ones should
+//! stand. Deciding is [`seekless_policy::ordering`]'s job, rating [`seekless_sim::score`]'s.
+
+mod report;
+mod universe;
+mod write;
+
+pub use report::{Group, Report, RunRow, Totals};
+pub use write::write;
+
+use crate::{Error, ErrorKind, Result};
+use rayon::prelude::*;
+use report::row;
+use seekless_device::Costs;
+use seekless_policy::eviction::Id;
+use seekless_policy::ordering::{Ordering, by_method};
+use seekless_sim::score::{BLOCK_BYTES, Placement};
+use std::path::PathBuf;
+use universe::{Run, Universe};
+
+/// What to order by and what to rate.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The files of the archive (see [`FileList`](seekless_trace::FileList)); those that the traces name if not given.
+    pub files: Option<PathBuf>,
+    /// One of [`METHODS`](seekless_policy::ordering::METHODS).
+    pub method: String,
+    /// Bytes of the cache that is assumed between program and archive; unlimited if not given.
+    pub cache: Option<u64>,
+    /// Also rate each run on an order that was made from the others.
+    pub leave_one_out: bool,
+    /// Traces to rate that the order is not made from.
+    pub score: Vec<PathBuf>,
+    /// Bytes of a block.
+    pub block_bytes: u64,
+    /// What the device charges, for methods that ask.
+    pub costs: Costs,
+}
+
+impl Default for Options {
+    /// Greedy chains, an unlimited cache, blocks of 128 KiB.
+    fn default() -> Self {
+        Self {
+            files: None,
+            method: "greedy".to_owned(),
+            cache: None,
+            leave_one_out: false,
+            score: Vec::new(),
+            block_bytes: BLOCK_BYTES,
+            costs: COSTS,
+        }
+    }
+}
+
+/// A slow cloud volume; none of today's methods looks at it.
+const COSTS: Costs = Costs { request_ns: 2_000_000, bytes_per_second: 150_000_000, depth: 1 };
+
+/// An order and what it costs.
+#[derive(Clone, Debug)]
+pub struct Ordered {
+    /// Every file of the archive, once; names escaped as a trace's are.
+    pub order: Vec<String>,
+    /// What the order costs each run.
+    pub report: Report,
+}
+
+/// Makes an order from `traces` (the last run of the last is the newest) and rates it.
+///
+/// # Errors
+/// A trace or the list cannot be read, there is no such method, no file is left to order, or a run is to be left out of
+/// one.
+pub fn order(traces: &[PathBuf], options: &Options) -> Result<Ordered> {
+    let ordering = method(&options.method, options.cache)?;
+    let runs = universe::read_runs(traces)?;
+    let scored = universe::read_runs(&options.score)?;
+    if options.leave_one_out && runs.len() < 2 {
+        let why = format!("leaving one run out needs at least two, and the traces hold {}", runs.len());
+        return Err(Error::new(ErrorKind::Invalid, why));
+    }
+    let universe = match &options.files {
+        Some(list) => Universe::from_list(list, &runs, options.method == "name")?,
+        None => Universe::from_runs(&runs),
+    };
+    if universe.names.is_empty() {
+        let why = "there is nothing to order: the traces load no file; see `seekless trace info`";
+        return Err(Error::new(ErrorKind::Missing, why));
+    }
+    let task = Task { ordering: &*ordering, universe: &universe, options };
+    let trained_on = task.number(&runs);
+    let ids = task.order(&trained_on, None);
+    let report = task.report(&ids, &trained_on, &task.number(&scored));
+    let order = ids.into_iter().map(|id| universe.names[id as usize].clone()).collect();
+    Ok(Ordered { order, report })
+}
+
+/// The names of `universe` (path and bytes, in any order) as `method` lays them out for the runs of `traces`. Files that no
+/// trace names stand by bytes of the path.
+///
+/// # Errors
+/// As [`order`].
+pub fn order_names(
+    traces: &[PathBuf],
+    universe: &[(String, u64)],
+    method: &str,
+    cache: Option<u64>,
+) -> Result<Vec<String>> {
+    order_names_as(traces, universe, method, cache, &|traced| Some(traced.to_owned()))
+}
+
+/// As [`order_names`], where `place` says what a traced path is called in the universe, if it is there at all.
+///
+/// # Errors
+/// As [`order`].
+pub fn order_names_as(
+    traces: &[PathBuf],
+    universe: &[(String, u64)],
+    method_name: &str,
+    cache: Option<u64>,
+    place: &dyn Fn(&str) -> Option<String>,
+) -> Result<Vec<String>> {
+    let ordering = method(method_name, cache)?;
+    let universe = Universe::from_files(universe.to_vec());
+    let runs = universe::read_runs(traces)?;
+    let ids: Vec<Vec<Id>> = runs.iter().map(|run| universe.number_as(run, place).0).collect();
+    let slices: Vec<&[Id]> = ids.iter().map(Vec::as_slice).collect();
+    let order = ordering.order(&slices, &universe.bytes, &COSTS);
+    Ok(order.into_iter().map(|id| universe.names[id as usize].clone()).collect())
+}
+
+fn method(name: &str, cache: Option<u64>) -> Result<Box<dyn Ordering + Send + Sync>> {
+    by_method(name, cache).map_err(|error| Error::new(ErrorKind::Invalid, error.to_string()))
+}
+
+/// A run under the universe's numbers.
+struct Numbered {
+    label: String,
+    ids: Vec<Id>,
+    /// Names that the universe does not have.
+    unlisted: Vec<String>,
+}
+
+struct Task<'a> {
+    ordering: &'a (dyn Ordering + Send + Sync),
+    universe: &'a Universe,
+    options: &'a Options,
+}
+
+impl Task<'_> {
+    fn number(&self, runs: &[Run]) -> Vec<Numbered> {
+        let number = |run: &Run| {
+            let (ids, unlisted) = self.universe.number_as(run, &|name| Some(name.to_owned()));
+            Numbered { label: run.label.clone(), ids, unlisted }
+        };
+        runs.iter().map(number).collect()
+    }
+
+    fn order(&self, runs: &[Numbered], without: Option<usize>) -> Vec<Id> {
+        let kept = runs.iter().enumerate().filter(|(number, _)| Some(*number) != without);
+        let slices: Vec<&[Id]> = kept.map(|(_, run)| run.ids.as_slice()).collect();
+        self.ordering.order(&slices, &self.universe.bytes, &self.options.costs)
+    }
+
+    fn report(&self, order: &[Id], trained: &[Numbered], scored: &[Numbered]) -> Report {
+        let Options { method, cache, block_bytes, .. } = self.options;
+        let mut unlisted: Vec<&String> = trained.iter().chain(scored).flat_map(|run| &run.unlisted).collect();
+        unlisted.sort_unstable();
+        unlisted.dedup();
+        Report {
+            method: method.clone(),
+            cache_bytes: *cache,
+            block_bytes: *block_bytes,
+            files: self.universe.names.len() as u64,
+            bytes: self.universe.bytes.iter().sum(),
+            files_of_unknown_size: self.universe.unknown_sizes,
+            unlisted_files: unlisted.len() as u64,
+            unlisted_example: unlisted.first().map(ToString::to_string),
+            trained: self.rate(order, trained),
+            held_out: self.options.leave_one_out.then(|| self.leave_one_out(trained)),
+            scored: (!scored.is_empty()).then(|| self.rate(order, scored)),
+        }
+    }
+
+    fn rate(&self, order: &[Id], runs: &[Numbered]) -> Group {
+        let placement = Placement::new(order, &self.universe.bytes);
+        let block_bytes = self.options.block_bytes;
+        Group::new(runs.iter().map(|run| row(&run.label, placement.score(&run.ids, block_bytes))).collect())
+    }
+
+    fn leave_one_out(&self, runs: &[Numbered]) -> Group {
+        let rate = |(number, run): (usize, &Numbered)| {
+            let order = self.order(runs, Some(number));
+            let placement = Placement::new(&order, &self.universe.bytes);
+            row(&run.label, placement.score(&run.ids, self.options.block_bytes))
+        };
+        Group::new(runs.par_iter().enumerate().map(rate).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests;

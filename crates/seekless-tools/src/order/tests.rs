@@ -1,0 +1,136 @@
+//! Small runs whose orders can be told by eye, and the five public runs through the whole job.
+
+use super::*;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// A trace as text, each file loaded in turn; its size is the length of its name.
+fn trace(folder: &Path, name: &str, files: &[&str]) -> PathBuf {
+    let mut text = "time_s,path,size\n".to_owned();
+    for (turn, file) in files.iter().enumerate() {
+        text += &format!("{turn},{file},{}\n", file.len());
+    }
+    let path = folder.join(name);
+    fs::write(&path, text).unwrap();
+    path
+}
+
+fn list(folder: &Path, text: &str) -> Option<PathBuf> {
+    let path = folder.join("list");
+    fs::write(&path, text).unwrap();
+    Some(path)
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+#[test]
+fn without_a_list_the_traced_files_are_ordered() {
+    let folder = folder();
+    let traces = [trace(folder.path(), "a.csv", &["z", "b", "m"])];
+    assert_eq!(order(&traces, &Options::default()).unwrap().order, ["z", "b", "m"]);
+    let by_name = Options { method: "name".into(), ..Options::default() };
+    assert_eq!(order(&traces, &by_name).unwrap().order, ["b", "m", "z"]);
+}
+
+#[test]
+fn a_plain_list_keeps_its_order_and_a_table_stands_by_path() {
+    let folder = folder();
+    let traces = [trace(folder.path(), "a.csv", &["m", "b"])];
+    let files = list(folder.path(), "z\nb\nm\na\n");
+    let kept = order(&traces, &Options { files, ..Options::default() }).unwrap();
+    assert_eq!(kept.order, ["z", "m", "b", "a"]);
+    assert_eq!(kept.report.files_of_unknown_size, 2);
+    let files = list(folder.path(), "path,size\nz,1\nb,1\nm,1\na,1\n");
+    let sorted = order(&traces, &Options { files, ..Options::default() }).unwrap();
+    assert_eq!(sorted.order, ["a", "m", "b", "z"]);
+    assert_eq!(sorted.report.files_of_unknown_size, 0);
+}
+
+#[test]
+fn the_last_trace_is_the_newest() {
+    let folder = folder();
+    let traces = [trace(folder.path(), "old.csv", &["a", "b"]), trace(folder.path(), "new.csv", &["a", "c"])];
+    assert_eq!(order(&traces, &Options::default()).unwrap().order, ["a", "c", "b"]);
+}
+
+#[test]
+fn files_that_the_list_lacks_are_passed_over_and_told() {
+    let folder = folder();
+    let traces = [trace(folder.path(), "run.csv", &["a", "gone", "b"])];
+    let files = list(folder.path(), "b\na\n");
+    let ordered = order(&traces, &Options { files, ..Options::default() }).unwrap();
+    assert_eq!(ordered.order, ["a", "b"]);
+    assert_eq!(ordered.report.unlisted_example.as_deref(), Some("gone"));
+    assert_eq!((ordered.report.unlisted_files, ordered.report.trained.totals.loads), (1, 2));
+}
+
+#[test]
+fn other_runs_are_rated_on_the_same_order() {
+    let folder = folder();
+    let traces = [trace(folder.path(), "run.csv", &["a", "b", "c"])];
+    let score = vec![trace(folder.path(), "other.csv", &["c", "a", "b"])];
+    let report = order(&traces, &Options { score, ..Options::default() }).unwrap().report;
+    assert_eq!(report.trained.totals.seeks, 0);
+    let scored = report.scored.unwrap();
+    assert_eq!((scored.runs[0].run.as_str(), scored.runs[0].score.seeks), ("other", 1));
+}
+
+#[test]
+fn one_run_cannot_be_left_out_of_one() {
+    let folder = folder();
+    let traces = [trace(folder.path(), "run.csv", &["a"])];
+    let error = order(&traces, &Options { leave_one_out: true, ..Options::default() }).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+}
+
+#[test]
+fn an_unknown_method_is_an_error() {
+    let error = order(&[], &Options { method: "best".into(), ..Options::default() }).unwrap_err();
+    assert!(error.to_string().contains("greedy"), "{error}");
+}
+
+#[test]
+fn a_pack_names_its_files_below_its_folder() {
+    let folder = folder();
+    let traces = [trace(folder.path(), "run.csv", &["/data/c", "/data/a", "/etc/passwd"])];
+    let universe = ["a", "b", "c"].map(|name| (name.to_owned(), 1));
+    let below = |name: &str| name.strip_prefix("/data/").map(str::to_owned);
+    let names = order_names_as(&traces, &universe, "greedy", None, &below).unwrap();
+    assert_eq!(names, ["c", "a", "b"]);
+    assert_eq!(order_names(&traces, &universe, "greedy", None).unwrap(), ["a", "b", "c"]);
+}
+
+#[test]
+fn an_order_is_written_in_the_bytes_of_the_file_system() {
+    let folder = folder();
+    let path = folder.path().join("ORDER.txt");
+    write(&path, &["a b".into(), r"back\\slash".into(), r"\xFF".into()]).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"a b\nback\\slash\n\xFF\n");
+    assert_eq!(write(&path, &["two\nlines".into()]).unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+    assert!(fs::read(&path).unwrap().starts_with(b"a b"), "the old order is untouched");
+}
+
+#[test]
+fn the_public_runs_cost_what_is_published() {
+    let data = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/0ad"));
+    if !data.is_dir() {
+        eprintln!("skipped: the runs of 0 A.D. are not in ../shared/data");
+        return;
+    }
+    let runs = ["acropolis_bay", "arcadia", "belgian_bog", "sahel", "siwa_oasis"];
+    let traces = runs.map(|run| data.join(format!("{run}.csv.gz")));
+    let files = Some(data.join("files.csv.gz"));
+    let options = Options { files, leave_one_out: true, ..Options::default() };
+    let report = order(&traces, &options).unwrap().report;
+    let held_out = report.held_out.unwrap().totals;
+    assert_eq!((report.files, report.unlisted_files), (36_266, 0));
+    assert_eq!((report.trained.totals.seeks, held_out.seeks, held_out.loads), (2_212, 4_815, 15_516));
+    assert_eq!(format!("{:.0} {:.3}", held_out.mean_block_runs, held_out.mean_amplification), "243 1.248");
+    let by_name = order(&traces, &Options { method: "name".into(), ..options }).unwrap().report;
+    assert_eq!(by_name.trained.totals.seeks, 11_942);
+    assert_eq!(by_name.trained.runs[4].run, "siwa_oasis");
+}

@@ -1,0 +1,127 @@
+//! The files of an archive under dense numbers, and the runs that load them, joined by name.
+
+use crate::{Error, ErrorKind, Result};
+use seekless_policy::eviction::Id;
+use seekless_trace::{FileId, FileList, Loads};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// One run of a trace.
+pub(super) struct Run {
+    pub(super) label: String,
+    /// Names and sizes of the files of its trace.
+    pub(super) trace: Arc<Names>,
+    /// The loads, by the trace's numbers.
+    pub(super) files: Vec<FileId>,
+}
+
+/// The files of one trace.
+pub(super) struct Names {
+    pub(super) names: Vec<String>,
+    pub(super) bytes: Vec<u64>,
+}
+
+/// The runs of several traces, oldest first.
+pub(super) fn read_runs(traces: &[PathBuf]) -> Result<Vec<Run>> {
+    let mut runs = Vec::new();
+    for path in traces {
+        let failed = |error| Error::because(ErrorKind::Trace, "cannot read the trace", error);
+        let Loads { names, bytes, runs: loads } = Loads::read(std::slice::from_ref(path)).map_err(failed)?;
+        let trace = Arc::new(Names { names, bytes });
+        let several = loads.len() > 1;
+        for (number, run) in loads.into_iter().enumerate() {
+            let label = if several { format!("{} run {number}", stem(path)) } else { stem(path) };
+            let files = run.into_iter().map(|load| load.file).collect();
+            runs.push(Run { label, trace: Arc::clone(&trace), files });
+        }
+    }
+    Ok(runs)
+}
+
+/// `runs/sahel.csv.gz` is `sahel`.
+fn stem(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let end = name.char_indices().skip(1).find(|(_, c)| *c == '.').map_or(name.len(), |(at, _)| at);
+    name[..end].to_owned()
+}
+
+/// Files by number; numbers follow the order in which untraced files should stand.
+pub(super) struct Universe {
+    pub(super) names: Vec<String>,
+    pub(super) bytes: Vec<u64>,
+    pub(super) unknown_sizes: u64,
+    ids: HashMap<String, Id>,
+}
+
+impl Universe {
+    /// The files that the runs load, by bytes of the path.
+    pub(super) fn from_runs(runs: &[Run]) -> Self {
+        let loaded = |run: &Run| {
+            let trace = Arc::clone(&run.trace);
+            let files = run.files.clone().into_iter();
+            files.map(move |file| (trace.names[file as usize].clone(), trace.bytes[file as usize]))
+        };
+        let mut sizes: HashMap<String, u64> = HashMap::new();
+        for (name, bytes) in runs.iter().flat_map(loaded) {
+            let known = sizes.entry(name).or_default();
+            *known = bytes.max(*known);
+        }
+        Self::from_files(sizes.into_iter().collect())
+    }
+
+    /// These files, by bytes of the path.
+    pub(super) fn from_files(mut files: Vec<(String, u64)>) -> Self {
+        files.sort_unstable();
+        let (names, bytes) = files.into_iter().unzip();
+        Self::new(names, bytes, 0)
+    }
+
+    /// The files of a list. A list of plain paths is an order and is kept, unless it is to be `by_name`; a table
+    /// `path,size` is not, and its files stand by bytes of the path.
+    pub(super) fn from_list(path: &Path, runs: &[Run], by_name: bool) -> Result<Self> {
+        let failed = |error| Error::because(ErrorKind::Trace, "cannot read the list of files", error);
+        let list = FileList::read(path).map_err(failed)?;
+        let is_table = list.bytes.iter().any(Option::is_some);
+        let mut files: Vec<_> = list.paths.into_iter().zip(list.bytes).collect();
+        if is_table || by_name {
+            files.sort_unstable();
+        }
+        let traced = Self::from_runs(runs);
+        let size = |(name, bytes): &(String, Option<u64>)| bytes.or_else(|| traced.size(name));
+        let unknown = files.iter().filter(|file| size(file).is_none()).count() as u64;
+        let bytes = files.iter().map(|file| size(file).unwrap_or(0)).collect();
+        Ok(Self::new(files.into_iter().map(|file| file.0).collect(), bytes, unknown))
+    }
+
+    fn new(names: Vec<String>, bytes: Vec<u64>, unknown_sizes: u64) -> Self {
+        let ids = names.iter().cloned().zip(0..).collect();
+        Self { names, bytes, unknown_sizes, ids }
+    }
+
+    fn size(&self, name: &str) -> Option<u64> {
+        self.ids.get(name).map(|&id| self.bytes[id as usize])
+    }
+
+    /// The loads of a run by the universe's numbers, where `place` says what a traced name is called here; and the names
+    /// that are not here, each once.
+    pub(super) fn number_as(
+        &self,
+        run: &Run,
+        place: &dyn Fn(&str) -> Option<String>,
+    ) -> (Vec<Id>, Vec<String>) {
+        let find = |name: &String| place(name).and_then(|name| self.ids.get(&name).copied());
+        let mut known: Vec<Option<Option<Id>>> = vec![None; run.trace.names.len()];
+        let (mut ids, mut unlisted) = (Vec::with_capacity(run.files.len()), Vec::new());
+        for &file in &run.files {
+            let name = &run.trace.names[file as usize];
+            let first = known[file as usize].is_none();
+            match *known[file as usize].get_or_insert_with(|| find(name)) {
+                Some(id) => ids.push(id),
+                None if first => unlisted.push(name.clone()),
+                None => {}
+            }
+        }
+        (ids, unlisted)
+    }
+}
