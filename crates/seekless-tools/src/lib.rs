@@ -5,5 +5,6 @@ mod error;
 pub mod order;
 pub mod pack;
 pub mod synth;
+pub mod tour;
 
 pub use error::{Error, ErrorKind, Result};

@@ -1,0 +1,134 @@
+//! Content that deflates to about 0.55 of itself, as game data does: stretches of noise of seven bits a byte between
+//! copies of what came shortly before. The same path gives the same bytes.
+
+/// Content is made in blocks that do not look at each other.
+pub(super) const BLOCK_BYTES: usize = 64 << 10;
+/// Copies come from at most this far back, well inside deflate's window of 32 KiB.
+const REACH_BYTES: usize = 8 << 10;
+/// No copy is longer, so none overlaps what it copies.
+const COPY_BYTES_MAX: usize = 32;
+const SEVEN_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+
+/// The content of one file.
+#[derive(Clone, Debug)]
+pub struct Content {
+    seed: u64,
+}
+
+impl Content {
+    /// The content of the file that a trace calls `path`.
+    #[must_use]
+    pub fn of(path: &str) -> Self {
+        // FNV-1a: stable over versions and machines, which a hash map's hash is not.
+        let seed = path.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        Self { seed }
+    }
+
+    /// The first `bytes` of it; what is more than memory holds is made by [`fill`](Self::fill).
+    #[must_use]
+    pub fn bytes(&self, bytes: usize) -> Vec<u8> {
+        let mut content = vec![0; bytes];
+        self.fill(0, &mut content);
+        content
+    }
+
+    /// Fills `buffer` with what starts at block `first_block` (64 KiB each).
+    pub fn fill(&self, first_block: u64, buffer: &mut [u8]) {
+        for (block, number) in buffer.chunks_mut(BLOCK_BYTES).zip(first_block..) {
+            fill_block(block, Random(self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+        }
+    }
+}
+
+fn fill_block(block: &mut [u8], mut random: Random) {
+    let mut at = 0;
+    while at < block.len() {
+        let dice = random.next();
+        let words = 2 + (dice & 3).min(2) as usize;
+        for _ in 0..words {
+            at = noise(block, at, &mut random);
+        }
+        let length = 14 + (dice >> 8 & 15) as usize;
+        let back = COPY_BYTES_MAX + ((dice >> 32) as usize) % REACH_BYTES;
+        at = copy(block, at, back, length);
+    }
+}
+
+fn noise(block: &mut [u8], at: usize, random: &mut Random) -> usize {
+    let word = (random.next() & SEVEN_BITS).to_le_bytes();
+    let end = block.len().min(at + word.len());
+    if at < end {
+        block[at..end].copy_from_slice(&word[..end - at]);
+    }
+    end
+}
+
+fn copy(block: &mut [u8], at: usize, back: usize, length: usize) -> usize {
+    // Near the block's start there is less to copy from, but always more than a copy's length once at all.
+    let back = if back > at { COPY_BYTES_MAX + back % (at.saturating_sub(COPY_BYTES_MAX) + 1) } else { back };
+    let end = block.len().min(at + length);
+    if back > at || at >= end {
+        return at;
+    }
+    block.copy_within(at - back..end - back, at);
+    end
+}
+
+/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use libdeflater::{CompressionLvl, Compressor};
+
+    fn ratio(path: &str, bytes: usize) -> f64 {
+        let content = Content::of(path).bytes(bytes);
+        let mut compressor = Compressor::new(CompressionLvl::new(6).unwrap_or_default());
+        let mut coded = vec![0; compressor.deflate_compress_bound(bytes)];
+        let length = compressor.deflate_compress(&content, &mut coded).expect("within the bound");
+        length as f64 / bytes as f64
+    }
+
+    #[test]
+    fn it_deflates_to_about_055() {
+        for bytes in [4096, 5000, 8192, 20_000, 65_536, 70_000, 300_000, 1 << 20] {
+            for path in ["a", "public/art/textures/skins/wall.dds", "x/y"] {
+                let ratio = ratio(path, bytes);
+                assert!((0.50..=0.60).contains(&ratio), "{bytes} bytes of {path} deflate to {ratio:.3}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_path_gives_the_same_bytes_and_parts_agree() {
+        let whole = Content::of("a").bytes(3 * BLOCK_BYTES + 5);
+        assert_eq!(whole, Content::of("a").bytes(3 * BLOCK_BYTES + 5));
+        assert_ne!(whole[..64], Content::of("b").bytes(64)[..]);
+        assert_ne!(whole[..64], whole[BLOCK_BYTES..BLOCK_BYTES + 64]);
+        let mut part = vec![0; BLOCK_BYTES];
+        Content::of("a").fill(2, &mut part);
+        assert_eq!(part, whole[2 * BLOCK_BYTES..3 * BLOCK_BYTES]);
+    }
+
+    #[test]
+    fn a_golden_start_keeps_it_stable() {
+        let start: Vec<u8> = Content::of("public/a.txt").bytes(4);
+        assert_eq!(start.len(), 4);
+        for bytes in 0..100 {
+            assert_eq!(Content::of("a").bytes(bytes), Content::of("a").bytes(100)[..bytes], "{bytes}");
+        }
+    }
+}
