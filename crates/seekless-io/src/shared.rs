@@ -9,7 +9,7 @@ use crate::hit_log::HitLog;
 use crate::lock;
 use crate::reads::{READ_BYTES_MAX, Source, Start};
 use crate::slot::Slots;
-use crate::state::{Answer, Asked, Released, State, Waiter};
+use crate::state::{Asked, Released, State, Waiter};
 use crate::statistics::Statistics;
 use seekless_device::Costs;
 use seekless_engine::{AlignedBuf, BufferPool, Completion, Engine, Read};
@@ -268,7 +268,7 @@ impl Shared {
 
     fn finish(&self, id: Id, result: Result<Buffer, Error>) {
         let mut released = Released::default();
-        let waiters = {
+        let mut waiters = {
             let mut state = lock(&self.state);
             if result.is_ok() {
                 let used = self.archive.spans[id as usize].bytes;
@@ -278,10 +278,13 @@ impl Shared {
             }
             state.finish(id, &result, &self.slots, &mut released)
         };
-        for waiter in waiters {
-            let answer: Answer = (waiter.position, result.clone());
-            // Nobody listening is no error: a `load_many` was dropped early.
-            let _ = waiter.sender.send(answer);
+        // First the memory, then the answers, the last with the result itself: once a waiter has its buffer, none but
+        // users and the cache hold it.
+        drop(released);
+        let last = waiters.pop();
+        waiters.into_iter().for_each(|waiter| waiter.answer(result.clone()));
+        if let Some(waiter) = last {
+            waiter.answer(result);
         }
     }
 

@@ -25,6 +25,13 @@ pub(crate) struct Waiter {
     pub(crate) sender: Sender<Answer>,
 }
 
+impl Waiter {
+    pub(crate) fn answer(self, result: Result<Buffer, Error>) {
+        // Nobody listening is no error: a `load_many` was dropped early.
+        let _ = self.sender.send((self.position, result));
+    }
+}
+
 /// An entry that is being fetched.
 pub(crate) struct Flight {
     pub(crate) waiters: Vec<Waiter>,

@@ -1,0 +1,102 @@
+//! Broken archives and failing devices: an error that names archive, entry and offset; the others go on.
+
+use crate::support::{Gate, Sample};
+use seekless_engine::EngineKind;
+use seekless_io::{ErrorKind, Store};
+use seekless_pack::Codec;
+use std::fs::OpenOptions;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+fn flip_byte(sample: &Sample, offset: u64) {
+    let file = OpenOptions::new().read(true).write(true).open(&sample.path).unwrap();
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, offset).unwrap();
+    file.write_all_at(&[byte[0] ^ 0x40], offset).unwrap();
+    file.sync_all().unwrap();
+}
+
+fn offset_of(sample: &Sample, number: usize) -> u64 {
+    Store::open(&sample.path).unwrap().index().entries()[number].header_offset
+}
+
+fn check_only_one_fails(sample: &Sample, store: &Store, broken: usize, kind: ErrorKind) {
+    for _ in 0..2 {
+        for (position, result) in store.load_many(sample.names()) {
+            match result {
+                Ok(buffer) => assert!(position != broken && buffer[..] == *sample.bytes(position)),
+                Err(error) => assert_eq!((position, error.kind()), (broken, kind), "{error}"),
+            }
+        }
+        let error = store.load(sample.name(broken)).unwrap_err();
+        assert_eq!(error.kind(), kind);
+        let message = error.to_string();
+        let offset = format!("offset {}", store.index().entries()[broken].header_offset);
+        for part in [&sample.path.display().to_string(), sample.name(broken), &offset] {
+            assert!(message.contains(part), "{part:?} is missing in {message:?}");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_crc_fails_its_entry_alone() {
+    for (codec, sizes) in [(Codec::Stored, vec![3_000; 9]), (Codec::Stored, vec![1_200_000; 3])] {
+        let sample = Sample::of_sizes(sizes, codec);
+        flip_byte(&sample, offset_of(&sample, 2) + 500);
+        let store = Store::open(&sample.path).unwrap();
+        check_only_one_fails(&sample, &store, 2, ErrorKind::Corrupt);
+    }
+}
+
+#[test]
+fn broken_compressed_data_fails_its_entry_alone() {
+    let sample = Sample::of_sizes(vec![30_000; 9], Codec::Deflate);
+    flip_byte(&sample, offset_of(&sample, 3) + 80);
+    let store = Store::open(&sample.path).unwrap();
+    check_only_one_fails(&sample, &store, 3, ErrorKind::Corrupt);
+}
+
+#[test]
+fn a_failed_read_is_an_error_of_that_read() {
+    let sample = Sample::of_sizes(vec![700_000; 6], Codec::Stored);
+    let offset = offset_of(&sample, 4) + 300_000;
+    let gate = Arc::new(Gate::broken_at(offset));
+    let store = Store::builder().shared_engine(gate).open(&sample.path).unwrap();
+    check_only_one_fails(&sample, &store, 4, ErrorKind::Read);
+    assert_eq!(store.statistics().failed, 4);
+}
+
+#[test]
+fn an_archive_truncated_after_opening_fails_what_is_gone() {
+    let sample = Sample::of_sizes(vec![100_000; 6], Codec::Stored);
+    for direct in [true, false] {
+        let builder = Store::builder().engine(EngineKind::Threads).direct(direct).cache(0);
+        let store = builder.open(&sample.path).unwrap();
+        let end = store.index().entries()[4].header_offset + 50_000;
+        let bytes = std::fs::read(&sample.path).unwrap();
+        OpenOptions::new().write(true).open(&sample.path).unwrap().set_len(end).unwrap();
+        for number in 0..6 {
+            match store.load(sample.name(number)) {
+                Ok(buffer) => assert!(number < 4 && buffer[..] == *sample.bytes(number)),
+                Err(error) => {
+                    assert!(number >= 4 && error.kind() == ErrorKind::Corrupt, "{number}: {error}");
+                    assert!(error.to_string().contains("truncated"), "{error}");
+                }
+            }
+        }
+        std::fs::write(&sample.path, bytes).unwrap();
+    }
+}
+
+#[test]
+fn what_is_no_archive_is_refused_at_once() {
+    let sample = Sample::of_sizes(vec![10_000; 4], Codec::Stored);
+    let bytes = std::fs::read(&sample.path).unwrap();
+    for length in [0, 1, 100, 4096, bytes.len() / 2, bytes.len() - 1] {
+        std::fs::write(&sample.path, &bytes[..length]).unwrap();
+        let error = Store::open(&sample.path).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Open, "{length} bytes: {error}");
+        assert!(error.to_string().contains("sample.zip"), "{error}");
+    }
+    assert_eq!(Store::open("/nonexistent/x.zip").unwrap_err().kind(), ErrorKind::Open);
+}

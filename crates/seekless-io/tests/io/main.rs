@@ -1,0 +1,9 @@
+//! One test binary: every claim of the store, each in the file that is named after it.
+
+mod broken;
+mod concurrent;
+mod decisions;
+mod engines;
+mod evicted;
+mod many;
+mod support;
