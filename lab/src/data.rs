@@ -1,0 +1,29 @@
+//! Where the real traces lie. They are not part of the repository.
+
+use anyhow::ensure;
+use std::path::{Path, PathBuf};
+
+/// The five recorded starts of 0 A.D., oldest first, as the published figures take them.
+const ZERO_AD_RUNS: [&str; 5] = ["acropolis_bay", "arcadia", "belgian_bog", "sahel", "siwa_oasis"];
+
+/// The traces of 0 A.D. and the list of all its files.
+pub(crate) struct ZeroAd {
+    pub(crate) runs: Vec<PathBuf>,
+    pub(crate) files: PathBuf,
+}
+
+/// The folder of traces: `given`, else `../shared/data` beside the checkout.
+pub(crate) fn folder(given: Option<&Path>) -> PathBuf {
+    given.map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"), Path::to_path_buf)
+}
+
+/// Finds the five runs.
+pub(crate) fn zero_ad(folder: &Path) -> anyhow::Result<ZeroAd> {
+    let folder = folder.join("0ad");
+    let of = |name: &str| folder.join(format!("{name}.csv.gz"));
+    let found = ZeroAd { runs: ZERO_AD_RUNS.map(of).to_vec(), files: of("files") };
+    for path in found.runs.iter().chain([&found.files]) {
+        ensure!(path.exists(), "{} is missing; name the folder that holds 0ad/ with --data", path.display());
+    }
+    Ok(found)
+}

@@ -1,0 +1,34 @@
+//! The papers' experiments, one module each: `./run lab NAME`. The paper's figure stands beside ours.
+
+mod data;
+mod wassenberg2006;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// The papers' experiments: the paper's figure beside ours.
+#[derive(Parser, Debug)]
+#[command(name = "seekless-lab", bin_name = "./run lab", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    experiment: Experiment,
+}
+
+#[derive(Subcommand, Debug)]
+enum Experiment {
+    /// "Optimizing File Accesses via Ordering and Caching": order, cache and cold loads of five starts of 0 A.D.
+    Wassenberg2006(wassenberg2006::Args),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().experiment {
+        Experiment::Wassenberg2006(args) => wassenberg2006::run(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("lab: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}

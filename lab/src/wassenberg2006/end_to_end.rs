@@ -1,0 +1,77 @@
+//! Section 4.2 on a modelled volume: the whole game packed in an order made without the run that is then loaded cold.
+
+use super::Args;
+use crate::data::ZeroAd;
+use anyhow::Context;
+use seekless::device::units::{format_bytes, format_count, format_duration};
+use seekless::measure::Figures;
+use seekless::report::table;
+use seekless::tools::{compare, order, pack, synth};
+use seekless::trace::Loads;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// One run, held out.
+#[derive(Serialize)]
+pub(crate) struct Row {
+    run: String,
+    comparison: compare::Comparison,
+}
+
+pub(crate) fn measure(zero_ad: &ZeroAd, folder: &Path, args: &Args) -> anyhow::Result<Vec<Row>> {
+    let tree = folder.join("0ad");
+    let files = synth::files_of(&zero_ad.files)?;
+    eprintln!("making {} files in {}", files.len(), tree.display());
+    synth::synth(&tree, &files, &synth::Options::default(), &mut |_, _| ())?;
+    let universe: Vec<(String, u64)> = files.into_iter().map(|file| (file.path, file.bytes)).collect();
+    args.run.iter().map(|run| held_out(zero_ad, &tree, &universe, run, args)).collect()
+}
+
+fn held_out(
+    zero_ad: &ZeroAd,
+    tree: &Path,
+    universe: &[(String, u64)],
+    run: &str,
+    args: &Args,
+) -> anyhow::Result<Row> {
+    let is_run =
+        |path: &&PathBuf| path.file_name().is_some_and(|name| name == format!("{run}.csv.gz").as_str());
+    let held_out = zero_ad.runs.iter().find(is_run).with_context(|| format!("there is no run {run}"))?;
+    let others: Vec<PathBuf> = zero_ad.runs.iter().filter(|path| *path != held_out).cloned().collect();
+    let order = order::order_names(&others, universe, "greedy", None)?;
+    let archive = tree.with_file_name(format!("without-{run}.zip"));
+    eprintln!("packing {} in the order of the other four", archive.display());
+    pack::pack(tree, &archive, &order, &pack::Options { force: true, ..Default::default() }, &mut |_, _| ())?;
+    eprintln!("loading {run} cold, {} rounds", args.rounds);
+    let loads = Loads::read(std::slice::from_ref(held_out))?;
+    let options = compare::Options {
+        device: Some(args.device),
+        rounds: args.rounds,
+        unique: true,
+        ..compare::Options::default()
+    };
+    let comparison = compare::compare(tree, &archive, &loads, &options, &mut |_, _| ())?;
+    Ok(Row { run: run.to_owned(), comparison })
+}
+
+pub(crate) fn words(rows: &[Row], args: &Args) -> String {
+    let header = ["held-out run", "loaded from", "median", "requests", "bytes read", "times as fast"];
+    let cells = rows.iter().flat_map(|row| row.comparison.rivals.iter().map(|rival| cells(&row.run, rival)));
+    format!(
+        "Cold loads (4.2): first loads of a run that the order was not made from, on {}\n\n{}\n\
+         The paper, on its disk: 9.9 times.\n",
+        args.device,
+        table(&header, cells.collect())
+    )
+}
+
+fn cells(run: &str, rival: &Figures) -> Vec<String> {
+    vec![
+        run.to_owned(),
+        rival.name.clone(),
+        format_duration(rival.median_ns),
+        rival.requests.map_or_else(|| "unknown".to_owned(), format_count),
+        rival.bytes.map_or_else(|| "unknown".to_owned(), format_bytes),
+        format!("{:.1}", rival.ratio),
+    ]
+}
