@@ -1,0 +1,178 @@
+//! What you simulate is what you run: the live store's requests, in the order in which its policy got them, give the
+//! simulator the same hits and make the same ids leave, with one thread and with many.
+
+use seekless::io::{Decision, Store};
+use seekless::pack::{About, Codec, PackWriter, prepare};
+use seekless::policy::cache::{Cache, Command, Config, Filled};
+use seekless::policy::eviction::{Id, named};
+use seekless::sim::{Case, Requests, simulate};
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::PathBuf;
+use std::thread;
+use tempfile::TempDir;
+
+const POLICIES: [&str; 3] = ["lru", "arc", "landlord"];
+const FILES: u64 = 200;
+const CACHE_BYTES: u64 = 120_000;
+
+/// xorshift, so that every run of the test is the same.
+fn random(seed: &mut u64) -> u64 {
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    *seed
+}
+
+/// A pack of 200 files: most small, every fiftieth over half the cache.
+fn sample() -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = directory.path().join("sample.zip");
+    let mut pack = PackWriter::new(BufWriter::new(File::create(&path).unwrap()));
+    let mut seed = 5;
+    for number in 0..FILES {
+        let bytes = match number % 50 {
+            49 => 70_000,
+            _ => 100 + random(&mut seed) % 6_000,
+        };
+        let content = vec![number as u8; bytes as usize];
+        pack.add(prepare(About::named(name(number)), content, Codec::Auto).unwrap()).unwrap();
+    }
+    pack.finish().unwrap().0.into_inner().unwrap();
+    (directory, path)
+}
+
+fn name(number: u64) -> String {
+    format!("file-{number:03}")
+}
+
+/// Skewed, as programs are: a few files again and again, the others now and then.
+fn pick(seed: &mut u64) -> String {
+    let spread = match random(seed) % 3 {
+        0 => FILES,
+        1 => FILES / 5,
+        _ => FILES / 20,
+    };
+    name(random(seed) % spread)
+}
+
+fn open(path: &PathBuf, policy: &str) -> Store {
+    Store::builder().cache(CACHE_BYTES).policy(policy).record_decisions(true).open(path).unwrap()
+}
+
+/// Loads one by one, some of them held for a while.
+fn load(store: &Store, loads: usize, mut seed: u64) {
+    let mut held = Vec::new();
+    for turn in 0..loads {
+        let buffer = store.load(&pick(&mut seed)).unwrap();
+        if turn % 5 == 0 {
+            held.push(buffer);
+        }
+        if held.len() > 8 {
+            held.swap_remove((random(&mut seed) % 8) as usize);
+        }
+    }
+}
+
+/// The simulator's victims equal the store's, request by request. Returns how many there were.
+fn replay(store: &Store, policy: &str) -> usize {
+    let mut cache = Cache::new(named(policy, CACHE_BYTES).unwrap(), Config::files(CACHE_BYTES)).unwrap();
+    cache.grow(store.len() as u32);
+    let (mut commands, mut victims) = (Vec::new(), 0);
+    for (turn, decision) in store.decisions().into_iter().enumerate() {
+        commands.clear();
+        match decision {
+            Decision::Requested { request, evicted } => {
+                cache.step(&request, &mut commands);
+                assert_eq!(drops(&commands), evicted, "{policy}, turn {turn}: {request:?}");
+                victims += evicted.len();
+                if cache.in_flight(request.id) {
+                    cache.complete(request.id, Filled::Yes, &mut commands);
+                }
+            }
+            Decision::Removed { id } => cache.complete(id, Filled::Failed, &mut commands),
+            other => panic!("a decision that this test does not know: {other:?}"),
+        }
+    }
+    victims
+}
+
+fn drops(commands: &[Command]) -> Vec<Id> {
+    let dropped = |command: &Command| match command {
+        Command::Drop(id) => Some(*id),
+        Command::Fetch(_) => None,
+    };
+    commands.iter().filter_map(dropped).collect()
+}
+
+#[test]
+fn one_threads_loads_hit_and_evict_as_simulated() {
+    let (_directory, path) = sample();
+    for policy in POLICIES {
+        let store = open(&path, policy);
+        load(&store, 3_000, 11);
+        assert!(replay(&store, policy) > 100, "{policy}: the test must evict");
+
+        let loaded: Vec<Id> = (store.decisions().iter())
+            .filter_map(|decision| match decision {
+                Decision::Requested { request, .. } => Some(request.id),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(loaded.len(), 3_000, "every load reached the policy");
+        let bytes: Vec<u64> = store.index().entries().iter().map(|entry| entry.bytes).collect();
+        let case = Case { policy: policy.to_owned(), capacity: CACHE_BYTES };
+        let figures = simulate(&Requests::from_files(&loaded, &bytes), &case).unwrap();
+        assert_eq!(figures.hits, store.statistics().hits, "{policy}");
+    }
+}
+
+#[test]
+fn the_order_of_one_threads_loads_is_the_order_of_the_decisions() {
+    let (_directory, path) = sample();
+    let store = open(&path, "lru");
+    let mut seed = 3;
+    let names: Vec<String> = (0..2_000).map(|_| pick(&mut seed)).collect();
+    names.iter().for_each(|name| drop(store.load(name).unwrap()));
+    let decided = store.decisions().into_iter().map(|decision| match decision {
+        Decision::Requested { request, .. } => store.index().name(request.id).to_owned(),
+        other => panic!("nothing failed here: {other:?}"),
+    });
+    assert!(decided.eq(names));
+}
+
+#[test]
+fn many_threads_loads_evict_as_simulated() {
+    let (_directory, path) = sample();
+    for policy in POLICIES {
+        let store = open(&path, policy);
+        thread::scope(|scope| {
+            for seed in 1..=4 {
+                let store = &store;
+                scope.spawn(move || load(store, 1_500, seed * 7_919));
+            }
+        });
+        assert!(replay(&store, policy) > 100, "{policy}: the test must evict");
+    }
+}
+
+#[test]
+fn load_many_evicts_as_simulated_also_when_dropped_early() {
+    let (_directory, path) = sample();
+    for policy in POLICIES {
+        let store = open(&path, policy);
+        thread::scope(|scope| {
+            for seed in 1..=3_u64 {
+                let store = &store;
+                scope.spawn(move || {
+                    let mut seed = seed * 104_729;
+                    for taken in [400, 3, 400, 0, 50] {
+                        let names: Vec<String> = (0..400).map(|_| pick(&mut seed)).collect();
+                        assert!(store.load_many(names).take(taken).all(|(_, result)| result.is_ok()));
+                    }
+                });
+            }
+        });
+        assert!(replay(&store, policy) > 100, "{policy}: the test must evict");
+    }
+}
