@@ -48,6 +48,7 @@ mod scan;
 mod schema;
 mod source;
 mod spool;
+pub mod summary;
 mod trace;
 mod writer;
 

@@ -1,0 +1,108 @@
+//! What a trace holds, in figures: what `trace info` prints. One pass; memory grows with files and the gaps between what was
+//! read of them, not with rows.
+
+mod count;
+mod intervals;
+mod sizes;
+
+use crate::error::Result;
+use crate::metadata::Metadata;
+use crate::{Columns, Trace};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+pub use sizes::Sizes;
+
+/// A trace in figures. Bytes are those of successful read and write rows; a load's count only where its run has no calls
+/// for that file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct TraceSummary {
+    /// What the trace says about itself.
+    pub metadata: Metadata,
+    /// Rows.
+    pub accesses: u64,
+    /// Rows of each kind; those that do not occur are absent.
+    pub ops: BTreeMap<&'static str, u64>,
+    /// Opens that failed, by error number.
+    pub failed_opens: BTreeMap<i32, u64>,
+    /// Distinct names, those included that do not exist.
+    pub names: u64,
+    /// Distinct files of which something was read, mapped or loaded.
+    pub files: u64,
+    /// Bytes read or loaded.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// Distinct bytes read or loaded: the union of the ranges of each file.
+    pub unique_bytes: u64,
+    /// The sizes of the files.
+    pub sizes: Sizes,
+    /// How often the same was read again.
+    pub reuse: Reuse,
+    /// Each run.
+    pub runs: Vec<RunSummary>,
+}
+
+/// How often the same was read again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Reuse {
+    /// Loads of whole files, in all runs.
+    pub loads: u64,
+    /// Those of a file that the same run had loaded before.
+    pub repeated_in_run: u64,
+    /// Those of a file that the same or an earlier run had loaded before.
+    pub repeated: u64,
+    /// Files that every run used.
+    pub files_in_every_run: u64,
+    /// Files that only one run used.
+    pub files_in_one_run: u64,
+}
+
+/// One run in figures.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RunSummary {
+    /// Its rows.
+    pub accesses: u64,
+    /// Loads of whole files.
+    pub loads: u64,
+    /// Opens that worked.
+    pub opens: u64,
+    /// Opens that failed.
+    pub failed_opens: u64,
+    /// Distinct files of which something was read, mapped or loaded.
+    pub files: u64,
+    /// Those that no other run used.
+    pub files_only_here: u64,
+    /// Bytes read or loaded.
+    pub read_bytes: u64,
+    /// Distinct bytes read or loaded.
+    pub unique_bytes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// From the first access to the end of the last, in nanoseconds.
+    pub span_ns: u64,
+}
+
+/// Counts `trace`. Calls `progress` with rows done and their sum.
+///
+/// # Errors
+/// The trace cannot be read, or is not sorted by run.
+pub fn summarise(trace: &Trace, progress: &mut dyn FnMut(u64, u64)) -> Result<TraceSummary> {
+    let mut count = count::Count::default();
+    let columns =
+        Columns::RUN | Columns::TIME_NS | Columns::OP | Columns::FILE | Columns::OFFSET | Columns::BYTES;
+    let optional = Columns::LATENCY_NS | Columns::ERROR | Columns::FILE_BYTES;
+    let mut done = 0;
+    for batch in trace.scan(columns | optional)? {
+        let batch = batch?;
+        for row in 0..batch.rows() {
+            count.add(&batch, row).map_err(|wrong| wrong.into_error(trace.path()))?;
+        }
+        done += batch.rows() as u64;
+        progress(done, trace.rows());
+    }
+    Ok(count.finish(trace.metadata().clone()))
+}
+
+#[cfg(test)]
+mod tests;
