@@ -20,7 +20,7 @@ use serde::Serialize;
 use std::fs::File;
 use std::io::{BufWriter, Read};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tree::{Node, Tree};
@@ -84,7 +84,33 @@ pub fn pack(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Summary> {
     let tree = Tree::walk(dir, out)?;
-    let (nodes, order) = arrange::arrange(&tree, order)?;
+    let arranged = arrange::by_list(&tree, order)?;
+    pack_arranged(out, arranged, options, progress)
+}
+
+/// As [`pack`], in the order that `method` (see [`order`](crate::order)) makes of the runs in `traces` for the files below `dir`.
+///
+/// # Errors
+/// As [`pack`]; a trace that cannot be read, or no such method.
+pub fn pack_for_runs(
+    dir: &Path,
+    out: &Path,
+    traces: &[PathBuf],
+    method: &str,
+    options: &Options,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Summary> {
+    let tree = Tree::walk(dir, out)?;
+    let arranged = arrange::by_runs(&tree, traces, method)?;
+    pack_arranged(out, arranged, options, progress)
+}
+
+fn pack_arranged(
+    out: &Path,
+    (nodes, order): (Vec<&Node>, OrderUse),
+    options: &Options,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Summary> {
     let output = Output::create(out, options.force)?;
     let mut progress = Progress::new(&nodes, options.verify, progress);
     let written = write(&output, &nodes, options, &mut progress)?;

@@ -3,19 +3,21 @@
 use super::path::{plain, relative_to};
 use super::tree::{Node, Tree};
 use crate::error::{Error, ErrorKind, Result};
+use crate::order::order_names_as;
 use serde::Serialize;
-use std::collections::HashMap;
-use std::path::Path;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
 /// How an order met the folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct OrderUse {
-    /// Paths that the order gave.
+    /// Paths that the order, or the runs it was made from, gave.
     pub given: u64,
-    /// Files placed by it.
+    /// Files of the folder among them.
     pub placed: u64,
-    /// Paths given again: the first counts.
+    /// Paths of an order that were given again: the first counts.
     pub repeated: u64,
     /// Paths that the folder does not have.
     pub missing: u64,
@@ -30,13 +32,15 @@ pub fn place_of(dir: &Path, traced: &str, exists: impl Fn(&str) -> bool) -> Opti
     below.or_else(|| plain(traced).filter(|name| exists(name)))
 }
 
+/// The nodes in a new order, and how much of it was found.
+pub(super) type Arranged<'a> = (Vec<&'a Node>, OrderUse);
+
 /// The nodes of `tree` in `order`, the others after them by name.
-pub(super) fn arrange<'a>(tree: &'a Tree, order: &[String]) -> Result<(Vec<&'a Node>, OrderUse)> {
-    let numbers: HashMap<&str, usize> =
-        tree.nodes.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
+pub(super) fn by_list<'a>(tree: &'a Tree, order: &[String]) -> Result<Arranged<'a>> {
+    let numbers = numbers(tree);
     let mut placed = vec![false; tree.nodes.len()];
     let mut nodes = Vec::with_capacity(tree.nodes.len());
-    let mut used = OrderUse { given: order.len() as u64, ..OrderUse::default() };
+    let mut used = OrderUse::default();
     for traced in order {
         let name = place_of(&tree.dir, traced, |name| numbers.contains_key(name));
         match name.and_then(|name| numbers.get(name.as_str()).copied()) {
@@ -49,11 +53,51 @@ pub(super) fn arrange<'a>(tree: &'a Tree, order: &[String]) -> Result<(Vec<&'a N
             }
         }
     }
-    if used.given > 0 && used.placed == 0 {
-        return Err(nothing_matches(tree, &used));
-    }
+    used.given = order.len() as u64;
+    used.check(tree)?;
     nodes.extend(tree.nodes.iter().zip(placed).filter(|(_, placed)| !placed).map(|(node, _)| node));
     Ok((nodes, used))
+}
+
+/// The nodes of `tree` as `method` lays them out for the runs of `traces`.
+pub(super) fn by_runs<'a>(tree: &'a Tree, traces: &[PathBuf], method: &str) -> Result<Arranged<'a>> {
+    let numbers = numbers(tree);
+    let universe: Vec<_> = tree.nodes.iter().map(|node| (node.name.clone(), node.stamp.bytes)).collect();
+    let seen = RefCell::new(Seen::default());
+    let place = |traced: &str| {
+        let name = place_of(&tree.dir, traced, |name| numbers.contains_key(name));
+        seen.borrow_mut().note(traced, name.is_some());
+        name
+    };
+    let names = order_names_as(traces, &universe, method, None, &place)?;
+    let used = seen.into_inner().used;
+    used.check(tree)?;
+    let nodes = names
+        .iter()
+        .filter_map(|name| numbers.get(name.as_str()))
+        .map(|&number| &tree.nodes[number])
+        .collect();
+    Ok((nodes, used))
+}
+
+fn numbers(tree: &Tree) -> HashMap<&str, usize> {
+    tree.nodes.iter().enumerate().map(|(number, node)| (node.name.as_str(), number)).collect()
+}
+
+/// Counts each traced path once, in however many runs it stands.
+#[derive(Default)]
+struct Seen {
+    paths: HashSet<String>,
+    used: OrderUse,
+}
+
+impl Seen {
+    fn note(&mut self, traced: &str, found: bool) {
+        if self.paths.insert(traced.to_owned()) {
+            self.used.given += 1;
+            if found { self.used.placed += 1 } else { self.used.miss(traced) }
+        }
+    }
 }
 
 impl OrderUse {
@@ -63,14 +107,18 @@ impl OrderUse {
             self.missing_example = Some(traced.to_owned());
         }
     }
-}
 
-fn nothing_matches(tree: &Tree, used: &OrderUse) -> Error {
-    let why = format!(
-        "none of the {} paths of the order is in {}, for example {:?}; name the folder that the program read from, or give paths relative to it",
-        used.given,
-        tree.dir.display(),
-        used.missing_example.as_deref().unwrap_or_default()
-    );
-    Error::new(ErrorKind::Missing, why)
+    /// An order that has nothing of the folder was made for another one.
+    fn check(&self, tree: &Tree) -> Result<()> {
+        if self.given == 0 || self.placed > 0 {
+            return Ok(());
+        }
+        let why = format!(
+            "none of the {} paths of the order is in {}, for example {:?}; name the folder that the program read from, or give paths relative to it",
+            self.given,
+            tree.dir.display(),
+            self.missing_example.as_deref().unwrap_or_default()
+        );
+        Err(Error::new(ErrorKind::Missing, why))
+    }
 }
