@@ -142,7 +142,7 @@ impl Model for NaiveLandlord {
 /// Figure 4 of Megiddo and Modha 2003, letter by letter; front is most recent. Pages only, requests only.
 pub(super) struct NaiveArc {
     c: usize,
-    p: usize,
+    p: f64,
     t1: VecDeque<Id>,
     t2: VecDeque<Id>,
     b1: VecDeque<Id>,
@@ -152,12 +152,13 @@ pub(super) struct NaiveArc {
 impl NaiveArc {
     pub(super) fn new(c: usize) -> Self {
         let empty = VecDeque::new;
-        Self { c, p: 0, t1: empty(), t2: empty(), b1: empty(), b2: empty() }
+        Self { c, p: 0.0, t1: empty(), t2: empty(), b1: empty(), b2: empty() }
     }
 
     fn replace(&mut self, x: Id) -> Id {
         let in_b2 = self.b2.contains(&x);
-        if !self.t1.is_empty() && (self.t1.len() > self.p || (in_b2 && self.t1.len() == self.p)) {
+        if !self.t1.is_empty() && (self.t1.len() as f64 > self.p || (in_b2 && self.t1.len() as f64 == self.p))
+        {
             let victim = self.t1.pop_back().unwrap();
             self.b1.push_front(victim);
             victim
@@ -205,13 +206,13 @@ impl Model for NaiveArc {
         }
         let (b1, b2) = (self.b1.len(), self.b2.len());
         let victims = if self.b1.contains(&x) {
-            self.p = self.c.min(self.p + (b2 / b1).max(1));
+            self.p = (self.p + if b1 >= b2 { 1.0 } else { b2 as f64 / b1 as f64 }).min(self.c as f64);
             let victim = self.replace(x);
             take(&mut self.b1, x);
             self.t2.push_front(x);
             vec![victim]
         } else if self.b2.contains(&x) {
-            self.p = self.p.saturating_sub((b1 / b2).max(1));
+            self.p = (self.p - if b2 >= b1 { 1.0 } else { b1 as f64 / b2 as f64 }).max(0.0);
             let victim = self.replace(x);
             take(&mut self.b2, x);
             self.t2.push_front(x);

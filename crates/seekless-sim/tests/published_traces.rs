@@ -1,0 +1,75 @@
+//! Golden figures over published traces of single requests: LRU and ARC on libCacheSim's CloudPhysics sample
+//! (`reference/simulators-and-trace-formats.md`, 1.1, object mode), LRU on McCarthy's web server.
+
+use seekless_policy::eviction::Id;
+use seekless_sim::{Case, Requests, simulate};
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+/// A file of the shared data, if it is there; says so if not.
+fn data(name: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")).join(name);
+    if !path.is_file() {
+        eprintln!("skipped: {name} is not in ../shared/data");
+        return None;
+    }
+    Some(path)
+}
+
+/// Requests for objects of weight 1, numbered by first appearance.
+fn objects(names: impl Iterator<Item = u64>) -> Requests {
+    let mut numbers = HashMap::new();
+    let ids: Vec<Id> = names
+        .map(|name| {
+            let next = numbers.len() as Id;
+            *numbers.entry(name).or_insert(next)
+        })
+        .collect();
+    Requests::from_files(&ids, &vec![1; numbers.len()])
+}
+
+fn miss_ratio(requests: &Requests, policy: &str, capacity: u64) -> f64 {
+    simulate(requests, &Case { policy: policy.into(), capacity }).unwrap().miss_ratio
+}
+
+#[test]
+fn lru_and_arc_miss_what_is_published_on_cloudphysics() {
+    let Some(path) = data("cloudphysics/cloudPhysicsIO.oracleGeneral.bin") else { return };
+    let bytes = std::fs::read(path).unwrap();
+    // Records of 24 bytes; the object is the u64 at byte 4.
+    let requests =
+        objects(bytes.chunks_exact(24).map(|record| u64::from_le_bytes(record[4..12].try_into().unwrap())));
+    assert_eq!((requests.len(), requests.distinct()), (113_872, 48_974));
+    let ratios = |policy| {
+        [489, 2448, 4897, 9794, 19589].map(|objects| format!("{:.4}", miss_ratio(&requests, policy, objects)))
+    };
+    assert_eq!(ratios("lru"), ["0.8380", "0.8246", "0.8049", "0.7249", "0.6328"]);
+    assert_eq!(ratios("landlord@full"), ratios("lru"), "with equal sizes full restore is LRU");
+    assert_eq!(ratios("arc"), ["0.8275", "0.8114", "0.7728", "0.7026", "0.5679"]);
+}
+
+#[test]
+fn lru_misses_what_mccarthy_published() {
+    let Some(path) = data("mccarthy-2015/trace3.txt") else { return };
+    let text = std::fs::read_to_string(path).unwrap();
+    let names: Vec<u64> = text.lines().map(|line| line.trim().parse().unwrap()).collect();
+    for entries in [15_000, 20_000, 25_000] {
+        let Some(published) = data(&format!("mccarthy-2015/cache_out_{entries}.txt")) else { return };
+        let published = std::fs::read_to_string(published).unwrap();
+        for line in published.lines() {
+            let mut fields = line.split_whitespace();
+            let count: usize = fields.next().unwrap().parse().unwrap();
+            let ratio: f64 = fields.next().unwrap().parse().unwrap();
+            if count > 310_000 || count % 62_000 != 0 {
+                continue; // five points a curve: each is a run of its own here
+            }
+            let requests = objects(names[..count].iter().copied());
+            let found = miss_ratio(&requests, "lru", entries);
+            // Six significant digits are printed.
+            assert!(
+                (found - ratio).abs() < 6e-7,
+                "{entries} entries, {count} requests: {found}, published {ratio}"
+            );
+        }
+    }
+}
