@@ -1,6 +1,7 @@
 //! What will be loaded: a run's loads as files that both sides have, checked to hold the same bytes.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::pack::place_of;
 use rayon::prelude::*;
 use seekless_pack::Index;
 use seekless_trace::{Load, Loads};
@@ -81,9 +82,8 @@ impl Plan {
 
     /// Takes in a file that both sides have; one that a side lacks is counted.
     fn admit(&mut self, directory: &Path, index: &Index, recorded: &str) -> Option<usize> {
-        let name = name_below(directory, recorded);
-        let path = name.as_ref().map(|name| directory.join(name)).filter(|path| path.is_file());
-        let Some((name, path)) = name.zip(path) else {
+        let place = place_of(directory, recorded, |name| directory.join(name).is_file());
+        let Some(name) = place else {
             self.missing.in_directory += 1;
             self.name_missing(recorded);
             return None;
@@ -93,7 +93,7 @@ impl Plan {
             self.name_missing(recorded);
             return None;
         };
-        self.files.push(PlanFile { name, path, entry });
+        self.files.push(PlanFile { path: directory.join(&name), name, entry });
         Some(self.files.len() - 1)
     }
 
@@ -131,13 +131,6 @@ impl Plan {
     pub(crate) fn names(&self) -> Vec<String> {
         self.loads.iter().map(|&file| self.files[file].name.clone()).collect()
     }
-}
-
-/// TEMP
-fn name_below(directory: &Path, recorded: &str) -> Option<String> {
-    let recorded = Path::new(recorded);
-    let below = if recorded.is_absolute() { recorded.strip_prefix(directory).ok()? } else { recorded };
-    Some(below.to_str()?.to_owned())
 }
 
 fn nothing_left(directory: &Path, loads: usize, missing: &Missing) -> Error {

@@ -1,0 +1,195 @@
+//! `seekless compare`: a run's loads, cold, from the loose files and from their pack.
+
+use crate::output;
+use seekless::device::DeviceSpec;
+use seekless::device::units::{format_bytes, format_count, format_duration, parse_bytes};
+use seekless::measure::{Coldness, Figures};
+use seekless::tools::compare::{Comparison, Options, compare};
+use seekless::trace::Loads;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Load a run cold from loose files and from their pack, side by side.
+///
+/// The loads of one recorded run are replayed in its order: from the loose files as they lie, from the pack as the program
+/// asks, and from the pack with the list known beforehand. The three take turns, after one round that is discarded, and
+/// all must deliver the same bytes. Before each trial the files are thrown out of the page cache; what cannot be thrown
+/// out is said.
+///
+/// With --device both sides run on the same modelled volume: opening a loose file costs one request and each read at least
+/// one more, requests over 1 MiB are split; the pack is opened inside the measured time and charged the same way. Loose
+/// files that are loaded again come from the page cache and cost nothing.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  seekless compare data data.zip --trace run.parquet
+  seekless compare data data.zip --trace run.parquet --device iops=120,bandwidth=150MB/s
+  seekless compare data data.zip --trace run.parquet --fail-if-slower 5%")]
+pub struct Args {
+    /// The folder of loose files.
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// The pack made of it.
+    pack: PathBuf,
+    /// Traces; of several, runs number on in this order.
+    #[arg(long, required = true, num_args = 1.., value_name = "RUN")]
+    trace: Vec<PathBuf>,
+    /// The run to load, from 0 [default: the newest]
+    #[arg(long, value_name = "N")]
+    run: Option<u32>,
+    /// Load on a modelled device: iops=N,bandwidth=RATE
+    #[arg(long, value_name = "SPEC")]
+    device: Option<DeviceSpec>,
+    /// Timed rounds
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    rounds: u32,
+    /// Cache of the pack's store; empty at the start of each round
+    #[arg(long, default_value = "64MB", value_name = "BYTES", value_parser = parse_bytes)]
+    cache: u64,
+    /// Load each file only the first time that the run does
+    #[arg(long)]
+    unique: bool,
+    /// Before each trial empty the caches of the whole machine, names and inodes too (root)
+    #[arg(long)]
+    drop_all_caches: bool,
+    /// Exit with 1 if the pack on demand takes longer than the loose files by more than this
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    fail_if_slower: Option<f64>,
+    /// Print the figures as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Compares, prints, and judges if asked to.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let loads = Loads::read(&args.trace)?;
+    let options = Options {
+        run: args.run,
+        device: args.device,
+        rounds: args.rounds,
+        cache_bytes: args.cache,
+        unique: args.unique,
+        drop_all_caches: args.drop_all_caches,
+    };
+    let mut progress = output::progress("Comparing");
+    let comparison = compare(&args.directory, &args.pack, &loads, &options, &mut progress)?;
+    drop(progress);
+    if args.json {
+        output::json(&comparison)?;
+    } else {
+        output::text(&report(&comparison))?;
+    }
+    let too_slow = args.fail_if_slower.is_some_and(|percent| comparison.is_slower_by(percent));
+    Ok(if too_slow { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// `5%`, `5 %` or `5`.
+fn parse_percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    let percent: Option<f64> = number.parse().ok();
+    percent
+        .filter(|percent| percent.is_finite() && *percent >= 0.0)
+        .ok_or_else(|| format!("`{text}` is no percentage: write it as 5%"))
+}
+
+/// The whole report as text.
+fn report(comparison: &Comparison) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "{}", what(comparison));
+    left_out(&mut text, comparison);
+    let _ = writeln!(text, "{}", coldness(comparison));
+    if let Some(device) = &comparison.device {
+        let _ = writeln!(text, "on a modelled device: {device}");
+    }
+    let _ = write!(text, "\n{}\n{}", rivals_table(&comparison.rivals), headline(comparison));
+    text
+}
+
+fn what(comparison: &Comparison) -> String {
+    let again = match comparison.repeats {
+        0 => String::new(),
+        repeats => format!(", {} of them of a file loaded before", format_count(repeats)),
+    };
+    format!(
+        "run {} of {}: {} loads of {}{again}; median of {}",
+        comparison.run,
+        comparison.runs,
+        format_count(comparison.loads),
+        format_bytes(comparison.bytes),
+        if comparison.rounds == 1 { "1 round".to_owned() } else { format!("{} rounds", comparison.rounds) }
+    )
+}
+
+fn left_out(text: &mut String, comparison: &Comparison) {
+    let missing = &comparison.missing;
+    if missing.loads > 0 {
+        let _ = writeln!(
+            text,
+            "left out on both sides: {} loads of {} files not in the folder and {} not in the pack, such as {}",
+            format_count(missing.loads),
+            format_count(missing.in_directory),
+            format_count(missing.in_pack),
+            missing.named.join(", ")
+        );
+    }
+}
+
+/// What was cached at the start, and how cold the trials were.
+fn coldness(comparison: &Comparison) -> String {
+    let mut left = Coldness::default();
+    comparison.rivals.iter().for_each(|rival| left.merge(rival.least_cold.clone()));
+    let dropped = match (left.could_not_drop, left.unknown) {
+        (0, 0) => "dropped before each trial".to_owned(),
+        (0, unknown) => {
+            format!("dropped, but of {} files the kernel does not say what is left", format_count(unknown))
+        }
+        _ => format!(
+            "dropped but for {} that another program uses, such as {}",
+            format_bytes(left.resident_bytes_after_drop),
+            left.could_not_drop_examples.join(", ")
+        ),
+    };
+    let names = if left.metadata_dropped { "" } else { "; directories and inodes may stay cached" };
+    format!(
+        "cached at the start: {} of the loose files, {} of the pack; {dropped}{names}",
+        of(&comparison.loose_at_start),
+        of(&comparison.pack_at_start)
+    )
+}
+
+fn of(start: &Coldness) -> String {
+    match (start.resident_bytes_before, start.unknown) {
+        (0, 0) => "nothing".to_owned(),
+        (0, _) => "an unknown part".to_owned(),
+        (bytes, _) => format!("{} of {}", format_bytes(bytes), format_bytes(start.bytes)),
+    }
+}
+
+fn known_bytes(bytes: Option<u64>) -> String {
+    bytes.map_or_else(|| "unknown".to_owned(), format_bytes)
+}
+
+/// The before-and-after table, which `tour` ends with too.
+pub(crate) fn rivals_table(rivals: &[Figures]) -> String {
+    let row = |rival: &Figures| {
+        vec![
+            rival.name.clone(),
+            format_duration(rival.median_ns),
+            format!("{:.1}×", rival.ratio),
+            rival.requests.map_or_else(|| "unknown".to_owned(), format_count),
+            known_bytes(rival.bytes),
+        ]
+    };
+    let header = ["loaded from", "time", "faster", "requests", "bytes read"];
+    seekless::report::table(&header, rivals.iter().map(row).collect())
+}
+
+fn headline(comparison: &Comparison) -> String {
+    let ratio = comparison.pack().ratio;
+    if ratio >= 1.0 {
+        format!("The pack is {ratio:.1} times as fast as the loose files.\n")
+    } else {
+        format!("The pack takes {:.1} times as long as the loose files.\n", 1.0 / ratio)
+    }
+}

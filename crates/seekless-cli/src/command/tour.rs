@@ -1,0 +1,141 @@
+//! `seekless tour`: the whole path on a sample workload, with a before-and-after table.
+
+use super::compare::rivals_table;
+use crate::{interrupt, output};
+use anyhow::Context;
+use seekless::device::DeviceSpec;
+use seekless::report::{BarRow, bars};
+use seekless::tools::tour::{Event, Options, Step, Tour, room_for, tour};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// See the whole path on a sample workload: record, order, pack, compare.
+///
+/// Makes a tree of some 3,000 small files as a game has them, records a small reader in three runs of about 300 loads, lays
+/// the files out in the order of the first two, and loads the third, which that order was not made from, on a modelled
+/// disk: from the loose files and from the pack. Each step says the command that you would type. Takes about a minute and
+/// 300 MB of disk, needs no root, and removes what it made.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  seekless tour
+  seekless tour --keep sample
+  seekless tour --device iops=500,bandwidth=150MB/s --json")]
+pub struct Args {
+    /// Work in this folder, new or empty, and leave everything there
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// The modelled disk that the last step loads on
+    #[arg(long, default_value = "iops=120,bandwidth=150MB/s", value_name = "SPEC")]
+    device: DeviceSpec,
+    /// Print the figures as JSON
+    #[arg(long)]
+    json: bool,
+    /// A tenth of the files, one round: for tests
+    #[arg(long, hide = true)]
+    small: bool,
+}
+
+/// Walks the path in a temporary folder, or in the one to keep.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let options = options(&args)?;
+    match &args.keep {
+        Some(directory) => {
+            prepare(directory)?;
+            walk(directory, &options, &args)?;
+        }
+        None => {
+            let parent = room_for(&options)?;
+            let directory = tempfile::Builder::new().prefix("seekless-tour-").tempdir_in(&parent)?;
+            interrupt::remove_when_interrupted(directory.path())?;
+            walk(directory.path(), &options, &args)?;
+            directory.close().context("cannot remove the tour's temporary folder")?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn options(args: &Args) -> anyhow::Result<Options> {
+    let program =
+        std::env::current_exe().context("cannot find the running command, which the tour records")?;
+    let reader: Vec<OsString> = vec![program.into(), "__tour-reader".into()];
+    let base = if args.small { Options::small(reader) } else { Options::full(reader) };
+    Ok(Options { device: args.device, ..base })
+}
+
+fn prepare(directory: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
+    let mut entries =
+        directory.read_dir().with_context(|| format!("cannot look into {}", directory.display()))?;
+    anyhow::ensure!(
+        entries.next().is_none(),
+        "{} is not empty: give --keep a new or empty folder",
+        directory.display()
+    );
+    Ok(())
+}
+
+fn walk(directory: &Path, options: &Options, args: &Args) -> anyhow::Result<()> {
+    if !args.json {
+        output::text(&welcome(directory, args.keep.is_some()))?;
+    }
+    let mut bar: Option<(&'static str, Box<dyn FnMut(u64, u64)>)> = None;
+    let mut steps = 0;
+    let done = tour(directory, options, &mut |event| match event {
+        Event::Progress { what, done, total } => {
+            if bar.as_ref().is_none_or(|(shown, _)| *shown != what) {
+                bar = Some((what, Box::new(output::progress(what))));
+            }
+            if let Some((_, update)) = &mut bar {
+                update(done, total);
+            }
+        }
+        Event::Step(step) => {
+            bar = None;
+            steps += 1;
+            if !args.json {
+                // A reader that went away is noticed by the report at the end.
+                let _ = output::text(&step_text(steps, step));
+            }
+        }
+    })?;
+    if args.json { output::json(&done) } else { output::text(&ending(&done, directory, args.keep.is_some())) }
+}
+
+fn welcome(directory: &Path, keep: bool) -> String {
+    let fate = if keep { "stays there" } else { "is removed at the end; --keep DIR keeps it" };
+    format!(
+        "A game loads its files; then it loads them from a pack in the order it reads them.\n\
+         All of it happens in {} and {fate}.\n",
+        directory.display()
+    )
+}
+
+fn step_text(number: u32, step: &Step) -> String {
+    let commands: String = step.commands.iter().map(|command| format!("   $ {command}\n")).collect();
+    format!("\n{number}. {}\n{commands}   {}\n", step.title, step.found)
+}
+
+fn ending(done: &Tour, directory: &Path, keep: bool) -> String {
+    let rivals = &done.comparison.rivals;
+    let rows: Vec<BarRow> = rivals
+        .iter()
+        .map(|rival| BarRow {
+            label: rival.name.clone(),
+            value: rival.median_ns as f64,
+            figure: format!("{:.1}×", rival.ratio),
+        })
+        .collect();
+    let kept = if keep { format!("Everything is in {}.\n", directory.display()) } else { String::new() };
+    format!(
+        "\nBefore and after: a run that the order was not made from, on {}\n\n{}\n{}\n{kept}\
+         Next, with your own program:\n   \
+         $ seekless record -o run.parquet -- YOUR PROGRAM\n   \
+         $ seekless pack DIR -o data.zip --trace run.parquet\n   \
+         $ seekless compare DIR data.zip --trace run.parquet\n",
+        done.comparison.device.as_deref().unwrap_or("this disk"),
+        rivals_table(rivals),
+        bars(&rows, 40),
+    )
+}

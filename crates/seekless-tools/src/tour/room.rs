@@ -1,0 +1,76 @@
+//! Where the tour may work: a real disk (O_DIRECT, and a page cache that can be emptied) with enough room.
+
+use super::{Options, sample};
+use crate::error::{Error, ErrorKind, Result};
+use seekless_device::units::format_bytes;
+use std::path::{Path, PathBuf};
+
+/// Bytes that the full tour needs: the tree, the pack, the traces and some air.
+const FULL_BYTES: u64 = 300_000_000;
+/// The file system type of a tmpfs, whose files lie in memory (linux/magic.h).
+const TMPFS: u64 = 0x0102_1994;
+
+/// The folder to make the tour's temporary one in: `$TMPDIR`, else `/tmp` or `/var/tmp`, the first on a real disk with room.
+///
+/// # Errors
+/// When none has enough room; names each and what it lacks.
+pub fn room_for(options: &Options) -> Result<PathBuf> {
+    let wanted: Vec<PathBuf> = match std::env::var_os("TMPDIR") {
+        Some(directory) if !directory.is_empty() => vec![directory.into(), "/var/tmp".into()],
+        _ => vec!["/tmp".into(), "/var/tmp".into()],
+    };
+    first_with_room(&wanted, needed_bytes(options))
+}
+
+fn needed_bytes(options: &Options) -> u64 {
+    FULL_BYTES * options.files as u64 / sample::FULL_FILES as u64
+}
+
+/// The first on a disk, else the first at all; a tmpfs only makes the cold trials less so.
+fn first_with_room(directories: &[PathBuf], bytes: u64) -> Result<PathBuf> {
+    let mut lacks = Vec::new();
+    let mut in_memory = None;
+    for directory in directories {
+        match look(directory) {
+            Ok((free, _)) if free < bytes => {
+                lacks.push(format!("{} has {} free", directory.display(), format_bytes(free)));
+            }
+            Ok((_, false)) => return Ok(directory.clone()),
+            Ok((_, true)) => in_memory = in_memory.or(Some(directory.clone())),
+            Err(error) => lacks.push(format!("{}: {error}", directory.display())),
+        }
+    }
+    in_memory.ok_or_else(|| {
+        let message = format!(
+            "the tour needs {} of room, but {}: give a roomy folder with --keep DIR or TMPDIR=DIR",
+            format_bytes(bytes),
+            lacks.join(" and ")
+        );
+        Error::new(ErrorKind::Missing, message)
+    })
+}
+
+/// Free bytes, and whether the folder lies in memory.
+fn look(directory: &Path) -> std::io::Result<(u64, bool)> {
+    let statistics = rustix::fs::statvfs(directory)?;
+    let kind = rustix::fs::statfs(directory)?.f_type;
+    Ok((statistics.f_bavail.saturating_mul(statistics.f_frsize), kind as u64 == TMPFS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_with_room_is_taken() {
+        let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+        assert_eq!(first_with_room(&["/nowhere/at/all".into(), here.clone()], 1).unwrap(), here);
+    }
+
+    #[test]
+    fn no_room_is_an_error_that_says_what_each_lacks() {
+        let error = first_with_room(&["/tmp".into(), "/nowhere/at/all".into()], u64::MAX).unwrap_err();
+        let message = error.to_string();
+        assert!(message.contains("/tmp has") && message.contains("/nowhere/at/all:"), "{message}");
+    }
+}

@@ -1,0 +1,177 @@
+//! The tour's sample tree: the files of a made-up game, sized as a real one's are.
+//!
+//! The sizes follow 0 A.D.'s data (36,051 files: a quarter below 550 bytes, half below 1.7 KB, three quarters below 41 KB,
+//! a long tail), cut at 2.5 MB so that the whole tree stays near 130 MB. A file's kind decides its quarter.
+
+use super::dice::Dice;
+
+/// Files of the full sample, about.
+pub(crate) const FULL_FILES: usize = 3_000;
+
+/// What of the game a file belongs to; a run loads some groups and not others.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Groups {
+    /// Loaded at every start, in this order: shaders, interface, configuration.
+    pub(crate) core: Vec<usize>,
+    /// Units of each faction; a unit is the files that one thing on screen needs.
+    pub(crate) factions: Vec<Vec<Vec<usize>>>,
+    /// Terrain of each biome.
+    pub(crate) biomes: Vec<Vec<usize>>,
+    /// Files of each map that no other map has.
+    pub(crate) maps: Vec<Vec<usize>>,
+    /// Music, campaigns, credits: loaded when chance has it.
+    pub(crate) extras: Vec<usize>,
+}
+
+/// The files by name with their sizes, and which belong together.
+#[derive(Clone, Debug)]
+pub(crate) struct Sample {
+    pub(crate) paths: Vec<String>,
+    pub(crate) bytes: Vec<u64>,
+    pub(crate) groups: Groups,
+}
+
+impl Sample {
+    /// Lays out about `files` files (at least a few dozen), the same for the same number.
+    pub(crate) fn new(files: usize) -> Self {
+        let mut maker = Maker { paths: Vec::new(), bytes: Vec::new(), dice: Dice::new(0x5EED) };
+        let scaled = |count: usize| (count * files / FULL_FILES).max(1);
+        let groups = Groups {
+            core: maker.core(scaled(170)),
+            factions: (0..8).map(|faction| maker.faction(faction, scaled(30))).collect(),
+            biomes: (0..6).map(|biome| maker.biome(biome, scaled(60))).collect(),
+            maps: (0..scaled(40)).map(|map| maker.map(map)).collect(),
+            extras: maker.extras(scaled(350)),
+        };
+        Sample { paths: maker.paths, bytes: maker.bytes, groups }
+    }
+
+    /// Bytes of all files.
+    pub(crate) fn total_bytes(&self) -> u64 {
+        self.bytes.iter().sum()
+    }
+}
+
+/// The quarter of the sizes that a kind of file falls into.
+#[derive(Clone, Copy)]
+enum Size {
+    Tiny,
+    Small,
+    Medium,
+    Large,
+}
+
+struct Maker {
+    paths: Vec<String>,
+    bytes: Vec<u64>,
+    dice: Dice,
+}
+
+impl Maker {
+    fn file(&mut self, path: String, size: Size) -> usize {
+        let bytes = self.size(size);
+        self.paths.push(path);
+        self.bytes.push(bytes);
+        self.paths.len() - 1
+    }
+
+    /// A size within the quarter, evenly spread over its logarithm; one large file in 25 is of the tail.
+    fn size(&mut self, size: Size) -> u64 {
+        let (low, high): (f64, f64) = match size {
+            Size::Tiny => (60.0, 550.0),
+            Size::Small => (550.0, 1_700.0),
+            Size::Medium => (1_700.0, 41_000.0),
+            Size::Large if self.dice.happens(0.04) => (300_000.0, 2_500_000.0),
+            Size::Large => (41_000.0, 300_000.0),
+        };
+        (low * (high / low).powf(self.dice.share())) as u64
+    }
+
+    /// Mostly small things: of 0 A.D.'s 1,735 files that every run loads, the mean is 14 KB.
+    fn core(&mut self, count: usize) -> Vec<usize> {
+        (0..count)
+            .map(|index| match index % 20 {
+                0..=6 => self.file(format!("shaders/effect_{index:03}.glsl"), Size::Tiny),
+                7..=14 => self.file(format!("gui/page_{index:03}.xml"), Size::Small),
+                15..=18 => self.file(format!("fonts/face_{index:03}.fnt"), Size::Medium),
+                _ => self.file(format!("art/textures/ui/panel_{index:03}.dds"), Size::Large),
+            })
+            .collect()
+    }
+
+    fn faction(&mut self, faction: usize, units: usize) -> Vec<Vec<usize>> {
+        (0..units).map(|unit| self.unit(&format!("faction_{faction}/unit_{unit:02}"))).collect()
+    }
+
+    fn unit(&mut self, name: &str) -> Vec<usize> {
+        vec![
+            self.file(format!("simulation/templates/{name}.xml"), Size::Tiny),
+            self.file(format!("art/variants/{name}.xml"), Size::Tiny),
+            self.file(format!("art/actors/{name}.xml"), Size::Small),
+            self.file(format!("art/materials/{name}.xml"), Size::Small),
+            self.file(format!("art/meshes/{name}.pmd"), Size::Medium),
+            self.file(format!("art/animation/{name}.psa"), Size::Medium),
+            self.file(format!("art/textures/skins/{name}.dds"), Size::Large),
+            self.file(format!("audio/voice/{name}.ogg"), Size::Large),
+        ]
+    }
+
+    fn biome(&mut self, biome: usize, count: usize) -> Vec<usize> {
+        (0..count)
+            .map(|index| match index % 3 {
+                0 => self.file(format!("art/terrains/biome_{biome}/type_{index:02}.xml"), Size::Tiny),
+                1 => self.file(format!("art/props/biome_{biome}/prop_{index:02}.pmd"), Size::Medium),
+                _ => self.file(format!("art/textures/terrain/biome_{biome}_{index:02}.dds"), Size::Large),
+            })
+            .collect()
+    }
+
+    fn map(&mut self, map: usize) -> Vec<usize> {
+        vec![
+            self.file(format!("maps/map_{map:02}/script.js"), Size::Small),
+            self.file(format!("maps/map_{map:02}/entities.xml"), Size::Medium),
+            self.file(format!("maps/map_{map:02}/heights.pmp"), Size::Large),
+            self.file(format!("maps/map_{map:02}/preview.dds"), Size::Medium),
+        ]
+    }
+
+    fn extras(&mut self, count: usize) -> Vec<usize> {
+        (0..count)
+            .map(|index| match index % 8 {
+                0 | 1 => self.file(format!("simulation/data/entry_{index:03}.json"), Size::Tiny),
+                2..=4 => self.file(format!("campaigns/chapter_{index:03}.xml"), Size::Small),
+                5 | 6 => self.file(format!("art/particles/effect_{index:03}.bin"), Size::Medium),
+                _ => self.file(format!("audio/music/theme_{index:03}.ogg"), Size::Large),
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn the_full_sample_has_the_sizes_of_a_game() {
+        let sample = Sample::new(FULL_FILES);
+        let mut sizes = sample.bytes.clone();
+        sizes.sort_unstable();
+        let at = |share: usize| sizes[sizes.len() * share / 100];
+        assert!((2_900..3_100).contains(&sizes.len()), "{} files", sizes.len());
+        assert!((400..700).contains(&at(25)), "a quarter below {}", at(25));
+        assert!((1_300..2_200).contains(&at(50)), "half below {}", at(50));
+        assert!((30_000..55_000).contains(&at(75)), "three quarters below {}", at(75));
+        assert!((100_000_000..150_000_000).contains(&sample.total_bytes()), "{} bytes", sample.total_bytes());
+        assert!(*sizes.last().unwrap() > 1_500_000, "a tail");
+    }
+
+    #[test]
+    fn names_are_unique_and_the_same_each_time() {
+        let sample = Sample::new(300);
+        let names: HashSet<&String> = sample.paths.iter().collect();
+        assert_eq!(names.len(), sample.paths.len());
+        let again = Sample::new(300);
+        assert_eq!((again.paths, again.bytes), (sample.paths, sample.bytes));
+    }
+}

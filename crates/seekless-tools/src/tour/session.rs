@@ -1,0 +1,139 @@
+//! Which files a run of the made-up game loads, and in which order: the same start, other levels, and some chance.
+//!
+//! Modelled on five recorded starts of 0 A.D. (`reference/archive-and-ordering.md` section 3): well over half of a run's
+//! files are loaded by every run, a tenth by no other, and the order differs a little each time because textures follow
+//! the rendering. The third run shares its parts with the first two but is a level that neither of them loaded.
+
+use super::dice::Dice;
+use super::sample::Sample;
+
+/// The parts of the game that a level needs.
+struct Level {
+    factions: [usize; 2],
+    biome: usize,
+    map: usize,
+}
+
+/// Two levels to learn from, and a third to be measured on: one faction from each, the second's biome, its own map.
+const LEVELS: [Level; 3] = [
+    Level { factions: [0, 1], biome: 0, map: 3 },
+    Level { factions: [1, 2], biome: 1, map: 17 },
+    Level { factions: [2, 0], biome: 1, map: 29 },
+];
+
+/// Runs that the tour records.
+pub(crate) const RUNS: usize = LEVELS.len();
+
+/// Chance that a file is put off until later files are loaded, as a texture is until it is first drawn.
+const LATE: f64 = 0.06;
+/// Files that a late one is put off by, at most.
+const LATE_BY: usize = 8;
+/// Chance that something unrelated to the level is loaded before the next file.
+const EXTRA: f64 = 0.04;
+/// Of a group, how much every level that has the group loads; the rest is a matter of chance.
+const ALWAYS: f64 = 0.2;
+
+/// The files that run `run` loads, in order; none twice.
+pub(crate) fn session(sample: &Sample, run: usize) -> Vec<usize> {
+    let level = &LEVELS[run % RUNS];
+    let mut dice = Dice::new(0x005E_0005 + run as u64);
+    let groups = &sample.groups;
+    let mut files = groups.core.clone();
+    files.extend(&groups.maps[level.map % groups.maps.len()]);
+    files.extend(partly(&groups.biomes[level.biome], 0.2, &mut dice));
+    for faction in level.factions {
+        let units: Vec<usize> = (0..groups.factions[faction].len()).collect();
+        for unit in partly(&units, 0.08, &mut dice) {
+            files.extend(&groups.factions[faction][unit]);
+        }
+    }
+    let files = with_extras(files, &groups.extras, &mut dice);
+    put_some_off(files, &mut dice)
+}
+
+/// The first part of a group for certain, and each of the others with `chance`.
+fn partly(group: &[usize], chance: f64, dice: &mut Dice) -> Vec<usize> {
+    let certain = (group.len() as f64 * ALWAYS).ceil() as usize;
+    let wanted = |&(index, _): &(usize, &usize)| index < certain || dice.happens(chance);
+    group.iter().enumerate().filter(wanted).map(|(_, &file)| file).collect()
+}
+
+fn with_extras(files: Vec<usize>, extras: &[usize], dice: &mut Dice) -> Vec<usize> {
+    let mut left = extras.to_vec();
+    let mut out = Vec::with_capacity(files.len() + files.len() / 16);
+    for file in files {
+        if !left.is_empty() && dice.happens(EXTRA) {
+            out.push(left.swap_remove(dice.below(left.len())));
+        }
+        out.push(file);
+    }
+    out
+}
+
+/// Moves a file here and there behind some of the files that follow it.
+fn put_some_off(mut files: Vec<usize>, dice: &mut Dice) -> Vec<usize> {
+    for index in 0..files.len() {
+        if dice.happens(LATE) {
+            let to = (index + 1 + dice.below(LATE_BY)).min(files.len() - 1);
+            files[index..=to].rotate_left(1);
+        }
+    }
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::FULL_FILES;
+    use super::*;
+    use std::collections::HashSet;
+
+    fn sets(sample: &Sample) -> Vec<HashSet<usize>> {
+        (0..RUNS).map(|run| session(sample, run).into_iter().collect()).collect()
+    }
+
+    #[test]
+    fn a_run_loads_about_three_hundred_files_once_each() {
+        let sample = Sample::new(FULL_FILES);
+        for run in 0..RUNS {
+            let files = session(&sample, run);
+            assert!((260..=340).contains(&files.len()), "run {run} loads {}", files.len());
+            assert_eq!(
+                files.iter().collect::<HashSet<_>>().len(),
+                files.len(),
+                "run {run} loads no file twice"
+            );
+        }
+    }
+
+    #[test]
+    fn runs_overlap_as_those_of_a_game_do() {
+        let sample = Sample::new(FULL_FILES);
+        let sets = sets(&sample);
+        for (a, b) in [(0, 1), (0, 2), (1, 2)] {
+            let common = sets[a].intersection(&sets[b]).count() as f64;
+            let either = sets[a].union(&sets[b]).count() as f64;
+            assert!((0.45..0.75).contains(&(common / either)), "Jaccard of {a} and {b}: {}", common / either);
+        }
+        let seen: HashSet<usize> = sets[0].union(&sets[1]).copied().collect();
+        let unseen = sets[2].difference(&seen).count() as f64 / sets[2].len() as f64;
+        assert!((0.06..0.2).contains(&unseen), "{unseen} of the third run is in neither of the others");
+    }
+
+    #[test]
+    fn the_third_run_is_not_in_the_order_of_the_others() {
+        let sample = Sample::new(FULL_FILES);
+        let next = |run: usize| -> HashSet<(usize, usize)> {
+            session(&sample, run).windows(2).map(|pair| (pair[0], pair[1])).collect()
+        };
+        let known: HashSet<_> = next(0).union(&next(1)).copied().collect();
+        let third = next(2);
+        let new = third.difference(&known).count() as f64 / third.len() as f64;
+        assert!((0.25..0.5).contains(&new), "{new} of the third run's steps are new");
+    }
+
+    #[test]
+    fn a_small_sample_still_makes_runs() {
+        let sample = Sample::new(100);
+        assert!((0..RUNS).all(|run| session(&sample, run).len() > 10));
+    }
+}

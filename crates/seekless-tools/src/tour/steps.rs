@@ -1,0 +1,211 @@
+//! The steps of the tour, one function each: do it, and say what a user would type and what was found.
+
+use super::layout::{Layout, lay_out};
+use super::recording::{import_run, record_run, write_list};
+use super::sample::Sample;
+use super::session::{RUNS, session};
+use super::tree::write_tree;
+use super::{Event, Options, Seeks, Step, Tour};
+use crate::compare::{self, Comparison, compare};
+use crate::error::{Error, ErrorKind, Result};
+use crate::{order, pack};
+use seekless_device::units::{format_bytes, format_count};
+use seekless_trace::Loads;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// Walks all steps.
+pub(crate) fn walk(directory: &Path, options: &Options, tell: &mut dyn FnMut(Event<'_>)) -> Result<Tour> {
+    let directory = directory.canonicalize().map_err(|error| {
+        Error::because(ErrorKind::Io, format!("cannot open folder {}", directory.display()), error)
+    })?;
+    let sample = Sample::new(options.files);
+    let mut guide = Guide { directory, options, sample, steps: Vec::new(), tell };
+    guide.make_tree()?;
+    let recorded = guide.record()?;
+    let layout = guide.order()?;
+    guide.pack(&layout.order)?;
+    let comparison = guide.compare()?;
+    Ok(Tour {
+        steps: guide.steps,
+        files: guide.sample.paths.len() as u64,
+        bytes: guide.sample.total_bytes(),
+        recorded,
+        seeks: layout.seeks,
+        comparison,
+    })
+}
+
+struct Guide<'a> {
+    directory: PathBuf,
+    options: &'a Options,
+    sample: Sample,
+    steps: Vec<Step>,
+    tell: &'a mut dyn FnMut(Event<'_>),
+}
+
+impl Guide<'_> {
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    fn trace(&self, run: usize) -> PathBuf {
+        self.path(&format!("run{}.parquet", run + 1))
+    }
+
+    fn said(&mut self, title: &str, commands: &[&str], found: String) {
+        let commands = commands.iter().map(ToString::to_string).collect();
+        let step = Step { title: title.to_owned(), commands, found };
+        (self.tell)(Event::Step(&step));
+        self.steps.push(step);
+    }
+
+    /// Writes the sample's files.
+    fn make_tree(&mut self) -> Result<()> {
+        let Guide { directory, sample, tell, .. } = self;
+        let what = "Making a sample tree";
+        write_tree(directory, sample, &mut |done, total| tell(Event::Progress { what, done, total }))?;
+        let found = format!(
+            "{} files, {}, in the sizes of a real game: half of them below {}.",
+            format_count(sample.paths.len() as u64),
+            format_bytes(sample.total_bytes()),
+            format_bytes(median(&sample.bytes)),
+        );
+        self.said("Make a sample game", &["seekless synth sample.csv sample"], found);
+        Ok(())
+    }
+
+    /// Records the three runs; whether that was allowed.
+    fn record(&mut self) -> Result<bool> {
+        let runs: Vec<Vec<usize>> = (0..RUNS).map(|run| session(&self.sample, run)).collect();
+        let mut recorded = true;
+        for (run, files) in runs.iter().enumerate() {
+            let list = self.path(&format!("run{}.txt", run + 1));
+            write_list(&list, &self.sample, files)?;
+            recorded = recorded && record_run(self.options, &self.path("sample"), &list, &self.trace(run))?;
+        }
+        if !recorded {
+            for (run, files) in runs.iter().enumerate() {
+                let csv = self.path(&format!("run{}.csv", run + 1));
+                import_run(&csv, &self.trace(run), &self.sample, files)?;
+            }
+        }
+        self.said(
+            "Record three runs of it, on different levels",
+            &record_commands(recorded),
+            runs_found(&runs, recorded),
+        );
+        Ok(recorded)
+    }
+
+    /// Orders by the first two runs, and scores the third.
+    fn order(&mut self) -> Result<Layout> {
+        let training = [self.trace(0), self.trace(1)];
+        let layout = lay_out(&self.path("sample"), &self.sample, &training, &read_loads(&[self.trace(2)])?)?;
+        order::write(&self.path("order.txt"), &layout.order)?;
+        let Seeks { loads, by_name, greedy } = layout.seeks;
+        let share = |seeks: u64| 100.0 * seeks as f64 / loads.max(1) as f64;
+        let found = format!(
+            "The third run, which the order has not seen, seeks in {:.0} % of its loads if the files lie by name, and in \
+             {:.0} % in this order.",
+            share(by_name),
+            share(greedy)
+        );
+        let command = "seekless order --trace run1.parquet run2.parquet -o order.txt";
+        self.said("Order the files by the first two runs", &[command], found);
+        Ok(layout)
+    }
+
+    fn pack(&mut self, order: &[String]) -> Result<()> {
+        let (tree, out) = (self.path("sample"), self.path("sample.zip"));
+        let tell = &mut self.tell;
+        let what = "Packing";
+        let packed = pack::pack(&tree, &out, order, &pack::Options::default(), &mut |done, total| {
+            tell(Event::Progress { what, done, total });
+        })?;
+        let found = format!(
+            "{} files in one Zip of {}, {} of them compressed; unzip and Python can read it.",
+            format_count(packed.entries - packed.directories),
+            format_bytes(packed.archive_bytes),
+            format_count(packed.deflated),
+        );
+        self.said(
+            "Pack them in that order",
+            &["seekless pack sample -o sample.zip --order order.txt"],
+            found,
+        );
+        Ok(())
+    }
+
+    /// Loads the third run from both.
+    fn compare(&mut self) -> Result<Comparison> {
+        let loads = read_loads(&[self.trace(2)])?;
+        let options = compare::Options {
+            device: Some(self.options.device),
+            rounds: self.options.rounds,
+            ..compare::Options::default()
+        };
+        let (tree, pack) = (self.path("sample"), self.path("sample.zip"));
+        let tell = &mut self.tell;
+        let what = "Loading from files and from the pack";
+        let comparison = compare(&tree, &pack, &loads, &options, &mut |done, total| {
+            tell(Event::Progress { what, done, total });
+        })?;
+        let command = format!(
+            "seekless compare sample sample.zip --trace run3.parquet --device {} --rounds {}",
+            self.options.device, self.options.rounds
+        );
+        let found = format!(
+            "{} loads of {}, each side from a cold start: the pack is {:.1} times as fast.",
+            format_count(comparison.loads),
+            format_bytes(comparison.bytes),
+            comparison.pack().ratio
+        );
+        self.said(
+            "Load the third run on a modelled disk, from the files and from the pack",
+            &[&command],
+            found,
+        );
+        Ok(comparison)
+    }
+}
+
+fn read_loads(traces: &[PathBuf]) -> Result<Loads> {
+    Loads::read(traces)
+        .map_err(|error| Error::because(ErrorKind::Trace, "cannot read back the sample's traces", error))
+}
+
+fn record_commands(recorded: bool) -> [&'static str; RUNS] {
+    if recorded {
+        [
+            "seekless record -o run1.parquet -- seekless __tour-reader sample run1.txt",
+            "seekless record -o run2.parquet -- seekless __tour-reader sample run2.txt",
+            "seekless record -o run3.parquet -- seekless __tour-reader sample run3.txt",
+        ]
+    } else {
+        [
+            "seekless trace import --format csv run1.csv -o run1.parquet",
+            "seekless trace import --format csv run2.csv -o run2.parquet",
+            "seekless trace import --format csv run3.csv -o run3.parquet",
+        ]
+    }
+}
+
+fn runs_found(runs: &[Vec<usize>], recorded: bool) -> String {
+    let counts: Vec<String> = runs.iter().map(|run| run.len().to_string()).collect();
+    let last = runs.last().map_or(&[][..], Vec::as_slice);
+    let known: HashSet<usize> = runs.iter().rev().skip(1).flatten().copied().collect();
+    let new = last.iter().filter(|file| !known.contains(file)).count();
+    let how = if recorded { "" } else { "Recording is refused here, so the runs were imported: " };
+    format!(
+        "{how}{} loads; {:.0} % of the third run's files are in neither of the others.",
+        counts.join(", "),
+        100.0 * new as f64 / last.len().max(1) as f64
+    )
+}
+
+fn median(bytes: &[u64]) -> u64 {
+    let mut bytes = bytes.to_vec();
+    bytes.sort_unstable();
+    bytes.get(bytes.len() / 2).copied().unwrap_or(0)
+}

@@ -1,0 +1,54 @@
+//! A shortened tour from end to end. What it times is not looked at, only what it counts.
+
+use super::*;
+use std::collections::BTreeSet;
+
+/// A reader made of what every machine has: `cat` of each file of the list, in the folder.
+fn reader() -> Vec<OsString> {
+    ["/bin/sh", "-c", "cd \"$0\" && xargs cat < \"$1\" > /dev/null"].map(OsString::from).to_vec()
+}
+
+/// A real disk if the crate lies on one.
+fn workplace() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap()
+}
+
+#[test]
+fn a_small_tour_ends_with_fewer_requests_from_the_pack() {
+    let directory = workplace();
+    let mut told = Vec::new();
+    let done = tour(directory.path(), &Options::small(reader()), &mut |event| match event {
+        Event::Step(step) => told.push(step.clone()),
+        Event::Progress { done, total, .. } => assert!(done <= total),
+    })
+    .unwrap();
+    assert_eq!(told, done.steps, "every step is told once, in order");
+    assert_eq!(done.steps.len(), 5);
+    let comparison = &done.comparison;
+    assert_eq!(comparison.missing.loads, 0);
+    assert_eq!(comparison.loads, session::session(&sample::Sample::new(300), 2).len() as u64);
+    let (loose, pack) = (comparison.loose().requests.unwrap(), comparison.pack().requests.unwrap());
+    assert!(pack * 3 < loose, "{pack} requests from the pack, {loose} from the files");
+    assert!(done.seeks.greedy < done.seeks.by_name, "{:?}", done.seeks);
+}
+
+#[test]
+fn the_tour_leaves_what_its_commands_name() {
+    let directory = workplace();
+    tour(directory.path(), &Options::small(reader()), &mut |_| {}).unwrap();
+    let names: BTreeSet<String> = directory
+        .path()
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let expected =
+        ["sample", "sample.csv", "run1.parquet", "run2.parquet", "run3.parquet", "order.txt", "sample.zip"];
+    assert!(expected.iter().all(|name| names.contains(*name)), "{names:?}");
+}
+
+#[test]
+fn a_tour_without_a_folder_names_it() {
+    let error = tour(Path::new("/nowhere/at/all"), &Options::small(reader()), &mut |_| {}).unwrap_err();
+    assert!(error.to_string().contains("/nowhere/at/all"), "{error}");
+}
