@@ -4,6 +4,7 @@ use crate::common::{read_all, reads, sample};
 use seekless_device::{Costs, DeviceModel, DeviceSpec, Io, Nanos};
 use seekless_engine::{Engine, EngineKind, Noop, Throttle, Throttled, build};
 use std::fs::File;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 const MIB: u64 = 1 << 20;
@@ -28,28 +29,31 @@ fn counts_requests_by_the_mebibyte_and_bytes_within_the_file() {
     assert!(counters.exact);
 }
 
-/// Ends the reads of a batch one step apart, last submitted first.
+/// Ends charges at once, and reads, last submitted first, once its gate is open.
 struct Backwards {
-    waiting: Vec<(Nanos, Io)>,
-    ended: Arc<Mutex<Vec<u64>>>,
+    waiting: Vec<Io>,
+    gate: Arc<AtomicBool>,
+}
+
+impl Backwards {
+    fn may_end(&self, io: &Io) -> bool {
+        io.bytes == 0 || self.gate.load(Ordering::SeqCst)
+    }
 }
 
 impl DeviceModel for Backwards {
     fn submit(&mut self, _now: Nanos, io: Io) {
-        let step = 1_000_000;
-        self.waiting.push((60 * step - io.offset * step, io));
-        self.waiting.sort_by_key(|&(end, _)| std::cmp::Reverse(end));
+        self.waiting.push(io);
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        self.waiting.last().map(|&(end, _)| end)
+        self.waiting.iter().any(|io| self.may_end(io)).then_some(0)
     }
 
     fn advance(&mut self, now: Nanos, done: &mut dyn FnMut(Nanos, Io)) {
-        while let Some((end, io)) = self.waiting.pop_if(|&mut (end, _)| end <= now) {
-            self.ended.lock().unwrap().push(io.offset);
-            done(end, io);
-        }
+        let (ended, waiting): (Vec<Io>, Vec<Io>) = self.waiting.iter().partition(|io| self.may_end(io));
+        self.waiting = waiting;
+        ended.into_iter().rev().for_each(|io| done(now, io));
     }
 
     fn costs(&self) -> Costs {
@@ -59,17 +63,21 @@ impl DeviceModel for Backwards {
 
 #[test]
 fn completions_come_in_the_models_order() {
-    let ended = Arc::new(Mutex::new(Vec::new()));
-    let model = Backwards { waiting: Vec::new(), ended: Arc::clone(&ended) };
+    let gate = Arc::new(AtomicBool::new(false));
+    let model = Backwards { waiting: Vec::new(), gate: Arc::clone(&gate) };
     let engine = Throttled::new(Arc::new(Noop::patterned()), Box::new(model)).unwrap();
     let file = Arc::new(File::open("/dev/null").unwrap());
     let ranges: Vec<(u64, usize)> = (0..50).map(|offset| (offset, 1)).collect();
     let (done, completions) = mpsc::channel();
     engine.submit(reads(&file, &ranges, &done));
     drop(done);
-    let order: Vec<u64> = completions.iter().map(|read| u64::from(read.buffer[0])).collect();
-    assert_eq!(order, *ended.lock().unwrap());
-    assert!(order.is_sorted_by(|first, second| first > second), "{order:?}");
+    // A charge queues behind the reads, so when it is over the timer has heard that they were read.
+    engine.charge(0);
+    assert!(completions.try_recv().is_err(), "the model has ended none of them");
+    gate.store(true, Ordering::SeqCst);
+    engine.charge(0);
+    let order: Vec<u8> = completions.iter().map(|read| read.buffer[0]).collect();
+    assert!(order.iter().copied().eq((0..50).rev()), "{order:?}");
 }
 
 #[test]
