@@ -223,6 +223,23 @@ pub fn resume(pid: i32, until: Until, signal: i32) -> io::Result<()> {
     request_of(request, pid, signal)
 }
 
+/// Who sent the signal that a tracee is about to get; 0 for the kernel and the terminal.
+///
+/// # Errors
+/// When the tracee does not stand before a signal.
+pub fn signal_sender(pid: i32) -> io::Result<i32> {
+    let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
+    // SAFETY: the kernel writes one siginfo to a live one, which all zeroes already makes valid.
+    unsafe {
+        if libc::ptrace(libc::PTRACE_GETSIGINFO, pid, ptr::null_mut::<libc::c_void>(), info.as_mut_ptr()) != 0
+        {
+            return Err(io::Error::last_os_error());
+        }
+        let info = info.assume_init();
+        Ok(if info.si_code > 0 { 0 } else { info.si_pid() })
+    }
+}
+
 /// Leaves a tracee in its group stop, until SIGCONT.
 ///
 /// # Errors

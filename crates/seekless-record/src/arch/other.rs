@@ -1,0 +1,43 @@
+//! Architectures without a table of calls: the crate builds, and `record` says that it cannot.
+
+use crate::call::Call;
+use seekless_sys::seccomp::When;
+use std::io;
+
+pub(crate) const SUPPORTED: bool = false;
+pub(crate) const AUDIT: u32 = 0;
+pub(crate) const NUMBERS_END: u32 = 0;
+pub(crate) const TABLE: &[(u32, When, Call)] = &[];
+
+/// The registers of nothing.
+pub(crate) struct Registers;
+
+impl Registers {
+    pub(crate) fn of(_: i32) -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        0
+    }
+
+    pub(crate) fn arguments(&self) -> [u64; 6] {
+        [0; 6]
+    }
+
+    pub(crate) fn result(&self) -> i64 {
+        0
+    }
+
+    pub(crate) fn is_foreign(&self) -> bool {
+        false
+    }
+
+    pub(crate) fn clone_flags(&self, _: impl Fn(u64) -> Option<u64>) -> Option<u64> {
+        None
+    }
+
+    pub(crate) fn without_untraced(self, _: i32) -> io::Result<()> {
+        Ok(())
+    }
+}

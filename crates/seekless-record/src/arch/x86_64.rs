@@ -1,0 +1,129 @@
+//! x86-64: the numbers of the calls that are followed, and where a stopped thread's registers hold them.
+
+use crate::call::{Call, Flags, Offset, Path};
+use nix::sys::ptrace;
+use nix::unistd::Pid;
+use seekless_sys::seccomp::When::{self, Always, ArgumentIn, ArgumentWith, ArgumentWithout};
+use std::io;
+
+pub(crate) const SUPPORTED: bool = true;
+/// AUDIT_ARCH_X86_64: EM_X86_64, 64 bits, little-endian.
+pub(crate) const AUDIT: u32 = 62 | 0x8000_0000 | 0x4000_0000;
+/// From here on the numbers are x32's.
+pub(crate) const NUMBERS_END: u32 = 0x4000_0000;
+
+const SYS_CLONE: u64 = 56;
+const SYS_FORK: u64 = 57;
+const SYS_VFORK: u64 = 58;
+const SYS_CLONE3: u64 = 435;
+/// The code segment of 64-bit programs; 32-bit ones have 0x23.
+const USER_CS: u64 = 0x33;
+
+/// F_DUPFD, F_SETFL, F_DUPFD_CLOEXEC: the other commands change nothing that is followed.
+const CONTROLS: &[u32] = &[0, 4, 1030];
+const ANONYMOUS: u32 = libc::MAP_ANONYMOUS as u32;
+/// `fstatat(fd, "", .., AT_EMPTY_PATH)` is how fstat is spelled today: it asks about a descriptor, not about a path.
+const EMPTY_PATH: u32 = libc::AT_EMPTY_PATH as u32;
+const UNSHARED: u32 = (libc::CLONE_FILES | libc::CLONE_FS) as u32;
+
+const HERE: Path = Path { directory: None, path: 0 };
+const AT: Path = Path { directory: Some(0), path: 1 };
+
+/// Number, when, what; the commonest first, since the filter asks in this order.
+pub(crate) const TABLE: &[(u32, When, Call)] = &[
+    (0, Always, Call::Read(Offset::Position)),
+    (17, Always, Call::Read(Offset::Argument)),
+    (1, Always, Call::Write(Offset::Position)),
+    (3, Always, Call::Close),
+    (257, Always, Call::Open(AT, Flags::Argument(2))),
+    (262, ArgumentWithout(3, EMPTY_PATH), Call::Stat(AT)),
+    (8, Always, Call::Seek),
+    (9, ArgumentWithout(3, ANONYMOUS), Call::Map),
+    (11, Always, Call::Unmap),
+    (4, Always, Call::Stat(HERE)),
+    (6, Always, Call::Stat(HERE)),
+    (332, ArgumentWithout(2, EMPTY_PATH), Call::Stat(AT)),
+    (2, Always, Call::Open(HERE, Flags::Argument(1))),
+    (72, ArgumentIn(1, CONTROLS), Call::Control),
+    (217, Always, Call::List),
+    (18, Always, Call::Write(Offset::Argument)),
+    (19, Always, Call::Read(Offset::Position)),
+    (20, Always, Call::Write(Offset::Position)),
+    (21, Always, Call::Stat(HERE)),
+    (26, Always, Call::SyncMapped),
+    (32, Always, Call::Duplicate),
+    (33, Always, Call::DuplicateTo),
+    (40, Always, Call::SendFile),
+    (SYS_CLONE as u32, ArgumentWith(0, libc::CLONE_UNTRACED as u32), Call::CloneUntraced),
+    (74, Always, Call::Sync),
+    (75, Always, Call::Sync),
+    (78, Always, Call::List),
+    (80, Always, Call::ChangeDirectory),
+    (81, Always, Call::ChangeDirectory),
+    (85, Always, Call::Open(HERE, Flags::Absent)),
+    (89, Always, Call::Stat(HERE)),
+    (209, Always, Call::Blind("io_submit")),
+    (267, Always, Call::Stat(AT)),
+    (269, Always, Call::Stat(AT)),
+    (272, ArgumentWith(0, UNSHARED), Call::Unshare),
+    (275, Always, Call::Splice),
+    (277, Always, Call::Sync),
+    (292, Always, Call::DuplicateTo),
+    (295, Always, Call::Read(Offset::Argument)),
+    (296, Always, Call::Write(Offset::Argument)),
+    (304, Always, Call::OpenHandle),
+    (326, Always, Call::CopyRange),
+    (327, Always, Call::Read(Offset::ArgumentOrPosition)),
+    (328, Always, Call::Write(Offset::ArgumentOrPosition)),
+    (425, Always, Call::Blind("io_uring_setup")),
+    (426, Always, Call::Blind("io_uring_enter")),
+    (436, Always, Call::CloseRange),
+    (437, Always, Call::Open(AT, Flags::Pointed(2))),
+    (439, Always, Call::Stat(AT)),
+];
+
+/// A stopped thread's registers.
+pub(crate) struct Registers(libc::user_regs_struct);
+
+impl Registers {
+    pub(crate) fn of(tid: i32) -> io::Result<Self> {
+        Ok(Self(ptrace::getregs(Pid::from_raw(tid))?))
+    }
+
+    /// The number of the call that it is in.
+    pub(crate) fn number(&self) -> u64 {
+        self.0.orig_rax
+    }
+
+    pub(crate) fn arguments(&self) -> [u64; 6] {
+        [self.0.rdi, self.0.rsi, self.0.rdx, self.0.r10, self.0.r8, self.0.r9]
+    }
+
+    /// At a call's exit: what it returned, or minus the error number.
+    pub(crate) fn result(&self) -> i64 {
+        self.0.rax as i64
+    }
+
+    /// Whether it runs 32-bit code, whose calls are not followed.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.0.cs != USER_CS
+    }
+
+    /// Within a call that makes a task: its CLONE flags. `read` fetches a word of the thread's memory.
+    pub(crate) fn clone_flags(&self, read: impl Fn(u64) -> Option<u64>) -> Option<u64> {
+        match self.number() {
+            _ if self.is_foreign() => None,
+            SYS_CLONE => Some(self.0.rdi),
+            SYS_CLONE3 => read(self.0.rdi),
+            SYS_VFORK => Some((libc::CLONE_VM | libc::CLONE_VFORK) as u64),
+            SYS_FORK => Some(0),
+            _ => None,
+        }
+    }
+
+    /// Before clone: takes CLONE_UNTRACED out of its flags, since an untraced child under the filter could open nothing.
+    pub(crate) fn without_untraced(mut self, tid: i32) -> io::Result<()> {
+        self.0.rdi &= !(libc::CLONE_UNTRACED as u64);
+        Ok(ptrace::setregs(Pid::from_raw(tid), self.0)?)
+    }
+}

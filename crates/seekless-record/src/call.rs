@@ -1,0 +1,132 @@
+//! What a system call means to the recorder, whatever its number: which arguments name files and where offsets come from.
+
+use seekless_sys::seccomp::{Filter, Rule};
+
+/// Which arguments name a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Path {
+    /// The argument with the directory descriptor; `None`: the current directory.
+    pub(crate) directory: Option<usize>,
+    /// The argument with the path's address.
+    pub(crate) path: usize,
+}
+
+/// Where an open's flags are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flags {
+    /// creat has none.
+    Absent,
+    /// In this argument.
+    Argument(usize),
+    /// At the address in this argument (openat2).
+    Pointed(usize),
+}
+
+/// Where a transfer starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offset {
+    /// At the open description's position, which moves.
+    Position,
+    /// At argument 3.
+    Argument,
+    /// At argument 3; the position if that is −1 (preadv2, pwritev2).
+    ArgumentOrPosition,
+}
+
+/// A call that is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    Open(Path, Flags),
+    OpenHandle,
+    Read(Offset),
+    Write(Offset),
+    SendFile,
+    CopyRange,
+    Splice,
+    Seek,
+    Map,
+    Unmap,
+    SyncMapped,
+    Sync,
+    Duplicate,
+    DuplicateTo,
+    Control,
+    Close,
+    CloseRange,
+    Stat(Path),
+    List,
+    ChangeDirectory,
+    Unshare,
+    CloneUntraced,
+    /// Reads or writes that the recorder cannot see are asked for here; they are counted.
+    Blind(&'static str),
+}
+
+/// Calls by number.
+#[derive(Debug)]
+pub(crate) struct Calls(Vec<Option<Call>>);
+
+impl Calls {
+    pub(crate) fn new() -> Self {
+        let mut calls = Vec::new();
+        for (number, _, call) in crate::arch::TABLE {
+            let number = *number as usize;
+            if calls.len() <= number {
+                calls.resize(number + 1, None);
+            }
+            calls[number] = Some(*call);
+        }
+        Self(calls)
+    }
+
+    pub(crate) fn get(&self, number: u64) -> Option<Call> {
+        *self.0.get(usize::try_from(number).ok()?)?
+    }
+}
+
+/// The filter that stops at these calls and no others.
+pub(crate) fn filter() -> Filter {
+    let rules: Vec<Rule> =
+        crate::arch::TABLE.iter().map(|(number, when, _)| Rule { number: *number, when: *when }).collect();
+    Filter::tracing(crate::arch::AUDIT, crate::arch::NUMBERS_END, &rules)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_names_each_number_once() {
+        let mut numbers: Vec<u32> = crate::arch::TABLE.iter().map(|row| row.0).collect();
+        let rows = numbers.len();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), rows);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn the_numbers_are_the_kernels() {
+        let calls = Calls::new();
+        let expected = [
+            (libc::SYS_read, Call::Read(Offset::Position)),
+            (libc::SYS_preadv2, Call::Read(Offset::ArgumentOrPosition)),
+            (libc::SYS_pwritev, Call::Write(Offset::Argument)),
+            (libc::SYS_openat2, Call::Open(Path { directory: Some(0), path: 1 }, Flags::Pointed(2))),
+            (libc::SYS_creat, Call::Open(Path { directory: None, path: 0 }, Flags::Absent)),
+            (libc::SYS_faccessat2, Call::Stat(Path { directory: Some(0), path: 1 })),
+            (libc::SYS_readlink, Call::Stat(Path { directory: None, path: 0 })),
+            (libc::SYS_copy_file_range, Call::CopyRange),
+            (libc::SYS_close_range, Call::CloseRange),
+            (libc::SYS_sync_file_range, Call::Sync),
+            (libc::SYS_getdents64, Call::List),
+            (libc::SYS_dup3, Call::DuplicateTo),
+            (libc::SYS_fchdir, Call::ChangeDirectory),
+            (libc::SYS_io_uring_enter, Call::Blind("io_uring_enter")),
+        ];
+        for (number, call) in expected {
+            assert_eq!(calls.get(number as u64), Some(call), "{number}");
+        }
+        assert_eq!(calls.get(u64::MAX), None);
+    }
+}

@@ -1,0 +1,156 @@
+//! Open file descriptions: what descriptors share through dup and fork. They hold the position, and know whether the whole
+//! file has been read through them. Counted by the descriptors, mappings and running calls that hold them.
+
+use crate::coverage::Coverage;
+use seekless_trace::FileId;
+
+/// A description's number; free again when the last holder has let go.
+pub(crate) type DescriptionId = u32;
+
+/// Who made a call, and when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    pub(crate) time_ns: u64,
+    pub(crate) pid: i32,
+    pub(crate) tid: i32,
+}
+
+/// One open of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Description {
+    pub(crate) file: FileId,
+    /// At its open; `None` for what has no size.
+    pub(crate) file_bytes: Option<u64>,
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+    pub(crate) opened: Moment,
+    pub(crate) position: u64,
+    pub(crate) append: bool,
+    /// A pipe, socket or terminal: it has no offsets.
+    pub(crate) stream: bool,
+    pub(crate) written: bool,
+    pub(crate) loaded: bool,
+    pub(crate) coverage: Coverage,
+}
+
+impl Description {
+    /// Takes note of a read, and says whether it completes the file: true once.
+    pub(crate) fn reads(&mut self, offset: u64, bytes: u64) -> bool {
+        let Some(size) = self.unloaded() else { return false };
+        if bytes > 0 && offset == 0 && bytes >= size {
+            self.loaded = true; // the commonest case needs no set
+        } else {
+            self.coverage.add(offset, bytes);
+            self.loaded = self.coverage.covers(size);
+        }
+        self.loaded
+    }
+
+    /// Takes note of a mapping, and says whether it completes the file.
+    pub(crate) fn maps(&mut self, offset: u64, bytes: u64) -> bool {
+        self.loaded = self.unloaded().is_some_and(|size| size > 0 && offset == 0 && bytes >= size);
+        self.loaded
+    }
+
+    /// The size that is still to be covered, if a load is still possible: what is also written is no asset.
+    fn unloaded(&self) -> Option<u64> {
+        self.file_bytes.filter(|_| !self.loaded && !self.written && !self.stream)
+    }
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(crate) struct Descriptions {
+    slots: Vec<Option<(u32, Description)>>,
+    free: Vec<DescriptionId>,
+}
+
+impl Descriptions {
+    /// A new one with one holder.
+    pub(crate) fn add(&mut self, description: Description) -> DescriptionId {
+        let slot = Some((1, description));
+        match self.free.pop() {
+            Some(id) => {
+                self.slots[id as usize] = slot;
+                id
+            }
+            None => {
+                self.slots.push(slot);
+                (self.slots.len() - 1) as DescriptionId
+            }
+        }
+    }
+
+    /// `id` must be held.
+    pub(crate) fn get(&mut self, id: DescriptionId) -> &mut Description {
+        match &mut self.slots[id as usize] {
+            Some((_, description)) => description,
+            None => unreachable!("description {id} is used by one who does not hold it"),
+        }
+    }
+
+    /// One more holder.
+    pub(crate) fn hold(&mut self, id: DescriptionId) -> DescriptionId {
+        if let Some((holders, _)) = &mut self.slots[id as usize] {
+            *holders += 1;
+        }
+        id
+    }
+
+    /// One holder less; the description itself when that was the last.
+    pub(crate) fn release(&mut self, id: DescriptionId) -> Option<Description> {
+        let slot = &mut self.slots[id as usize];
+        let (holders, _) = slot.as_mut()?;
+        *holders -= 1;
+        if *holders > 0 {
+            return None;
+        }
+        self.free.push(id);
+        slot.take().map(|(_, description)| description)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn of_bytes(bytes: u64) -> Description {
+        Description {
+            file: 0,
+            file_bytes: Some(bytes),
+            device: 0,
+            inode: 0,
+            opened: Moment { time_ns: 0, pid: 1, tid: 1 },
+            position: 0,
+            append: false,
+            stream: false,
+            written: false,
+            loaded: false,
+            coverage: Coverage::default(),
+        }
+    }
+
+    #[test]
+    fn a_load_is_told_once_and_only_when_every_byte_was_read() {
+        let mut parts = of_bytes(10);
+        assert!(!parts.reads(0, 4) && !parts.reads(5, 5));
+        assert!(parts.reads(4, 1) && !parts.reads(0, 10));
+        let mut mapped = of_bytes(10);
+        assert!(!mapped.maps(0, 9) && mapped.maps(0, 4096));
+        let mut written = of_bytes(10);
+        written.written = true;
+        assert!(!written.reads(0, 10));
+        let mut empty = of_bytes(0);
+        assert!(!empty.maps(0, 4096) && empty.reads(0, 0));
+    }
+
+    #[test]
+    fn the_last_holder_frees_it() {
+        let mut all = Descriptions::default();
+        let id = all.add(of_bytes(1));
+        all.hold(id);
+        assert!(all.release(id).is_none());
+        assert!(all.release(id).is_some());
+        assert_eq!(all.add(of_bytes(2)), id);
+    }
+}

@@ -1,0 +1,142 @@
+//! What /proc and the memory of a stopped thread say about it.
+
+use nix::sys::uio::{RemoteIoVec, process_vm_readv};
+use nix::unistd::Pid;
+use rustix::fs::FileType;
+use std::io::{self, IoSliceMut};
+
+const PATH_BYTES_MAX: usize = libc::PATH_MAX as usize;
+const PAGE_BYTES: u64 = 4096;
+/// Most paths are shorter, and a smaller copy is a faster one.
+const FIRST_BYTES: u64 = 256;
+
+/// What a descriptor leads to.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    /// The kernel's name for it: absolute and free of links for a file, `pipe:[123]` for a pipe.
+    pub(crate) name: Vec<u8>,
+    pub(crate) kind: FileType,
+    pub(crate) bytes: u64,
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+}
+
+/// What descriptor `fd` of thread `tid` is open on.
+pub(crate) fn descriptor(tid: i32, fd: i32) -> io::Result<Found> {
+    let link = format!("/proc/{tid}/fd/{fd}");
+    let mut name =
+        rustix::fs::readlink(link.as_str(), Vec::with_capacity(FIRST_BYTES as usize))?.into_bytes();
+    let stat = rustix::fs::stat(link.as_str())?;
+    if stat.st_nlink == 0 && name.ends_with(b" (deleted)") {
+        name.truncate(name.len() - b" (deleted)".len());
+    }
+    Ok(Found {
+        name,
+        kind: FileType::from_raw_mode(stat.st_mode),
+        bytes: stat.st_size.unsigned_abs(),
+        device: stat.st_dev,
+        inode: stat.st_ino,
+    })
+}
+
+/// The size now of what a descriptor is open on.
+pub(crate) fn descriptor_bytes(tid: i32, fd: i32) -> Option<u64> {
+    rustix::fs::stat(format!("/proc/{tid}/fd/{fd}")).ok().map(|stat| stat.st_size.unsigned_abs())
+}
+
+/// A description's position and open flags.
+pub(crate) fn position(tid: i32, fd: i32) -> Option<(u64, i32)> {
+    let text = std::fs::read_to_string(format!("/proc/{tid}/fdinfo/{fd}")).ok()?;
+    let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    Some((field("pos:")?.parse().ok()?, i32::from_str_radix(field("flags:")?, 8).ok()?))
+}
+
+/// The numbers of all open descriptors; `None` where /proc does not tell.
+pub(crate) fn descriptors(tid: i32) -> Option<Vec<i32>> {
+    let entries = std::fs::read_dir(format!("/proc/{tid}/fd")).ok()?;
+    Some(entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect())
+}
+
+/// The current directory.
+pub(crate) fn directory(tid: i32) -> Option<Vec<u8>> {
+    let link = format!("/proc/{tid}/cwd");
+    Some(rustix::fs::readlink(link, Vec::with_capacity(FIRST_BYTES as usize)).ok()?.into_bytes())
+}
+
+/// The process that a thread belongs to.
+pub(crate) fn process_of(tid: i32) -> Option<i32> {
+    let text = std::fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
+}
+
+/// The zero-ended path at `address`; `None` if it cannot be read or has no end.
+pub(crate) fn path(tid: i32, address: u64) -> Option<Vec<u8>> {
+    let mut path = Vec::new();
+    let mut at = address;
+    while path.len() < PATH_BYTES_MAX {
+        // Never over a page's end, beyond which there may be nothing.
+        let most = if path.is_empty() { FIRST_BYTES } else { PAGE_BYTES };
+        let bytes = (PAGE_BYTES - at % PAGE_BYTES).min(most);
+        let start = path.len();
+        path.resize(start + bytes as usize, 0);
+        let read = memory(tid, at, &mut path[start..])?;
+        path.truncate(start + read);
+        if let Some(end) = path[start..].iter().position(|byte| *byte == 0) {
+            path.truncate(start + end);
+            return Some(path);
+        }
+        at = at.checked_add(read as u64).filter(|_| read > 0)?;
+    }
+    None
+}
+
+/// The word at `address`.
+pub(crate) fn word(tid: i32, address: u64) -> Option<u64> {
+    let mut bytes = [0; 8];
+    (memory(tid, address, &mut bytes)? == 8).then(|| u64::from_le_bytes(bytes))
+}
+
+fn memory(tid: i32, address: u64, into: &mut [u8]) -> Option<usize> {
+    let remote = [RemoteIoVec { base: usize::try_from(address).ok()?, len: into.len() }];
+    process_vm_readv(Pid::from_raw(tid), &mut [IoSliceMut::new(into)], &remote).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsRawFd;
+
+    fn me() -> i32 {
+        i32::try_from(std::process::id()).unwrap()
+    }
+
+    #[test]
+    fn paths_and_words_are_read_from_memory() {
+        let long = [vec![b'a'; 3000], vec![0]].concat();
+        assert_eq!(path(me(), long.as_ptr() as u64).unwrap(), &long[..3000]);
+        assert_eq!(path(me(), 8), None);
+        let endless = vec![b'b'; PATH_BYTES_MAX * 4];
+        assert_eq!(path(me(), endless.as_ptr() as u64), None);
+        let value = 0x0102_0304_0506_0708_u64;
+        assert_eq!(word(me(), &raw const value as u64), Some(value));
+    }
+
+    #[test]
+    fn a_descriptor_is_found_with_its_position() {
+        use std::io::{Seek, SeekFrom, Write};
+        let folder = tempfile::tempdir().unwrap();
+        let name = folder.path().canonicalize().unwrap().join("a (deleted)");
+        let mut file = std::fs::File::options().append(true).create(true).open(&name).unwrap();
+        file.write_all(b"twelve bytes").unwrap();
+        file.seek(SeekFrom::Start(5)).unwrap();
+        let found = descriptor(me(), file.as_raw_fd()).unwrap();
+        assert_eq!(found.name, name.as_os_str().as_encoded_bytes());
+        assert_eq!((found.bytes, found.kind), (12, FileType::RegularFile));
+        let (position, flags) = position(me(), file.as_raw_fd()).unwrap();
+        assert_eq!((position, flags & libc::O_APPEND), (5, libc::O_APPEND));
+        assert!(descriptors(me()).unwrap().contains(&file.as_raw_fd()));
+        std::fs::remove_file(&name).unwrap();
+        assert_eq!(descriptor(me(), file.as_raw_fd()).unwrap().name, name.as_os_str().as_encoded_bytes());
+        assert_eq!(process_of(me()), Some(me()));
+    }
+}

@@ -1,0 +1,204 @@
+//! One recording from start to end: spool, child, trace loop, Parquet.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::recorded::{Recorded, Status};
+use crate::sink::{Sink, Written};
+use crate::tracer::{Settings, Traced, Tracer};
+use crate::{arch, call};
+use nix::sys::ptrace::{self, Options as Trace};
+use nix::unistd::Pid;
+use seekless_sys::tracee::{self, Failure, Waiting};
+use seekless_trace::{Metadata, RunInfo, SpoolWriter};
+use std::ffi::{CString, OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+const SOURCE: &str = "seekless record: seccomp and ptrace; memory-mapped files at the grain of calls; \
+                      latencies include the recorder's stops";
+
+/// How to record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Also pipes, sockets, terminals, /proc, /sys and /dev.
+    pub special: bool,
+    /// Replace an output, and a spool left by a killed recording, that are there already.
+    pub force: bool,
+}
+
+/// Runs `program` (found along PATH) with `args` and writes the trace of what it and its descendants read and write to
+/// `output`. Returns when the last of them has ended; the status is the program's own.
+///
+/// The program keeps this process's group, terminal, standard streams, environment and directory. While it runs, SIGINT,
+/// SIGTERM, SIGHUP and SIGQUIT to this process are passed on to it instead of ending the recording. If this process is
+/// killed, so is the program, and the spool (`output` with `.spool`) remains and opens as a trace.
+///
+/// Call it from one thread at a time that has no other children: it waits for all of the thread's children.
+///
+/// # Errors
+/// See [`ErrorKind`]. If the program was never executed, nothing is left behind; if the trace could not be written at the
+/// end, the spool is.
+pub fn record(program: &OsStr, args: &[OsString], output: &Path, options: &Options) -> Result<Recorded> {
+    if !arch::SUPPORTED {
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            format!(
+                "recording is not supported on this architecture ({}), only on x86_64",
+                std::env::consts::ARCH
+            ),
+        ));
+    }
+    let words = words(program, args)?;
+    let spool_path = spool_path(output);
+    check_outputs(output, &spool_path, options)?;
+    let metadata = Metadata { runs: vec![circumstances(program, args)], ..Metadata::default() };
+    let spool = SpoolWriter::create(&spool_path, &metadata).map_err(|error| {
+        Error::new(ErrorKind::Trace, format!("{} cannot be written", spool_path.display())).because(error)
+    })?;
+    let traced = trace(program, &words, spool, settings(output, &spool_path, options));
+    if traced.as_ref().is_err_and(|error| error.kind() != ErrorKind::Trace) {
+        let _ = std::fs::remove_file(&spool_path); // nothing ran, so nothing is in it
+    }
+    finish(traced?, output)
+}
+
+fn words(program: &OsStr, args: &[OsString]) -> Result<Vec<CString>> {
+    let words = std::iter::once(program).chain(args.iter().map(OsString::as_os_str));
+    let words: Result<Vec<CString>, _> = words.map(|word| CString::new(word.as_bytes())).collect();
+    words
+        .map_err(|error| Error::new(ErrorKind::CannotExecute, "an argument holds a zero byte").because(error))
+}
+
+fn spool_path(output: &Path) -> PathBuf {
+    let mut path = output.as_os_str().to_owned();
+    path.push(".spool");
+    path.into()
+}
+
+fn check_outputs(output: &Path, spool: &Path, options: &Options) -> Result<()> {
+    if options.force {
+        return Ok(());
+    }
+    let exists = |message| Err(Error::new(ErrorKind::Exists, message));
+    if output.symlink_metadata().is_ok() {
+        return exists(format!(
+            "{} is there already: name another file, or replace it with --force",
+            output.display()
+        ));
+    }
+    if spool.symlink_metadata().is_ok() {
+        return exists(format!(
+            "{} is there already, from a recording that was killed: keep it with `seekless trace recover`, \
+             or replace it with --force",
+            spool.display()
+        ));
+    }
+    Ok(())
+}
+
+fn settings(output: &Path, spool: &Path, options: &Options) -> Settings {
+    let own = [output, spool].into_iter().filter_map(|path| {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some(parent.canonicalize().ok()?.join(path.file_name()?).into_os_string().into_encoded_bytes())
+    });
+    Settings { special: options.special, own: own.collect() }
+}
+
+fn circumstances(program: &OsStr, args: &[OsString]) -> RunInfo {
+    let name = rustix::system::uname();
+    let text = |word: &OsStr| seekless_trace::escape_path(word.as_bytes());
+    RunInfo {
+        command: std::iter::once(program).chain(args.iter().map(OsString::as_os_str)).map(text).collect(),
+        directory: std::env::current_dir().map(|directory| text(directory.as_os_str())).unwrap_or_default(),
+        host: name.nodename().to_string_lossy().into_owned(),
+        kernel: name.release().to_string_lossy().into_owned(),
+        clock: "monotonic".into(),
+        source: SOURCE.into(),
+        started_unix_ns: SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .ok()
+            .map(|since| since.as_nanos() as u64),
+        ..RunInfo::default()
+    }
+}
+
+/// Starts the program and follows it to its end.
+fn trace(program: &OsStr, words: &[CString], spool: SpoolWriter, settings: Settings) -> Result<Traced> {
+    let own_failure =
+        |what: &'static str| move |error: io::Error| Error::new(ErrorKind::Io, what).because(error);
+    let child = tracee::spawn(words, &call::filter(), attach).map_err(|failure| explain(program, failure))?;
+    let Waiting { pid, .. } = child;
+    let sink = Sink::new(spool).map_err(own_failure("the thread that writes the spool cannot be started"))?;
+    let tracer = Tracer::new(pid, sink, settings);
+    let released = child.release().map_err(own_failure("the program's process died before it started"))?;
+    let traced = tracer.run().map_err(|error| {
+        Error::new(ErrorKind::Trace, "the program could no longer be waited for and was killed")
+            .because(error)
+    })?;
+    if traced.status.is_none() {
+        released.outcome().map_err(|failure| explain(program, failure))?;
+        return Err(Error::new(ErrorKind::Io, "the program's process died before it was executed"));
+    }
+    Ok(traced)
+}
+
+fn attach(pid: i32) -> io::Result<()> {
+    let options = Trace::PTRACE_O_TRACESECCOMP
+        | Trace::PTRACE_O_TRACESYSGOOD
+        | Trace::PTRACE_O_TRACEFORK
+        | Trace::PTRACE_O_TRACEVFORK
+        | Trace::PTRACE_O_TRACECLONE
+        | Trace::PTRACE_O_TRACEEXEC
+        | Trace::PTRACE_O_EXITKILL;
+    Ok(ptrace::seize(Pid::from_raw(pid), options)?)
+}
+
+fn explain(program: &OsStr, failure: Failure) -> Error {
+    let program = program.to_string_lossy();
+    match failure {
+        Failure::Start(error) if error.raw_os_error() == Some(libc::EPERM) => Error::new(
+            ErrorKind::Refused,
+            "this process may not trace another. In a container: start it with --cap-add=SYS_PTRACE, or a seccomp \
+             profile that allows ptrace. Else look at /proc/sys/kernel/yama/ptrace_scope: 0 and 1 suffice, 2 needs \
+             root, 3 forbids it. Nor can a program be recorded that is already traced (by strace, gdb, or another \
+             recording)",
+        )
+        .because(error),
+        Failure::Start(error) => Error::new(ErrorKind::Io, "the program cannot be started").because(error),
+        Failure::Filter(error) => Error::new(
+            ErrorKind::Refused,
+            "the kernel refused the seccomp filter: it needs Linux 4.8 with CONFIG_SECCOMP_FILTER, and a container \
+             that allows seccomp(2)",
+        )
+        .because(error),
+        Failure::Execute(error) if error.kind() == io::ErrorKind::NotFound => {
+            Error::new(ErrorKind::NotFound, format!("{program}: no such program")).because(error)
+        }
+        Failure::Execute(error) => {
+            Error::new(ErrorKind::CannotExecute, format!("{program} cannot be executed")).because(error)
+        }
+    }
+}
+
+/// Waits for the spool, says in it what became known, and turns it into the trace.
+fn finish(traced: Traced, output: &Path) -> Result<Recorded> {
+    let Traced { sink, mut summary, status, duration_ns } = traced;
+    let status = status.unwrap_or(Status::Exited(0));
+    summary.files = sink.files();
+    let cannot = || Error::new(ErrorKind::Trace, format!("{} cannot be written", output.display()));
+    let Some(Written { mut spool, lost, error }) = sink.finish() else { return Err(cannot()) };
+    summary.lost += lost;
+    if let Some(error) = error {
+        return Err(cannot().because(error));
+    }
+    let metadata = spool.metadata_mut();
+    metadata.lost = summary.lost;
+    for run in &mut metadata.runs {
+        run.duration_ns = Some(duration_ns);
+        run.exit_status = Some(status.code());
+        run.blind_spots = summary.blind_spots.clone();
+    }
+    spool.finish_into(output).map_err(|error| cannot().because(error))?;
+    Ok(Recorded { status, summary, duration_ns })
+}

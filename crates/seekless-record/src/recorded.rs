@@ -1,0 +1,75 @@
+//! What a recording came to: how the program ended, and how much of what it did was seen.
+
+use seekless_sys::signals;
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+/// How the program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It exited with this code.
+    Exited(i32),
+    /// A signal ended it.
+    Killed {
+        /// The signal.
+        signal: i32,
+        /// Whether a core was dumped.
+        core: bool,
+    },
+}
+
+impl Status {
+    /// As a shell says it: the code, or 128 + signal.
+    #[must_use]
+    pub fn code(self) -> i32 {
+        match self {
+            Status::Exited(code) => code,
+            Status::Killed { signal, .. } => 128 + signal,
+        }
+    }
+
+    /// Ends as the program did: hands back its exit code, or dies by its signal and does not return.
+    #[must_use]
+    pub fn imitate(self) -> ExitCode {
+        if let Status::Killed { signal, .. } = self {
+            signals::die_by(signal);
+        }
+        ExitCode::from(u8::try_from(self.code() & 0xff).unwrap_or(u8::MAX))
+    }
+}
+
+/// Counts of what was recorded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Rows of the trace.
+    pub accesses: u64,
+    /// Opens that succeeded.
+    pub opens: u64,
+    /// Opens that failed.
+    pub failed_opens: u64,
+    /// Bytes that read calls returned.
+    pub bytes_read: u64,
+    /// Bytes that write calls took.
+    pub bytes_written: u64,
+    /// Whole-file loads.
+    pub loads: u64,
+    /// Different names, those of failed opens among them.
+    pub files: u64,
+    /// Processes, the program itself among them.
+    pub processes: u64,
+    /// Calls that could not be understood or written.
+    pub lost: u64,
+    /// What the recorder could not see, and how often it was used: `io_uring_enter` → 20063.
+    pub blind_spots: BTreeMap<String, u64>,
+}
+
+/// A finished recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// How the program ended.
+    pub status: Status,
+    /// What was seen.
+    pub summary: Summary,
+    /// From start to the end of the last process, in nanoseconds.
+    pub duration_ns: u64,
+}

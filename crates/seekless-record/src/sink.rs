@@ -1,0 +1,146 @@
+//! Where rows go: through a queue to a thread that writes the spool, so that encoding is off the traced program's path and
+//! what a quiet program read last still reaches the spool within 250 ms.
+
+use hashbrown::HashMap;
+use seekless_trace::{Access, FileId, SpoolWriter};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+const BATCH_ROWS: usize = 4096;
+const BATCH_TIME: Duration = Duration::from_millis(250);
+/// Beyond this the program waits for the disk: memory stays bounded and nothing is lost.
+const QUEUE_ROWS_MAX: usize = 1 << 20;
+
+#[derive(Debug, Default)]
+struct Queue {
+    rows: Vec<Access>,
+    /// Of the files that are new in `rows`, in the order of their numbers.
+    names: Vec<String>,
+    done: bool,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    queue: Mutex<Queue>,
+    more: Condvar,
+    room: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What came of the writing.
+pub(crate) struct Written {
+    pub(crate) spool: SpoolWriter,
+    /// Rows that could not be written, and the first reason.
+    pub(crate) lost: u64,
+    pub(crate) error: Option<seekless_trace::Error>,
+}
+
+/// The recorder's end of the queue.
+pub(crate) struct Sink {
+    shared: Arc<Shared>,
+    writer: Option<JoinHandle<Written>>,
+    numbers: HashMap<Vec<u8>, FileId, foldhash::fast::RandomState>,
+    names: Vec<Vec<u8>>,
+}
+
+impl Sink {
+    pub(crate) fn new(spool: SpoolWriter) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared::default());
+        let theirs = Arc::clone(&shared);
+        let writer = std::thread::Builder::new()
+            .name("seekless-spool".into())
+            .spawn(move || write(&theirs, Written { spool, lost: 0, error: None }))?;
+        Ok(Self { shared, writer: Some(writer), numbers: HashMap::default(), names: Vec::new() })
+    }
+
+    /// The number of the file with this absolute name.
+    pub(crate) fn file(&mut self, name: &[u8]) -> FileId {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = self.names.len() as FileId;
+        self.names.push(name.to_vec());
+        self.numbers.insert(name.to_vec(), number);
+        self.shared.lock().names.push(seekless_trace::escape_path(name));
+        number
+    }
+
+    /// The name of a number that [`Sink::file`] gave.
+    pub(crate) fn name(&self, file: FileId) -> &[u8] {
+        &self.names[file as usize]
+    }
+
+    /// How many files have been named.
+    pub(crate) fn files(&self) -> u64 {
+        self.names.len() as u64
+    }
+
+    pub(crate) fn push(&self, access: Access) {
+        let mut queue = self.shared.lock();
+        while queue.rows.len() >= QUEUE_ROWS_MAX {
+            queue = self.shared.room.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+        queue.rows.push(access);
+        if queue.rows.len() == BATCH_ROWS {
+            self.shared.more.notify_one();
+        }
+    }
+
+    /// Waits until all is written. `None` if the writing thread panicked.
+    pub(crate) fn finish(mut self) -> Option<Written> {
+        self.end();
+        self.writer.take()?.join().ok()
+    }
+
+    fn end(&self) {
+        self.shared.lock().done = true;
+        self.shared.more.notify_one();
+    }
+}
+
+impl Drop for Sink {
+    fn drop(&mut self) {
+        self.end(); // the thread writes what it has and goes; the spool stays
+    }
+}
+
+fn write(shared: &Shared, mut written: Written) -> Written {
+    let mut names = Vec::new();
+    let mut rows = Vec::new();
+    loop {
+        let (done, late) = take(shared, &mut names, &mut rows);
+        shared.room.notify_one();
+        for access in rows.drain(..) {
+            if written.error.is_some() {
+                written.lost += 1;
+            } else if let Err(error) = written.spool.push(access, &names[access.file as usize]) {
+                written.error = Some(error);
+                written.lost += 1;
+            }
+        }
+        if (done || late) && written.error.is_none() {
+            written.error = written.spool.flush().err();
+        }
+        if done {
+            return written;
+        }
+    }
+}
+
+/// Waits for a batch, the time, or the end; true, true: the end, the time.
+fn take(shared: &Shared, names: &mut Vec<String>, rows: &mut Vec<Access>) -> (bool, bool) {
+    let queue = shared.lock();
+    let waited = shared
+        .more
+        .wait_timeout_while(queue, BATCH_TIME, |queue| queue.rows.len() < BATCH_ROWS && !queue.done);
+    let (mut queue, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+    names.append(&mut queue.names);
+    std::mem::swap(&mut queue.rows, rows);
+    (queue.done, timeout.timed_out())
+}

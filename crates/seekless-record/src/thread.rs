@@ -1,0 +1,68 @@
+//! A followed thread: the descriptor table, address space and directory that it shares with others as the kernel's tasks
+//! do, and the call that it is in.
+
+use crate::call::Call;
+use crate::descriptions::DescriptionId;
+use crate::space::Space;
+use hashbrown::HashMap;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What a descriptor is to the recorder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// Something that is not recorded.
+    Other,
+    /// A holder of this description.
+    File(DescriptionId),
+}
+
+/// Descriptors by number. One that is missing is looked up when it is first used, so that descriptors that come by
+/// ways of their own (a socket, pidfd_getfd) are found too.
+pub(crate) type Table = HashMap<i32, Entry, foldhash::fast::RandomState>;
+
+/// A thread of the recorded program.
+#[derive(Debug)]
+pub(crate) struct Thread {
+    pub(crate) pid: i32,
+    pub(crate) files: Rc<RefCell<Table>>,
+    pub(crate) space: Rc<RefCell<Space>>,
+    /// The current directory, once it was needed.
+    pub(crate) directory: Rc<RefCell<Option<Vec<u8>>>>,
+    pub(crate) pending: Option<Pending>,
+}
+
+impl Thread {
+    /// A process of which nothing is known yet.
+    pub(crate) fn new(pid: i32) -> Self {
+        Self { pid, files: Rc::default(), space: Rc::default(), directory: Rc::default(), pending: None }
+    }
+}
+
+/// A call between its entry and its exit.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub(crate) call: Call,
+    pub(crate) arguments: [u64; 6],
+    pub(crate) time_ns: u64,
+    /// The path argument, as written.
+    pub(crate) path: Option<Vec<u8>>,
+    /// Of an open: its flags.
+    pub(crate) flags: u64,
+    /// What it reads from, and what it writes to; held.
+    pub(crate) from: Option<DescriptionId>,
+    pub(crate) into: Option<DescriptionId>,
+    /// Offsets that the program gave in memory, for `from` and `into`.
+    pub(crate) offsets: [Option<u64>; 2],
+}
+
+impl Pending {
+    pub(crate) fn new(call: Call, arguments: [u64; 6], time_ns: u64) -> Self {
+        Self { call, arguments, time_ns, path: None, flags: 0, from: None, into: None, offsets: [None, None] }
+    }
+
+    /// Argument `at` as a descriptor: the kernel looks at its low half only.
+    pub(crate) fn descriptor(&self, at: usize) -> i32 {
+        self.arguments[at] as i32
+    }
+}

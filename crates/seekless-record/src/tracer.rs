@@ -1,0 +1,212 @@
+//! The loop around `waitpid`: each stop of a traced thread is understood, noted and resumed at once.
+
+mod enter;
+mod leave;
+mod life;
+mod rows;
+mod tables;
+mod transfer;
+
+use crate::arch::Registers;
+use crate::call::Calls;
+use crate::descriptions::{Descriptions, Moment};
+use crate::paths::Paths;
+use crate::recorded::{Status, Summary};
+use crate::sink::Sink;
+use crate::thread::Thread;
+use hashbrown::{HashMap, HashSet};
+use seekless_sys::signals::{self, Forwarding};
+use seekless_sys::tracee::{self, Stop, Until};
+use std::io;
+use std::time::Instant;
+
+/// Two equal signals so close, one from the sender and one passed on, are one that was sent to the whole group.
+const SAME_SIGNAL_NS: u64 = 100_000_000;
+
+/// What a recording is made with.
+pub(crate) struct Settings {
+    /// Also pipes, sockets, terminals, /proc, /sys and /dev.
+    pub(crate) special: bool,
+    /// Absolute names of the recorder's own files.
+    pub(crate) own: Vec<Vec<u8>>,
+}
+
+/// All that is known of the traced program.
+pub(crate) struct Tracer {
+    settings: Settings,
+    sink: Sink,
+    calls: Calls,
+    started: Instant,
+    /// When the stop at hand was seen, from `started`.
+    now_ns: u64,
+    main: i32,
+    /// The program has been executed; before, its calls are the recorder's.
+    live: bool,
+    status: Option<Status>,
+    threads: HashMap<i32, Thread, foldhash::fast::RandomState>,
+    /// Threads that stopped, or ended, before their maker's event told of them.
+    early: HashMap<i32, Stop>,
+    ended_early: HashSet<i32>,
+    descriptions: Descriptions,
+    paths: Paths,
+    forwarding: Option<Forwarding>,
+    /// The last signal of the program: number, whether this process sent it, when.
+    last_signal: (i32, bool, u64),
+    summary: Summary,
+}
+
+/// What is left when the last process has ended.
+pub(crate) struct Traced {
+    pub(crate) sink: Sink,
+    pub(crate) summary: Summary,
+    /// `None`: the program was never executed.
+    pub(crate) status: Option<Status>,
+    pub(crate) duration_ns: u64,
+}
+
+impl Tracer {
+    /// For the attached child `main`.
+    pub(crate) fn new(main: i32, sink: Sink, settings: Settings) -> Self {
+        Self {
+            settings,
+            sink,
+            calls: Calls::new(),
+            started: Instant::now(),
+            now_ns: 0,
+            main,
+            live: false,
+            status: None,
+            threads: [(main, Thread::new(main))].into_iter().collect(),
+            early: HashMap::new(),
+            ended_early: HashSet::new(),
+            descriptions: Descriptions::default(),
+            paths: Paths::default(),
+            forwarding: Forwarding::to(main),
+            last_signal: (0, false, 0),
+            summary: Summary { processes: 1, ..Summary::default() },
+        }
+    }
+
+    /// Follows the program until it and all that it started have ended.
+    ///
+    /// # Errors
+    /// When tracees can no longer be waited for; they are killed then.
+    pub(crate) fn run(mut self) -> io::Result<Traced> {
+        while !self.threads.is_empty() {
+            match tracee::wait(-1) {
+                Ok((tid, stop)) => {
+                    self.now_ns = self.started.elapsed().as_nanos() as u64;
+                    self.stopped(tid, stop);
+                }
+                Err(error) if error.raw_os_error() == Some(libc::EINTR) => self.pass_to_the_rest(),
+                Err(error) if error.raw_os_error() == Some(libc::ECHILD) => break,
+                Err(error) => {
+                    self.threads.values().for_each(|thread| drop(signals::send(thread.pid, libc::SIGKILL)));
+                    return Err(error);
+                }
+            }
+        }
+        Ok(Traced {
+            duration_ns: self.started.elapsed().as_nanos() as u64,
+            sink: self.sink,
+            summary: self.summary,
+            status: self.status.filter(|_| self.live),
+        })
+    }
+
+    fn stopped(&mut self, tid: i32, stop: Stop) {
+        match stop {
+            Stop::Exited(code) => return self.ended(tid, Status::Exited(code)),
+            Stop::Killed { signal, core } => return self.ended(tid, Status::Killed { signal, core }),
+            _ => {}
+        }
+        if !self.threads.contains_key(&tid) {
+            self.early.insert(tid, stop);
+            return;
+        }
+        let resumed = match stop {
+            Stop::Seccomp => self.entered(tid),
+            Stop::Syscall => {
+                self.left(tid);
+                tracee::resume(tid, Until::Event, 0)
+            }
+            Stop::Signal(signal) => self.signalled(tid, signal),
+            Stop::Group(_) => tracee::listen(tid),
+            Stop::Event(event) => {
+                self.happened(tid, event);
+                tracee::resume(tid, Until::Event, 0)
+            }
+            _ => tracee::resume(tid, Until::Event, 0),
+        };
+        if resumed.is_err() {
+            self.summary.lost += 1;
+        }
+    }
+
+    /// Before a call: decides whether its exit matters.
+    fn entered(&mut self, tid: i32) -> io::Result<()> {
+        let until = if self.live && self.note_entry(tid) { Until::SyscallExit } else { Until::Event };
+        tracee::resume(tid, until, 0)
+    }
+
+    fn note_entry(&mut self, tid: i32) -> bool {
+        let Ok(registers) = Registers::of(tid) else { return false }; // killed meanwhile
+        let Some(call) = self.calls.get(registers.number()) else { return false };
+        let pending = self.enter(tid, call, registers);
+        let matters = pending.is_some();
+        if let Some(thread) = self.threads.get_mut(&tid) {
+            thread.pending = pending;
+        }
+        matters
+    }
+
+    /// At a call's exit.
+    fn left(&mut self, tid: i32) {
+        let Some(pending) = self.threads.get_mut(&tid).and_then(|thread| thread.pending.take()) else {
+            return;
+        };
+        match Registers::of(tid) {
+            Ok(registers) => self.leave(tid, &pending, registers.result()),
+            Err(_) => self.summary.lost += 1, // killed meanwhile
+        }
+        let at = self.moment(tid);
+        pending.from.into_iter().chain(pending.into).for_each(|id| self.release(id, at));
+    }
+
+    fn signalled(&mut self, tid: i32, signal: i32) -> io::Result<()> {
+        let passed = if self.is_second_of_a_pair(tid, signal) { 0 } else { signal };
+        tracee::resume(tid, Until::Event, passed)
+    }
+
+    /// A signal sent to the whole process group reaches the program twice: directly, and passed on by this process.
+    fn is_second_of_a_pair(&mut self, tid: i32, signal: i32) -> bool {
+        let Some(sender) = self.forwarding.as_ref().map(Forwarding::sender).filter(|sender| *sender != 0)
+        else {
+            return false;
+        };
+        if self.threads.get(&tid).is_none_or(|thread| thread.pid != self.main) {
+            return false;
+        }
+        let Ok(from) = tracee::signal_sender(tid) else { return false };
+        let ours = from == std::process::id() as i32;
+        if !ours && from != sender {
+            return false;
+        }
+        let (last, last_ours, time_ns) =
+            std::mem::replace(&mut self.last_signal, (signal, ours, self.now_ns));
+        last == signal && last_ours != ours && self.now_ns - time_ns < SAME_SIGNAL_NS
+    }
+
+    /// After the program's end a signal to this process is meant for what it left behind.
+    fn pass_to_the_rest(&mut self) {
+        let Some(signal) = self.forwarding.as_ref().and_then(Forwarding::undelivered) else { return };
+        let processes: HashSet<i32> = self.threads.values().map(|thread| thread.pid).collect();
+        processes.into_iter().for_each(|pid| drop(signals::send(pid, signal)));
+    }
+
+    /// This instant, as an act of `tid`.
+    fn moment(&self, tid: i32) -> Moment {
+        let pid = self.threads.get(&tid).map_or(tid, |thread| thread.pid);
+        Moment { time_ns: self.now_ns, pid, tid }
+    }
+}

@@ -1,0 +1,117 @@
+//! At a call's entry: what must be known before the kernel does it, and whether its exit matters at all.
+
+use super::Tracer;
+use crate::arch::Registers;
+use crate::call::{Call, Flags};
+use crate::thread::{Entry, Pending};
+use crate::{inspect, paths};
+
+const F_SETFL: i32 = libc::F_SETFL;
+const CLOSE_RANGE_CLOEXEC: u64 = libc::CLOSE_RANGE_CLOEXEC as u64;
+
+impl Tracer {
+    /// `None` when the call may run on without a stop at its exit.
+    pub(super) fn enter(&mut self, tid: i32, call: Call, registers: Registers) -> Option<Pending> {
+        let mut pending = Pending::new(call, registers.arguments(), self.now_ns);
+        let fd = |at: usize| registers.arguments()[at] as i32;
+        match call {
+            Call::Open(names, flags) => {
+                pending.path = inspect::path(tid, pending.arguments[names.path]);
+                pending.flags = match flags {
+                    Flags::Absent => 0,
+                    Flags::Argument(at) => pending.arguments[at],
+                    Flags::Pointed(at) => inspect::word(tid, pending.arguments[at]).unwrap_or(0),
+                };
+            }
+            Call::OpenHandle => pending.flags = pending.arguments[2],
+            Call::Stat(names) => {
+                let path = inspect::path(tid, pending.arguments[names.path])?; // a bad address: EFAULT
+                if paths::is_special(&path) && !self.settings.special {
+                    return None;
+                }
+                pending.path = Some(path);
+            }
+            Call::Read(_) | Call::Seek | Call::List | Call::Sync => {
+                pending.from = Some(self.hold(tid, fd(0))?)
+            }
+            Call::Write(_) => pending.into = Some(self.hold(tid, fd(0))?),
+            Call::SendFile => self.prepare_copy(tid, &mut pending, (1, 2), (0, None))?,
+            Call::CopyRange | Call::Splice => self.prepare_copy(tid, &mut pending, (0, 1), (2, Some(3)))?,
+            Call::Map => pending.from = Some(self.hold(tid, fd(4))?),
+            Call::SyncMapped => self.prepare_sync(tid, &mut pending)?,
+            Call::Duplicate => pending.from = Some(self.hold(tid, fd(0))?),
+            Call::DuplicateTo => self.prepare_duplicate_to(tid, &mut pending)?,
+            Call::Control => self.prepare_control(tid, &mut pending)?,
+            Call::Close => pending.from = Some(self.take_out(tid, fd(0))?),
+            Call::CloseRange if pending.arguments[2] & CLOSE_RANGE_CLOEXEC != 0 => return None, // seen at exec
+            Call::CloseRange | Call::ChangeDirectory | Call::Unshare => {}
+            Call::Unmap => {
+                self.unmap(tid, pending.arguments[0], pending.arguments[1]);
+                return None;
+            }
+            Call::CloneUntraced => {
+                if registers.without_untraced(tid).is_err() {
+                    self.blind("untraced child");
+                }
+                return None;
+            }
+            Call::Blind(what) => {
+                self.blind(what);
+                return None;
+            }
+        }
+        Some(pending)
+    }
+
+    /// Both ends of a copy within the kernel: (descriptor, address of the offset), as argument numbers.
+    fn prepare_copy(
+        &mut self,
+        tid: i32,
+        pending: &mut Pending,
+        from: (usize, usize),
+        into: (usize, Option<usize>),
+    ) -> Option<()> {
+        pending.from = self.hold(tid, pending.descriptor(from.0));
+        pending.into = self.hold(tid, pending.descriptor(into.0));
+        let offset = |argument: usize| match pending.arguments[argument] {
+            0 => None,
+            address => inspect::word(tid, address),
+        };
+        pending.offsets = [offset(from.1), into.1.and_then(offset)];
+        (pending.from.is_some() || pending.into.is_some()).then_some(())
+    }
+
+    fn prepare_sync(&mut self, tid: i32, pending: &mut Pending) -> Option<()> {
+        let address = pending.arguments[0];
+        let mapping = self.threads.get(&tid)?.space.borrow().at(address)?;
+        pending.offsets[0] = Some(mapping.offset + (address - mapping.start));
+        pending.from = Some(self.descriptions.hold(mapping.description));
+        Some(())
+    }
+
+    /// dup2 over a number that is recorded matters even if what it puts there is not.
+    fn prepare_duplicate_to(&mut self, tid: i32, pending: &mut Pending) -> Option<()> {
+        pending.from = self.hold(tid, pending.descriptor(0));
+        let replaces = self.threads.get(&tid)?.files.borrow().contains_key(&pending.descriptor(1));
+        (pending.from.is_some() || replaces).then_some(())
+    }
+
+    fn prepare_control(&mut self, tid: i32, pending: &mut Pending) -> Option<()> {
+        let id = self.follow(tid, pending.descriptor(0))?;
+        if pending.arguments[1] as i32 == F_SETFL {
+            self.descriptions.get(id).append = pending.arguments[2] as i32 & libc::O_APPEND != 0;
+            return None;
+        }
+        pending.from = Some(self.descriptions.hold(id));
+        Some(())
+    }
+
+    /// A closed descriptor is out of the table before the kernel can give its number to another thread; its hold passes
+    /// to the call.
+    fn take_out(&mut self, tid: i32, fd: i32) -> Option<u32> {
+        match self.threads.get(&tid)?.files.borrow_mut().remove(&fd)? {
+            Entry::File(id) => Some(id),
+            Entry::Other => None,
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! At a call's exit: what it did, as rows, and what it changed in the tables.
+
+use super::Tracer;
+use super::rows::{Outcome, identified};
+use crate::call::{Call, Path};
+use crate::descriptions::{DescriptionId, Moment};
+use crate::space::Mapping;
+use crate::thread::{Entry, Pending};
+use crate::{inspect, paths};
+use seekless_trace::{Access, Op};
+use std::rc::Rc;
+
+/// The kernel will make the call again (ERESTARTSYS and its kin): this was none.
+const RESTARTED: std::ops::RangeInclusive<i64> = -516..=-512;
+const ERRORS: std::ops::Range<i64> = -4095..0;
+const CLOSE_RANGE_UNSHARE: u64 = libc::CLOSE_RANGE_UNSHARE as u64;
+const PAGE_BYTES: u64 = 4096;
+
+impl Tracer {
+    pub(super) fn leave(&mut self, tid: i32, pending: &Pending, result: i64) {
+        if RESTARTED.contains(&result) && pending.call != Call::Close {
+            return;
+        }
+        let outcome = if ERRORS.contains(&result) { Err(-result as i32) } else { Ok(result as u64) };
+        let at = Moment { time_ns: pending.time_ns, ..self.moment(tid) };
+        match pending.call {
+            Call::Open(names, _) => self.opened(tid, pending, Some(names), at, outcome),
+            Call::OpenHandle => self.opened(tid, pending, None, at, outcome),
+            Call::Stat(names) => self.asked(tid, pending, names, at, outcome),
+            Call::Read(_) | Call::Write(_) | Call::SendFile | Call::CopyRange | Call::Splice => {
+                self.transferred(tid, pending, at, outcome);
+            }
+            Call::Close => self.simple(Op::Close, pending, at, outcome),
+            Call::Sync | Call::SyncMapped => self.simple(Op::Sync, pending, at, outcome),
+            Call::List => self.simple(Op::List, pending, at, outcome),
+            Call::Map => self.mapped(tid, pending, at, outcome),
+            _ => {
+                if let Ok(value) = outcome {
+                    self.changed(tid, pending, at, value);
+                }
+            }
+        }
+    }
+
+    /// Calls that leave no row of their own.
+    fn changed(&mut self, tid: i32, pending: &Pending, at: Moment, value: u64) {
+        match pending.call {
+            Call::Seek => {
+                if let Some(id) = pending.from {
+                    self.descriptions.get(id).position = value;
+                }
+            }
+            Call::Duplicate | Call::Control => self.duplicated(tid, pending.from, value as i32),
+            Call::DuplicateTo if pending.descriptor(0) != pending.descriptor(1) => {
+                self.duplicated(tid, pending.from, pending.descriptor(1));
+            }
+            Call::CloseRange => {
+                if pending.arguments[2] & CLOSE_RANGE_UNSHARE != 0 {
+                    self.unshare_files(tid);
+                }
+                self.close_range(tid, pending.arguments[0] as u32, pending.arguments[1] as u32, at);
+            }
+            Call::ChangeDirectory => {
+                if let Some(thread) = self.threads.get(&tid) {
+                    *thread.directory.borrow_mut() = None;
+                }
+            }
+            Call::Unshare => self.unshared(tid, pending.arguments[0]),
+            _ => {}
+        }
+    }
+
+    fn opened(&mut self, tid: i32, pending: &Pending, names: Option<Path>, at: Moment, outcome: Outcome) {
+        let Ok(fd) = outcome else { return self.failed_to_open(tid, pending, names, at, outcome) };
+        let fd = fd as i32;
+        // The kernel's own answer names the file itself, past all links.
+        let Ok(found) = inspect::descriptor(tid, fd) else {
+            self.summary.lost += 1;
+            return;
+        };
+        let entry = self.describe(&found, at);
+        if let Entry::File(id) = entry {
+            let description = self.descriptions.get(id);
+            description.append = pending.flags & libc::O_APPEND as u64 != 0;
+            let file = description.file;
+            let access = self.call_row(Op::Open, file, at, outcome);
+            let access = identified(access, self.descriptions.get(id));
+            self.emit(access);
+        }
+        self.install(tid, fd, entry);
+    }
+
+    fn failed_to_open(
+        &mut self,
+        tid: i32,
+        pending: &Pending,
+        names: Option<Path>,
+        at: Moment,
+        outcome: Outcome,
+    ) {
+        let Some((path, names)) = pending.path.as_ref().zip(names) else { return };
+        if let Some(name) = self.recorded_name(tid, pending, names, path) {
+            let file = self.sink.file(&name);
+            let access = self.call_row(Op::Open, file, at, outcome);
+            self.emit(access);
+        }
+    }
+
+    /// stat, access and readlink.
+    fn asked(&mut self, tid: i32, pending: &Pending, names: Path, at: Moment, outcome: Outcome) {
+        let Some(path) = pending.path.as_ref() else { return };
+        if let Some(name) = self.recorded_name(tid, pending, names, path) {
+            let file = self.sink.file(&name);
+            let access = self.call_row(Op::Stat, file, at, outcome);
+            self.emit(access);
+        }
+    }
+
+    /// The absolute name of a path that was asked for, unless it is not to be recorded.
+    fn recorded_name(&mut self, tid: i32, pending: &Pending, names: Path, path: &[u8]) -> Option<Vec<u8>> {
+        let name = if path.first() == Some(&b'/') {
+            self.paths.absolute(b"/", path)
+        } else {
+            let base = self.base(tid, names.directory.map(|at| pending.descriptor(at)));
+            self.paths.absolute(&base, path)
+        };
+        let hidden = paths::is_special(&name) && !self.settings.special || self.settings.own.contains(&name);
+        (!hidden).then_some(name)
+    }
+
+    /// close, fsync and its kin, msync, getdents.
+    fn simple(&mut self, op: Op, pending: &Pending, at: Moment, outcome: Outcome) {
+        let Some(id) = pending.from else { return };
+        let file = self.descriptions.get(id).file;
+        let access = Access {
+            offset: pending.offsets[0].unwrap_or(0) as i64,
+            bytes: if op == Op::List { outcome.unwrap_or(0) } else { 0 },
+            ..self.call_row(op, file, at, outcome)
+        };
+        self.emit(access);
+    }
+
+    fn mapped(&mut self, tid: i32, pending: &Pending, at: Moment, outcome: Outcome) {
+        let Some(id) = pending.from else { return };
+        let (bytes, offset) = (pending.arguments[1], pending.arguments[5]);
+        let file = self.descriptions.get(id).file;
+        let access = Access { offset: offset as i64, ..self.call_row(Op::Map, file, at, outcome) };
+        let Ok(start) = outcome else { return self.emit(access) };
+        let description = self.descriptions.get(id);
+        let completes = description.maps(offset, bytes);
+        let access = Access { bytes, ..identified(access, description) };
+        self.emit(access);
+        if completes {
+            self.emit_load(id);
+        }
+        let end = start.saturating_add(bytes.next_multiple_of(PAGE_BYTES));
+        self.unmap(tid, start, end - start); // MAP_FIXED replaces what was there
+        if let Some(thread) = self.threads.get(&tid) {
+            let description = self.descriptions.hold(id);
+            thread.space.borrow_mut().mappings.push(Mapping { start, end, description, offset });
+        }
+    }
+
+    fn duplicated(&mut self, tid: i32, from: Option<DescriptionId>, fd: i32) {
+        match from {
+            Some(id) => {
+                let held = self.descriptions.hold(id);
+                self.install(tid, fd, Entry::File(held));
+            }
+            None => self.install(tid, fd, Entry::Other),
+        }
+    }
+
+    fn unshared(&mut self, tid: i32, flags: u64) {
+        if flags & libc::CLONE_FILES as u64 != 0 {
+            self.unshare_files(tid);
+        }
+        if flags & libc::CLONE_FS as u64 != 0
+            && let Some(thread) = self.threads.get_mut(&tid)
+        {
+            thread.directory = Rc::default();
+        }
+    }
+
+    fn unshare_files(&mut self, tid: i32) {
+        let Some(files) = self.threads.get(&tid).map(|thread| Rc::clone(&thread.files)) else { return };
+        if Rc::strong_count(&files) <= 2 {
+            return; // the thread's and this one
+        }
+        let own = self.copy_of_files(&files);
+        if let Some(thread) = self.threads.get_mut(&tid) {
+            thread.files = own;
+        }
+    }
+}

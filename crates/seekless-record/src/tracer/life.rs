@@ -1,0 +1,149 @@
+//! Threads and processes come, become other programs, and go.
+
+use super::Tracer;
+use crate::arch::Registers;
+use crate::inspect;
+use crate::recorded::Status;
+use crate::space::Space;
+use crate::thread::{Entry, Table, Thread};
+use nix::sys::ptrace;
+use nix::unistd::Pid;
+use seekless_sys::tracee::Stop;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What pthread_create asks for, and what is taken for granted where the flags cannot be read.
+const THREAD_FLAGS: u64 = (libc::CLONE_VM | libc::CLONE_FS | libc::CLONE_FILES | libc::CLONE_THREAD) as u64;
+
+impl Tracer {
+    /// A PTRACE_EVENT stop of a known thread.
+    pub(super) fn happened(&mut self, tid: i32, event: i32) {
+        let Ok(message) = ptrace::getevent(Pid::from_raw(tid)) else { return }; // killed meanwhile
+        match event {
+            libc::PTRACE_EVENT_EXEC => self.executed(tid, message as i32),
+            libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => {
+                let flags = Registers::of(tid)
+                    .ok()
+                    .and_then(|registers| registers.clone_flags(|address| inspect::word(tid, address)))
+                    .unwrap_or(if event == libc::PTRACE_EVENT_CLONE { THREAD_FLAGS } else { 0 });
+                self.born(tid, message as i32, flags);
+            }
+            _ => {}
+        }
+    }
+
+    fn born(&mut self, maker: i32, tid: i32, flags: u64) {
+        if self.ended_early.remove(&tid) || self.threads.contains_key(&tid) {
+            return;
+        }
+        let Some(maker) = self.threads.get(&maker) else { return };
+        let shares = |flag: i32| flags & flag as u64 != 0;
+        let pid = if shares(libc::CLONE_THREAD) { maker.pid } else { tid };
+        let (files, space, directory) =
+            (Rc::clone(&maker.files), Rc::clone(&maker.space), Rc::clone(&maker.directory));
+        let thread = Thread {
+            pid,
+            files: if shares(libc::CLONE_FILES) { files } else { self.copy_of_files(&files) },
+            space: if shares(libc::CLONE_VM) { space } else { self.copy_of_space(&space) },
+            directory: if shares(libc::CLONE_FS) { directory } else { copy(&directory) },
+            pending: None,
+        };
+        self.adopt(tid, thread);
+    }
+
+    fn adopt(&mut self, tid: i32, thread: Thread) {
+        self.summary.processes += u64::from(thread.pid == tid);
+        self.threads.insert(tid, thread);
+        if let Some(stop) = self.early.remove(&tid) {
+            self.stopped(tid, stop);
+        }
+    }
+
+    /// `former` is the thread that called exec; it has the process's number now, and all other threads are gone.
+    fn executed(&mut self, tid: i32, former: i32) {
+        let Some(mut thread) = self.threads.remove(&former) else { return };
+        if former != tid {
+            self.forget(tid);
+        }
+        thread.pid = tid;
+        if Rc::strong_count(&thread.files) > 1 {
+            thread.files = self.copy_of_files(&thread.files);
+        }
+        let space = std::mem::take(&mut thread.space);
+        let files = Rc::clone(&thread.files);
+        self.threads.insert(tid, thread);
+        self.leave_space(space, tid);
+        let open = inspect::descriptors(tid);
+        if let Some(open) = &open {
+            self.keep_only(tid, &files, open);
+        }
+        if Registers::of(tid).is_ok_and(|registers| registers.is_foreign()) {
+            self.blind("32-bit program");
+        }
+        if !self.live && tid == self.main {
+            self.live = true;
+            for fd in open.unwrap_or_default() {
+                self.follow(tid, fd); // the rundown: what it was started with
+            }
+        }
+    }
+
+    /// What close-on-exec closed is no longer among the `open`.
+    fn keep_only(&mut self, tid: i32, files: &RefCell<Table>, open: &[i32]) {
+        let closed: Vec<Entry> =
+            files.borrow_mut().extract_if(|fd, _| !open.contains(fd)).map(|(_, entry)| entry).collect();
+        self.release_entries(closed, tid);
+    }
+
+    /// A thread's end was waited for.
+    pub(super) fn ended(&mut self, tid: i32, status: Status) {
+        if tid == self.main {
+            self.status = Some(status);
+            if let Some(forwarding) = &self.forwarding {
+                forwarding.program_ended();
+            }
+        }
+        if !self.threads.contains_key(&tid) && self.early.remove(&tid).is_none() {
+            self.ended_early.insert(tid);
+        }
+        self.forget(tid);
+        if matches!(status, Status::Killed { .. }) {
+            self.adopt_orphans();
+        }
+    }
+
+    /// Lets go of all that only this thread still had.
+    fn forget(&mut self, tid: i32) {
+        let at = self.moment(tid);
+        let Some(thread) = self.threads.remove(&tid) else { return };
+        if let Some(pending) = thread.pending {
+            pending.from.into_iter().chain(pending.into).for_each(|id| self.release(id, at));
+        }
+        if let Some(files) = Rc::into_inner(thread.files) {
+            self.release_entries(files.into_inner().into_values(), tid);
+        }
+        self.leave_space(thread.space, tid);
+    }
+
+    fn leave_space(&mut self, space: Rc<RefCell<Space>>, tid: i32) {
+        let at = self.moment(tid);
+        if let Some(space) = Rc::into_inner(space) {
+            space.into_inner().mappings.into_iter().for_each(|mapping| self.release(mapping.description, at));
+        }
+    }
+
+    /// A thread killed at its fork never tells of the child; the child must not wait for that forever.
+    fn adopt_orphans(&mut self) {
+        let orphans: Vec<i32> = self.early.keys().copied().collect();
+        for tid in orphans {
+            let maker_may_tell = self.early.get(&tid) != Some(&Stop::Trap);
+            if let Some(pid) = inspect::process_of(tid).filter(|_| !maker_may_tell) {
+                self.adopt(tid, Thread::new(pid));
+            }
+        }
+    }
+}
+
+fn copy(directory: &RefCell<Option<Vec<u8>>>) -> Rc<RefCell<Option<Vec<u8>>>> {
+    Rc::new(RefCell::new(directory.borrow().clone()))
+}

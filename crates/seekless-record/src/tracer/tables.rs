@@ -1,0 +1,161 @@
+//! Descriptor tables and address spaces: looked up, copied at fork, emptied at close.
+
+use super::Tracer;
+use super::rows::{identified, row};
+use crate::coverage::Coverage;
+use crate::descriptions::{Description, DescriptionId, Moment};
+use crate::inspect::{self, Found};
+use crate::paths;
+use crate::space::Space;
+use crate::thread::{Entry, Table};
+use rustix::fs::FileType;
+use seekless_trace::{Access, Op};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+impl Tracer {
+    /// The description behind a descriptor, if it is recorded. One met for the first time gets an `open` row without a
+    /// latency: the program has it, and nobody saw how it came.
+    pub(super) fn follow(&mut self, tid: i32, fd: i32) -> Option<DescriptionId> {
+        let files = Rc::clone(&self.threads.get(&tid)?.files);
+        let known = files.borrow().get(&fd).copied();
+        let entry = match known {
+            Some(entry) => entry,
+            None => {
+                let found = inspect::descriptor(tid, fd).ok()?; // not open: the call will fail
+                let at = self.moment(tid);
+                let entry = self.describe(&found, at);
+                if let Entry::File(id) = entry {
+                    let (position, flags) = inspect::position(tid, fd).unwrap_or_default();
+                    let description = self.descriptions.get(id);
+                    description.position = position;
+                    description.append = flags & libc::O_APPEND != 0;
+                    let access = identified(row(Op::Open, description.file, at), description);
+                    self.emit(access);
+                }
+                files.borrow_mut().insert(fd, entry);
+                entry
+            }
+        };
+        match entry {
+            Entry::File(id) => Some(id),
+            Entry::Other => None,
+        }
+    }
+
+    /// As [`Tracer::follow`], held for the duration of a call.
+    pub(super) fn hold(&mut self, tid: i32, fd: i32) -> Option<DescriptionId> {
+        let id = self.follow(tid, fd)?;
+        Some(self.descriptions.hold(id))
+    }
+
+    /// A new description of what an open led to, with one holder, if such things are recorded.
+    pub(super) fn describe(&mut self, found: &Found, opened: Moment) -> Entry {
+        if !self.is_recorded(found) {
+            return Entry::Other;
+        }
+        let sized = matches!(found.kind, FileType::RegularFile);
+        let stream = !sized && !matches!(found.kind, FileType::Directory | FileType::BlockDevice);
+        Entry::File(self.descriptions.add(Description {
+            file: self.sink.file(&found.name),
+            file_bytes: sized.then_some(found.bytes),
+            device: found.device,
+            inode: found.inode,
+            opened,
+            position: 0,
+            append: false,
+            stream,
+            written: false,
+            loaded: false,
+            coverage: Coverage::default(),
+        }))
+    }
+
+    fn is_recorded(&self, found: &Found) -> bool {
+        let ordinary =
+            matches!(found.kind, FileType::RegularFile | FileType::Directory | FileType::BlockDevice)
+                && found.name.first() == Some(&b'/')
+                && !paths::is_special(&found.name)
+                && !found.name.starts_with(b"/memfd:");
+        (ordinary || self.settings.special) && !self.settings.own.contains(&found.name)
+    }
+
+    /// Puts a description's holder under a number; what was there before is let go.
+    pub(super) fn install(&mut self, tid: i32, fd: i32, entry: Entry) {
+        let Some(thread) = self.threads.get(&tid) else { return };
+        let old = thread.files.borrow_mut().insert(fd, entry);
+        self.release_entries(old, tid);
+    }
+
+    pub(super) fn release_entries(&mut self, entries: impl IntoIterator<Item = Entry>, tid: i32) {
+        let at = self.moment(tid);
+        for entry in entries {
+            if let Entry::File(id) = entry {
+                self.release(id, at);
+            }
+        }
+    }
+
+    pub(super) fn copy_of_files(&mut self, files: &RefCell<Table>) -> Rc<RefCell<Table>> {
+        let table = files.borrow().clone();
+        for entry in table.values() {
+            if let Entry::File(id) = entry {
+                self.descriptions.hold(*id);
+            }
+        }
+        Rc::new(RefCell::new(table))
+    }
+
+    pub(super) fn copy_of_space(&mut self, space: &RefCell<Space>) -> Rc<RefCell<Space>> {
+        let space = space.borrow().clone();
+        for mapping in &space.mappings {
+            self.descriptions.hold(mapping.description);
+        }
+        Rc::new(RefCell::new(space))
+    }
+
+    /// Takes a range out of the thread's address space.
+    pub(super) fn unmap(&mut self, tid: i32, start: u64, bytes: u64) {
+        let Some(thread) = self.threads.get(&tid) else { return };
+        let (mut gone, mut split) = (Vec::new(), Vec::new());
+        thread.space.borrow_mut().unmap(start, start.saturating_add(bytes), &mut gone, &mut split);
+        let at = self.moment(tid);
+        for id in split {
+            self.descriptions.hold(id);
+        }
+        gone.into_iter().for_each(|id| self.release(id, at));
+    }
+
+    /// After close_range: all descriptors of the range, recorded ones with a row each.
+    pub(super) fn close_range(&mut self, tid: i32, first: u32, last: u32, at: Moment) {
+        let Some(thread) = self.threads.get(&tid) else { return };
+        let within = |fd: i32| (first..=last).contains(&(fd as u32));
+        let mut closed: Vec<(i32, Entry)> =
+            thread.files.borrow_mut().extract_if(|fd, _| within(*fd)).collect();
+        closed.sort_unstable_by_key(|(fd, _)| *fd);
+        for (_, entry) in closed {
+            if let Entry::File(id) = entry {
+                let file = self.descriptions.get(id).file;
+                self.emit(Access { latency_ns: None, ..row(Op::Close, file, at) });
+                self.release(id, self.moment(tid));
+            }
+        }
+    }
+
+    /// What relative names of a call start from.
+    pub(super) fn base(&mut self, tid: i32, directory: Option<i32>) -> Vec<u8> {
+        match directory {
+            Some(fd) if fd != libc::AT_FDCWD => match self.follow(tid, fd) {
+                Some(id) => self.sink.name(self.descriptions.get(id).file).to_vec(),
+                None => inspect::descriptor(tid, fd).map(|found| found.name).unwrap_or_default(),
+            },
+            _ => self.current_directory(tid),
+        }
+    }
+
+    fn current_directory(&mut self, tid: i32) -> Vec<u8> {
+        let Some(thread) = self.threads.get(&tid) else { return Vec::new() };
+        let mut directory = thread.directory.borrow_mut();
+        directory.get_or_insert_with(|| inspect::directory(tid).unwrap_or_default()).clone()
+    }
+}

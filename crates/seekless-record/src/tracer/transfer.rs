@@ -1,0 +1,94 @@
+//! Calls that move bytes: where each started, and where it left the position.
+
+use super::Tracer;
+use super::rows::Outcome;
+use crate::call::{Call, Offset};
+use crate::descriptions::{DescriptionId, Moment};
+use crate::inspect;
+use crate::thread::Pending;
+use seekless_trace::{Access, Op};
+
+/// pwritev2's argument of flags, and the one that makes a write append.
+const WRITE_FLAGS: usize = 5;
+const RWF_APPEND: u64 = libc::RWF_APPEND as u64;
+
+impl Tracer {
+    pub(super) fn transferred(&mut self, tid: i32, pending: &Pending, at: Moment, outcome: Outcome) {
+        let (from, into) = match pending.call {
+            Call::Read(offset) => (explicit(pending, offset), None),
+            Call::Write(offset) => (None, explicit(pending, offset)),
+            _ => (pending.offsets[0], pending.offsets[1]),
+        };
+        if let Some(id) = pending.from {
+            self.read(id, from, at, outcome);
+        }
+        if let Some(id) = pending.into {
+            self.wrote(tid, id, into, pending, at, outcome);
+        }
+    }
+
+    fn read(&mut self, id: DescriptionId, explicit: Option<u64>, at: Moment, outcome: Outcome) {
+        let bytes = outcome.unwrap_or(0);
+        let description = self.descriptions.get(id);
+        let file = description.file;
+        let offset = if description.stream { 0 } else { explicit.unwrap_or(description.position) };
+        if explicit.is_none() && !description.stream {
+            description.position = offset.saturating_add(bytes);
+        }
+        let completes = outcome.is_ok() && description.reads(offset, bytes);
+        let access = Access { offset: offset as i64, bytes, ..self.call_row(Op::Read, file, at, outcome) };
+        self.emit(access);
+        if completes {
+            self.emit_load(id);
+        }
+    }
+
+    fn wrote(
+        &mut self,
+        tid: i32,
+        id: DescriptionId,
+        explicit: Option<u64>,
+        pending: &Pending,
+        at: Moment,
+        outcome: Outcome,
+    ) {
+        let bytes = outcome.unwrap_or(0);
+        let description = self.descriptions.get(id);
+        description.written |= bytes > 0;
+        let flagged = matches!(pending.call, Call::Write(Offset::ArgumentOrPosition))
+            && pending.arguments[WRITE_FLAGS] & RWF_APPEND != 0;
+        let mut offset = explicit.unwrap_or(description.position);
+        if description.stream {
+            offset = 0;
+        } else if bytes > 0 && (description.append || flagged) {
+            offset = end_of_append(tid, pending, explicit.is_some())
+                .map_or(offset, |end| end.saturating_sub(bytes));
+        }
+        if explicit.is_none() && !description.stream {
+            description.position = offset.saturating_add(bytes);
+        }
+        let file = description.file;
+        let access = Access { offset: offset as i64, bytes, ..self.call_row(Op::Write, file, at, outcome) };
+        self.emit(access);
+    }
+}
+
+/// The offset that the call names itself; `None`: the description's position.
+fn explicit(pending: &Pending, offset: Offset) -> Option<u64> {
+    let named = pending.arguments[3];
+    match offset {
+        Offset::Position => None,
+        Offset::Argument => Some(named),
+        Offset::ArgumentOrPosition => Some(named).filter(|named| *named != u64::MAX),
+    }
+}
+
+/// Where an append ended: the position that the kernel moved, or, where it moved none, the file's end.
+fn end_of_append(tid: i32, pending: &Pending, positioned: bool) -> Option<u64> {
+    let fd = pending.descriptor(if matches!(pending.call, Call::CopyRange | Call::Splice) { 2 } else { 0 });
+    if positioned {
+        inspect::descriptor_bytes(tid, fd)
+    } else {
+        inspect::position(tid, fd).map(|found| found.0)
+    }
+}
