@@ -129,14 +129,21 @@ impl Shared {
     }
 
     fn demand_span(&self, id: Id) -> Span {
-        let limits = Limits { max_bytes: self.read_bytes_max(), ..Limits::default() };
+        let limits = Limits { max_bytes: self.unrounded(READ_BYTES_MAX), ..Limits::default() };
         let extent = extents::demand(&self.archive.spans, id as usize, &self.costs, &limits);
         extent.map_or(self.archive.spans[id as usize], |extent| extent.span)
     }
 
-    /// So that a read rounded to the file's alignment is still one request.
-    fn read_bytes_max(&self) -> u64 {
-        READ_BYTES_MAX - self.archive.rounding_bytes()
+    /// Where a request costs as much as reading a good part of its largest size, the last part of a read is better full:
+    /// fewer, larger reads leave fewer parts that are not.
+    fn planned_bytes_max(&self) -> u64 {
+        let dear = self.costs.gap_bytes() > READ_BYTES_MAX / 4;
+        self.unrounded(if dear { 4 * READ_BYTES_MAX } else { READ_BYTES_MAX })
+    }
+
+    /// What may be asked for so that a read rounded to the file's alignment still has `bytes` at most.
+    fn unrounded(&self, bytes: u64) -> u64 {
+        bytes - self.archive.rounding_bytes()
     }
 
     /// Plans the reads of many entries that must be fetched, and starts as many as the device serves at once.
@@ -156,7 +163,7 @@ impl Shared {
         }
         tags.into_iter().for_each(|tag| self.tell(tag));
         let spans: Vec<Span> = ids.iter().map(|&id| self.archive.spans[id as usize]).collect();
-        let planned = extents::coalesce(&spans, &self.costs, self.read_bytes_max());
+        let planned = extents::coalesce(&spans, &self.costs, self.planned_bytes_max());
         let starts = {
             let mut state = lock(&self.state);
             for extent in planned {
