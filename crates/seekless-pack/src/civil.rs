@@ -29,7 +29,7 @@ pub(crate) fn from_dos(time: u16, date: u16) -> Option<i64> {
 }
 
 fn time(hour: i64, minute: i64, second: i64) -> u16 {
-    (hour << 11 | minute << 5 | second / 2) as u16
+    (hour << 11 | minute << 5 | (second / 2)) as u16
 }
 
 fn date(year: i64, month: i64, day: i64) -> u16 {

@@ -2,8 +2,6 @@
 
 mod end;
 mod header;
-#[cfg(test)]
-mod tests;
 
 use crate::entry::Entry;
 use crate::error::{Error, ErrorKind, Result};

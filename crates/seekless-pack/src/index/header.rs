@@ -76,9 +76,12 @@ impl Raw<'_> {
         let flags = u16_at(self.fixed, 8);
         let name_start = names.len() as u32;
         let text = name::text(self.name, flags & FLAG_UTF8 != 0);
-        let text = text.ok_or_else(|| refused(number, "has a name that is not the UTF-8 it claims to be"))?;
-        name::check_read(&text)
-            .map_err(|why| refused(number, &format!("has the name {text:?}, which {why}")))?;
+        let text = text.ok_or_else(|| {
+            refused(ErrorKind::Name, number, "has a name that is not the UTF-8 it claims to be")
+        })?;
+        name::check_read(&text).map_err(|why| {
+            refused(ErrorKind::Name, number, &format!("has the name {text:?}, which {why}"))
+        })?;
         names.push_str(&text);
         let wide = self.wide(number)?;
         if wide.disk != 0 {
@@ -115,9 +118,8 @@ impl Raw<'_> {
         let mut fields = extra(self.extra, EXTRA_ZIP64).unwrap_or(&[]);
         let mut widen = |value: u32| match value {
             // Without the extra field the value is just that: a size of 4 GiB less one.
-            SEE_ZIP64_32 if self.has_zip64() => {
-                take_u64(&mut fields).ok_or_else(|| refused(number, "has a Zip64 field that is too short"))
-            }
+            SEE_ZIP64_32 if self.has_zip64() => take_u64(&mut fields)
+                .ok_or_else(|| refused(ErrorKind::Sizes, number, "has a Zip64 field that is too short")),
             value => Ok(u64::from(value)),
         };
         let (bytes, coded_bytes, header_offset) = (widen(bytes)?, widen(coded_bytes)?, widen(header_offset)?);
@@ -146,11 +148,8 @@ impl Raw<'_> {
     }
 }
 
-fn refused(number: u64, why: &str) -> Error {
-    Error::new(
-        ErrorKind::Name,
-        format!("entry {number} of the directory {why}; the archive is damaged or hostile"),
-    )
+fn refused(kind: ErrorKind, number: u64, why: &str) -> Error {
+    Error::new(kind, format!("entry {number} of the directory {why}; the archive is damaged or hostile"))
 }
 
 /// No content is larger than its data can hold, so a reader may allocate what an entry claims.

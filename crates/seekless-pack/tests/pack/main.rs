@@ -1,0 +1,8 @@
+//! The archive as others see it: what is written opens elsewhere, what is broken is refused.
+
+mod foreign;
+mod hostile;
+mod mutated;
+mod round_trip;
+mod support;
+mod zip64;
