@@ -185,7 +185,6 @@ fn explain(program: &OsStr, failure: Failure) -> Error {
 fn finish(traced: Traced, output: &Path) -> Result<Recorded> {
     let Traced { sink, mut summary, status, duration_ns } = traced;
     let status = status.unwrap_or(Status::Exited(0));
-    summary.files = sink.files();
     let cannot = || Error::new(ErrorKind::Trace, format!("{} cannot be written", output.display()));
     let Some(Written { mut spool, lost, error }) = sink.finish() else { return Err(cannot()) };
     summary.lost += lost;

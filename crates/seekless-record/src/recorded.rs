@@ -53,7 +53,7 @@ pub struct Summary {
     pub bytes_written: u64,
     /// Whole-file loads.
     pub loads: u64,
-    /// Different names, those of failed opens among them.
+    /// Different files that were opened.
     pub files: u64,
     /// Processes, the program itself among them.
     pub processes: u64,

@@ -76,11 +76,6 @@ impl Sink {
         &self.names[file as usize]
     }
 
-    /// How many files have been named.
-    pub(crate) fn files(&self) -> u64 {
-        self.names.len() as u64
-    }
-
     pub(crate) fn push(&self, access: Access) {
         let mut queue = self.shared.lock();
         while queue.rows.len() >= QUEUE_ROWS_MAX {

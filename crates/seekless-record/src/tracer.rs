@@ -17,6 +17,7 @@ use crate::thread::Thread;
 use hashbrown::{HashMap, HashSet};
 use seekless_sys::signals::{self, Forwarding};
 use seekless_sys::tracee::{self, Stop, Until};
+use seekless_trace::FileId;
 use std::io;
 use std::time::Instant;
 
@@ -53,6 +54,8 @@ pub(crate) struct Tracer {
     /// The last signal of the program: number, whether this process sent it, when.
     last_signal: (i32, bool, u64),
     summary: Summary,
+    /// Files that were opened, to count them.
+    opened: HashSet<FileId, foldhash::fast::RandomState>,
 }
 
 /// What is left when the last process has ended.
@@ -84,6 +87,7 @@ impl Tracer {
             forwarding: Forwarding::to(main),
             last_signal: (0, false, 0),
             summary: Summary { processes: 1, ..Summary::default() },
+            opened: HashSet::default(),
         }
     }
 

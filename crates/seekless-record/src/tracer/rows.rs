@@ -22,7 +22,10 @@ impl Tracer {
         let failed = access.error.is_some();
         match access.op {
             Op::Open if failed => self.summary.failed_opens += 1,
-            Op::Open => self.summary.opens += u64::from(access.latency_ns.is_some()),
+            Op::Open => {
+                self.summary.opens += u64::from(access.latency_ns.is_some());
+                self.summary.files += u64::from(self.opened.insert(access.file));
+            }
             Op::Read => self.summary.bytes_read += access.bytes,
             Op::Write => self.summary.bytes_written += access.bytes,
             Op::Load => self.summary.loads += 1,

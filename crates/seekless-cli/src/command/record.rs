@@ -1,0 +1,97 @@
+//! `seekless record`: runs a program, records what it and its children read.
+
+use crate::exit;
+use seekless::device::units::{format_bytes, format_count, format_duration};
+use seekless::record::{self, Options, Recorded};
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Run a program and record what it and its children do with files.
+///
+/// The trace holds every open (also the failed ones), read, write, map, sync, directory listing, stat and close, with its
+/// time, process, offset, bytes, latency and error, and a `load` for each file that was read whole. It needs no root.
+///
+/// The program keeps its terminal, streams, environment, signals and exit status: Ctrl-C reaches it and it decides; if a
+/// signal ends it, the same signal ends `seekless record`, after the trace is complete. Failures of the recorder itself
+/// exit with 125, a program that cannot be executed with 126, one that is not found with 127. The recorder waits for
+/// everything that the program started, also for what outlives it, such as a daemon.
+///
+/// What it must alter: unless you are root, setuid programs (sudo, ping) run without their privileges (no_new_privs); what
+/// is recorded cannot be debugged or traced by another; and if `seekless record` is killed with SIGKILL, the program is too
+/// (what was recorded stays in OUTPUT.spool, which opens as a trace and `seekless trace recover` completes).
+///
+/// What it cannot see: the single touches of memory-mapped files (the mapping is recorded), reads through io_uring and
+/// io_submit, and 32-bit programs. The last three are counted and shown.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  seekless record -o run.parquet -- ./game --level 3
+  seekless record -o build.parquet -- make -j2
+  seekless record -o start.parquet --quiet -- python3 -c 'import json'
+  seekless trace info start.parquet")]
+pub struct Args {
+    /// The trace to write
+    #[arg(short, long, default_value = "run.parquet", value_name = "OUTPUT")]
+    output: PathBuf,
+    /// Also record pipes, sockets, terminals, /proc, /sys and /dev
+    #[arg(long)]
+    special: bool,
+    /// Replace OUTPUT if it is there
+    #[arg(short, long)]
+    force: bool,
+    /// Do not print the summary to standard error
+    #[arg(short, long)]
+    quiet: bool,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+/// Records, says what came of it, and ends as the program did.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let Some((program, arguments)) = args.command.split_first() else {
+        anyhow::bail!("no program to record: seekless record -o run.parquet -- PROGRAM");
+    };
+    let options = Options { special: args.special, force: args.force };
+    match record::record(program, arguments, &args.output, &options) {
+        Ok(recorded) => {
+            if !args.quiet {
+                // A closed standard error is no reason to change the program's exit status.
+                let _ = std::io::stderr().write_all(summary(&recorded, &args.output).as_bytes());
+            }
+            Ok(recorded.status.imitate())
+        }
+        Err(error) => {
+            let code = error.exit_code();
+            exit::failure(&error.into());
+            Ok(ExitCode::from(code))
+        }
+    }
+}
+
+fn summary(recorded: &Recorded, output: &Path) -> String {
+    let seen = &recorded.summary;
+    let mut text = format!(
+        "seekless: {} accesses in {}, {} read and {} written, {} files opened {} times",
+        format_count(seen.accesses),
+        format_duration(recorded.duration_ns),
+        format_bytes(seen.bytes_read),
+        format_bytes(seen.bytes_written),
+        format_count(seen.files),
+        format_count(seen.opens),
+    );
+    if seen.failed_opens > 0 {
+        let _ = write!(text, ", {} opens failed", format_count(seen.failed_opens));
+    }
+    let _ = writeln!(text, " -> {}", output.display());
+    if seen.lost > 0 {
+        let _ = writeln!(text, "  lost: {} calls could not be understood", format_count(seen.lost));
+    }
+    for (what, times) in &seen.blind_spots {
+        let _ = writeln!(text, "  not seen: {what}, used {} times", format_count(*times));
+    }
+    text
+}
