@@ -12,22 +12,41 @@ use std::time::Duration;
 
 const SIGNALS: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
 
+/// A folder that goes when the process is interrupted.
+#[derive(Debug)]
+pub struct Removal {
+    begun: Arc<AtomicBool>,
+}
+
 /// Removes `directory` and ends the process when it is interrupted, with 128 plus the signal as a shell would say.
 ///
 /// Call it before other threads are started, since only threads started later have the signals blocked too.
 ///
 /// # Errors
 /// When the signals cannot be blocked or the thread cannot be started.
-pub fn remove_when_interrupted(directory: &Path) -> std::io::Result<()> {
+pub fn remove_when_interrupted(directory: &Path) -> std::io::Result<Removal> {
     let signals: SigSet = SIGNALS.into_iter().collect();
     signals.thread_block()?;
-    let directory = directory.to_path_buf();
+    let removal = Removal { begun: Arc::new(AtomicBool::new(false)) };
+    let (directory, begun) = (directory.to_path_buf(), Arc::clone(&removal.begun));
     std::thread::Builder::new().name("seekless-interrupt".to_owned()).spawn(move || {
         let signal = signals.wait();
+        begun.store(true, Ordering::SeqCst);
         remove(&directory);
         std::process::exit(128 + signal.map_or(0, |signal| signal as i32));
     })?;
-    Ok(())
+    Ok(removal)
+}
+
+impl Removal {
+    /// Hands back the result of work in the folder, unless the folder is being removed: then it failed because of that, and
+    /// the process ends here as interrupted.
+    pub fn unless_begun<T>(&self, result: T) -> T {
+        while self.begun.load(Ordering::SeqCst) {
+            std::thread::park();
+        }
+        result
+    }
 }
 
 /// A flag that is set at the first interruption, for work that stops and cleans up by itself; a second one ends the

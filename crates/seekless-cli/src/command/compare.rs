@@ -109,30 +109,42 @@ fn report(comparison: &Comparison) -> String {
 fn what(comparison: &Comparison) -> String {
     let again = match comparison.repeats {
         0 => String::new(),
-        repeats => format!(", {} of them of a file loaded before", format_count(repeats)),
+        repeats => format!(", {} of them of files loaded before", format_count(repeats)),
+    };
+    let run = match comparison.runs {
+        1 => String::new(),
+        runs => format!("run {} of 0 to {}: ", comparison.run, runs - 1),
     };
     format!(
-        "run {} of {}: {} loads of {}{again}; median of {}",
-        comparison.run,
-        comparison.runs,
-        format_count(comparison.loads),
+        "{run}{} of {}{again}; median of {}",
+        counted(comparison.loads, "load"),
         format_bytes(comparison.bytes),
-        if comparison.rounds == 1 { "1 round".to_owned() } else { format!("{} rounds", comparison.rounds) }
+        counted(comparison.rounds.into(), "round")
     )
 }
 
 fn left_out(text: &mut String, comparison: &Comparison) {
     let missing = &comparison.missing;
-    if missing.loads > 0 {
-        let _ = writeln!(
-            text,
-            "left out on both sides: {} loads of {} files not in the folder and {} not in the pack, such as {}",
-            format_count(missing.loads),
-            format_count(missing.in_directory),
-            format_count(missing.in_pack),
-            missing.named.join(", ")
-        );
+    if missing.loads == 0 {
+        return;
     }
+    let sides = [(missing.in_directory, "not in the folder"), (missing.in_pack, "not in the pack")];
+    let lacking: Vec<String> = sides
+        .iter()
+        .filter(|(files, _)| *files > 0)
+        .map(|(files, side)| format!("{} {side}", format_count(*files)))
+        .collect();
+    let _ = writeln!(
+        text,
+        "left out on both sides: {} ({}), such as {}",
+        counted(missing.loads, "load"),
+        lacking.join(", "),
+        missing.named.join(", ")
+    );
+}
+
+fn counted(count: u64, what: &str) -> String {
+    format!("{} {what}{}", format_count(count), if count == 1 { "" } else { "s" })
 }
 
 /// What was cached at the start, and how cold the trials were.

@@ -48,8 +48,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         None => {
             let parent = room_for(&options)?;
             let directory = tempfile::Builder::new().prefix("seekless-tour-").tempdir_in(&parent)?;
-            interrupt::remove_when_interrupted(directory.path())?;
-            walk(directory.path(), &options, &args)?;
+            let removal = interrupt::remove_when_interrupted(directory.path())?;
+            removal.unless_begun(walk(directory.path(), &options, &args))?;
             directory.close().context("cannot remove the tour's temporary folder")?;
         }
     }

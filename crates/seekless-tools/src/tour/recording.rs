@@ -3,6 +3,7 @@
 use super::Options;
 use super::sample::Sample;
 use crate::error::{Error, ErrorKind, Result};
+use seekless_record::{ErrorKind as Refusal, record};
 use seekless_trace::import;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -13,10 +14,25 @@ pub(crate) fn write_list(list: &Path, sample: &Sample, run: &[usize]) -> Result<
     write(list, &names)
 }
 
-/// Records the reader's run; `false` where recording is refused.
+/// Records the reader's run; `false` where the machine refuses recording.
 pub(crate) fn record_run(options: &Options, tree: &Path, list: &Path, trace: &Path) -> Result<bool> {
-    let _ = (options, tree, list, trace);
-    Ok(false)
+    let Some((program, first)) = options.reader.split_first() else { return Ok(false) };
+    let mut arguments = first.to_vec();
+    arguments.extend([tree.as_os_str().to_owned(), list.as_os_str().to_owned()]);
+    let recorded = match record(program, &arguments, trace, &seekless_record::Options::default()) {
+        Ok(recorded) => recorded,
+        Err(error) if matches!(error.kind(), Refusal::Refused | Refusal::Unsupported) => return Ok(false),
+        Err(error) => {
+            return Err(Error::because(ErrorKind::Record, "cannot record the sample's reader", error));
+        }
+    };
+    match recorded.status.code() {
+        0 => Ok(true),
+        code => {
+            let message = format!("the sample's reader, {}, ended with {code}", program.display());
+            Err(Error::new(ErrorKind::Record, message))
+        }
+    }
 }
 
 /// Writes what a run loads as a trace, a load each tenth of a millisecond, by way of a CSV file.

@@ -1,0 +1,31 @@
+//! The command as a user meets it: one binary for all verbs, a file each.
+
+mod compare;
+mod tour;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// The command under test, in `directory`.
+fn seekless(directory: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_seekless"));
+    command.current_dir(directory);
+    command
+}
+
+/// Runs it with `words` as typed, apart at blanks.
+fn run(directory: &Path, words: &str) -> Output {
+    seekless(directory).args(words.split_whitespace()).output().expect("the command starts")
+}
+
+/// What it printed, after it succeeded.
+fn printed(directory: &Path, words: &str) -> String {
+    let output = run(directory, words);
+    assert!(output.status.success(), "seekless {words}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// A folder to work in, on the disk that the crate lies on.
+fn workplace() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder")
+}

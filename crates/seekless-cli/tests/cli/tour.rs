@@ -1,0 +1,60 @@
+//! `seekless tour`, shortened: what it prints, what it leaves, and that an interruption leaves nothing.
+
+use super::{printed, run, seekless, workplace};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+const FAST: &str = "--small --device iops=10000,bandwidth=10GB/s";
+
+fn is_empty(directory: &Path) -> bool {
+    directory.read_dir().unwrap().next().is_none()
+}
+
+#[test]
+fn the_tour_ends_with_the_table_and_leaves_nothing() {
+    let directory = workplace();
+    let mut command = seekless(directory.path());
+    let output = command.env("TMPDIR", directory.path()).arg("tour").args(FAST.split(' ')).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let steps = ["\n1. Make", "\n2. Record", "\n3. Order", "\n4. Pack", "\n5. Load", "\nBefore and after"];
+    assert!(steps.iter().all(|step| text.contains(step)), "{text}");
+    let row = |name: &str| text.lines().any(|line| line.starts_with(name) && line.contains('×'));
+    assert!(["loose files, on demand", "pack, on demand", "pack, list known"].into_iter().all(row), "{text}");
+    assert!(is_empty(directory.path()), "the temporary folder is removed");
+}
+
+#[test]
+fn kept_things_stay_and_are_not_overwritten() {
+    let directory = workplace();
+    printed(directory.path(), &format!("tour --keep kept {FAST} --json"));
+    assert!(directory.path().join("kept/sample.zip").is_file());
+    let again = run(directory.path(), &format!("tour --keep kept {FAST}"));
+    assert_eq!(again.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("kept is not empty"), "{again:?}");
+}
+
+#[test]
+fn an_interruption_removes_the_folder() {
+    let directory = workplace();
+    // Slow enough that it cannot have ended.
+    let mut child = seekless(directory.path())
+        .env("TMPDIR", directory.path())
+        .args(["tour", "--small", "--device", "iops=1,bandwidth=1MB/s"])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let patience = Instant::now();
+    let has_tree =
+        || directory.path().read_dir().unwrap().flatten().any(|entry| entry.path().join("sample").is_dir());
+    while !has_tree() {
+        assert!(patience.elapsed() < Duration::from_secs(60), "the tour never began");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(is_empty(directory.path()), "nothing is left");
+}
