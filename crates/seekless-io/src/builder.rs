@@ -3,7 +3,7 @@
 use crate::archive::Archive;
 use crate::decision::Watched;
 use crate::extent_cache::ExtentCache;
-use crate::reads::Reads;
+use crate::reads::{self, Reads};
 use crate::shared::{Memory, Shared};
 use crate::state::State;
 use crate::worker::Workers;
@@ -30,7 +30,7 @@ pub struct StoreBuilder {
     direct: bool,
     workers: Option<usize>,
     read_ahead_bytes: u64,
-    window_bytes: u64,
+    window_bytes: Option<u64>,
     record: bool,
 }
 
@@ -44,7 +44,7 @@ impl Default for StoreBuilder {
             direct: true,
             workers: None,
             read_ahead_bytes: 16 << 20,
-            window_bytes: 64 << 20,
+            window_bytes: None,
             record: false,
         }
     }
@@ -93,10 +93,11 @@ impl StoreBuilder {
         self
     }
 
-    /// How far [`Store::load_many`] may run ahead of its consumer, in bytes of files, coded and decoded together;
-    /// 64 MiB if not said. A larger window finds more neighbours to read at once.
+    /// How far [`Store::load_many`] may run ahead of its consumer, in bytes of files, coded and decoded together. A
+    /// larger window finds more neighbours to read at once. If not said it is 64 MiB, or 256 MiB where the engine says
+    /// that a request costs as much as reading 256 KiB.
     pub fn window(mut self, bytes: u64) -> Self {
-        self.window_bytes = bytes;
+        self.window_bytes = Some(bytes);
         self
     }
 
@@ -120,7 +121,9 @@ impl StoreBuilder {
         let archive = Archive::open(path.as_ref(), self.direct, &*engine)?;
         let depth = engine.costs().depth.clamp(*IN_FLIGHT.start(), *IN_FLIGHT.end());
         let state = self.state(archive.spans.len(), depth as usize)?;
-        let memory = Memory { window_bytes: self.window_bytes, idle_bytes: self.read_ahead_bytes as usize };
+        let window = || if reads::requests_are_dear(&engine.costs()) { 256 << 20 } else { 64 << 20 };
+        let window_bytes = self.window_bytes.unwrap_or_else(window);
+        let memory = Memory { window_bytes, idle_bytes: self.read_ahead_bytes as usize };
         let shared = Arc::new(Shared::new(archive, engine, state, memory));
         let workers = Workers::start(shared.clone(), self.worker_count())
             .map_err(|error| Error::setting("a worker thread cannot start", error))?;

@@ -2,6 +2,7 @@
 //! fuller, and a demand read never stands behind a whole window of them.
 
 use crate::extent_cache::{Extent, covers};
+use seekless_device::Costs;
 use seekless_policy::eviction::Id;
 use seekless_policy::extents::Span;
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -9,6 +10,12 @@ use std::sync::Arc;
 
 /// Reads up to this size are one request to a device; the kernel and the volume model split larger ones.
 pub(crate) const READ_BYTES_MAX: u64 = 1 << 20;
+
+/// Whether a request costs as much as reading a good part of its largest size. Then it pays to look further ahead for
+/// neighbours, and to fill the last part of a read by making reads fewer and larger.
+pub(crate) fn requests_are_dear(costs: &Costs) -> bool {
+    costs.gap_bytes() > READ_BYTES_MAX / 4
+}
 
 /// Where the bytes come from.
 pub(crate) enum Source {

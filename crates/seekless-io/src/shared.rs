@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::extent_cache::Extent;
 use crate::hit_log::HitLog;
 use crate::lock;
-use crate::reads::{READ_BYTES_MAX, Source, Start};
+use crate::reads::{READ_BYTES_MAX, Source, Start, requests_are_dear};
 use crate::slot::Slots;
 use crate::state::{Asked, Released, State, Waiter};
 use crate::statistics::Statistics;
@@ -134,11 +134,9 @@ impl Shared {
         extent.map_or(self.archive.spans[id as usize], |extent| extent.span)
     }
 
-    /// Where a request costs as much as reading a good part of its largest size, the last part of a read is better full:
-    /// fewer, larger reads leave fewer parts that are not.
     fn planned_bytes_max(&self) -> u64 {
-        let dear = self.costs.gap_bytes() > READ_BYTES_MAX / 4;
-        self.unrounded(if dear { 4 * READ_BYTES_MAX } else { READ_BYTES_MAX })
+        let parts = if requests_are_dear(&self.costs) { 4 } else { 1 };
+        self.unrounded(parts * READ_BYTES_MAX)
     }
 
     /// What may be asked for so that a read rounded to the file's alignment still has `bytes` at most.

@@ -125,6 +125,12 @@ impl Gate {
         self.pass(held);
     }
 
+    /// Lets one read go of those that wait.
+    pub(crate) fn release_one(&self) {
+        let read = self.state.lock().unwrap().held.remove(0);
+        self.pass(vec![read]);
+    }
+
     /// Reads `(offset, bytes)` since the gate was closed.
     pub(crate) fn submitted(&self) -> Vec<(u64, u64)> {
         self.state.lock().unwrap().submitted.clone()
