@@ -1,1 +1,11 @@
 //! The verbs, a file each: `Args` is what was typed, `run` does it.
+
+pub mod compare;
+pub mod order;
+pub mod pack;
+pub mod record;
+pub mod sim;
+pub mod synth;
+pub mod tour;
+pub mod tour_reader;
+pub mod trace;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 pub mod command;
 pub mod exit;
+pub mod interrupt;
 pub mod output;
 
 /// Find out what your program reads, and make those reads cheap.
@@ -18,7 +19,19 @@ pub struct Cli {
 
 /// One verb each; the file of the same name under `command/` holds its flags and its job.
 #[derive(Subcommand, Debug)]
-pub enum Verb {}
+#[expect(missing_docs, reason = "a comment on a verb here would replace the help that stands at its Args")]
+pub enum Verb {
+    Tour(command::tour::Args),
+    Record(command::record::Args),
+    Trace(command::trace::Args),
+    Sim(command::sim::Args),
+    Order(command::order::Args),
+    Pack(command::pack::Args),
+    Compare(command::compare::Args),
+    Synth(command::synth::Args),
+    #[command(name = "__tour-reader", hide = true)]
+    TourReader(command::tour_reader::Args),
+}
 
 /// Parses the command line, runs the verb, prints the error if there is one.
 #[must_use]
@@ -34,5 +47,15 @@ pub fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
-    match cli.verb {}
+    match cli.verb {
+        Verb::Tour(args) => command::tour::run(args),
+        Verb::Record(args) => command::record::run(args),
+        Verb::Trace(args) => command::trace::run(args),
+        Verb::Sim(args) => command::sim::run(args),
+        Verb::Order(args) => command::order::run(args),
+        Verb::Pack(args) => command::pack::run(args),
+        Verb::Compare(args) => command::compare::run(args),
+        Verb::Synth(args) => command::synth::run(args),
+        Verb::TourReader(args) => command::tour_reader::run(args),
+    }
 }

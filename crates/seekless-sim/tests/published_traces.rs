@@ -60,7 +60,7 @@ fn lru_misses_what_mccarthy_published() {
             let mut fields = line.split_whitespace();
             let count: usize = fields.next().unwrap().parse().unwrap();
             let ratio: f64 = fields.next().unwrap().parse().unwrap();
-            if count > 310_000 || count % 62_000 != 0 {
+            if count > 310_000 || !count.is_multiple_of(62_000) {
                 continue; // five points a curve: each is a run of its own here
             }
             let requests = objects(names[..count].iter().copied());

@@ -1,0 +1,234 @@
+//! `seekless order`: the order of files in an archive that spares the seeks, and what it costs.
+
+use crate::output;
+use clap::builder::PossibleValuesParser;
+use seekless::device::units::{format_bytes, format_count, parse_bytes};
+use seekless::policy::ordering::METHODS;
+use seekless::report::table;
+use seekless::tools::order::{Group, Options, Report, RunRow, Totals, order, write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Compute the order of files in an archive from the runs that read them, and score it.
+///
+/// greedy joins the files that are most often loaded one after the other into chains; recent is the newest run's own order,
+/// then what older runs add; name is by path. Files that no run loads keep their place: that of --files where it is a plain
+/// list, else by path.
+///
+/// Scores are of first loads only. A seek is a load of a file that does not stand directly after the one before; block runs
+/// are maximal runs of touched 128 KiB blocks; amplification is bytes of touched blocks for each byte loaded. Figures on
+/// runs that the order was made from flatter it: --leave-one-out and --score tell what a new run will see.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  seekless order --trace run.parquet -o ORDER.txt
+  seekless order --trace monday.parquet tuesday.parquet --files files.csv.gz --leave-one-out
+  seekless order --trace runs/*.csv.gz --method recent --score today.parquet --json")]
+pub struct Args {
+    /// Traces to learn from; the last run of the last is the newest
+    #[arg(long, required = true, num_args = 1.., value_name = "RUN")]
+    trace: Vec<PathBuf>,
+    /// The files of the archive: CSV path,size or one path a line [default: those that the traces load]
+    #[arg(long, value_name = "LIST")]
+    files: Option<PathBuf>,
+    /// How to order
+    #[arg(long, default_value = "greedy", value_name = "NAME", value_parser = PossibleValuesParser::new(METHODS))]
+    method: String,
+    /// A cache of this size, emptied at each run's start, absorbs repeated loads [default: unlimited]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    cache: Option<u64>,
+    /// Also score each run on an order made from the other runs
+    #[arg(long)]
+    leave_one_out: bool,
+    /// Also score these runs, which the order is not made from
+    #[arg(long, num_args = 1.., value_name = "RUN")]
+    score: Vec<PathBuf>,
+    /// Write the order here, one path a line
+    #[arg(short, long, value_name = "ORDER.txt")]
+    output: Option<PathBuf>,
+    /// Print the scores as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Orders, writes the order if it has a place to go, prints the scores.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let options = Options {
+        files: args.files,
+        method: args.method,
+        cache: args.cache,
+        leave_one_out: args.leave_one_out,
+        score: args.score,
+        ..Options::default()
+    };
+    let ordered = order(&args.trace, &options)?;
+    if let Some(path) = &args.output {
+        write(path, &ordered.order)?;
+    }
+    if args.json {
+        output::json(&ordered.report)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = report(&ordered.report);
+    if let Some(path) = &args.output {
+        text += &format!("\nwrote {}\n", path.display());
+    }
+    output::text(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn report(report: &Report) -> String {
+    let runs = report.trained.runs.len();
+    let mut text = format!(
+        "{} files of {} in the order {}, from {runs} run{}\n",
+        format_count(report.files),
+        format_bytes(report.bytes),
+        report.method,
+        if runs == 1 { "" } else { "s" },
+    );
+    text += &notes(report);
+    text += &match &report.held_out {
+        Some(held_out) => format!("\n{}", both_table(&report.trained, held_out)),
+        None => format!("\nRuns that the order was made from:\n{}", group_table(&report.trained)),
+    };
+    if let Some(scored) = &report.scored {
+        text += &format!("\nRuns given to be scored:\n{}", group_table(scored));
+    }
+    text
+}
+
+fn notes(report: &Report) -> String {
+    let mut text = String::new();
+    if let Some(example) = &report.unlisted_example {
+        let count = format_count(report.unlisted_files);
+        text +=
+            &format!("passed over {count} files that the runs load and the list lacks, such as {example}\n");
+    }
+    if report.files_of_unknown_size > 0 {
+        let count = format_count(report.files_of_unknown_size);
+        text +=
+            &format!("{count} files have no known size and count as empty: give --files as CSV path,size\n");
+    }
+    text
+}
+
+/// Trained and held out side by side.
+fn both_table(trained: &Group, held_out: &Group) -> String {
+    let header = [
+        "run",
+        "first loads",
+        "seeks:\ntrained on all",
+        "\nheld out",
+        "block runs:\ntrained on all",
+        "\nheld out",
+        "amplification:\ntrained on all",
+        "\nheld out",
+    ];
+    let join = |label: String, one: Cells, other: Cells| {
+        vec![
+            label,
+            one.loads,
+            one.seeks,
+            other.seeks,
+            one.block_runs,
+            other.block_runs,
+            one.amplification,
+            other.amplification,
+        ]
+    };
+    let pairs = trained.runs.iter().zip(&held_out.runs);
+    let mut rows: Vec<_> =
+        pairs.map(|(one, other)| join(one.run.clone(), Cells::run(one), Cells::run(other))).collect();
+    rows.push(join(total_label(trained), Cells::totals(&trained.totals), Cells::totals(&held_out.totals)));
+    table(&header, rows)
+}
+
+fn group_table(group: &Group) -> String {
+    let line = |label: String, cells: Cells| {
+        vec![label, cells.loads, cells.seeks, cells.block_runs, cells.amplification]
+    };
+    let mut rows: Vec<_> = group.runs.iter().map(|row| line(row.run.clone(), Cells::run(row))).collect();
+    if rows.len() > 1 {
+        rows.push(line(total_label(group), Cells::totals(&group.totals)));
+    }
+    table(&["run", "first loads", "seeks", "block runs", "amplification"], rows)
+}
+
+/// Loads and seeks are added up; block runs and amplification are means.
+fn total_label(group: &Group) -> String {
+    format!("all {}: sums, means", group.runs.len())
+}
+
+/// A row's figures as text.
+struct Cells {
+    loads: String,
+    seeks: String,
+    block_runs: String,
+    amplification: String,
+}
+
+impl Cells {
+    fn run(row: &RunRow) -> Self {
+        Self {
+            loads: format_count(row.score.loads),
+            seeks: seeks(row.score.seeks, row.seek_share),
+            block_runs: format_count(row.score.block_runs),
+            amplification: format!("{:.3}", row.amplification),
+        }
+    }
+
+    fn totals(totals: &Totals) -> Self {
+        Self {
+            loads: format_count(totals.loads),
+            seeks: seeks(totals.seeks, totals.seek_share),
+            block_runs: format!("{:.0}", totals.mean_block_runs),
+            amplification: format!("{:.3}", totals.mean_amplification),
+        }
+    }
+}
+
+fn seeks(count: u64, share: f64) -> String {
+    format!("{} ({:.1} %)", format_count(count), 100.0 * share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_report_puts_trained_and_held_out_side_by_side() {
+        let folder = tempfile::tempdir().unwrap();
+        let trace = |name: &str, files: [&str; 3]| {
+            let path = folder.path().join(name);
+            let lines: String =
+                files.iter().enumerate().map(|(at, file)| format!("{at},{file},131072\n")).collect();
+            std::fs::write(&path, format!("time_s,path,size\n{lines}")).unwrap();
+            path
+        };
+        let traces = [trace("monday.csv", ["a", "c", "b"]), trace("tuesday.csv", ["b", "c", "a"])];
+        let options = Options { leave_one_out: true, score: vec![traces[0].clone()], ..Options::default() };
+        let expected = "\
+3 files of 393.2 KB in the order greedy, from 2 runs
+
+run                   first loads          seeks:                  block runs:            amplification:
+                                   trained on all     held out  trained on all  held out  trained on all  held out
+──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+monday                          3     2 (66.7 %)   2 (66.7 %)               1         1           1.000     1.000
+tuesday                         3      0 (0.0 %)   2 (66.7 %)               1         1           1.000     1.000
+all 2: sums, means              6     2 (33.3 %)   4 (66.7 %)               1         1           1.000     1.000
+
+Runs given to be scored:
+run     first loads       seeks  block runs  amplification
+──────────────────────────────────────────────────────────
+monday            3  2 (66.7 %)           1          1.000
+";
+        assert_eq!(words(&report(&order(&traces, &options).unwrap().report)), words(expected));
+    }
+
+    /// The text without its column widths.
+    fn words(text: &str) -> Vec<Vec<&str>> {
+        text.lines()
+            .map(|line| line.split_whitespace().filter(|word| !word.starts_with('─')).collect())
+            .collect()
+    }
+}
