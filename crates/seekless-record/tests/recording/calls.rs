@@ -1,0 +1,219 @@
+//! Each way to open, read, write, map, share and close a file, one test each.
+
+use crate::support::{FILE_BYTES, Place, helper, skip};
+use seekless_trace::{Access, Op};
+use std::path::Path;
+
+/// Records a mode on the place's file; skips without a compiler.
+macro_rules! recorded {
+    ($place:ident, $($word:expr),+) => {
+        match $place.record_mode(&[$($word),+]) {
+            Some(recording) => recording,
+            None => skip!("no C compiler (cc) to build the helper"),
+        }
+    };
+}
+
+const NO_ENTRY: Option<i32> = Some(2);
+
+#[test]
+fn positions_are_shared_through_dup_and_fork() {
+    let place = Place::new();
+    let recording = recorded!(place, "sharing", "file");
+    let offsets: Vec<i64> = recording.ranges(&place.file(), Op::Read).iter().map(|range| range.0).collect();
+    assert_eq!(offsets, [0, 10, 20, 35]);
+    let rows = recording.of(&place.file());
+    let open = rows.iter().find(|row| row.op == Op::Open).unwrap();
+    assert_eq!(open.file_bytes, Some(FILE_BYTES));
+    assert!(open.inode.is_some() && open.device.is_some() && open.latency_ns.is_some());
+    let reads: Vec<&Access> = rows.iter().filter(|row| row.op == Op::Read).collect();
+    assert_ne!(reads[0].pid, reads[2].pid);
+    assert!(rows.iter().all(|row| row.pid == row.tid));
+}
+
+#[test]
+fn exec_keeps_descriptors_but_those_to_close() {
+    let place = Place::new();
+    let recording = recorded!(place, "executes", "file");
+    assert_eq!(recording.ranges(&place.file(), Op::Read), [(0, 7), (0, 7), (7, 7)]);
+    assert_eq!(recording.count(&place.file(), Op::Open), 2);
+}
+
+#[test]
+fn threads_have_a_process_and_their_own_numbers() {
+    let place = Place::new();
+    let recording = recorded!(place, "threads", "file");
+    let mut reads = recording.of(&place.file());
+    reads.retain(|row| row.op == Op::Read);
+    let mut offsets: Vec<i64> = reads.iter().map(|read| read.offset).collect();
+    offsets.sort_unstable();
+    assert_eq!(offsets, [0, 100, 200, 300]);
+    let mut threads: Vec<u32> = reads.iter().map(|read| read.tid).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    assert_eq!(threads.len(), 4);
+    assert!(reads.iter().all(|read| read.pid == reads[0].pid && read.tid != read.pid));
+    assert_eq!(recording.count(&place.file(), Op::Close), 4);
+}
+
+#[test]
+fn exec_in_a_thread_takes_over_the_process() {
+    let place = Place::new();
+    let recording = recorded!(place, "exec-in-thread", "file");
+    let rows = recording.of(&place.file());
+    assert_eq!(recording.ranges(&place.file(), Op::Read)[..2], [(0, 3), (0, FILE_BYTES)]);
+    assert!(rows.iter().all(|row| row.pid == rows[0].pid && row.tid == row.pid));
+}
+
+#[test]
+fn spawned_programs_are_followed() {
+    let place = Place::new();
+    let recording = recorded!(place, "spawns", "file");
+    let whole: Vec<(i64, u64)> = recording.ranges(&place.file(), Op::Load);
+    assert_eq!(whole, [(0, FILE_BYTES); 2]);
+    assert_eq!(recording.count(&place.file(), Op::Release), 2);
+}
+
+#[test]
+fn a_child_that_asks_not_to_be_traced_still_runs() {
+    let place = Place::new();
+    let recording = recorded!(place, "untraced", "file");
+    assert_eq!(recording.ranges(&place.file(), Op::Read), [(0, 9)]);
+}
+
+#[test]
+fn failed_opens_are_there_with_their_error_and_absolute_name() {
+    let place = Place::new();
+    let recording = recorded!(place, "missing", "file");
+    for name in ["gone/one", "two", "three"] {
+        let rows = recording.of(&place.root.join(name));
+        assert_eq!(rows.len(), 1, "{name}");
+        assert_eq!((rows[0].op, rows[0].error, rows[0].bytes), (Op::Open, NO_ENTRY, 0));
+    }
+    assert!(recording.names.iter().all(|name| !name.starts_with("/proc")), "{:?}", recording.names);
+}
+
+#[test]
+fn every_way_to_open() {
+    let place = Place::new();
+    let recording = recorded!(place, "open-ways", "file");
+    assert_eq!(recording.ranges(&place.file(), Op::Read), [(0, 1), (0, 2)]);
+    let created = place.root.join("created");
+    assert_eq!(recording.ranges(&created, Op::Write), [(0, 3)]);
+    assert_eq!(recording.count(&created, Op::Sync), 2);
+    assert_eq!(recording.count(&created, Op::Load), 0);
+}
+
+#[test]
+fn a_closed_range_is_closed() {
+    let place = Place::new();
+    let recording = recorded!(place, "close-ranges", "file");
+    assert_eq!(recording.count(&place.file(), Op::Close), 3);
+    assert_eq!(recording.count(&place.file(), Op::Open), 4);
+}
+
+#[test]
+fn vectors_read_at_positions_and_offsets() {
+    let place = Place::new();
+    let recording = recorded!(place, "vectors", "file");
+    assert_eq!(recording.ranges(&place.file(), Op::Read), [(0, 7), (20, 7), (7, 7), (40, 7), (14, 1)]);
+}
+
+#[test]
+fn a_map_of_the_whole_file_is_a_load_until_it_is_unmapped() {
+    let place = Place::new();
+    let recording = recorded!(place, "maps", "file");
+    let rows = recording.of(&place.file());
+    let ops: Vec<Op> = rows.iter().map(|row| row.op).collect();
+    assert_eq!(ops, [Op::Open, Op::Load, Op::Map, Op::Close, Op::Sync, Op::Release]);
+    let load = rows[1];
+    assert_eq!((load.time_ns, load.offset, load.bytes), (rows[0].time_ns, 0, FILE_BYTES));
+    assert_eq!(load.file_bytes, Some(FILE_BYTES));
+    assert_eq!((rows[2].offset, rows[2].bytes), (0, FILE_BYTES));
+    assert_eq!(rows[4].offset, 4096);
+}
+
+#[test]
+fn the_kernels_own_copies_are_reads_and_writes() {
+    let place = Place::new();
+    let recording = recorded!(place, "transfers", "file", "copy");
+    assert_eq!(recording.ranges(&place.file(), Op::Read), [(0, 10), (100, 10), (10, 10), (20, 10), (30, 1)]);
+    let copy = place.root.join("copy");
+    assert_eq!(recording.ranges(&copy, Op::Write), [(0, 10), (10, 10), (50, 10), (20, 10)]);
+}
+
+#[test]
+fn appends_are_where_the_file_ended() {
+    let place = Place::new();
+    let recording = recorded!(place, "appends", "file");
+    assert_eq!(recording.ranges(&place.file(), Op::Write), [(10_000, 5), (3, 2), (10_005, 3)]);
+}
+
+#[test]
+fn questions_about_names_are_stats() {
+    let place = Place::new();
+    let recording = recorded!(place, "asks", "file");
+    let rows = recording.of(&place.file());
+    assert_eq!(rows.iter().filter(|row| row.op == Op::Stat).count(), 7);
+    assert_eq!(rows.iter().filter(|row| row.error == Some(22)).count(), 1); // readlink of no link
+    let nowhere = recording.of(&place.root.join("nowhere"));
+    assert_eq!((nowhere.len(), nowhere[0].op, nowhere[0].error), (1, Op::Stat, NO_ENTRY));
+}
+
+#[test]
+fn io_uring_is_a_blind_spot() {
+    let place = Place::new();
+    let recording = recorded!(place, "rings", "file");
+    assert_eq!(recording.trace.metadata().blind_spots()["io_uring_setup"], 1);
+}
+
+#[test]
+fn what_outlives_the_program_is_waited_for() {
+    let place = Place::new();
+    let recording = recorded!(place, "outlived", "file");
+    assert_eq!(recording.ranges(&place.file(), Op::Read), [(0, 11)]);
+}
+
+#[test]
+fn a_static_program_is_seen_like_any_other() {
+    let Some(helper) = helper("static") else { skip!("no C compiler or no static libc") };
+    let place = Place::new();
+    let words = [helper.to_str().unwrap(), "sharing", "file"];
+    assert!(place.recorder(&words).status().unwrap().success());
+    assert_eq!(place.recording().count(&place.file(), Op::Read), 4);
+}
+
+#[test]
+fn inherited_files_have_a_rundown_and_special_ones_only_on_request() {
+    let place = Place::new();
+    let input = std::fs::File::open(place.file()).unwrap();
+    let special =
+        ["--special", "sh", "-c", "read line; cat /proc/self/stat >/dev/null; echo out | cat >/dev/null"];
+    assert!(place.recorder(&special).stdin(input).status().unwrap().success());
+    let recording = place.recording();
+    let first = recording.of(&place.file())[0];
+    assert_eq!((first.op, first.latency_ns, first.file_bytes), (Op::Open, None, Some(FILE_BYTES)));
+    for prefix in ["/proc/", "/dev/null", "pipe:["] {
+        assert!(
+            recording.names.iter().any(|name| name.starts_with(prefix)),
+            "{prefix}: {:?}",
+            recording.names
+        );
+    }
+}
+
+#[test]
+fn directories_are_listed_and_the_recorders_files_are_not_seen() {
+    let place = Place::new();
+    let script =
+        "for name in .; do ls -a $name >/dev/null; done; cat *.spool >/dev/null; stat *.spool >/dev/null";
+    assert!(place.recorder(&["sh", "-c", script]).status().unwrap().success());
+    let recording = place.recording();
+    assert!(recording.ranges(&place.root, Op::List).iter().any(|(_, bytes)| *bytes > 0));
+    assert!(recording.of(&place.spool()).is_empty());
+    let run = &recording.trace.metadata().runs[0];
+    assert_eq!(run.command, ["sh", "-c", script]);
+    assert_eq!(Path::new(&run.directory), place.root);
+    assert_eq!((run.clock.as_str(), run.exit_status), ("monotonic", Some(0)));
+    assert!(run.duration_ns.is_some() && run.started_unix_ns.is_some() && !run.kernel.is_empty());
+}

@@ -1,0 +1,277 @@
+/* What the tests record: one small act a mode, `helper MODE ARGUMENT...`. Any surprise exits 99. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char buffer[1 << 16];
+static const char *file;
+extern char **environ;
+
+#define CHECK(truth) do { if (!(truth)) { perror(#truth); _exit(99); } } while (0)
+
+static int opened(int flags) { int fd = open(file, flags, 0644); CHECK(fd >= 0); return fd; }
+
+static void child_ends(pid_t child) { int status; CHECK(waitpid(child, &status, __WALL) == child && status == 0); }
+
+static void preads(long count, long bytes) {
+    unsigned long state = 12345;
+    int fd = opened(O_RDONLY);
+    for (long i = 0; i < count; i++) {
+        state = state * 6364136223846793005UL + 1442695040888963407UL;
+        CHECK(pread(fd, buffer, 4096, (off_t)((state >> 33) % (unsigned long)bytes)) >= 0);
+    }
+}
+
+static void sharing(void) {
+    int fd = opened(O_RDONLY), twin = dup(fd), third = fcntl(fd, F_DUPFD_CLOEXEC, 100);
+    CHECK(read(fd, buffer, 10) == 10 && read(twin, buffer, 10) == 10 && third >= 100);
+    pid_t child = fork();
+    if (child == 0) { CHECK(read(fd, buffer, 10) == 10); _exit(0); }
+    child_ends(child);
+    CHECK(dup2(third, 50) == 50 && lseek(fd, 5, SEEK_CUR) == 35 && read(50, buffer, 10) == 10);
+}
+
+static void executes(char *self) {
+    int kept = opened(O_RDONLY), closed = opened(O_RDONLY | O_CLOEXEC);
+    char numbers[2][16];
+    CHECK(read(kept, buffer, 7) == 7 && read(closed, buffer, 7) == 7);
+    sprintf(numbers[0], "%d", kept);
+    sprintf(numbers[1], "%d", closed);
+    execl(self, self, "inherited", numbers[0], numbers[1], NULL);
+    _exit(99);
+}
+
+static void inherited(int kept, int closed) {
+    CHECK(read(kept, buffer, 7) == 7);
+    CHECK(read(closed, buffer, 7) == -1 && errno == EBADF);
+}
+
+static void *part(void *number) {
+    long at = (long)number;
+    int fd = opened(O_RDONLY);
+    CHECK(pread(fd, buffer + at * 100, 100, at * 100) == 100);
+    close(fd);
+    return NULL;
+}
+
+static void threads(void) {
+    pthread_t all[4];
+    for (long i = 0; i < 4; i++) CHECK(pthread_create(&all[i], NULL, part, (void *)i) == 0);
+    for (int i = 0; i < 4; i++) pthread_join(all[i], NULL);
+}
+
+static void *execs(void *unused) {
+    (void)unused;
+    execlp("cat", "cat", file, NULL);
+    _exit(99);
+}
+
+static void exec_in_thread(void) {
+    pthread_t thread, other;
+    int fd = opened(O_RDONLY);
+    CHECK(read(fd, buffer, 3) == 3);
+    CHECK(pthread_create(&other, NULL, (void *(*)(void *))pause, NULL) == 0);
+    CHECK(pthread_create(&thread, NULL, execs, NULL) == 0);
+    pause();
+}
+
+static void spawns(void) {
+    pid_t child;
+    char *words[] = {"cat", (char *)file, NULL};
+    CHECK(posix_spawnp(&child, "cat", NULL, NULL, words, environ) == 0);
+    child_ends(child);
+    child = vfork();
+    if (child == 0) { execlp("cat", "cat", file, NULL); _exit(99); }
+    child_ends(child);
+}
+
+static int clone_child(void *unused) {
+    (void)unused;
+    int fd = open(file, O_RDONLY);
+    return fd >= 0 && read(fd, buffer, 9) == 9 ? 0 : 98;
+}
+
+static void untraced(void) {
+    static char stack[1 << 16];
+    child_ends(clone(clone_child, stack + sizeof stack, CLONE_UNTRACED | SIGCHLD, NULL));
+}
+
+static void missing(void) {
+    int here = open(".", O_RDONLY | O_DIRECTORY);
+    CHECK(open("gone/one", O_RDONLY) == -1 && openat(here, "./two", O_RDONLY) == -1);
+    CHECK(mkdir("below", 0755) == 0 && chdir("below") == 0);
+    CHECK(open("../three", O_RDONLY) == -1);
+    CHECK(open("/proc/nonexistent", O_RDONLY) == -1);
+}
+
+static void open_ways(void) {
+    struct open_how how = {.flags = O_RDONLY};
+    int fd = (int)syscall(SYS_openat2, AT_FDCWD, file, &how, sizeof how);
+    CHECK(fd >= 0 && read(fd, buffer, 1) == 1);
+    fd = (int)syscall(SYS_open, file, O_RDONLY);
+    CHECK(fd >= 0 && read(fd, buffer, 2) == 2);
+    fd = creat("created", 0644);
+    CHECK(fd >= 0 && write(fd, "abc", 3) == 3 && fsync(fd) == 0 && fdatasync(fd) == 0);
+}
+
+static void close_ranges(void) {
+    int first = opened(O_RDONLY);
+    opened(O_RDONLY);
+    opened(O_RDONLY);
+    CHECK(syscall(SYS_close_range, first, ~0U, 0) == 0);
+    CHECK(opened(O_RDONLY) == first);
+}
+
+static void vectors(void) {
+    struct iovec parts[2] = {{buffer, 3}, {buffer + 100, 4}};
+    int fd = opened(O_RDONLY);
+    CHECK(readv(fd, parts, 2) == 7 && preadv(fd, parts, 2, 20) == 7);
+    CHECK(preadv2(fd, parts, 2, -1, 0) == 7 && preadv2(fd, parts, 2, 40, 0) == 7 && read(fd, buffer, 1) == 1);
+}
+
+static void maps(void) {
+    struct stat stat;
+    int fd = opened(O_RDONLY);
+    CHECK(fstat(fd, &stat) == 0);
+    size_t bytes = (size_t)stat.st_size;
+    char *all = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+    CHECK(all != MAP_FAILED && close(fd) == 0);
+    CHECK(msync(all + 4096, 4096, MS_ASYNC) == 0);
+    CHECK(munmap(all, 4096) == 0 && munmap(all + 4096, bytes - 4096) == 0);
+}
+
+static void transfers(const char *output) {
+    int in = opened(O_RDONLY), out = open(output, O_RDWR | O_CREAT | O_TRUNC, 0644), ends[2];
+    off_t at = 100, to = 50;
+    CHECK(out >= 0 && pipe(ends) == 0);
+    CHECK(sendfile(out, in, NULL, 10) == 10 && sendfile(out, in, &at, 10) == 10);
+    CHECK(copy_file_range(in, NULL, out, &to, 10, 0) == 10);
+    CHECK(splice(in, NULL, ends[1], NULL, 10, 0) == 10 && splice(ends[0], NULL, out, NULL, 10, 0) == 10);
+    CHECK(read(in, buffer, 1) == 1);
+}
+
+static void appends(void) {
+    int fd = opened(O_WRONLY | O_APPEND), other = opened(O_WRONLY);
+    CHECK(write(fd, "12345", 5) == 5 && pwrite(other, "xy", 2, 3) == 2);
+    CHECK(fcntl(other, F_SETFL, O_APPEND) == 0 && write(other, "678", 3) == 3);
+}
+
+static void asks(void) {
+    struct stat stat_of;
+    CHECK(syscall(SYS_stat, file, &stat_of) == 0 && syscall(SYS_lstat, file, &stat_of) == 0);
+    CHECK(fstatat(AT_FDCWD, file, &stat_of, 0) == 0 && access(file, R_OK) == 0 && faccessat(AT_FDCWD, file, R_OK, AT_EACCESS) == 0);
+    CHECK(statx(AT_FDCWD, file, 0, STATX_SIZE, (struct statx *)buffer) == 0);
+    CHECK(readlink(file, buffer, 100) == -1 && errno == EINVAL);
+    CHECK(stat("nowhere", &stat_of) == -1);
+}
+
+static void rings(void) {
+    char parameters[120] = {0};
+    syscall(SYS_io_uring_setup, 4, parameters); /* a sandbox may refuse it: the attempt counts */
+}
+
+static volatile sig_atomic_t caught;
+static void count(int signal) { (void)signal; caught++; }
+
+static void pause_ms(long ms) {
+    struct timespec rest = {ms / 1000, ms % 1000 * 1000000};
+    while (nanosleep(&rest, &rest) == -1 && errno == EINTR) {}
+}
+
+/* Exits with the number of interrupts that it got. */
+static int interrupted(void) {
+    struct sigaction action = {.sa_handler = count};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    CHECK(write(1, "ready\n", 6) == 6);
+    while (!caught) pause_ms(1);
+    pause_ms(300);
+    return caught;
+}
+
+static int realtime(void) {
+    signal(SIGRTMIN + 3, count);
+    signal(SIGRTMAX, count);
+    for (int i = 0; i < 5; i++) { raise(SIGRTMIN + 3); raise(SIGRTMAX); }
+    return caught;
+}
+
+/* Reads, forks and execs until it is killed, but not for longer than ten seconds. */
+static void busy(void) {
+    time_t end = time(NULL) + 10;
+    dprintf(1, "%d\n", getpid());
+    while (time(NULL) < end) {
+        int fd = opened(O_RDONLY);
+        while (read(fd, buffer, 512) > 0) {}
+        close(fd);
+        pid_t child = fork();
+        if (child == 0) { execlp("cat", "cat", file, NULL); _exit(99); }
+        while (waitpid(child, NULL, 0) == -1 && errno == EINTR) {}
+    }
+}
+
+/* Stops itself if told so, or waits to be stopped; ends well when it goes on. */
+static void waits(void) {
+    dprintf(1, "%d\n", getpid());
+    CHECK(read(0, buffer, 1) >= 0);
+    int fd = opened(O_RDONLY);
+    CHECK(read(fd, buffer, 5) == 5);
+}
+
+static void outlived(void) {
+    if (fork() == 0) {
+        pause_ms(200);
+        int fd = opened(O_RDONLY);
+        CHECK(read(fd, buffer, 11) == 11);
+        _exit(5);
+    }
+}
+
+int main(int count_of, char **words) {
+    const char *mode = count_of > 1 ? words[1] : "";
+    file = count_of > 2 ? words[2] : "";
+#define MODE(name) else if (strcmp(mode, name) == 0)
+    if (count_of < 2) return 99;
+    MODE("preads") preads(atol(words[3]), atol(words[4]));
+    MODE("sharing") sharing();
+    MODE("executes") executes(words[0]);
+    MODE("inherited") inherited(atoi(words[2]), atoi(words[3]));
+    MODE("threads") threads();
+    MODE("exec-in-thread") exec_in_thread();
+    MODE("spawns") spawns();
+    MODE("untraced") untraced();
+    MODE("missing") missing();
+    MODE("open-ways") open_ways();
+    MODE("close-ranges") close_ranges();
+    MODE("vectors") vectors();
+    MODE("maps") maps();
+    MODE("transfers") transfers(words[3]);
+    MODE("appends") appends();
+    MODE("asks") asks();
+    MODE("rings") rings();
+    MODE("interrupted") return interrupted();
+    MODE("realtime") return realtime();
+    MODE("busy") busy();
+    MODE("waits") waits();
+    MODE("outlived") outlived();
+    MODE("exits") return atoi(words[2]);
+    MODE("dies") { signal(atoi(words[2]), SIG_DFL); raise(atoi(words[2])); }
+    else return 99;
+    return 0;
+}

@@ -1,0 +1,8 @@
+//! Recording real programs: what they do with files is in the trace, and they notice nothing.
+//! The helper is C, compiled here, since only C makes exactly the calls that are asked of it.
+
+mod calls;
+mod kills;
+mod signals;
+mod strace;
+mod support;

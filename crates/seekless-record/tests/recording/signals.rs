@@ -1,0 +1,133 @@
+//! The program's signals, terminal stops and exit status are its own.
+
+use crate::support::{Place, Working, helper, skip};
+use seekless_record::{ErrorKind, Options, record};
+use seekless_trace::Op;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+fn mode(place: &Place, words: &[&str]) -> Option<Command> {
+    let helper = helper("dynamic")?.to_str().unwrap();
+    Some(place.recorder(&[&[helper], words].concat()))
+}
+
+#[test]
+fn exit_codes_pass_through() {
+    let place = Place::new();
+    for code in ["0", "1", "125", "255"] {
+        let Some(mut command) = mode(&place, &["exits", code]) else { skip!("no C compiler") };
+        assert_eq!(command.status().unwrap().code(), Some(code.parse().unwrap()));
+        assert_eq!(place.recording().trace.metadata().runs[0].exit_status, Some(code.parse().unwrap()));
+        std::fs::remove_file(place.output()).unwrap();
+    }
+}
+
+#[test]
+fn a_death_by_signal_is_died_again_after_the_trace_is_complete() {
+    for signal in [libc::SIGTERM, libc::SIGSEGV, libc::SIGKILL, libc::SIGPIPE, libc::SIGRTMIN() + 2] {
+        let place = Place::new();
+        let Some(mut command) = mode(&place, &["dies", &signal.to_string()]) else { skip!("no C compiler") };
+        assert_eq!(command.status().unwrap().signal(), Some(signal));
+        assert!(!place.recording().accesses.is_empty());
+        assert!(!place.spool().exists());
+        place.close();
+    }
+}
+
+#[test]
+fn a_program_that_cannot_run_leaves_nothing() {
+    let place = Place::new();
+    std::fs::write(place.root.join("plain"), "no program").unwrap();
+    for (program, code) in
+        [("./plain", 126), ("/nonexistent/program", 127), ("no-such-program-anywhere", 127)]
+    {
+        let output = place.recorder(&[program]).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains(program));
+        assert!(!place.output().exists() && !place.spool().exists());
+    }
+}
+
+#[test]
+fn what_is_there_is_not_overwritten_unasked() {
+    let place = Place::new();
+    let options = Options::default();
+    for existing in [place.output(), place.spool()] {
+        std::fs::write(&existing, "precious").unwrap();
+        let error = record("true".as_ref(), &[], &place.output(), &options).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Exists);
+        assert!(error.to_string().contains("--force"), "{error}");
+        assert_eq!(std::fs::read(&existing).unwrap(), b"precious");
+        std::fs::remove_file(&existing).unwrap();
+    }
+    std::fs::write(place.output(), "old").unwrap();
+    let recorded =
+        record("true".as_ref(), &[], &place.output(), &Options { force: true, ..options }).unwrap();
+    assert!(recorded.summary.opens > 0 && recorded.status.code() == 0);
+    assert!(!place.recording().accesses.is_empty());
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_said_before_the_program_runs() {
+    let place = Place::new();
+    let output = place.root.join("missing/run.parquet");
+    let words = [std::ffi::OsString::from("ran")];
+    let directory = place.root.join("ran");
+    let error = record("mkdir".as_ref(), &words, &output, &Options::default()).unwrap_err();
+    assert_eq!((error.kind(), error.exit_code()), (ErrorKind::Trace, 125));
+    assert!(!directory.exists());
+}
+
+#[test]
+fn real_time_signals_arrive() {
+    let place = Place::new();
+    let Some(mut command) = mode(&place, &["realtime"]) else { skip!("no C compiler") };
+    assert_eq!(command.status().unwrap().code(), Some(10));
+}
+
+/// The terminal's Ctrl-C reaches the whole group; `kill` may reach the recorder alone. The program gets it once.
+#[test]
+fn an_interrupt_reaches_the_program_exactly_once() {
+    for (to_group, signal) in [(true, libc::SIGINT), (false, libc::SIGINT), (false, libc::SIGTERM)] {
+        let place = Place::new();
+        let Some(mut command) = mode(&place, &["interrupted"]) else { skip!("no C compiler") };
+        command.process_group(0);
+        let working = Working::start(command);
+        assert_eq!(working.said, "ready");
+        let id = working.recorder_id();
+        seekless_sys::signals::send(if to_group { -id } else { id }, signal).unwrap();
+        assert_eq!(working.end().code(), Some(1), "to the group: {to_group}");
+        assert!(!place.recording().accesses.is_empty());
+    }
+}
+
+#[test]
+fn a_stopped_program_stays_stopped_until_it_is_continued() {
+    for signal in [libc::SIGSTOP, libc::SIGTSTP] {
+        let place = Place::new();
+        let Some(mut command) = mode(&place, &["waits", "file"]) else { skip!("no C compiler") };
+        command.stdin(Stdio::piped()).process_group(0);
+        let working = Working::start(command);
+        let program = working.program();
+        seekless_sys::signals::send(program, signal).unwrap();
+        await_state(program, |state| matches!(state, 'T' | 't'));
+        seekless_sys::signals::send(program, libc::SIGCONT).unwrap();
+        await_state(program, |state| !matches!(state, 'T' | 't'));
+        assert_eq!(working.end().code(), Some(0));
+        assert_eq!(place.recording().ranges(&place.file(), Op::Read), [(0, 5)]);
+    }
+}
+
+fn await_state(pid: i32, wanted: impl Fn(char) -> bool) {
+    let patience = Instant::now() + Duration::from_secs(20);
+    loop {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next()).unwrap();
+        if wanted(state) {
+            return;
+        }
+        assert!(Instant::now() < patience, "still in state {state}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}

@@ -1,0 +1,211 @@
+//! Building the helper, running the recorder as a process of its own, and reading what it wrote.
+
+use seekless_trace::{Access, Op, Trace};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+/// How large the file is that most tests read.
+pub(crate) const FILE_BYTES: u64 = 10_000;
+
+/// Skips a test with one line.
+macro_rules! skip {
+    ($($reason:tt)*) => {{
+        eprintln!("skipped: {}", format!($($reason)*));
+        return;
+    }};
+}
+pub(crate) use skip;
+
+/// The helper, dynamic or static; `None` where there is no C compiler (or no static libc).
+pub(crate) fn helper(linked: &str) -> Option<&'static Path> {
+    static DYNAMIC: OnceLock<Option<PathBuf>> = OnceLock::new();
+    static STATIC: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let cell = if linked == "static" { &STATIC } else { &DYNAMIC };
+    cell.get_or_init(|| compile(linked)).as_deref()
+}
+
+fn compile(linked: &str) -> Option<PathBuf> {
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recording/helper.c");
+    // A name of this process's own: another test run may be using the last one.
+    let output =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("helper-{linked}-{}", std::process::id()));
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O1", "-w", "-o"]).arg(&output).arg(source).arg("-lpthread");
+    if linked == "static" {
+        compiler.arg("-static");
+    }
+    let built = compiler.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+    built.then_some(output)
+}
+
+/// Whether a program is there and runs.
+pub(crate) fn has(program: &str, argument: &str) -> bool {
+    let quiet = Command::new(program).arg(argument).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    quiet.is_ok_and(|status| status.success())
+}
+
+/// A folder with a file to read, and the recorder's output.
+pub(crate) struct Place {
+    folder: TempDir,
+    pub(crate) root: PathBuf,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::write(root.join("file"), vec![b'.'; FILE_BYTES as usize]).unwrap();
+        Self { folder, root }
+    }
+
+    pub(crate) fn file(&self) -> PathBuf {
+        self.root.join("file")
+    }
+
+    pub(crate) fn output(&self) -> PathBuf {
+        self.root.join("run.parquet")
+    }
+
+    pub(crate) fn spool(&self) -> PathBuf {
+        self.root.join("run.parquet.spool")
+    }
+
+    /// The recorder on `words`, to be started.
+    pub(crate) fn recorder<I: AsRef<std::ffi::OsStr>>(&self, words: &[I]) -> Command {
+        let mut command = Command::new(recorder());
+        command.current_dir(&self.root).arg(self.output()).args(words);
+        command
+    }
+
+    /// Records a mode of the helper that must end well, and reads the trace.
+    pub(crate) fn record_mode(&self, words: &[&str]) -> Option<Recording> {
+        let helper = helper("dynamic")?.to_str().unwrap();
+        let output = self.recorder(&[&[helper], words].concat()).output().unwrap();
+        assert!(output.status.success(), "{words:?}: {output:?}");
+        let recording = self.recording();
+        assert_eq!(recording.trace.metadata().lost, 0);
+        Some(recording)
+    }
+
+    pub(crate) fn recording(&self) -> Recording {
+        Recording::open(&self.output())
+    }
+
+    /// Removes everything now, and complains if it cannot.
+    pub(crate) fn close(self) {
+        self.folder.close().unwrap();
+    }
+}
+
+fn recorder() -> PathBuf {
+    let profile = std::env::current_exe().unwrap().parent().unwrap().parent().unwrap().to_owned();
+    let recorder = profile.join("examples/record");
+    assert!(
+        recorder.exists(),
+        "{} is not built: cargo build -p seekless-record --examples",
+        recorder.display()
+    );
+    recorder
+}
+
+/// A trace, read whole.
+pub(crate) struct Recording {
+    pub(crate) trace: Trace,
+    pub(crate) names: Vec<String>,
+    pub(crate) accesses: Vec<Access>,
+}
+
+impl Recording {
+    pub(crate) fn open(path: &Path) -> Self {
+        let trace = Trace::open(path).unwrap();
+        let names = trace.file_names().unwrap();
+        let accesses = trace.accesses().unwrap().map(Result::unwrap).collect();
+        Self { trace, names, accesses }
+    }
+
+    pub(crate) fn of(&self, path: &Path) -> Vec<Access> {
+        let name = path.to_str().unwrap();
+        self.accesses.iter().copied().filter(|access| self.names[access.file as usize] == name).collect()
+    }
+
+    /// Offset and bytes of one kind of access to a file.
+    pub(crate) fn ranges(&self, path: &Path, op: Op) -> Vec<(i64, u64)> {
+        self.of(path)
+            .iter()
+            .filter(|access| access.op == op)
+            .map(|access| (access.offset, access.bytes))
+            .collect()
+    }
+
+    pub(crate) fn count(&self, path: &Path, op: Op) -> usize {
+        self.ranges(path, op).len()
+    }
+
+    /// Opened regular files, and the bytes that were read from each.
+    pub(crate) fn regular(&self) -> BTreeMap<String, u64> {
+        let mut regular = BTreeMap::new();
+        for access in &self.accesses {
+            let name = &self.names[access.file as usize];
+            let opened = access.op == Op::Open && access.error.is_none();
+            if opened && access.latency_ns.is_some() && access.file_bytes.is_some() {
+                regular.entry(name.clone()).or_insert(0);
+            }
+        }
+        for access in self.accesses.iter().filter(|access| access.op == Op::Read) {
+            if let Some(bytes) = regular.get_mut(&self.names[access.file as usize]) {
+                *bytes += access.bytes;
+            }
+        }
+        regular
+    }
+}
+
+/// A recorder at work whose program has said a line on its standard output.
+pub(crate) struct Working {
+    pub(crate) recorder: Child,
+    pub(crate) said: String,
+    rest: BufReader<std::process::ChildStdout>,
+}
+
+impl Working {
+    pub(crate) fn start(mut command: Command) -> Self {
+        let mut recorder =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut rest = BufReader::new(recorder.stdout.take().unwrap());
+        let mut said = String::new();
+        rest.read_line(&mut said).unwrap();
+        Self { recorder, said: said.trim().to_owned(), rest }
+    }
+
+    /// The process id that the program said.
+    pub(crate) fn program(&self) -> i32 {
+        self.said.parse().unwrap_or_else(|_| panic!("the program said {:?}", self.said))
+    }
+
+    pub(crate) fn recorder_id(&self) -> i32 {
+        i32::try_from(self.recorder.id()).unwrap()
+    }
+
+    pub(crate) fn signal_recorder(&self, signal: i32) {
+        seekless_sys::signals::send(self.recorder_id(), signal).unwrap();
+    }
+
+    /// Closes the program's standard input and waits for the recorder, and for all that hold its output.
+    pub(crate) fn end(mut self) -> ExitStatus {
+        drop(self.recorder.stdin.take());
+        let mut rest = Vec::new();
+        self.rest.read_to_end(&mut rest).unwrap();
+        self.recorder.wait().unwrap()
+    }
+}
+
+/// A command's output, which must be a success.
+pub(crate) fn succeed(command: &mut Command) -> Output {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {output:?}");
+    output
+}
