@@ -9,6 +9,41 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
+/// Where an output and its temporary files lie.
+#[derive(Clone, Debug)]
+pub(crate) enum Home {
+    /// In the place of this name, temporary files beside it.
+    Beside(PathBuf),
+    /// Without a name, in the system's temporary folder; this name is for messages.
+    Temporary(PathBuf),
+}
+
+impl Home {
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Home::Beside(path) | Home::Temporary(path) => path,
+        }
+    }
+
+    pub(crate) fn output(&self) -> Result<OutputFile> {
+        match self {
+            Home::Beside(path) => OutputFile::create(path),
+            Home::Temporary(path) => {
+                Ok(OutputFile { file: Draft::Unnamed(self.scratch()?), path: path.clone() })
+            }
+        }
+    }
+
+    /// An unnamed temporary file: the system removes it, come what may.
+    pub(crate) fn scratch(&self) -> Result<File> {
+        let made = match self {
+            Home::Beside(path) => tempfile::tempfile_in(folder(path)),
+            Home::Temporary(_) => tempfile::tempfile(),
+        };
+        made.map_err(|error| Error::io(self.path(), "no temporary file could be made for it", error))
+    }
+}
+
 /// A file being written beside `path`; dropping it leaves nothing.
 #[derive(Debug)]
 pub(crate) struct OutputFile {
@@ -114,12 +149,6 @@ fn named(path: &Path) -> Result<NamedTempFile> {
         .permissions(std::fs::Permissions::from_mode(0o666)) // the umask takes its part
         .tempfile_in(folder(path))
         .map_err(|error| Error::io(path, "could not be created", error))
-}
-
-/// An unnamed temporary file in the folder of `path`: the system removes it, come what may.
-pub(crate) fn scratch_beside(path: &Path) -> Result<File> {
-    tempfile::tempfile_in(folder(path))
-        .map_err(|error| Error::io(path, "no temporary file could be made beside it", error))
 }
 
 #[cfg(test)]

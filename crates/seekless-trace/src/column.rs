@@ -4,8 +4,8 @@
 use crate::Op;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
-    UInt64Type,
+    ArrowPrimitiveType, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, DictionaryArray, PrimitiveArray};
 use arrow_buffer::ScalarBuffer;
@@ -32,8 +32,28 @@ where
         DataType::UInt16 => converted::<UInt16Type, T>(array),
         DataType::UInt32 => converted::<UInt32Type, T>(array),
         DataType::UInt64 => converted::<UInt64Type, T>(array),
+        DataType::Float64 => converted_floats::<T>(array),
         other => Err(format!("holds {other}, expected {}", T::DATA_TYPE)),
     }
+}
+
+/// pandas keeps integers of which some are unknown as floats, exact up to 2^53.
+fn converted_floats<T: ArrowPrimitiveType>(array: &ArrayRef) -> Result<ScalarBuffer<T::Native>, Wrong>
+where
+    T::Native: TryFrom<i128>,
+{
+    const EXACT_MAX: f64 = (1_u64 << 53) as f64;
+    let array = array.as_primitive::<Float64Type>();
+    let convert = |(row, value): (usize, &f64)| {
+        let whole = value.fract() == 0.0 && value.abs() <= EXACT_MAX;
+        match T::Native::try_from(*value as i128) {
+            Ok(value) if whole => Ok(value),
+            _ if array.is_null(row) => Ok(T::default_value()),
+            _ => Err(format!("holds {value}, which does not fit {}", T::DATA_TYPE)),
+        }
+    };
+    let values: Result<Vec<_>, Wrong> = array.values().iter().enumerate().map(convert).collect();
+    Ok(values?.into())
 }
 
 fn converted<S: ArrowPrimitiveType, T: ArrowPrimitiveType>(

@@ -1,14 +1,26 @@
 //! Trace to text: CSV with the names that the importer knows, so that a trace survives the way there and back.
 
+use crate::atomic::OutputFile;
 use crate::error::{Error, Result};
 use crate::import::record::write_field;
 use crate::{Access, Columns, Trace, unescape_path};
 use std::io::Write;
+use std::path::Path;
 
 const HEADER: &str = "run,time_ns,pid,tid,op,path,offset,bytes,latency_ns,error,file_bytes,device,inode\n";
 
+/// Writes all rows of `trace` to the file `out`, which appears whole or not at all. Otherwise as [`csv`].
+///
+/// # Errors
+/// As [`csv`]; or the file cannot be created, synced or put in its place.
+pub fn csv_file(trace: &Trace, out: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+    let mut file = OutputFile::create(out)?;
+    csv(trace, &mut file, progress)?;
+    file.finish()
+}
+
 /// Writes all rows of `trace` as CSV: times in nanoseconds, what is unknown empty, paths as the bytes they are.
-/// Calls `progress` with rows done and their sum. The caller's `out` should be buffered.
+/// Calls `progress` with rows done and their sum. `out` is given some thousand rows at a time.
 ///
 /// # Errors
 /// The trace cannot be read, or `out` not written.

@@ -12,8 +12,17 @@ use crate::{Kind, Metadata, RunInfo, Writer};
 use std::path::{Path, PathBuf};
 
 pub use csv::csv;
+pub(crate) use csv::open;
 pub use fields::{Columns, KNOWN_NAMES};
 pub use ids::ids;
+
+/// Starts the trace that an import writes.
+fn writer(files: &[PathBuf], out: &Path) -> Result<Writer> {
+    if files.is_empty() {
+        return Err(Error::new(ErrorKind::Usage, out, "nothing to import: name at least one file"));
+    }
+    Writer::create(out, Metadata::default())
+}
 
 /// How to read text.
 #[derive(Clone, Debug)]
@@ -35,7 +44,7 @@ impl Default for Options {
 }
 
 /// What was imported.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Report {
     /// Rows of the trace.
     pub rows: u64,
@@ -66,19 +75,17 @@ struct Import<'a> {
 }
 
 impl<'a> Import<'a> {
+    /// `writer` is for the trace that the files become.
     fn new(
         files: &[PathBuf],
-        out: &Path,
+        mut writer: Writer,
         kind: Kind,
         options: &'a Options,
         progress: Progress<'a>,
-    ) -> Result<Self> {
-        if files.is_empty() {
-            return Err(Error::new(ErrorKind::Usage, out, "nothing to import: name at least one file"));
-        }
+    ) -> Self {
         let total = files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|file| file.len()).sum();
-        let writer = Writer::create(out, Metadata { kind, ..Metadata::default() })?;
-        Ok(Import { writer, options, report: Report::default(), progress, done: 0, total, ticks: 0 })
+        writer.metadata_mut().kind = kind;
+        Import { writer, options, report: Report::default(), progress, done: 0, total, ticks: 0 }
     }
 
     /// Adds `runs` runs that came from `path`.
@@ -112,6 +119,7 @@ impl<'a> Import<'a> {
         }
     }
 
+    /// Ends the trace in its place.
     fn finish(mut self) -> Result<Report> {
         let summary = self.writer.finish()?;
         (self.progress)(self.total, self.total);

@@ -46,6 +46,8 @@ pub mod recover;
 mod renumber;
 mod scan;
 mod schema;
+#[cfg(test)]
+mod scratch;
 mod source;
 mod spool;
 pub mod summary;

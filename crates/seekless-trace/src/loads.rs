@@ -3,6 +3,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::names::Names;
+use crate::writer::RUNS_MAX;
 use crate::{Access, Columns, FileId, Op, Trace, open_any};
 use std::path::PathBuf;
 
@@ -77,17 +78,15 @@ impl Loads {
     }
 }
 
-/// The runs of one trace as they are read.
+/// The runs of one trace as they are read, one after another, over one table of files.
 #[derive(Default)]
 struct Gather {
-    runs: Vec<Run>,
-}
-
-#[derive(Default)]
-struct Run {
+    runs: Vec<Vec<Load>>,
     loads: Vec<Load>,
-    /// Per file: its first read or map, unless it has load rows.
+    /// Per file: its first read or map in the run at hand, unless it has load rows.
     files: Vec<Seen>,
+    /// Files that are not [`Seen::Nothing`].
+    touched: Vec<FileId>,
 }
 
 #[derive(Clone, Copy)]
@@ -100,54 +99,56 @@ enum Seen {
 impl Gather {
     fn add(&mut self, access: &Access, trace: &Trace) -> Result<()> {
         let run = access.run as usize;
-        if access.run >= crate::writer::RUNS_MAX {
-            let message = format!("has a run {run}; a trace holds {} runs", crate::writer::RUNS_MAX);
-            return Err(Error::new(ErrorKind::Limit, trace.path(), message));
+        if run < self.runs.len() || access.run >= RUNS_MAX {
+            let message = "is not sorted by run, or has too many; `seekless trace merge` sorts it";
+            return Err(Error::new(ErrorKind::Schema, trace.path(), message));
         }
-        if run >= self.runs.len() {
-            self.runs.resize_with(run + 1, Run::default);
+        while self.runs.len() < run {
+            self.finish_run();
         }
-        if access.error.is_none() {
-            self.runs[run].add(access);
+        if access.error.is_none() && matches!(access.op, Op::Load | Op::Read | Op::Map) {
+            self.add_successful(access);
         }
         Ok(())
     }
 
-    /// The loads of each run, at least `runs` of them: a run may have loaded nothing.
-    fn finish(mut self, runs: usize) -> Vec<Vec<Load>> {
-        let runs = runs.clamp(self.runs.len(), crate::writer::RUNS_MAX as usize);
-        self.runs.resize_with(runs, Run::default);
-        self.runs.into_iter().map(Run::finish).collect()
-    }
-}
-
-impl Run {
-    fn add(&mut self, access: &Access) {
-        if !matches!(access.op, Op::Load | Op::Read | Op::Map) {
-            return;
-        }
+    fn add_successful(&mut self, access: &Access) {
         let file = access.file as usize;
         if file >= self.files.len() {
             self.files.resize(file + 1, Seen::Nothing);
         }
-        let bytes =
-            if access.op == Op::Load { access.bytes } else { access.file_bytes.unwrap_or(access.bytes) };
-        let load = Load { file: access.file, bytes, time_ns: access.time_ns };
+        let seen = &mut self.files[file];
+        if matches!(seen, Seen::Nothing) {
+            self.touched.push(access.file);
+        }
+        let size = if access.op == Op::Load { None } else { access.file_bytes };
+        let load = Load { file: access.file, bytes: size.unwrap_or(access.bytes), time_ns: access.time_ns };
         if access.op == Op::Load {
+            *seen = Seen::Loaded;
             self.loads.push(load);
-            self.files[file] = Seen::Loaded;
-        } else if matches!(self.files[file], Seen::Nothing) {
-            self.files[file] = Seen::First(load);
+        } else if matches!(seen, Seen::Nothing) {
+            *seen = Seen::First(load);
         }
     }
 
-    fn finish(self) -> Vec<Load> {
-        let mut loads = self.loads;
-        loads.extend(self.files.into_iter().filter_map(|seen| match seen {
-            Seen::First(load) => Some(load),
-            Seen::Nothing | Seen::Loaded => None,
-        }));
+    fn finish_run(&mut self) {
+        let mut loads = std::mem::take(&mut self.loads);
+        for file in self.touched.drain(..) {
+            if let Seen::First(load) = std::mem::replace(&mut self.files[file as usize], Seen::Nothing) {
+                loads.push(load);
+            }
+        }
         loads.sort_by_key(|load| load.time_ns); // stable: loads of one instant stay in the trace's order
-        loads
+        self.runs.push(loads);
+    }
+
+    /// The loads of each run, at least `runs` of them: a run may have loaded nothing.
+    fn finish(mut self, runs: usize) -> Vec<Vec<Load>> {
+        if !self.loads.is_empty() || !self.touched.is_empty() {
+            self.finish_run();
+        }
+        let runs = runs.clamp(self.runs.len(), RUNS_MAX as usize);
+        self.runs.resize_with(runs, Vec::new);
+        self.runs
     }
 }

@@ -158,8 +158,14 @@ fn failed(path: &Path, error: arrow_schema::ArrowError) -> Error {
 
 /// Writes the spool at `spool` as the trace `out`. Says how many bytes at its end were torn.
 pub(crate) fn convert(spool: &Path, out: &Path) -> Result<(Summary, u64)> {
+    let mut writer = Writer::create(out, Metadata::default())?;
+    let torn_bytes = copy(spool, &mut writer)?;
+    Ok((writer.finish()?, torn_bytes))
+}
+
+/// Copies all whole batches of a spool. Says how many bytes at its end were torn.
+fn copy(spool: &Path, writer: &mut Writer) -> Result<u64> {
     let mut reader = read::SpoolReader::open(spool)?;
-    let mut writer = Writer::create(out, reader.metadata().clone())?;
     let mut files = Vec::new();
     while let Some(batch) = reader.next_batch()? {
         for name in &batch.new_names {
@@ -171,17 +177,14 @@ pub(crate) fn convert(spool: &Path, out: &Path) -> Result<(Summary, u64)> {
         }
     }
     *writer.metadata_mut() = reader.metadata().clone();
-    Ok((writer.finish()?, reader.torn_bytes()))
+    Ok(reader.torn_bytes())
 }
 
-/// Opens a spool as a trace, by way of an unnamed temporary one.
+/// Opens a spool as a trace that has no file of its own.
 pub(crate) fn open(spool: &Path) -> Result<Trace> {
-    let mut torn_bytes = 0;
-    let trace = crate::open::by_way_of(spool, |out| {
-        torn_bytes = convert(spool, out)?.1;
-        Ok(())
-    })?;
-    Ok(trace.named(spool, Origin::Spool { torn_bytes }))
+    let mut writer = Writer::unplaced(spool)?;
+    let torn_bytes = copy(spool, &mut writer)?;
+    Ok(writer.into_trace()?.named(spool, Origin::Spool { torn_bytes }))
 }
 
 #[cfg(test)]

@@ -8,13 +8,13 @@ mod encoder;
 mod merge;
 mod spill;
 
-use crate::atomic::OutputFile;
+use crate::atomic::{Home, OutputFile};
 use crate::error::{Error, ErrorKind, Result};
 use crate::names::Names;
-use crate::{Access, FileId, Metadata};
+use crate::{Access, FileId, Metadata, Trace};
 use encoder::Encoder;
 use spill::Spills;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Rows sorted at a time: 60 MB of them.
 const WINDOW_ROWS: usize = 1 << 19;
@@ -37,7 +37,7 @@ pub struct Summary {
 /// Writes one trace file. Nothing appears under its name before [`Writer::finish`]; dropping leaves nothing behind.
 #[derive(Debug)]
 pub struct Writer {
-    path: PathBuf,
+    home: Home,
     metadata: Metadata,
     names: Names,
     encoder: Encoder,
@@ -56,23 +56,28 @@ impl Writer {
     /// # Errors
     /// The folder of `path` is missing or not writable.
     pub fn create(path: &Path, metadata: Metadata) -> Result<Self> {
-        Self::with_window(path, metadata, WINDOW_ROWS)
+        Self::with_window(Home::Beside(path.to_owned()), metadata, WINDOW_ROWS)
+    }
+
+    /// Starts a trace that will have no name, made of the file `path`; [`Writer::into_trace`] ends it.
+    pub(crate) fn unplaced(path: &Path) -> Result<Self> {
+        Self::with_window(Home::Temporary(path.to_owned()), Metadata::default(), WINDOW_ROWS)
     }
 
     /// A small window lets tests reach every path with few rows.
-    pub(crate) fn with_window(path: &Path, metadata: Metadata, window_rows: usize) -> Result<Self> {
+    fn with_window(home: Home, metadata: Metadata, window_rows: usize) -> Result<Self> {
         Ok(Writer {
-            path: path.to_owned(),
+            encoder: Encoder::create(home.output()?, home.path())?,
             metadata,
             names: Names::default(),
-            encoder: Encoder::create(OutputFile::create(path)?, path)?,
             window: Vec::new(),
             window_rows: window_rows.max(2),
             sorted: true,
             written: None,
             late: Vec::new(),
-            spills: Spills::new(path, window_rows.min(LATE_ROWS)),
+            spills: Spills::new(home.clone()),
             late_rows: 0,
+            home,
         })
     }
 
@@ -110,7 +115,7 @@ impl Writer {
         } else {
             format!("file number {} was not given by this writer", access.file)
         };
-        Error::new(ErrorKind::Usage, &self.path, message)
+        Error::new(ErrorKind::Usage, self.home.path(), message)
     }
 
     fn push_late(&mut self, access: Access) -> Result<()> {
@@ -142,18 +147,30 @@ impl Writer {
     ///
     /// # Errors
     /// The disk is full or the file could not be synced or renamed; then nothing is left behind.
-    pub fn finish(mut self) -> Result<Summary> {
+    pub fn finish(self) -> Result<Summary> {
+        let (out, summary) = self.write_rest()?;
+        out.finish()?;
+        Ok(summary)
+    }
+
+    /// Ends an unplaced trace, and opens it.
+    pub(crate) fn into_trace(self) -> Result<Trace> {
+        let path = self.home.path().to_owned();
+        Trace::from_file(self.write_rest()?.0.reopen()?, &path)
+    }
+
+    fn write_rest(mut self) -> Result<(OutputFile, Summary)> {
         self.sort_window();
         self.encoder.write(&self.window, &self.names)?;
         self.window = Vec::new();
         if self.late_rows > 0 {
             self.late.sort_by_key(Access::key);
             let late = std::mem::take(&mut self.late);
-            self.encoder = merge::merge(&self.path, self.encoder, self.spills, late, &self.names)?;
+            self.encoder = merge::merge(&self.home, self.encoder, self.spills, late, &self.names)?;
         }
         let (rows, files) = (self.encoder.rows(), self.encoder.files());
-        self.encoder.finish(&self.metadata)?.finish()?;
-        Ok(Summary { rows, files, late: self.late_rows })
+        let out = self.encoder.finish(&self.metadata)?;
+        Ok((out, Summary { rows, files, late: self.late_rows }))
     }
 }
 

@@ -4,6 +4,11 @@ use proptest::prelude::*;
 use seekless_trace::*;
 use std::path::{Path, PathBuf};
 
+/// Where syncing costs nothing: hundreds of small files are written.
+fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
 /// Opens and reads `path` in every way there is; what comes out does not matter.
 fn read_everything(path: &Path) {
     let _ = FileList::read(path);
@@ -30,7 +35,7 @@ fn read_everything(path: &Path) {
 }
 
 fn write(bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let path = folder.path().join("input");
     std::fs::write(&path, bytes).unwrap();
     (folder, path)
@@ -43,7 +48,7 @@ fn access(row: u64) -> Access {
 
 /// A small trace with a little of everything.
 fn sample_trace() -> Vec<u8> {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let path = folder.path().join("run.parquet");
     let mut writer = Writer::create(&path, Metadata::default()).unwrap();
     for row in 0..120 {
@@ -55,7 +60,7 @@ fn sample_trace() -> Vec<u8> {
 }
 
 fn sample_spool() -> Vec<u8> {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let path = folder.path().join("run.parquet.spool");
     let mut spool = SpoolWriter::create(&path, &Metadata::default()).unwrap();
     for row in 0..120 {

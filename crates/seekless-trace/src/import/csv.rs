@@ -5,7 +5,8 @@ use super::record::Record;
 use super::{Import, KNOWN_NAMES, Options, Progress, Report, number};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lines::Lines;
-use crate::{Access, Kind, Op, escape_path};
+use crate::writer::RUNS_MAX;
+use crate::{Access, Kind, Op, Trace, Writer, escape_path};
 use std::path::{Path, PathBuf};
 
 /// Imports CSV files (plain, gzip, xz, lzma or zstd) as the trace `out`. Every file is one run, in the order given; one with a
@@ -14,9 +15,18 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// A file cannot be read, is damaged, has no path column, or has a malformed line (the error says which, and what was expected).
 pub fn csv(files: &[PathBuf], out: &Path, options: &Options, progress: Progress<'_>) -> Result<Report> {
-    let mut import = Import::new(files, out, Kind::Files, options, progress)?;
+    let mut import = Import::new(files, super::writer(files, out)?, Kind::Files, options, progress);
     files.iter().try_for_each(|file| import_file(&mut import, file))?;
     import.finish()
+}
+
+/// Opens a CSV with a header of known names as a trace that has no file of its own.
+pub(crate) fn open(path: &Path) -> Result<Trace> {
+    let options = Options::default();
+    let (files, mut silent) = ([path.to_owned()], |_, _| {});
+    let mut import = Import::new(&files, Writer::unplaced(path)?, Kind::Files, &options, &mut silent);
+    import_file(&mut import, path)?;
+    import.writer.into_trace()
 }
 
 fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {
@@ -131,8 +141,8 @@ fn set(
 ) -> Result<(), String> {
     match field {
         Field::Run => {
-            access.run =
-                first_run.checked_add(small(binding, text)?).ok_or_else(|| expected(binding, text))?;
+            let run = first_run.checked_add(small(binding, text)?).filter(|&run| run < RUNS_MAX);
+            access.run = run.ok_or_else(|| expected(binding, text))?;
         }
         Field::Time => {
             access.time_ns = number::scaled(text, binding.scale).ok_or_else(|| expected(binding, text))?;
@@ -196,7 +206,7 @@ fn op(text: &[u8]) -> Result<Op, String> {
 
 fn expected(binding: &Binding, text: &[u8]) -> String {
     let what = match binding.field {
-        Field::Run => "a run's number from 0",
+        Field::Run => "a run's number from 0 to 65535",
         Field::Time => "a time from the run's start",
         Field::Offset => "an offset",
         Field::Latency => "a duration",

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// A file cannot be read or is damaged; a line holds more than one word.
 pub fn ids(files: &[PathBuf], out: &Path, options: &Options, progress: Progress<'_>) -> Result<Report> {
-    let mut import = Import::new(files, out, Kind::Ids, options, progress)?;
+    let mut import = Import::new(files, super::writer(files, out)?, Kind::Ids, options, progress);
     files.iter().try_for_each(|file| import_file(&mut import, file))?;
     import.finish()
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::Op;
+use crate::scratch::scratch;
 
 fn access(row: u64) -> Access {
     Access {
@@ -44,7 +45,7 @@ fn expected(count: u64) -> Vec<(Access, String)> {
 
 #[test]
 fn becomes_a_trace() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let out = folder.path().join("run.parquet");
     let summary = spool(&spool_path(&out)).finish_into(&out).unwrap();
     assert_eq!((summary.rows, summary.files), (30, 7));
@@ -56,7 +57,7 @@ fn becomes_a_trace() {
 
 #[test]
 fn opens_in_place_of_the_trace_that_is_missing() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let out = folder.path().join("run.parquet");
     drop(spool(&spool_path(&out)));
     let trace = Trace::open(&out).unwrap();
@@ -66,7 +67,7 @@ fn opens_in_place_of_the_trace_that_is_missing() {
 
 #[test]
 fn cut_at_every_byte_gives_whole_batches() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let (whole, cut) = (folder.path().join("whole.spool"), folder.path().join("cut.spool"));
     drop(spool(&whole));
     let bytes = std::fs::read(&whole).unwrap();
@@ -92,7 +93,7 @@ fn cut_at_every_byte_gives_whole_batches() {
 
 #[test]
 fn a_cut_spool_says_how_much_was_torn() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let path = folder.path().join("run.parquet.spool");
     drop(spool(&path));
     let bytes = std::fs::read(&path).unwrap();
@@ -105,7 +106,7 @@ fn a_cut_spool_says_how_much_was_torn() {
 
 #[test]
 fn a_foreign_stream_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let path = folder.path().join("other.arrow");
     let file = File::create(&path).unwrap();
     let schema = arrow_schema::Schema::empty();

@@ -1,11 +1,12 @@
 //! What counts for what, on a trace small enough to count by hand.
 
 use super::*;
+use crate::scratch::scratch;
 use crate::{Access, Op, Writer};
 
 /// Run 0 reads parts of `a` twice, loads it, and fails to open `b`; run 1 loads `a` and `c` without calls.
 fn summary() -> TraceSummary {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let path = folder.path().join("run.parquet");
     let mut writer = Writer::create(&path, Metadata::default()).unwrap();
     let [a, b, c] = ["a", "b", "c"].map(|name| writer.file(name));

@@ -70,7 +70,7 @@ impl Encoder {
     }
 
     /// Writes the metadata and the footer. Also gives the file's numbers → the caller's.
-    pub(super) fn finish_unnamed(mut self, metadata: &Metadata) -> Result<(OutputFile, Vec<FileId>)> {
+    pub(super) fn finish_ordered(mut self, metadata: &Metadata) -> Result<(OutputFile, Vec<FileId>)> {
         for (key, value) in metadata.to_pairs() {
             self.parquet.append_key_value_metadata(KeyValue::new(key.to_owned(), value));
         }
@@ -82,7 +82,7 @@ impl Encoder {
     }
 
     pub(super) fn finish(self, metadata: &Metadata) -> Result<OutputFile> {
-        Ok(self.finish_unnamed(metadata)?.0)
+        Ok(self.finish_ordered(metadata)?.0)
     }
 
     fn batch(&mut self, rows: &[Access], names: &Names) -> Result<RecordBatch, arrow_schema::ArrowError> {

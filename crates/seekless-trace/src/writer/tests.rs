@@ -1,6 +1,7 @@
 //! What is written comes back, in the order of run and time, through every path of the writer.
 
 use super::*;
+use crate::scratch::scratch;
 use crate::{Columns, Op, Trace};
 use proptest::prelude::*;
 
@@ -32,6 +33,10 @@ fn any_access() -> impl Strategy<Value = (Access, u8)> {
     })
 }
 
+fn writer(path: &Path, window_rows: usize) -> Writer {
+    Writer::with_window(Home::Beside(path.to_owned()), Metadata::default(), window_rows).unwrap()
+}
+
 fn name(number: u8) -> String {
     format!("dir {number}/\u{e9}\"{number},\n")
 }
@@ -55,9 +60,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
     #[test]
     fn any_rows_come_back_sorted(rows in proptest::collection::vec(any_access(), 0..300), window in 8..64_usize) {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch();
         let path = folder.path().join("run.parquet");
-        let mut writer = Writer::with_window(&path, Metadata::default(), window).unwrap();
+        let mut writer = writer(&path, window);
         writer.file("mentioned by no row");
         for (access, number) in &rows {
             let file = writer.file(&name(*number));
@@ -74,9 +79,9 @@ proptest! {
 
 #[test]
 fn many_spills_are_merged_in_two_steps() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let path = folder.path().join("run.parquet");
-    let mut writer = Writer::with_window(&path, Metadata::default(), 4).unwrap();
+    let mut writer = writer(&path, 4);
     let file = writer.file("a");
     let times = (0..1000_u64).map(|row| 1000 - row);
     for time_ns in times {
@@ -89,8 +94,8 @@ fn many_spills_are_merged_in_two_steps() {
 
 #[test]
 fn dropping_leaves_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = Writer::with_window(&folder.path().join("run.parquet"), Metadata::default(), 2).unwrap();
+    let folder = scratch();
+    let mut writer = writer(&folder.path().join("run.parquet"), 2);
     let file = writer.file("a");
     for time_ns in [5, 4, 3, 2, 1, 0] {
         writer.push(Access { time_ns, ..Access::new(Op::Read, file) }).unwrap();
@@ -101,7 +106,7 @@ fn dropping_leaves_nothing() {
 
 #[test]
 fn strange_rows_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let mut writer = Writer::create(&folder.path().join("run.parquet"), Metadata::default()).unwrap();
     assert_eq!(writer.push(Access::new(Op::Read, 0)).unwrap_err().kind(), ErrorKind::Usage);
     let file = writer.file("a");
@@ -111,7 +116,7 @@ fn strange_rows_are_refused() {
 
 #[test]
 fn only_the_columns_asked_for_are_there() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let path = folder.path().join("run.parquet");
     let mut writer = Writer::create(&path, Metadata { lost: 7, ..Metadata::default() }).unwrap();
     let file = writer.file("a");

@@ -1,0 +1,49 @@
+//! `seekless trace`: looks at traces and moves them between formats.
+
+pub mod export;
+pub mod import;
+pub mod info;
+pub mod merge;
+pub mod recover;
+
+use clap::{Args as ClapArgs, Subcommand};
+use std::process::ExitCode;
+
+/// Look at traces and move them between formats.
+///
+/// A trace is one Parquet file with a row for each access; DuckDB, pandas and polars open it as it is. Wherever a trace is
+/// asked for, the spool of a recording that was cut off does as well, and so does a CSV (plain or compressed) whose header
+/// uses known names.
+#[derive(ClapArgs, Debug)]
+#[command(
+    arg_required_else_help = true,
+    after_help = "\
+Examples:
+  seekless trace info run.parquet
+  seekless trace import --format csv monday.csv.gz tuesday.csv.gz -o runs.parquet
+  seekless trace export run.parquet | head"
+)]
+pub struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand, Debug)]
+enum Verb {
+    Info(info::Args),
+    Import(import::Args),
+    Export(export::Args),
+    Merge(merge::Args),
+    Recover(recover::Args),
+}
+
+/// Runs the verb within the verb.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    match args.verb {
+        Verb::Info(args) => info::run(args),
+        Verb::Import(args) => import::run(args),
+        Verb::Export(args) => export::run(args),
+        Verb::Merge(args) => merge::run(args),
+        Verb::Recover(args) => recover::run(args),
+    }
+}

@@ -1,0 +1,105 @@
+//! `seekless trace import`: text to trace.
+
+use crate::output;
+use anyhow::bail;
+use seekless::device::units::format_count;
+use seekless::trace::import::{self, Columns, Options, Report};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Make a trace of text.
+///
+/// csv: one access a row. A header of known names needs nothing more: time_s time_ms time_us time_ns path size bytes offset
+/// op pid tid run latency_us error device inode (and their like). Without an op column each row is the load of a whole
+/// file, whose size is `size`.
+///
+/// ids: one id a line, each a load of weight 1, as the traces of caching papers are.
+///
+/// Files may be plain, gzip, xz, lzma or zstd; their content tells. Every file becomes one run, in the order given, the
+/// last being the newest; a csv with a run column keeps its runs.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  seekless trace import --format csv monday.csv.gz tuesday.csv.gz -o runs.parquet
+  seekless trace import --format csv log.csv -o run.parquet --columns time:ms=ts,path=name,bytes:KiB=len
+  seekless trace import --format csv log.tsv -o run.parquet --delimiter tab --no-header --columns path=#1,size=#2
+  seekless trace import --format ids web.txt.xz -o web.parquet")]
+pub struct Args {
+    /// What the files are
+    #[arg(long, value_enum)]
+    format: Format,
+    /// The text to import
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// The trace to write
+    #[arg(short, long, value_name = "TRACE")]
+    output: PathBuf,
+    /// Which column holds what: FIELD[:UNIT]=COLUMN,... where COLUMN is a name of the header or #1, #2, ...
+    #[arg(long, value_name = "LIST")]
+    columns: Option<Columns>,
+    /// What stands between columns: one character, or `tab`
+    #[arg(long, default_value = ",", value_name = "CHAR", value_parser = delimiter)]
+    delimiter: u8,
+    /// The first line is a row, not a header
+    #[arg(long, requires = "columns")]
+    no_header: bool,
+    /// Skip malformed lines and count them
+    #[arg(long)]
+    lenient: bool,
+    /// Print what was imported as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq)]
+enum Format {
+    /// Rows with named columns
+    Csv,
+    /// One id a line
+    Ids,
+}
+
+/// Imports, and says what came of it.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if args.format == Format::Ids && args.columns.is_some() {
+        bail!("--columns is for --format csv: ids have no columns");
+    }
+    let import = if args.format == Format::Csv { import::csv } else { import::ids };
+    let options = Options {
+        lenient: args.lenient,
+        columns: args.columns,
+        delimiter: args.delimiter,
+        header: !args.no_header,
+    };
+    let mut progress = output::progress("Importing");
+    let report = import(&args.files, &args.output, &options, &mut progress)?;
+    drop(progress);
+    if args.json {
+        output::json(&report)?;
+    } else {
+        output::text(&describe(&report, &args.output.display().to_string()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        _ if text == "tab" => Ok(b'\t'),
+        [b'"' | b'\n' | b'\r'] => Err("stands for something else in CSV".to_owned()),
+        [byte] if byte.is_ascii() => Ok(*byte),
+        _ => Err("expected one ASCII character, or `tab`".to_owned()),
+    }
+}
+
+fn describe(report: &Report, output: &str) -> String {
+    let count = format_count;
+    let runs = if report.runs == 1 { "1 run".to_owned() } else { format!("{} runs", report.runs) };
+    let mut text = format!("{output}: {} rows, {runs}, {} files\n", count(report.rows), count(report.files));
+    if let Some(first) = &report.first_skipped {
+        text += &format!("skipped {} malformed lines, the first: {first}\n", count(report.skipped));
+    }
+    if !report.ignored_columns.is_empty() {
+        text += &format!("no place in a trace for the columns {}\n", report.ignored_columns.join(", "));
+    }
+    text
+}

@@ -1,0 +1,198 @@
+//! `seekless trace info`: a trace in figures.
+
+use crate::output;
+use seekless::device::units::{format_bytes, format_count, format_duration};
+use seekless::report::table;
+use seekless::trace::summary::{RunSummary, Sizes, TraceSummary, summarise};
+use seekless::trace::{Kind, Origin, RunInfo, Trace, open_any};
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Tell what a trace holds.
+///
+/// Bytes read are those that calls returned; whole-file loads count where the trace has no calls for the file. Unique bytes
+/// count each byte of a file once.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  seekless trace info run.parquet
+  seekless trace info arcadia.csv.gz
+  seekless trace info run.parquet --json")]
+pub struct Args {
+    /// The trace
+    trace: PathBuf,
+    /// Print the figures as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Counts and prints.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let trace = open_any(&args.trace)?;
+    note_origin(&trace);
+    let mut progress = output::progress("Counting");
+    let summary = summarise(&trace, &mut progress)?;
+    drop(progress);
+    if args.json {
+        output::json(&summary)?;
+    } else {
+        output::text(&report(&args.trace.display().to_string(), &summary))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Tells the user where a trace is less than it should be.
+pub(super) fn note_origin(trace: &Trace) {
+    if let Origin::Spool { torn_bytes } = trace.origin() {
+        let path = trace.path().display();
+        eprintln!(
+            "seekless: this recording was cut off; reading its spool {path}, of which {torn_bytes} bytes are torn"
+        );
+        eprintln!("  `seekless trace recover {path}` makes a trace of it");
+    }
+}
+
+fn report(path: &str, all: &TraceSummary) -> String {
+    let count = format_count;
+    let mut text = String::new();
+    let what = match all.metadata.kind {
+        Kind::Files => "accesses to files",
+        Kind::Blocks => "block trace",
+        Kind::Ids => "ids of weight 1",
+    };
+    let runs = if all.runs.len() == 1 { "1 run".to_owned() } else { format!("{} runs", all.runs.len()) };
+    let _ = writeln!(text, "{path}: {what}, {runs}\n");
+    for (name, value) in [
+        (
+            "accesses",
+            joined(count(all.accesses), all.ops.iter().map(|(op, n)| format!("{op} {}", count(*n)))),
+        ),
+        ("failed opens", failed_opens(all)),
+        ("files used", format!("{} of {} names", count(all.files), count(all.names))),
+        ("bytes", bytes(all)),
+        ("file sizes", sizes(&all.sizes)),
+        ("loads", loads(all)),
+        ("in how many runs", spread(all)),
+        ("lost events", count(all.metadata.lost)),
+        ("blind spots", blind_spots(all)),
+    ] {
+        if !value.is_empty() {
+            let _ = writeln!(text, "{name:<17} {value}");
+        }
+    }
+    let _ = write!(text, "\n{}", runs_table(all));
+    text
+}
+
+fn joined(total: String, parts: impl Iterator<Item = String>) -> String {
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() { total } else { format!("{total}: {}", parts.join(", ")) }
+}
+
+/// `1,203: 1,150 No such file or directory, ...`, the most frequent first.
+fn failed_opens(all: &TraceSummary) -> String {
+    let mut errors: Vec<_> = all.failed_opens.iter().collect();
+    errors.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let total = errors.iter().map(|(_, count)| **count).sum();
+    let words = |error: i32| {
+        let words = std::io::Error::from_raw_os_error(error).to_string();
+        words.split(" (os error").next().unwrap_or_default().to_owned()
+    };
+    joined(
+        format_count(total),
+        errors.iter().map(|(error, n)| format!("{} {}", format_count(**n), words(**error))),
+    )
+}
+
+fn bytes(all: &TraceSummary) -> String {
+    let again = percent(all.read_bytes.saturating_sub(all.unique_bytes), all.read_bytes);
+    format!(
+        "{} read, {} of them unique ({again} read again), {} written",
+        format_bytes(all.read_bytes),
+        format_bytes(all.unique_bytes),
+        format_bytes(all.written_bytes)
+    )
+}
+
+fn sizes(sizes: &Sizes) -> String {
+    if sizes.files == 0 || sizes.max == 1 {
+        return String::new(); // ids have no sizes
+    }
+    let [p25, median, p75, p99, max] =
+        [sizes.p25, sizes.median, sizes.p75, sizes.p99, sizes.max].map(format_bytes);
+    let (small, middling) =
+        (percent(sizes.under_4_kib, sizes.files), percent(sizes.under_32_kib, sizes.files));
+    format!(
+        "p25 {p25}, median {median}, p75 {p75}, p99 {p99}, largest {max}; {small} under 4 KiB, {middling} under 32 KiB"
+    )
+}
+
+fn loads(all: &TraceSummary) -> String {
+    let reuse = &all.reuse;
+    if reuse.loads == 0 {
+        return String::new();
+    }
+    let (run, any) = (percent(reuse.repeated_in_run, reuse.loads), percent(reuse.repeated, reuse.loads));
+    let mut text = format!("{} of whole files, {run} repeat one of the same run", format_count(reuse.loads));
+    if all.runs.len() > 1 {
+        let _ = write!(text, ", {any} one of the same or an earlier run");
+    }
+    text
+}
+
+fn spread(all: &TraceSummary) -> String {
+    if all.runs.len() < 2 {
+        return String::new();
+    }
+    let [every, one] = [all.reuse.files_in_every_run, all.reuse.files_in_one_run].map(format_count);
+    format!("{every} files in every run, {one} in one only")
+}
+
+fn blind_spots(all: &TraceSummary) -> String {
+    let spots = all.metadata.blind_spots();
+    let spots: Vec<String> =
+        spots.iter().map(|(what, count)| format!("{what} {}", format_count(*count))).collect();
+    spots.join(", ")
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 { "0 %".to_owned() } else { format!("{:.1} %", 100.0 * part as f64 / whole as f64) }
+}
+
+fn runs_table(all: &TraceSummary) -> String {
+    let header =
+        ["run", "what", "accesses", "loads", "failed opens", "files", "only here", "read", "unique", "span"];
+    let nobody = RunInfo::default();
+    let infos = all.metadata.runs.iter().chain(std::iter::repeat(&nobody));
+    let rows = all.runs.iter().zip(infos).enumerate().map(|(number, (run, info))| run_row(number, run, info));
+    table(&header, rows.collect())
+}
+
+fn run_row(number: usize, run: &RunSummary, info: &RunInfo) -> Vec<String> {
+    let what = if info.command.is_empty() { file_name(&info.source) } else { info.command.join(" ") };
+    vec![
+        number.to_string(),
+        shortened(&what),
+        format_count(run.accesses),
+        format_count(run.loads),
+        format_count(run.failed_opens),
+        format_count(run.files),
+        format_count(run.files_only_here),
+        format_bytes(run.read_bytes),
+        format_bytes(run.unique_bytes),
+        format_duration(run.span_ns),
+    ]
+}
+
+fn file_name(path: &str) -> String {
+    path.rsplit('/').next().unwrap_or_default().to_owned()
+}
+
+/// At most 32 characters, so that the table stays a table.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(31) {
+        Some((end, _)) if text.chars().count() > 32 => format!("{}…", &text[..end]),
+        _ => text.to_owned(),
+    }
+}

@@ -1,0 +1,34 @@
+//! `seekless trace merge`: several traces into one.
+
+use crate::output;
+use seekless::device::units::format_count;
+use seekless::trace::merge;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Join traces into one.
+///
+/// Runs are numbered on in the order given, the last being the newest; files of one name become one. Given a single trace,
+/// it sorts one whose rows another tool has mixed.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  seekless trace merge monday.parquet tuesday.parquet -o week.parquet")]
+pub struct Args {
+    /// The traces to join
+    #[arg(required = true)]
+    traces: Vec<PathBuf>,
+    /// The trace to write
+    #[arg(short, long, value_name = "TRACE")]
+    output: PathBuf,
+}
+
+/// Merges, and says what came of it.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let mut progress = output::progress("Merging");
+    let summary = merge::merge(&args.traces, &args.output, &mut progress)?;
+    drop(progress);
+    let (rows, files) = (format_count(summary.rows), format_count(summary.files));
+    output::text(&format!("{}: {rows} rows, {files} files\n", args.output.display()))?;
+    Ok(ExitCode::SUCCESS)
+}
