@@ -49,6 +49,15 @@ impl Removal {
     }
 }
 
+/// Lets the signals end this process again, which inherited them blocked from one that cleans up.
+///
+/// # Errors
+/// When they cannot be unblocked.
+pub fn end_when_interrupted() -> std::io::Result<()> {
+    let signals: SigSet = SIGNALS.into_iter().collect();
+    Ok(signals.thread_unblock()?)
+}
+
 /// A flag that is set at the first interruption, for work that stops and cleans up by itself; a second one ends the
 /// process at once. Call it before other threads are started.
 ///

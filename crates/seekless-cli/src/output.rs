@@ -1,8 +1,12 @@
 //! How a verb speaks: text to standard output, JSON when asked, progress on a terminal.
 
+use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
+use std::fs::Permissions;
 use std::io::{IsTerminal, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Writes `value` to standard output as one indented JSON document.
@@ -17,6 +21,20 @@ pub fn json<T: Serialize>(value: &T) -> anyhow::Result<()> {
 pub fn text(text: &str) -> anyhow::Result<()> {
     std::io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
+}
+
+/// Writes `bytes` to `path`, which appears whole or not at all.
+pub fn file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let write = || -> std::io::Result<()> {
+        let permissions = Permissions::from_mode(0o666); // the umask takes its part
+        let mut beside = tempfile::Builder::new().permissions(permissions).tempfile_in(folder)?;
+        beside.write_all(bytes)?;
+        beside.as_file().sync_all()?;
+        beside.persist(path)?;
+        Ok(())
+    };
+    write().with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// A job shorter than this shows no bar: it would only flicker.

@@ -4,10 +4,11 @@ use crate::output;
 use seekless::device::DeviceSpec;
 use seekless::device::units::{format_bytes, format_count, format_duration, parse_bytes};
 use seekless::measure::{Coldness, Figures};
+use seekless::report::before_after_svg;
 use seekless::tools::compare::{Comparison, Options, compare};
 use seekless::trace::Loads;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Load a run cold from loose files and from their pack, side by side.
@@ -25,6 +26,7 @@ use std::process::ExitCode;
 Examples:
   seekless compare data data.zip --trace run.parquet
   seekless compare data data.zip --trace run.parquet --device iops=120,bandwidth=150MB/s
+  seekless compare data data.zip --trace run.parquet --picture before-after.svg
   seekless compare data data.zip --trace run.parquet --fail-if-slower 5%")]
 pub struct Args {
     /// The folder of loose files.
@@ -56,6 +58,9 @@ pub struct Args {
     /// Exit with 1 if the pack on demand takes longer than the loose files by more than this
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     fail_if_slower: Option<f64>,
+    /// Draw the before-and-after picture into this SVG file
+    #[arg(long, value_name = "FILE")]
+    picture: Option<PathBuf>,
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
@@ -75,6 +80,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut progress = output::progress("Comparing");
     let comparison = compare(&args.directory, &args.pack, &loads, &options, &mut progress)?;
     drop(progress);
+    if let Some(picture) = &args.picture {
+        let title = format!("Loading {}", args.directory.display());
+        draw(picture, &title, &comparison)?;
+    }
     if args.json {
         output::json(&comparison)?;
     } else {
@@ -195,6 +204,24 @@ pub(crate) fn rivals_table(rivals: &[Figures]) -> String {
     };
     let header = ["loaded from", "time", "faster", "requests", "bytes read"];
     seekless::report::table(&header, rivals.iter().map(row).collect())
+}
+
+/// Draws the rivals' times into `path`, which appears whole or not at all.
+pub(crate) fn draw(path: &Path, title: &str, comparison: &Comparison) -> anyhow::Result<()> {
+    let rows: Vec<(&str, f64)> =
+        comparison.rivals.iter().map(|rival| (rival.name.as_str(), rival.median_ns as f64 / 1e9)).collect();
+    let caption = format!(
+        "{} of {}, each from a cold start, on {}; median of {} in turn. Seekless {}.",
+        counted(comparison.loads, "load"),
+        format_bytes(comparison.bytes),
+        comparison
+            .device
+            .as_deref()
+            .map_or("this disk".to_owned(), |device| format!("a modelled disk ({device})")),
+        counted(comparison.rounds.into(), "round"),
+        env!("CARGO_PKG_VERSION"),
+    );
+    output::file(path, before_after_svg(title, &rows, &caption).as_bytes())
 }
 
 fn headline(comparison: &Comparison) -> String {

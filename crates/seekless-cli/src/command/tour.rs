@@ -1,6 +1,6 @@
 //! `seekless tour`: the whole path on a sample workload, with a before-and-after table.
 
-use super::compare::rivals_table;
+use super::compare::{draw, rivals_table};
 use crate::{interrupt, output};
 use anyhow::Context;
 use seekless::device::DeviceSpec;
@@ -29,6 +29,9 @@ pub struct Args {
     /// The modelled disk that the last step loads on
     #[arg(long, default_value = "iops=120,bandwidth=150MB/s", value_name = "SPEC")]
     device: DeviceSpec,
+    /// Draw the before-and-after picture into this SVG file
+    #[arg(long, value_name = "FILE")]
+    picture: Option<PathBuf>,
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
@@ -36,6 +39,8 @@ pub struct Args {
     #[arg(long, hide = true)]
     small: bool,
 }
+
+const PICTURE_TITLE: &str = "A game's start: its files, and the same files in a pack ordered by other runs";
 
 /// Walks the path in a temporary folder, or in the one to keep.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
@@ -80,27 +85,47 @@ fn walk(directory: &Path, options: &Options, args: &Args) -> anyhow::Result<()> 
     if !args.json {
         output::text(&welcome(directory, args.keep.is_some()))?;
     }
-    let mut bar: Option<(&'static str, Box<dyn FnMut(u64, u64)>)> = None;
-    let mut steps = 0;
-    let done = tour(directory, options, &mut |event| match event {
-        Event::Progress { what, done, total } => {
-            if bar.as_ref().is_none_or(|(shown, _)| *shown != what) {
-                bar = Some((what, Box::new(output::progress(what))));
-            }
-            if let Some((_, update)) = &mut bar {
-                update(done, total);
-            }
-        }
-        Event::Step(step) => {
-            bar = None;
-            steps += 1;
-            if !args.json {
-                // A reader that went away is noticed by the report at the end.
-                let _ = output::text(&step_text(steps, step));
-            }
-        }
-    })?;
+    let mut teller = Teller { silent: args.json, steps: 0, what: "", progress: None };
+    let done = tour(directory, options, &mut |event| teller.tell(event))?;
+    if let Some(picture) = &args.picture {
+        draw(picture, PICTURE_TITLE, &done.comparison)?;
+    }
     if args.json { output::json(&done) } else { output::text(&ending(&done, directory, args.keep.is_some())) }
+}
+
+/// Prints each step as it is done, and a bar while one takes long.
+struct Teller {
+    silent: bool,
+    steps: u32,
+    /// What the bar is of.
+    what: &'static str,
+    progress: Option<Box<dyn FnMut(u64, u64)>>,
+}
+
+impl Teller {
+    fn tell(&mut self, event: Event<'_>) {
+        match event {
+            Event::Progress { what, done, total } => self.progressed(what, done, total),
+            Event::Step(step) => {
+                self.progress = None;
+                self.steps += 1;
+                if !self.silent {
+                    // A reader that went away is noticed by the report at the end.
+                    let _ = output::text(&step_text(self.steps, step));
+                }
+            }
+        }
+    }
+
+    fn progressed(&mut self, what: &'static str, done: u64, total: u64) {
+        if self.what != what {
+            self.what = what;
+            self.progress = Some(Box::new(output::progress(what)));
+        }
+        if let Some(progress) = &mut self.progress {
+            progress(done, total);
+        }
+    }
 }
 
 fn welcome(directory: &Path, keep: bool) -> String {

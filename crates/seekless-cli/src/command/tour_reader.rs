@@ -1,5 +1,6 @@
 //! `seekless __tour-reader`: the program that the tour records; it loads the files of a list as a game would.
 
+use crate::interrupt;
 use anyhow::Context;
 use std::fs::File;
 use std::io::Read;
@@ -17,6 +18,7 @@ pub struct Args {
 
 /// Loads one file after another.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    interrupt::end_when_interrupted()?;
     let list = std::fs::read_to_string(&args.list)
         .with_context(|| format!("cannot read the list {}", args.list.display()))?;
     for name in list.lines() {

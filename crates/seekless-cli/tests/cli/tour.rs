@@ -30,8 +30,12 @@ fn the_tour_ends_with_the_table_and_leaves_nothing() {
 #[test]
 fn kept_things_stay_and_are_not_overwritten() {
     let directory = workplace();
-    printed(directory.path(), &format!("tour --keep kept {FAST} --json"));
+    let figures = printed(directory.path(), &format!("tour --keep kept {FAST} --picture tour.svg --json"));
+    let figures: serde_json::Value = serde_json::from_str(&figures).unwrap();
+    assert_eq!(figures["steps"].as_array().unwrap().len(), 5);
     assert!(directory.path().join("kept/sample.zip").is_file());
+    let picture = std::fs::read_to_string(directory.path().join("tour.svg")).unwrap();
+    assert!(picture.contains("pack, on demand"), "{picture}");
     let again = run(directory.path(), &format!("tour --keep kept {FAST}"));
     assert_eq!(again.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&again.stderr).contains("kept is not empty"), "{again:?}");

@@ -1,7 +1,7 @@
 //! The tour's sample tree: the files of a made-up game, sized as a real one's are.
 //!
 //! The sizes follow 0 A.D.'s data (36,051 files: a quarter below 550 bytes, half below 1.7 KB, three quarters below 41 KB,
-//! a long tail), cut at 2.5 MB so that the whole tree stays near 130 MB. A file's kind decides its quarter.
+//! a long tail), cut at 2.5 MB so that the whole tree stays near 120 MB. A file's kind decides its quarter.
 
 use super::dice::Dice;
 
