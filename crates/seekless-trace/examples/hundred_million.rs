@@ -3,7 +3,9 @@
 //! `cargo run --release -p seekless-trace --example hundred_million -- 100000000 /tmp/big.parquet [shuffled]`
 //! Rows come nearly in order, as a recorder's do; `shuffled` lets a tenth of them come at any time.
 
-use seekless_trace::{Access, Columns, Loads, Metadata, Op, PageNumbers, Trace, Writer, summary};
+use seekless_trace::{
+    Access, Columns, Loads, Metadata, Op, PageNumbers, SpoolWriter, Trace, Writer, summary,
+};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -20,6 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{:.2} bytes a row", std::fs::metadata(&path)?.len() as f64 / rows as f64);
     timed("scan run, op, file, offset, bytes", rows, || scan(&path))?;
     timed("the same, with pages numbered", rows, || number_pages(&path))?;
+    timed("spool", rows, || spool(&path.with_extension("spool"), rows))?;
     timed("names", rows, || Trace::open(&path)?.file_names())?;
     timed("summary", rows, || summary::summarise(&Trace::open(&path)?, &mut |_, _| {}))?;
     timed("loads", rows, || Loads::read(std::slice::from_ref(&path)))?;
@@ -40,14 +43,35 @@ fn timed<T>(
 
 fn write(path: &Path, rows: u64, shuffled: bool) -> seekless_trace::Result<()> {
     let mut writer = Writer::create(path, Metadata::default())?;
-    let files: Vec<u32> =
-        (0..FILES).map(|file| writer.file(&format!("public/art/textures/{:x}.dds", mix(file)))).collect();
+    let files: Vec<u32> = (0..FILES).map(|file| writer.file(&name(file))).collect();
     for row in 0..rows {
         writer.push(access(row, rows, &files, shuffled))?;
     }
     let summary = writer.finish()?;
     println!("{} rows, {} of them late", summary.rows, summary.late);
     Ok(())
+}
+
+/// What a recorder does: rows with paths, a batch every 4,096.
+fn spool(path: &Path, rows: u64) -> seekless_trace::Result<()> {
+    let names: Vec<String> = (0..FILES).map(name).collect();
+    let files: Vec<u32> = (0..FILES as u32).collect();
+    let mut spool = SpoolWriter::create(path, &Metadata::default())?;
+    for row in 0..rows {
+        let access = access(row, rows, &files, false);
+        spool.push(access, &names[access.file as usize])?;
+    }
+    drop(spool);
+    println!(
+        "{:.2} bytes a row in the spool",
+        std::fs::metadata(path).map_or(0, |file| file.len()) as f64 / rows as f64
+    );
+    let _ = std::fs::remove_file(path); // a leftover in the way of nobody
+    Ok(())
+}
+
+fn name(file: u64) -> String {
+    format!("public/art/textures/{:x}.dds", mix(file))
 }
 
 /// A program that reads some files at a time from front to back, 16 KiB a call.

@@ -2,6 +2,7 @@
 
 mod compare;
 mod tour;
+mod trace;
 
 use std::path::Path;
 use std::process::{Command, Output};

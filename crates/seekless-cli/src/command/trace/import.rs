@@ -1,8 +1,8 @@
 //! `seekless trace import`: text to trace.
 
+use super::counted;
 use crate::output;
 use anyhow::bail;
-use seekless::device::units::format_count;
 use seekless::trace::import::{self, Columns, Options, Report};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -92,11 +92,10 @@ fn delimiter(text: &str) -> Result<u8, String> {
 }
 
 fn describe(report: &Report, output: &str) -> String {
-    let count = format_count;
-    let runs = if report.runs == 1 { "1 run".to_owned() } else { format!("{} runs", report.runs) };
-    let mut text = format!("{output}: {} rows, {runs}, {} files\n", count(report.rows), count(report.files));
+    let (rows, runs) = (counted(report.rows, "row"), counted(report.runs.into(), "run"));
+    let mut text = format!("{output}: {rows}, {runs}, {}\n", counted(report.files, "file"));
     if let Some(first) = &report.first_skipped {
-        text += &format!("skipped {} malformed lines, the first: {first}\n", count(report.skipped));
+        text += &format!("skipped {}, the first: {first}\n", counted(report.skipped, "malformed line"));
     }
     if !report.ignored_columns.is_empty() {
         text += &format!("no place in a trace for the columns {}\n", report.ignored_columns.join(", "));

@@ -1,5 +1,6 @@
 //! `seekless trace info`: a trace in figures.
 
+use super::counted;
 use crate::output;
 use seekless::device::units::{format_bytes, format_count, format_duration};
 use seekless::report::table;
@@ -61,7 +62,7 @@ fn report(path: &str, all: &TraceSummary) -> String {
         Kind::Blocks => "block trace",
         Kind::Ids => "ids of weight 1",
     };
-    let runs = if all.runs.len() == 1 { "1 run".to_owned() } else { format!("{} runs", all.runs.len()) };
+    let runs = counted(all.runs.len() as u64, "run");
     let _ = writeln!(text, "{path}: {what}, {runs}\n");
     for (name, value) in [
         (

@@ -1,7 +1,7 @@
 //! `seekless trace merge`: several traces into one.
 
+use super::counted;
 use crate::output;
-use seekless::device::units::format_count;
 use seekless::trace::merge;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -28,7 +28,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut progress = output::progress("Merging");
     let summary = merge::merge(&args.traces, &args.output, &mut progress)?;
     drop(progress);
-    let (rows, files) = (format_count(summary.rows), format_count(summary.files));
-    output::text(&format!("{}: {rows} rows, {files} files\n", args.output.display()))?;
+    let (rows, files) = (counted(summary.rows, "row"), counted(summary.files, "file"));
+    output::text(&format!("{}: {rows}, {files}\n", args.output.display()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,8 +1,9 @@
 //! `seekless trace recover`: the spool of a recording that was cut off, as a trace.
 
+use super::counted;
 use crate::output;
 use anyhow::Context;
-use seekless::device::units::{format_bytes, format_count};
+use seekless::device::units::format_bytes;
 use seekless::trace::recover;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -30,12 +31,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         None => without_extension(&args.spool).context("say with -o which trace to write")?,
     };
     let recovered = recover::recover(&args.spool, &output)?;
-    let rows = format_count(recovered.summary.rows);
+    let rows = counted(recovered.summary.rows, "row");
     let torn = match recovered.torn_bytes {
         0 => "no batch was torn".to_owned(),
         torn => format!("the last {} were torn and are lost", format_bytes(torn)),
     };
-    output::text(&format!("{}: {rows} rows recovered; {torn}\n", output.display()))?;
+    output::text(&format!("{}: {rows} recovered; {torn}\n", output.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,0 +1,108 @@
+//! `seekless trace`: text in, figures and text out, and a cut-off recording rescued.
+
+use super::{printed, run, workplace};
+use seekless::trace::{Access, Metadata, Op, SpoolWriter};
+use std::path::Path;
+
+const RUN: &str = "time_s,path,size\n0.5,art/wall.dds,3000\n0.75,\"a, b\",10\n1,art/wall.dds,3000\n";
+
+fn imported(directory: &Path) {
+    std::fs::write(directory.join("run.csv"), RUN).unwrap();
+    let said = printed(directory, "trace import --format csv run.csv -o run.parquet");
+    assert_eq!(said, "run.parquet: 3 rows, 1 run, 2 files\n");
+}
+
+fn info(directory: &Path, trace: &str) -> serde_json::Value {
+    serde_json::from_str(&printed(directory, &format!("trace info {trace} --json"))).unwrap()
+}
+
+#[test]
+fn info_tells_what_is_there() {
+    let directory = workplace();
+    imported(directory.path());
+    let text = printed(directory.path(), "trace info run.parquet");
+    let has = |line: &str| assert!(text.contains(line), "{text}");
+    has("run.parquet: accesses to files, 1 run\n");
+    has("accesses          3: load 3\n");
+    has("bytes             6.0 KB read, 3.0 KB of them unique (49.9 % read again), 0 B written\n");
+    has("loads             3 of whole files, 33.3 % repeat one of the same run\n");
+    let json = info(directory.path(), "run.parquet");
+    assert_eq!(
+        (json["unique_bytes"].as_u64(), json["runs"][0]["span_ns"].as_u64()),
+        (Some(3010), Some(500_000_000))
+    );
+    assert_eq!(json, info(directory.path(), "run.csv").clone(), "text is imported on the fly");
+}
+
+#[test]
+fn export_goes_to_standard_output_or_a_file() {
+    let directory = workplace();
+    imported(directory.path());
+    let text = printed(directory.path(), "trace export run.parquet");
+    assert_eq!(text.lines().count(), 4);
+    assert!(text.contains("\n0,750000000,0,0,load,\"a, b\",0,10,,,10,,\n"), "{text}");
+    printed(directory.path(), "trace export --format csv run.parquet -o out.csv");
+    assert_eq!(std::fs::read_to_string(directory.path().join("out.csv")).unwrap(), text);
+}
+
+#[test]
+fn merge_numbers_runs_on() {
+    let directory = workplace();
+    imported(directory.path());
+    let said = printed(directory.path(), "trace merge run.parquet run.csv -o all.parquet");
+    assert_eq!(said, "all.parquet: 6 rows, 2 files\n");
+    let runs = info(directory.path(), "all.parquet")["runs"].clone();
+    assert_eq!(runs.as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn malformed_lines_end_the_import_or_are_counted() {
+    let directory = workplace();
+    std::fs::write(directory.path().join("bad.csv"), "path,size\na,1\nb,x\n").unwrap();
+    let output = run(directory.path(), "trace import --format csv bad.csv -o bad.parquet");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(said, "seekless: bad.csv, line 3: has `x` in column 2, expected a whole number from 0\n");
+    assert!(!directory.path().join("bad.parquet").exists());
+    let said = printed(directory.path(), "trace import --format csv bad.csv -o bad.parquet --lenient");
+    assert!(said.contains("1 row,") && said.contains("skipped 1 malformed line,"), "{said}");
+}
+
+#[test]
+fn ids_and_columns_without_a_header() {
+    let directory = workplace();
+    std::fs::write(directory.path().join("ids.txt"), "7\n9\n7\n").unwrap();
+    let said = printed(directory.path(), "trace import --format ids ids.txt -o ids.parquet");
+    assert_eq!(said, "ids.parquet: 3 rows, 1 run, 2 files\n");
+    std::fs::write(directory.path().join("plain.tsv"), "a\t5\n").unwrap();
+    let words = "trace import --format csv plain.tsv -o plain.parquet --delimiter tab --no-header --columns path=#1,size:KiB=#2";
+    printed(directory.path(), words);
+    assert_eq!(info(directory.path(), "plain.parquet")["read_bytes"], 5 * 1024);
+    let output =
+        run(directory.path(), "trace import --format csv plain.tsv -o plain.parquet --columns size=#2");
+    assert!(String::from_utf8(output.stderr).unwrap().contains("names no path; add `path=COLUMN`"));
+}
+
+#[test]
+fn a_recording_that_was_cut_off() {
+    let directory = workplace();
+    let path = directory.path().join("run.parquet.spool");
+    let mut spool = SpoolWriter::create(&path, &Metadata::default()).unwrap();
+    for row in 0..9 {
+        spool.push(Access { time_ns: row, bytes: 5, ..Access::new(Op::Read, 0) }, "a").unwrap();
+        spool.flush().unwrap();
+    }
+    drop(spool);
+    let bytes = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
+
+    let output = run(directory.path(), "trace info run.parquet --json");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("this recording was cut off") && said.contains("trace recover run.parquet.spool"),
+        "{said}"
+    );
+    let said = printed(directory.path(), "trace recover run.parquet.spool");
+    assert!(said.starts_with("run.parquet: 8 rows recovered; the last "), "{said}");
+    assert_eq!(info(directory.path(), "run.parquet")["accesses"], 8);
+}
