@@ -29,11 +29,11 @@ pub struct TraceSummary {
     pub names: u64,
     /// Distinct files of which something was read, mapped or loaded.
     pub files: u64,
-    /// Bytes read or loaded.
+    /// Bytes read; of loads only where the trace has no calls for them.
     pub read_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// Distinct bytes read or loaded: the union of the ranges of each file.
+    /// Distinct ones of those: the union of the ranges of each file.
     pub unique_bytes: u64,
     /// The sizes of the files.
     pub sizes: Sizes,
@@ -73,9 +73,9 @@ pub struct RunSummary {
     pub files: u64,
     /// Those that no other run used.
     pub files_only_here: u64,
-    /// Bytes read or loaded.
+    /// Bytes read; of loads only where the trace has no calls for them.
     pub read_bytes: u64,
-    /// Distinct bytes read or loaded.
+    /// Distinct ones of those.
     pub unique_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,

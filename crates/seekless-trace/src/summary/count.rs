@@ -86,7 +86,8 @@ impl Count {
         let state = &mut self.files[file as usize];
         state.bytes = state.bytes.max(known);
         state.here.used |= matches!(op, Op::Read | Op::Map | Op::Load);
-        if matches!(op, Op::Read | Op::Load) {
+        // A load's bytes count only where the trace has no calls for it; its open stands before it.
+        if op == Op::Read || (op == Op::Load && !state.here.called) {
             let start = batch.offset()[row].max(0) as u64;
             state.all.add(start, start.saturating_add(bytes));
             state.here.ranges.add(start, start.saturating_add(bytes));
