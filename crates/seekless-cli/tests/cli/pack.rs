@@ -1,0 +1,125 @@
+//! `seekless synth` and `seekless pack` as typed, and what they leave behind when they are stopped.
+
+use crate::{printed, run, seekless, workplace};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Output, Stdio};
+use std::time::Duration;
+
+const TRACE: &str = "time_s,path,size\n0.1,art/wall.dds,70000\n0.2,map.xml,900\n0.3,art/floor.dds,5000\n";
+
+fn refusal(folder: &Path, words: &str) -> String {
+    let output = run(folder, words);
+    assert_eq!(output.status.code(), Some(2), "seekless {words}");
+    String::from_utf8(output.stderr).expect("text")
+}
+
+#[test]
+fn from_a_trace_to_a_checked_pack() {
+    let folder = workplace();
+    fs::write(folder.path().join("run.csv"), TRACE).expect("room");
+    assert_eq!(printed(folder.path(), "synth run.csv data"), "data: 3 files, 75.9 KB\n");
+    fs::write(folder.path().join("data/aside.txt"), "not traced").expect("room");
+    let said = printed(folder.path(), "pack data -o data.zip --trace run.csv --verify");
+    assert!(said.starts_with("data.zip: 4 files, 75.9 KB in 4"), "{said}");
+    assert!(
+        said.ends_with("(3 deflated, 1 stored), read back and whole\n3 of them are placed by the order\n"),
+        "{said}"
+    );
+    assert_eq!(
+        printed(folder.path(), "pack --check data.zip"),
+        "data.zip: 4 entries with 75.9 KB, all whole\n"
+    );
+
+    let why = refusal(folder.path(), "pack data -o data.zip");
+    assert!(why.contains("data.zip exists already; give --force"), "{why}");
+    fs::write(folder.path().join("order.txt"), "map.xml\ngone\n").expect("room");
+    let said =
+        printed(folder.path(), "pack data -o data.zip --order order.txt --codec stored --force --json");
+    let figures: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!((figures["stored"].as_u64(), figures["order"]["missing"].as_u64()), (Some(4), Some(1)));
+    let said = printed(folder.path(), "pack --check data.zip --json");
+    let figures: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!((figures["entries"].as_u64(), figures["bytes"].as_u64()), (Some(4), Some(75_910)));
+}
+
+#[test]
+fn a_broken_pack_is_said_to_be_so() {
+    let folder = workplace();
+    fs::write(folder.path().join("run.csv"), TRACE).expect("room");
+    printed(folder.path(), "synth run.csv data");
+    printed(folder.path(), "pack data -o data.zip --codec stored");
+    let path = folder.path().join("data.zip");
+    let mut bytes = fs::read(&path).expect("it is there");
+    bytes[3000] ^= 1;
+    fs::write(&path, bytes).expect("room");
+    let why = refusal(folder.path(), "pack --check data.zip");
+    assert!(
+        why.contains("data.zip is not whole") && why.contains("art/floor.dds") && why.contains("CRC"),
+        "{why}"
+    );
+}
+
+#[test]
+fn what_makes_no_sense_is_a_usage_error() {
+    let folder = workplace();
+    for words in [
+        "pack",
+        "pack data",
+        "pack -o data.zip",
+        "pack --check a.zip data",
+        "pack data -o a.zip --method greedy",
+        "synth a.csv",
+    ] {
+        refusal(folder.path(), words);
+    }
+}
+
+/// A pack that is writing a file of 64 GB, all holes.
+fn endless_pack(folder: &Path) -> Child {
+    let data = folder.join("data");
+    fs::create_dir(&data).expect("a new folder");
+    let large = fs::File::create_new(data.join("large")).expect("a new file");
+    large.set_len(64_000_000_000).expect("a sparse file");
+    let mut command = seekless(folder);
+    command.args(["pack", "data", "-o", "data.zip", "--codec", "deflate"]);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the command starts");
+    while !has_open(child.id(), &data.join("large")) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child
+}
+
+fn has_open(pid: u32, path: &Path) -> bool {
+    let Ok(open) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+    open.flatten().any(|entry| fs::read_link(entry.path()).is_ok_and(|target| target == path))
+}
+
+fn stop(child: Child, signal: Signal) -> Output {
+    kill_process(Pid::from_child(&child), signal).expect("it runs");
+    child.wait_with_output().expect("it ends")
+}
+
+fn left_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("readable").flatten();
+    entries.map(|entry| entry.file_name().into_string().expect("our own")).collect()
+}
+
+#[test]
+fn an_interrupted_pack_leaves_nothing() {
+    let folder = workplace();
+    let output = stop(endless_pack(folder.path()), Signal::INT);
+    assert_eq!(output.status.code(), Some(130));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("interrupted; nothing was left behind"), "{said}");
+    assert_eq!(left_in(folder.path()), ["data"]);
+}
+
+#[test]
+fn a_killed_pack_leaves_no_half_archive() {
+    let folder = workplace();
+    let output = stop(endless_pack(folder.path()), Signal::KILL);
+    assert_eq!(output.status.code(), None);
+    assert!(!folder.path().join("data.zip").exists());
+}
