@@ -26,4 +26,4 @@ pub mod score;
 pub use error::{Error, ErrorKind, Result};
 pub use figures::Figures;
 pub use requests::{Requests, Unit};
-pub use run::{Case, simulate, simulate_all};
+pub use run::{Case, simulate, simulate_all, victims};

@@ -4,8 +4,8 @@ use crate::figures::{Counts, Figures};
 use crate::requests::{Requests, Unit};
 use crate::{Error, Result};
 use rayon::prelude::*;
-use seekless_policy::cache::{Cache, Config};
-use seekless_policy::eviction::{Eviction, Needs, Outcome, Request, Visitor, visit};
+use seekless_policy::cache::{Cache, Command, Config, Filled};
+use seekless_policy::eviction::{Eviction, Id, Needs, Outcome, Request, Visitor, visit};
 use std::sync::Mutex;
 
 /// What to simulate.
@@ -50,6 +50,15 @@ pub fn simulate_all(
     cases.par_iter().map(run).collect()
 }
 
+/// The ids that each request pushes out, in order, a list a request. Slower than [`simulate`] and makes the same decisions.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn victims(requests: &Requests, case: &Case) -> Result<Vec<Vec<Id>>> {
+    let config = config(requests, case.capacity);
+    visit(&case.policy, config.capacity, Watch(Run { requests, config }))?
+}
+
 /// Files over half the cache bypass it; pages and bare ids, which all weigh the same, never do.
 fn config(requests: &Requests, capacity: u64) -> Config {
     match (requests.unit(), requests.unit_weights()) {
@@ -64,15 +73,49 @@ struct Run<'a> {
     config: Config,
 }
 
+impl Run<'_> {
+    fn cache<E: Eviction>(&self, policy: E) -> Result<Cache<E>> {
+        let offer = Needs { unit_weights: self.requests.unit_weights(), ..Needs::default() };
+        let mut cache = Cache::with_offer(policy, self.config, offer).map_err(Error::from)?;
+        cache.grow(self.requests.id_limit());
+        Ok(cache)
+    }
+}
+
 impl Visitor for Run<'_> {
     type Output = Result<Counts>;
 
     fn visit<E: Eviction + Send + 'static>(self, policy: E) -> Self::Output {
-        let offer = Needs { unit_weights: self.requests.unit_weights(), ..Needs::default() };
-        let mut cache = Cache::with_offer(policy, self.config, offer).map_err(Error::from)?;
-        cache.grow(self.requests.id_limit());
-        Ok(drive(&mut cache, self.requests))
+        Ok(drive(&mut self.cache(policy)?, self.requests))
     }
+}
+
+/// As [`Run`], for the victims.
+struct Watch<'a>(Run<'a>);
+
+impl Visitor for Watch<'_> {
+    type Output = Result<Vec<Vec<Id>>>;
+
+    fn visit<E: Eviction + Send + 'static>(self, policy: E) -> Self::Output {
+        Ok(watch(&mut self.0.cache(policy)?, self.0.requests))
+    }
+}
+
+fn watch<E: Eviction>(cache: &mut Cache<E>, requests: &Requests) -> Vec<Vec<Id>> {
+    let dropped = |command: Command| match command {
+        Command::Drop(victim) => Some(victim),
+        Command::Fetch(_) => None,
+    };
+    let mut commands = Vec::new();
+    let mut evicted = |&id: &Id| {
+        cache.step(&Request::file(id, requests.weight(id)), &mut commands);
+        let victims = commands.drain(..).filter_map(dropped).collect();
+        if cache.in_flight(id) {
+            cache.complete(id, Filled::Yes, &mut commands);
+        }
+        victims
+    };
+    requests.ids().iter().map(&mut evicted).collect()
 }
 
 /// The fast loop: nothing in it depends on the policy's name, only on its type.

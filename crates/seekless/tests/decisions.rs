@@ -5,7 +5,7 @@ use seekless::io::{Decision, Store};
 use seekless::pack::{About, Codec, PackWriter, prepare};
 use seekless::policy::cache::{Cache, Command, Config, Filled};
 use seekless::policy::eviction::{Id, named};
-use seekless::sim::{Case, Requests, simulate};
+use seekless::sim::{Case, Requests, simulate, victims};
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
@@ -113,17 +113,18 @@ fn one_threads_loads_hit_and_evict_as_simulated() {
         load(&store, 3_000, 11);
         assert!(replay(&store, policy) > 100, "{policy}: the test must evict");
 
-        let loaded: Vec<Id> = (store.decisions().iter())
-            .filter_map(|decision| match decision {
-                Decision::Requested { request, .. } => Some(request.id),
-                _ => None,
+        let (loaded, evicted): (Vec<Id>, Vec<Vec<Id>>) = (store.decisions().into_iter())
+            .map(|decision| match decision {
+                Decision::Requested { request, evicted } => (request.id, evicted),
+                other => panic!("nothing failed here: {other:?}"),
             })
-            .collect();
+            .unzip();
         assert_eq!(loaded.len(), 3_000, "every load reached the policy");
         let bytes: Vec<u64> = store.index().entries().iter().map(|entry| entry.bytes).collect();
         let case = Case { policy: policy.to_owned(), capacity: CACHE_BYTES };
-        let figures = simulate(&Requests::from_files(&loaded, &bytes), &case).unwrap();
-        assert_eq!(figures.hits, store.statistics().hits, "{policy}");
+        let requests = Requests::from_files(&loaded, &bytes);
+        assert_eq!(simulate(&requests, &case).unwrap().hits, store.statistics().hits, "{policy}");
+        assert_eq!(victims(&requests, &case).unwrap(), evicted, "{policy}");
     }
 }
 
