@@ -5,11 +5,18 @@ use std::process::ExitCode;
 /// Something went wrong.
 pub const ERROR: u8 = 2;
 
+/// `record` could not do its part; its other codes are the recorded program's.
+pub const RECORDER: u8 = 125;
+
 /// Prints clap's message, which for `--help` and `--version` is no failure.
 #[must_use]
 pub fn usage(error: &clap::Error) -> ExitCode {
     let _ = error.print();
-    if error.use_stderr() { ExitCode::from(ERROR) } else { ExitCode::SUCCESS }
+    let recording = std::env::args_os().nth(1).is_some_and(|verb| verb == "record");
+    match error.use_stderr() {
+        true => ExitCode::from(if recording { RECORDER } else { ERROR }),
+        false => ExitCode::SUCCESS,
+    }
 }
 
 /// Prints an error and its causes on one line each, and says 2; a reader that went away is success.

@@ -135,7 +135,13 @@ impl Tracer {
                 tracee::resume(tid, Until::Event, 0)
             }
             Stop::Signal(signal) => self.signalled(tid, signal),
-            Stop::Group(_) => tracee::listen(tid),
+            Stop::Group(signal) => {
+                let listening = tracee::listen(tid);
+                if tid == self.main && signal != libc::SIGSTOP && self.forwarding.is_some() {
+                    signals::stop_with_program();
+                }
+                listening
+            }
             Stop::Event(event) => {
                 self.happened(tid, event);
                 tracee::resume(tid, Until::Event, 0)

@@ -15,7 +15,7 @@ const IF_AT_LEAST: u32 = libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K;
 const IF_BITS: u32 = libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K;
 const RETURN: u32 = libc::BPF_RET | libc::BPF_K;
 
-/// When a call of a rule's number stops the tracer. Only an argument's low 32 bits are looked at.
+/// When a call of a rule's number stops the tracer. Only an argument's low 32 bits are looked at, where not said otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// At each call.
@@ -26,6 +26,8 @@ pub enum When {
     ArgumentWithout(u32, u32),
     /// If the argument has one of these bits.
     ArgumentWith(u32, u32),
+    /// Unless the first argument named has this value and all 64 bits of the second are 0.
+    UnlessWithZero(u32, u32, u32),
 }
 
 /// A call that the tracer wants to see.
@@ -108,6 +110,16 @@ fn body(when: When) -> Vec<sock_filter> {
         When::ArgumentWith(argument, bits) => {
             vec![load(ARGUMENTS + 8 * argument), jump(IF_BITS, bits, 0, 1), trace(), allow()]
         }
+        When::UnlessWithZero(argument, value, zero) => vec![
+            load(ARGUMENTS + 8 * argument),
+            jump(IF_EQUAL, value, 0, 5),
+            load(ARGUMENTS + 8 * zero),
+            jump(IF_EQUAL, 0, 0, 3),
+            load(ARGUMENTS + 8 * zero + 4),
+            jump(IF_EQUAL, 0, 0, 1),
+            allow(),
+            trace(),
+        ],
     }
 }
 
@@ -134,7 +146,7 @@ mod tests {
     const HERE: u32 = 7;
 
     /// What the kernel would do, in a dozen lines.
-    fn run(filter: &Filter, architecture: u32, number: u32, arguments: [u32; 6]) -> u32 {
+    fn run(filter: &Filter, architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
         let mut at = 0;
         let mut held = 0;
         loop {
@@ -145,7 +157,7 @@ mod tests {
                     held = match step.k {
                         NUMBER => number,
                         ARCHITECTURE => architecture,
-                        k => arguments[((k - ARGUMENTS) / 8) as usize],
+                        k => (arguments[((k - ARGUMENTS) / 8) as usize] >> (k % 8 * 8)) as u32,
                     };
                     continue;
                 }
@@ -167,6 +179,7 @@ mod tests {
                 Rule { number: 4, when: When::ArgumentIn(1, &[10, 20]) },
                 Rule { number: 5, when: When::ArgumentWithout(2, 0x20) },
                 Rule { number: 6, when: When::ArgumentWith(0, 0x4000) },
+                Rule { number: 8, when: When::UnlessWithZero(2, 1, 1) },
                 Rule { number: 1001, when: When::Always },
             ],
         )
@@ -180,6 +193,8 @@ mod tests {
         assert!(!traced(4, [10, 30, 10, 0, 0, 0]));
         assert!(traced(5, [0x20, 0, 0x10, 0, 0, 0]) && !traced(5, [0, 0, 0x22, 0, 0, 0]));
         assert!(traced(6, [0x4001, 0, 0, 0, 0, 0]) && !traced(6, [1, 0, 0, 0, 0, 0]));
+        assert!(!traced(8, [3, 0, 1, 0, 0, 0]) && traced(8, [3, 0, 0, 0, 0, 0]));
+        assert!(traced(8, [3, 9, 1, 0, 0, 0]) && traced(8, [3, 1 << 32, 1, 0, 0, 0]));
         assert!(!traced(7, [0; 6]) && !traced(1001, [0; 6]));
     }
 

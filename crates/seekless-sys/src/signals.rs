@@ -33,9 +33,9 @@ impl std::fmt::Debug for Action {
 }
 
 impl Forwarding {
-    /// Handlers for SIGINT, SIGTERM, SIGHUP and SIGQUIT, except those that this process was told to ignore. An ignored
-    /// SIGCHLD is set to its default meanwhile, since it would swallow exit codes. `None` if another program of this
-    /// process already has them.
+    /// Handlers for SIGINT, SIGTERM, SIGHUP and SIGQUIT, except those that this process was told to ignore. SIGTSTP does
+    /// not stop this process: the program decides, and [`stop_with_program`] follows. An ignored SIGCHLD is set to its
+    /// default meanwhile, since it would swallow exit codes. `None` if another program of this process already has them.
     #[must_use]
     pub fn to(program: i32) -> Option<Self> {
         PROGRAM.compare_exchange(0, program, Ordering::SeqCst, Ordering::SeqCst).ok()?;
@@ -47,6 +47,10 @@ impl Forwarding {
             if !is_ignored(signal) {
                 replaced.extend(replace(signal, handler as *const () as usize, libc::SA_SIGINFO));
             }
+        }
+        if !is_ignored(libc::SIGTSTP) {
+            let nothing = do_nothing as extern "C" fn(i32);
+            replaced.extend(replace(libc::SIGTSTP, nothing as *const () as usize, 0));
         }
         if is_ignored(libc::SIGCHLD) {
             replaced.extend(replace(libc::SIGCHLD, libc::SIG_DFL, 0));
@@ -98,6 +102,19 @@ extern "C" fn pass_on(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_v
             UNDELIVERED.store(signal, Ordering::SeqCst);
         }
         *libc::__errno_location() = errno;
+    }
+}
+
+/// Its own handler rather than SIG_IGN, which the program would inherit.
+extern "C" fn do_nothing(_: i32) {}
+
+/// After job control stopped the program: stops this process too if it is in the terminal's foreground, so that the shell
+/// sees its job stopped. Returns when the shell continues it. Elsewhere nobody waits for that, and nothing happens.
+pub fn stop_with_program() {
+    let Ok(terminal) = std::fs::File::open("/dev/tty") else { return };
+    if rustix::termios::tcgetpgrp(&terminal).is_ok_and(|group| group == rustix::process::getpgrp()) {
+        // SAFETY: no pointers.
+        unsafe { libc::kill(libc::getpid(), libc::SIGSTOP) };
     }
 }
 

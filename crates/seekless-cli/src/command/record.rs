@@ -66,7 +66,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
         Err(error) => {
             let code = error.exit_code();
-            exit::failure(&error.into());
+            let _ = exit::failure(&error.into()); // says it; the code is that of `env` and `timeout`
             Ok(ExitCode::from(code))
         }
     }

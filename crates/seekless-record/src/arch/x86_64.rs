@@ -26,6 +26,9 @@ const ANONYMOUS: u32 = libc::MAP_ANONYMOUS as u32;
 const EMPTY_PATH: u32 = libc::AT_EMPTY_PATH as u32;
 const UNSHARED: u32 = (libc::CLONE_FILES | libc::CLONE_FS) as u32;
 
+/// lseek(fd, 0, SEEK_CUR) only asks, and buffered files ask it at every open.
+const MOVES: When = When::UnlessWithZero(2, libc::SEEK_CUR as u32, 1);
+
 const HERE: Path = Path { directory: None, path: 0 };
 const AT: Path = Path { directory: Some(0), path: 1 };
 
@@ -37,7 +40,7 @@ pub(crate) const TABLE: &[(u32, When, Call)] = &[
     (3, Always, Call::Close),
     (257, Always, Call::Open(AT, Flags::Argument(2))),
     (262, ArgumentWithout(3, EMPTY_PATH), Call::Stat(AT)),
-    (8, Always, Call::Seek),
+    (8, MOVES, Call::Seek),
     (9, ArgumentWithout(3, ANONYMOUS), Call::Map),
     (11, Always, Call::Unmap),
     (4, Always, Call::Stat(HERE)),

@@ -1,6 +1,6 @@
 //! The program's signals, terminal stops and exit status are its own.
 
-use crate::support::{Place, Working, helper, skip};
+use crate::support::{Place, Working, has, helper, recorder, skip, succeed};
 use seekless_record::{ErrorKind, Options, record};
 use seekless_trace::Op;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -130,4 +130,18 @@ fn await_state(pid: i32, wanted: impl Fn(char) -> bool) {
         assert!(Instant::now() < patience, "still in state {state}");
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+#[test]
+fn a_shell_stops_and_continues_the_job() {
+    let Some(helper) = helper("dynamic") else { skip!("no C compiler") };
+    if !has("python3", "--version") || !has("bash", "--version") {
+        skip!("no python3 or bash to play the user");
+    }
+    let place = Place::new();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recording/terminal.py");
+    let mut user = Command::new("python3");
+    let output = succeed(user.arg(script).arg(recorder()).arg(helper).arg(place.output()));
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "1", "one interrupt");
+    assert!(!place.recording().accesses.is_empty());
 }

@@ -30,16 +30,17 @@ pub(crate) fn helper(linked: &str) -> Option<&'static Path> {
 
 fn compile(linked: &str) -> Option<PathBuf> {
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recording/helper.c");
-    // A name of this process's own: another test run may be using the last one.
-    let output =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("helper-{linked}-{}", std::process::id()));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    // Built under a name of this process's own and moved: another test run may be using the last one.
+    let output = folder.join(format!("helper-{linked}"));
+    let building = folder.join(format!("helper-{linked}-{}", std::process::id()));
     let mut compiler = Command::new("cc");
-    compiler.args(["-O1", "-w", "-o"]).arg(&output).arg(source).arg("-lpthread");
+    compiler.args(["-O1", "-w", "-o"]).arg(&building).arg(source).arg("-lpthread");
     if linked == "static" {
         compiler.arg("-static");
     }
     let built = compiler.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
-    built.then_some(output)
+    (built && std::fs::rename(&building, &output).is_ok()).then_some(output)
 }
 
 /// Whether a program is there and runs.
@@ -101,7 +102,8 @@ impl Place {
     }
 }
 
-fn recorder() -> PathBuf {
+/// The example that records.
+pub(crate) fn recorder() -> PathBuf {
     let profile = std::env::current_exe().unwrap().parent().unwrap().parent().unwrap().to_owned();
     let recorder = profile.join("examples/record");
     assert!(
