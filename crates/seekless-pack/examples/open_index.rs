@@ -18,6 +18,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         times.push(start.elapsed());
     }
     times.sort_unstable();
-    println!("{path}: {entries} entries, median of {ROUNDS}: {:?}, worst {:?}", times[ROUNDS / 2], times[ROUNDS - 1]);
+    println!(
+        "{path}: {entries} entries, median of {ROUNDS}: {:?}, worst {:?}",
+        times[ROUNDS / 2],
+        times[ROUNDS - 1]
+    );
     Ok(())
 }

@@ -115,3 +115,36 @@ fn link(file: &File, path: &Path, force: bool) -> io::Result<()> {
         let _ = fs::remove_file(&beside);
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    /// As where the file system has no unnamed files.
+    fn with_a_name(path: &Path, force: bool) -> Output {
+        let (file, name) = named(path).expect("a temporary file");
+        Output { file, name: Some(name), path: path.to_owned(), force }
+    }
+
+    #[test]
+    fn a_temporary_name_serves_as_well_as_none() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("out");
+        drop(with_a_name(&path, false));
+        assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 0, "given up: nothing is left");
+
+        for (output, content) in [
+            (with_a_name(&path, false), "first"),
+            (with_a_name(&path, true), "second"),
+            (Output::create(&path, true).expect("forced"), "third"),
+        ] {
+            output.file().write_all(content.as_bytes()).expect("room");
+            output.publish().expect("published");
+            assert_eq!(fs::read_to_string(&path).expect("it is there"), content);
+        }
+        assert!(with_a_name(&path, false).publish().is_err(), "somebody else was first");
+        assert_eq!(fs::read_to_string(&path).expect("it is there"), "third");
+        assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 1, "nothing else is left");
+    }
+}
