@@ -11,7 +11,7 @@ mod named;
 pub use arc::Arc;
 pub use landlord::Landlord;
 pub use lru::Lru;
-pub use named::{DynEviction, NAMES, Named, Visitor, named, visit};
+pub use named::{DynEviction, NAMES, Named, Visitor, named, needs_of, visit};
 
 /// A dense number that the owner of the cache gave to a page or file.
 pub type Id = u32;

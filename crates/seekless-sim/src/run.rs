@@ -142,7 +142,7 @@ fn drive<E: Eviction>(cache: &mut Cache<E>, requests: &Requests) -> Counts {
 mod tests {
     use super::*;
     use crate::ErrorKind;
-    use seekless_policy::eviction::NAMES;
+    use seekless_policy::eviction::{NAMES, needs_of};
 
     fn case(policy: &str, capacity: u64) -> Case {
         Case { policy: policy.to_owned(), capacity }
@@ -158,7 +158,8 @@ mod tests {
     #[test]
     fn a_file_over_half_the_cache_bypasses_under_every_policy() {
         let requests = Requests::from_files(&[0, 0, 1, 1], &[51, 50]);
-        for policy in NAMES {
+        let of_files = |name: &&&str| needs_of(name).unwrap() == Needs::default();
+        for policy in NAMES.iter().filter(of_files) {
             let figures = simulate(&requests, &case(policy, 100)).unwrap();
             assert_eq!(
                 (figures.bypassed, figures.hits, figures.miss_bytes),

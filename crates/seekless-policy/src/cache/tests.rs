@@ -1,7 +1,7 @@
 //! The frame table: orphans, failures, touches, and that `step` and `access` decide alike.
 
 use super::*;
-use crate::eviction::{Landlord, Lru, named};
+use crate::eviction::{Landlord, Lru, named, needs_of};
 use proptest::prelude::*;
 
 fn lru(capacity: u64) -> Cache<Lru> {
@@ -106,14 +106,16 @@ proptest! {
         capacity in 1u64..200,
         name in prop::sample::select(crate::eviction::NAMES),
     ) {
-        let config = Config::files(capacity);
-        let mut live = Cache::new(named(name, capacity).unwrap(), config).unwrap();
-        let mut sim = Cache::new(named(name, capacity).unwrap(), config).unwrap();
+        let needs = needs_of(name).unwrap();
+        let config = if needs.unit_weights { Config::pages(capacity) } else { Config::files(capacity) };
+        let mut live = Cache::with_offer(named(name, capacity).unwrap(), config, needs).unwrap();
+        let mut sim = Cache::with_offer(named(name, capacity).unwrap(), config, needs).unwrap();
         live.grow(16);
         sim.grow(16);
         let (mut out, mut pending) = (Vec::new(), Vec::new());
         for (id, complete) in requests {
-            let request = Request::file(id, u64::from(id) * 7 % 31);
+            let weight = if needs.unit_weights { 1 } else { u64::from(id) * 7 % 31 };
+            let request = Request::file(id, weight);
             let was_resident = sim.resident(id);
             let step = live.step(&request, &mut out);
             let outcome = sim.access(&request);

@@ -6,6 +6,11 @@ use crate::{Error, ErrorKind, Result};
 /// Every name that [`visit`] and [`named`] know. A variant follows the policy's name after `@`.
 pub const NAMES: &[&str] = &["lru", "arc", "landlord", "landlord@full"];
 
+/// What the policy called `name` needs of its owner.
+pub fn needs_of(name: &str) -> Result<Needs> {
+    Ok(named(name, 1)?.needs())
+}
+
 /// What to do with a policy whose type is known: how the simulator gets a loop of its own for each policy.
 pub trait Visitor {
     /// What comes out.
