@@ -209,6 +209,7 @@ impl State {
             match command {
                 Command::Drop(victim) => released.buffers.extend(slots.orphan(victim)),
                 Command::Fetch(_) => fetch = true,
+                Command::WriteBack(_) => {} // a store only reads, so nothing is dirty
             }
         }
         fetch

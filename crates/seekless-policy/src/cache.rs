@@ -1,13 +1,12 @@
 //! The cache that the simulator and the live engine both drive: policy, bypass rule and frame table, without I/O,
 //! clock or lock. For the same order of requests both get the same decisions, since both run this code.
 
-use crate::eviction::{Eviction, Id, Needs, Outcome, PageState, Pool, Request};
-use crate::{Error, ErrorKind, Result};
+mod frames;
 
-/// In the cache, as the policy sees it.
-const RESIDENT: u8 = 1;
-/// Being read from the device. In flight and not resident is an *orphan*: evicted before its read ended.
-const IN_FLIGHT: u8 = 2;
+use crate::eviction::{Eviction, Id, Needs, Outcome, Request, Use};
+use crate::{Error, ErrorKind, Result};
+pub use frames::Sink;
+use frames::{DIRTY, Frames, IN_FLIGHT, IN_WRITE_BACK, Ignore, RESIDENT};
 
 /// How large a cache is and what it leaves alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,9 +36,11 @@ impl Config {
 pub enum Command {
     /// Start reading it; end with [`Cache::complete`].
     Fetch(Id),
-    /// Evicted: drop the cache's reference to its bytes. Never given for an id in flight; that one is an orphan and
-    /// gets its `Drop` when it completes.
+    /// Evicted: drop the cache's reference to its bytes. Never given for an id in flight or in write-back; that one is an
+    /// orphan and gets its `Drop` when it completes.
     Drop(Id),
+    /// Dirty, and evicted or to be cleaned: start writing it; end with [`Cache::written`].
+    WriteBack(Id),
 }
 
 /// What a request came to.
@@ -69,6 +70,7 @@ pub struct Cache<E> {
     policy: E,
     config: Config,
     frames: Frames,
+    fetch_on_write: bool,
 }
 
 impl<E: Eviction> Cache<E> {
@@ -82,7 +84,21 @@ impl<E: Eviction> Cache<E> {
     pub fn with_offer(mut policy: E, config: Config, offer: Needs) -> Result<Self> {
         check_needs(policy.needs(), offer)?;
         policy.set_capacity(config.capacity, &mut Frames::default().pool(&mut Ignore));
-        Ok(Self { policy, config, frames: Frames::default() })
+        Ok(Self { policy, config, frames: Frames::default(), fetch_on_write: false })
+    }
+
+    /// Whether a write to what is not resident reads it first. Not by default: a page is written whole.
+    #[must_use]
+    pub fn fetch_on_write(mut self, fetch: bool) -> Self {
+        self.fetch_on_write = fetch;
+        self
+    }
+
+    /// Keeps a list of what is dirty, so that [`Cache::flush`] finds it: 4 bytes a dirty id, up to twice that while it ages.
+    #[must_use]
+    pub fn list_dirty(mut self) -> Self {
+        self.frames.log = Some(Vec::new());
+        self
     }
 
     /// Makes room for ids below `ids`; never shrinks.
@@ -93,15 +109,19 @@ impl<E: Eviction> Cache<E> {
         }
     }
 
-    /// One request. A miss that is kept pushes its victims' `Drop`s, then its `Fetch`.
+    /// One request. A miss that is kept pushes its victims' `WriteBack`s and `Drop`s, then its `Fetch`; a write fetches only if
+    /// the cache was told so, and leaves the id dirty. What is in flight or in write-back when it is asked for again is
+    /// revived without I/O.
     pub fn step(&mut self, request: &Request, out: &mut Vec<Command>) -> Step {
         let before = self.frames.states[request.id as usize];
         let outcome = self.decide(request, out);
-        match (before & IN_FLIGHT != 0, outcome) {
-            (true, _) => Step::Wait,
-            (false, Outcome::Hit) => Step::Ready,
-            (false, Outcome::Bypassed) => Step::Bypass,
-            (false, Outcome::Admitted) => {
+        let revived = before & IN_WRITE_BACK != 0 || (request.kind == Use::Write && !self.fetch_on_write);
+        match outcome {
+            _ if before & IN_FLIGHT != 0 => Step::Wait,
+            Outcome::Hit => Step::Ready,
+            Outcome::Bypassed => Step::Bypass,
+            Outcome::Admitted if revived => Step::Ready,
+            Outcome::Admitted => {
                 self.frames.states[request.id as usize] |= IN_FLIGHT;
                 out.push(Command::Fetch(request.id));
                 Step::Wait
@@ -113,6 +133,12 @@ impl<E: Eviction> Cache<E> {
     #[inline]
     pub fn access(&mut self, request: &Request) -> Outcome {
         self.decide(request, &mut Ignore)
+    }
+
+    /// As [`Cache::access`], for an owner that counts what leaves.
+    #[inline]
+    pub fn access_with<S: Sink>(&mut self, request: &Request, sink: &mut S) -> Outcome {
+        self.decide(request, sink)
     }
 
     /// A hit that a thread logged earlier without taking the lock. Applied only if it is still resident; false says
@@ -134,10 +160,44 @@ impl<E: Eviction> Cache<E> {
         if filled == Filled::Failed && *state & RESIDENT != 0 {
             *state &= !RESIDENT;
             self.policy.remove(id);
+            self.frames.clean(id);
         }
-        if *state & RESIDENT == 0 {
+        self.drop_orphan(id, out);
+    }
+
+    /// The write-back of `id` ended. Pushes a `Drop` if it was evicted and nobody has asked for it since.
+    pub fn written(&mut self, id: Id, out: &mut Vec<Command>) {
+        self.frames.states[id as usize] &= !IN_WRITE_BACK;
+        self.drop_orphan(id, out);
+    }
+
+    fn drop_orphan(&self, id: Id, out: &mut Vec<Command>) {
+        if self.frames.states[id as usize] & (RESIDENT | IN_FLIGHT | IN_WRITE_BACK) == 0 {
             out.push(Command::Drop(id));
         }
+    }
+
+    /// Starts the write-back of the dirty ids that `chosen` says yes to, in the order in which they became dirty. They stay
+    /// resident, are in write-back until [`Cache::written`], and dirty again if written to meanwhile. Needs
+    /// [`Cache::list_dirty`], without which there is nothing to find.
+    pub fn flush(&mut self, chosen: impl FnMut(Id) -> bool, out: &mut Vec<Command>) {
+        for id in self.frames.take(chosen) {
+            self.frames.clean(id);
+            self.frames.states[id as usize] |= IN_WRITE_BACK;
+            out.push(Command::WriteBack(id));
+        }
+    }
+
+    /// How many ids are dirty.
+    #[must_use]
+    pub fn dirty(&self) -> u64 {
+        self.frames.dirty
+    }
+
+    /// Whether `id` is dirty.
+    #[must_use]
+    pub fn is_dirty(&self, id: Id) -> bool {
+        self.frames.states.get(id as usize).is_some_and(|state| state & DIRTY != 0)
     }
 
     /// Whether `id` is in the cache, filled or being filled.
@@ -194,6 +254,9 @@ impl<E: Eviction> Cache<E> {
         if outcome == Outcome::Admitted {
             self.frames.states[request.id as usize] |= RESIDENT;
         }
+        if request.kind == Use::Write && outcome != Outcome::Bypassed {
+            self.frames.soil(request.id);
+        }
         outcome
     }
 }
@@ -212,62 +275,6 @@ fn check_needs(needs: Needs, offer: Needs) -> Result<()> {
             Err(Error::new(ErrorKind::NeedsUnmet, message))
         }
         None => Ok(()),
-    }
-}
-
-/// One state byte an id.
-#[derive(Debug, Default)]
-struct Frames {
-    states: Vec<u8>,
-}
-
-impl Frames {
-    fn pool<'a, S: Sink>(&'a mut self, sink: &'a mut S) -> FramePool<'a, S> {
-        FramePool { states: &mut self.states, sink }
-    }
-}
-
-/// Where `Drop`s go.
-trait Sink {
-    fn drop_id(&mut self, id: Id);
-}
-
-impl Sink for Vec<Command> {
-    fn drop_id(&mut self, id: Id) {
-        self.push(Command::Drop(id));
-    }
-}
-
-/// For callers without buffers to drop.
-struct Ignore;
-
-impl Sink for Ignore {
-    #[inline]
-    fn drop_id(&mut self, _id: Id) {}
-}
-
-struct FramePool<'a, S> {
-    states: &'a mut [u8],
-    sink: &'a mut S,
-}
-
-impl<S: Sink> Pool for FramePool<'_, S> {
-    #[inline]
-    fn evict(&mut self, victim: Id) {
-        let state = &mut self.states[victim as usize];
-        *state &= !RESIDENT;
-        if *state & IN_FLIGHT == 0 {
-            self.sink.drop_id(victim);
-        }
-    }
-
-    /// Ids are the owner's for good here, so a ghost that ends frees nothing.
-    #[inline]
-    fn forget(&mut self, _id: Id) {}
-
-    fn state(&self, id: Id) -> PageState {
-        let in_flight = self.states[id as usize] & IN_FLIGHT != 0;
-        PageState { in_flight, ..PageState::default() }
     }
 }
 

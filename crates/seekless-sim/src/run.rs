@@ -104,7 +104,7 @@ impl Visitor for Watch<'_> {
 fn watch<E: Eviction>(cache: &mut Cache<E>, requests: &Requests) -> Vec<Vec<Id>> {
     let dropped = |command: Command| match command {
         Command::Drop(victim) => Some(victim),
-        Command::Fetch(_) => None,
+        Command::Fetch(_) | Command::WriteBack(_) => None,
     };
     let mut commands = Vec::new();
     let mut evicted = |&id: &Id| {

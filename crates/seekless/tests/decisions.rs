@@ -100,7 +100,7 @@ fn replay(store: &Store, policy: &str) -> usize {
 fn drops(commands: &[Command]) -> Vec<Id> {
     let dropped = |command: &Command| match command {
         Command::Drop(id) => Some(*id),
-        Command::Fetch(_) => None,
+        Command::Fetch(_) | Command::WriteBack(_) => None,
     };
     commands.iter().filter_map(dropped).collect()
 }

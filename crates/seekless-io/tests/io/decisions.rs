@@ -24,7 +24,7 @@ fn check_replay(store: &Store, policy: &str) {
                 cache.step(&request, &mut commands);
                 let drops = commands.iter().filter_map(|command| match command {
                     Command::Drop(id) => Some(*id),
-                    Command::Fetch(_) => None,
+                    Command::Fetch(_) | Command::WriteBack(_) => None,
                 });
                 assert_eq!(drops.collect::<Vec<_>>(), evicted, "{policy}, {request:?}");
                 if cache.in_flight(request.id) {

@@ -126,6 +126,7 @@ proptest! {
                 match command {
                     Command::Fetch(id) => pending.push(id),
                     Command::Drop(id) => prop_assert!(!live.resident(id) && !live.in_flight(id)),
+                    Command::WriteBack(id) => prop_assert!(false, "{} was never written to", id),
                 }
             }
             if complete && !pending.is_empty() {
@@ -150,5 +151,94 @@ fn a_policy_with_its_type_and_one_by_name_decide_alike() {
     for turn in 0u32..500 {
         let request = Request::file(turn * turn % 19, 1 + u64::from(turn * turn % 19));
         assert_eq!(typed.access(&request), boxed.access(&request));
+    }
+}
+
+fn write(id: Id) -> Request {
+    Request { kind: Use::Write, ..Request::page(id) }
+}
+
+#[test]
+fn a_write_miss_reads_nothing_and_its_eviction_writes() {
+    let (mut cache, mut out) = (lru(1), Vec::new());
+    assert_eq!(cache.step(&write(0), &mut out), Step::Ready);
+    assert!(out.is_empty() && cache.is_dirty(0));
+    assert_eq!(cache.step(&Request::page(1), &mut out), Step::Wait);
+    assert_eq!(out, [Command::WriteBack(0), Command::Fetch(1)]);
+    out.clear();
+    cache.written(0, &mut out);
+    assert_eq!((out.as_slice(), cache.dirty()), (&[Command::Drop(0)][..], 0));
+}
+
+#[test]
+fn a_write_miss_reads_where_told_so() {
+    let mut cache = Cache::new(Lru::new(1), Config::pages(1)).unwrap().fetch_on_write(true);
+    cache.grow(1);
+    let mut out = Vec::new();
+    assert_eq!(cache.step(&write(0), &mut out), Step::Wait);
+    assert_eq!(out, [Command::Fetch(0)]);
+}
+
+#[test]
+fn what_is_in_write_back_is_revived_without_io() {
+    let (mut cache, mut out) = (lru(1), Vec::new());
+    cache.step(&write(0), &mut out);
+    cache.step(&write(1), &mut out);
+    out.clear();
+    assert_eq!(cache.step(&Request::page(0), &mut out), Step::Ready);
+    assert_eq!(out, [Command::WriteBack(1)], "no fetch");
+    out.clear();
+    cache.written(0, &mut out);
+    assert!(out.is_empty(), "it is resident again");
+}
+
+#[test]
+fn a_flush_cleans_each_dirty_id_once_and_leaves_the_rest() {
+    let mut cache = Cache::new(Lru::new(4), Config::pages(4)).unwrap().list_dirty();
+    cache.grow(16);
+    let mut out = Vec::new();
+    for id in [3, 1, 1, 2] {
+        cache.step(&write(id), &mut out);
+    }
+    assert!(out.is_empty());
+    cache.flush(|id| id != 1, &mut out);
+    assert_eq!(out, [Command::WriteBack(3), Command::WriteBack(2)]);
+    assert_eq!(cache.dirty(), 1);
+    out.clear();
+    cache.step(&write(3), &mut out);
+    cache.flush(|_| true, &mut out);
+    assert_eq!(out, [Command::WriteBack(1), Command::WriteBack(3)], "dirtied again while in write-back");
+}
+
+proptest! {
+    #[test]
+    fn the_count_and_list_of_dirty_ids_are_true(
+        steps in prop::collection::vec((0u32..16, any::<bool>(), 0u8..40), 1..400),
+    ) {
+        let mut cache = Cache::new(Lru::new(5), Config::pages(5)).unwrap().list_dirty();
+        cache.grow(16);
+        let mut model = std::collections::BTreeSet::new();
+        let mut out = Vec::new();
+        for (id, writes, flush) in steps {
+            cache.step(&if writes { write(id) } else { Request::page(id) }, &mut out);
+            if writes {
+                model.insert(id);
+            }
+            if flush == 0 {
+                cache.flush(|id| id % 2 == 0, &mut out);
+            }
+            for command in std::mem::take(&mut out) {
+                match command {
+                    Command::WriteBack(id) => {
+                        prop_assert!(model.remove(&id), "{} was clean", id);
+                        cache.written(id, &mut Vec::new());
+                    }
+                    Command::Fetch(id) => cache.complete(id, Filled::Yes, &mut Vec::new()),
+                    Command::Drop(_) => {}
+                }
+            }
+            prop_assert_eq!(cache.dirty(), model.len() as u64);
+            prop_assert!(model.iter().all(|&id| cache.is_dirty(id) && cache.resident(id)));
+        }
     }
 }

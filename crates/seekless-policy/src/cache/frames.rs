@@ -1,0 +1,156 @@
+//! The frame table of a cache: one state byte an id, and who hears of what leaves.
+
+use super::Command;
+use crate::eviction::{Id, PageState, Pool};
+
+/// In the cache, as the policy sees it.
+pub(super) const RESIDENT: u8 = 1;
+/// Being read from the device. In flight and not resident is an *orphan*: evicted before its read ended.
+pub(super) const IN_FLIGHT: u8 = 2;
+/// Written to since it was last equal to the device. Only a resident id is dirty: who evicts it writes it back.
+pub(super) const DIRTY: u8 = 4;
+/// Being written to the device. In write-back and not resident is an orphan too.
+pub(super) const IN_WRITE_BACK: u8 = 8;
+const BUSY: u8 = IN_FLIGHT | IN_WRITE_BACK;
+
+/// Who hears of what leaves the cache. An owner whose writes end at once (the simulator) has a sink of its own type.
+pub trait Sink {
+    /// The bytes of `id` are no longer the cache's.
+    fn dropped(&mut self, id: Id);
+    /// `id` is dirty and was evicted: write it to the device. True says that the write goes on, and that
+    /// [`Cache::written`](super::Cache::written) will end it; only then are the bytes dropped.
+    fn write_back(&mut self, id: Id) -> bool;
+}
+
+/// For owners that carry commands out later.
+impl Sink for Vec<Command> {
+    fn dropped(&mut self, id: Id) {
+        self.push(Command::Drop(id));
+    }
+
+    fn write_back(&mut self, id: Id) -> bool {
+        self.push(Command::WriteBack(id));
+        true
+    }
+}
+
+/// For callers without buffers to drop or write.
+pub(super) struct Ignore;
+
+impl Sink for Ignore {
+    #[inline]
+    fn dropped(&mut self, _id: Id) {}
+
+    #[inline]
+    fn write_back(&mut self, _id: Id) -> bool {
+        false
+    }
+}
+
+/// One state byte an id, and what is dirty.
+#[derive(Debug, Default)]
+pub(super) struct Frames {
+    pub(super) states: Vec<u8>,
+    /// Ids that are dirty.
+    pub(super) dirty: u64,
+    /// Every dirty id in the order in which they became dirty, and stale ones among them; kept only when asked for.
+    pub(super) log: Option<Vec<Id>>,
+}
+
+impl Frames {
+    pub(super) fn pool<'a, S: Sink>(&'a mut self, sink: &'a mut S) -> FramePool<'a, S> {
+        FramePool { states: &mut self.states, dirty: &mut self.dirty, sink }
+    }
+
+    #[inline]
+    pub(super) fn soil(&mut self, id: Id) {
+        let state = &mut self.states[id as usize];
+        if *state & DIRTY == 0 {
+            *state |= DIRTY;
+            self.dirty += 1;
+            self.note(id);
+        }
+    }
+
+    fn note(&mut self, id: Id) {
+        let Some(log) = &mut self.log else { return };
+        log.push(id);
+        // Stale entries may be as many as true ones, and no more: amortised O(1).
+        if log.len() as u64 > 2 * self.dirty + 1024 {
+            let kept = take_dirty(log, &mut self.states);
+            *log = kept;
+        }
+    }
+
+    pub(super) fn clean(&mut self, id: Id) {
+        let state = &mut self.states[id as usize];
+        self.dirty -= u64::from(*state & DIRTY != 0);
+        *state &= !DIRTY;
+    }
+
+    /// Removes from the log, and returns in its order, the dirty ids that `chosen` says yes to.
+    pub(super) fn take(&mut self, mut chosen: impl FnMut(Id) -> bool) -> Vec<Id> {
+        let Some(log) = &mut self.log else { return Vec::new() };
+        let mut wanted = take_dirty(log, &mut self.states);
+        log.clear();
+        wanted.retain(|&id| {
+            let yes = chosen(id);
+            if !yes {
+                log.push(id);
+            }
+            yes
+        });
+        wanted
+    }
+}
+
+/// The dirty ids of `log`, each once: at its first place. An id that was written back and dirtied again keeps the older one.
+fn take_dirty(log: &[Id], states: &mut [u8]) -> Vec<Id> {
+    let mut kept = Vec::new();
+    for &id in log {
+        if states[id as usize] & DIRTY != 0 {
+            states[id as usize] &= !DIRTY; // marks it as seen
+            kept.push(id);
+        }
+    }
+    kept.iter().for_each(|&id| states[id as usize] |= DIRTY);
+    kept
+}
+
+pub(super) struct FramePool<'a, S> {
+    states: &'a mut [u8],
+    dirty: &'a mut u64,
+    sink: &'a mut S,
+}
+
+impl<S: Sink> Pool for FramePool<'_, S> {
+    #[inline]
+    fn evict(&mut self, victim: Id) {
+        let state = &mut self.states[victim as usize];
+        let dirty = *state & DIRTY != 0;
+        *state &= !(RESIDENT | DIRTY);
+        if dirty {
+            *self.dirty -= 1;
+            if self.sink.write_back(victim) {
+                *state |= IN_WRITE_BACK;
+            }
+        }
+        if *state & BUSY == 0 {
+            self.sink.dropped(victim);
+        }
+    }
+
+    /// Ids are the owner's for good here, so a ghost that ends frees nothing.
+    #[inline]
+    fn forget(&mut self, _id: Id) {}
+
+    #[inline]
+    fn state(&self, id: Id) -> PageState {
+        let state = self.states[id as usize];
+        PageState {
+            dirty: state & DIRTY != 0,
+            in_write_back: state & IN_WRITE_BACK != 0,
+            in_flight: state & IN_FLIGHT != 0,
+        }
+    }
+}
