@@ -55,6 +55,20 @@ impl<const N: usize> Lists<N> {
         self.link_front(list, id);
     }
 
+    /// Puts an id that is in no list at the back of `list`.
+    #[inline]
+    pub fn push_back(&mut self, list: usize, id: Id) {
+        debug_assert!(!self.contains(id), "id {id} is linked already");
+        self.link_before(list as u32, id);
+    }
+
+    /// Puts an id that is in no list in front of `other`, which is in one.
+    #[inline]
+    pub fn insert_before(&mut self, other: Id, id: Id) {
+        debug_assert!(self.contains(other) && !self.contains(id), "cannot put {id} before {other}");
+        self.link_before(other + N as u32, id);
+    }
+
     /// Takes a linked id out of its list.
     #[inline]
     pub fn unlink(&mut self, id: Id) {
@@ -78,6 +92,27 @@ impl<const N: usize> Lists<N> {
     pub fn back(&self, list: usize) -> Option<Id> {
         let last = self.nodes[list].prev;
         (last as usize >= N).then(|| last - N as u32)
+    }
+
+    /// The id at the front of `list`.
+    #[inline]
+    #[must_use]
+    pub fn front(&self, list: usize) -> Option<Id> {
+        self.nodes[list].next.checked_sub(N as u32)
+    }
+
+    /// The neighbour of a linked id on the side of the front; none at the front.
+    #[inline]
+    #[must_use]
+    pub fn before(&self, id: Id) -> Option<Id> {
+        self.nodes[id as usize + N].prev.checked_sub(N as u32)
+    }
+
+    /// The neighbour of a linked id on the side of the back; none at the back.
+    #[inline]
+    #[must_use]
+    pub fn after(&self, id: Id) -> Option<Id> {
+        self.nodes[id as usize + N].next.checked_sub(N as u32)
     }
 
     /// Whether `list` is empty.
@@ -104,6 +139,15 @@ impl<const N: usize> Lists<N> {
         self.nodes[node as usize] = Node { prev: list as u32, next: first };
         self.nodes[first as usize].prev = node;
         self.nodes[list].next = node;
+    }
+
+    #[inline]
+    fn link_before(&mut self, next: u32, id: Id) {
+        let node = id + N as u32;
+        let prev = self.nodes[next as usize].prev;
+        self.nodes[node as usize] = Node { prev, next };
+        self.nodes[prev as usize].next = node;
+        self.nodes[next as usize].prev = node;
     }
 
     #[inline]
@@ -135,11 +179,24 @@ mod tests {
                 match (what, linked) {
                     (0, true) => lists.unlink(id),
                     (_, true) => { lists.move_to_front(list, id); model[list].push_front(id); }
-                    (_, false) => { lists.push_front(list, id); model[list].push_front(id); }
+                    (0, false) => { lists.push_front(list, id); model[list].push_front(id); }
+                    (1, false) => { lists.push_back(list, id); model[list].push_back(id); }
+                    (_, false) => match model[list].back().copied() {
+                        Some(last) => {
+                            lists.insert_before(last, id);
+                            model[list].insert(model[list].len() - 1, id);
+                        }
+                        None => { lists.push_back(list, id); model[list].push_back(id); }
+                    },
                 }
                 for (list, wanted) in model.iter().enumerate() {
                     prop_assert_eq!(lists.iter(list).collect::<VecDeque<_>>(), wanted.clone());
                     prop_assert_eq!(lists.back(list), wanted.back().copied());
+                    prop_assert_eq!(lists.front(list), wanted.front().copied());
+                    for (at, &id) in wanted.iter().enumerate() {
+                        prop_assert_eq!(lists.after(id), wanted.get(at + 1).copied());
+                        prop_assert_eq!(lists.before(id), at.checked_sub(1).map(|at| wanted[at]));
+                    }
                     prop_assert_eq!(lists.is_empty(list), wanted.is_empty());
                 }
             }
