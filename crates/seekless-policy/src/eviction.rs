@@ -4,14 +4,27 @@
 //! the cache gives out; a policy is arrays and index-linked lists over them.
 
 mod arc;
+mod fifo;
+mod frequency;
+mod fwf;
 mod landlord;
+mod lfu;
+mod lfu_da;
 mod lru;
 mod named;
+mod random;
+mod slru;
 
 pub use arc::Arc;
+pub use fifo::Fifo;
+pub use fwf::Fwf;
 pub use landlord::Landlord;
+pub use lfu::Lfu;
+pub use lfu_da::LfuDa;
 pub use lru::Lru;
 pub use named::{DynEviction, NAMES, Named, Visitor, named, needs_of, visit};
+pub use random::Random;
+pub use slru::Slru;
 
 /// A dense number that the owner of the cache gave to a page or file.
 pub type Id = u32;

@@ -7,7 +7,7 @@
 //! - [`cache`]: the cache that the simulator and the live engine both drive;
 //! - [`ordering`]: which file comes after which in an archive;
 //! - [`extents`]: which reads fetch a set of archive entries at least cost;
-//! - [`list`], [`heap`], [`weights`]: the arrays over dense ids that policies are made of.
+//! - [`list`], [`queues`], [`heap`], [`sample`], [`weights`]: the arrays over dense ids that policies are made of.
 //!
 //! ```
 //! use seekless_policy::cache::{Cache, Config};
@@ -31,6 +31,8 @@ pub mod extents;
 pub mod heap;
 pub mod list;
 pub mod ordering;
+pub mod queues;
+pub mod sample;
 pub mod weights;
 
 pub use error::{Error, ErrorKind};

@@ -1,10 +1,12 @@
 //! Policies by name: one registry, visited with static types by the simulator and boxed for everybody else.
 
 use super::{Arc, Eviction, Id, Landlord, Lru, Needs, Outcome, Pool, Request};
+use super::{Fifo, Fwf, Lfu, LfuDa, Random, Slru};
 use crate::{Error, ErrorKind, Result};
 
 /// Every name that [`visit`] and [`named`] know. A variant follows the policy's name after `@`.
-pub const NAMES: &[&str] = &["lru", "arc", "landlord", "landlord@full"];
+pub const NAMES: &[&str] =
+    &["lru", "arc", "landlord", "landlord@full", "fifo", "slru", "slru@4", "lfu", "lfu-da", "fwf", "random"];
 
 /// What the policy called `name` needs of its owner.
 pub fn needs_of(name: &str) -> Result<Needs> {
@@ -26,6 +28,13 @@ pub fn visit<V: Visitor>(name: &str, capacity: u64, visitor: V) -> Result<V::Out
         "arc" => visitor.visit(Arc::new(capacity)),
         "landlord" => visitor.visit(Landlord::new(capacity)),
         "landlord@full" => visitor.visit(Landlord::full_restore(capacity)),
+        "fifo" => visitor.visit(Fifo::new(capacity)),
+        "slru" => visitor.visit(Slru::new(capacity)),
+        "slru@4" => visitor.visit(Slru::four(capacity)),
+        "lfu" => visitor.visit(Lfu::new(capacity)),
+        "lfu-da" => visitor.visit(LfuDa::new(capacity)),
+        "fwf" => visitor.visit(Fwf::new(capacity)),
+        "random" => visitor.visit(Random::new(capacity)),
         _ => {
             let message = format!("no policy is called {name:?}; there are {}", NAMES.join(", "));
             return Err(Error::new(ErrorKind::UnknownName, message));

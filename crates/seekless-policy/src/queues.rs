@@ -1,0 +1,163 @@
+//! Any number of LRU queues over dense ids: what policies use that keep a queue for each class of pages.
+//!
+//! Unlike [`Lists`](crate::list::Lists) the number of queues is not known beforehand, and an id knows its queue.
+
+use crate::eviction::Id;
+
+/// No id; and no queue.
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    older: u32,
+    newer: u32,
+    queue: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    oldest: u32,
+    newest: u32,
+}
+
+const EMPTY: Ends = Ends { oldest: NONE, newest: NONE };
+const UNLINKED: Link = Link { older: NONE, newer: NONE, queue: NONE };
+
+/// Queues of ids, each from oldest to newest; an id is in at most one. 12 bytes an id and 8 a queue.
+#[derive(Clone, Debug, Default)]
+pub struct Queues {
+    links: Vec<Link>,
+    ends: Vec<Ends>,
+}
+
+impl Queues {
+    /// No queues, over no ids.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes room for ids below `ids`; never shrinks.
+    pub fn grow(&mut self, ids: u32) {
+        if ids as usize > self.links.len() {
+            self.links.resize(ids as usize, UNLINKED);
+        }
+    }
+
+    /// Makes room for queues below `queues`; never shrinks.
+    pub fn grow_queues(&mut self, queues: u32) {
+        if queues as usize > self.ends.len() {
+            self.ends.resize(queues as usize, EMPTY);
+        }
+    }
+
+    /// The queue that `id` is in.
+    #[inline]
+    #[must_use]
+    pub fn queue_of(&self, id: Id) -> Option<u32> {
+        let queue = self.links[id as usize].queue;
+        (queue != NONE).then_some(queue)
+    }
+
+    /// The oldest id of a queue.
+    #[inline]
+    #[must_use]
+    pub fn oldest(&self, queue: u32) -> Option<Id> {
+        let oldest = self.ends[queue as usize].oldest;
+        (oldest != NONE).then_some(oldest)
+    }
+
+    /// Whether a queue is empty.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self, queue: u32) -> bool {
+        self.ends[queue as usize].oldest == NONE
+    }
+
+    /// Whether a queue holds one id and no more.
+    #[inline]
+    #[must_use]
+    pub fn is_single(&self, queue: u32) -> bool {
+        let Ends { oldest, newest } = self.ends[queue as usize];
+        oldest == newest && oldest != NONE
+    }
+
+    /// The ids of a queue, oldest first.
+    pub fn iter(&self, queue: u32) -> impl Iterator<Item = Id> + '_ {
+        let mut at = self.ends[queue as usize].oldest;
+        std::iter::from_fn(move || {
+            let id = at;
+            at = self.links.get(id as usize)?.newer;
+            Some(id)
+        })
+    }
+
+    /// Adds an id that is in no queue as the newest of `queue`.
+    #[inline]
+    pub fn push(&mut self, queue: u32, id: Id) {
+        debug_assert!(self.queue_of(id).is_none(), "id {id} is in a queue already");
+        let ends = &mut self.ends[queue as usize];
+        let older = std::mem::replace(&mut ends.newest, id);
+        self.links[id as usize] = Link { older, newer: NONE, queue };
+        match older {
+            NONE => ends.oldest = id,
+            _ => self.links[older as usize].newer = id,
+        }
+    }
+
+    /// Takes an id out of its queue.
+    #[inline]
+    pub fn unlink(&mut self, id: Id) {
+        let Link { older, newer, queue } = std::mem::replace(&mut self.links[id as usize], UNLINKED);
+        match older {
+            NONE => self.ends[queue as usize].oldest = newer,
+            _ => self.links[older as usize].newer = newer,
+        }
+        match newer {
+            NONE => self.ends[queue as usize].newest = older,
+            _ => self.links[newer as usize].older = older,
+        }
+    }
+
+    /// Makes a linked id the newest of `queue`, whichever queue it is in.
+    #[inline]
+    pub fn move_to(&mut self, queue: u32, id: Id) {
+        if self.ends[queue as usize].newest == id {
+            return;
+        }
+        self.unlink(id);
+        self.push(queue, id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn equals_vectors(steps in prop::collection::vec((0u8..3, 0u32..3, 0u32..8), 0..200)) {
+            let mut queues = Queues::new();
+            queues.grow(8);
+            queues.grow_queues(3);
+            let mut model = vec![Vec::new(); 3];
+            for (what, queue, id) in steps {
+                let place = model.iter().position(|ids| ids.contains(&id));
+                prop_assert_eq!(queues.queue_of(id), place.map(|queue| queue as u32));
+                model.iter_mut().for_each(|ids| ids.retain(|&other| other != id));
+                match (what, place) {
+                    (0, Some(_)) => queues.unlink(id),
+                    (_, Some(_)) => { queues.move_to(queue, id); model[queue as usize].push(id); }
+                    (_, None) => { queues.push(queue, id); model[queue as usize].push(id); }
+                }
+                for (queue, wanted) in (0..).zip(&model) {
+                    prop_assert_eq!(&queues.iter(queue).collect::<Vec<_>>(), wanted);
+                    prop_assert_eq!(queues.oldest(queue), wanted.first().copied());
+                    prop_assert_eq!(queues.is_single(queue), wanted.len() == 1);
+                    prop_assert_eq!(queues.is_empty(queue), wanted.is_empty());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Members to draw from: a set of ids with a uniform pick in O(1), and the seeded generator that draws.
+
+use crate::eviction::Id;
+
+const ABSENT: u32 = u32::MAX;
+
+/// A set of dense ids in one array. 4 bytes an id and 4 a member.
+#[derive(Clone, Debug, Default)]
+pub struct Members {
+    ids: Vec<Id>,
+    positions: Vec<u32>,
+}
+
+impl Members {
+    /// No members, over no ids.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes room for ids below `ids`; never shrinks.
+    pub fn grow(&mut self, ids: u32) {
+        if ids as usize > self.positions.len() {
+            self.positions.resize(ids as usize, ABSENT);
+        }
+    }
+
+    /// Whether `id` is a member.
+    #[inline]
+    #[must_use]
+    pub fn contains(&self, id: Id) -> bool {
+        self.positions[id as usize] != ABSENT
+    }
+
+    /// Adds an id that is no member.
+    #[inline]
+    pub fn insert(&mut self, id: Id) {
+        debug_assert!(!self.contains(id), "id {id} is a member already");
+        self.positions[id as usize] = self.ids.len() as u32;
+        self.ids.push(id);
+    }
+
+    /// Removes `id`, whose place the last member takes; false if it is no member.
+    #[inline]
+    pub fn remove(&mut self, id: Id) -> bool {
+        let at = std::mem::replace(&mut self.positions[id as usize], ABSENT);
+        if at == ABSENT {
+            return false;
+        }
+        self.ids.swap_remove(at as usize);
+        if let Some(&moved) = self.ids.get(at as usize) {
+            self.positions[moved as usize] = at;
+        }
+        true
+    }
+
+    /// The members, in an order that depends only on what was inserted and removed.
+    #[inline]
+    #[must_use]
+    pub fn ids(&self) -> &[Id] {
+        &self.ids
+    }
+}
+
+/// A generator of numbers from a seed: SplitMix64 (Steele, Lea and Flood 2014). Same seed, same numbers, everywhere.
+#[derive(Clone, Debug)]
+pub struct Draws {
+    state: u64,
+}
+
+impl Draws {
+    /// The numbers that belong to `seed`.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    /// Any 64 bits.
+    #[inline]
+    pub fn bits(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut bits = self.state;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        bits ^ (bits >> 31)
+    }
+
+    /// A number below `limit`, 0 if that is 0; its bias is below `limit / 2^64`.
+    #[inline]
+    pub fn below(&mut self, limit: usize) -> usize {
+        (u128::from(self.bits()) * limit as u128 >> 64) as usize
+    }
+
+    /// One of `ids`; none of none.
+    #[inline]
+    pub fn pick(&mut self, ids: &[Id]) -> Option<Id> {
+        ids.get(self.below(ids.len())).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn equals_a_set(steps in prop::collection::vec((any::<bool>(), 0u32..10), 0..200)) {
+            let (mut members, mut model) = (Members::new(), BTreeSet::new());
+            members.grow(10);
+            for (insert, id) in steps {
+                prop_assert_eq!(members.contains(id), model.contains(&id));
+                match insert {
+                    true if model.insert(id) => members.insert(id),
+                    true => {}
+                    false => prop_assert_eq!(members.remove(id), model.remove(&id)),
+                }
+                prop_assert_eq!(members.ids().iter().copied().collect::<BTreeSet<_>>(), model.clone());
+                prop_assert_eq!(members.ids().len(), model.len());
+            }
+        }
+    }
+
+    #[test]
+    fn draws_are_even_and_repeat() {
+        let (mut draws, mut counts) = (Draws::new(1), [0; 6]);
+        (0..6000).for_each(|_| counts[draws.below(6)] += 1);
+        assert!(counts.iter().all(|&count| (900..1100).contains(&count)), "{counts:?}");
+        assert_eq!(Draws::new(7).bits(), Draws::new(7).bits());
+        assert_eq!(draws.pick(&[]), None);
+    }
+}
