@@ -4,25 +4,39 @@
 //! the cache gives out; a policy is arrays and index-linked lists over them.
 
 mod arc;
+mod belady_size;
 mod fifo;
 mod frequency;
 mod fwf;
+mod gds;
+mod gdsf;
+mod hyperbolic;
 mod landlord;
 mod lfu;
 mod lfu_da;
 mod lru;
+mod lru2;
+mod mq;
 mod named;
+mod opt;
 mod random;
 mod slru;
 
 pub use arc::Arc;
+pub use belady_size::BeladySize;
 pub use fifo::Fifo;
 pub use fwf::Fwf;
+pub use gds::Gds;
+pub use gdsf::Gdsf;
+pub use hyperbolic::Hyperbolic;
 pub use landlord::Landlord;
 pub use lfu::Lfu;
 pub use lfu_da::LfuDa;
 pub use lru::Lru;
+pub use lru2::Lru2;
+pub use mq::Mq;
 pub use named::{DynEviction, NAMES, Named, Visitor, named, needs_of, visit};
+pub use opt::Opt;
 pub use random::Random;
 pub use slru::Slru;
 

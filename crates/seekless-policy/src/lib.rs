@@ -7,7 +7,7 @@
 //! - [`cache`]: the cache that the simulator and the live engine both drive;
 //! - [`ordering`]: which file comes after which in an archive;
 //! - [`extents`]: which reads fetch a set of archive entries at least cost;
-//! - [`list`], [`queues`], [`heap`], [`sample`], [`weights`]: the arrays over dense ids that policies are made of.
+//! - [`list`], [`queues`], [`heap`], [`bits`], [`sample`], [`weights`]: the arrays over dense ids that policies are made of.
 //!
 //! ```
 //! use seekless_policy::cache::{Cache, Config};
@@ -24,6 +24,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bits;
 pub mod cache;
 mod error;
 pub mod eviction;

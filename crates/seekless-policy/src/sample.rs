@@ -32,6 +32,14 @@ impl Members {
         self.positions[id as usize] != ABSENT
     }
 
+    /// Where `id` is in [`Members::ids`]: for columns kept beside it.
+    #[inline]
+    #[must_use]
+    pub fn position(&self, id: Id) -> Option<usize> {
+        let at = self.positions[id as usize];
+        (at != ABSENT).then_some(at as usize)
+    }
+
     /// Adds an id that is no member.
     #[inline]
     pub fn insert(&mut self, id: Id) {

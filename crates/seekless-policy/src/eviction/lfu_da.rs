@@ -57,6 +57,24 @@ impl LfuDa {
         }
     }
 
+    /// What [`Gdsf`](super::Gdsf) takes over when it meets a first file that is no page.
+    pub(super) fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    pub(super) fn age(&self) -> u64 {
+        self.age
+    }
+
+    pub(super) fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    /// Rank and count of a page, if it is resident.
+    pub(super) fn standing(&self, id: Id) -> Option<(Rank, u64)> {
+        self.pages.contains(id).then(|| (self.ranks[id as usize], self.pages.frequency(id)))
+    }
+
     /// Ranks a page that was used, and tells the heap of classes that came and went.
     #[inline]
     fn rank(&mut self, id: Id, change: Change) {

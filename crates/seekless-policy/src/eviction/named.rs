@@ -1,12 +1,32 @@
 //! Policies by name: one registry, visited with static types by the simulator and boxed for everybody else.
 
 use super::{Arc, Eviction, Id, Landlord, Lru, Needs, Outcome, Pool, Request};
-use super::{Fifo, Fwf, Lfu, LfuDa, Random, Slru};
+use super::{BeladySize, Fifo, Fwf, Gds, Gdsf, Hyperbolic, Lfu, LfuDa, Lru2, Mq, Opt, Random, Slru};
 use crate::{Error, ErrorKind, Result};
 
 /// Every name that [`visit`] and [`named`] know. A variant follows the policy's name after `@`.
-pub const NAMES: &[&str] =
-    &["lru", "arc", "landlord", "landlord@full", "fifo", "slru", "slru@4", "lfu", "lfu-da", "fwf", "random"];
+pub const NAMES: &[&str] = &[
+    "lru",
+    "arc",
+    "landlord",
+    "landlord@full",
+    "fifo",
+    "slru",
+    "slru@4",
+    "lfu",
+    "lfu-da",
+    "fwf",
+    "random",
+    "lru-2",
+    "lru-2@history",
+    "mq",
+    "gds",
+    "gdsf",
+    "hyperbolic",
+    "opt",
+    "opt@bypass",
+    "belady-size",
+];
 
 /// What the policy called `name` needs of its owner.
 pub fn needs_of(name: &str) -> Result<Needs> {
@@ -35,6 +55,15 @@ pub fn visit<V: Visitor>(name: &str, capacity: u64, visitor: V) -> Result<V::Out
         "lfu-da" => visitor.visit(LfuDa::new(capacity)),
         "fwf" => visitor.visit(Fwf::new(capacity)),
         "random" => visitor.visit(Random::new(capacity)),
+        "lru-2" => visitor.visit(Lru2::new(capacity)),
+        "lru-2@history" => visitor.visit(Lru2::with_history(capacity)),
+        "mq" => visitor.visit(Mq::new(capacity)),
+        "gds" => visitor.visit(Gds::new(capacity)),
+        "gdsf" => visitor.visit(Gdsf::new(capacity)),
+        "hyperbolic" => visitor.visit(Hyperbolic::new(capacity)),
+        "opt" => visitor.visit(Opt::new(capacity)),
+        "opt@bypass" => visitor.visit(Opt::with_bypass(capacity)),
+        "belady-size" => visitor.visit(BeladySize::new(capacity)),
         _ => {
             let message = format!("no policy is called {name:?}; there are {}", NAMES.join(", "));
             return Err(Error::new(ErrorKind::UnknownName, message));

@@ -92,6 +92,8 @@ fn step(unit: bool) -> impl Strategy<Value = Step> {
 fn ghosts_max(name: &str, capacity: u64) -> u64 {
     match name.split('@').next().unwrap() {
         "arc" => 2 * capacity.max(1),
+        "lru-2" if name.ends_with("@history") => capacity,
+        "mq" => 4 * capacity,
         _ => 0,
     }
 }

@@ -3,7 +3,7 @@
 mod models;
 
 use super::*;
-use models::{NaiveFwf, NaiveScored, NaiveSlru, Score};
+use models::{NaiveFwf, NaiveMq, NaiveScored, NaiveSlru, Score};
 use proptest::prelude::*;
 
 /// Requests and everything else, for files.
@@ -16,7 +16,95 @@ fn page_steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step(true), 1..300)
 }
 
+/// Tells each request when its id comes next, counted in requests.
+fn with_next_uses(mut steps: Vec<Step>) -> Vec<Step> {
+    let requests = steps.iter().filter(|step| matches!(step, Step::Request(_))).count() as u64;
+    let (mut position, mut next) = (requests, HashMap::new());
+    for step in steps.iter_mut().rev() {
+        if let Step::Request(request) = step {
+            position -= 1;
+            request.next_use = next.insert(request.id, position).unwrap_or(NEVER);
+        }
+    }
+    steps
+}
+
+/// Makes every request cost 1.
+fn with_unit_costs(mut steps: Vec<Step>) -> Vec<Step> {
+    for step in &mut steps {
+        if let Step::Request(request) = step {
+            request.cost = 1;
+        }
+    }
+    steps
+}
+
+fn hits<E: Eviction>(mut policy: E, steps: &[Step]) -> usize {
+    policy.grow(IDS);
+    let mut owner = Checker::default();
+    let requests = steps.iter().filter_map(|step| match step {
+        Step::Request(request) => Some(request),
+        _ => None,
+    });
+    requests.filter(|request| owner.request(&mut policy, request) == Outcome::Hit).count()
+}
+
 proptest! {
+    #[test]
+    fn lru_2_equals_its_definition(capacity in 0u64..60, steps in steps()) {
+        check_model(Lru2::new(capacity), NaiveScored::new(capacity, Score::Lru2), &steps);
+        check_model(Lru2::with_history(capacity), NaiveScored::with_history(capacity, Score::Lru2), &steps);
+    }
+
+    #[test]
+    fn gds_equals_its_definition(capacity in 0u64..60, steps in steps()) {
+        check_model(Gds::new(capacity), NaiveScored::new(capacity, Score::Gds), &steps);
+    }
+
+    #[test]
+    fn gds_is_landlord_with_full_restore(capacity in 0u64..60, steps in steps()) {
+        check_model(Gds::new(capacity), NaiveLandlord::new(capacity, 4), &with_unit_costs(steps));
+    }
+
+    #[test]
+    fn gdsf_equals_its_definition(capacity in 0u64..60, pages in page_steps(), files in steps()) {
+        let steps = [with_unit_costs(pages), files].concat();
+        check_model(Gdsf::new(capacity), NaiveScored::new(capacity, Score::Gdsf), &steps);
+    }
+
+    #[test]
+    fn mq_equals_the_papers_pseudocode(capacity in 0u64..12, steps in page_steps()) {
+        check_model(Mq::new(capacity), NaiveMq::new(capacity), &steps);
+    }
+
+    #[test]
+    fn opt_equals_looking_at_all_next_uses(capacity in 0u64..20, steps in page_steps()) {
+        let steps = with_next_uses(steps);
+        check_model(Opt::new(capacity), NaiveScored::new(capacity, Score::Opt), &steps);
+    }
+
+    #[test]
+    fn opt_with_bypass_hits_at_least_as_often(capacity in 1u64..20, steps in page_steps()) {
+        let steps = with_next_uses(steps);
+        prop_assert!(hits(Opt::with_bypass(capacity), &steps) >= hits(Opt::new(capacity), &steps));
+    }
+
+    #[test]
+    fn opt_is_never_beaten(
+        capacity in 1u64..20,
+        steps in page_steps(),
+        name in prop::sample::select(NAMES),
+    ) {
+        let steps = with_next_uses(steps);
+        prop_assert!(hits(named(name, capacity).unwrap(), &steps) <= hits(Opt::with_bypass(capacity), &steps));
+    }
+
+    #[test]
+    fn belady_size_with_equal_weights_is_opt(capacity in 1u64..20, steps in page_steps()) {
+        let steps = with_next_uses(steps);
+        prop_assert_eq!(hits(BeladySize::new(capacity), &steps), hits(Opt::new(capacity), &steps));
+    }
+
     #[test]
     fn fifo_equals_a_queue(capacity in 0u64..60, steps in steps()) {
         check_model(Fifo::new(capacity), NaiveScored::new(capacity, Score::Fifo), &steps);

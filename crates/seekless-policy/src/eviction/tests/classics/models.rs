@@ -2,7 +2,6 @@
 
 use super::super::models::Model;
 use crate::eviction::{Id, Outcome, Request, Use};
-use std::cmp::Reverse;
 
 /// What a scored policy knows of a resident page.
 #[derive(Clone, Debug)]
@@ -13,6 +12,10 @@ pub(super) struct Page {
     count: u64,
     admitted: u64,
     last: u64,
+    last_but_one: u64,
+    next_use: u64,
+    /// The score when it was used last.
+    best: u128,
     /// The age of the cache at the last use.
     age: u128,
 }
@@ -23,18 +26,30 @@ pub(super) enum Score {
     Fifo,
     Lfu,
     LfuDa,
+    Lru2,
+    Gds,
+    Gdsf,
+    Opt,
 }
 
-type Key = (u128, Reverse<u64>, u64);
-
 impl Score {
-    fn of(self, page: &Page) -> Key {
-        let least = Reverse(0);
+    /// The first part of the key of a page, and what the age of the cache becomes when it leaves.
+    fn value(self, page: &Page) -> u128 {
+        let weight = u128::from(page.weight.max(1));
+        let worth = u128::from(page.count) * u128::from(page.cost);
         match self {
-            Score::Fifo => (0, least, page.admitted),
-            Score::Lfu => (u128::from(page.count), least, page.last),
-            Score::LfuDa => (page.age + u128::from(page.count), least, page.last),
+            Score::Fifo => u128::from(page.admitted),
+            Score::Lfu => u128::from(page.count),
+            Score::LfuDa => page.age + u128::from(page.count),
+            Score::Lru2 => u128::from(page.last_but_one),
+            Score::Gds => page.age + (u128::from(page.cost) << 64) / weight,
+            Score::Gdsf => page.best.max(page.age + (worth << 56) / weight),
+            Score::Opt => u128::from(u64::MAX - page.next_use),
         }
+    }
+
+    fn of(self, page: &Page) -> (u128, u64) {
+        (self.value(page), page.last)
     }
 }
 
@@ -45,11 +60,32 @@ pub(super) struct NaiveScored {
     turn: u64,
     age: u128,
     pages: Vec<Page>,
+    keeps_history: bool,
+    /// Id, last use and weight of what left, oldest first; weighs at most the capacity.
+    history: Vec<(Id, u64, u64)>,
 }
 
 impl NaiveScored {
     pub(super) fn new(capacity: u64, score: Score) -> Self {
-        Self { capacity, score, turn: 0, age: 0, pages: Vec::new() }
+        let (pages, history) = (Vec::new(), Vec::new());
+        Self { capacity, score, turn: 0, age: 0, pages, keeps_history: false, history }
+    }
+
+    pub(super) fn with_history(capacity: u64, score: Score) -> Self {
+        Self { keeps_history: true, ..Self::new(capacity, score) }
+    }
+
+    fn recall(&mut self, id: Id) -> u64 {
+        match self.history.iter().position(|ghost| ghost.0 == id) {
+            Some(at) => self.history.remove(at).1,
+            None => 0,
+        }
+    }
+
+    fn trim(&mut self) {
+        while self.history.iter().map(|ghost| ghost.2).sum::<u64>() > self.capacity {
+            self.history.remove(0);
+        }
     }
 
     fn make_room(&mut self, weight: u64) -> Vec<Id> {
@@ -66,40 +102,57 @@ impl Model for NaiveScored {
         self.turn += 1;
         let (turn, age) = (self.turn, self.age);
         if let Some(page) = self.pages.iter_mut().find(|page| page.id == request.id) {
-            if request.kind != Use::FirstUse {
-                (page.count, page.last, page.age, page.cost) = (page.count + 1, turn, age, request.cost);
+            if request.kind != Use::FirstUse || self.score == Score::Opt {
+                (page.last_but_one, page.last) = (page.last, turn);
+                (page.count, page.age, page.cost) = (page.count + 1, age, request.cost);
+                page.best = self.score.value(page);
             }
+            page.next_use = request.next_use;
             return (Outcome::Hit, Vec::new());
         }
         if request.weight > self.capacity {
             return (Outcome::Bypassed, Vec::new());
         }
+        let last_but_one = self.recall(request.id);
         let victims = self.make_room(request.weight);
-        self.pages.push(Page {
+        let mut page = Page {
             id: request.id,
             weight: request.weight,
             cost: request.cost,
             count: 1,
             admitted: turn,
             last: turn,
+            last_but_one,
+            next_use: request.next_use,
+            best: 0,
             age: self.age,
-        });
+        };
+        page.best = self.score.value(&page);
+        self.pages.push(page);
         (Outcome::Admitted, victims)
     }
 
     fn evict_one(&mut self) -> Option<Id> {
         let (at, page) = self.pages.iter().enumerate().min_by_key(|(_, page)| self.score.of(page))?;
-        self.age = self.score.of(page).0;
-        Some(self.pages.remove(at).id)
+        self.age = self.score.value(page);
+        let page = self.pages.remove(at);
+        if self.keeps_history {
+            self.history.push((page.id, page.last, page.weight));
+            self.trim();
+        }
+        Some(page.id)
     }
 
     fn set_capacity(&mut self, capacity: u64) -> Vec<Id> {
         self.capacity = capacity;
-        self.make_room(0)
+        let victims = self.make_room(0);
+        self.trim();
+        victims
     }
 
     fn remove(&mut self, id: Id) {
         self.pages.retain(|page| page.id != id);
+        self.history.retain(|ghost| ghost.0 != id);
     }
 }
 
@@ -240,5 +293,91 @@ impl Model for NaiveSlru {
 
     fn remove(&mut self, id: Id) {
         self.segments.iter_mut().for_each(|segment| segment.retain(|&other| other != id));
+    }
+}
+
+/// The paper's pseudocode: queues of pages from oldest to newest, and Qout with the counts of what left.
+pub(super) struct NaiveMq {
+    capacity: usize,
+    time: u64,
+    /// Id, count, expire time.
+    queues: Vec<Vec<(Id, u32, u64)>>,
+    out: Vec<(Id, u32)>,
+}
+
+impl NaiveMq {
+    pub(super) fn new(capacity: u64) -> Self {
+        Self { capacity: capacity as usize, time: 0, queues: vec![Vec::new(); 8], out: Vec::new() }
+    }
+
+    fn enter(&mut self, id: Id, count: u32) {
+        let queue = (0..8).rfind(|&queue| count >= 1 << queue).unwrap();
+        self.queues[queue].push((id, count, self.time + 4 * self.capacity as u64));
+        for queue in 1..8 {
+            if let Some(&(id, count, expire)) = self.queues[queue].first()
+                && expire < self.time
+            {
+                self.queues[queue].remove(0);
+                self.queues[queue - 1].push((id, count, self.time + 4 * self.capacity as u64));
+            }
+        }
+    }
+
+    fn shrink_to(&mut self, pages: usize) -> Vec<Id> {
+        let mut victims = Vec::new();
+        while self.queues.iter().map(Vec::len).sum::<usize>() > pages {
+            victims.extend(self.evict_one());
+        }
+        victims
+    }
+
+    fn trim(&mut self) {
+        while self.out.len() > 4 * self.capacity {
+            self.out.remove(0);
+        }
+    }
+}
+
+impl Model for NaiveMq {
+    fn request(&mut self, request: &Request) -> (Outcome, Vec<Id>) {
+        self.time += 1;
+        let id = request.id;
+        for queue in 0..8 {
+            if let Some(at) = self.queues[queue].iter().position(|page| page.0 == id) {
+                if request.kind != Use::FirstUse {
+                    let (_, count, _) = self.queues[queue].remove(at);
+                    self.enter(id, count + 1);
+                }
+                return (Outcome::Hit, Vec::new());
+            }
+        }
+        if self.capacity == 0 {
+            return (Outcome::Bypassed, Vec::new());
+        }
+        let ghost = self.out.iter().position(|ghost| ghost.0 == id);
+        let count = ghost.map_or(0, |at| self.out.remove(at).1);
+        let victims = self.shrink_to(self.capacity - 1);
+        self.enter(id, count + 1);
+        (Outcome::Admitted, victims)
+    }
+
+    fn evict_one(&mut self) -> Option<Id> {
+        let queue = self.queues.iter_mut().find(|queue| !queue.is_empty())?;
+        let (id, count, _) = queue.remove(0);
+        self.out.push((id, count));
+        self.trim();
+        Some(id)
+    }
+
+    fn set_capacity(&mut self, capacity: u64) -> Vec<Id> {
+        self.capacity = capacity as usize;
+        let victims = self.shrink_to(self.capacity);
+        self.trim();
+        victims
+    }
+
+    fn remove(&mut self, id: Id) {
+        self.queues.iter_mut().for_each(|queue| queue.retain(|page| page.0 != id));
+        self.out.retain(|ghost| ghost.0 != id);
     }
 }

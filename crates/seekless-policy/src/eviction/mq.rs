@@ -1,0 +1,187 @@
+//! MQ: a queue for each order of magnitude of use, and time limits that let pages sink again.
+
+use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use crate::list::Lists;
+
+/// The paper's m: queue k holds pages used 2^k to 2^(k+1) - 1 times, the last one all above.
+const QUEUES: usize = 8;
+/// The paper's Qout: ghosts.
+const OUT: usize = QUEUES;
+const LISTS: usize = QUEUES + 1;
+/// Ghosts a page of capacity; the paper's choice.
+const GHOSTS: u64 = 4;
+/// Time limit of a queue, in requests a page of capacity.
+const LIFE: u64 = 4;
+/// In no list.
+const NOWHERE: u8 = u8::MAX;
+
+/// Multi-queue (Zhou, Philbin and Li, "The multi-queue replacement algorithm for second level buffer caches", USENIX 2001).
+///
+/// - **Idea:** below another cache, reuse is far apart and frequency tells more than recency. Pages stand in LRU queues by
+///   the logarithm of their count; who is not used within the life time sinks one queue. Ghosts keep their counts.
+/// - **Cost per request:** O(1): each request looks at the head of each queue once.
+/// - **Memory:** 21 bytes an id.
+/// - **Ghosts:** at most four times the capacity, as in the paper.
+/// - **Shines** on second-level caches: servers below a client's or a database's cache. **Fails** on bursts, whose counts rise
+///   fast and sink slowly.
+///
+/// The paper sets the life time to the peak temporal distance of the workload, which it measures; here it is four times the
+/// capacity, in requests. Pages only. [`Use::FirstUse`] counts for nothing. Cost is ignored.
+#[derive(Clone, Debug)]
+pub struct Mq {
+    capacity: u64,
+    resident: u64,
+    ghosts: u64,
+    requests: u64,
+    lists: Lists<LISTS>,
+    /// Which list each id is in.
+    places: Vec<u8>,
+    counts: Vec<u32>,
+    /// The request after which a page sinks.
+    expiries: Vec<u64>,
+}
+
+impl Mq {
+    /// An empty cache of `capacity` pages.
+    #[must_use]
+    pub fn new(capacity: u64) -> Self {
+        Self {
+            capacity,
+            resident: 0,
+            ghosts: 0,
+            requests: 0,
+            lists: Lists::new(),
+            places: Vec::new(),
+            counts: Vec::new(),
+            expiries: Vec::new(),
+        }
+    }
+
+    /// Counts a use, and puts the page at the back of the queue for its count. `was_linked`: in a queue, or a ghost.
+    #[inline]
+    fn use_page(&mut self, id: Id, was_linked: bool) {
+        let count = self.counts[id as usize].saturating_add(1);
+        self.counts[id as usize] = count;
+        self.place(id, (count.ilog2() as usize).min(QUEUES - 1), was_linked);
+    }
+
+    #[inline]
+    fn place(&mut self, id: Id, queue: usize, was_linked: bool) {
+        if was_linked {
+            self.lists.move_to_front(queue, id);
+        } else {
+            self.lists.push_front(queue, id);
+        }
+        self.places[id as usize] = queue as u8;
+        self.expiries[id as usize] = self.requests.saturating_add(self.capacity.saturating_mul(LIFE));
+    }
+
+    /// The paper's Adjust: in each queue the page that was not used for longest sinks if its time is over.
+    #[inline]
+    fn adjust(&mut self) {
+        for queue in 1..QUEUES {
+            if let Some(oldest) = self.lists.back(queue)
+                && self.expiries[oldest as usize] < self.requests
+            {
+                self.place(oldest, queue - 1, true);
+            }
+        }
+    }
+
+    fn make_room<P: Pool + ?Sized>(&mut self, pages: u64, pool: &mut P) {
+        while self.resident > self.capacity.saturating_sub(pages) {
+            if !self.evict_one(pool) {
+                return;
+            }
+        }
+    }
+
+    /// Holds the bound on ghosts.
+    fn trim<P: Pool + ?Sized>(&mut self, pool: &mut P) {
+        while self.ghosts > self.capacity.saturating_mul(GHOSTS) {
+            let Some(ghost) = self.lists.back(OUT) else { return };
+            self.remove(ghost);
+            pool.forget(ghost);
+        }
+    }
+}
+
+impl Eviction for Mq {
+    fn needs(&self) -> Needs {
+        Needs { unit_weights: true, ..Needs::default() }
+    }
+
+    fn grow(&mut self, ids: u32) {
+        if ids as usize > self.places.len() {
+            self.places.resize(ids as usize, NOWHERE);
+            self.counts.resize(ids as usize, 0);
+            self.expiries.resize(ids as usize, 0);
+        }
+        self.lists.grow(ids);
+    }
+
+    #[inline]
+    fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
+        let id = request.id;
+        self.requests += 1;
+        let place = self.places[id as usize];
+        if (place as usize) < QUEUES {
+            if request.kind != Use::FirstUse {
+                self.use_page(id, true);
+                self.adjust();
+            }
+            return Outcome::Hit;
+        }
+        if self.capacity == 0 {
+            return Outcome::Bypassed;
+        }
+        if place as usize == OUT {
+            // Out of the ghosts before the next victim goes in: it must not push this one's count out.
+            self.lists.unlink(id);
+            self.ghosts -= 1;
+        }
+        self.make_room(1, pool);
+        self.use_page(id, false);
+        self.resident += 1;
+        self.adjust();
+        Outcome::Admitted
+    }
+
+    #[inline]
+    fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
+        let Some(victim) = (0..QUEUES).find_map(|queue| self.lists.back(queue)) else {
+            return false;
+        };
+        self.lists.move_to_front(OUT, victim);
+        self.places[victim as usize] = OUT as u8;
+        self.resident -= 1;
+        self.ghosts += 1;
+        pool.evict(victim);
+        self.trim(pool);
+        true
+    }
+
+    fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
+        self.capacity = capacity;
+        self.make_room(0, pool);
+        self.trim(pool);
+    }
+
+    fn remove(&mut self, id: Id) {
+        let place = std::mem::replace(&mut self.places[id as usize], NOWHERE);
+        if place == NOWHERE {
+            return;
+        }
+        self.lists.unlink(id);
+        self.counts[id as usize] = 0;
+        if place as usize == OUT {
+            self.ghosts -= 1;
+        } else {
+            self.resident -= 1;
+        }
+    }
+
+    fn resident_weight(&self) -> u64 {
+        self.resident
+    }
+}
