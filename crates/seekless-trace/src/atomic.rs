@@ -64,6 +64,10 @@ impl OutputFile {
             let message = "is not the name of a file; name the trace to write, such as run.parquet";
             return Err(Error::new(ErrorKind::Usage, path, message));
         }
+        if path.metadata().is_ok_and(|there| !there.is_file()) {
+            let message = "is a device or pipe, which the output would replace; name a file";
+            return Err(Error::new(ErrorKind::Usage, path, message));
+        }
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         let file = match rustix::fs::open(folder(path), flags, Mode::from_raw_mode(0o666)) {
             Ok(file) => Draft::Unnamed(file.into()),
@@ -188,5 +192,13 @@ mod tests {
     fn a_folder_is_no_file() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(OutputFile::create(folder.path()).unwrap_err().kind(), ErrorKind::Usage);
+    }
+
+    #[test]
+    fn a_device_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+        assert_eq!(OutputFile::create(&link).unwrap_err().kind(), ErrorKind::Usage);
     }
 }
