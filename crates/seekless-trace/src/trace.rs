@@ -53,6 +53,11 @@ impl Trace {
     /// # Errors
     /// The file cannot be read, is no trace, is damaged, or lacks a column.
     pub fn open(path: &Path) -> Result<Self> {
+        if path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+            // A look at a pipe would take from it what an import needs.
+            let message = "is a pipe or device, from which no Parquet trace or spool can be read";
+            return Err(Error::new(ErrorKind::NotATrace, path, message));
+        }
         let missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
         let mut file = match File::open(path) {
             Ok(file) => file,

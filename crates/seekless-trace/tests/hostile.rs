@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use seekless_trace::*;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 /// Where syncing costs nothing: hundreds of small files are written.
@@ -157,4 +158,17 @@ fn text_that_is_no_trace() {
     let error = open_any(&path).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotATrace);
     assert!(error.to_string().contains("names no `path`"), "{error}");
+}
+
+#[test]
+fn a_pipe_is_read_from_its_first_byte() {
+    let mut child = std::process::Command::new("printf")
+        .arg("path,size\\na,5\\nb,6\\n")
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pipe = child.stdout.take().unwrap();
+    let path = PathBuf::from(format!("/proc/self/fd/{}", pipe.as_raw_fd()));
+    assert_eq!(open_any(&path).unwrap().rows(), 2);
+    child.wait().unwrap();
 }
