@@ -13,6 +13,8 @@ use crate::names::Names;
 use crate::trace::{Origin, Trace};
 use crate::{Access, Metadata, Summary, Writer};
 use arrow_ipc::writer::StreamWriter;
+use rustix::fs::FlockOperation;
+use rustix::io::Errno;
 use std::fmt;
 use std::fs::File;
 use std::io::BufWriter;
@@ -48,9 +50,9 @@ impl SpoolWriter {
     /// Starts a spool at `path` (by convention the trace's path and `.spool`), replacing one that is there.
     ///
     /// # Errors
-    /// The file cannot be created or written.
+    /// The file cannot be created or written, or another living writer has it.
     pub fn create(path: &Path, metadata: &Metadata) -> Result<Self> {
-        let file = File::create(path).map_err(|error| Error::io(path, "could not be created", error))?;
+        let file = create_locked(path)?;
         let schema = rows::schema_with(metadata);
         let stream = StreamWriter::try_new(BufWriter::with_capacity(1 << 18, file), &schema);
         let mut spool = SpoolWriter {
@@ -150,6 +152,18 @@ impl Drop for SpoolWriter {
     fn drop(&mut self) {
         let _ = self.flush(); // nobody is left to tell; what was flushed before is safe
     }
+}
+
+/// The lock, which ends with the process, keeps a second recording from emptying the spool of a first.
+fn create_locked(path: &Path) -> Result<File> {
+    let failed = |error| Error::io(path, "could not be created", error);
+    let file = File::options().write(true).create(true).truncate(false).open(path).map_err(failed)?;
+    if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
+        let message = "is being written by another recording; wait for its end, or name another output";
+        return Err(Error::new(ErrorKind::Usage, path, message));
+    }
+    file.set_len(0).map_err(failed)?;
+    Ok(file)
 }
 
 fn failed(path: &Path, error: arrow_schema::ArrowError) -> Error {

@@ -7,6 +7,7 @@ use crate::metadata::{KEY_VERSION, Metadata, VERSION};
 use arrow_ipc::reader::RecordBatchDecoder;
 use std::collections::HashMap;
 use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -24,6 +25,13 @@ impl SpoolReader {
     pub(super) fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|error| Error::io(path, "could not be opened", error))?;
         let failed = |error| Error::io(path, "could not be read", error);
+        let mut start = [0; super::MAGIC.len()];
+        let read = file.read_at(&mut start, 0).map_err(failed)?;
+        if !super::MAGIC.starts_with(&start[..read]) {
+            let message =
+                "is no spool of a recording; a spool is called like its trace, with .spool behind it";
+            return Err(Error::new(ErrorKind::NotATrace, path, message));
+        }
         let mut frames = Frames::new(file).map_err(failed)?;
         let Some(first) = frames.next().map_err(failed)? else {
             return Err(Error::corrupt(

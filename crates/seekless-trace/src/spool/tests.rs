@@ -113,3 +113,28 @@ fn a_foreign_stream_is_refused() {
     StreamWriter::try_new(file, &schema).unwrap().finish().unwrap();
     assert_eq!(Trace::open(&path).unwrap_err().kind(), ErrorKind::NotATrace);
 }
+
+#[test]
+fn what_is_no_spool_is_not_called_an_empty_one() {
+    let folder = scratch();
+    let (path, out) = (folder.path().join("run.parquet"), folder.path().join("out"));
+    for (bytes, kind) in
+        [(&b"PAR1"[..], ErrorKind::NotATrace), (b"\xff\xff", ErrorKind::Corrupt), (b"", ErrorKind::Corrupt)]
+    {
+        std::fs::write(&path, bytes).unwrap();
+        assert_eq!(crate::recover::recover(&path, &out).unwrap_err().kind(), kind);
+        assert!(!out.exists());
+    }
+}
+
+#[test]
+fn a_second_writer_leaves_the_first_ones_spool_alone() {
+    let folder = scratch();
+    let path = folder.path().join("spool");
+    let first = spool(&path);
+    let second = SpoolWriter::create(&path, &Metadata::default()).unwrap_err();
+    assert_eq!(second.kind(), ErrorKind::Usage);
+    assert_eq!(rows(&open(&path).unwrap()), expected(30));
+    drop(first);
+    SpoolWriter::create(&path, &Metadata::default()).unwrap();
+}
