@@ -6,6 +6,7 @@
 //! stands with its `SAFETY` line.
 
 pub mod direct;
+mod inherited;
 pub mod residency;
 pub mod seccomp;
 pub mod signals;

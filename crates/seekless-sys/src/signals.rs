@@ -1,13 +1,24 @@
 //! What a wrapper of a program does with signals: those sent to the wrapper alone are passed on, those from the terminal
 //! reach the program by themselves, and a death by signal is died again.
+//! Handlers, never SIG_IGN, stand in the meantime: exec puts a handler back to the default, but a program inherits SIG_IGN.
 
 use std::io;
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// Signals with which people end or nudge a program.
-const FORWARDED: [i32; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
+/// Signals with which people end or nudge a program. SIGALRM comes from an alarm that was set before this process became
+/// the wrapper (`perl -e 'alarm 5; exec @ARGV'`), and then was meant for the program.
+const FORWARDED: [i32; 8] = [
+    libc::SIGINT,
+    libc::SIGTERM,
+    libc::SIGHUP,
+    libc::SIGQUIT,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGWINCH,
+    libc::SIGALRM,
+];
 
 /// The process that signals go to; 0 while nothing is wrapped.
 static PROGRAM: AtomicI32 = AtomicI32::new(0);
@@ -21,20 +32,31 @@ const ENDED: i32 = -1;
 /// While it lives, this process outlives the signals and passes them to the program. Dropped, the old handlers stand again.
 #[derive(Debug)]
 pub struct Forwarding {
-    replaced: Vec<(i32, Action)>,
+    _replaced: Vec<Replaced>,
 }
 
-struct Action(libc::sigaction);
+/// A signal whose action is another while this lives.
+pub struct Replaced {
+    signal: i32,
+    old: libc::sigaction,
+}
 
-impl std::fmt::Debug for Action {
+impl std::fmt::Debug for Replaced {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Action({:#x})", self.0.sa_sigaction)
+        write!(f, "Replaced({})", self.signal)
+    }
+}
+
+impl Drop for Replaced {
+    fn drop(&mut self) {
+        // SAFETY: puts back an action that the kernel itself handed out.
+        unsafe { libc::sigaction(self.signal, &raw const self.old, ptr::null_mut()) };
     }
 }
 
 impl Forwarding {
-    /// Handlers for SIGINT, SIGTERM, SIGHUP and SIGQUIT, except those that this process was told to ignore. SIGTSTP does
-    /// not stop this process: the program decides, and [`stop_with_program`] follows. An ignored SIGCHLD is set to its
+    /// Handlers for SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH and SIGALRM, except those that this process
+    /// was told to ignore. SIGTSTP does not stop this process: the program decides, and [`stop_with_program`] follows. An ignored SIGCHLD is set to its
     /// default meanwhile, since it would swallow exit codes. `None` if another program of this process already has them.
     #[must_use]
     pub fn to(program: i32) -> Option<Self> {
@@ -49,13 +71,12 @@ impl Forwarding {
             }
         }
         if !is_ignored(libc::SIGTSTP) {
-            let nothing = do_nothing as extern "C" fn(i32);
-            replaced.extend(replace(libc::SIGTSTP, nothing as *const () as usize, 0));
+            replaced.extend(replace(libc::SIGTSTP, nothing(), 0));
         }
         if is_ignored(libc::SIGCHLD) {
             replaced.extend(replace(libc::SIGCHLD, libc::SIG_DFL, 0));
         }
-        Some(Self { replaced })
+        Some(Self { _replaced: replaced })
     }
 
     /// The program has ended: its number may be another's now.
@@ -78,10 +99,6 @@ impl Forwarding {
 
 impl Drop for Forwarding {
     fn drop(&mut self) {
-        for (signal, action) in &self.replaced {
-            // SAFETY: puts back an action that the kernel itself handed out.
-            unsafe { libc::sigaction(*signal, &raw const action.0, ptr::null_mut()) };
-        }
         PROGRAM.store(0, Ordering::SeqCst);
     }
 }
@@ -90,7 +107,7 @@ impl Drop for Forwarding {
 extern "C" fn pass_on(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel passes a valid siginfo to an SA_SIGINFO handler; kill and errno are async-signal-safe.
     unsafe {
-        if (*info).si_code > 0 {
+        if (*info).si_code > 0 && signal != libc::SIGALRM {
             return;
         }
         let errno = *libc::__errno_location();
@@ -105,8 +122,24 @@ extern "C" fn pass_on(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_v
     }
 }
 
-/// Its own handler rather than SIG_IGN, which the program would inherit.
 extern "C" fn do_nothing(_: i32) {}
+
+fn nothing() -> usize {
+    do_nothing as extern "C" fn(i32) as *const () as usize
+}
+
+/// Whether a [`Forwarding`] passes this signal on.
+#[must_use]
+pub fn is_forwarded(signal: i32) -> bool {
+    FORWARDED.contains(&signal)
+}
+
+/// While the answer lives, a write beyond the limit of file sizes (`ulimit -f`) is an error and no death: it would take the
+/// wrapped program along.
+#[must_use]
+pub fn survive_file_size_limit() -> Option<Replaced> {
+    if is_ignored(libc::SIGXFSZ) { None } else { replace(libc::SIGXFSZ, nothing(), 0) }
+}
 
 /// After job control stopped the program: stops this process too if it is in the terminal's foreground, so that the shell
 /// sees its job stopped. Returns when the shell continues it. Elsewhere nobody waits for that, and nothing happens.
@@ -124,12 +157,12 @@ fn current(signal: i32) -> Option<libc::sigaction> {
     unsafe { (libc::sigaction(signal, ptr::null(), action.as_mut_ptr()) == 0).then(|| action.assume_init()) }
 }
 
-fn is_ignored(signal: i32) -> bool {
+pub(crate) fn is_ignored(signal: i32) -> bool {
     current(signal).is_some_and(|action| action.sa_sigaction == libc::SIG_IGN)
 }
 
 /// Without SA_RESTART, so that a wait returns and the waiter can look.
-fn replace(signal: i32, handler: usize, flags: i32) -> Option<(i32, Action)> {
+fn replace(signal: i32, handler: usize, flags: i32) -> Option<Replaced> {
     let old = current(signal)?;
     // SAFETY: all zeroes is a valid sigaction: the default action, no flags, an empty mask.
     let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
@@ -137,7 +170,7 @@ fn replace(signal: i32, handler: usize, flags: i32) -> Option<(i32, Action)> {
     action.sa_flags = flags;
     // SAFETY: the handler is async-signal-safe and lives as long as the process.
     let result = unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) };
-    (result == 0).then_some((signal, Action(old)))
+    (result == 0).then_some(Replaced { signal, old })
 }
 
 /// Ends this process by `signal`, without a core of its own. Returns only for a signal that ends nobody.

@@ -1,6 +1,7 @@
 //! A child started under a seccomp filter and ptrace, and the requests of ptrace that `nix` cannot make: its signals
 //! are an enumeration without the real-time ones, so a program that uses them would be lost at `waitpid`.
 
+use crate::inherited;
 use crate::seccomp::Filter;
 use std::ffi::CString;
 use std::io::{self, Read, Write};
@@ -69,7 +70,8 @@ pub struct Released {
 }
 
 /// Forks a child that will load `filter` and execute `arguments[0]`, found along PATH. It keeps the caller's process
-/// group, terminal, descriptors, directory and environment; SIGPIPE, which Rust's start-up ignores, is the default again.
+/// group, terminal, descriptors, directory and environment. SIGPIPE and the standard streams, which Rust's start-up changes,
+/// are as this process got them.
 ///
 /// `attach` is called with the child's id before the child goes on; if it fails, the child ends.
 ///
@@ -84,6 +86,7 @@ pub fn spawn(
     pointers.push(ptr::null());
     let (go_reader, go) = io::pipe().map_err(Failure::Start)?;
     let (failure, failure_writer) = io::pipe().map_err(Failure::Start)?;
+    let closed = inherited::closed_streams();
     // SAFETY: the child only makes calls that are safe after a fork of a threaded process: no allocation, no lock.
     let pid = unsafe { libc::fork() };
     match pid {
@@ -93,6 +96,7 @@ pub fn spawn(
             filter,
             [go.as_raw_fd(), go_reader.as_raw_fd()],
             failure_writer.as_raw_fd(),
+            &closed,
         ),
         _ => {
             drop((go_reader, failure_writer));
@@ -139,7 +143,13 @@ impl Released {
 }
 
 /// The child's side of [`spawn`]; never returns.
-fn become_program(arguments: &[*const libc::c_char], filter: &Filter, go: [RawFd; 2], failure: RawFd) -> ! {
+fn become_program(
+    arguments: &[*const libc::c_char],
+    filter: &Filter,
+    go: [RawFd; 2],
+    failure: RawFd,
+    closed: &[RawFd],
+) -> ! {
     let [go_writer, go_reader] = go;
     let mut byte = 0_u8;
     // SAFETY: plain calls on descriptors and memory of our own; the argument vector ends in a null pointer, and
@@ -149,7 +159,12 @@ fn become_program(arguments: &[*const libc::c_char], filter: &Filter, go: [RawFd
         if libc::read(go_reader, (&raw mut byte).cast(), 1) != 1 {
             libc::_exit(125);
         }
-        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        if !inherited::pipe_was_ignored() {
+            libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        }
+        for fd in closed {
+            libc::close(*fd);
+        }
         if let Err(error) = filter.install() {
             report(failure, 1, &error);
         } else {
