@@ -58,6 +58,8 @@ pub(crate) enum Call {
     ChangeDirectory,
     Unshare,
     CloneUntraced,
+    /// clone3: its flags are in memory, where the filter cannot see them.
+    CloneBySize,
     /// Reads or writes that the recorder cannot see are asked for here; they are counted.
     Blind(&'static str),
 }

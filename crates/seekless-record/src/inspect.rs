@@ -1,8 +1,10 @@
 //! What /proc and the memory of a stopped thread say about it.
 
+use nix::sys::ptrace;
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::unistd::Pid;
 use rustix::fs::FileType;
+use rustix::io::Errno;
 use std::io::{self, IoSliceMut};
 
 const PATH_BYTES_MAX: usize = libc::PATH_MAX as usize;
@@ -63,10 +65,19 @@ pub(crate) fn directory(tid: i32) -> Option<Vec<u8>> {
     Some(rustix::fs::readlink(link, Vec::with_capacity(FIRST_BYTES as usize)).ok()?.into_bytes())
 }
 
-/// The process that a thread belongs to.
-pub(crate) fn process_of(tid: i32) -> Option<i32> {
+/// Whether the kernel keeps memory and descriptors of a thread from this user: its program may be executed but not read, or
+/// has made itself undumpable.
+pub(crate) fn is_closed(tid: i32) -> bool {
+    let link = format!("/proc/{tid}/cwd");
+    rustix::fs::readlink(link, Vec::with_capacity(FIRST_BYTES as usize))
+        .is_err_and(|error| error == Errno::ACCESS)
+}
+
+/// The process that a thread belongs to, and that process's parent.
+pub(crate) fn family(tid: i32) -> Option<(i32, i32)> {
     let text = std::fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
-    text.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
+    let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok();
+    Some((field("Tgid:")?, field("PPid:")?))
 }
 
 /// The zero-ended path at `address`; `None` if it cannot be read or has no end.
@@ -94,6 +105,11 @@ pub(crate) fn path(tid: i32, address: u64) -> Option<Vec<u8>> {
 pub(crate) fn word(tid: i32, address: u64) -> Option<u64> {
     let mut bytes = [0; 8];
     (memory(tid, address, &mut bytes)? == 8).then(|| u64::from_le_bytes(bytes))
+}
+
+/// Writes the word at `address` of a stopped thread.
+pub(crate) fn set_word(tid: i32, address: u64, word: u64) -> io::Result<()> {
+    Ok(ptrace::write(Pid::from_raw(tid), address as ptrace::AddressType, word as libc::c_long)?)
 }
 
 fn memory(tid: i32, address: u64, into: &mut [u8]) -> Option<usize> {
@@ -137,6 +153,7 @@ mod tests {
         assert!(descriptors(me()).unwrap().contains(&file.as_raw_fd()));
         std::fs::remove_file(&name).unwrap();
         assert_eq!(descriptor(me(), file.as_raw_fd()).unwrap().name, name.as_os_str().as_encoded_bytes());
-        assert_eq!(process_of(me()), Some(me()));
+        assert_eq!(family(me()), Some((me(), std::os::unix::process::parent_id() as i32)));
+        assert!(!is_closed(me()));
     }
 }

@@ -7,6 +7,7 @@ use crate::tracer::{Settings, Traced, Tracer};
 use crate::{arch, call};
 use nix::sys::ptrace::{self, Options as Trace};
 use nix::unistd::Pid;
+use seekless_sys::signals;
 use seekless_sys::tracee::{self, Failure, Waiting};
 use seekless_trace::{Metadata, RunInfo, SpoolWriter};
 use std::ffi::{CString, OsStr, OsString};
@@ -31,7 +32,8 @@ pub struct Options {
 /// `output`. Returns when the last of them has ended; the status is the program's own.
 ///
 /// The program keeps this process's group, terminal, standard streams, environment and directory. While it runs, SIGINT,
-/// SIGTERM, SIGHUP and SIGQUIT to this process are passed on to it instead of ending the recording. If this process is
+/// SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH and SIGALRM to this process are passed on to it instead of ending the
+/// recording. If this process is
 /// killed, so is the program, and the spool (`output` with `.spool`) remains and opens as a trace.
 ///
 /// Call it from one thread at a time that has no other children: it waits for all of the thread's children.
@@ -50,6 +52,7 @@ pub fn record(program: &OsStr, args: &[OsString], output: &Path, options: &Optio
         ));
     }
     let words = words(program, args)?;
+    let _survive = signals::survive_file_size_limit();
     let spool_path = spool_path(output);
     check_outputs(output, &spool_path, options)?;
     let metadata = Metadata { runs: vec![circumstances(program, args)], ..Metadata::default() };
@@ -60,7 +63,7 @@ pub fn record(program: &OsStr, args: &[OsString], output: &Path, options: &Optio
     if traced.as_ref().is_err_and(|error| error.kind() != ErrorKind::Trace) {
         let _ = std::fs::remove_file(&spool_path); // nothing ran, so nothing is in it
     }
-    finish(traced?, output)
+    finish(traced?, output, &spool_path)
 }
 
 fn words(program: &OsStr, args: &[OsString]) -> Result<Vec<CString>> {
@@ -77,10 +80,15 @@ fn spool_path(output: &Path) -> PathBuf {
 }
 
 fn check_outputs(output: &Path, spool: &Path, options: &Options) -> Result<()> {
+    let exists = |message| Err(Error::new(ErrorKind::Exists, message));
+    if let Some(special) =
+        [output, spool].into_iter().find(|path| path.metadata().is_ok_and(|it| !it.is_file()))
+    {
+        return exists(format!("{} is there and no regular file: name another file", special.display()));
+    }
     if options.force {
         return Ok(());
     }
-    let exists = |message| Err(Error::new(ErrorKind::Exists, message));
     if output.symlink_metadata().is_ok() {
         return exists(format!(
             "{} is there already: name another file, or replace it with --force",
@@ -89,8 +97,8 @@ fn check_outputs(output: &Path, spool: &Path, options: &Options) -> Result<()> {
     }
     if spool.symlink_metadata().is_ok() {
         return exists(format!(
-            "{} is there already, from a recording that was killed: keep it with `seekless trace recover`, \
-             or replace it with --force",
+            "{} is there already, from a recording that runs or was killed: keep what it has with `seekless trace \
+             recover`, or replace it with --force",
             spool.display()
         ));
     }
@@ -182,10 +190,14 @@ fn explain(program: &OsStr, failure: Failure) -> Error {
 }
 
 /// Waits for the spool, says in it what became known, and turns it into the trace.
-fn finish(traced: Traced, output: &Path) -> Result<Recorded> {
+fn finish(traced: Traced, output: &Path, spool_path: &Path) -> Result<Recorded> {
     let Traced { sink, mut summary, status, duration_ns } = traced;
     let status = status.unwrap_or(Status::Exited(0));
-    let cannot = || Error::new(ErrorKind::Trace, format!("{} cannot be written", output.display()));
+    let cannot = || {
+        let spool = spool_path.display();
+        let kept = format!("what was recorded is in {spool}: `seekless trace recover {spool} -o FILE`");
+        Error::new(ErrorKind::Trace, format!("{} cannot be written; {kept}", output.display()))
+    };
     let Some(Written { mut spool, lost, error }) = sink.finish() else { return Err(cannot()) };
     summary.lost += lost;
     if let Some(error) = error {

@@ -102,6 +102,9 @@ impl Sink {
 impl Drop for Sink {
     fn drop(&mut self) {
         self.end(); // the thread writes what it has and goes; the spool stays
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join(); // after it nobody writes to the spool, or holds its lock
+        }
     }
 }
 

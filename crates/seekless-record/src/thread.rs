@@ -30,12 +30,21 @@ pub(crate) struct Thread {
     /// The current directory, once it was needed.
     pub(crate) directory: Rc<RefCell<Option<Vec<u8>>>>,
     pub(crate) pending: Option<Pending>,
+    /// A word of its memory that was changed for the call at hand: address, and what stood there.
+    pub(crate) lent: Option<(u64, u64)>,
 }
 
 impl Thread {
     /// A process of which nothing is known yet.
     pub(crate) fn new(pid: i32) -> Self {
-        Self { pid, files: Rc::default(), space: Rc::default(), directory: Rc::default(), pending: None }
+        Self {
+            pid,
+            files: Rc::default(),
+            space: Rc::default(),
+            directory: Rc::default(),
+            pending: None,
+            lent: None,
+        }
     }
 }
 

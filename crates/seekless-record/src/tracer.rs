@@ -7,6 +7,9 @@ mod rows;
 mod tables;
 mod transfer;
 
+#[cfg(test)]
+mod tests;
+
 use crate::arch::Registers;
 use crate::call::Calls;
 use crate::descriptions::{Descriptions, Moment};
@@ -190,8 +193,7 @@ impl Tracer {
 
     /// A signal sent to the whole process group reaches the program twice: directly, and passed on by this process.
     fn is_second_of_a_pair(&mut self, tid: i32, signal: i32) -> bool {
-        let Some(sender) = self.forwarding.as_ref().map(Forwarding::sender).filter(|sender| *sender != 0)
-        else {
+        let Some(forwarding) = self.forwarding.as_ref().filter(|_| signals::is_forwarded(signal)) else {
             return false;
         };
         if self.threads.get(&tid).is_none_or(|thread| thread.pid != self.main) {
@@ -199,7 +201,8 @@ impl Tracer {
         }
         let Ok(from) = tracee::signal_sender(tid) else { return false };
         let ours = from == std::process::id() as i32;
-        if !ours && from != sender {
+        // No sender yet: the program's copy may be seen before this process got its own.
+        if !ours && (from == 0 || ![0, from].contains(&forwarding.sender())) {
             return false;
         }
         let (last, last_ours, time_ns) =

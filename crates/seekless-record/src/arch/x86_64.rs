@@ -80,6 +80,7 @@ pub(crate) const TABLE: &[(u32, When, Call)] = &[
     (328, Always, Call::Write(Offset::ArgumentOrPosition)),
     (425, Always, Call::Blind("io_uring_setup")),
     (426, Always, Call::Blind("io_uring_enter")),
+    (SYS_CLONE3 as u32, Always, Call::CloneBySize),
     (436, Always, Call::CloseRange),
     (437, Always, Call::Open(AT, Flags::Pointed(2))),
     (439, Always, Call::Stat(AT)),

@@ -16,7 +16,7 @@ impl Tracer {
         let fd = |at: usize| registers.arguments()[at] as i32;
         match call {
             Call::Open(names, flags) => {
-                pending.path = inspect::path(tid, pending.arguments[names.path]);
+                pending.path = Some(self.path(tid, pending.arguments[names.path])?); // without one it will fail
                 pending.flags = match flags {
                     Flags::Absent => 0,
                     Flags::Argument(at) => pending.arguments[at],
@@ -25,7 +25,7 @@ impl Tracer {
             }
             Call::OpenHandle => pending.flags = pending.arguments[2],
             Call::Stat(names) => {
-                let path = inspect::path(tid, pending.arguments[names.path])?; // a bad address: EFAULT
+                let path = self.path(tid, pending.arguments[names.path])?; // a bad address: EFAULT
                 if paths::is_special(&path) && !self.settings.special {
                     return None;
                 }
@@ -55,12 +55,36 @@ impl Tracer {
                 }
                 return None;
             }
+            Call::CloneBySize => {
+                self.lend_flags(tid, pending.arguments[0]);
+                return None;
+            }
             Call::Blind(what) => {
                 self.blind(what);
                 return None;
             }
         }
         Some(pending)
+    }
+
+    fn path(&mut self, tid: i32, address: u64) -> Option<Vec<u8>> {
+        let path = inspect::path(tid, address);
+        if path.is_none() {
+            self.lose_if_closed(tid);
+        }
+        path
+    }
+
+    /// clone3's flags stand in the program's memory. Where they ask for an untraced child, which could open nothing under
+    /// the filter, they are changed until the child is there.
+    fn lend_flags(&mut self, tid: i32, address: u64) {
+        let untraced = libc::CLONE_UNTRACED as u64;
+        let Some(flags) = inspect::word(tid, address).filter(|flags| flags & untraced != 0) else { return };
+        if inspect::set_word(tid, address, flags & !untraced).is_err() {
+            self.blind("untraced child");
+        } else if let Some(thread) = self.threads.get_mut(&tid) {
+            thread.lent = Some((address, flags));
+        }
     }
 
     /// Both ends of a copy within the kernel: (descriptor, address of the offset), as argument numbers.

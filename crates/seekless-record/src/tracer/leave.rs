@@ -1,7 +1,7 @@
 //! At a call's exit: what it did, as rows, and what it changed in the tables.
 
 use super::Tracer;
-use super::rows::{Outcome, identified};
+use super::rows::{Outcome, identified, signed};
 use crate::call::{Call, Path};
 use crate::descriptions::{DescriptionId, Moment};
 use crate::space::Mapping;
@@ -116,12 +116,12 @@ impl Tracer {
         }
     }
 
-    /// The absolute name of a path that was asked for, unless it is not to be recorded.
+    /// The absolute name of a path that was asked for, unless it is not to be recorded, or below nothing (a bad descriptor).
     fn recorded_name(&mut self, tid: i32, pending: &Pending, names: Path, path: &[u8]) -> Option<Vec<u8>> {
         let name = if path.first() == Some(&b'/') {
             self.paths.absolute(b"/", path)
         } else {
-            let base = self.base(tid, names.directory.map(|at| pending.descriptor(at)));
+            let base = self.base(tid, names.directory.map(|at| pending.descriptor(at)))?;
             self.paths.absolute(&base, path)
         };
         let hidden = paths::is_special(&name) && !self.settings.special || self.settings.own.contains(&name);
@@ -144,7 +144,7 @@ impl Tracer {
         let Some(id) = pending.from else { return };
         let (bytes, offset) = (pending.arguments[1], pending.arguments[5]);
         let file = self.descriptions.get(id).file;
-        let access = Access { offset: offset as i64, ..self.call_row(Op::Map, file, at, outcome) };
+        let access = Access { offset: signed(offset), ..self.call_row(Op::Map, file, at, outcome) };
         let Ok(start) = outcome else { return self.emit(access) };
         let description = self.descriptions.get(id);
         let completes = description.maps(offset, bytes);

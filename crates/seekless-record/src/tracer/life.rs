@@ -6,9 +6,9 @@ use crate::inspect;
 use crate::recorded::Status;
 use crate::space::Space;
 use crate::thread::{Entry, Table, Thread};
+use hashbrown::HashSet;
 use nix::sys::ptrace;
 use nix::unistd::Pid;
-use seekless_sys::tracee::Stop;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -22,6 +22,7 @@ impl Tracer {
         match event {
             libc::PTRACE_EVENT_EXEC => self.executed(tid, message as i32),
             libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => {
+                self.give_back(tid);
                 let flags = Registers::of(tid)
                     .ok()
                     .and_then(|registers| registers.clone_flags(|address| inspect::word(tid, address)))
@@ -47,6 +48,7 @@ impl Tracer {
             space: if shares(libc::CLONE_VM) { space } else { self.copy_of_space(&space) },
             directory: if shares(libc::CLONE_FS) { directory } else { copy(&directory) },
             pending: None,
+            lent: None,
         };
         self.adopt(tid, thread);
     }
@@ -60,7 +62,7 @@ impl Tracer {
     }
 
     /// `former` is the thread that called exec; it has the process's number now, and all other threads are gone.
-    fn executed(&mut self, tid: i32, former: i32) {
+    pub(super) fn executed(&mut self, tid: i32, former: i32) {
         let Some(mut thread) = self.threads.remove(&former) else { return };
         if former != tid {
             self.forget(tid);
@@ -73,6 +75,7 @@ impl Tracer {
         let files = Rc::clone(&thread.files);
         self.threads.insert(tid, thread);
         self.leave_space(space, tid);
+        self.adopt_orphans(|maker| maker == tid);
         let open = inspect::descriptors(tid);
         if let Some(open) = &open {
             self.keep_only(tid, &files, open);
@@ -107,8 +110,9 @@ impl Tracer {
             self.ended_early.insert(tid);
         }
         self.forget(tid);
-        if matches!(status, Status::Killed { .. }) {
-            self.adopt_orphans();
+        if !self.early.is_empty() {
+            let left: HashSet<i32> = self.threads.values().map(|thread| thread.pid).collect();
+            self.adopt_orphans(|maker| !left.contains(&maker));
         }
     }
 
@@ -132,14 +136,22 @@ impl Tracer {
         }
     }
 
-    /// A thread killed at its fork never tells of the child; the child must not wait for that forever.
-    fn adopt_orphans(&mut self) {
-        let orphans: Vec<i32> = self.early.keys().copied().collect();
-        for tid in orphans {
-            let maker_may_tell = self.early.get(&tid) != Some(&Stop::Trap);
-            if let Some(pid) = inspect::process_of(tid).filter(|_| !maker_may_tell) {
+    /// A thread that ends at its fork, by a signal, or another's exit or exec, never tells of the child; the child must not
+    /// wait for that forever. `is_silent` says of a process whether none of its threads can still tell.
+    fn adopt_orphans(&mut self, is_silent: impl Fn(i32) -> bool) {
+        let early: Vec<i32> = self.early.keys().copied().collect();
+        for tid in early {
+            let Some((pid, parent)) = inspect::family(tid) else { continue };
+            if is_silent(if pid == tid { parent } else { pid }) {
                 self.adopt(tid, Thread::new(pid));
             }
+        }
+    }
+
+    /// The program's own flags for clone3 return to where they stood.
+    fn give_back(&mut self, tid: i32) {
+        if let Some((address, flags)) = self.threads.get_mut(&tid).and_then(|thread| thread.lent.take()) {
+            let _ = inspect::set_word(tid, address, flags); // fails if it was killed meanwhile
         }
     }
 }

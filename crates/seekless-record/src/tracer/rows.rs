@@ -2,6 +2,7 @@
 
 use super::Tracer;
 use crate::descriptions::{Description, DescriptionId, Moment};
+use crate::inspect;
 use seekless_trace::{Access, FileId, Op};
 
 /// What a call came to: what it returned, or its error number.
@@ -50,6 +51,14 @@ impl Tracer {
         }
     }
 
+    /// Counts a call as lost if the program is closed to this user.
+    pub(super) fn lose_if_closed(&mut self, tid: i32) {
+        if inspect::is_closed(tid) {
+            self.summary.lost += 1;
+            self.blind("unreadable or undumpable program (record it as root)");
+        }
+    }
+
     /// Counts a use of what the recorder cannot see.
     pub(super) fn blind(&mut self, what: &str) {
         *self.summary.blind_spots.entry(what.to_owned()).or_default() += 1;
@@ -64,6 +73,11 @@ pub(super) fn identified(access: Access, description: &Description) -> Access {
         inode: Some(description.inode),
         ..access
     }
+}
+
+/// An offset as a row holds it. What the kernel refuses as negative is 0: −1 means something else in a trace.
+pub(super) fn signed(offset: u64) -> i64 {
+    i64::try_from(offset).unwrap_or(0)
 }
 
 pub(super) fn row(op: Op, file: FileId, at: Moment) -> Access {

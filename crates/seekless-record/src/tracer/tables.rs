@@ -22,7 +22,10 @@ impl Tracer {
         let entry = match known {
             Some(entry) => entry,
             None => {
-                let found = inspect::descriptor(tid, fd).ok()?; // not open: the call will fail
+                let Ok(found) = inspect::descriptor(tid, fd) else {
+                    self.lose_if_closed(tid);
+                    return None; // not open: the call will fail
+                };
                 let at = self.moment(tid);
                 let entry = self.describe(&found, at);
                 if let Entry::File(id) = entry {
@@ -143,19 +146,21 @@ impl Tracer {
     }
 
     /// What relative names of a call start from.
-    pub(super) fn base(&mut self, tid: i32, directory: Option<i32>) -> Vec<u8> {
+    pub(super) fn base(&mut self, tid: i32, directory: Option<i32>) -> Option<Vec<u8>> {
         match directory {
             Some(fd) if fd != libc::AT_FDCWD => match self.follow(tid, fd) {
-                Some(id) => self.sink.name(self.descriptions.get(id).file).to_vec(),
-                None => inspect::descriptor(tid, fd).map(|found| found.name).unwrap_or_default(),
+                Some(id) => Some(self.sink.name(self.descriptions.get(id).file).to_vec()),
+                None => inspect::descriptor(tid, fd).ok().map(|found| found.name),
             },
             _ => self.current_directory(tid),
         }
     }
 
-    fn current_directory(&mut self, tid: i32) -> Vec<u8> {
-        let Some(thread) = self.threads.get(&tid) else { return Vec::new() };
-        let mut directory = thread.directory.borrow_mut();
-        directory.get_or_insert_with(|| inspect::directory(tid).unwrap_or_default()).clone()
+    fn current_directory(&mut self, tid: i32) -> Option<Vec<u8>> {
+        let mut directory = self.threads.get(&tid)?.directory.borrow_mut();
+        if directory.is_none() {
+            *directory = inspect::directory(tid);
+        }
+        directory.clone()
     }
 }

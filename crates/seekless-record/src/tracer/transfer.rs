@@ -1,7 +1,7 @@
 //! Calls that move bytes: where each started, and where it left the position.
 
 use super::Tracer;
-use super::rows::Outcome;
+use super::rows::{Outcome, signed};
 use crate::call::{Call, Offset};
 use crate::descriptions::{DescriptionId, Moment};
 use crate::inspect;
@@ -36,7 +36,7 @@ impl Tracer {
             description.position = offset.saturating_add(bytes);
         }
         let completes = outcome.is_ok() && description.reads(offset, bytes);
-        let access = Access { offset: offset as i64, bytes, ..self.call_row(Op::Read, file, at, outcome) };
+        let access = Access { offset: signed(offset), bytes, ..self.call_row(Op::Read, file, at, outcome) };
         self.emit(access);
         if completes {
             self.emit_load(id);
@@ -68,7 +68,7 @@ impl Tracer {
             description.position = offset.saturating_add(bytes);
         }
         let file = description.file;
-        let access = Access { offset: offset as i64, bytes, ..self.call_row(Op::Write, file, at, outcome) };
+        let access = Access { offset: signed(offset), bytes, ..self.call_row(Op::Write, file, at, outcome) };
         self.emit(access);
     }
 }

@@ -1,8 +1,11 @@
 //! Each way to open, read, write, map, share and close a file, one test each.
 
-use crate::support::{FILE_BYTES, Place, helper, skip};
+use crate::support::{FILE_BYTES, Place, helper, skip, succeed};
 use seekless_trace::{Access, Op};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::Command;
 
 /// Records a mode on the place's file; skips without a compiler.
 macro_rules! recorded {
@@ -79,6 +82,41 @@ fn a_child_that_asks_not_to_be_traced_still_runs() {
     let place = Place::new();
     let recording = recorded!(place, "untraced", "file");
     assert_eq!(recording.ranges(&place.file(), Op::Read), [(0, 9)]);
+}
+
+#[test]
+fn a_child_that_asks_so_by_clone3_is_traced_too() {
+    let place = Place::new();
+    let recording = recorded!(place, "untraced-by-size", "file");
+    assert_eq!(recording.ranges(&place.file(), Op::Read), [(0, 9)]);
+}
+
+#[test]
+fn what_the_kernel_refuses_has_no_made_up_offset_or_name() {
+    let place = Place::new();
+    let recording = recorded!(place, "refused", "file");
+    assert_eq!(recording.ranges(&place.file(), Op::Read), [(0, 0)]);
+    assert!(!recording.names.iter().any(|name| name == "/relative"));
+}
+
+/// The kernel shows root all programs: this one is run by nobody.
+#[test]
+fn calls_of_a_program_that_may_not_be_looked_into_are_lost_and_counted() {
+    const NOBODY: u32 = 65534;
+    let place = Place::new();
+    let Some(helper) = helper("dynamic") else { skip!("no C compiler") };
+    std::fs::set_permissions(&place.root, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let mut command = place.recorder(&[helper.to_str().unwrap(), "undumpable", "file"]);
+    if rustix::process::geteuid().is_root() {
+        if Command::new(helper).args(["exits", "0"]).uid(NOBODY).gid(NOBODY).status().is_err() {
+            skip!("nobody may not run {}", helper.display());
+        }
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    succeed(&mut command);
+    let trace = place.recording().trace;
+    assert_eq!(trace.metadata().lost, 3, "an open, a read, a stat");
+    assert_eq!(trace.metadata().blind_spots().into_values().collect::<Vec<_>>(), [3]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <linux/sched.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -110,6 +112,26 @@ static int clone_child(void *unused) {
 static void untraced(void) {
     static char stack[1 << 16];
     child_ends(clone(clone_child, stack + sizeof stack, CLONE_UNTRACED | SIGCHLD, NULL));
+}
+
+static void untraced_by_size(void) {
+    struct clone_args how = {.flags = CLONE_UNTRACED, .exit_signal = SIGCHLD};
+    pid_t child = (pid_t)syscall(SYS_clone3, &how, sizeof how);
+    if (child == 0) _exit(clone_child(NULL));
+    child_ends(child);
+    CHECK(how.flags == CLONE_UNTRACED);
+}
+
+static void undumpable(void) {
+    struct stat stat_of;
+    CHECK(prctl(PR_SET_DUMPABLE, 0) == 0);
+    CHECK(read(opened(O_RDONLY), buffer, 5) == 5 && stat(file, &stat_of) == 0);
+}
+
+static void refused(void) {
+    int fd = opened(O_RDONLY);
+    CHECK(pread(fd, buffer, 10, -1) == -1 && errno == EINVAL);
+    CHECK(openat(99, "relative", O_RDONLY) == -1 && errno == EBADF);
 }
 
 static void missing(void) {
@@ -256,6 +278,9 @@ int main(int count_of, char **words) {
     MODE("exec-in-thread") exec_in_thread();
     MODE("spawns") spawns();
     MODE("untraced") untraced();
+    MODE("untraced-by-size") untraced_by_size();
+    MODE("undumpable") undumpable();
+    MODE("refused") refused();
     MODE("missing") missing();
     MODE("open-ways") open_ways();
     MODE("close-ranges") close_ranges();

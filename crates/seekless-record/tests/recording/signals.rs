@@ -2,7 +2,7 @@
 
 use crate::support::{Place, Working, has, helper, recorder, skip, succeed};
 use seekless_record::{ErrorKind, Options, record};
-use seekless_trace::Op;
+use seekless_trace::{Metadata, Op, SpoolWriter};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -71,12 +71,68 @@ fn what_is_there_is_not_overwritten_unasked() {
 #[test]
 fn an_output_that_cannot_be_written_is_said_before_the_program_runs() {
     let place = Place::new();
-    let output = place.root.join("missing/run.parquet");
-    let words = [std::ffi::OsString::from("ran")];
-    let directory = place.root.join("ran");
-    let error = record("mkdir".as_ref(), &words, &output, &Options::default()).unwrap_err();
-    assert_eq!((error.kind(), error.exit_code()), (ErrorKind::Trace, 125));
-    assert!(!directory.exists());
+    let words = [place.root.join("ran").into()];
+    let busy = place.root.join("busy.parquet");
+    let _other = SpoolWriter::create(&place.root.join("busy.parquet.spool"), &Metadata::default()).unwrap();
+    for (output, kind) in [
+        (place.root.join("missing/run.parquet"), ErrorKind::Trace),
+        (place.root.clone(), ErrorKind::Exists),
+        ("/dev/null".into(), ErrorKind::Exists),
+        (busy, ErrorKind::Trace),
+    ] {
+        let options = Options { force: true, ..Options::default() };
+        let error = record("mkdir".as_ref(), &words, &output, &options).unwrap_err();
+        assert_eq!((error.kind(), error.exit_code()), (kind, 125), "{error}");
+        assert!(!place.root.join("ran").exists());
+    }
+}
+
+/// A shell that changes something of itself and becomes the recorder.
+fn shell(place: &Place, first: &str, script: &str) -> std::process::Output {
+    let become_recorder = format!("{first}; exec \"$@\"");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &become_recorder, "sh"]).arg(recorder()).arg(place.output());
+    shell.args(["sh", "-c", script]).current_dir(&place.root).output().unwrap()
+}
+
+#[test]
+fn what_was_ignored_or_closed_stays_so() {
+    let states = "kill -PIPE $$; for fd in 0 1 2; do test -e /proc/self/fd/$fd && echo $fd > has$fd; done; :";
+    let place = Place::new();
+    let output = shell(&place, "trap '' PIPE; exec <&-", states);
+    assert!(output.status.success(), "{output:?}");
+    assert!(!place.root.join("has0").exists() && place.root.join("has1").exists());
+
+    let place = Place::new();
+    assert_eq!(shell(&place, ":", "kill -PIPE $$").status.signal(), Some(libc::SIGPIPE));
+}
+
+#[test]
+fn a_limit_of_file_sizes_ends_the_trace_but_not_the_program() {
+    for blocks in [0, 1, 8] {
+        let place = Place::new();
+        let output = shell(&place, &format!("ulimit -f {blocks}"), "mkdir ran; echo done");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(125), "{output:?}");
+        assert_eq!(output.stdout == b"done\n", place.root.join("ran").exists());
+        assert!(said.contains("cannot be written"), "{said}");
+        assert_eq!(
+            said.contains("run.parquet.spool: `seekless trace recover"),
+            place.root.join("ran").exists()
+        );
+    }
+}
+
+#[test]
+fn signals_that_the_recorder_has_no_use_for_are_the_programs() {
+    for signal in [libc::SIGUSR1, libc::SIGUSR2, libc::SIGALRM] {
+        let place = Place::new();
+        let Some(command) = mode(&place, &["waits", "file"]) else { skip!("no C compiler") };
+        let working = Working::start(command);
+        working.signal_recorder(signal);
+        assert_eq!(working.end().signal(), Some(signal));
+        assert!(!place.spool().exists());
+    }
 }
 
 #[test]
