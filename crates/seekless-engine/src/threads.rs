@@ -61,7 +61,10 @@ impl Engine for Threads {
         for _ in 0..wanted {
             match start_worker(&self.shared) {
                 Ok(worker) => state.workers.push(worker),
-                Err(error) => return fail_without_workers(&mut state, &error),
+                Err(error) => {
+                    fail_without_workers(&mut state, &error);
+                    break;
+                }
             }
         }
         drop(state);
