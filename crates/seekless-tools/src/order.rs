@@ -87,6 +87,7 @@ pub fn order(traces: &[PathBuf], options: &Options) -> Result<Ordered> {
         let why = "there is nothing to order: the traces load no file; see `seekless trace info`";
         return Err(Error::new(ErrorKind::Missing, why));
     }
+    universe.check_sizes()?;
     let task = Task { ordering: &*ordering, universe: &universe, options };
     let trained_on = task.number(&runs);
     let ids = task.order(&trained_on, None);
@@ -122,6 +123,7 @@ pub fn order_names_as(
 ) -> Result<Vec<String>> {
     let ordering = method(method_name, cache)?;
     let universe = Universe::from_files(universe.to_vec());
+    universe.check_sizes()?;
     let runs = universe::read_runs(traces)?;
     let ids: Vec<Vec<Id>> = runs.iter().map(|run| universe.number_as(run, place).0).collect();
     let slices: Vec<&[Id]> = ids.iter().map(Vec::as_slice).collect();

@@ -79,6 +79,15 @@ fn other_runs_are_rated_on_the_same_order() {
 }
 
 #[test]
+fn absurd_sizes_are_an_error() {
+    let folder = folder();
+    let path = folder.path().join("run.csv");
+    fs::write(&path, format!("time_s,path,size\n0,a,{0}\n1,b,{0}\n", u64::MAX)).unwrap();
+    let error = order(&[path], &Options::default()).unwrap_err();
+    assert!(error.kind() == ErrorKind::Invalid && error.to_string().contains("\"a\""), "{error}");
+}
+
+#[test]
 fn one_run_cannot_be_left_out_of_one() {
     let folder = folder();
     let traces = [trace(folder.path(), "run.csv", &["a"])];

@@ -46,6 +46,9 @@ fn stem(path: &Path) -> String {
     name[..end].to_owned()
 }
 
+/// All files end to end; leaves room to round up to blocks and to add.
+const BYTES_MAX: u64 = 1 << 62;
+
 /// Files by number; numbers follow the order in which untraced files should stand.
 pub(super) struct Universe {
     pub(super) names: Vec<String>,
@@ -97,6 +100,21 @@ impl Universe {
     fn new(names: Vec<String>, bytes: Vec<u64>, unknown_sizes: u64) -> Self {
         let ids = names.iter().cloned().zip(0..).collect();
         Self { names, bytes, unknown_sizes, ids }
+    }
+
+    /// Fails where the files, laid end to end, are too long for a position in them: a size must be wrong.
+    pub(super) fn check_sizes(&self) -> Result<()> {
+        let mut end = 0u64;
+        for (name, bytes) in self.names.iter().zip(&self.bytes) {
+            end = end.saturating_add(*bytes);
+            if end > BYTES_MAX {
+                let why = format!(
+                    "the files together are larger than 2^62 bytes from {name:?} on, which has {bytes}; correct the size in the list or the trace"
+                );
+                return Err(Error::new(ErrorKind::Invalid, why));
+            }
+        }
+        Ok(())
     }
 
     fn size(&self, name: &str) -> Option<u64> {
