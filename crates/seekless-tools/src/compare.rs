@@ -127,10 +127,13 @@ pub fn compare(
         return Err(Error::new(ErrorKind::Invalid, "a comparison needs at least one round: --rounds 5"));
     }
     let run = chosen_run(loads, options.run)?;
-    let index = open_index(pack)?;
+    let opened = File::open(pack)
+        .map_err(|error| Error::because(ErrorKind::Io, format!("cannot open {}", pack.display()), error))?;
+    // Before its directory is read, which would be found cached.
+    let pack_at_start = cold(&[pack.to_path_buf()], options)?;
+    let index = read_index(pack, &opened)?;
     let plan = Plan::new(directory, &index, loads, &loads.runs[run as usize], options.unique)?;
     let loose_at_start = cold(&plan.paths(), options)?;
-    let pack_at_start = cold(&[pack.to_path_buf()], options)?;
     plan.check(&index)?;
     let rivals = rival::alternate(&plan, pack, options, progress)?;
     Ok(Comparison {
@@ -167,11 +170,9 @@ fn chosen_run(loads: &Loads, wanted: Option<u32>) -> Result<u32> {
     }
 }
 
-fn open_index(pack: &Path) -> Result<Index> {
-    let file = File::open(pack)
-        .map_err(|error| Error::because(ErrorKind::Io, format!("cannot open {}", pack.display()), error))?;
+fn read_index(pack: &Path, file: &File) -> Result<Index> {
     let bytes = file.metadata().map_or(0, |metadata| metadata.len());
-    Index::open(&file, bytes).map_err(|error| {
+    Index::open(file, bytes).map_err(|error| {
         Error::because(ErrorKind::Pack, format!("cannot read the pack {}", pack.display()), error)
     })
 }

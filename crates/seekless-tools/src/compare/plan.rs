@@ -4,13 +4,17 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pack::place_of;
 use rayon::prelude::*;
 use seekless_pack::Index;
-use seekless_trace::{Load, Loads};
+use seekless_trace::{FileId, Load, Loads};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Names that a message or a report lists at most.
 const NAMED: usize = 5;
+/// Files are checked in pieces of this size.
+const PIECE_BYTES: usize = 1 << 20;
 
 /// Files that the trace names but a side lacks: left out on both sides.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -62,14 +66,11 @@ impl Plan {
         unique: bool,
     ) -> Result<Plan> {
         let mut plan = Plan { files: Vec::new(), loads: Vec::new(), bytes: 0, missing: Missing::default() };
-        let mut known: HashMap<u32, Option<usize>> = HashMap::new();
+        let mut admission = Admission { directory, index, known: HashMap::new(), by_entry: HashMap::new() };
+        let mut loaded: HashSet<usize> = HashSet::new();
         for load in run {
-            let first = !known.contains_key(&load.file);
-            let file = *known
-                .entry(load.file)
-                .or_insert_with(|| plan.admit(directory, index, &loads.names[load.file as usize]));
-            match file {
-                Some(file) if first || !unique => {
+            match admission.file(&mut plan, load.file, &loads.names[load.file as usize]) {
+                Some(file) if loaded.insert(file) || !unique => {
                     plan.bytes += index.entries()[plan.files[file].entry as usize].bytes;
                     plan.loads.push(file);
                 }
@@ -78,23 +79,6 @@ impl Plan {
             }
         }
         if plan.loads.is_empty() { Err(nothing_left(directory, run.len(), &plan.missing)) } else { Ok(plan) }
-    }
-
-    /// Takes in a file that both sides have; one that a side lacks is counted.
-    fn admit(&mut self, directory: &Path, index: &Index, recorded: &str) -> Option<usize> {
-        let place = place_of(directory, recorded, |name| directory.join(name).is_file());
-        let Some(name) = place else {
-            self.missing.in_directory += 1;
-            self.name_missing(recorded);
-            return None;
-        };
-        let Some(entry) = index.find(&name) else {
-            self.missing.in_pack += 1;
-            self.name_missing(recorded);
-            return None;
-        };
-        self.files.push(PlanFile { path: directory.join(&name), name, entry });
-        Some(self.files.len() - 1)
     }
 
     fn name_missing(&mut self, recorded: &str) {
@@ -107,10 +91,10 @@ impl Plan {
     pub(crate) fn check(&self, index: &Index) -> Result<()> {
         self.files.par_iter().try_for_each(|file| {
             let entry = &index.entries()[file.entry as usize];
-            let content = std::fs::read(&file.path).map_err(|error| {
+            let (bytes, crc) = sum(&file.path).map_err(|error| {
                 Error::because(ErrorKind::Io, format!("cannot read {}", file.path.display()), error)
             })?;
-            if content.len() as u64 == entry.bytes && crc32fast::hash(&content) == entry.crc {
+            if (bytes, crc) == (entry.bytes, entry.crc) {
                 return Ok(());
             }
             let message = format!(
@@ -130,6 +114,66 @@ impl Plan {
     /// The names to load, in order, repeats included.
     pub(crate) fn names(&self) -> Vec<String> {
         self.loads.iter().map(|&file| self.files[file].name.clone()).collect()
+    }
+}
+
+/// Which recorded names are which files of the plan.
+struct Admission<'a> {
+    directory: &'a Path,
+    index: &'a Index,
+    /// By the trace's number; `None` if a side lacks the file.
+    known: HashMap<FileId, Option<usize>>,
+    /// A trace may spell a file's name in several ways: it is one file all the same.
+    by_entry: HashMap<u32, usize>,
+}
+
+impl Admission<'_> {
+    /// The place of file `id`, recorded by this name, in the plan, which takes it in when it is new. One that a side lacks is
+    /// counted.
+    fn file(&mut self, plan: &mut Plan, id: FileId, recorded: &str) -> Option<usize> {
+        if let Some(file) = self.known.get(&id) {
+            return *file;
+        }
+        let file = self.admit(plan, recorded);
+        self.known.insert(id, file);
+        file
+    }
+
+    fn admit(&mut self, plan: &mut Plan, recorded: &str) -> Option<usize> {
+        let place = place_of(self.directory, recorded, |name| self.directory.join(name).is_file());
+        let Some(name) = place else {
+            plan.missing.in_directory += 1;
+            plan.name_missing(recorded);
+            return None;
+        };
+        let Some(entry) = self.index.find(&name) else {
+            plan.missing.in_pack += 1;
+            plan.name_missing(recorded);
+            return None;
+        };
+        Some(*self.by_entry.entry(entry).or_insert_with(|| {
+            plan.files.push(PlanFile { path: self.directory.join(&name), name, entry });
+            plan.files.len() - 1
+        }))
+    }
+}
+
+/// Length and CRC-32 of a file that may be larger than memory.
+fn sum(path: &Path) -> io::Result<(u64, u32)> {
+    let mut file = File::open(path)?;
+    let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+    let mut piece = vec![0; length.clamp(1, PIECE_BYTES)];
+    let (mut bytes, mut crc) = (0, crc32fast::Hasher::new());
+    loop {
+        match file.read(&mut piece) {
+            Ok(0) => return Ok((bytes, crc.finalize())),
+            Ok(read) => {
+                crc.update(&piece[..read]);
+                bytes += read as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
 }
 

@@ -53,6 +53,17 @@ fn fast() -> Options {
 }
 
 #[test]
+fn a_file_under_two_spellings_is_one_file() {
+    let case = Case::new(&[("a", vec![1; 10])], |_| true);
+    let recorded = [case.loose().join("a").display().to_string(), "a".into(), "./b/../a".into()];
+    let loads = loads(&recorded.each_ref().map(String::as_str), &[0, 1, 2]);
+    let comparison = case.compare(&loads, &fast()).unwrap();
+    assert_eq!((comparison.loads, comparison.repeats, comparison.loose().requests), (3, 2, Some(2)));
+    let unique = Options { unique: true, ..fast() };
+    assert_eq!(case.compare(&loads, &unique).unwrap().loads, 1);
+}
+
+#[test]
 fn loose_files_cost_an_open_and_a_read_for_each_mebibyte() {
     let large = vec![3; (1 << 20) + 1];
     let files = [("small", vec![1; 10]), ("empty", Vec::new()), ("large", large)];
