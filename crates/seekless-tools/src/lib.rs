@@ -1,6 +1,7 @@
 //! What joins crates into a job: pack a folder, synth, compare, tour.
 
 pub mod compare;
+mod crew;
 mod error;
 pub mod order;
 pub mod pack;

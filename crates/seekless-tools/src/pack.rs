@@ -1,6 +1,7 @@
 //! A folder to one pack: its files in the order they are read, compressed on all cores, appearing whole or not at all.
 
 mod arrange;
+mod check;
 mod fill;
 mod output;
 mod path;
@@ -9,13 +10,14 @@ mod tests;
 mod tree;
 
 pub use arrange::{OrderUse, place_of};
+pub use check::check;
 pub use path::relative_to;
 pub use seekless_pack::{Codec, Verified};
 
 use crate::error::{Error, ErrorKind, Result};
 use fill::Ready;
 use output::Output;
-use seekless_pack::{Method, PackWriter, Written, verify, worth_deflating};
+use seekless_pack::{Method, PackWriter, Written, worth_deflating};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{BufWriter, Read};
@@ -115,7 +117,10 @@ fn pack_arranged(
     let mut progress = Progress::new(&nodes, options.verify, progress);
     let written = write(&output, &nodes, options, &mut progress)?;
     if options.verify {
-        check_file(output.file(), out, &mut |done, total| progress.verified(done, total))?;
+        let mut tell = |done, total| progress.verified(done, total);
+        let checked = check::check_file(output.file(), out, &options.cancel, &mut tell);
+        stop_if_cancelled(options)?;
+        checked?;
     }
     output.publish()?;
     Ok(Summary {
@@ -131,24 +136,11 @@ fn pack_arranged(
     })
 }
 
-/// Reads a pack, or any Zip of stored and deflated entries, from the front and checks every entry. `progress` hears of bytes
-/// of the archive.
-///
-/// # Errors
-/// The first fault found, naming the archive and the entry.
-pub fn check(path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<Verified> {
-    let file = File::open(path).map_err(|error| unreadable(path, error))?;
-    check_file(&file, path, progress)
-}
-
-fn check_file(file: &File, path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<Verified> {
-    let metadata = file.metadata().map_err(|error| unreadable(path, error))?;
-    if metadata.is_dir() {
-        let why = format!("{} is a folder: name the pack to check", path.display());
-        return Err(Error::new(ErrorKind::Invalid, why));
+fn stop_if_cancelled(options: &Options) -> Result<()> {
+    if options.cancel.load(Ordering::Relaxed) {
+        return Err(Error::new(ErrorKind::Interrupted, "packing was interrupted; nothing was left behind"));
     }
-    let said = |error| Error::because(ErrorKind::Pack, format!("{} is not whole", path.display()), error);
-    verify(file, metadata.len(), progress).map_err(said)
+    Ok(())
 }
 
 fn unreadable(path: &Path, error: std::io::Error) -> Error {
@@ -167,14 +159,12 @@ fn write(
     let result = fill::in_order(nodes, options.codec, &options.cancel, |node, ready| {
         match ready {
             Ready::Entry(entry) => writer.add(entry).map_err(said)?,
-            Ready::Large(file) => add_large(&mut writer, node, file, options, progress)?,
+            Ready::Large(file) => add_large(&mut writer, output, node, file, options, progress)?,
         }
         progress.packed(node);
         Ok(())
     });
-    if options.cancel.load(Ordering::Relaxed) {
-        return Err(Error::new(ErrorKind::Interrupted, "packing was interrupted; nothing was left behind"));
-    }
+    stop_if_cancelled(options)?;
     result?;
     let (sink, written) = writer.finish().map_err(said)?;
     drop(sink);
@@ -184,6 +174,7 @@ fn write(
 /// Streams a file that would not fit beside the others in memory.
 fn add_large(
     writer: &mut PackWriter<BufWriter<&File>>,
+    output: &Output,
     node: &Node,
     mut file: File,
     options: &Options,
@@ -198,7 +189,8 @@ fn add_large(
     let mut source = Watched { file: &mut file, cancel: &options.cancel, progress, done: 0 };
     let added = writer.add_stream(&node.about(), &mut source, node.stamp.bytes, method);
     added.map_err(|error| {
-        Error::because(ErrorKind::Pack, format!("cannot pack {}", node.path.display()), error)
+        let what = format!("cannot pack {} into {}", node.path.display(), output.path().display());
+        Error::because(ErrorKind::Pack, what, error)
     })?;
     node.check_unchanged(&file)
 }

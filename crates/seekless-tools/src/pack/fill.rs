@@ -1,6 +1,7 @@
 //! Reads and codes files on all cores and hands them on in order, with a bound on the bytes in flight.
 
 use super::tree::Node;
+use crate::crew;
 use crate::error::{Error, ErrorKind, Result};
 use seekless_pack::{Codec, Prepared, prepare, prepare_directory};
 use std::collections::BTreeMap;
@@ -39,12 +40,9 @@ pub(super) fn in_order(
     let gate = Gate { nodes, cancel, state: Mutex::default(), changed: Condvar::new() };
     let (sender, receiver) = channel();
     std::thread::scope(|scope| {
-        for _ in 0..threads {
-            let (gate, sender) = (&gate, sender.clone());
-            scope.spawn(move || work(gate, codec, &sender));
-        }
-        drop(sender);
         let _closing = Closing(&gate); // also when `take` panics: the threads must not wait for ever
+        let worked = &gate;
+        crew::start(scope, threads, move || work(worked, codec, &sender))?;
         hand_on(&gate, &receiver, take)
     })
 }

@@ -96,8 +96,12 @@ fn named(path: &Path) -> io::Result<(File, TempPath)> {
     let file = tempfile::Builder::new()
         .prefix(".seekless-pack-")
         .permissions(fs::Permissions::from_mode(0o666)) // the umask takes its part
-        .tempfile_in(folder(path))?;
-    Ok(file.into_parts())
+        .tempfile_in(folder(path));
+    match file {
+        Ok(file) => Ok(file.into_parts()),
+        // In its own words: the temporary name would only confuse.
+        Err(error) => Err(error.kind().into()),
+    }
 }
 
 /// A link never replaces a file, so replacing takes a name beside it and a rename.

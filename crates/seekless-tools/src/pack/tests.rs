@@ -232,6 +232,17 @@ fn a_cancelled_pack_leaves_nothing() {
 }
 
 #[test]
+fn reading_back_can_be_cancelled_too() {
+    let (_room, dir) = folder(&[("a", "0")]);
+    let options = Options { verify: true, ..Options::default() };
+    let out = dir.with_file_name("data.zip");
+    let mut cancel = |done, total| options.cancel.store(2 * done > total, Ordering::Relaxed);
+    let error = pack(&dir, &out, &[], &options, &mut cancel).expect_err("it was cancelled");
+    assert_eq!(error.kind(), ErrorKind::Interrupted);
+    assert!(!out.exists());
+}
+
+#[test]
 fn a_file_that_changed_since_the_walk_is_named() {
     let (_room, dir) = folder(&[("a", "0"), ("b", "1")]);
     let tree = Tree::walk(&dir, Path::new("none")).expect("walked");

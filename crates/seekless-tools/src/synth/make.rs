@@ -2,6 +2,7 @@
 
 use super::content::{BLOCK_BYTES, Content};
 use super::place::{Plan, Target, failed};
+use crate::crew;
 use crate::error::{Error, ErrorKind, Result};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -23,11 +24,8 @@ pub(super) fn make(plan: &Plan<'_>, cancel: &AtomicBool, progress: &mut dyn FnMu
     let (next, stop) = (AtomicUsize::new(0), Stop { failed: AtomicBool::new(false), cancel });
     let (sender, receiver) = channel();
     std::thread::scope(|scope| {
-        for _ in 0..threads {
-            let (next, stop, sender) = (&next, &stop, sender.clone());
-            scope.spawn(move || work(plan, next, stop, &sender));
-        }
-        drop(sender);
+        let (next, told) = (&next, &stop);
+        crew::start(scope, threads, move || work(plan, next, told, &sender))?;
         let mut done = 0;
         let mut result = Ok(());
         for part in receiver {

@@ -1,0 +1,59 @@
+//! Whether a pack is whole.
+
+use super::unreadable;
+use crate::error::{Error, ErrorKind, Result};
+use seekless_pack::{ErrorKind as Fault, ReadAt, Verified, verify};
+use std::fs::File;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Reads a pack, or any Zip of stored and deflated entries, from the front and checks every entry. `progress` hears of bytes
+/// of the archive.
+///
+/// # Errors
+/// The first fault found, naming the archive and the entry.
+pub fn check(path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<Verified> {
+    let file = File::open(path).map_err(|error| unreadable(path, error))?;
+    check_file(&file, path, &AtomicBool::new(false), progress)
+}
+
+/// As [`check`], of a file that is open already; an error once `cancel` is set.
+pub(super) fn check_file(
+    file: &File,
+    path: &Path,
+    cancel: &AtomicBool,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Verified> {
+    let metadata = file.metadata().map_err(|error| unreadable(path, error))?;
+    if metadata.is_dir() {
+        let why = format!("{} is a folder: name the pack to check", path.display());
+        return Err(Error::new(ErrorKind::Invalid, why));
+    }
+    verify(&Stoppable { file, cancel }, metadata.len(), progress).map_err(|error| {
+        let what = match error.kind() {
+            Fault::NotAZip
+            | Fault::Encrypted
+            | Fault::Method
+            | Fault::MultiDisk
+            | Fault::Limit
+            | Fault::Io => "cannot be checked",
+            _ => "is not whole",
+        };
+        Error::because(ErrorKind::Pack, format!("{} {what}", path.display()), error)
+    })
+}
+
+/// A pack that is being read back, until the caller asks to stop.
+struct Stoppable<'a> {
+    file: &'a File,
+    cancel: &'a AtomicBool,
+}
+
+impl ReadAt for Stoppable<'_> {
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<()> {
+        if self.cancel.load(Ordering::Relaxed) {
+            return Err(std::io::Error::other("interrupted"));
+        }
+        ReadAt::read_exact_at(self.file, buffer, offset)
+    }
+}
