@@ -7,10 +7,13 @@ use seekless::tools::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::Duration;
 
 const SIGNALS: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
+
+/// The signal that asked a job to stop.
+static SIGNAL: AtomicI32 = AtomicI32::new(Signal::SIGINT as i32);
 
 /// A folder that goes when the process is interrupted.
 #[derive(Debug)]
@@ -25,15 +28,15 @@ pub struct Removal {
 /// # Errors
 /// When the signals cannot be blocked or the thread cannot be started.
 pub fn remove_when_interrupted(directory: &Path) -> std::io::Result<Removal> {
-    let signals: SigSet = SIGNALS.into_iter().collect();
+    let signals = heeded();
     signals.thread_block()?;
     let removal = Removal { begun: Arc::new(AtomicBool::new(false)) };
     let (directory, begun) = (directory.to_path_buf(), Arc::clone(&removal.begun));
     std::thread::Builder::new().name("seekless-interrupt".to_owned()).spawn(move || {
-        let signal = signals.wait();
+        let Ok(signal) = signals.wait() else { return };
         begun.store(true, Ordering::SeqCst);
         remove(&directory);
-        std::process::exit(128 + signal.map_or(0, |signal| signal as i32));
+        std::process::exit(128 + signal as i32);
     })?;
     Ok(removal)
 }
@@ -64,15 +67,17 @@ pub fn end_when_interrupted() -> std::io::Result<()> {
 /// # Errors
 /// When the signals cannot be blocked or the thread cannot be started.
 pub fn cancel_when_interrupted() -> std::io::Result<Arc<AtomicBool>> {
-    let signals: SigSet = SIGNALS.into_iter().collect();
+    let signals = heeded();
     signals.thread_block()?;
     let flag = Arc::new(AtomicBool::new(false));
     let cancel = Arc::clone(&flag);
     std::thread::Builder::new().name("seekless-interrupt".to_owned()).spawn(move || {
-        let _ = signals.wait();
+        let Ok(signal) = signals.wait() else { return };
+        SIGNAL.store(signal as i32, Ordering::Relaxed);
         flag.store(true, Ordering::Relaxed);
-        let again = signals.wait();
-        std::process::exit(128 + again.map_or(0, |signal| signal as i32));
+        if let Ok(again) = signals.wait() {
+            std::process::exit(128 + again as i32);
+        }
     })?;
     Ok(cancel)
 }
@@ -91,10 +96,24 @@ pub fn finished<T>(result: tools::Result<T>) -> anyhow::Result<Option<T>> {
     }
 }
 
-/// What a shell says of a program that Ctrl-C ended.
+/// What a shell says of a program that this signal ended: 130 after Ctrl-C.
 #[must_use]
 pub fn exit_code() -> ExitCode {
-    ExitCode::from(128 + Signal::SIGINT as u8)
+    ExitCode::from(u8::try_from(128 + SIGNAL.load(Ordering::Relaxed)).unwrap_or(u8::MAX))
+}
+
+/// The signals to wait for: not those that `nohup`, or a shell for its background jobs, had us ignore. Blocking one would
+/// bring it back.
+fn heeded() -> SigSet {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = ignored_mask(&status);
+    SIGNALS.into_iter().filter(|&signal| ignored >> (signal as i32 - 1) & 1 == 0).collect()
+}
+
+/// The ignored signals in proc_pid_status(5): signal 1 is the lowest bit.
+fn ignored_mask(status: &str) -> u64 {
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
 /// Other threads may still be writing into the folder, so once may not be enough.
@@ -107,4 +126,15 @@ fn remove(directory: &PathBuf) {
         std::thread::sleep(Duration::from_millis(20));
     }
     eprintln!("seekless: could not remove {}: remove it by hand", directory.display());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ignored_signals_are_read_from_the_status() {
+        assert_eq!(ignored_mask("Name:\tx\nSigIgn:\t0000000000001001\nSigCgt:\t00000001800044e8\n"), 0x1001);
+        assert_eq!(ignored_mask("Name:\tx\n"), 0);
+    }
 }

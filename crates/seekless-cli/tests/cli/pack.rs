@@ -1,10 +1,10 @@
 //! `seekless synth` and `seekless pack` as typed, and what they leave behind when they are stopped.
 
-use crate::{printed, run, seekless, workplace};
+use crate::{printed, run, workplace};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 const TRACE: &str = "time_s,path,size\n0.1,art/wall.dds,70000\n0.2,map.xml,900\n0.3,art/floor.dds,5000\n";
@@ -82,7 +82,13 @@ fn endless_pack(folder: &Path) -> Child {
     fs::create_dir(&data).expect("a new folder");
     let large = fs::File::create_new(data.join("large")).expect("a new file");
     large.set_len(64_000_000_000).expect("a sparse file");
-    let mut command = seekless(folder);
+    // As under `nohup`.
+    let mut command = Command::new("sh");
+    command.current_dir(folder).args([
+        "-c",
+        "trap '' HUP; exec \"$0\" \"$@\"",
+        env!("CARGO_BIN_EXE_seekless"),
+    ]);
     command.args(["pack", "data", "-o", "data.zip", "--codec", "deflate"]);
     let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the command starts");
     while !has_open(child.id(), &data.join("large")) {
@@ -109,11 +115,23 @@ fn left_in(folder: &Path) -> Vec<String> {
 #[test]
 fn an_interrupted_pack_leaves_nothing() {
     let folder = workplace();
-    let output = stop(endless_pack(folder.path()), Signal::INT);
-    assert_eq!(output.status.code(), Some(130));
+    // Not SIGINT, which a shell has its background jobs ignore.
+    let output = stop(endless_pack(folder.path()), Signal::TERM);
+    assert_eq!(output.status.code(), Some(128 + 15));
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("interrupted; nothing was left behind"), "{said}");
     assert_eq!(left_in(folder.path()), ["data"]);
+}
+
+#[test]
+fn an_ignored_signal_stays_ignored() {
+    let folder = workplace();
+    let mut child = endless_pack(folder.path());
+    kill_process(Pid::from_child(&child), Signal::HUP).expect("it runs");
+    std::thread::sleep(Duration::from_millis(200));
+    let ended = child.try_wait().expect("our child");
+    stop(child, Signal::KILL);
+    assert_eq!(ended, None, "it goes on");
 }
 
 #[test]

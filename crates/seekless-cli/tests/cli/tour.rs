@@ -58,7 +58,7 @@ fn an_interruption_removes_the_folder() {
         assert!(patience.elapsed() < Duration::from_secs(60), "the tour never began");
         std::thread::sleep(Duration::from_millis(5));
     }
-    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
     assert!(is_empty(directory.path()), "nothing is left");
 }
