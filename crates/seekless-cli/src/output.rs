@@ -11,16 +11,16 @@ use std::time::{Duration, Instant};
 
 /// Writes `value` to standard output as one indented JSON document.
 pub fn json<T: Serialize>(value: &T) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, value).map_err(std::io::Error::from)?;
-    writeln!(out)?;
-    Ok(())
+    let mut text = serde_json::to_string_pretty(value)?;
+    text.push('\n');
+    self::text(&text)
 }
 
 /// Writes `text` to standard output.
 pub fn text(text: &str) -> anyhow::Result<()> {
-    std::io::stdout().lock().write_all(text.as_bytes())?;
-    Ok(())
+    let mut out = std::io::stdout().lock();
+    // Flushed here: what is left in the buffer at exit would be lost without a word.
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
 }
 
 /// Writes `bytes` to `path`, which appears whole or not at all.

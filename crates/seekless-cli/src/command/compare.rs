@@ -87,7 +87,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.json {
         output::json(&comparison)?;
     } else {
-        output::text(&report(&comparison))?;
+        output::text(&report(&comparison, args.drop_all_caches))?;
     }
     let too_slow = args.fail_if_slower.is_some_and(|percent| comparison.is_slower_by(percent));
     Ok(if too_slow { ExitCode::from(1) } else { ExitCode::SUCCESS })
@@ -103,11 +103,11 @@ fn parse_percent(text: &str) -> Result<f64, String> {
 }
 
 /// The whole report as text.
-fn report(comparison: &Comparison) -> String {
+fn report(comparison: &Comparison, drop_all: bool) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "{}", what(comparison));
     left_out(&mut text, comparison);
-    let _ = writeln!(text, "{}", coldness(comparison));
+    let _ = writeln!(text, "{}", coldness(comparison, drop_all));
     if let Some(device) = &comparison.device {
         let _ = writeln!(text, "on a modelled device: {device}");
     }
@@ -157,26 +157,41 @@ fn counted(count: u64, what: &str) -> String {
 }
 
 /// What was cached at the start, and how cold the trials were.
-fn coldness(comparison: &Comparison) -> String {
-    let mut left = Coldness::default();
-    comparison.rivals.iter().for_each(|rival| left.merge(rival.least_cold.clone()));
+fn coldness(comparison: &Comparison, drop_all: bool) -> String {
+    let left = least_cold(&comparison.rivals);
     let dropped = match (left.could_not_drop, left.unknown) {
         (0, 0) => "dropped before each trial".to_owned(),
         (0, unknown) => {
             format!("dropped, but of {} files the kernel does not say what is left", format_count(unknown))
         }
         _ => format!(
-            "dropped but for {} that another program uses, such as {}",
+            "dropped but for {} that is in use elsewhere or lies in memory (tmpfs), such as {}",
             format_bytes(left.resident_bytes_after_drop),
             left.could_not_drop_examples.join(", ")
         ),
     };
-    let names = if left.metadata_dropped { "" } else { "; directories and inodes may stay cached" };
+    let names = match (left.metadata_dropped, drop_all) {
+        (true, _) => "",
+        (false, true) => "; --drop-all-caches needs root, so directories and inodes may stay cached",
+        (false, false) => "; directories and inodes may stay cached",
+    };
     format!(
         "cached at the start: {} of the loose files, {} of the pack; {dropped}{names}",
         of(&comparison.loose_at_start),
         of(&comparison.pack_at_start)
     )
+}
+
+/// The loose files and the pack, each at its least cold; several rivals read the one pack.
+fn least_cold(rivals: &[Figures]) -> Coldness {
+    let warmth = |coldness: &&Coldness| (coldness.resident_bytes_after_drop, coldness.unknown);
+    let (loose, packed) = rivals.split_at(rivals.len().min(1));
+    let mut left = Coldness::default();
+    for side in [loose, packed] {
+        let least = side.iter().map(|rival| &rival.least_cold).max_by_key(warmth);
+        least.into_iter().for_each(|least| left.merge(least.clone()));
+    }
+    left
 }
 
 fn of(start: &Coldness) -> String {
@@ -197,13 +212,18 @@ pub(crate) fn rivals_table(rivals: &[Figures]) -> String {
         vec![
             rival.name.clone(),
             format_duration(rival.median_ns),
-            format!("{:.1}×", rival.ratio),
+            times(rival.ratio),
             rival.requests.map_or_else(|| "unknown".to_owned(), format_count),
             known_bytes(rival.bytes),
         ]
     };
     let header = ["loaded from", "time", "faster", "requests", "bytes read"];
     seekless::report::table(&header, rivals.iter().map(row).collect())
+}
+
+/// `7.7×`, and `0.04×` rather than `0.0×`.
+pub(crate) fn times(ratio: f64) -> String {
+    if ratio < 0.95 { format!("{ratio:.2}×") } else { format!("{ratio:.1}×") }
 }
 
 /// Draws the rivals' times into `path`, which appears whole or not at all.

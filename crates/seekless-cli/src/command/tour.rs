@@ -1,6 +1,6 @@
 //! `seekless tour`: the whole path on a sample workload, with a before-and-after table.
 
-use super::compare::{draw, rivals_table};
+use super::compare::{draw, rivals_table, times};
 use crate::{interrupt, output};
 use anyhow::Context;
 use seekless::device::DeviceSpec;
@@ -149,7 +149,7 @@ fn ending(done: &Tour, directory: &Path, keep: bool) -> String {
         .map(|rival| BarRow {
             label: rival.name.clone(),
             value: rival.median_ns as f64,
-            figure: format!("{:.1}×", rival.ratio),
+            figure: times(rival.ratio),
         })
         .collect();
     let kept = if keep { format!("Everything is in {}.\n", directory.display()) } else { String::new() };
