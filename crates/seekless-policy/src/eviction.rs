@@ -5,6 +5,7 @@
 
 mod arc;
 mod belady_size;
+mod clock2q_plus;
 mod fifo;
 mod frequency;
 mod fwf;
@@ -19,11 +20,16 @@ mod lru2;
 mod mq;
 mod named;
 mod opt;
+mod probation;
+mod qdlp;
 mod random;
+mod s3_fifo;
+mod sieve;
 mod slru;
 
 pub use arc::Arc;
 pub use belady_size::BeladySize;
+pub use clock2q_plus::{Clock2QPlus, Clock2QPlusShort};
 pub use fifo::Fifo;
 pub use fwf::Fwf;
 pub use gds::Gds;
@@ -37,7 +43,11 @@ pub use lru2::Lru2;
 pub use mq::Mq;
 pub use named::{DynEviction, NAMES, Named, Visitor, named, needs_of, visit};
 pub use opt::Opt;
+pub use probation::Probation;
+pub use qdlp::Qdlp;
 pub use random::Random;
+pub use s3_fifo::{S3Fifo, S3Fifo2024};
+pub use sieve::Sieve;
 pub use slru::Slru;
 
 /// A dense number that the owner of the cache gave to a page or file.

@@ -2,6 +2,7 @@
 
 use super::{Arc, Eviction, Id, Landlord, Lru, Needs, Outcome, Pool, Request};
 use super::{BeladySize, Fifo, Fwf, Gds, Gdsf, Hyperbolic, Lfu, LfuDa, Lru2, Mq, Opt, Random, Slru};
+use super::{Clock2QPlus, Clock2QPlusShort, Qdlp, S3Fifo, S3Fifo2024, Sieve};
 use crate::{Error, ErrorKind, Result};
 
 /// Every name that [`visit`] and [`named`] know. A variant follows the policy's name after `@`.
@@ -26,6 +27,12 @@ pub const NAMES: &[&str] = &[
     "opt",
     "opt@bypass",
     "belady-size",
+    "sieve",
+    "s3-fifo",
+    "s3-fifo@2024",
+    "qdlp",
+    "clock2q+",
+    "clock2q+@short-ghosts",
 ];
 
 /// What the policy called `name` needs of its owner.
@@ -64,6 +71,12 @@ pub fn visit<V: Visitor>(name: &str, capacity: u64, visitor: V) -> Result<V::Out
         "opt" => visitor.visit(Opt::new(capacity)),
         "opt@bypass" => visitor.visit(Opt::with_bypass(capacity)),
         "belady-size" => visitor.visit(BeladySize::new(capacity)),
+        "sieve" => visitor.visit(Sieve::new(capacity)),
+        "s3-fifo" => visitor.visit(S3Fifo::new(capacity)),
+        "s3-fifo@2024" => visitor.visit(S3Fifo2024::new(capacity)),
+        "qdlp" => visitor.visit(Qdlp::new(capacity)),
+        "clock2q+" => visitor.visit(Clock2QPlus::new(capacity)),
+        "clock2q+@short-ghosts" => visitor.visit(Clock2QPlusShort::new(capacity)),
         _ => {
             let message = format!("no policy is called {name:?}; there are {}", NAMES.join(", "));
             return Err(Error::new(ErrorKind::UnknownName, message));

@@ -2,6 +2,7 @@
 
 mod classics;
 mod models;
+mod modern;
 
 use super::*;
 use models::{Model, NaiveArc, NaiveLandlord, NaiveLru};
@@ -94,6 +95,7 @@ fn ghosts_max(name: &str, capacity: u64) -> u64 {
         "arc" => 2 * capacity.max(1),
         "lru-2" if name.ends_with("@history") => capacity,
         "mq" => 4 * capacity,
+        "s3-fifo" | "qdlp" | "clock2q+" => capacity * 9 / 10,
         _ => 0,
     }
 }

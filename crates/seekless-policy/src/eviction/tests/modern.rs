@@ -1,0 +1,75 @@
+//! The field's newer policies against naive models written from their papers.
+
+mod models;
+
+use super::*;
+use models::{NaiveProbation, NaiveSieve, Trial};
+use proptest::prelude::*;
+
+/// Requests and everything else, for files.
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    prop::collection::vec(step(false), 1..300)
+}
+
+/// The same for pages.
+fn page_steps() -> impl Strategy<Value = Vec<Step>> {
+    prop::collection::vec(step(true), 1..300)
+}
+
+const S3_FIFO: Trial = Trial { ghosts: 90, pass_at: 2, uses_max: 3, fills_main: false, window: 0 };
+const CLOCK2Q_PLUS: Trial = Trial { ghosts: 90, pass_at: 1, uses_max: 1, fills_main: true, window: 50 };
+
+proptest! {
+    #[test]
+    fn sieve_equals_algorithm_1(capacity in 0u64..60, steps in steps()) {
+        check_model(Sieve::new(capacity), NaiveSieve::new(capacity), &steps);
+    }
+
+    #[test]
+    fn s3_fifo_equals_algorithm_1(capacity in 0u64..40, steps in page_steps()) {
+        check_model(S3Fifo::new(capacity), NaiveProbation::new(capacity, S3_FIFO), &steps);
+        let of_2024 = Trial { fills_main: true, ..S3_FIFO };
+        check_model(S3Fifo2024::new(capacity), NaiveProbation::new(capacity, of_2024), &steps);
+    }
+
+    #[test]
+    fn qdlp_equals_three_queues(capacity in 0u64..40, steps in page_steps()) {
+        let qdlp = Trial { pass_at: 1, ..S3_FIFO };
+        check_model(Qdlp::new(capacity), NaiveProbation::new(capacity, qdlp), &steps);
+    }
+
+    #[test]
+    fn clock2q_plus_equals_three_queues_and_a_window(capacity in 0u64..60, steps in page_steps()) {
+        check_model(Clock2QPlus::new(capacity), NaiveProbation::new(capacity, CLOCK2Q_PLUS), &steps);
+        let short = Trial { ghosts: 50, ..CLOCK2Q_PLUS };
+        check_model(Clock2QPlusShort::new(capacity), NaiveProbation::new(capacity, short), &steps);
+    }
+}
+
+/// A policy and its owner after requests for `ids`, each of weight 1.
+fn after<E: Eviction>(mut policy: E, ids: impl IntoIterator<Item = Id>) -> (E, Checker) {
+    let mut owner = Checker::default();
+    policy.grow(IDS);
+    for id in ids {
+        owner.request(&mut policy, &Request::page(id));
+    }
+    (policy, owner)
+}
+
+#[test]
+fn s3_fifo_asks_for_two_uses_on_probation_and_qdlp_for_one() {
+    // Capacity 20: two on probation. Page 0 is used once more, page 1 twice.
+    let ids: Vec<Id> = [0, 0, 1, 1, 1].into_iter().chain(2..22).collect();
+    assert_eq!(after(S3Fifo::new(20), ids.clone()).1.evicted, [0, 2]);
+    assert_eq!(after(Qdlp::new(20), ids).1.evicted, [2, 3]);
+}
+
+#[test]
+fn a_correlated_use_does_not_save_a_page_from_clock2q_plus() {
+    // Capacity 20: two on probation, the newer of them in the window.
+    let fill: Vec<Id> = (0..20).collect();
+    let correlated = [vec![0, 0], fill.clone(), vec![20]].concat();
+    assert_eq!(after(Clock2QPlus::new(20), correlated).1.evicted, [0]);
+    let apart = [fill, vec![0, 20]].concat();
+    assert_eq!(after(Clock2QPlus::new(20), apart).1.evicted, [1]);
+}
