@@ -39,7 +39,10 @@ mod tests {
         let worked = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             let worked = &worked;
-            start(scope, 3, move || drop(worked.fetch_add(1, Ordering::Relaxed))).unwrap();
+            let work = move || {
+                worked.fetch_add(1, Ordering::Relaxed);
+            };
+            start(scope, 3, work).unwrap();
         });
         assert_eq!(worked.into_inner(), 3);
     }
