@@ -32,12 +32,15 @@ pub fn remove_when_interrupted(directory: &Path) -> std::io::Result<Removal> {
     signals.thread_block()?;
     let removal = Removal { begun: Arc::new(AtomicBool::new(false)) };
     let (directory, begun) = (directory.to_path_buf(), Arc::clone(&removal.begun));
-    std::thread::Builder::new().name("seekless-interrupt".to_owned()).spawn(move || {
-        let Ok(signal) = signals.wait() else { return };
-        begun.store(true, Ordering::SeqCst);
-        remove(&directory);
-        std::process::exit(128 + signal as i32);
-    })?;
+    std::thread::Builder::new()
+        .name("seekless-interrupt".to_owned())
+        .spawn(move || {
+            let Ok(signal) = signals.wait() else { return };
+            begun.store(true, Ordering::SeqCst);
+            remove(&directory);
+            std::process::exit(128 + signal as i32);
+        })
+        .map_err(no_thread)?;
     Ok(removal)
 }
 
@@ -71,15 +74,23 @@ pub fn cancel_when_interrupted() -> std::io::Result<Arc<AtomicBool>> {
     signals.thread_block()?;
     let flag = Arc::new(AtomicBool::new(false));
     let cancel = Arc::clone(&flag);
-    std::thread::Builder::new().name("seekless-interrupt".to_owned()).spawn(move || {
-        let Ok(signal) = signals.wait() else { return };
-        SIGNAL.store(signal as i32, Ordering::Relaxed);
-        flag.store(true, Ordering::Relaxed);
-        if let Ok(again) = signals.wait() {
-            std::process::exit(128 + again as i32);
-        }
-    })?;
+    std::thread::Builder::new()
+        .name("seekless-interrupt".to_owned())
+        .spawn(move || {
+            let Ok(signal) = signals.wait() else { return };
+            SIGNAL.store(signal as i32, Ordering::Relaxed);
+            flag.store(true, Ordering::Relaxed);
+            if let Ok(again) = signals.wait() {
+                std::process::exit(128 + again as i32);
+            }
+        })
+        .map_err(no_thread)?;
     Ok(cancel)
+}
+
+fn no_thread(error: std::io::Error) -> std::io::Error {
+    let what = format!("cannot start a thread ({error}): raise the limit of processes (`ulimit -u`)");
+    std::io::Error::new(error.kind(), what)
 }
 
 /// What a job that may be interrupted made; `None`, after saying so, if it was: end with [`exit_code`].

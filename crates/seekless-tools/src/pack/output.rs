@@ -99,8 +99,8 @@ fn named(path: &Path) -> io::Result<(File, TempPath)> {
         .tempfile_in(folder(path));
     match file {
         Ok(file) => Ok(file.into_parts()),
-        // In its own words: the temporary name would only confuse.
-        Err(error) => Err(error.kind().into()),
+        // Without the temporary name, which would only confuse.
+        Err(error) => Err(fs::metadata(folder(path)).err().unwrap_or_else(|| error.kind().into())),
     }
 }
 
@@ -129,6 +129,14 @@ mod tests {
     fn with_a_name(path: &Path, force: bool) -> Output {
         let (file, name) = named(path).expect("a temporary file");
         Output { file, name: Some(name), path: path.to_owned(), force }
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_said_without_the_temporary_name() {
+        use std::error::Error as _;
+        let error = Output::create(Path::new("/nowhere/x.zip"), false).err().expect("no such folder");
+        let cause = error.source().expect("the kernel's word").to_string();
+        assert_eq!(cause, "No such file or directory (os error 2)");
     }
 
     #[test]
