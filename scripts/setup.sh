@@ -23,10 +23,10 @@ debian() {
 # What a build needs: Linux, cargo (the toolchain file pins the version) and a C compiler for libdeflate, liblzma and zstd.
 setup_build() {
     [ "$(uname -s)" = Linux ] || need "needs Linux (this is $(uname -s))"
-    if ! command -v cargo >/dev/null 2>&1 && [ -x "$HOME/.cargo/bin/cargo" ]; then
+    if ! command -v cargo >/dev/null 2>&1 && [ -x "${HOME-}/.cargo/bin/cargo" ]; then
         export PATH="$HOME/.cargo/bin:$PATH"
     fi
-    command -v cargo >/dev/null 2>&1 || need "cargo is missing: install Rust from your distribution's rustup, then run this again"
+    debian cargo rustup || need "cargo is missing: install Rust from your distribution's rustup, then run this again"
     debian cc gcc libc6-dev || need "a C compiler is missing: install gcc"
 }
 

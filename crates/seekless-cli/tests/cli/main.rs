@@ -2,6 +2,7 @@
 
 mod compare;
 mod pack;
+mod scripts;
 mod tour;
 mod trace;
 
