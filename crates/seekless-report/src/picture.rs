@@ -94,7 +94,8 @@ fn figure(seconds: f64, before: f64, is_before: bool) -> String {
     }
     let time = units::format_duration((seconds * 1e9) as u64);
     let ratio = before / seconds;
-    if is_before || !ratio.is_finite() { time } else { format!("{time}  ({ratio:.1}×)") }
+    let digits = if ratio < 0.95 { 2 } else { 1 }; // else a slow pack would be 0.0×
+    if is_before || !ratio.is_finite() { time } else { format!("{time}  ({ratio:.digits$}×)") }
 }
 
 /// Lines of at most `characters` characters, broken at spaces; a longer word is broken where it must be.

@@ -71,3 +71,9 @@ fn wrapping_keeps_every_letter() {
     assert_eq!(wrap(&"y".repeat(10), 8).concat(), "y".repeat(10));
     assert!(wrap("", 8).is_empty());
 }
+
+#[test]
+fn a_pack_that_loses_by_far_is_not_zero_times_as_fast() {
+    let svg = before_after_svg("x", &[("loose", 0.01), ("pack", 0.3)], "");
+    assert!(svg.contains("(0.03×)"), "{svg}");
+}
