@@ -183,6 +183,7 @@ impl<E: Eviction> Cache<E> {
     pub fn flush(&mut self, chosen: impl FnMut(Id) -> bool, out: &mut Vec<Command>) {
         for id in self.frames.take(chosen) {
             self.frames.clean(id);
+            self.policy.cleaned(id);
             self.frames.states[id as usize] |= IN_WRITE_BACK;
             out.push(Command::WriteBack(id));
         }

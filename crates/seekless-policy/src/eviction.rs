@@ -5,7 +5,12 @@
 
 mod arc;
 mod belady_size;
+mod car;
+mod cflru;
+mod clock;
 mod clock2q_plus;
+mod clock_pro;
+mod fab;
 mod fifo;
 mod frequency;
 mod fwf;
@@ -17,19 +22,30 @@ mod lfu;
 mod lfu_da;
 mod lru;
 mod lru2;
+mod lru_wsr;
 mod mq;
 mod named;
 mod opt;
 mod probation;
 mod qdlp;
 mod random;
+mod random2;
+mod rrip;
 mod s3_fifo;
 mod sieve;
 mod slru;
+mod spatial_clock;
+mod two_queue;
+mod two_queue_simple;
 
 pub use arc::Arc;
 pub use belady_size::BeladySize;
+pub use car::Car;
+pub use cflru::Cflru;
+pub use clock::{Clock, ClockOzen};
+pub use clock_pro::{ClockPro, ClockProOzen};
 pub use clock2q_plus::{Clock2QPlus, Clock2QPlusShort};
+pub use fab::Fab;
 pub use fifo::Fifo;
 pub use fwf::Fwf;
 pub use gds::Gds;
@@ -39,6 +55,7 @@ pub use landlord::Landlord;
 pub use lfu::Lfu;
 pub use lfu_da::LfuDa;
 pub use lru::Lru;
+pub use lru_wsr::LruWsr;
 pub use lru2::Lru2;
 pub use mq::Mq;
 pub use named::{DynEviction, NAMES, Named, Visitor, named, needs_of, visit};
@@ -46,9 +63,14 @@ pub use opt::Opt;
 pub use probation::Probation;
 pub use qdlp::Qdlp;
 pub use random::Random;
+pub use random2::{Random2, Random2Ozen};
+pub use rrip::Rrip;
 pub use s3_fifo::{S3Fifo, S3Fifo2024};
 pub use sieve::Sieve;
 pub use slru::Slru;
+pub use spatial_clock::{SpatialClock, SpatialClockOzen};
+pub use two_queue::TwoQueue;
+pub use two_queue_simple::TwoQueueSimple;
 
 /// A dense number that the owner of the cache gave to a page or file.
 pub type Id = u32;
@@ -180,6 +202,8 @@ pub trait Eviction {
     fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P);
     /// Invalidated, or its fill failed: forgets `id` without calling `evict` or `forget`. An id it does not know is no error.
     fn remove(&mut self, id: Id);
+    /// The owner has written `id` back: it is clean until the next write. Only policies that say [`Needs::state`] care.
+    fn cleaned(&mut self, _id: Id) {}
     /// Weight of all that is resident; never above the capacity.
     fn resident_weight(&self) -> u64;
 }

@@ -6,8 +6,9 @@
 //! - [`eviction`]: the rule that picks what leaves a cache, one policy a file;
 //! - [`cache`]: the cache that the simulator and the live engine both drive;
 //! - [`ordering`]: which file comes after which in an archive;
+//! - [`ahead`]: what to read around an entry that was asked for;
 //! - [`extents`]: which reads fetch a set of archive entries at least cost;
-//! - [`list`], [`queues`], [`heap`], [`bits`], [`sample`], [`weights`]: the arrays over dense ids that policies are made of.
+//! - [`list`], [`queues`], [`heap`], [`key_order`], [`bits`], [`sample`], [`lehmer`], [`weights`]: the arrays over dense ids that policies are made of.
 //!
 //! ```
 //! use seekless_policy::cache::{Cache, Config};
@@ -24,12 +25,15 @@
 
 #![forbid(unsafe_code)]
 
+pub mod ahead;
 pub mod bits;
 pub mod cache;
 mod error;
 pub mod eviction;
 pub mod extents;
 pub mod heap;
+pub mod key_order;
+pub mod lehmer;
 pub mod list;
 pub mod ordering;
 pub mod queues;

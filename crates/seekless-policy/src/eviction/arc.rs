@@ -31,6 +31,7 @@ const CAPACITY_MAX: u64 = u64::MAX / 4;
 /// The paper knows only pages. For files each |list| is its weight, an adaptation step is scaled by the request's weight,
 /// and each single removal becomes "until it fits"; with all weights 1 it is the paper's algorithm, step by step.
 /// [`Use::FirstUse`] promotes nothing. Cost is ignored. A hit keeps the weight that was admitted.
+/// [`Arc::as_published`] is Ozen's program.
 #[derive(Clone, Debug)]
 pub struct Arc {
     capacity: u64,
@@ -43,6 +44,8 @@ pub struct Arc {
     /// Weight of each list.
     sizes: [u64; 4],
     weights: Weights,
+    /// Ozen's program rounds the steps down.
+    whole_steps: bool,
 }
 
 impl Arc {
@@ -56,7 +59,14 @@ impl Arc {
             places: Vec::new(),
             sizes: [0; 4],
             weights: Weights::new(),
+            whole_steps: false,
         }
+    }
+
+    /// As Ozen's program has it: the target moves by whole numbers.
+    #[must_use]
+    pub fn as_published(capacity: u64) -> Self {
+        Self { whole_steps: true, ..Self::new(capacity) }
     }
 
     fn used(&self) -> u64 {
@@ -88,7 +98,10 @@ impl Arc {
     /// Cases II and III: what left too early comes back, to T2.
     fn ghost_hit<P: Pool + ?Sized>(&mut self, request: &Request, ghosts: usize, pool: &mut P) {
         let (mine, other) = (self.sizes[ghosts].max(1), self.sizes[B1 + B2 - ghosts]);
-        let step = request.weight as f64 * mine.max(other) as f64 / mine as f64;
+        let step = match self.whole_steps {
+            true => (request.weight * (other / mine).max(1)) as f64,
+            false => request.weight as f64 * mine.max(other) as f64 / mine as f64,
+        };
         self.target = match ghosts {
             B1 => (self.target + step).min(self.capacity as f64),
             _ => (self.target - step).max(0.0),

@@ -2,8 +2,13 @@
 
 use super::{Arc, Eviction, Id, Landlord, Lru, Needs, Outcome, Pool, Request};
 use super::{BeladySize, Fifo, Fwf, Gds, Gdsf, Hyperbolic, Lfu, LfuDa, Lru2, Mq, Opt, Random, Slru};
+use super::{Car, Cflru, Clock, ClockOzen, ClockPro, ClockProOzen, Fab, LruWsr, Random2, Random2Ozen, Rrip};
 use super::{Clock2QPlus, Clock2QPlusShort, Qdlp, S3Fifo, S3Fifo2024, Sieve};
+use super::{SpatialClock, SpatialClockOzen, TwoQueue, TwoQueueSimple};
 use crate::{Error, ErrorKind, Result};
+
+/// Seed of the bimodal insertions.
+const RRIP_SEED: u64 = 3;
 
 /// Every name that [`visit`] and [`named`] know. A variant follows the policy's name after `@`.
 pub const NAMES: &[&str] = &[
@@ -27,6 +32,30 @@ pub const NAMES: &[&str] = &[
     "opt",
     "opt@bypass",
     "belady-size",
+    "clock",
+    "clock@read-hits",
+    "clock@ozen",
+    "2q",
+    "2q@simple",
+    "2q@ozen",
+    "clock-pro",
+    "clock-pro@ozen",
+    "rrip",
+    "brrip",
+    "brrip@alone",
+    "brrip@ozen",
+    "cflru",
+    "lru-wsr",
+    "fab",
+    "fab@ozen",
+    "spatial-clock",
+    "spatial-clock@ozen",
+    "arc@ozen",
+    "car",
+    "car@read-hits",
+    "car@ozen",
+    "random2",
+    "random2@ozen",
     "sieve",
     "s3-fifo",
     "s3-fifo@2024",
@@ -71,6 +100,30 @@ pub fn visit<V: Visitor>(name: &str, capacity: u64, visitor: V) -> Result<V::Out
         "opt" => visitor.visit(Opt::new(capacity)),
         "opt@bypass" => visitor.visit(Opt::with_bypass(capacity)),
         "belady-size" => visitor.visit(BeladySize::new(capacity)),
+        "clock" => visitor.visit(Clock::new(capacity)),
+        "clock@read-hits" => visitor.visit(Clock::read_hits_only(capacity)),
+        "clock@ozen" => visitor.visit(ClockOzen::new(capacity)),
+        "2q" => visitor.visit(TwoQueue::new(capacity)),
+        "2q@simple" => visitor.visit(TwoQueueSimple::new(capacity)),
+        "2q@ozen" => visitor.visit(TwoQueue::as_published(capacity)),
+        "clock-pro" => visitor.visit(ClockPro::new(capacity)),
+        "clock-pro@ozen" => visitor.visit(ClockProOzen::new(capacity)),
+        "rrip" => visitor.visit(Rrip::new(capacity)),
+        "brrip" => visitor.visit(Rrip::duel(capacity, RRIP_SEED)),
+        "brrip@alone" => visitor.visit(Rrip::bimodal(capacity, RRIP_SEED)),
+        "brrip@ozen" => visitor.visit(Rrip::bimodal_as_published(capacity)),
+        "cflru" => visitor.visit(Cflru::new(capacity)),
+        "lru-wsr" => visitor.visit(LruWsr::new(capacity)),
+        "fab" => visitor.visit(Fab::new(capacity)),
+        "fab@ozen" => visitor.visit(Fab::as_published(capacity)),
+        "spatial-clock" => visitor.visit(SpatialClock::new(capacity)),
+        "spatial-clock@ozen" => visitor.visit(SpatialClockOzen::new(capacity)),
+        "arc@ozen" => visitor.visit(Arc::as_published(capacity)),
+        "car" => visitor.visit(Car::new(capacity)),
+        "car@read-hits" => visitor.visit(Car::read_hits_only(capacity)),
+        "car@ozen" => visitor.visit(Car::as_published(capacity)),
+        "random2" => visitor.visit(Random2::new(capacity)),
+        "random2@ozen" => visitor.visit(Random2Ozen::new(capacity)),
         "sieve" => visitor.visit(Sieve::new(capacity)),
         "s3-fifo" => visitor.visit(S3Fifo::new(capacity)),
         "s3-fifo@2024" => visitor.visit(S3Fifo2024::new(capacity)),
@@ -98,6 +151,8 @@ pub trait DynEviction: Send {
     fn set_capacity_dyn(&mut self, capacity: u64, pool: &mut dyn Pool);
     /// As [`Eviction::remove`].
     fn remove_dyn(&mut self, id: Id);
+    /// As [`Eviction::cleaned`].
+    fn cleaned_dyn(&mut self, id: Id);
     /// As [`Eviction::resident_weight`].
     fn resident_weight_dyn(&self) -> u64;
 }
@@ -125,6 +180,10 @@ impl<E: Eviction + Send> DynEviction for E {
 
     fn remove_dyn(&mut self, id: Id) {
         self.remove(id);
+    }
+
+    fn cleaned_dyn(&mut self, id: Id) {
+        self.cleaned(id);
     }
 
     fn resident_weight_dyn(&self) -> u64 {
@@ -190,6 +249,10 @@ impl Eviction for Named {
 
     fn remove(&mut self, id: Id) {
         self.policy.remove_dyn(id);
+    }
+
+    fn cleaned(&mut self, id: Id) {
+        self.policy.cleaned_dyn(id);
     }
 
     fn resident_weight(&self) -> u64 {

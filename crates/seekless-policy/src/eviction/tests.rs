@@ -92,7 +92,9 @@ fn step(unit: bool) -> impl Strategy<Value = Step> {
 /// The bound on ghosts that each policy declares, in units of weight. A policy that is not named here has none.
 fn ghosts_max(name: &str, capacity: u64) -> u64 {
     match name.split('@').next().unwrap() {
-        "arc" => 2 * capacity.max(1),
+        "arc" | "car" => 2 * capacity.max(1),
+        "2q" if name != "2q@simple" => (capacity / 2).max(1),
+        "clock-pro" => capacity,
         "lru-2" if name.ends_with("@history") => capacity,
         "mq" => 4 * capacity,
         "s3-fifo" | "qdlp" | "clock2q+" => capacity * 9 / 10,

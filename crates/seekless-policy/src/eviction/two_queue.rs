@@ -1,0 +1,187 @@
+//! 2Q: a page must be asked for again, after a while, to be kept.
+
+use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use crate::list::Lists;
+use crate::weights::Weights;
+
+/// Resident, came lately: a FIFO.
+const A1IN: usize = 0;
+/// Resident, came back: LRU.
+const AM: usize = 1;
+/// In no list.
+const NOWHERE: u8 = 2;
+/// Remembers which pages left A1in.
+const A1OUT: usize = 0;
+
+/// 2Q, full version (Johnson and Shasha, "2Q: a low overhead high performance buffer management replacement algorithm",
+/// VLDB 1994, section 3.2): Kin a quarter, Kout half of the capacity.
+///
+/// - **Idea:** requests close together are one use. A newcomer passes through a short FIFO where hits count for nothing;
+///   after that a ghost of it stays, and only a request that meets the ghost brings the page to the LRU list proper.
+/// - **Cost per request:** O(1).
+/// - **Memory:** 17 bytes an id, 25 once a weight other than 1 was seen.
+/// - **Ghosts:** at most half the capacity.
+/// - **Shines** on scans and on correlated requests (the sectors of a page, the rows of a block), as in B-trees.
+///   **Fails** where the second use comes later than A1in and A1out last, and its two sizes do not adapt.
+///
+/// Weights: a queue's size is its weight; evicts until the newcomer fits. [`Use::FirstUse`] promotes nothing. Cost is
+/// ignored. [`TwoQueue::as_published`] is Ozen's program; [`TwoQueueSimple`](super::TwoQueueSimple) the paper's
+/// simplified version.
+#[derive(Clone, Debug)]
+pub struct TwoQueue {
+    capacity: u64,
+    lists: Lists<2>,
+    places: Vec<u8>,
+    /// Weight of A1in and Am.
+    sizes: [u64; 2],
+    ghosts: Lists<1>,
+    ghost_weight: u64,
+    /// Ozen's program leaves a promoted page in A1out until it ages out.
+    keep_promoted: bool,
+    weights: Weights,
+}
+
+impl TwoQueue {
+    /// An empty cache of `capacity` units of weight.
+    #[must_use]
+    pub fn new(capacity: u64) -> Self {
+        Self {
+            capacity,
+            lists: Lists::new(),
+            places: Vec::new(),
+            sizes: [0; 2],
+            ghosts: Lists::new(),
+            ghost_weight: 0,
+            keep_promoted: false,
+            weights: Weights::new(),
+        }
+    }
+
+    /// As Ozen's program has it: a page that is promoted keeps its place in A1out, where it takes the room of a ghost.
+    #[must_use]
+    pub fn as_published(capacity: u64) -> Self {
+        Self { keep_promoted: true, ..Self::new(capacity) }
+    }
+
+    fn place(&mut self, list: usize, id: Id) {
+        self.lists.push_front(list, id);
+        self.places[id as usize] = list as u8;
+        self.sizes[list] += self.weights.get(id);
+    }
+
+    fn displace(&mut self, id: Id) -> usize {
+        let list = std::mem::replace(&mut self.places[id as usize], NOWHERE) as usize;
+        self.lists.unlink(id);
+        self.sizes[list] -= self.weights.get(id);
+        list
+    }
+
+    fn drop_ghost(&mut self, id: Id) {
+        self.ghosts.unlink(id);
+        self.ghost_weight -= self.weights.get(id);
+    }
+
+    /// Holds A1out to half the capacity.
+    fn trim_ghosts<P: Pool + ?Sized>(&mut self, pool: &mut P) {
+        while self.ghost_weight > self.capacity / 2 {
+            let Some(oldest) = self.ghosts.back(A1OUT) else { return };
+            self.drop_ghost(oldest);
+            if self.places[oldest as usize] == NOWHERE {
+                pool.forget(oldest);
+            }
+        }
+    }
+
+    #[inline]
+    fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
+        while self.resident_weight() > self.capacity.saturating_sub(weight) {
+            if !self.evict_one(pool) {
+                return;
+            }
+        }
+    }
+
+    fn admit<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) {
+        let id = request.id;
+        let seen = self.ghosts.contains(id);
+        if seen && !self.keep_promoted {
+            self.drop_ghost(id);
+        }
+        self.make_room(request.weight, pool);
+        if self.ghosts.contains(id) {
+            // Its weight may have changed since it left.
+            self.ghost_weight = self.ghost_weight - self.weights.get(id) + request.weight;
+        }
+        self.weights.set(id, request.weight);
+        self.place(if seen { AM } else { A1IN }, id);
+        self.trim_ghosts(pool);
+    }
+}
+
+impl Eviction for TwoQueue {
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    fn grow(&mut self, ids: u32) {
+        if ids as usize > self.places.len() {
+            self.places.resize(ids as usize, NOWHERE);
+        }
+        self.lists.grow(ids);
+        self.ghosts.grow(ids);
+        self.weights.grow(ids);
+    }
+
+    #[inline]
+    fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
+        let place = self.places[request.id as usize];
+        if place != NOWHERE {
+            if place as usize == AM && request.kind != Use::FirstUse {
+                self.lists.move_to_front(AM, request.id);
+            }
+            return Outcome::Hit;
+        }
+        if request.weight > self.capacity {
+            return Outcome::Bypassed;
+        }
+        self.admit(request, pool);
+        Outcome::Admitted
+    }
+
+    /// The paper's "reclaimfor": from A1in, with a ghost, if that is over its share, else from Am, without.
+    fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
+        let from_a1in = self.sizes[A1IN] > self.capacity / 4 || self.lists.is_empty(AM);
+        let Some(victim) = self.lists.back(if from_a1in { A1IN } else { AM }) else {
+            return false;
+        };
+        self.displace(victim);
+        pool.evict(victim);
+        if from_a1in {
+            self.ghosts.push_front(A1OUT, victim);
+            self.ghost_weight += self.weights.get(victim);
+            self.trim_ghosts(pool);
+        } else if !self.ghosts.contains(victim) {
+            pool.forget(victim);
+        }
+        true
+    }
+
+    fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
+        self.capacity = capacity;
+        self.make_room(0, pool);
+        self.trim_ghosts(pool);
+    }
+
+    fn remove(&mut self, id: Id) {
+        if self.places[id as usize] != NOWHERE {
+            self.displace(id);
+        }
+        if self.ghosts.contains(id) {
+            self.drop_ghost(id);
+        }
+    }
+
+    fn resident_weight(&self) -> u64 {
+        self.sizes[A1IN] + self.sizes[AM]
+    }
+}

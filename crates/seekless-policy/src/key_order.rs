@@ -1,0 +1,174 @@
+//! Ids in the order of their keys: neighbours by links, places by search, in arrays that are split as they fill.
+//!
+//! A flat sorted array costs O(n) an insert, a tree a cache miss a level. This is a sorted array of *runs*, each a short
+//! sorted array: a search is two binary searches, an insert moves at most half a run.
+
+use crate::eviction::Id;
+use crate::list::Lists;
+
+const ALL: usize = 0;
+/// A run is split when it holds this many.
+const RUN_MAX: usize = 256;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    key: u64,
+    id: Id,
+}
+
+/// A set of ids sorted by key, and by id where keys are equal. 16 bytes an id, and 16 to 32 a member.
+#[derive(Clone, Debug, Default)]
+pub struct KeyOrder {
+    links: Lists<1>,
+    keys: Vec<u64>,
+    /// Sorted runs, none empty, each before the next.
+    runs: Vec<Vec<Entry>>,
+}
+
+impl KeyOrder {
+    /// No members, over no ids.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes room for ids below `ids`; never shrinks.
+    pub fn grow(&mut self, ids: u32) {
+        self.links.grow(ids);
+        if ids as usize > self.keys.len() {
+            self.keys.resize(ids as usize, 0);
+        }
+    }
+
+    /// Whether `id` is a member.
+    #[inline]
+    #[must_use]
+    pub fn contains(&self, id: Id) -> bool {
+        self.links.contains(id)
+    }
+
+    /// The key that `id` was last inserted with.
+    #[inline]
+    #[must_use]
+    pub fn key(&self, id: Id) -> u64 {
+        self.keys[id as usize]
+    }
+
+    /// The member with the least key.
+    #[inline]
+    #[must_use]
+    pub fn first(&self) -> Option<Id> {
+        self.links.front(ALL)
+    }
+
+    /// The member with the greatest key.
+    #[inline]
+    #[must_use]
+    pub fn last(&self) -> Option<Id> {
+        self.links.back(ALL)
+    }
+
+    /// The member after this one.
+    #[inline]
+    #[must_use]
+    pub fn after(&self, id: Id) -> Option<Id> {
+        self.links.after(id)
+    }
+
+    /// The member before this one.
+    #[inline]
+    #[must_use]
+    pub fn before(&self, id: Id) -> Option<Id> {
+        self.links.before(id)
+    }
+
+    /// The first member whose key is `key` or greater.
+    #[must_use]
+    pub fn at_or_after(&self, key: u64) -> Option<Id> {
+        let (run, at) = self.position(Entry { key, id: 0 });
+        self.successor(run, at)
+    }
+
+    /// Adds an id that is no member.
+    pub fn insert(&mut self, id: Id, key: u64) {
+        let entry = Entry { key, id };
+        self.keys[id as usize] = key;
+        let (run, at) = self.position(entry);
+        match self.successor(run, at) {
+            Some(next) => self.links.insert_before(next, id),
+            None => self.links.push_back(ALL, id),
+        }
+        match self.runs.get_mut(run) {
+            Some(entries) => entries.insert(at, entry),
+            None => self.runs.push(vec![entry]),
+        }
+        if self.runs[run].len() == RUN_MAX {
+            let upper = self.runs[run].split_off(RUN_MAX / 2);
+            self.runs.insert(run + 1, upper);
+        }
+    }
+
+    /// Removes `id`; false if it is no member.
+    pub fn remove(&mut self, id: Id) -> bool {
+        if !self.contains(id) {
+            return false;
+        }
+        self.links.unlink(id);
+        let (run, at) = self.position(Entry { key: self.key(id), id });
+        self.runs[run].remove(at);
+        if self.runs[run].is_empty() {
+            self.runs.remove(run);
+        }
+        true
+    }
+
+    /// Run and place in it where `entry` is or belongs. The last run also takes what is beyond it.
+    fn position(&self, entry: Entry) -> (usize, usize) {
+        let after = self.runs.partition_point(|run| run[0] <= entry);
+        let run = after.saturating_sub(1);
+        let at = self.runs.get(run).map_or(0, |entries| entries.partition_point(|other| *other < entry));
+        (run, at)
+    }
+
+    fn successor(&self, run: usize, at: usize) -> Option<Id> {
+        let here = self.runs.get(run)?.get(at);
+        here.or_else(|| self.runs.get(run + 1)?.first()).map(|entry| entry.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn equals_a_sorted_set(
+            steps in prop::collection::vec((0u8..4, 0u32..3000, 0u64..500), 0..3000),
+            probes in prop::collection::vec(0u64..500, 1..20),
+        ) {
+            let (mut order, mut model) = (KeyOrder::new(), BTreeSet::new());
+            order.grow(3000);
+            for (what, id, key) in steps {
+                match (what, order.contains(id)) {
+                    (0, true) => { order.remove(id); model.remove(&(order.key(id), id)); }
+                    (_, true) => {}
+                    (_, false) => { order.insert(id, key); model.insert((key, id)); }
+                }
+            }
+            let mut at = order.first();
+            for (key, id) in &model {
+                prop_assert_eq!(at, Some(*id));
+                prop_assert_eq!(order.key(*id), *key);
+                at = order.after(*id);
+            }
+            prop_assert_eq!(at, None);
+            prop_assert_eq!(order.last(), model.last().map(|entry| entry.1));
+            for key in probes {
+                let wanted = model.range((key, 0)..).next().map(|entry| entry.1);
+                prop_assert_eq!(order.at_or_after(key), wanted);
+            }
+        }
+    }
+}
