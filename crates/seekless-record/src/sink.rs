@@ -3,6 +3,7 @@
 
 use hashbrown::HashMap;
 use seekless_trace::{Access, FileId, SpoolWriter};
+use std::rc::Rc;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -45,8 +46,8 @@ pub(crate) struct Written {
 pub(crate) struct Sink {
     shared: Arc<Shared>,
     writer: Option<JoinHandle<Written>>,
-    numbers: HashMap<Vec<u8>, FileId, foldhash::fast::RandomState>,
-    names: Vec<Vec<u8>>,
+    numbers: HashMap<Rc<[u8]>, FileId, foldhash::fast::RandomState>,
+    names: Vec<Rc<[u8]>>,
 }
 
 impl Sink {
@@ -65,9 +66,10 @@ impl Sink {
             return *number;
         }
         let number = self.names.len() as FileId;
-        self.names.push(name.to_vec());
-        self.numbers.insert(name.to_vec(), number);
-        self.shared.lock().names.push(seekless_trace::escape_path(name));
+        let name: Rc<[u8]> = name.into();
+        self.names.push(Rc::clone(&name));
+        self.shared.lock().names.push(seekless_trace::escape_path(&name));
+        self.numbers.insert(name, number);
         number
     }
 

@@ -1,6 +1,7 @@
 //! The file mappings of one address space: they hold a file open after its last descriptor is closed.
 
 use crate::descriptions::DescriptionId;
+use std::collections::BTreeMap;
 
 /// One mapped range of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,10 +16,16 @@ pub(crate) struct Mapping {
 /// The mappings, each a holder of its description.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Space {
-    pub(crate) mappings: Vec<Mapping>,
+    /// By start; disjoint.
+    mappings: BTreeMap<u64, Mapping>,
 }
 
 impl Space {
+    /// Puts a mapping in a place from which others have been taken out.
+    pub(crate) fn map(&mut self, mapping: Mapping) {
+        self.mappings.insert(mapping.start, mapping);
+    }
+
     /// Takes a range out. What was cut away is pushed to `gone`, the new piece of what was cut in two to `split`.
     pub(crate) fn unmap(
         &mut self,
@@ -27,23 +34,13 @@ impl Space {
         gone: &mut Vec<DescriptionId>,
         split: &mut Vec<DescriptionId>,
     ) {
-        let mut at = 0;
-        while at < self.mappings.len() {
-            let mapping = self.mappings[at];
-            if mapping.start >= end || mapping.end <= start {
-                at += 1;
-                continue;
-            }
-            self.mappings.swap_remove(at);
-            let pieces = [(mapping.start, start.min(mapping.end)), (end.max(mapping.start), mapping.end)];
+        while let Some(mapping) = self.last_below(end).filter(|last| last.end > start && start < end) {
+            self.mappings.remove(&mapping.start);
+            let pieces = [(mapping.start, start), (end, mapping.end)];
             let mut left = 0;
             for (from, to) in pieces.into_iter().filter(|(from, to)| from < to) {
-                self.mappings.push(Mapping {
-                    start: from,
-                    end: to,
-                    offset: mapping.offset + (from - mapping.start),
-                    ..mapping
-                });
+                let offset = mapping.offset + (from - mapping.start);
+                self.map(Mapping { start: from, end: to, offset, ..mapping });
                 left += 1;
             }
             match left {
@@ -56,18 +53,55 @@ impl Space {
 
     /// The mapping that an address lies in.
     pub(crate) fn at(&self, address: u64) -> Option<Mapping> {
-        self.mappings.iter().copied().find(|mapping| (mapping.start..mapping.end).contains(&address))
+        self.last_below(address.saturating_add(1)).filter(|last| address < last.end)
+    }
+
+    /// The descriptions, once for each holder.
+    pub(crate) fn descriptions(&self) -> impl Iterator<Item = DescriptionId> + '_ {
+        self.mappings.values().map(|mapping| mapping.description)
+    }
+
+    fn last_below(&self, end: u64) -> Option<Mapping> {
+        self.mappings.range(..end).next_back().map(|(_, mapping)| *mapping)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_description_a_byte(acts in proptest::collection::vec((0_u64..30, 0_u64..12, any::<bool>()), 0..30)) {
+            let (mut space, mut bytes) = (Space::default(), [None; 64]);
+            let mut holders: BTreeMap<DescriptionId, i32> = BTreeMap::new();
+            for (id, (start, length, maps)) in (0..).zip(acts) {
+                let (mut gone, mut split, end) = (Vec::new(), Vec::new(), start + length);
+                space.unmap(start, end, &mut gone, &mut split);
+                gone.iter().for_each(|id| *holders.get_mut(id).unwrap() -= 1);
+                split.iter().for_each(|id| *holders.get_mut(id).unwrap() += 1);
+                let maps = maps && length > 0;
+                bytes[start as usize..end as usize].fill(maps.then_some((id, start)));
+                if maps {
+                    space.map(Mapping { start, end, description: id, offset: 100 });
+                    holders.insert(id, 1);
+                }
+                for (at, byte) in bytes.iter().enumerate() {
+                    let found = space.at(at as u64).map(|it| (it.description, it.offset + at as u64 - it.start));
+                    prop_assert_eq!(found, byte.map(|(id, first)| (id, 100 + at as u64 - first)));
+                }
+                for (id, count) in &holders {
+                    prop_assert_eq!(space.descriptions().filter(|held| held == id).count() as i32, *count);
+                }
+            }
+        }
+    }
 
     #[test]
     fn cutting_keeps_count_of_holders() {
         let mut space = Space::default();
-        space.mappings.push(Mapping { start: 100, end: 200, description: 7, offset: 1000 });
+        space.map(Mapping { start: 100, end: 200, description: 7, offset: 1000 });
         let (mut gone, mut split) = (Vec::new(), Vec::new());
         space.unmap(120, 130, &mut gone, &mut split);
         assert_eq!((gone.len(), split.as_slice()), (0, &[7][..]));

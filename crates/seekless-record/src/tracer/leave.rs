@@ -157,7 +157,7 @@ impl Tracer {
         self.unmap(tid, start, end - start); // MAP_FIXED replaces what was there
         if let Some(thread) = self.threads.get(&tid) {
             let description = self.descriptions.hold(id);
-            thread.space.borrow_mut().mappings.push(Mapping { start, end, description, offset });
+            thread.space.borrow_mut().map(Mapping { start, end, description, offset });
         }
     }
 

@@ -132,7 +132,7 @@ impl Tracer {
     fn leave_space(&mut self, space: Rc<RefCell<Space>>, tid: i32) {
         let at = self.moment(tid);
         if let Some(space) = Rc::into_inner(space) {
-            space.into_inner().mappings.into_iter().for_each(|mapping| self.release(mapping.description, at));
+            space.into_inner().descriptions().for_each(|id| self.release(id, at));
         }
     }
 

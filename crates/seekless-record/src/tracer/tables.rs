@@ -111,8 +111,8 @@ impl Tracer {
 
     pub(super) fn copy_of_space(&mut self, space: &RefCell<Space>) -> Rc<RefCell<Space>> {
         let space = space.borrow().clone();
-        for mapping in &space.mappings {
-            self.descriptions.hold(mapping.description);
+        for id in space.descriptions() {
+            self.descriptions.hold(id);
         }
         Rc::new(RefCell::new(space))
     }
