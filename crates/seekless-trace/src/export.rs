@@ -1,4 +1,8 @@
-//! Trace to text: CSV with the names that the importer knows, so that a trace survives the way there and back.
+//! Trace to other formats: CSV with the names that the importer knows, so that a trace survives the way there and back;
+//! Ozen's sector text; and libCacheSim's oracleGeneral.
+
+mod oracle;
+mod ozen;
 
 use crate::atomic::OutputFile;
 use crate::error::{Error, Result};
@@ -7,16 +11,42 @@ use crate::{Access, Columns, Trace, unescape_path};
 use std::io::Write;
 use std::path::Path;
 
-const HEADER: &str = "run,time_ns,pid,tid,op,path,offset,bytes,latency_ns,error,file_bytes,device,inode\n";
+pub use oracle::oracle_general;
+pub(crate) use ozen::POST_CACHE_HEADING;
+pub use ozen::{OzenPages, ozen};
 
-/// Writes all rows of `trace` to the file `out`, which appears whole or not at all. Otherwise as [`csv`].
+/// An exporter: writes rows of a trace, telling how many of how many are done.
+pub type Exporter = fn(&Trace, &mut dyn Write, &mut dyn FnMut(u64, u64)) -> Result<()>;
+
+/// Exports `trace` to the file `out`, which appears whole or not at all, compressed with zstd if its name ends in `.zst`.
 ///
 /// # Errors
-/// As [`csv`]; or the file cannot be created, synced or put in its place.
-pub fn csv_file(trace: &Trace, out: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+/// As the exporter; or the file cannot be created, synced or put in its place.
+pub fn to_file(
+    trace: &Trace,
+    out: &Path,
+    export: Exporter,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<()> {
     let mut file = OutputFile::create(out)?;
-    csv(trace, &mut file, progress)?;
-    file.finish()
+    if out.extension().is_none_or(|ending| ending != "zst") {
+        export(trace, &mut file, progress)?;
+        return file.finish();
+    }
+    let failed = |error| Error::io(out, "could not be compressed", error);
+    let mut encoder = zstd::Encoder::new(file, 0).map_err(failed)?;
+    export(trace, &mut encoder, progress)?;
+    encoder.finish().map_err(failed)?.finish()
+}
+
+const HEADER: &str = "run,time_ns,pid,tid,op,path,offset,bytes,latency_ns,error,file_bytes,device,inode\n";
+
+/// [`csv`] to a file, as [`to_file`].
+///
+/// # Errors
+/// As [`to_file`].
+pub fn csv_file(trace: &Trace, out: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+    to_file(trace, out, csv, progress)
 }
 
 /// Writes all rows of `trace` as CSV: times in nanoseconds, what is unknown empty, paths as the bytes they are.

@@ -1,9 +1,12 @@
-//! Text to trace: CSV with named columns, and lists of ids. Every imported file is one run.
+//! Other formats to trace: CSV with named columns, lists of ids, Ozen's sector text, libCacheSim's oracleGeneral. Every
+//! imported file is one run.
 
 mod csv;
 pub(crate) mod fields;
 mod ids;
 pub(crate) mod number;
+pub(crate) mod oracle;
+mod ozen;
 pub(crate) mod record;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -15,6 +18,8 @@ pub use csv::csv;
 pub(crate) use csv::open;
 pub use fields::{Columns, KNOWN_NAMES};
 pub use ids::ids;
+pub use oracle::oracle_general;
+pub use ozen::ozen;
 
 /// Starts the trace that an import writes.
 fn writer(files: &[PathBuf], out: &Path) -> Result<Writer> {
@@ -113,9 +118,14 @@ impl<'a> Import<'a> {
 
     /// Now and then tells how far the file behind `lines` is.
     fn tick(&mut self, lines: &Lines) {
+        self.tick_at(|| lines.consumed());
+    }
+
+    /// Now and then tells how far a file is, of which `consumed` says how many bytes have been read.
+    fn tick_at(&mut self, consumed: impl FnOnce() -> u64) {
         self.ticks = self.ticks.wrapping_add(1);
         if self.ticks.is_multiple_of(1 << 13) {
-            (self.progress)(self.done + lines.consumed(), self.total);
+            (self.progress)(self.done + consumed(), self.total);
         }
     }
 

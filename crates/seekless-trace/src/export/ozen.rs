@@ -1,0 +1,122 @@
+//! Ozen's text: sectors of a device as his collector writes them, and pages as his simulator does after a cache.
+
+use crate::atomic::OutputFile;
+use crate::error::{Error, ErrorKind, Result};
+use crate::{Batch, Columns, Op, Trace};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The first line of a trace that a cache let through; the numbers that follow are of pages, not of sectors.
+pub(crate) const POST_CACHE_HEADING: &str = "# Post-cache traces";
+const SECTOR_BYTES: i64 = 512;
+const BUFFER_BYTES: usize = 1 << 16;
+
+/// Writes the reads and writes of a trace of one device or file as lines `r N` and `w N`, one for each sector of 512 bytes
+/// that an access touches; offset −1 is sector −1. Calls `progress` with rows done and their sum.
+///
+/// # Errors
+/// The trace cannot be read, or has several files, which the format cannot tell apart; or `out` cannot be written.
+pub fn ozen(trace: &Trace, out: &mut dyn Write, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+    let failed = |error| Error::io(trace.path(), "its sectors could not be written as text", error);
+    let columns = Columns::OP | Columns::FILE | Columns::OFFSET | Columns::BYTES | Columns::ERROR;
+    let mut text = Vec::new();
+    let (mut done, mut device) = (0, None);
+    for batch in trace.scan(columns)? {
+        let batch = batch?;
+        text.clear();
+        for row in 0..batch.rows() {
+            let Some(letter) = letter(&batch, row) else { continue };
+            if *device.get_or_insert(batch.file()[row]) != batch.file()[row] {
+                let message = "names several files, and Ozen's text has one device; use --format csv";
+                return Err(Error::new(ErrorKind::Usage, trace.path(), message));
+            }
+            for sector in sectors(batch.offset()[row], batch.bytes()[row]) {
+                writeln!(text, "{letter} {sector}").map_err(failed)?;
+                if text.len() > BUFFER_BYTES {
+                    out.write_all(&text).map_err(failed)?;
+                    text.clear();
+                }
+            }
+        }
+        out.write_all(&text).map_err(failed)?;
+        done += batch.rows() as u64;
+        progress(done, trace.rows());
+    }
+    Ok(())
+}
+
+fn letter(batch: &Batch, row: usize) -> Option<char> {
+    let letter = match batch.op()[row] {
+        Op::Read | Op::Fault | Op::Load => 'r',
+        Op::Write => 'w',
+        _ => return None,
+    };
+    (batch.error().get(row).is_none() && batch.bytes()[row] > 0).then_some(letter)
+}
+
+/// The sectors that a range touches; `bytes` is not 0.
+fn sectors(offset: i64, bytes: u64) -> std::ops::RangeInclusive<i64> {
+    if offset < 0 {
+        return -1..=-1;
+    }
+    let last = offset.saturating_add_unsigned(bytes - 1);
+    offset / SECTOR_BYTES..=last / SECTOR_BYTES
+}
+
+/// Writes what a cache let through as Ozen's simulator does: a line of heading, then `r N` or `w N`, where N is the number of
+/// a page of 4096 bytes. The file appears whole or not at all.
+#[derive(Debug)]
+pub struct OzenPages {
+    out: OutputFile,
+    text: Vec<u8>,
+    path: PathBuf,
+}
+
+impl OzenPages {
+    /// Starts the file that will appear at `path`.
+    ///
+    /// # Errors
+    /// The folder of `path` is missing or not writable.
+    pub fn create(path: &Path) -> Result<Self> {
+        let text = format!("{POST_CACHE_HEADING}\n").into_bytes();
+        Ok(Self { out: OutputFile::create(path)?, text, path: path.to_owned() })
+    }
+
+    /// Adds a read or write of `page`.
+    ///
+    /// # Errors
+    /// The disk is full.
+    pub fn push(&mut self, write: bool, page: u64) -> Result<()> {
+        let failed = |error| Error::io(&self.path, "could not be written", error);
+        writeln!(self.text, "{} {page}", if write { 'w' } else { 'r' }).map_err(failed)?;
+        if self.text.len() > BUFFER_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// The disk is full or the file could not be synced or renamed; then nothing is left behind.
+    pub fn finish(mut self) -> Result<()> {
+        self.flush()?;
+        self.out.finish()
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let written = self.out.write_all(&self.text);
+        self.text.clear();
+        written.map_err(|error| Error::io(&self.path, "could not be written", error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_touches_each_sector_it_overlaps() {
+        assert_eq!(sectors(4096, 512), 8..=8);
+        assert_eq!(sectors(511, 2), 0..=1);
+        assert_eq!(sectors(0, 4096), 0..=7);
+        assert_eq!(sectors(-1, 512), -1..=-1);
+    }
+}

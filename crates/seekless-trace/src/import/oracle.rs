@@ -1,0 +1,102 @@
+//! libCacheSim's oracleGeneral: records of 24 bytes without a heading, each a request for an object.
+//!
+//! ```text
+//!  0        4                12       16                24   little-endian
+//! ┌────────┬────────────────┬────────┬──────────────────┐
+//! │ u32    │ u64            │ u32    │ i64              │
+//! │ time s │ object         │ bytes  │ next access      │   1-based number of the next request for it, −1 for none
+//! └────────┴────────────────┴────────┴──────────────────┘
+//! ```
+
+use super::{Import, Options, Progress, Report};
+use crate::compressed;
+use crate::error::{Error, Place, Result};
+use crate::{Access, Kind, Op, RunInfo};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+pub(crate) const RECORD_BYTES: usize = 24;
+pub(crate) const SECOND_NS: u64 = 1_000_000_000;
+
+/// One record, without its next access, which is not kept: a simulator computes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    pub(crate) seconds: u32,
+    pub(crate) object: u64,
+    pub(crate) bytes: u32,
+}
+
+impl Record {
+    fn parse(record: &[u8; RECORD_BYTES]) -> Self {
+        let [t0, t1, t2, t3, o0, o1, o2, o3, o4, o5, o6, o7, s0, s1, s2, s3, ..] = *record;
+        Record {
+            seconds: u32::from_le_bytes([t0, t1, t2, t3]),
+            object: u64::from_le_bytes([o0, o1, o2, o3, o4, o5, o6, o7]),
+            bytes: u32::from_le_bytes([s0, s1, s2, s3]),
+        }
+    }
+}
+
+/// Imports oracleGeneral traces (plain, gzip, xz, lzma or zstd) as the trace of ids `out`: each record is a load of its
+/// object, whose name is its number and whose size are its bytes. Every file is one run; time counts from its first record.
+///
+/// # Errors
+/// A file cannot be read or is damaged, or does not end with a whole record.
+pub fn oracle_general(
+    files: &[PathBuf],
+    out: &Path,
+    options: &Options,
+    progress: Progress<'_>,
+) -> Result<Report> {
+    let mut import = Import::new(files, super::writer(files, out)?, Kind::Ids, options, progress);
+    files.iter().try_for_each(|file| import_file(&mut import, file))?;
+    import.finish()
+}
+
+fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {
+    let mut input = compressed::open(path)?;
+    let run = import.report.runs;
+    let (mut started, mut now, mut number) = (None, 0, 0_u64);
+    let mut name = String::new();
+    while let Some(record) = next(&mut *input.reader, path, number)? {
+        let start = *started.get_or_insert(record.seconds);
+        // Requests stay in the order of the file, which is what counts.
+        now = (u64::from(record.seconds.saturating_sub(start)) * SECOND_NS).max(now);
+        name.clear();
+        name.push_str(&record.object.to_string());
+        let file = import.writer.file(&name);
+        let bytes = record.bytes.into();
+        let load =
+            Access { run, time_ns: now, bytes, file_bytes: Some(bytes), ..Access::new(Op::Load, file) };
+        import.writer.push(load)?;
+        number += 1;
+        import.tick_at(|| input.consumed.load(Ordering::Relaxed));
+    }
+    import.add_runs(path, 1);
+    let started = u64::from(started.unwrap_or(0)) * SECOND_NS;
+    if let Some(info) = import.writer.metadata_mut().runs.last_mut() {
+        *info = RunInfo { started_unix_ns: Some(started), ..std::mem::take(info) };
+    }
+    Ok(())
+}
+
+/// The next record; `number` of them came before.
+fn next(reader: &mut dyn Read, path: &Path, number: u64) -> Result<Option<Record>> {
+    let mut record = [0; RECORD_BYTES];
+    let mut filled = 0;
+    let place = Place::Byte(number * RECORD_BYTES as u64);
+    while filled < RECORD_BYTES {
+        match reader.read(&mut record[filled..]) {
+            Ok(0) if filled == 0 => return Ok(None),
+            Ok(0) => {
+                let message = format!("ends within a record of {RECORD_BYTES} bytes; is it oracleGeneral?");
+                return Err(Error::corrupt(path, message).at(place));
+            }
+            Ok(more) => filled += more,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::corrupt(path, "could not be read on").at(place).because(error)),
+        }
+    }
+    Ok(Some(Record::parse(&record)))
+}

@@ -1,0 +1,87 @@
+//! Ozen's sector traces (2018): a line `r N` or `w N` is an access to one sector of a device; all other lines are ignored.
+
+use super::{Import, Options, Progress, Report};
+use crate::error::{Error, ErrorKind, Result};
+use crate::export::POST_CACHE_HEADING;
+use crate::lines::Lines;
+use crate::{Access, FileId, Kind, Op};
+use std::path::{Path, PathBuf};
+
+/// The device's name in the trace: the format has none.
+pub(crate) const DEVICE: &str = "disk";
+const SECTOR_BYTES: i64 = 512;
+const PAGE_BYTES: i64 = 4096;
+
+/// Imports Ozen's sector traces (plain, gzip, xz, lzma or zstd) as the block trace `out`. Every file is one run on the one
+/// device `disk`; the time of a row is its number, in nanoseconds. Sector −1, which lay nowhere, is kept as offset −1. A file
+/// that begins with the heading of post-cache traces counts in pages of 4096 bytes, as his program writes those.
+///
+/// # Errors
+/// A file cannot be read, is damaged or holds no such line; a number is too large for a byte offset.
+pub fn ozen(files: &[PathBuf], out: &Path, options: &Options, progress: Progress<'_>) -> Result<Report> {
+    let mut import = Import::new(files, super::writer(files, out)?, Kind::Blocks, options, progress);
+    let device = import.writer.file(DEVICE);
+    files.iter().try_for_each(|file| import_file(&mut import, device, file))?;
+    import.finish()
+}
+
+fn import_file(import: &mut Import<'_>, device: FileId, path: &Path) -> Result<()> {
+    let mut lines = Lines::open(path)?;
+    let run = import.report.runs;
+    let mut grain = SECTOR_BYTES;
+    let mut number = 0;
+    while lines.advance()? {
+        if lines.number() == 1 && lines.text() == POST_CACHE_HEADING.as_bytes() {
+            grain = PAGE_BYTES;
+        }
+        let Some((op, at)) = access(lines.text()) else { continue };
+        let pushed = offset(at, grain)
+            .ok_or_else(|| lines.malformed(format!("has number {at}, too large for an offset in bytes")))
+            .and_then(|offset| {
+                let bytes = grain.unsigned_abs();
+                import.writer.push(Access { run, time_ns: number, offset, bytes, ..Access::new(op, device) })
+            });
+        number += u64::from(pushed.is_ok());
+        import.forgive(pushed)?;
+        import.tick(&lines);
+    }
+    if number == 0 {
+        let message = "holds no line `r N` or `w N`, expected Ozen's sector text";
+        return Err(Error::new(ErrorKind::NotATrace, path, message));
+    }
+    import.add_runs(path, 1);
+    Ok(())
+}
+
+/// What a line asks for, if it is an access at all.
+fn access(line: &[u8]) -> Option<(Op, i64)> {
+    let (op, number) = match line {
+        [b'r', b' ', number @ ..] => (Op::Read, number),
+        [b'w', b' ', number @ ..] => (Op::Write, number),
+        _ => return None,
+    };
+    Some((op, super::number::signed(number)?)).filter(|&(_, number)| number >= -1)
+}
+
+fn offset(number: i64, grain: i64) -> Option<i64> {
+    if number < 0 { Some(-1) } else { number.checked_mul(grain) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_reads_and_writes_of_sectors_are_accesses() {
+        assert_eq!(access(b"r 114288800"), Some((Op::Read, 114_288_800)));
+        assert_eq!(access(b"w -1"), Some((Op::Write, -1)));
+        for other in ["# nrFileReads = 67402", "r", "r x", "rw 1", "w -2", "read 1", ""] {
+            assert_eq!(access(other.as_bytes()), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn offsets_are_bytes_and_nowhere_stays_nowhere() {
+        assert_eq!((offset(3, 512), offset(-1, 512), offset(i64::MAX, 512)), (Some(1536), Some(-1), None));
+    }
+}
