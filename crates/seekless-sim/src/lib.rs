@@ -17,13 +17,23 @@
 
 #![forbid(unsafe_code)]
 
+mod capacity;
+mod drive;
 mod error;
 mod figures;
+mod memory;
+pub mod post_cache;
 mod requests;
 mod run;
 pub mod score;
+mod unit;
+mod write_back;
 
+pub use capacity::Capacities;
 pub use error::{Error, ErrorKind, Result};
-pub use figures::Figures;
-pub use requests::{Requests, Unit};
-pub use run::{Case, simulate, simulate_all, victims};
+pub use figures::{Figures, Point};
+pub use memory::memory_bytes_max;
+pub use requests::{Lines, Reading, Requests};
+pub use run::{Case, Options, each_case, simulate, simulate_all, simulate_with, victims};
+pub use unit::Unit;
+pub use write_back::{Period, WriteBack};

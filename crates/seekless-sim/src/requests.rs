@@ -1,75 +1,65 @@
-//! A trace as a cache sees it: which page or file is asked for, one after another, by dense ids.
+//! A trace as a cache sees it: which page, file or object is asked for, one after another, by dense ids.
 
+mod future;
+mod joined;
+mod objects;
 mod pages;
+mod reading;
+mod space;
+mod writes;
 
-use crate::{Error, ErrorKind, Result};
-use seekless_policy::eviction::Id;
+use crate::Result;
+use crate::unit::Unit;
+use seekless_policy::eviction::{Id, Needs};
 use seekless_trace::Loads;
-use serde::{Deserialize, Serialize};
-use std::fmt;
+use std::ops::Range;
 use std::path::PathBuf;
-use std::str::FromStr;
+use std::sync::OnceLock;
 
-/// Bytes of a page.
-pub(crate) const PAGE_BYTES: u64 = 4096;
+pub use reading::{Lines, Reading};
+pub(crate) use space::Space;
+use writes::Writes;
 
-/// What a request asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Unit {
-    /// A whole file, which weighs its bytes.
-    File,
-    /// A page of 4096 bytes.
-    Page,
-}
-
-impl fmt::Display for Unit {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(match self {
-            Unit::File => "file",
-            Unit::Page => "page",
-        })
-    }
-}
-
-impl FromStr for Unit {
-    type Err = Error;
-
-    fn from_str(word: &str) -> Result<Self> {
-        match word {
-            "file" => Ok(Unit::File),
-            "page" => Ok(Unit::Page),
-            _ => Err(Error::new(
-                ErrorKind::Usage,
-                format!("no unit is called {word:?}; there are file and page"),
-            )),
-        }
-    }
-}
-
-/// The requests of one or more traces in order. 4 bytes a request, and 8 an id where weights differ.
+/// The requests of one or more traces in order. 4 bytes a request, a bit more where there are writes, 8 where times are
+/// wanted and 4 where a policy must know the future; 8 an id for its key, and 8 where weights differ.
 #[derive(Clone, Debug)]
 pub struct Requests {
     unit: Unit,
     ids: Vec<Id>,
+    /// Which requests write; empty if none does.
+    writes: Writes,
     /// Weight of each id; empty if all weigh 1.
     weights: Vec<u64>,
+    /// Where each page lies; of pages that were read from a trace.
+    space: Option<Space>,
+    /// Time of each request in nanoseconds, runs one after another; empty unless it was asked for.
+    times: Vec<u64>,
+    syncs: Vec<Sync>,
+    unmapped: u64,
     distinct: u32,
     distinct_weight: u64,
+    next_uses: OnceLock<Vec<u32>>,
+}
+
+/// A file was flushed to its device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sync {
+    /// How many requests came before.
+    pub(crate) position: u64,
+    /// Keys of the file's pages.
+    pub(crate) keys: Range<u64>,
 }
 
 impl Requests {
     /// Reads traces (anything that [`open_any`](seekless_trace::open_any) opens) one after another; files are joined by
-    /// name. In file units a request is a load, in page units each page of a read, write or fault is one, and a load only
-    /// where its run has no such calls for the file. `progress` hears of rows.
+    /// name. In file units a request is a load. In page units each page of a read, write or fault is one, and a load only
+    /// where its run has no such calls for the file; a block trace's back-to-back accesses to one page are one. In object
+    /// units each such row is one. `progress` hears of rows. [`Reading::read`] has the choices.
     ///
     /// # Errors
     /// A trace cannot be read, or has more pages or requests than 2^32.
     pub fn read(traces: &[PathBuf], unit: Unit, progress: &mut dyn FnMut(u64, u64)) -> Result<Self> {
-        match unit {
-            Unit::File => Ok(Self::from_loads(&Loads::read(traces)?)),
-            Unit::Page => pages::read(traces, progress),
-        }
+        Reading { unit: Some(unit), ..Reading::default() }.read(traces, progress)
     }
 
     /// The loads of all runs, one run after another; each file weighs the largest size that it was seen with.
@@ -85,18 +75,56 @@ impl Requests {
     /// If a number has no size.
     #[must_use]
     pub fn from_files(files: &[Id], bytes: &[u64]) -> Self {
-        let weights = if bytes.iter().all(|&weight| weight == 1) { Vec::new() } else { bytes.to_vec() };
-        Self::new(Unit::File, files.to_vec(), weights)
+        Self::new(Unit::File, files.to_vec(), bytes.to_vec())
     }
 
-    /// Requests for pages by number.
+    /// Requests for pages by number; neighbours have neighbouring numbers.
     #[must_use]
     pub fn from_pages(pages: Vec<Id>) -> Self {
         Self::new(Unit::Page, pages, Vec::new())
     }
 
-    fn new(unit: Unit, ids: Vec<Id>, weights: Vec<u64>) -> Self {
-        let mut requests = Self { unit, ids, weights, distinct: 0, distinct_weight: 0 };
+    /// The same requests, of which those at `positions` (from 0) write.
+    #[must_use]
+    pub fn with_writes(mut self, positions: impl IntoIterator<Item = usize>) -> Self {
+        positions.into_iter().for_each(|position| self.writes.set(position));
+        self
+    }
+
+    /// The same requests at these times, in nanoseconds and never falling.
+    ///
+    /// # Panics
+    /// If there are not as many times as requests.
+    #[must_use]
+    pub fn with_times(self, times: Vec<u64>) -> Self {
+        assert_eq!(times.len(), self.ids.len(), "a time for each request");
+        Self { times, ..self }
+    }
+
+    /// The same requests, each id weighing 1: capacities then count ids.
+    #[must_use]
+    pub fn with_unit_weights(self) -> Self {
+        let distinct_weight = u64::from(self.distinct);
+        Self { weights: Vec::new(), distinct_weight, ..self }
+    }
+
+    fn new(unit: Unit, ids: Vec<Id>, mut weights: Vec<u64>) -> Self {
+        if weights.iter().all(|&weight| weight == 1) {
+            weights = Vec::new();
+        }
+        let mut requests = Self {
+            unit,
+            ids,
+            weights,
+            writes: Writes::default(),
+            space: None,
+            times: Vec::new(),
+            syncs: Vec::new(),
+            unmapped: 0,
+            distinct: 0,
+            distinct_weight: 0,
+            next_uses: OnceLock::new(),
+        };
         let mut seen = vec![false; requests.id_limit() as usize];
         for &id in &requests.ids {
             if !std::mem::replace(&mut seen[id as usize], true) {
@@ -125,13 +153,13 @@ impl Requests {
         self.ids.is_empty()
     }
 
-    /// How many different pages or files are asked for.
+    /// How many different pages, files or objects are asked for.
     #[must_use]
     pub fn distinct(&self) -> u32 {
         self.distinct
     }
 
-    /// What they weigh together.
+    /// What they weigh together: the working set.
     #[must_use]
     pub fn distinct_weight(&self) -> u64 {
         self.distinct_weight
@@ -143,7 +171,20 @@ impl Requests {
         &self.ids
     }
 
-    /// The weight of an id: bytes of a file, 1 for a page.
+    /// Whether the request at `position` (from 0) writes.
+    #[inline]
+    #[must_use]
+    pub fn is_write(&self, position: usize) -> bool {
+        self.writes.get(position)
+    }
+
+    /// How many requests write.
+    #[must_use]
+    pub fn writes(&self) -> u64 {
+        self.writes.count()
+    }
+
+    /// The weight of an id: bytes of a file or object, 1 for a page.
     #[inline]
     #[must_use]
     pub fn weight(&self, id: Id) -> u64 {
@@ -156,6 +197,21 @@ impl Requests {
         self.weights.is_empty()
     }
 
+    /// The stable name of an id. Of pages: the page's number in its device or file, files laid one after another with a
+    /// gap between; neighbours have neighbouring keys.
+    #[inline]
+    #[must_use]
+    pub fn key(&self, id: Id) -> u64 {
+        self.space.as_ref().map_or(u64::from(id), |space| space.key(id))
+    }
+
+    /// Rows at offset −1, which Ozen's traces have: sectors that lay nowhere. As pages, raw reading takes them for page 0, as
+    /// his program does; otherwise they are left out.
+    #[must_use]
+    pub fn unmapped(&self) -> u64 {
+        self.unmapped
+    }
+
     /// Every id is below this.
     #[must_use]
     pub fn id_limit(&self) -> u32 {
@@ -164,10 +220,54 @@ impl Requests {
 
     /// Bytes of a unit of weight.
     #[must_use]
-    pub(crate) fn unit_bytes(&self) -> u64 {
-        match self.unit {
-            Unit::File => 1,
-            Unit::Page => PAGE_BYTES,
+    pub fn unit_bytes(&self) -> u64 {
+        self.unit.weight_bytes()
+    }
+
+    /// What a policy can be told of these requests.
+    #[must_use]
+    pub fn offer(&self) -> Needs {
+        Needs {
+            next_use: true,
+            state: true,
+            neighbours: self.unit == Unit::Page,
+            unit_weights: self.unit_weights(),
         }
+    }
+
+    /// For each request the position of the next one for its id, `u32::MAX` for none. Computed at the first call, from the
+    /// last request to the first.
+    #[must_use]
+    pub fn next_uses(&self) -> &[u32] {
+        self.next_uses.get_or_init(|| future::next_uses(&self.ids, self.id_limit()))
+    }
+
+    /// The time of a request; its position where times were not read.
+    pub(crate) fn time(&self, position: usize) -> u64 {
+        self.times.get(position).copied().unwrap_or(position as u64)
+    }
+
+    pub(crate) fn has_times(&self) -> bool {
+        !self.times.is_empty()
+    }
+
+    pub(crate) fn syncs(&self) -> &[Sync] {
+        &self.syncs
+    }
+
+    pub(crate) fn space(&self) -> Option<&Space> {
+        self.space.as_ref()
+    }
+
+    /// Bytes that they take in memory.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        let space = self.space.as_ref().map_or(0, Space::memory_bytes);
+        let futures = self.next_uses.get().map_or(0, |next| 4 * next.len() as u64);
+        4 * self.ids.len() as u64
+            + self.writes.memory_bytes()
+            + 8 * (self.weights.len() + self.times.len()) as u64
+            + space
+            + futures
     }
 }

@@ -1,11 +1,15 @@
-//! The loop: one policy over all requests, and many of those on all cores.
+//! Cases: which policy, at which capacity, under which rules; one of them, or many on all cores.
 
+use crate::drive::{self, Device};
 use crate::figures::{Counts, Figures};
-use crate::requests::{Requests, Unit};
-use crate::{Error, Result};
+use crate::requests::Requests;
+use crate::unit::Unit;
+use crate::write_back::WriteBack;
+use crate::{Error, ErrorKind, Result};
 use rayon::prelude::*;
 use seekless_policy::cache::{Cache, Command, Config, Filled};
-use seekless_policy::eviction::{Eviction, Id, Needs, Outcome, Request, Visitor, visit};
+use seekless_policy::eviction::{Eviction, Id, Needs, Visitor, visit};
+use std::num::NonZeroU64;
 use std::sync::Mutex;
 
 /// What to simulate.
@@ -17,14 +21,56 @@ pub struct Case {
     pub capacity: u64,
 }
 
+/// Rules that hold for every case of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Options {
+    /// Whether a write to what is not in the cache reads it first.
+    pub fetch_on_write: bool,
+    /// When dirty pages are written although they stay.
+    pub write_back: WriteBack,
+    /// How many requests lie between two points of [`Figures::over_time`].
+    pub every: Option<NonZeroU64>,
+}
+
+/// Runs one case over the requests, under the rules of [`Options::default`].
+///
+/// # Errors
+/// There is no such policy, or it needs what these requests cannot tell.
+pub fn simulate(requests: &Requests, case: &Case) -> Result<Figures> {
+    simulate_with(requests, case, &Options::default())
+}
+
 /// Runs one case over the requests.
 ///
 /// # Errors
-/// There is no such policy, or it needs what a trace cannot tell.
-pub fn simulate(requests: &Requests, case: &Case) -> Result<Figures> {
+/// As [`simulate`]; or the rules ask for times, or for syncs of files, that the requests do not have.
+pub fn simulate_with(requests: &Requests, case: &Case, options: &Options) -> Result<Figures> {
+    run(requests, case, options, None)
+}
+
+/// Runs one case over the requests; `device` hears of what goes to the device.
+pub(crate) fn run(
+    requests: &Requests,
+    case: &Case,
+    options: &Options,
+    device: Option<Device<'_>>,
+) -> Result<Figures> {
+    check(requests, options)?;
     let config = config(requests, case.capacity);
-    let counts = visit(&case.policy, config.capacity, Run { requests, config })??;
+    let counts = visit(&case.policy, config.capacity, Run { requests, config, options, device })??;
     Ok(Figures::new(&case.policy, case.capacity, requests, counts))
+}
+
+fn check(requests: &Requests, options: &Options) -> Result<()> {
+    if options.write_back.needs_times() && !requests.has_times() && !requests.is_empty() {
+        let message = "periodic write-back by time needs requests that were read with their times";
+        return Err(Error::new(ErrorKind::Usage, message));
+    }
+    if options.write_back.on_sync && requests.unit() != Unit::Page {
+        let message = "write-back on sync is for pages; use --unit page";
+        return Err(Error::new(ErrorKind::Usage, message));
+    }
+    Ok(())
 }
 
 /// Runs every case on all cores; figures come in the order of the cases. `progress` hears of finished cases.
@@ -36,16 +82,29 @@ pub fn simulate_all(
     cases: &[Case],
     progress: &mut (dyn FnMut(u64, u64) + Send),
 ) -> Result<Vec<Figures>> {
+    each_case(cases, progress, |case| simulate(requests, case))
+}
+
+/// Does `job` for every case on all cores; results come in the order of the cases. `progress` hears of finished cases.
+/// For a caller that does more with a case than [`simulate`] it, such as timing it.
+///
+/// # Errors
+/// Of the first case whose job fails.
+pub fn each_case<T: Send>(
+    cases: &[Case],
+    progress: &mut (dyn FnMut(u64, u64) + Send),
+    job: impl Fn(&Case) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
     let finished = Mutex::new((0, progress));
     let total = cases.len() as u64;
     let run = |case: &Case| {
-        let figures = simulate(requests, case)?;
+        let result = job(case)?;
         if let Ok(mut finished) = finished.lock() {
             finished.0 += 1;
             let done = finished.0;
             (finished.1)(done, total);
         }
-        Ok(figures)
+        Ok(result)
     };
     cases.par_iter().map(run).collect()
 }
@@ -56,10 +115,11 @@ pub fn simulate_all(
 /// As [`simulate`].
 pub fn victims(requests: &Requests, case: &Case) -> Result<Vec<Vec<Id>>> {
     let config = config(requests, case.capacity);
-    visit(&case.policy, config.capacity, Watch(Run { requests, config }))?
+    let options = &Options::default();
+    visit(&case.policy, config.capacity, Watch(Run { requests, config, options, device: None }))?
 }
 
-/// Files over half the cache bypass it; pages and bare ids, which all weigh the same, never do.
+/// Files over half the cache bypass it; pages, objects and bare ids never do.
 fn config(requests: &Requests, capacity: u64) -> Config {
     match (requests.unit(), requests.unit_weights()) {
         (Unit::File, false) => Config::files(capacity),
@@ -71,14 +131,21 @@ fn config(requests: &Requests, capacity: u64) -> Config {
 struct Run<'a> {
     requests: &'a Requests,
     config: Config,
+    options: &'a Options,
+    device: Option<Device<'a>>,
 }
 
 impl Run<'_> {
     fn cache<E: Eviction>(&self, policy: E) -> Result<Cache<E>> {
-        let offer = Needs { unit_weights: self.requests.unit_weights(), ..Needs::default() };
-        let mut cache = Cache::with_offer(policy, self.config, offer).map_err(Error::from)?;
+        let mut cache = Cache::with_offer(policy, self.config, self.requests.offer()).map_err(Error::from)?;
         cache.grow(self.requests.id_limit());
         Ok(cache)
+    }
+
+    /// Whether the requests are all that there is to it: reads, of which nobody asks what comes next or lies beside.
+    fn is_plain(&self, needs: Needs) -> bool {
+        let simple = self.device.is_none() && self.options.every.is_none();
+        simple && self.requests.writes() == 0 && !needs.next_use && !needs.neighbours
     }
 }
 
@@ -86,7 +153,16 @@ impl Visitor for Run<'_> {
     type Output = Result<Counts>;
 
     fn visit<E: Eviction + Send + 'static>(self, policy: E) -> Self::Output {
-        Ok(drive(&mut self.cache(policy)?, self.requests))
+        let needs = policy.needs();
+        let mut cache = self.cache(policy)?;
+        if self.is_plain(needs) {
+            return Ok(drive::reads(&mut cache, self.requests));
+        }
+        let next_uses = if needs.next_use { self.requests.next_uses() } else { &[] };
+        if self.options.write_back.is_active() {
+            cache = cache.list_dirty();
+        }
+        Ok(drive::everything(&mut cache, self.requests, next_uses, self.options, self.device))
     }
 }
 
@@ -97,45 +173,31 @@ impl Visitor for Watch<'_> {
     type Output = Result<Vec<Vec<Id>>>;
 
     fn visit<E: Eviction + Send + 'static>(self, policy: E) -> Self::Output {
-        Ok(watch(&mut self.0.cache(policy)?, self.0.requests))
+        let needs = policy.needs();
+        let next_uses = if needs.next_use { self.0.requests.next_uses() } else { &[] };
+        Ok(watch(&mut self.0.cache(policy)?, self.0.requests, next_uses))
     }
 }
 
-fn watch<E: Eviction>(cache: &mut Cache<E>, requests: &Requests) -> Vec<Vec<Id>> {
-    let dropped = |command: Command| match command {
-        Command::Drop(victim) => Some(victim),
-        Command::Fetch(_) | Command::WriteBack(_) => None,
-    };
+fn watch<E: Eviction>(cache: &mut Cache<E>, requests: &Requests, next_uses: &[u32]) -> Vec<Vec<Id>> {
     let mut commands = Vec::new();
-    let mut evicted = |&id: &Id| {
-        cache.step(&Request::file(id, requests.weight(id)), &mut commands);
-        let victims = commands.drain(..).filter_map(dropped).collect();
-        if cache.in_flight(id) {
-            cache.complete(id, Filled::Yes, &mut commands);
+    let mut evicted = |(position, &id): (usize, &Id)| {
+        cache.step(&drive::request(requests, next_uses, position, id), &mut commands);
+        let mut victims = Vec::new();
+        for command in commands.drain(..).collect::<Vec<_>>() {
+            match command {
+                Command::Drop(victim) => victims.push(victim),
+                Command::WriteBack(victim) => {
+                    victims.push(victim);
+                    cache.written(victim, &mut commands);
+                }
+                Command::Fetch(id) => cache.complete(id, Filled::Yes, &mut commands),
+            }
         }
+        commands.clear();
         victims
     };
-    requests.ids().iter().map(&mut evicted).collect()
-}
-
-/// The fast loop: nothing in it depends on the policy's name, only on its type.
-fn drive<E: Eviction>(cache: &mut Cache<E>, requests: &Requests) -> Counts {
-    let mut counts = Counts::default();
-    for &id in requests.ids() {
-        let request = Request::file(id, requests.weight(id));
-        match cache.access(&request) {
-            Outcome::Hit => {
-                counts.hits += 1;
-                counts.hit_weight += request.weight;
-            }
-            Outcome::Admitted => counts.miss_weight += request.weight,
-            Outcome::Bypassed => {
-                counts.bypassed += 1;
-                counts.miss_weight += request.weight;
-            }
-        }
-    }
-    counts
+    requests.ids().iter().enumerate().map(&mut evicted).collect()
 }
 
 #[cfg(test)]

@@ -1,45 +1,55 @@
 //! Byte ranges to 4 KiB pages: each page of a read, write or fault is a request; a load stands for its pages only where
 //! its run has no such calls for the file (DESIGN, Rules, Rows).
 
-use super::{PAGE_BYTES, Requests};
+use super::joined::{Called, Clock, Files, REQUESTS_MAX};
+use super::reading::{Lines, Reading};
+use super::writes::Writes;
+use super::{Requests, Space, Sync};
+use crate::unit::PAGE_BYTES;
 use crate::{Error, ErrorKind, Result};
 use seekless_policy::eviction::Id;
 use seekless_trace::{Batch, Columns, FileId, Op, PageNumbers, Trace, open_any};
-use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// Page numbers and counts of requests stay below this.
-const PAGES_MAX: u64 = u32::MAX as u64 - 1;
-
-pub(super) fn read(traces: &[PathBuf], progress: &mut dyn FnMut(u64, u64)) -> Result<Requests> {
-    let mut pager = Pager::default();
+pub(super) fn read(
+    traces: &[PathBuf],
+    reading: &Reading,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Requests> {
+    let mut pager = Pager { keeps_times: reading.times, ..Pager::default() };
+    let mut files = Files::default();
     for path in traces {
         let trace = open_any(path)?;
-        let joined = if traces.len() > 1 { Some(pager.join(trace.file_names()?)?) } else { None };
+        let named = reading.names || traces.len() > 1;
+        let joined = if named { Some(files.join(trace.file_names()?)?) } else { None };
+        pager.merges = reading.lines.merges(trace.metadata().kind);
+        pager.raw = reading.lines == Lines::Raw;
+        pager.clock.next_trace();
         pager.append(&trace, joined.as_deref(), progress)?;
     }
-    Ok(Requests::from_pages(pager.requests))
+    pager.finish(files.names)
 }
 
 #[derive(Default)]
 struct Pager {
-    /// Files of several traces, joined by name.
-    names: HashMap<String, FileId>,
+    merges: bool,
+    raw: bool,
+    keeps_times: bool,
     numbers: PageNumbers,
-    requests: Vec<Id>,
+    /// File and page of each number.
+    places: Vec<(FileId, u64)>,
+    ids: Vec<Id>,
+    writes: Writes,
+    times: Vec<u64>,
+    /// How many requests came before each flush of a file.
+    syncs: Vec<(u64, FileId)>,
+    clock: Clock,
+    /// The last request, for merging.
+    last: Option<(Id, bool)>,
+    unmapped: u64,
 }
 
 impl Pager {
-    fn join(&mut self, names: Vec<String>) -> Result<Vec<FileId>> {
-        let mut joined = Vec::with_capacity(names.len());
-        for name in names {
-            let next = FileId::try_from(self.names.len())
-                .map_err(|_| Error::new(ErrorKind::Limit, "the traces name more than 2^32 files"))?;
-            joined.push(*self.names.entry(name).or_insert(next));
-        }
-        Ok(joined)
-    }
-
     fn append(
         &mut self,
         trace: &Trace,
@@ -47,15 +57,19 @@ impl Pager {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<()> {
         let called = Called::scan(trace)?;
-        let columns = Columns::RUN | Columns::OP | Columns::FILE | Columns::OFFSET | Columns::BYTES;
+        let times = if self.keeps_times { Columns::TIME_NS } else { Columns::NONE };
+        let columns = Columns::RUN | Columns::OP | Columns::FILE | Columns::OFFSET | Columns::BYTES | times;
         let mut rows = 0;
+        self.last = None;
         for batch in trace.scan(columns | Columns::ERROR)? {
             let batch = batch?;
-            for row in (0..batch.rows()).filter(|&row| batch.error().get(row).is_none()) {
-                let (op, file) = (batch.op()[row], batch.file()[row]);
-                if touches_pages(op) || (op == Op::Load && !called.contains(batch.run()[row], file)) {
-                    let file = joined.map_or(file, |joined| joined[file as usize]);
-                    self.push(file, batch.offset()[row], batch.bytes()[row])?;
+            for row in 0..batch.rows() {
+                let file = batch.file()[row];
+                let file = joined.map_or(file, |joined| joined[file as usize]);
+                if called.is_request(&batch, row) {
+                    self.request(&batch, row, file)?;
+                } else if batch.op()[row] == Op::Sync && batch.error().get(row).is_none() {
+                    self.syncs.push((self.ids.len() as u64, file));
                 }
             }
             rows += batch.rows() as u64;
@@ -64,65 +78,60 @@ impl Pager {
         Ok(())
     }
 
-    /// One request for each page that the range touches. Offset -1 (Ozen's traces) counts as 0.
-    fn push(&mut self, file: FileId, offset: i64, bytes: u64) -> Result<()> {
-        let Some(length_less_1) = bytes.checked_sub(1) else { return Ok(()) };
-        let offset = u64::try_from(offset).unwrap_or(0);
-        let (first, last) = (offset / PAGE_BYTES, offset.saturating_add(length_less_1) / PAGE_BYTES);
+    fn request(&mut self, batch: &Batch, row: usize, file: FileId) -> Result<()> {
+        let (offset, bytes) = (batch.offset()[row], batch.bytes()[row]);
+        self.unmapped += u64::from(offset < 0);
+        if bytes == 0 || (offset < 0 && !self.raw) {
+            return Ok(());
+        }
+        let time = if self.keeps_times { self.clock.at(batch.run()[row], batch.time_ns()[row]) } else { 0 };
+        // Rounds towards 0, so that offset -1 is page 0.
+        self.push(file, offset.max(0).unsigned_abs(), bytes, batch.op()[row] == Op::Write, time)
+    }
+
+    /// One request for each page that the range touches; `bytes` is not 0.
+    fn push(&mut self, file: FileId, offset: u64, bytes: u64, write: bool, time: u64) -> Result<()> {
+        let (first, last) = (offset / PAGE_BYTES, offset.saturating_add(bytes - 1) / PAGE_BYTES);
         let pages = last - first + 1;
-        if self.numbers.len() as u64 + pages > PAGES_MAX || self.requests.len() as u64 + pages > PAGES_MAX {
+        if self.numbers.len() as u64 + pages > REQUESTS_MAX || self.ids.len() as u64 + pages > REQUESTS_MAX {
             let message = "the trace touches more than 2^32 pages; cut it, or use --unit file";
             return Err(Error::new(ErrorKind::Limit, message));
         }
-        self.requests.extend((first..=last).map(|page| self.numbers.id(file, page)));
-        Ok(())
-    }
-}
-
-fn touches_pages(op: Op) -> bool {
-    matches!(op, Op::Read | Op::Write | Op::Fault)
-}
-
-/// The (run, file) pairs that have calls which touch pages, sorted.
-struct Called(Vec<(u32, FileId)>);
-
-impl Called {
-    fn scan(trace: &Trace) -> Result<Self> {
-        let mut pairs = Vec::new();
-        // The run in which each file was last pushed, plus 1: rows are sorted by run, so this drops nearly all repeats.
-        let mut pushed: Vec<u32> = Vec::new();
-        let columns = Columns::RUN | Columns::OP | Columns::FILE | Columns::BYTES | Columns::ERROR;
-        for batch in trace.scan(columns)? {
-            let batch = batch?;
-            for row in (0..batch.rows()).filter(|&row| is_call(&batch, row)) {
-                let (run, file) = (batch.run()[row], batch.file()[row]);
-                if file as usize >= pushed.len() {
-                    pushed.resize(file as usize + 1, 0);
-                }
-                if pushed[file as usize] != run.wrapping_add(1) {
-                    pushed[file as usize] = run.wrapping_add(1);
-                    pairs.push((run, file));
-                }
+        for page in first..=last {
+            let id = self.numbers.id(file, page);
+            if id as usize == self.places.len() {
+                self.places.push((file, page));
+            }
+            if self.merges && self.last == Some((id, write)) {
+                continue;
+            }
+            self.last = Some((id, write));
+            if write {
+                self.writes.set(self.ids.len());
+            }
+            self.ids.push(id);
+            if self.keeps_times {
+                self.times.push(time);
             }
         }
-        pairs.sort_unstable();
-        pairs.dedup();
-        Ok(Self(pairs))
+        Ok(())
     }
 
-    fn contains(&self, run: u32, file: FileId) -> bool {
-        self.0.binary_search(&(run, file)).is_ok()
+    fn finish(self, names: Vec<String>) -> Result<Requests> {
+        let mut space = Space::new(&self.places)?;
+        space.names = names;
+        let sync = |(position, file)| Sync { position, keys: space.keys_of(file) };
+        let syncs = self.syncs.into_iter().map(sync).collect();
+        let requests = Requests::from_pages(self.ids);
+        let (writes, times, unmapped) = (self.writes, self.times, self.unmapped);
+        Ok(Requests { writes, times, unmapped, syncs, space: Some(space), ..requests })
     }
-}
-
-fn is_call(batch: &Batch, row: usize) -> bool {
-    touches_pages(batch.op()[row]) && batch.bytes()[row] > 0 && batch.error().get(row).is_none()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seekless_trace::{Access, Metadata, Writer};
+    use seekless_trace::{Access, Kind, Metadata, Writer};
     use std::path::Path;
 
     fn write(folder: &Path, name: &str, accesses: &[(Op, &str, i64, u64)]) -> PathBuf {
@@ -140,7 +149,7 @@ mod tests {
     }
 
     fn pages(traces: &[PathBuf]) -> Vec<Id> {
-        read(traces, &mut |_, _| {}).unwrap().ids().to_vec()
+        read(traces, &Reading::default(), &mut |_, _| {}).unwrap().ids().to_vec()
     }
 
     #[test]
@@ -180,6 +189,55 @@ mod tests {
     fn an_absurd_range_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = write(folder.path(), "t", &[(Op::Load, "a", 0, u64::MAX)]);
-        assert_eq!(read(&[path], &mut |_, _| {}).unwrap_err().kind(), ErrorKind::Limit);
+        assert_eq!(read(&[path], &Reading::default(), &mut |_, _| {}).unwrap_err().kind(), ErrorKind::Limit);
+    }
+
+    fn block_trace(folder: &Path) -> PathBuf {
+        let path = folder.join("blocks");
+        let metadata = Metadata { kind: Kind::Blocks, ..Metadata::default() };
+        let mut writer = Writer::create(&path, metadata).unwrap();
+        let disk = writer.file("disk");
+        let rows = [(Op::Read, 9), (Op::Read, 10), (Op::Write, 11), (Op::Write, -1), (Op::Write, 12)];
+        for (time_ns, (op, sector)) in rows.into_iter().enumerate() {
+            let offset = if sector < 0 { -1 } else { sector * 512 };
+            let access = Access { time_ns: time_ns as u64, offset, bytes: 512, ..Access::new(op, disk) };
+            writer.push(access).unwrap();
+        }
+        writer.push(Access { time_ns: 9, ..Access::new(Op::Sync, disk) }).unwrap();
+        writer.finish().unwrap();
+        path
+    }
+
+    fn read_as(lines: Lines, path: &Path) -> Requests {
+        let reading = Reading { lines, times: true, names: true, ..Reading::default() };
+        read(&[path.to_owned()], &reading, &mut |_, _| {}).unwrap()
+    }
+
+    #[test]
+    fn sector_lines_are_merged_or_raw() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = block_trace(folder.path());
+        for lines in [Lines::ByKind, Lines::Merged] {
+            let merged = read_as(lines, &path);
+            assert_eq!((merged.ids(), merged.writes(), merged.unmapped()), (&[0, 0][..], 1, 1));
+            assert_eq!(merged.key(0), 1, "the page's number on the device");
+        }
+        let raw = read_as(Lines::Raw, &path);
+        assert_eq!((raw.ids(), raw.writes(), raw.unmapped()), (&[0, 0, 0, 1, 0][..], 3, 1));
+        assert_eq!((raw.key(1), raw.is_write(1), raw.is_write(4)), (0, false, true));
+        assert_eq!((raw.time(3), raw.syncs()[0].position), (3, 5));
+        assert!(raw.syncs()[0].keys.contains(&1));
+    }
+
+    #[test]
+    fn time_runs_on_from_trace_to_trace() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = block_trace(folder.path());
+        let reading = Reading { lines: Lines::Raw, times: true, ..Reading::default() };
+        let twice = read(&[path.clone(), path], &reading, &mut |_, _| {}).unwrap();
+        assert_eq!(
+            (0..10).map(|position| twice.time(position)).collect::<Vec<_>>(),
+            [0, 1, 2, 3, 4, 4, 5, 6, 7, 8]
+        );
     }
 }

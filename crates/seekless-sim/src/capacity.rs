@@ -1,0 +1,173 @@
+//! Capacities as people write them: sizes, shares of the working set, and ranges of either.
+
+use crate::requests::Requests;
+use crate::unit::PAGE_BYTES;
+use crate::{Error, ErrorKind, Result};
+use seekless_device::units::parse_bytes;
+use std::str::FromStr;
+
+/// A range gives at most this many capacities.
+const RANGE_MAX: usize = 1000;
+/// Shares are whole numbers of these, 100 % being 10^8 of them.
+const PER_PERCENT: u64 = 1_000_000;
+
+/// One or more capacities: `64MB`, `10000pages`, `10%` of the working set, `1MB..64MB*2` (each twice the one before) or
+/// `10%..50%+10%` (each 10 % more). A range ends at or below its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capacities(Vec<Size>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Size {
+    Bytes(u64),
+    /// Of the working set, in units of 1 / ([`PER_PERCENT`] × 100).
+    Share(u64),
+}
+
+impl Size {
+    fn number(self) -> u64 {
+        match self {
+            Size::Bytes(number) | Size::Share(number) => number,
+        }
+    }
+
+    fn with(self, number: u64) -> Self {
+        match self {
+            Size::Bytes(_) => Size::Bytes(number),
+            Size::Share(_) => Size::Share(number),
+        }
+    }
+}
+
+impl Capacities {
+    /// The capacities in bytes (for bare ids: in ids). A share is rounded down to whole pages, bytes or ids, and is at least 1.
+    #[must_use]
+    pub fn resolve(&self, requests: &Requests) -> Vec<u64> {
+        let resolve = |size: &Size| match *size {
+            Size::Bytes(bytes) => bytes,
+            Size::Share(share) => {
+                let whole = u128::from(requests.distinct_weight()) * u128::from(share);
+                let units = (whole / u128::from(100 * PER_PERCENT)).max(1) as u64;
+                units.saturating_mul(requests.unit_bytes())
+            }
+        };
+        self.0.iter().map(resolve).collect()
+    }
+}
+
+impl FromStr for Capacities {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text.split_once("..") {
+            Some((start, rest)) => range(text, start, rest).map(Self),
+            None => Ok(Self(vec![size(text)?])),
+        }
+    }
+}
+
+fn range(text: &str, start: &str, rest: &str) -> Result<Vec<Size>> {
+    let expected = "a range such as 1MB..64MB*2 or 10%..50%+10%";
+    let (end, step, multiplies) = match (rest.split_once('*'), rest.split_once('+')) {
+        (Some((end, step)), None) => (end, step, true),
+        (None, Some((end, step))) => (end, step, false),
+        _ => return Err(wrong(text, expected)),
+    };
+    let (start, end) = (size(start)?, size(end)?);
+    let next: Box<dyn Fn(u64) -> u64> = if multiplies {
+        let factor: f64 =
+            step.parse().ok().filter(|&factor| factor > 1.0).ok_or_else(|| wrong(step, "a factor over 1"))?;
+        Box::new(move |number| (number as f64 * factor).round() as u64)
+    } else {
+        let step = size(step)?;
+        if step.with(0) != start.with(0) {
+            return Err(wrong(text, "sizes or shares, not both"));
+        }
+        Box::new(move |number| number.saturating_add(step.number()))
+    };
+    if start.with(0) != end.with(0) || start.number() > end.number() {
+        return Err(wrong(text, expected));
+    }
+    let mut sizes = vec![start];
+    let mut at = start.number();
+    while next(at) > at && next(at) <= end.number() {
+        at = next(at);
+        sizes.push(start.with(at));
+        if sizes.len() > RANGE_MAX {
+            return Err(wrong(text, "at most 1,000 capacities; take larger steps"));
+        }
+    }
+    Ok(sizes)
+}
+
+fn size(text: &str) -> Result<Size> {
+    if let Some(percent) = text.strip_suffix('%') {
+        return share(percent).map(Size::Share).ok_or_else(|| wrong(text, "a share such as 0.5% or 10%"));
+    }
+    if let Some(pages) = text.strip_suffix("pages").or_else(|| text.strip_suffix("page")) {
+        let bytes = pages.trim().parse::<u64>().ok().and_then(|pages| pages.checked_mul(PAGE_BYTES));
+        return bytes.map(Size::Bytes).ok_or_else(|| wrong(text, "a number of pages such as 10000pages"));
+    }
+    parse_bytes(text).map(Size::Bytes).map_err(|error| wrong(text, &error.to_string()))
+}
+
+/// Millionths of a percent, exactly.
+fn share(text: &str) -> Option<u64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || fraction.len() > 6 || !digits(whole) || !digits(fraction) {
+        return None;
+    }
+    let fraction: u64 = format!("{fraction:0<6}").parse().ok()?;
+    let share = whole.parse::<u64>().ok()?.checked_mul(PER_PERCENT)?.checked_add(fraction)?;
+    (share > 0).then_some(share)
+}
+
+fn wrong(text: &str, expected: &str) -> Error {
+    Error::new(ErrorKind::Usage, format!("`{text}`: expected {expected}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(text: &str) -> Vec<u64> {
+        // 48,974 pages.
+        let requests = Requests::from_pages((0..48_974).collect());
+        text.parse::<Capacities>().unwrap().resolve(&requests)
+    }
+
+    #[test]
+    fn shares_are_of_the_working_set_and_rounded_down() {
+        let pages = |percent: &str| resolved(percent)[0] / 4096;
+        assert_eq!(["1%", "5%", "10%", "20%", "40%"].map(pages), [489, 2448, 4897, 9794, 19_589]);
+        assert_eq!((pages("0.000001%"), pages("250%")), (1, 122_435));
+    }
+
+    #[test]
+    fn ranges_step_by_factor_or_sum_and_stop_at_their_end() {
+        assert_eq!(resolved("1MB..5MB*2"), [1_000_000, 2_000_000, 4_000_000]);
+        assert_eq!(resolved("1MB..3MB+1MB"), [1_000_000, 2_000_000, 3_000_000]);
+        assert_eq!(resolved("10%..30%+10%"), [4897 * 4096, 9794 * 4096, 14_692 * 4096]);
+        assert_eq!(resolved("10000pages"), [40_960_000]);
+        assert_eq!(resolved("64MiB"), [64 << 20]);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for bad in [
+            "",
+            "x",
+            "%",
+            "0%",
+            "1MB..2MB",
+            "2MB..1MB*2",
+            "1MB..2MB*1",
+            "1%..2MB*2",
+            "1B..9MB+1B",
+            "1MB..2MB+1%",
+            "pages",
+        ] {
+            assert_eq!(bad.parse::<Capacities>().unwrap_err().kind(), ErrorKind::Usage, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The loops: one policy over all requests. The fast one is for reads alone; the other knows of writes, the future, keys,
+//! flushes, device traffic and points in time. On the same reads both make the same decisions.
+
+mod flush;
+mod ledger;
+
+use crate::figures::Counts;
+use crate::requests::Requests;
+use crate::run::Options;
+use flush::Flusher;
+use ledger::Ledger;
+use seekless_policy::cache::Cache;
+use seekless_policy::eviction::{Eviction, Id, NEVER, Outcome, Request, Use};
+
+/// What the device is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DeviceAccess {
+    pub(crate) id: Id,
+    pub(crate) write: bool,
+    /// The request that led to it, from 0.
+    pub(crate) position: usize,
+}
+
+/// Hears of device accesses in order.
+pub(crate) type Device<'a> = Box<dyn FnMut(DeviceAccess) + 'a>;
+
+/// The fast loop: nothing in it depends on the policy's name, only on its type.
+pub(crate) fn reads<E: Eviction>(cache: &mut Cache<E>, requests: &Requests) -> Counts {
+    let mut counts = Counts::default();
+    for &id in requests.ids() {
+        let request = Request::file(id, requests.weight(id));
+        match cache.access(&request) {
+            Outcome::Hit => {
+                counts.hits += 1;
+                counts.hit_weight += request.weight;
+            }
+            Outcome::Admitted => counts.miss_weight += request.weight,
+            Outcome::Bypassed => {
+                counts.bypassed += 1;
+                counts.miss_weight += request.weight;
+            }
+        }
+    }
+    counts.read_misses = requests.len() as u64 - counts.hits;
+    counts
+}
+
+/// The loop that leaves nothing out. `next_uses` is empty if the policy does not ask for them.
+pub(crate) fn everything<E: Eviction>(
+    cache: &mut Cache<E>,
+    requests: &Requests,
+    next_uses: &[u32],
+    options: &Options,
+    device: Option<Device<'_>>,
+) -> Counts {
+    let mut ledger = Ledger::new(requests, options, device);
+    let mut flusher = Flusher::new(requests, options, cache.config().capacity);
+    for (position, &id) in requests.ids().iter().enumerate() {
+        if flusher.is_active() {
+            flusher.before(position, cache, &mut ledger);
+        }
+        let request = request(requests, next_uses, position, id);
+        ledger.position = position;
+        let was_dirty = cache.is_dirty(id);
+        let outcome = cache.access_with(&request, &mut ledger);
+        if !was_dirty && cache.is_dirty(id) {
+            ledger.soiled(request.weight);
+        }
+        ledger.count(&request, outcome);
+    }
+    if flusher.is_active() {
+        flusher.before(requests.len(), cache, &mut ledger);
+    }
+    ledger.finish(cache.dirty())
+}
+
+#[inline]
+pub(crate) fn request(requests: &Requests, next_uses: &[u32], position: usize, id: Id) -> Request {
+    let next_use = match next_uses.get(position) {
+        Some(&next) if next != u32::MAX => u64::from(next),
+        _ => NEVER,
+    };
+    let kind = if requests.is_write(position) { Use::Write } else { Use::Read };
+    Request { id, weight: requests.weight(id), cost: 1, kind, key: requests.key(id), next_use }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! Counts what requests come to and what goes to the device, and passes it on to whoever listens.
+
+use super::{Device, DeviceAccess};
+use crate::figures::{Counts, Point, ratio};
+use crate::requests::Requests;
+use crate::run::Options;
+use seekless_policy::cache::Sink;
+use seekless_policy::eviction::{Id, Outcome, Request, Use};
+
+pub(super) struct Ledger<'a> {
+    requests: &'a Requests,
+    device: Option<Device<'a>>,
+    fetch_on_write: bool,
+    /// The request at hand, from 0.
+    pub(super) position: usize,
+    counts: Counts,
+    /// In units of weight.
+    dirty_weight: u64,
+    /// Key of the last page that was written back.
+    last_key: Option<u64>,
+    every: Option<u64>,
+    next_point: u64,
+}
+
+impl<'a> Ledger<'a> {
+    pub(super) fn new(requests: &'a Requests, options: &Options, device: Option<Device<'a>>) -> Self {
+        let every = options.every.map(std::num::NonZeroU64::get);
+        Self {
+            requests,
+            device,
+            fetch_on_write: options.fetch_on_write,
+            position: 0,
+            counts: Counts::default(),
+            dirty_weight: 0,
+            last_key: None,
+            every,
+            next_point: every.unwrap_or(u64::MAX),
+        }
+    }
+
+    pub(super) fn dirty_weight(&self) -> u64 {
+        self.dirty_weight
+    }
+
+    /// What weighs `weight` became dirty.
+    pub(super) fn soiled(&mut self, weight: u64) {
+        self.dirty_weight += weight;
+    }
+
+    /// A dirty page that stays was written.
+    pub(super) fn flushed(&mut self, id: Id) {
+        self.counts.flushed += 1;
+        self.wrote_back(id);
+    }
+
+    #[inline]
+    pub(super) fn count(&mut self, request: &Request, outcome: Outcome) {
+        let write = request.kind == Use::Write;
+        if outcome == Outcome::Hit {
+            self.counts.hits += 1;
+            self.counts.hit_weight += request.weight;
+        } else {
+            self.counts.miss_weight += request.weight;
+            self.counts.bypassed += u64::from(outcome == Outcome::Bypassed);
+            self.miss(request.id, write, outcome == Outcome::Bypassed);
+        }
+        if self.position as u64 + 1 == self.next_point {
+            self.point(self.next_point);
+            self.next_point += self.every.unwrap_or(0);
+        }
+    }
+
+    fn miss(&mut self, id: Id, write: bool, bypassed: bool) {
+        match (write, bypassed) {
+            (false, _) => self.counts.read_misses += 1,
+            (true, true) => self.counts.writes_through += 1,
+            (true, false) if self.fetch_on_write => self.counts.fetches += 1,
+            (true, false) => return,
+        }
+        self.tell(id, write && bypassed);
+    }
+
+    fn tell(&mut self, id: Id, write: bool) {
+        if let Some(device) = &mut self.device {
+            device(DeviceAccess { id, write, position: self.position });
+        }
+    }
+
+    fn wrote_back(&mut self, id: Id) {
+        let (key, weight) = (self.requests.key(id), self.requests.weight(id));
+        self.counts.write_backs += 1;
+        self.counts.write_back_weight += weight;
+        self.dirty_weight -= weight;
+        let follows = self.last_key.is_some_and(|last| last.checked_add(1) == Some(key));
+        self.counts.write_back_runs += u64::from(!follows);
+        self.last_key = Some(key);
+        self.tell(id, true);
+    }
+
+    fn point(&mut self, requests: u64) {
+        let last = self.counts.points.last().map_or((0, 0), |point| (point.requests, point.hits));
+        let (hits, recent) = (self.counts.hits, requests - last.0);
+        self.counts.points.push(Point {
+            requests,
+            hits,
+            read_misses: self.counts.read_misses,
+            write_backs: self.counts.write_backs,
+            miss_ratio: ratio(requests - hits, requests),
+            recent_miss_ratio: ratio(recent - (hits - last.1), recent),
+        });
+    }
+
+    /// The counts, with a last point where the requests end between two.
+    pub(super) fn finish(mut self, dirty: u64) -> Counts {
+        let total = self.requests.len() as u64;
+        if self.every.is_some() && self.counts.points.last().map_or(0, |point| point.requests) < total {
+            self.point(total);
+        }
+        self.counts.dirty_at_end = dirty;
+        self.counts
+    }
+}
+
+impl Sink for Ledger<'_> {
+    #[inline]
+    fn dropped(&mut self, _id: Id) {}
+
+    fn write_back(&mut self, id: Id) -> bool {
+        self.wrote_back(id);
+        false
+    }
+}

@@ -1,0 +1,120 @@
+//! Writes against a naive model, both loops against each other, and each rule of write-back by hand.
+
+use crate::{Case, Figures, Options, Period, Requests, WriteBack, simulate, simulate_with};
+use proptest::prelude::*;
+use seekless_policy::eviction::{NAMES, needs_of};
+use std::num::NonZeroU64;
+
+fn lru(pages: u64) -> Case {
+    Case { policy: "lru".into(), capacity: pages * 4096 }
+}
+
+fn run(requests: &Requests, pages: u64, write_back: WriteBack) -> Figures {
+    simulate_with(requests, &lru(pages), &Options { write_back, ..Options::default() }).unwrap()
+}
+
+/// Reads, write-backs, runs of write-backs and dirty pages at the end of an LRU cache, the long way.
+fn naive(requests: &[(u32, bool)], pages: usize) -> (u64, u64, u64, u64) {
+    let mut cache: Vec<(u32, bool)> = Vec::new();
+    let (mut reads, mut written) = (0, Vec::new());
+    for &(page, write) in requests {
+        let old = cache.iter().position(|entry| entry.0 == page).map(|at| cache.remove(at));
+        if old.is_none() && cache.len() == pages {
+            let victim = cache.remove(0);
+            written.extend(victim.1.then_some(victim.0));
+        }
+        reads += u64::from(old.is_none() && !write);
+        cache.push((page, write || old.is_some_and(|old| old.1)));
+    }
+    let joins = written.windows(2).filter(|pair| pair[0] + 1 == pair[1]).count();
+    let dirty = cache.iter().filter(|entry| entry.1).count();
+    (reads, written.len() as u64, (written.len() - joins) as u64, dirty as u64)
+}
+
+proptest! {
+    #[test]
+    fn lru_with_writes_equals_a_list(
+        trace in prop::collection::vec((0u32..12, any::<bool>()), 0..300),
+        pages in 1usize..8,
+    ) {
+        let ids = trace.iter().map(|&(page, _)| page).collect();
+        let writes = trace.iter().enumerate().filter(|(_, request)| request.1).map(|(position, _)| position);
+        let requests = Requests::from_pages(ids).with_writes(writes);
+        let figures = run(&requests, pages as u64, WriteBack::default());
+        let found =
+            (figures.read_misses, figures.write_backs, figures.write_back_runs.unwrap(), figures.dirty_at_end);
+        prop_assert_eq!(found, naive(&trace, pages));
+        prop_assert_eq!(figures.read_misses + figures.write_misses + figures.hits, figures.requests);
+        prop_assert_eq!(figures.device_reads, figures.read_misses);
+    }
+
+    #[test]
+    fn the_loop_that_leaves_nothing_out_decides_as_the_fast_one(
+        ids in prop::collection::vec(0u32..20, 1..300),
+        name in prop::sample::select(NAMES),
+    ) {
+        let requests = Requests::from_pages(ids);
+        let case = Case { policy: name.to_owned(), capacity: 6 * 4096 };
+        let needs = needs_of(name).unwrap();
+        prop_assume!(!needs.next_use && !needs.neighbours);
+        let fast = simulate(&requests, &case).unwrap();
+        let options = Options { every: NonZeroU64::new(7), ..Options::default() };
+        let mut full = simulate_with(&requests, &case, &options).unwrap();
+        let points = std::mem::take(&mut full.over_time);
+        prop_assert_eq!(points.last().map(|point| (point.requests, point.hits)), Some((fast.requests, fast.hits)));
+        prop_assert_eq!(fast, full);
+    }
+}
+
+#[test]
+fn a_write_that_fetches_reads_and_is_no_read_miss() {
+    let requests = Requests::from_pages(vec![0, 1, 0]).with_writes([0]);
+    let options = Options { fetch_on_write: true, ..Options::default() };
+    let figures = simulate_with(&requests, &lru(2), &options).unwrap();
+    assert_eq!((figures.device_reads, figures.read_misses, figures.write_misses), (2, 1, 1));
+    assert_eq!(run(&requests, 2, WriteBack::default()).device_reads, 1);
+}
+
+#[test]
+fn dirty_pages_are_written_now_and_then() {
+    let requests = Requests::from_pages(vec![3, 2, 3, 3, 3, 3]).with_writes([0, 1, 4]);
+    let figures = run(&requests, 9, WriteBack { every: Some(Period::Requests(2)), ..WriteBack::default() });
+    // 2 and 3 after two requests, as neighbours; 3 again at the end.
+    assert_eq!((figures.flushed, figures.write_backs, figures.write_back_runs), (3, 3, Some(2)));
+    assert_eq!(figures.dirty_at_end, 0);
+}
+
+#[test]
+fn dirty_pages_are_written_by_the_traces_time() {
+    let write_back = WriteBack { every: Some(Period::Time(10)), ..WriteBack::default() };
+    let requests = Requests::from_pages(vec![0, 1, 2, 3]).with_writes(0..4);
+    let error = simulate_with(&requests, &lru(9), &Options { write_back, ..Options::default() }).unwrap_err();
+    assert_eq!(error.kind(), crate::ErrorKind::Usage);
+    let figures = run(&requests.with_times(vec![0, 9, 35, 36]), 9, write_back);
+    assert_eq!((figures.flushed, figures.dirty_at_end), (2, 2));
+}
+
+#[test]
+fn too_many_dirty_pages_are_written() {
+    let requests = Requests::from_pages(vec![0, 1, 2, 3, 4]).with_writes(0..5);
+    let figures = run(&requests, 4, WriteBack { dirty_max: Some(0.5), ..WriteBack::default() });
+    assert_eq!((figures.flushed, figures.write_backs, figures.dirty_at_end), (3, 3, 2));
+}
+
+#[test]
+fn sync_is_for_pages() {
+    let requests = Requests::from_files(&[0], &[5]);
+    let write_back = WriteBack { on_sync: true, ..WriteBack::default() };
+    let error = simulate_with(&requests, &lru(1), &Options { write_back, ..Options::default() }).unwrap_err();
+    assert!(error.to_string().contains("--unit page"), "{error}");
+}
+
+#[test]
+fn points_say_how_it_went_so_far_and_lately() {
+    let requests = Requests::from_pages(vec![0, 1, 0, 1, 0]);
+    let options = Options { every: NonZeroU64::new(2), ..Options::default() };
+    let points = simulate_with(&requests, &lru(2), &options).unwrap().over_time;
+    let ratios: Vec<_> =
+        points.iter().map(|point| (point.requests, point.miss_ratio, point.recent_miss_ratio)).collect();
+    assert_eq!(ratios, [(2, 1.0, 1.0), (4, 0.5, 0.0), (5, 0.4, 0.0)]);
+}

@@ -1,0 +1,111 @@
+//! What a cache lets through to its device, as a block trace: what to replay, or to feed to a cache below.
+
+use crate::drive::DeviceAccess;
+use crate::figures::Figures;
+use crate::requests::{Requests, Space};
+use crate::run::{Case, Options, run};
+use crate::unit::{PAGE_BYTES, Unit};
+use crate::{Error, ErrorKind, Result};
+use seekless_trace::export::OzenPages;
+use seekless_trace::{Access, FileId, Kind, Metadata, Op, RunInfo, Writer};
+use std::path::Path;
+use std::str::FromStr;
+
+/// How a post-cache trace is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A block trace: reads and writes of 4096 bytes at the time of the request that led to each (its number, in
+    /// nanoseconds, where times were not read).
+    Parquet,
+    /// The text of Ozen's program: a line of heading, then `r N` or `w N`, where N is the page's number.
+    Ozen,
+}
+
+impl Format {
+    /// Text if the file's name ends in `.txt`.
+    #[must_use]
+    pub fn of(path: &Path) -> Self {
+        if path.extension().is_some_and(|ending| ending == "txt") { Format::Ozen } else { Format::Parquet }
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self> {
+        match word {
+            "parquet" => Ok(Format::Parquet),
+            "ozen" => Ok(Format::Ozen),
+            _ => Err(Error::new(ErrorKind::Usage, format!("`{word}`: expected parquet or ozen"))),
+        }
+    }
+}
+
+/// Simulates a case and writes what reaches the device to `out`, which appears whole or not at all. What is dirty at the end
+/// stays in the cache and is not written. In [`Format::Ozen`] pages of several files lie in one space of numbers.
+///
+/// # Errors
+/// As [`simulate_with`](crate::simulate_with); the requests are not pages that were read from a trace; or `out` cannot be
+/// written.
+pub fn write(
+    requests: &Requests,
+    case: &Case,
+    options: &Options,
+    out: &Path,
+    format: Format,
+) -> Result<Figures> {
+    let Some(space) = requests.space().filter(|_| requests.unit() == Unit::Page) else {
+        let message = "a post-cache trace is one of pages read from a trace; use --unit page";
+        return Err(Error::new(ErrorKind::Usage, message));
+    };
+    match format {
+        Format::Ozen => text(requests, case, options, out),
+        Format::Parquet => blocks(requests, case, options, out, space),
+    }
+}
+
+fn text(requests: &Requests, case: &Case, options: &Options, out: &Path) -> Result<Figures> {
+    let mut pages = OzenPages::create(out)?;
+    let mut failed = Ok(());
+    let device = |access: DeviceAccess| {
+        if failed.is_ok() {
+            failed = pages.push(access.write, requests.key(access.id));
+        }
+    };
+    let figures = run(requests, case, options, Some(Box::new(device)))?;
+    failed?;
+    pages.finish()?;
+    Ok(figures)
+}
+
+fn blocks(requests: &Requests, case: &Case, options: &Options, out: &Path, space: &Space) -> Result<Figures> {
+    let source = format!("post-cache of {} with {} bytes", case.policy, case.capacity);
+    let runs = vec![RunInfo { source, ..RunInfo::default() }];
+    let mut writer = Writer::create(out, Metadata { kind: Kind::Blocks, runs, ..Metadata::default() })?;
+    let mut failed = Ok(());
+    let device = |access: DeviceAccess| {
+        if failed.is_ok() {
+            let (file, page) = space.place(requests.key(access.id));
+            let number = writer.file(&name(space, file));
+            let op = if access.write { Op::Write } else { Op::Read };
+            failed = writer.push(Access {
+                time_ns: requests.time(access.position),
+                offset: page.saturating_mul(PAGE_BYTES) as i64,
+                bytes: PAGE_BYTES,
+                ..Access::new(op, number)
+            });
+        }
+    };
+    let figures = run(requests, case, options, Some(Box::new(device)))?;
+    failed?;
+    writer.finish()?;
+    Ok(figures)
+}
+
+/// The file's name, or what stands for it if names were not read.
+fn name(space: &Space, file: FileId) -> std::borrow::Cow<'_, str> {
+    match space.names.get(file as usize) {
+        Some(name) => name.into(),
+        None => format!("file {file}").into(),
+    }
+}

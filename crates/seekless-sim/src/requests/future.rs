@@ -1,0 +1,27 @@
+//! The future, told from the end backwards: when is what is asked for asked for again?
+
+use seekless_policy::eviction::Id;
+
+/// Stands for never.
+pub(crate) const NEVER: u32 = u32::MAX;
+
+/// For each request the position of the next one for the same id, or [`NEVER`].
+pub(super) fn next_uses(ids: &[Id], id_limit: u32) -> Vec<u32> {
+    let mut later = vec![NEVER; id_limit as usize];
+    let mut next = vec![NEVER; ids.len()];
+    for (position, &id) in ids.iter().enumerate().rev() {
+        next[position] = std::mem::replace(&mut later[id as usize], position as u32);
+    }
+    next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_request_knows_the_next_for_its_id() {
+        assert_eq!(next_uses(&[0, 2, 0, 0, 2], 3), [2, 4, 3, NEVER, NEVER]);
+        assert!(next_uses(&[], 0).is_empty());
+    }
+}

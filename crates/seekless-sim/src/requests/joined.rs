@@ -1,0 +1,104 @@
+//! What reading pages and objects share: files joined by name, time running on over runs, and which rows are requests.
+
+use crate::{Error, ErrorKind, Result};
+use seekless_trace::{Batch, Columns, FileId, Op, Trace};
+use std::collections::HashMap;
+
+/// How many requests, or pages, a simulation holds.
+pub(super) const REQUESTS_MAX: u64 = u32::MAX as u64 - 1;
+
+/// Files of several traces, joined by name.
+#[derive(Default)]
+pub(super) struct Files {
+    numbers: HashMap<String, FileId>,
+    /// In order of number.
+    pub(super) names: Vec<String>,
+}
+
+impl Files {
+    /// The joined number of each of a trace's files.
+    pub(super) fn join(&mut self, names: Vec<String>) -> Result<Vec<FileId>> {
+        let mut joined = Vec::with_capacity(names.len());
+        for name in names {
+            let next = FileId::try_from(self.names.len())
+                .map_err(|_| Error::new(ErrorKind::Limit, "the traces name more than 2^32 files"))?;
+            let number = *self.numbers.entry(name.clone()).or_insert(next);
+            if number == next {
+                self.names.push(name);
+            }
+            joined.push(number);
+        }
+        Ok(joined)
+    }
+}
+
+/// Time that runs on from run to run and trace to trace.
+#[derive(Default)]
+pub(super) struct Clock {
+    run: u32,
+    start: u64,
+    now: u64,
+}
+
+impl Clock {
+    /// The rows of another trace follow.
+    pub(super) fn next_trace(&mut self) {
+        (self.run, self.start) = (0, self.now);
+    }
+
+    pub(super) fn at(&mut self, run: u32, time_ns: u64) -> u64 {
+        if run != self.run {
+            (self.run, self.start) = (run, self.now);
+        }
+        self.now = self.start.saturating_add(time_ns).max(self.now);
+        self.now
+    }
+}
+
+/// Whether the row reads or writes part of a file.
+pub(super) fn touches_pages(op: Op) -> bool {
+    matches!(op, Op::Read | Op::Write | Op::Fault)
+}
+
+/// The (run, file) pairs that have calls which touch pages, sorted: there a load is no request of its own.
+pub(super) struct Called(Vec<(u32, FileId)>);
+
+impl Called {
+    pub(super) fn scan(trace: &Trace) -> Result<Self> {
+        let mut pairs = Vec::new();
+        // The run in which each file was last pushed, plus 1: rows are sorted by run, so this drops nearly all repeats.
+        let mut pushed: Vec<u32> = Vec::new();
+        let columns = Columns::RUN | Columns::OP | Columns::FILE | Columns::BYTES | Columns::ERROR;
+        for batch in trace.scan(columns)? {
+            let batch = batch?;
+            for row in (0..batch.rows()).filter(|&row| is_call(&batch, row)) {
+                let (run, file) = (batch.run()[row], batch.file()[row]);
+                if file as usize >= pushed.len() {
+                    pushed.resize(file as usize + 1, 0);
+                }
+                if pushed[file as usize] != run.wrapping_add(1) {
+                    pushed[file as usize] = run.wrapping_add(1);
+                    pairs.push((run, file));
+                }
+            }
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        Ok(Self(pairs))
+    }
+
+    /// Whether the row is a request: a successful call, or a load that stands for its calls.
+    pub(super) fn is_request(&self, batch: &Batch, row: usize) -> bool {
+        let op = batch.op()[row];
+        let load = || op == Op::Load && !self.contains(batch.run()[row], batch.file()[row]);
+        batch.error().get(row).is_none() && (touches_pages(op) || load())
+    }
+
+    fn contains(&self, run: u32, file: FileId) -> bool {
+        self.0.binary_search(&(run, file)).is_ok()
+    }
+}
+
+fn is_call(batch: &Batch, row: usize) -> bool {
+    touches_pages(batch.op()[row]) && batch.bytes()[row] > 0 && batch.error().get(row).is_none()
+}
