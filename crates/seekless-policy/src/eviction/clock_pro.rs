@@ -109,11 +109,12 @@ impl ClockPro {
     /// The hot page unused for longest becomes cold; false if there is none.
     fn run_hot_hand<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
         while self.hot_pages > 0 {
+            // The page at the back may have been removed since.
+            self.prune(pool);
             let Some(page) = self.clock.back(ALL) else { return false };
             if self.has(page, REFERENCED) {
                 self.flags[page as usize] &= !REFERENCED;
                 self.pass(page);
-                self.prune(pool);
                 continue;
             }
             self.take_from_clock(page);

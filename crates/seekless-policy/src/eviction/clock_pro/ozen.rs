@@ -176,6 +176,15 @@ impl ClockProOzen {
         pool.forget(ghost);
     }
 
+    /// His ghosts never are so many; they can be after a change of the capacity, which his program does not have.
+    fn trim_ghosts<P: Pool + ?Sized>(&mut self, pool: &mut P) {
+        while self.ghosts > self.capacity {
+            let ghost = self.list.iter(ALL).find(|&id| !self.has(id, RESIDENT));
+            let Some(ghost) = ghost else { return };
+            self.drop_ghost(ghost, pool);
+        }
+    }
+
     /// Looks at one cold page: true if it was evicted.
     fn move_cold<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
         let resident_cold = |&id: &Id| self.has(id, RESIDENT) && !self.has(id, HOT);
@@ -207,6 +216,7 @@ impl ClockProOzen {
         if on_test {
             self.ghosts += 1;
             self.counted_ghosts += 1;
+            self.trim_ghosts(pool);
             return;
         }
         self.cold_hand = self.step(page);
@@ -270,14 +280,10 @@ impl Eviction for ClockProOzen {
         false
     }
 
-    /// Ghosts do not survive it: his program has no such thing.
     fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
         self.capacity = capacity;
         while self.resident > capacity && self.evict_one(pool) {}
-        if self.ghosts > capacity {
-            let ghosts: Vec<Id> = self.list.iter(ALL).filter(|&id| !self.has(id, RESIDENT)).collect();
-            ghosts.into_iter().for_each(|ghost| self.drop_ghost(ghost, pool));
-        }
+        self.trim_ghosts(pool);
     }
 
     fn remove(&mut self, id: Id) {
