@@ -1,130 +1,187 @@
-//! `seekless sim`: what caches of other policies and sizes would have hit.
+//! `seekless sim`: what caches of other policies and sizes would have hit, read and written.
+
+mod table;
 
 use crate::output;
+use anyhow::bail;
 use clap::builder::PossibleValuesParser;
-use seekless::device::units::{format_bytes, format_count, parse_bytes};
+use seekless::device::units::{format_bytes, format_count};
 use seekless::policy::eviction::NAMES;
-use seekless::report::table;
-use seekless::sim::{Case, Figures, Requests, Unit, simulate_all};
+use seekless::sim::post_cache::{self, Format};
+use seekless::sim::{
+    Capacities, Case, Figures, Lines, Options, Reading, Requests, Unit, WriteBack, each_case,
+    memory_bytes_max, simulate_with,
+};
+use serde::Serialize;
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
-/// Simulate caches: what would another policy or another size have hit?
+/// Simulate caches: what would another policy or another size have hit, read and written?
 ///
-/// Each policy runs at each capacity over the same requests. In file units a request is the load of a whole file, and a
-/// file over half the cache bypasses it under every policy. In page units each 4 KiB page of a read or write is a request,
-/// and the capacity is the whole pages that fit. Several traces, and the runs in them, follow one another in one cache.
+/// Each policy runs at each capacity over the same requests, on all cores. Several traces, and the runs in them, follow one
+/// another in one cache.
 ///
-/// A compulsory miss is the first request for a page or file; no cache could have had it.
+/// Units. file: a request is the load of a whole file, which weighs its bytes; a file over half the cache bypasses it under
+/// every policy. page: each 4 KiB page of a read or write is a request, and the capacity is the whole pages that fit. object:
+/// each row is a request for its object (a place in a file or device), whatever its size, as in other simulators. Without
+/// --unit files are simulated for traces of files, pages for block traces, objects for traces of ids.
+///
+/// Page units. The sectors of a block trace that ask for one page one after another are one request; --raw keeps each, and
+/// --merge joins them in other traces too. A sector -1 (Ozen's traces) lay nowhere: it is left out, or page 0 with --raw.
+///
+/// Writes make pages dirty, and read nothing unless --fetch-on-write. Dirty pages are written back when they are evicted, and
+/// as --write-back says. What is dirty at the end is shown apart. A compulsory miss is the first request for a page, file
+/// or object; no cache could have had it.
+///
+/// Capacities are sizes (64MB, 10000pages), shares of the working set (10%) or ranges of either: 1MB..64MB*2 doubles,
+/// 10%..50%+10% adds. For traces of bare ids, and with --unit-weights, a size is a number of ids.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   seekless sim run.parquet --capacity 64MB
-  seekless sim run.parquet --unit page --policy lru,arc --capacity 10MB,64MB,256MiB
-  seekless sim monday.csv.gz tuesday.csv.gz --policy landlord --capacity 10MB --json")]
+  seekless sim run.parquet --unit page --policy lru,arc --capacity 1MB..256MB*2
+  seekless sim monday.csv.gz tuesday.csv.gz --policy landlord --capacity 10MB --json
+  seekless sim blocks.parquet --raw --policy lru,2q --capacity 10000pages
+  seekless sim blocks.parquet --policy arc --capacity 10% --write-back every=30s,dirty=20%,sync --post-cache below.parquet
+  seekless sim ids.parquet --unit-weights --policy lru,sieve --capacity 1%,5%,10% --every 5000")]
 pub struct Args {
     /// Traces: Parquet, or a CSV with known column names, compressed or not
     #[arg(required = true, value_name = "TRACE")]
     traces: Vec<PathBuf>,
-    /// What a request asks for: file or page
-    #[arg(long, default_value = "file", value_name = "UNIT", value_parser = PossibleValuesParser::new(["file", "page"]))]
-    unit: String,
-    /// Policies; landlord@full restores all credit at a hit, landlord 75 %
-    #[arg(long, value_delimiter = ',', default_value = "lru,arc,landlord", value_name = "NAME,...", value_parser = PossibleValuesParser::new(NAMES))]
+    /// What a request asks for: file, page or object [default: what suits the trace]
+    #[arg(long, value_name = "UNIT", value_parser = PossibleValuesParser::new(["file", "page", "object"]))]
+    unit: Option<String>,
+    /// Every file or object weighs 1, whatever its size
+    #[arg(long)]
+    unit_weights: bool,
+    /// Join back-to-back accesses to one page, all reads or all writes (of block traces: the default)
+    #[arg(long, conflicts_with = "raw")]
+    merge: bool,
+    /// Keep back-to-back accesses to one page one by one
+    #[arg(long)]
+    raw: bool,
+    /// Policies, with the variant after @
+    #[arg(long, value_delimiter = ',', default_value = "lru,arc,landlord", value_name = "NAME,...", hide_possible_values = true, value_parser = PossibleValuesParser::new(NAMES))]
     policy: Vec<String>,
-    /// Capacities, such as 10MB or 64MiB; of a trace of bare ids, how many of them
-    #[arg(long, value_delimiter = ',', default_value = "64MB", value_name = "BYTES,...", value_parser = parse_bytes)]
-    capacity: Vec<u64>,
+    /// Capacities: 64MB, 10000pages, 10% of the working set, 1MB..64MB*2, 10%..50%+10%
+    #[arg(long, value_delimiter = ',', default_value = "64MB", value_name = "SIZE,...")]
+    capacity: Vec<Capacities>,
+    /// When dirty pages are written although they stay: every=30s, every=REQUESTS, dirty=10%, sync
+    #[arg(long, default_value = "evict", value_name = "RULE,...")]
+    write_back: WriteBack,
+    /// A write to what is not in the cache reads it first
+    #[arg(long)]
+    fetch_on_write: bool,
+    /// Show how it went every N requests
+    #[arg(long, value_name = "N")]
+    every: Option<NonZeroU64>,
+    /// Write what reaches the device as a block trace (of one policy at one capacity): Parquet, or text if it ends in .txt
+    #[arg(long, value_name = "FILE")]
+    post_cache: Option<PathBuf>,
+    /// The format of that trace: parquet or ozen
+    #[arg(long, value_name = "FORMAT", requires = "post_cache")]
+    post_cache_format: Option<Format>,
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
 }
 
+/// A row of the result: the figures, and how long they took on one core.
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    #[serde(flatten)]
+    pub(crate) figures: Figures,
+    /// Seconds that the simulation of this case took, reading the trace not counted.
+    pub(crate) seconds: f64,
+    pub(crate) requests_per_second: f64,
+}
+
 /// Reads the traces once, simulates every case on all cores, prints.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let unit: Unit = args.unit.parse()?;
-    let mut reading = output::progress("Reading");
-    let requests = Requests::read(&args.traces, unit, &mut reading)?;
-    drop(reading);
-    let mut simulating = output::progress("Simulating");
-    let figures = simulate_all(&requests, &cases(&args), &mut simulating)?;
-    drop(simulating);
+    let requests = read(&args)?;
+    let cases = cases(&args, &requests);
+    announce(&requests, &cases)?;
+    let rows = match &args.post_cache {
+        Some(out) => vec![with_post_cache(&args, &requests, &cases, out)?],
+        None => simulate(&args, &requests, &cases)?,
+    };
     if args.json {
-        output::json(&figures)?;
+        output::json(&rows)?;
     } else {
-        output::text(&report(&requests, &figures))?;
+        output::text(&table::report(&requests, &rows))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn cases(args: &Args) -> Vec<Case> {
+fn read(args: &Args) -> anyhow::Result<Requests> {
+    let unit: Option<Unit> = args.unit.as_deref().map(str::parse).transpose()?;
+    let lines = match (args.merge, args.raw) {
+        (true, _) => Lines::Merged,
+        (_, true) => Lines::Raw,
+        _ => Lines::ByKind,
+    };
+    let names = args.post_cache.is_some();
+    let times = names || args.write_back.needs_times();
+    let reading = Reading { unit, lines, unit_weights: args.unit_weights, times, names };
+    let mut progress = output::progress("Reading");
+    let requests = reading.read(&args.traces, &mut progress)?;
+    drop(progress);
+    if requests.unmapped() > 0 {
+        let what = if args.raw { "counted as page 0" } else { "left out" };
+        eprintln!("seekless: sectors that lay nowhere (-1), {what}: {}", format_count(requests.unmapped()));
+    }
+    Ok(requests)
+}
+
+fn cases(args: &Args, requests: &Requests) -> Vec<Case> {
+    let capacities = args.capacity.iter().flat_map(|capacities| capacities.resolve(requests));
     let of_capacity =
-        |&capacity: &u64| args.policy.iter().map(move |policy| Case { policy: policy.clone(), capacity });
-    args.capacity.iter().flat_map(of_capacity).collect()
+        |capacity: u64| args.policy.iter().map(move |policy| Case { policy: policy.clone(), capacity });
+    capacities.flat_map(of_capacity).collect()
 }
 
-fn report(requests: &Requests, figures: &[Figures]) -> String {
-    let bare_ids = requests.unit() == Unit::File && requests.unit_weights();
-    let size = |bytes: u64| if bare_ids { format_count(bytes) } else { format_bytes(bytes) };
-    let total = figures.first().map_or(0, |row| row.compulsory_bytes);
-    let what = match (requests.unit(), bare_ids) {
-        (Unit::Page, _) => "pages",
-        (Unit::File, false) => "files",
-        (Unit::File, true) => "ids",
-    };
-    let heading = format!(
-        "{} requests for {} {what}{}\n\n",
-        format_count(requests.len() as u64),
-        format_count(u64::from(requests.distinct())),
-        if bare_ids { String::new() } else { format!(" of {}", format_bytes(total)) },
-    );
-    let header =
-        ["policy", "capacity", "hits", "misses", "compulsory", "other misses", "bypassed", "missed bytes"];
-    let row = |row: &Figures| {
-        vec![
-            row.policy.clone(),
-            size(row.capacity),
-            percent(row.hit_ratio),
-            format_count(row.misses),
-            format_count(row.compulsory_misses),
-            percent(row.non_compulsory_miss_ratio),
-            format_count(row.bypassed),
-            percent(row.byte_miss_ratio),
-        ]
-    };
-    heading + &table(&header, figures.iter().map(row).collect())
-}
-
-fn percent(ratio: f64) -> String {
-    format!("{:.2} %", 100.0 * ratio)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_report_has_a_row_for_each_policy_and_capacity() {
-        let requests = Requests::from_files(&[0, 1, 0, 2, 0], &[10, 60, 70]);
-        let cases = ["lru", "landlord"].map(|policy| Case { policy: policy.into(), capacity: 150 });
-        let text = report(&requests, &simulate_all(&requests, &cases, &mut |_, _| {}).unwrap());
-        let expected = "\
-5 requests for 3 files of 140 B
-
-policy    capacity     hits  misses  compulsory  other misses  bypassed  missed bytes
-─────────────────────────────────────────────────────────────────────────────────────
-lru          150 B  40.00 %       3           3        0.00 %         0       87.50 %
-landlord     150 B  40.00 %       3           3        0.00 %         0       87.50 %
-";
-        assert_eq!(text, expected);
+/// Says beforehand what a run that takes more than a moment will take.
+fn announce(requests: &Requests, cases: &[Case]) -> anyhow::Result<()> {
+    const LONG: u128 = 20_000_000;
+    let work = requests.len() as u128 * cases.len() as u128;
+    if work > LONG {
+        let memory = memory_bytes_max(requests, cases)?;
+        eprintln!(
+            "seekless: {} requests for {} ids, {} caches; at most {} of memory",
+            format_count(requests.len() as u64),
+            format_count(requests.distinct().into()),
+            format_count(cases.len() as u64),
+            format_bytes(memory)
+        );
     }
+    Ok(())
+}
 
-    #[test]
-    fn bare_ids_are_counted_not_weighed() {
-        let requests = Requests::from_files(&[0, 1, 0], &[1, 1]);
-        let cases = [Case { policy: "arc".into(), capacity: 20_000 }];
-        let text = report(&requests, &simulate_all(&requests, &cases, &mut |_, _| {}).unwrap());
-        assert!(text.starts_with("3 requests for 2 ids\n"), "{text}");
-        assert!(text.contains(" 20,000  33.33 %"), "{text}");
-    }
+fn options(args: &Args) -> Options {
+    Options { fetch_on_write: args.fetch_on_write, write_back: args.write_back, every: args.every }
+}
+
+fn simulate(args: &Args, requests: &Requests, cases: &[Case]) -> anyhow::Result<Vec<Row>> {
+    let options = options(args);
+    let mut progress = output::progress("Simulating");
+    let rows = each_case(cases, &mut progress, |case| timed(|| simulate_with(requests, case, &options)))?;
+    Ok(rows)
+}
+
+fn with_post_cache(args: &Args, requests: &Requests, cases: &[Case], out: &PathBuf) -> anyhow::Result<Row> {
+    let [case] = cases else {
+        bail!("--post-cache writes the trace of one cache: give one --policy and one --capacity");
+    };
+    let format = args.post_cache_format.unwrap_or_else(|| Format::of(out));
+    Ok(timed(|| post_cache::write(requests, case, &options(args), out, format))?)
+}
+
+fn timed<E>(simulate: impl FnOnce() -> Result<Figures, E>) -> Result<Row, E> {
+    let started = Instant::now();
+    let figures = simulate()?;
+    let seconds = started.elapsed().as_secs_f64();
+    let requests_per_second = figures.requests as f64 / seconds.max(1e-9);
+    Ok(Row { figures, seconds, requests_per_second })
 }

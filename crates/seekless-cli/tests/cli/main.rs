@@ -3,6 +3,7 @@
 mod compare;
 mod pack;
 mod scripts;
+mod sim;
 mod tour;
 mod trace;
 

@@ -1,19 +1,28 @@
-//! `seekless trace export`: trace to text.
+//! `seekless trace export`: trace to other formats.
 
 use super::info::note_origin;
 use crate::output;
-use seekless::trace::{export, open_any};
+use seekless::trace::export::{self, Exporter};
+use seekless::trace::open_any;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Write a trace as text.
+/// Write a trace as text, or for another simulator.
 ///
 /// csv: a header and one access a row, times in nanoseconds, unknown values empty. `seekless trace import` reads it back.
+///
+/// ozen: `r N` or `w N` for each sector of 512 bytes that a read or write of the one device touches.
+///
+/// oracle-general: libCacheSim's records of 24 bytes. A trace of ids or loads becomes those, a block trace its accesses,
+/// each an object named by the sector where it begins; next accesses are computed.
+///
+/// A file whose name ends in .zst is compressed with zstd.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   seekless trace export run.parquet | head
-  seekless trace export --format csv run.parquet -o run.csv")]
+  seekless trace export --format csv run.parquet -o run.csv
+  seekless trace export --format oracle-general blocks.parquet -o blocks.oracleGeneral.zst")]
 pub struct Args {
     /// The trace to read
     trace: PathBuf,
@@ -29,17 +38,25 @@ pub struct Args {
 enum Format {
     /// Rows with named columns
     Csv,
+    /// Sectors of a device, read or written
+    Ozen,
+    /// Objects for libCacheSim
+    OracleGeneral,
 }
 
 /// Exports.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let Format::Csv = args.format;
+    let export: Exporter = match args.format {
+        Format::Csv => export::csv,
+        Format::Ozen => export::ozen,
+        Format::OracleGeneral => export::oracle_general,
+    };
     let trace = open_any(&args.trace)?;
     note_origin(&trace);
     let mut progress = output::progress("Exporting");
     match &args.output {
-        Some(output) => export::csv_file(&trace, output, &mut progress)?,
-        None => export::csv(&trace, &mut std::io::stdout().lock(), &mut |_, _| {})?,
+        Some(output) => export::to_file(&trace, output, export, &mut progress)?,
+        None => export(&trace, &mut std::io::stdout().lock(), &mut |_, _| {})?,
     }
     Ok(ExitCode::SUCCESS)
 }

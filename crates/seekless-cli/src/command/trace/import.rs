@@ -1,4 +1,4 @@
-//! `seekless trace import`: text to trace.
+//! `seekless trace import`: other formats to trace.
 
 use super::counted;
 use crate::output;
@@ -7,13 +7,18 @@ use seekless::trace::import::{self, Columns, Options, Report};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Make a trace of text.
+/// Make a trace of text, or of another simulator's trace.
 ///
 /// csv: one access a row. A header of known names needs nothing more: time_s time_ms time_us time_ns path size bytes offset
 /// op pid tid run latency_us error device inode (and their like). Without an op column each row is the load of a whole
 /// file, whose size is `size`.
 ///
 /// ids: one id a line, each a load of weight 1, as the traces of caching papers are.
+///
+/// ozen: lines `r N` and `w N`, each an access to one sector of 512 bytes of a device, other lines ignored; a block trace. A
+/// post-cache trace (its first line says so) counts in pages of 4096 bytes.
+///
+/// oracle-general: libCacheSim's records of 24 bytes (time, object, size, next access); a trace of ids with sizes.
 ///
 /// Files may be plain, gzip, xz, lzma or zstd; their content tells. Every file becomes one run, in the order given, the
 /// last being the newest; a csv with a run column keeps its runs.
@@ -23,12 +28,14 @@ Examples:
   seekless trace import --format csv monday.csv.gz tuesday.csv.gz -o runs.parquet
   seekless trace import --format csv log.csv -o run.parquet --columns time:ms=ts,path=name,bytes:KiB=len
   seekless trace import --format csv log.tsv -o run.parquet --delimiter tab --no-header --columns path=#1,size=#2
-  seekless trace import --format ids web.txt.xz -o web.parquet")]
+  seekless trace import --format ids web.txt.xz -o web.parquet
+  seekless trace import --format ozen SequentialCopyGrep.txt.lzma -o copygrep.parquet
+  seekless trace import --format oracle-general cloudphysics.oracleGeneral.zst -o cloudphysics.parquet")]
 pub struct Args {
     /// What the files are
     #[arg(long, value_enum)]
     format: Format,
-    /// The text to import
+    /// The files to import
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// The trace to write
@@ -57,14 +64,23 @@ enum Format {
     Csv,
     /// One id a line
     Ids,
+    /// Sectors of a device, read or written
+    Ozen,
+    /// Objects of libCacheSim
+    OracleGeneral,
 }
 
 /// Imports, and says what came of it.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    if args.format == Format::Ids && args.columns.is_some() {
-        bail!("--columns is for --format csv: ids have no columns");
+    if args.format != Format::Csv && args.columns.is_some() {
+        bail!("--columns is for --format csv: the other formats have no columns");
     }
-    let import = if args.format == Format::Csv { import::csv } else { import::ids };
+    let import = match args.format {
+        Format::Csv => import::csv,
+        Format::Ids => import::ids,
+        Format::Ozen => import::ozen,
+        Format::OracleGeneral => import::oracle_general,
+    };
     let options = Options {
         lenient: args.lenient,
         columns: args.columns,

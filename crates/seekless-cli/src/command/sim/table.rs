@@ -1,0 +1,151 @@
+//! The figures as text: a heading, a row a policy and capacity, and how it went over time where that was asked for.
+
+use super::Row;
+use seekless::device::units::{format_bytes, format_count};
+use seekless::report::table;
+use seekless::sim::{Figures, Requests, Unit};
+
+/// All that is printed without `--json`.
+pub(super) fn report(requests: &Requests, rows: &[Row]) -> String {
+    let figures: Vec<&Figures> = rows.iter().map(|row| &row.figures).collect();
+    let mut text = heading(requests) + "\n" + &main_table(requests, &figures);
+    if requests.writes() > 0 {
+        text += "\n";
+        text += &writes_table(requests, &figures);
+    }
+    for figures in figures.iter().filter(|figures| !figures.over_time.is_empty()) {
+        text += &format!("\n{} at {}, over time\n", figures.name(), size(requests, figures.capacity));
+        text += &over_time(requests, figures);
+    }
+    text
+}
+
+/// Whether capacities count ids.
+fn counts_ids(requests: &Requests) -> bool {
+    requests.unit() != Unit::Page && requests.unit_weights()
+}
+
+fn size(requests: &Requests, bytes: u64) -> String {
+    if counts_ids(requests) { format_count(bytes) } else { format_bytes(bytes) }
+}
+
+fn heading(requests: &Requests) -> String {
+    let what = match (requests.unit(), counts_ids(requests)) {
+        (_, true) => "ids",
+        (Unit::Page, _) => "pages",
+        (Unit::File, _) => "files",
+        (Unit::Object, _) => "objects",
+    };
+    let total = requests.distinct_weight().saturating_mul(requests.unit_bytes());
+    let of = if counts_ids(requests) { String::new() } else { format!(" of {}", format_bytes(total)) };
+    let writes = match requests.writes() {
+        0 => String::new(),
+        writes => format!(", {} of them writes", format_count(writes)),
+    };
+    let (count, distinct) = (format_count(requests.len() as u64), format_count(requests.distinct().into()));
+    format!("{count} requests for {distinct} {what}{of}{writes}\n")
+}
+
+fn main_table(requests: &Requests, figures: &[&Figures]) -> String {
+    let header =
+        ["policy", "capacity", "hits", "misses", "compulsory", "other misses", "bypassed", "missed bytes"];
+    let row = |row: &&Figures| {
+        vec![
+            row.name(),
+            size(requests, row.capacity),
+            percent(row.hit_ratio),
+            format_count(row.misses),
+            format_count(row.compulsory_misses),
+            percent(row.non_compulsory_miss_ratio),
+            format_count(row.bypassed),
+            percent(row.byte_miss_ratio),
+        ]
+    };
+    table(&header, figures.iter().map(row).collect())
+}
+
+/// What goes to the device, and in which pieces.
+fn writes_table(requests: &Requests, figures: &[&Figures]) -> String {
+    let header = ["policy", "capacity", "read", "written back", "in runs", "while kept", "dirty at the end"];
+    let row = |row: &&Figures| {
+        vec![
+            row.name(),
+            size(requests, row.capacity),
+            format_count(row.device_reads),
+            format_count(row.write_backs),
+            row.write_back_runs.map_or("unknown".to_owned(), format_count),
+            format_count(row.flushed),
+            format_count(row.dirty_at_end),
+        ]
+    };
+    table(&header, figures.iter().map(row).collect())
+}
+
+fn over_time(requests: &Requests, figures: &Figures) -> String {
+    let writes = requests.writes() > 0;
+    let mut header = vec!["requests", "misses so far", "misses since"];
+    if writes {
+        header.push("written back");
+    }
+    let row = |point: &seekless::sim::Point| {
+        let ratios = [point.miss_ratio, point.recent_miss_ratio].map(percent);
+        let mut row = vec![format_count(point.requests)];
+        row.extend(ratios);
+        row.extend(writes.then(|| format_count(point.write_backs)));
+        row
+    };
+    table(&header, figures.over_time.iter().map(row).collect())
+}
+
+fn percent(ratio: f64) -> String {
+    format!("{:.2} %", 100.0 * ratio)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seekless::sim::{Case, Options, simulate_with};
+
+    fn rows(requests: &Requests, cases: &[(&str, u64)], options: Options) -> Vec<Row> {
+        let row = |&(policy, capacity): &(&str, u64)| {
+            let case = Case { policy: policy.into(), capacity };
+            let figures = simulate_with(requests, &case, &options).unwrap();
+            Row { figures, seconds: 1.0, requests_per_second: 1.0 }
+        };
+        cases.iter().map(row).collect()
+    }
+
+    #[test]
+    fn the_report_has_a_row_for_each_policy_and_capacity() {
+        let requests = Requests::from_files(&[0, 1, 0, 2, 0], &[10, 60, 70]);
+        let text =
+            report(&requests, &rows(&requests, &[("lru", 150), ("landlord", 150)], Options::default()));
+        let expected = "\
+5 requests for 3 files of 140 B
+
+policy    capacity     hits  misses  compulsory  other misses  bypassed  missed bytes
+─────────────────────────────────────────────────────────────────────────────────────
+lru          150 B  40.00 %       3           3        0.00 %         0       87.50 %
+landlord     150 B  40.00 %       3           3        0.00 %         0       87.50 %
+";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn bare_ids_are_counted_not_weighed() {
+        let requests = Requests::from_files(&[0, 1, 0], &[1, 1]);
+        let text = report(&requests, &rows(&requests, &[("arc", 20_000)], Options::default()));
+        assert!(text.starts_with("3 requests for 2 ids\n"), "{text}");
+        assert!(text.contains(" 20,000  33.33 %"), "{text}");
+    }
+
+    #[test]
+    fn writes_and_points_in_time_have_tables_of_their_own() {
+        let requests = Requests::from_pages(vec![0, 1, 2, 0]).with_writes([0, 1]);
+        let options = Options { every: std::num::NonZeroU64::new(3), ..Options::default() };
+        let text = report(&requests, &rows(&requests, &[("lru", 8192)], options));
+        assert!(text.starts_with("4 requests for 3 pages of 12.3 KB, 2 of them writes\n"), "{text}");
+        assert!(text.contains("\nlru       8.2 KB     2             2        1           0"), "{text}");
+        assert!(text.contains("\nlru at 8.2 KB, over time\n"), "{text}");
+    }
+}

@@ -1,0 +1,157 @@
+//! `seekless sim`: published figures end to end, and what was typed wrongly.
+
+use super::{printed, run, workplace};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A file of the shared data, if it is there; says so if not.
+fn data(name: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")).join(name);
+    if !path.is_file() {
+        eprintln!("skipped: {name} is not in ../shared/data");
+        return None;
+    }
+    Some(path)
+}
+
+fn rows(directory: &Path, words: &str) -> Vec<Value> {
+    serde_json::from_str(&printed(directory, &format!("sim --json {words}"))).unwrap()
+}
+
+/// The first 16 digits of the MD5 of a file without its first line, by `md5sum`.
+fn digest(path: &Path) -> String {
+    let script = "tail -n +2 \"$0\" | md5sum | cut -c1-16";
+    let output = Command::new("sh").args(["-c", script]).arg(path).output().unwrap();
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+#[test]
+fn ozens_lru_row_of_copygrep_comes_out_to_the_byte() {
+    if std::env::var_os("SEEKLESS_TEST_FAST").is_some() {
+        eprintln!("skipped: Ozen's trace end to end (./test without --fast runs it)");
+        return;
+    }
+    let Some(trace) = data("ozen-2018/SequentialCopyGrep.txt.lzma") else { return };
+    let directory = workplace();
+    let import = format!("trace import --format ozen {} -o copygrep.parquet", trace.display());
+    assert_eq!(printed(directory.path(), &import), "copygrep.parquet: 6,933,091 rows, 1 run, 1 file\n");
+    let words = "copygrep.parquet --raw --policy lru --capacity 10000pages --post-cache lru.txt";
+    let row = &rows(directory.path(), words)[0];
+    assert_eq!((row["read_misses"].as_u64(), row["write_backs"].as_u64()), (Some(675_594), Some(181_910)));
+    assert_eq!((row["reads"].as_u64(), row["writes"].as_u64()), (Some(5_472_134), Some(1_460_957)));
+    assert_eq!(digest(&directory.path().join("lru.txt")), "19383b4573f58adb");
+    let again = "trace import --format ozen lru.txt -o lru.parquet";
+    assert_eq!(printed(directory.path(), again), "lru.parquet: 857,504 rows, 1 run, 1 file\n");
+}
+
+#[test]
+fn cloudphysics_misses_what_is_published_and_goes_back_to_the_byte() {
+    let Some(sample) = data("cloudphysics/cloudPhysicsIO.oracleGeneral.bin") else { return };
+    let directory = workplace();
+    let import = format!("trace import --format oracle-general {} -o sample.parquet", sample.display());
+    assert_eq!(printed(directory.path(), &import), "sample.parquet: 113,872 rows, 1 run, 48,974 files\n");
+    let ratios = |words: &str| -> Vec<String> {
+        let rows = rows(directory.path(), &format!("sample.parquet --policy lru {words}"));
+        rows.iter().map(|row| format!("{:.4}", row["miss_ratio"].as_f64().unwrap())).collect()
+    };
+    let published = ["0.8380", "0.8246", "0.8049", "0.7249", "0.6328"];
+    assert_eq!(ratios("--unit-weights --capacity 1%,5%,10%,20%,40%"), published);
+    assert_eq!(ratios("--unit object --unit-weights --capacity 489,2448,4897,9794,19589"), published);
+    // The same sizes in bytes: the right half of the reference's table.
+    let bytes = "--capacity 20297697,101488486,202976972,405953945,811907891";
+    assert_eq!(ratios(bytes), ["0.8339", "0.8229", "0.8097", "0.7333", "0.6332"]);
+
+    printed(directory.path(), "trace export --format oracle-general sample.parquet -o sample.bin");
+    assert!(std::fs::read(directory.path().join("sample.bin")).unwrap() == std::fs::read(sample).unwrap());
+    printed(directory.path(), "trace export --format oracle-general sample.parquet -o sample.zst");
+    let again = printed(directory.path(), "trace import --format oracle-general sample.zst -o again.parquet");
+    assert_eq!(again, "again.parquet: 113,872 rows, 1 run, 48,974 files\n");
+}
+
+const SECTORS: &str = "r 0\nr 7\nw 8\nw -1\nr 16\n# done\n";
+
+fn sectors(directory: &Path) {
+    std::fs::write(directory.join("sectors.txt"), SECTORS).unwrap();
+    printed(directory, "trace import --format ozen sectors.txt -o sectors.parquet");
+}
+
+#[test]
+fn sectors_survive_the_way_there_and_back() {
+    let directory = workplace();
+    sectors(directory.path());
+    let text = printed(directory.path(), "trace export --format ozen sectors.parquet");
+    assert_eq!(text, SECTORS.replace("# done\n", ""));
+}
+
+#[test]
+fn a_block_traces_sectors_are_merged_unless_raw() {
+    let directory = workplace();
+    sectors(directory.path());
+    let merged = &rows(directory.path(), "sectors.parquet --policy lru --capacity 1pages")[0];
+    assert_eq!((merged["unit"].as_str(), merged["requests"].as_u64()), (Some("page"), Some(3)));
+    assert_eq!((merged["write_backs"].as_u64(), merged["dirty_at_end"].as_u64()), (Some(1), Some(0)));
+    let output = run(directory.path(), "sim sectors.parquet --raw --policy lru --capacity 1pages --json");
+    let raw: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((raw[0]["requests"].as_u64(), raw[0]["write_backs"].as_u64()), (Some(5), Some(2)));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said, "seekless: sectors that lay nowhere (-1), counted as page 0: 1\n");
+}
+
+#[test]
+fn a_post_cache_trace_is_a_block_trace() {
+    let directory = workplace();
+    sectors(directory.path());
+    let words = "sim sectors.parquet --policy lru --capacity 1pages --post-cache below.parquet";
+    printed(directory.path(), words);
+    let text = printed(directory.path(), "trace export below.parquet");
+    let lines: Vec<_> = text.lines().skip(1).collect();
+    // The write miss of page 1 reads nothing; its eviction writes it before page 2 is read.
+    assert_eq!(
+        lines,
+        [
+            "0,0,0,0,read,disk,0,4096,,,,,",
+            "0,4,0,0,write,disk,4096,4096,,,,,",
+            "0,4,0,0,read,disk,8192,4096,,,,,"
+        ]
+    );
+    let output = run(directory.path(), "sim sectors.parquet --capacity 1pages --post-cache x.parquet");
+    assert!(String::from_utf8(output.stderr).unwrap().contains("give one --policy and one --capacity"));
+    let output = run(directory.path(), "sim sectors.parquet --unit object --policy lru --post-cache x.txt");
+    assert!(String::from_utf8(output.stderr).unwrap().contains("use --unit page"));
+    assert!(!directory.path().join("x.txt").exists());
+}
+
+#[test]
+fn rows_have_the_promised_fields_and_points_in_time() {
+    let directory = workplace();
+    std::fs::write(directory.path().join("ids.txt"), "7\n9\n7\n8\n").unwrap();
+    printed(directory.path(), "trace import --format ids ids.txt -o ids.parquet");
+    let rows = rows(directory.path(), "ids.parquet --policy landlord@full,lru --capacity 2..4*2 --every 2");
+    assert_eq!(rows.len(), 4);
+    let keys = "policy variant unit capacity requests hits read_misses compulsory_misses write_backs miss_ratio \
+                byte_miss_ratio seconds requests_per_second";
+    assert!(keys.split(' ').all(|key| rows[0].get(key).is_some()), "{}", rows[0]);
+    assert_eq!((rows[0]["variant"].as_str(), rows[1]["variant"].as_str()), (Some("full"), None));
+    assert_eq!((rows[0]["unit"].as_str(), rows[2]["capacity"].as_u64()), (Some("object"), Some(4)));
+    let points = rows[1]["over_time"].as_array().unwrap();
+    assert_eq!((points[0]["miss_ratio"].as_f64(), points[1]["miss_ratio"].as_f64()), (Some(1.0), Some(0.75)));
+    let text = printed(directory.path(), "sim ids.parquet --policy lru --capacity 2 --every 2");
+    assert!(text.contains("4 requests for 3 ids\n") && text.contains("lru at 2, over time\n"), "{text}");
+}
+
+#[test]
+fn what_is_typed_wrongly_is_said() {
+    let directory = workplace();
+    sectors(directory.path());
+    for (words, said) in [
+        ("--capacity 10MB..5MB*2", "expected a range such as 1MB..64MB*2"),
+        ("--write-back often", "expected evict, every=TIME"),
+        ("--unit shelf", "possible values: file, page, object"),
+        ("--merge --raw", "cannot be used with"),
+    ] {
+        let output = run(directory.path(), &format!("sim sectors.parquet {words}"));
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && stderr.contains(said), "{words}: {stderr}");
+    }
+}
