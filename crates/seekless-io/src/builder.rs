@@ -3,12 +3,13 @@
 use crate::archive::Archive;
 use crate::decision::Watched;
 use crate::extent_cache::ExtentCache;
-use crate::reads::{self, Reads};
+use crate::reads::Reads;
 use crate::shared::{Memory, Shared};
 use crate::state::State;
 use crate::worker::Workers;
 use crate::{Error, Result, Store};
 use seekless_engine::{Engine, EngineKind};
+use seekless_policy::ahead::requests_are_dear;
 use seekless_policy::cache::{Cache, Config};
 use seekless_policy::eviction::named;
 use std::path::Path;
@@ -18,6 +19,9 @@ use std::thread::available_parallelism;
 /// Reads in flight of those planned ahead: enough that a device of any depth finds its next request waiting, few enough
 /// that a demand read does not wait long and that their buffers stay a small part of the window.
 const IN_FLIGHT: std::ops::RangeInclusive<u32> = 8..=32;
+
+/// Most bytes of buffers that wait for the next read.
+const IDLE_BYTES_MAX: u64 = 16 << 20;
 
 /// Settings for a [`Store`]; made by [`Store::builder`].
 #[derive(Clone)]
@@ -29,7 +33,7 @@ pub struct StoreBuilder {
     shared_engine: Option<Arc<dyn Engine>>,
     direct: bool,
     workers: Option<usize>,
-    read_ahead_bytes: u64,
+    read_ahead_bytes: Option<u64>,
     window_bytes: Option<u64>,
     record: bool,
 }
@@ -43,7 +47,7 @@ impl Default for StoreBuilder {
             shared_engine: None,
             direct: true,
             workers: None,
-            read_ahead_bytes: 16 << 20,
+            read_ahead_bytes: None,
             window_bytes: None,
             record: false,
         }
@@ -87,9 +91,11 @@ impl StoreBuilder {
         self
     }
 
-    /// Bytes of raw extents kept because they hold files that nobody has asked for yet; 16 MiB if not said.
+    /// Bytes of raw extents kept because they hold files that nobody has asked for yet. If not said it is 16 MiB, or
+    /// 64 MiB where the engine says that a request costs as much as reading 256 KiB: there it pays to wait longer for the
+    /// program to come round to them.
     pub fn read_ahead_cache(mut self, bytes: u64) -> Self {
-        self.read_ahead_bytes = bytes;
+        self.read_ahead_bytes = Some(bytes);
         self
     }
 
@@ -120,23 +126,24 @@ impl StoreBuilder {
         };
         let archive = Archive::open(path.as_ref(), self.direct, &*engine)?;
         let depth = engine.costs().depth.clamp(*IN_FLIGHT.start(), *IN_FLIGHT.end());
-        let state = self.state(archive.spans.len(), depth as usize)?;
-        let window = || if reads::requests_are_dear(&engine.costs()) { 256 << 20 } else { 64 << 20 };
-        let window_bytes = self.window_bytes.unwrap_or_else(window);
-        let memory = Memory { window_bytes, idle_bytes: self.read_ahead_bytes as usize };
+        let dear = requests_are_dear(&engine.costs());
+        let window_bytes = self.window_bytes.unwrap_or(if dear { 256 << 20 } else { 64 << 20 });
+        let read_ahead_bytes = self.read_ahead_bytes.unwrap_or(if dear { 64 << 20 } else { 16 << 20 });
+        let state = self.state(archive.spans.len(), depth as usize, read_ahead_bytes)?;
+        let memory = Memory { window_bytes, idle_bytes: read_ahead_bytes.min(IDLE_BYTES_MAX) as usize };
         let shared = Arc::new(Shared::new(archive, engine, state, memory));
         let workers = Workers::start(shared.clone(), self.worker_count())
             .map_err(|error| Error::setting("a worker thread cannot start", error))?;
         Ok(Store::new(shared, workers))
     }
 
-    fn state(&self, entries: usize, depth: usize) -> Result<State> {
+    fn state(&self, entries: usize, depth: usize, read_ahead_bytes: u64) -> Result<State> {
         let setting = |error| Error::setting("the cache cannot be made", error);
         let (policy, recorder) =
             Watched::new(named(&self.policy, self.cache_bytes).map_err(setting)?, self.record);
         let mut cache = Cache::new(policy, Config::files(self.cache_bytes)).map_err(setting)?;
         cache.grow(entries as u32);
-        Ok(State::new(cache, recorder, Reads::new(depth), ExtentCache::new(self.read_ahead_bytes)))
+        Ok(State::new(cache, recorder, Reads::new(depth), ExtentCache::new(read_ahead_bytes)))
     }
 
     fn worker_count(&self) -> usize {

@@ -4,12 +4,12 @@
 use seekless_engine::AlignedBuf;
 use seekless_policy::eviction::Id;
 use seekless_policy::extents::Span;
-use std::collections::VecDeque;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Extents remembered, however small they are: what bounds a look-up.
-const EXTENTS_MAX: usize = 256;
+/// Extents remembered, however small they are: what bounds the search for the one to go.
+const EXTENTS_MAX: usize = 1024;
 
 /// Bytes of the archive as the device gave them.
 pub(crate) struct Extent {
@@ -57,18 +57,22 @@ struct Held {
     extent: Arc<Extent>,
     /// Whole entries in it that have not been asked for yet; gone when there are none left.
     unused: Vec<Id>,
+    used_last: u64,
 }
 
-/// Least recently used first.
+/// Extents by number, and which of them has an entry.
 pub(crate) struct ExtentCache {
     capacity: u64,
     bytes: u64,
-    held: VecDeque<Held>,
+    /// Counts inserts and uses: the newest number and the latest use.
+    clock: u64,
+    held: HashMap<u64, Held>,
+    holders: HashMap<Id, u64>,
 }
 
 impl ExtentCache {
     pub(crate) fn new(capacity: u64) -> Self {
-        Self { capacity, bytes: 0, held: VecDeque::new() }
+        Self { capacity, bytes: 0, clock: 0, held: HashMap::new(), holders: HashMap::new() }
     }
 
     /// Keeps an extent in which `unused` entries have not been asked for. Hands those that had to go to `released`.
@@ -77,30 +81,50 @@ impl ExtentCache {
         if unused.is_empty() || bytes > self.capacity {
             return;
         }
+        // Another extent may have some of them: the newer read serves.
+        released.extend(unused.iter().filter_map(|&id| self.take(id)));
         while self.bytes + bytes > self.capacity || self.held.len() >= EXTENTS_MAX {
-            let Some(oldest) = self.held.pop_front() else { break };
-            self.bytes -= oldest.extent.span().bytes;
-            released.push(oldest.extent);
+            let Some(oldest) = self.oldest() else { break };
+            released.extend(self.remove(oldest));
         }
+        self.clock += 1;
         self.bytes += bytes;
-        self.held.push_back(Held { extent: extent.clone(), unused });
+        self.holders.extend(unused.iter().map(|&id| (id, self.clock)));
+        self.held.insert(self.clock, Held { extent: extent.clone(), unused, used_last: self.clock });
+    }
+
+    fn oldest(&self) -> Option<u64> {
+        self.held.iter().min_by_key(|(_, held)| held.used_last).map(|(&number, _)| number)
+    }
+
+    fn remove(&mut self, number: u64) -> Option<Arc<Extent>> {
+        let held = self.held.remove(&number)?;
+        self.bytes -= held.extent.span().bytes;
+        for id in held.unused {
+            self.holders.remove(&id);
+        }
+        Some(held.extent)
+    }
+
+    /// Whether entry `id` was read ahead and not yet asked for.
+    pub(crate) fn has(&self, id: Id) -> bool {
+        self.holders.contains_key(&id)
     }
 
     /// The extent that holds all of entry `id`, if it was read ahead and not yet asked for. Asked for once, the entry is
     /// the file cache's business; an extent without further entries goes.
     pub(crate) fn take(&mut self, id: Id) -> Option<Arc<Extent>> {
-        let at = self.held.iter().rposition(|held| held.unused.binary_search(&id).is_ok())?;
-        let mut held = self.held.remove(at)?;
+        let number = self.holders.remove(&id)?;
+        let held = self.held.get_mut(&number)?;
         if let Ok(index) = held.unused.binary_search(&id) {
             held.unused.remove(index);
         }
-        let extent = held.extent.clone();
-        if held.unused.is_empty() {
-            self.bytes -= extent.span().bytes;
-        } else {
-            self.held.push_back(held);
+        self.clock += 1;
+        held.used_last = self.clock;
+        match held.unused.is_empty() {
+            true => self.remove(number),
+            false => Some(held.extent.clone()),
         }
-        Some(extent)
     }
 
     #[cfg(test)]
@@ -143,6 +167,18 @@ mod tests {
         assert!(cache.take(2).is_none() && cache.take(1).is_some() && cache.take(4).is_some());
         cache.insert(&extent(0, 101), vec![9], &mut released);
         assert!(cache.take(9).is_none(), "larger than the cache");
+    }
+
+    #[test]
+    fn what_is_read_again_is_served_from_the_newer_extent() {
+        let mut cache = ExtentCache::new(100);
+        let (old, new) = (extent(0, 40), extent(20, 40));
+        cache.insert(&old, vec![1, 2], &mut Vec::new());
+        cache.insert(&new, vec![2, 3], &mut Vec::new());
+        assert!(cache.take(2).is_some_and(|found| Arc::ptr_eq(&found, &new)));
+        assert!(cache.has(1) && !cache.has(2) && cache.has(3));
+        assert!(cache.take(1).is_some_and(|found| Arc::ptr_eq(&found, &old)));
+        assert_eq!(cache.bytes(), 40);
     }
 
     #[test]

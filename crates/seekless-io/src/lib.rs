@@ -10,7 +10,8 @@
 //! 2. *an orphan*: evicted, but still held by a user, hence revived without I/O;
 //! 3. *a read under way*, of the file or of an extent that holds it;
 //! 4. *the archive block cache*: raw extents that hold files which nobody has asked for yet;
-//! 5. *a read*: from the local header to the next in one request, with as much after it as the device makes worth while.
+//! 5. *a read*: from the local header to the next in one request, with as much around it as the device makes worth while
+//!    ([`seekless_policy::ahead`]).
 //!
 //! Reads complete on worker threads, which decode, check the CRC, and answer everybody who waits.
 //!

@@ -2,7 +2,6 @@
 //! fuller, and a demand read never stands behind a whole window of them.
 
 use crate::extent_cache::{Extent, covers};
-use seekless_device::Costs;
 use seekless_policy::eviction::Id;
 use seekless_policy::extents::Span;
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -10,12 +9,6 @@ use std::sync::Arc;
 
 /// Reads up to this size are one request to a device; the kernel and the volume model split larger ones.
 pub(crate) const READ_BYTES_MAX: u64 = 1 << 20;
-
-/// Whether a request costs as much as reading a good part of its largest size. Then it pays to look further ahead for
-/// neighbours, and to fill the last part of a read by making reads fewer and larger.
-pub(crate) fn requests_are_dear(costs: &Costs) -> bool {
-    costs.gap_bytes() > READ_BYTES_MAX / 4
-}
 
 /// Where the bytes come from.
 pub(crate) enum Source {
@@ -94,6 +87,11 @@ impl Reads {
     fn covering(&self, span: Span) -> Option<u64> {
         let &(_, tag) = self.by_offset.range(..=(span.offset, u64::MAX)).next_back()?;
         covers(self.pending.get(&tag)?.span, span).then_some(tag)
+    }
+
+    /// Whether a read covers `span`, as far as [`Reads::join`] would find it.
+    pub(crate) fn covers(&self, span: Span) -> bool {
+        self.covering(span).is_some()
     }
 
     /// Adds `id`, which lies at `span`, to a read that covers it; returns that read's tag.

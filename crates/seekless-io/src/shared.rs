@@ -7,14 +7,15 @@ use crate::error::Error;
 use crate::extent_cache::Extent;
 use crate::hit_log::HitLog;
 use crate::lock;
-use crate::reads::{READ_BYTES_MAX, Source, Start, requests_are_dear};
+use crate::reads::{READ_BYTES_MAX, Source, Start};
 use crate::slot::Slots;
 use crate::state::{Asked, Released, State, Waiter};
 use crate::statistics::Statistics;
 use seekless_device::Costs;
 use seekless_engine::{AlignedBuf, BufferPool, Completion, Engine, Read};
+use seekless_policy::ahead::{self, Limits, requests_are_dear};
 use seekless_policy::eviction::{Id, Request};
-use seekless_policy::extents::{self, Limits, Span};
+use seekless_policy::extents::{self, Span};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -89,7 +90,7 @@ impl Shared {
         self.drained().request(&request, waiter, &self.slots, &mut released)
     }
 
-    /// Loads an entry that is not cached, with what the device makes worth reading after it.
+    /// Loads an entry that is not cached, with what the device makes worth reading around it.
     pub(crate) fn load(&self, id: Id) -> Result<Buffer, Error> {
         let (sender, receiver) = mpsc::channel();
         match self.request(id, Waiter { owner: 0, position: 0, sender }) {
@@ -121,17 +122,22 @@ impl Shared {
                 drop(state);
                 return self.deliver(&extent, id);
             } else {
-                let span = self.archive.aligned(self.demand_span(id));
+                let span = self.archive.aligned(self.demand_span(id, &state));
                 Some(state.reads.demand(span, vec![id]))
             }
         };
         self.submit(start.as_slice());
     }
 
-    fn demand_span(&self, id: Id) -> Span {
+    fn demand_span(&self, id: Id, state: &State) -> Span {
         let limits = Limits { max_bytes: self.unrounded(READ_BYTES_MAX), ..Limits::default() };
-        let extent = extents::demand(&self.archive.spans, id as usize, &self.costs, &limits);
-        extent.map_or(self.archive.spans[id as usize], |extent| extent.span)
+        let spans = &self.archive.spans;
+        let needed = |number: usize| {
+            let id = number as Id;
+            !self.slots.has(id) && !state.extents.has(id) && !state.reads.covers(spans[number])
+        };
+        let extent = ahead::demand(spans, id as usize, &self.costs, &limits, needed);
+        extent.map_or(spans[id as usize], |extent| extent.span)
     }
 
     fn planned_bytes_max(&self) -> u64 {
@@ -236,6 +242,7 @@ impl Shared {
         self.recycle(extent);
     }
 
+    /// Whole entries of `extent` that nobody waits for, and that are not cached anyway.
     fn unused(&self, extent: &Extent, wanted: &[Id]) -> Vec<Id> {
         let within = self.archive.within(extent.span());
         if within.len() <= wanted.len() {
@@ -243,7 +250,8 @@ impl Shared {
         }
         let mut sorted = wanted.to_vec();
         sorted.sort_unstable();
-        within.map(|id| id as Id).filter(|id| sorted.binary_search(id).is_err()).collect()
+        let is_unused = |&id: &Id| sorted.binary_search(&id).is_err() && !self.slots.has(id);
+        within.map(|id| id as Id).filter(is_unused).collect()
     }
 
     /// Gives an extent's memory back, if nobody else has it.

@@ -30,6 +30,11 @@ impl Slots {
         }
     }
 
+    /// Whether the cache has the buffer.
+    pub(crate) fn has(&self, id: Id) -> bool {
+        matches!(*lock(&self.0[id as usize]), Slot::Kept(_))
+    }
+
     /// The buffer, if anybody has it.
     pub(crate) fn alive(&self, id: Id) -> Option<Buffer> {
         match &*lock(&self.0[id as usize]) {

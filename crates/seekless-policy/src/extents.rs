@@ -31,24 +31,6 @@ pub struct Extent {
     pub count: usize,
 }
 
-/// Bounds of a demand read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Least bytes of forward window, however cheap a request is.
-    pub window_min: u64,
-    /// Most bytes of forward window, however dear a request is.
-    pub window_max: u64,
-    /// Most bytes of one read, unless a single entry is larger.
-    pub max_bytes: u64,
-}
-
-impl Default for Limits {
-    /// A window of 64 KiB to 1 MiB, reads of at most 4 MiB.
-    fn default() -> Self {
-        Self { window_min: 64 << 10, window_max: 1 << 20, max_bytes: 4 << 20 }
-    }
-}
-
 /// Reads that fetch all of `wanted`, which must be sorted by offset. Joins neighbours when the gap between them costs
 /// less time than a request ([`Costs::gap_bytes`]); no read is over `max_bytes` unless a single span is.
 #[must_use]
@@ -67,32 +49,14 @@ pub fn coalesce(wanted: &[Span], costs: &Costs, max_bytes: u64) -> Vec<Extent> {
     extents
 }
 
-/// The read for entry `index` when it is asked for alone: the entry, and the whole entries after it that fit in a window
-/// of about what one request costs, since an ordered archive holds next what is read next. `entries` are all, in archive
-/// order. None if there is no such entry.
-#[must_use]
-pub fn demand(entries: &[Span], index: usize, costs: &Costs, limits: &Limits) -> Option<Extent> {
-    let entry = *entries.get(index)?;
-    let gap_bytes = costs.gap_bytes();
-    let window = gap_bytes.max(limits.window_min).min(limits.window_max);
-    let last_byte = entry.end().saturating_add(window);
-    let mut extent = Extent { span: entry, first: index, count: 1 };
-    for &next in &entries[index + 1..] {
-        if next.end() > last_byte || !joins(extent.span, next, gap_bytes, limits.max_bytes) {
-            break;
-        }
-        extent.span = cover(extent.span, next);
-        extent.count += 1;
-    }
-    Some(extent)
-}
-
-fn joins(last: Span, next: Span, gap_bytes: u64, max_bytes: u64) -> bool {
+/// Whether `next`, which does not begin before `last`, may be read together with it.
+pub(crate) fn joins(last: Span, next: Span, gap_bytes: u64, max_bytes: u64) -> bool {
     let gap = next.offset.saturating_sub(last.end());
     next.offset >= last.offset && gap <= gap_bytes && cover(last, next).bytes <= max_bytes
 }
 
-fn cover(first: Span, second: Span) -> Span {
+/// From the first byte of `first` to the last of either.
+pub(crate) fn cover(first: Span, second: Span) -> Span {
     Span { offset: first.offset, bytes: first.end().max(second.end()) - first.offset }
 }
 
@@ -125,16 +89,6 @@ mod tests {
         let extents = coalesce(&spans(&[(0, 500), (500, 60), (560, 50)]), &COSTS, 100);
         let counts: Vec<_> = extents.iter().map(|extent| (extent.count, extent.span.bytes)).collect();
         assert_eq!(counts, [(1, 500), (1, 60), (1, 50)]);
-    }
-
-    #[test]
-    fn a_demand_read_takes_the_window_after_the_entry() {
-        let limits = Limits { window_min: 30, window_max: 200, max_bytes: 1000 };
-        let entries = spans(&[(0, 40), (40, 60), (100, 39), (139, 2), (141, 9)]);
-        let extent = demand(&entries, 0, &COSTS, &limits).unwrap();
-        assert_eq!(extent, Extent { span: Span { offset: 0, bytes: 139 }, first: 0, count: 3 });
-        assert_eq!(demand(&entries, 4, &COSTS, &limits).unwrap().count, 1);
-        assert_eq!(demand(&entries, 5, &COSTS, &limits), None);
     }
 
     proptest! {

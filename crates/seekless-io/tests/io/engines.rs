@@ -87,6 +87,24 @@ fn an_entry_is_one_read_with_its_header_and_the_next_ones_come_with_it() {
 }
 
 #[test]
+fn what_lies_before_an_entry_comes_with_it_and_what_is_at_hand_is_not_read_again() {
+    let sample = Sample::of_sizes(vec![2_000; 100], Codec::Stored);
+    let gate = Arc::new(Gate::new());
+    let store = Store::builder().shared_engine(gate.clone()).cache(1 << 20).open(&sample.path).unwrap();
+    gate.close();
+    gate.open();
+    for number in [50, 45, 60, 75] {
+        assert_eq!(&store.load(sample.name(number)).unwrap()[..], sample.bytes(number));
+    }
+    let reads = gate.submitted();
+    assert_eq!(reads.len(), 2, "one for 50 and its neighbours, one for 75: {reads:?}");
+    let (first_end, second) = (reads[0].0 + reads[0].1, reads[1].0);
+    assert!(reads[0].0 < store.index().entries()[45].header_offset);
+    // The window of 75 would reach back into the first; only the page that both touch is read twice.
+    assert!(first_end.abs_diff(second) <= 4096, "{reads:?}");
+}
+
+#[test]
 fn opening_reads_the_directory_only_and_counts_it() {
     let sample = Sample::of_sizes(vec![1_000_000; 3], Codec::Stored);
     let store = Store::open(&sample.path).unwrap();
