@@ -20,6 +20,7 @@ mod hyperbolic;
 mod landlord;
 mod lfu;
 mod lfu_da;
+mod lirs;
 mod lru;
 mod lru2;
 mod lru_wsr;
@@ -35,8 +36,10 @@ mod s3_fifo;
 mod sieve;
 mod slru;
 mod spatial_clock;
+mod two_lists;
 mod two_queue;
 mod two_queue_simple;
+mod w_tiny_lfu;
 
 pub use arc::Arc;
 pub use belady_size::BeladySize;
@@ -54,6 +57,7 @@ pub use hyperbolic::Hyperbolic;
 pub use landlord::Landlord;
 pub use lfu::Lfu;
 pub use lfu_da::LfuDa;
+pub use lirs::Lirs;
 pub use lru::Lru;
 pub use lru_wsr::LruWsr;
 pub use lru2::Lru2;
@@ -69,8 +73,10 @@ pub use s3_fifo::{S3Fifo, S3Fifo2024};
 pub use sieve::Sieve;
 pub use slru::Slru;
 pub use spatial_clock::{SpatialClock, SpatialClockOzen};
+pub use two_lists::TwoLists;
 pub use two_queue::TwoQueue;
 pub use two_queue_simple::TwoQueueSimple;
+pub use w_tiny_lfu::WTinyLfu;
 
 /// A dense number that the owner of the cache gave to a page or file.
 pub type Id = u32;

@@ -3,7 +3,7 @@
 use super::{Arc, Eviction, Id, Landlord, Lru, Needs, Outcome, Pool, Request};
 use super::{BeladySize, Fifo, Fwf, Gds, Gdsf, Hyperbolic, Lfu, LfuDa, Lru2, Mq, Opt, Random, Slru};
 use super::{Car, Cflru, Clock, ClockOzen, ClockPro, ClockProOzen, Fab, LruWsr, Random2, Random2Ozen, Rrip};
-use super::{Clock2QPlus, Clock2QPlusShort, Qdlp, S3Fifo, S3Fifo2024, Sieve};
+use super::{Clock2QPlus, Clock2QPlusShort, Lirs, Qdlp, S3Fifo, S3Fifo2024, Sieve, TwoLists, WTinyLfu};
 use super::{SpatialClock, SpatialClockOzen, TwoQueue, TwoQueueSimple};
 use crate::{Error, ErrorKind, Result};
 
@@ -62,6 +62,10 @@ pub const NAMES: &[&str] = &[
     "qdlp",
     "clock2q+",
     "clock2q+@short-ghosts",
+    "lirs",
+    "linux",
+    "w-tinylfu",
+    "w-tinylfu@fixed",
 ];
 
 /// What the policy called `name` needs of its owner.
@@ -130,6 +134,10 @@ pub fn visit<V: Visitor>(name: &str, capacity: u64, visitor: V) -> Result<V::Out
         "qdlp" => visitor.visit(Qdlp::new(capacity)),
         "clock2q+" => visitor.visit(Clock2QPlus::new(capacity)),
         "clock2q+@short-ghosts" => visitor.visit(Clock2QPlusShort::new(capacity)),
+        "lirs" => visitor.visit(Lirs::new(capacity)),
+        "linux" => visitor.visit(TwoLists::new(capacity)),
+        "w-tinylfu" => visitor.visit(WTinyLfu::new(capacity)),
+        "w-tinylfu@fixed" => visitor.visit(WTinyLfu::fixed(capacity)),
         _ => {
             let message = format!("no policy is called {name:?}; there are {}", NAMES.join(", "));
             return Err(Error::new(ErrorKind::UnknownName, message));

@@ -1,0 +1,283 @@
+//! LIRS: what was used twice at a short distance stays, however long ago that was.
+
+use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use crate::list::Lists;
+use crate::weights::Weights;
+
+/// The only list of the stack; its front is the most recent.
+const STACK: usize = 0;
+/// Resident and not of the working set, by arrival or last use.
+const COLD: usize = 0;
+/// Ghosts, by eviction. All are in the stack.
+const GHOSTS: usize = 1;
+/// A hundredth of the cache is for what is not of the working set, as in the paper.
+const COLD_SHARE: u64 = 100;
+
+/// What an id is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    Unknown,
+    /// Of the working set: the paper's LIR block. Resident and in the stack.
+    Low,
+    /// The paper's resident HIR block, in the stack or not.
+    Cold,
+    /// The paper's non-resident HIR block, in the stack.
+    Ghost,
+}
+
+/// LIRS, low inter-reference recency set (Jiang and Zhang, "LIRS: an efficient low inter-reference recency set replacement
+/// policy to improve buffer cache performance", SIGMETRICS 2002), section 3.
+///
+/// - **Idea:** the distance between the last two uses of a page (its inter-reference recency) predicts the next better than
+///   the time since the last. A stack in order of use reaches down to the oldest page of the working set (LIR); a page that
+///   is used again while it is in the stack, resident or ghost, has a smaller distance than that one and takes its place.
+///   All others (HIR) pass through a queue of 1 % of the cache.
+/// - **Cost per request:** O(1) amortised; pruning the stack takes off each entry once.
+/// - **Memory:** 17 bytes an id; 25 once a weight other than 1 was seen.
+/// - **Ghosts:** at most the capacity; the oldest ghost leaves first. The paper has no bound.
+/// - **Shines** on loops and scans larger than the cache, block traces. **Fails** on pure recency (a stack-like program) and
+///   when the working set changes: old LIR pages leave slowly.
+///
+/// The paper knows only pages. For files sizes are weights, and each step is repeated until it fits. [`Use::FirstUse`]
+/// changes nothing. Cost is ignored. A hit keeps the weight that was admitted.
+#[derive(Clone, Debug)]
+pub struct Lirs {
+    capacity: u64,
+    stack: Lists<1>,
+    queues: Lists<2>,
+    statuses: Vec<Status>,
+    low_weight: u64,
+    cold_weight: u64,
+    /// A ghost weighs at least 1, so that there is a bound on their number.
+    ghost_weight: u64,
+    /// An id was removed: the stack may end in something else than the working set.
+    removed: bool,
+    weights: Weights,
+}
+
+impl Lirs {
+    /// An empty cache of `capacity` units of weight.
+    #[must_use]
+    pub fn new(capacity: u64) -> Self {
+        Self {
+            capacity,
+            stack: Lists::new(),
+            queues: Lists::new(),
+            statuses: Vec::new(),
+            low_weight: 0,
+            cold_weight: 0,
+            ghost_weight: 0,
+            removed: false,
+            weights: Weights::new(),
+        }
+    }
+
+    /// What the working set may weigh.
+    fn low_capacity(&self) -> u64 {
+        self.capacity.saturating_sub((self.capacity / COLD_SHARE).max(1))
+    }
+
+    fn used(&self) -> u64 {
+        self.low_weight + self.cold_weight
+    }
+
+    /// A use of a resident id.
+    fn hit<P: Pool + ?Sized>(&mut self, id: Id, pool: &mut P) {
+        let in_stack = self.stack.contains(id);
+        match self.statuses[id as usize] {
+            Status::Low => {
+                let was_oldest = self.stack.back(STACK) == Some(id);
+                self.stack.move_to_front(STACK, id);
+                if was_oldest {
+                    self.prune(pool);
+                }
+            }
+            _ if in_stack => {
+                self.displace(id);
+                self.enter_low(id, pool);
+            }
+            _ => {
+                self.stack.push_front(STACK, id);
+                self.queues.move_to_front(COLD, id);
+            }
+        }
+    }
+
+    /// An id that is nowhere joins the working set; the oldest of that leave it until it fits.
+    fn enter_low<P: Pool + ?Sized>(&mut self, id: Id, pool: &mut P) {
+        self.stack.push_front(STACK, id);
+        self.statuses[id as usize] = Status::Low;
+        self.low_weight += self.weights.get(id);
+        self.prune(pool); // the first of the working set ends the stack
+        self.demote(pool);
+    }
+
+    /// An id that is nowhere comes in on probation.
+    fn enter_cold(&mut self, id: Id) {
+        self.stack.push_front(STACK, id);
+        self.queue_cold(id);
+    }
+
+    fn queue_cold(&mut self, id: Id) {
+        self.queues.push_front(COLD, id);
+        self.statuses[id as usize] = Status::Cold;
+        self.cold_weight += self.weights.get(id);
+    }
+
+    /// The oldest of the working set leave it until it fits its share.
+    fn demote<P: Pool + ?Sized>(&mut self, pool: &mut P) {
+        while self.low_weight > self.low_capacity() {
+            if !self.demote_one(pool) {
+                return;
+            }
+        }
+    }
+
+    fn demote_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
+        self.prune(pool); // without a working set the stack has no end to speak of
+        let Some(oldest) = self.stack.back(STACK) else { return false };
+        self.displace(oldest);
+        self.queue_cold(oldest);
+        self.prune(pool);
+        true
+    }
+
+    /// Cuts the stack below the oldest of the working set: what lies there was used longer ago than any of that.
+    fn prune<P: Pool + ?Sized>(&mut self, pool: &mut P) {
+        while let Some(oldest) = self.stack.back(STACK) {
+            match self.statuses[oldest as usize] {
+                Status::Low => return,
+                Status::Ghost => self.forget(oldest, pool),
+                _ => self.stack.unlink(oldest),
+            }
+        }
+    }
+
+    /// Prunes what [`Eviction::remove`] left, which has nobody to tell of ghosts.
+    #[inline]
+    fn settle<P: Pool + ?Sized>(&mut self, pool: &mut P) {
+        if std::mem::take(&mut self.removed) {
+            self.prune(pool);
+        }
+    }
+
+    fn forget<P: Pool + ?Sized>(&mut self, ghost: Id, pool: &mut P) {
+        self.displace(ghost);
+        pool.forget(ghost);
+    }
+
+    fn trim_ghosts<P: Pool + ?Sized>(&mut self, pool: &mut P) {
+        while self.ghost_weight > self.capacity {
+            let Some(oldest) = self.queues.back(GHOSTS) else { return };
+            self.forget(oldest, pool);
+        }
+    }
+
+    fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
+        while self.used() > self.capacity.saturating_sub(weight) {
+            if !self.evict_one(pool) {
+                return;
+            }
+        }
+    }
+
+    /// Takes an id out of wherever it is; what the stack's end is then, is for the caller to see to.
+    fn displace(&mut self, id: Id) {
+        let weight = self.weights.get(id);
+        match self.statuses[id as usize] {
+            Status::Unknown => return,
+            Status::Low => self.low_weight -= weight,
+            Status::Cold => self.cold_weight -= weight,
+            Status::Ghost => self.ghost_weight -= weight.max(1),
+        }
+        if self.stack.contains(id) {
+            self.stack.unlink(id);
+        }
+        if self.queues.contains(id) {
+            self.queues.unlink(id);
+        }
+        self.statuses[id as usize] = Status::Unknown;
+    }
+}
+
+impl Eviction for Lirs {
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    fn grow(&mut self, ids: u32) {
+        if ids as usize > self.statuses.len() {
+            self.statuses.resize(ids as usize, Status::Unknown);
+        }
+        self.stack.grow(ids);
+        self.queues.grow(ids);
+        self.weights.grow(ids);
+    }
+
+    #[inline]
+    fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
+        self.settle(pool);
+        let Request { id, weight, kind, .. } = *request;
+        let status = self.statuses[id as usize];
+        if matches!(status, Status::Low | Status::Cold) {
+            if kind != Use::FirstUse {
+                self.hit(id, pool);
+            }
+            return Outcome::Hit;
+        }
+        if weight > self.capacity {
+            return Outcome::Bypassed;
+        }
+        self.displace(id);
+        self.make_room(weight, pool);
+        self.weights.set(id, weight);
+        let fills = self.queues.is_empty(COLD) && self.low_weight + weight <= self.low_capacity();
+        if fills || status == Status::Ghost {
+            self.enter_low(id, pool);
+        } else {
+            self.enter_cold(id);
+        }
+        Outcome::Admitted
+    }
+
+    fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
+        self.settle(pool);
+        if self.queues.is_empty(COLD) && !self.demote_one(pool) {
+            return false;
+        }
+        let Some(victim) = self.queues.back(COLD) else { return false };
+        let remembered = self.stack.contains(victim);
+        if !remembered {
+            self.displace(victim);
+            pool.evict(victim);
+            pool.forget(victim);
+            return true;
+        }
+        let weight = self.weights.get(victim);
+        self.queues.unlink(victim);
+        self.queues.push_front(GHOSTS, victim);
+        self.statuses[victim as usize] = Status::Ghost;
+        self.cold_weight -= weight;
+        self.ghost_weight += weight.max(1);
+        pool.evict(victim);
+        self.trim_ghosts(pool);
+        true
+    }
+
+    fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
+        self.settle(pool);
+        self.capacity = capacity;
+        self.demote(pool);
+        self.make_room(0, pool);
+        self.trim_ghosts(pool);
+    }
+
+    fn remove(&mut self, id: Id) {
+        self.displace(id);
+        self.removed = true;
+    }
+
+    fn resident_weight(&self) -> u64 {
+        self.used()
+    }
+}

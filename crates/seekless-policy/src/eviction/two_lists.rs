@@ -1,0 +1,209 @@
+//! Linux's page cache: an inactive and an active list, and the distance of a refault.
+
+use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use crate::list::Lists;
+
+/// Newcomers and what was deactivated; reclaimed from the back.
+const INACTIVE: usize = 0;
+/// Used twice, or refaulted soon.
+const ACTIVE: usize = 1;
+/// Shadow entries of what was reclaimed.
+const SHADOWS: usize = 2;
+/// In no list.
+const NOWHERE: u8 = u8::MAX;
+/// Pages of 4 KiB in a GiB, as a power of two.
+const GIB_PAGE_BITS: u32 = 18;
+
+/// The page cache of Linux since 3.15 (`mm/workingset.c`, `mm/vmscan.c`, `mm/swap.c`; Weiner, "mm: thrash detection-based file
+/// cache sizing", 2014), for files that are read by system call, one memory group, no swap.
+///
+/// - **Idea:** newcomers enter an inactive list and leave it at the other end unless used a second time, which activates them.
+///   The active list gives its oldest back when the inactive list gets short. A reclaimed page leaves a shadow with the time
+///   (evictions and activations so far); if it comes back within as many of those as there are active pages, it would have
+///   stayed had the inactive list been longer, and it is activated at once.
+/// - **Cost per request:** O(1) amortised.
+/// - **Memory:** 18 bytes an id.
+/// - **Ghosts:** at most the capacity: an older shadow can activate nothing.
+/// - **Shines** on file servers with scans. **Fails** on loops between the sizes of inactive list and cache, and it keeps no
+///   order of use within the active list.
+///
+/// **Modelled:** the referenced flag (the first use sets it, the second activates and clears it; a use of an active page sets
+/// it, and it survives deactivation); reclaim from the inactive list's end without regard to that flag, as for clean pages that
+/// nobody maps; one active page deactivated for each page reclaimed while the inactive list is low (inactive × ratio < active,
+/// ratio √(10 × GiB of both), 1 below a GiB) or after a refault that activated; refault distance on the age that counts
+/// evictions and activations, compared to the active list.
+///
+/// **Not modelled:** mapped pages and their page-table bits, executable pages, anonymous memory and swap (with them the distance
+/// is compared to more), multi-generational LRU, large folios, batches (32 pages a round, the per-processor lists of 15 that
+/// delay activation), the watermarks that keep some memory free, dirty pages that reclaim skips, several memory groups.
+///
+/// Pages only: [`Needs::unit_weights`]. A [`Use::Prefetch`] enters without the flag and [`Use::FirstUse`] sets it, so that both
+/// together are one use. Cost is ignored.
+#[derive(Clone, Debug)]
+pub struct TwoLists {
+    capacity: u64,
+    lists: Lists<3>,
+    places: Vec<u8>,
+    referenced: Vec<bool>,
+    /// The age when each shadow was made.
+    evicted_at: Vec<u64>,
+    sizes: [u64; 3],
+    /// Evictions and activations so far: the kernel's `nonresident_age`.
+    age: u64,
+    /// A refault has activated a page since the last reclaim.
+    refaulted: bool,
+}
+
+impl TwoLists {
+    /// An empty cache of `capacity` pages.
+    #[must_use]
+    pub fn new(capacity: u64) -> Self {
+        Self {
+            capacity,
+            lists: Lists::new(),
+            places: Vec::new(),
+            referenced: Vec::new(),
+            evicted_at: Vec::new(),
+            sizes: [0; 3],
+            age: 0,
+            refaulted: false,
+        }
+    }
+
+    fn used(&self) -> u64 {
+        self.sizes[INACTIVE] + self.sizes[ACTIVE]
+    }
+
+    #[inline]
+    fn place(&mut self, list: usize, id: Id) {
+        self.lists.push_front(list, id);
+        self.places[id as usize] = list as u8;
+        self.sizes[list] += 1;
+    }
+
+    #[inline]
+    fn displace(&mut self, id: Id) {
+        self.lists.unlink(id);
+        self.sizes[self.places[id as usize] as usize] -= 1;
+        self.places[id as usize] = NOWHERE;
+    }
+
+    /// The kernel's `mark_page_accessed`.
+    #[inline]
+    fn touch(&mut self, id: Id, list: usize) {
+        let referenced = &mut self.referenced[id as usize];
+        if list == ACTIVE || !*referenced {
+            *referenced = true;
+            return;
+        }
+        *referenced = false;
+        self.displace(id);
+        self.place(ACTIVE, id);
+        self.age += 1;
+    }
+
+    /// The kernel's `inactive_is_low`.
+    fn inactive_is_low(&self) -> bool {
+        let ratio = (10 * (self.used() >> GIB_PAGE_BITS)).isqrt().max(1);
+        self.sizes[INACTIVE] * ratio < self.sizes[ACTIVE]
+    }
+
+    fn deactivate_one(&mut self) {
+        if let Some(oldest) = self.lists.back(ACTIVE) {
+            self.displace(oldest);
+            self.place(INACTIVE, oldest);
+        }
+    }
+
+    fn make_room<P: Pool + ?Sized>(&mut self, pages: u64, pool: &mut P) {
+        while self.used() > self.capacity.saturating_sub(pages) {
+            if !self.evict_one(pool) {
+                return;
+            }
+        }
+    }
+
+    fn trim_shadows<P: Pool + ?Sized>(&mut self, pool: &mut P) {
+        while self.sizes[SHADOWS] > self.capacity {
+            let Some(oldest) = self.lists.back(SHADOWS) else { return };
+            self.displace(oldest);
+            pool.forget(oldest);
+        }
+    }
+}
+
+impl Eviction for TwoLists {
+    fn needs(&self) -> Needs {
+        Needs { unit_weights: true, ..Needs::default() }
+    }
+
+    fn grow(&mut self, ids: u32) {
+        if ids as usize > self.places.len() {
+            self.places.resize(ids as usize, NOWHERE);
+            self.referenced.resize(ids as usize, false);
+            self.evicted_at.resize(ids as usize, 0);
+        }
+        self.lists.grow(ids);
+    }
+
+    #[inline]
+    fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
+        let id = request.id;
+        let place = self.places[id as usize];
+        if place as usize <= ACTIVE {
+            match request.kind {
+                Use::FirstUse => self.referenced[id as usize] = true,
+                _ => self.touch(id, place as usize),
+            }
+            return Outcome::Hit;
+        }
+        if self.capacity == 0 {
+            return Outcome::Bypassed;
+        }
+        let mut list = INACTIVE;
+        if place as usize == SHADOWS {
+            let distance = self.age - self.evicted_at[id as usize];
+            self.displace(id);
+            if distance <= self.sizes[ACTIVE] {
+                list = ACTIVE;
+                self.age += 1;
+                self.refaulted = true;
+            }
+        }
+        self.make_room(1, pool);
+        self.place(list, id);
+        self.referenced[id as usize] = request.kind != Use::Prefetch;
+        Outcome::Admitted
+    }
+
+    fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
+        let challenged = std::mem::take(&mut self.refaulted);
+        if challenged || self.inactive_is_low() || self.lists.is_empty(INACTIVE) {
+            self.deactivate_one();
+        }
+        let Some(victim) = self.lists.back(INACTIVE) else { return false };
+        self.displace(victim);
+        self.place(SHADOWS, victim);
+        self.evicted_at[victim as usize] = self.age;
+        self.age += 1;
+        pool.evict(victim);
+        self.trim_shadows(pool);
+        true
+    }
+
+    fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
+        self.capacity = capacity;
+        self.make_room(0, pool);
+        self.trim_shadows(pool);
+    }
+
+    fn remove(&mut self, id: Id) {
+        if self.places[id as usize] != NOWHERE {
+            self.displace(id);
+        }
+    }
+
+    fn resident_weight(&self) -> u64 {
+        self.used()
+    }
+}
