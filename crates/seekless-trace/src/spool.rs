@@ -65,7 +65,8 @@ impl SpoolWriter {
             metadata: metadata.clone(),
             saved: metadata.clone(),
         };
-        spool.sync_buffer()?;
+        // Half a header is no spool, and would be taken for a killed recording's.
+        spool.sync_buffer().inspect_err(|_| drop(std::fs::remove_file(path)))?;
         Ok(spool)
     }
 
