@@ -2,8 +2,9 @@
 //! (`reference/simulators-and-trace-formats.md`, 1.1, object mode), LRU on McCarthy's web server.
 
 use seekless_policy::eviction::Id;
-use seekless_sim::{Case, Requests, simulate};
+use seekless_sim::{Case, Options, Requests, simulate, simulate_with};
 use std::collections::HashMap;
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 /// A file of the shared data, if it is there; says so if not.
@@ -83,23 +84,59 @@ fn lru_misses_what_mccarthy_published() {
     let Some(path) = data("mccarthy-2015/trace3.txt") else { return };
     let text = std::fs::read_to_string(path).unwrap();
     let names: Vec<u64> = text.lines().map(|line| line.trim().parse().unwrap()).collect();
+    let requests = objects(names.into_iter());
+    let options = Options { every: NonZeroU64::new(5000), ..Options::default() };
     for entries in [15_000, 20_000, 25_000] {
         let Some(published) = data(&format!("mccarthy-2015/cache_out_{entries}.txt")) else { return };
+        let case = Case { policy: "lru".into(), capacity: entries };
+        let points = simulate_with(&requests, &case, &options).unwrap().over_time;
         let published = std::fs::read_to_string(published).unwrap();
-        for line in published.lines() {
+        let published = published.lines().map(|line| {
             let mut fields = line.split_whitespace();
-            let count: usize = fields.next().unwrap().parse().unwrap();
-            let ratio: f64 = fields.next().unwrap().parse().unwrap();
-            if count > 310_000 || !count.is_multiple_of(62_000) {
-                continue; // five points a curve: each is a run of its own here
-            }
-            let requests = objects(names[..count].iter().copied());
-            let found = miss_ratio(&requests, "lru", entries);
+            let count: u64 = fields.next().unwrap().parse().unwrap();
+            (count, fields.next().unwrap().parse::<f64>().unwrap())
+        });
+        let mut compared = 0;
+        for (count, ratio) in published.filter(|point| (5000..=310_000).contains(&point.0)) {
+            let point = points.iter().find(|point| point.requests == count);
+            let found = point.unwrap_or_else(|| panic!("no point at {count}")).miss_ratio;
+            compared += 1;
             // Six significant digits are printed.
-            assert!(
-                (found - ratio).abs() < 6e-7,
-                "{entries} entries, {count} requests: {found}, published {ratio}"
-            );
+            assert!((found - ratio).abs() < 6e-7, "{entries} entries, {count}: {found}, published {ratio}");
+        }
+        assert_eq!(compared, 62);
+    }
+}
+
+#[test]
+fn classic_policies_miss_what_is_published_on_cloudphysics() {
+    let Some(requests) = cloud_physics() else { return };
+    for (policy, published) in [
+        ("fifo", ["0.8476", "0.8266", "0.8054", "0.7128", "0.6343"]),
+        ("lfu", ["0.8498", "0.8172", "0.7907", "0.7162", "0.5720"]),
+        ("lru-2", ["0.8479", "0.8172", "0.7907", "0.7162", "0.5720"]),
+        ("slru@4", ["0.8307", "0.8214", "0.7905", "0.7250", "0.5391"]),
+        ("opt", ["0.7927", "0.7032", "0.6290", "0.5449", "0.4589"]),
+    ] {
+        assert_eq!(ratios(&requests, policy), published, "{policy}");
+    }
+}
+
+#[test]
+fn policies_with_ties_and_samples_miss_about_what_is_published_on_cloudphysics() {
+    let Some(requests) = cloud_physics() else { return };
+    for (policy, tolerance, published) in [
+        ("opt@bypass", 0.0001, [0.7927, 0.7032, 0.6290, 0.5449, 0.4589]),
+        ("gdsf", 0.0001, [0.8315, 0.8202, 0.8026, 0.7469, 0.6233]),
+        ("belady-size", 0.0003, [0.7934, 0.7041, 0.6299, 0.5449, 0.4589]),
+        ("hyperbolic", 0.0025, [0.8345, 0.8205, 0.8030, 0.7466, 0.6245]),
+        ("random", 0.0025, [0.8508, 0.8224, 0.7927, 0.7341, 0.6285]),
+    ] {
+        for (found, published) in ratios(&requests, policy).iter().zip(published) {
+            let found: f64 = found.parse().unwrap();
+            assert!((found - published).abs() < tolerance + 5e-5, "{policy}: {found}, published {published}");
         }
     }
+    assert_eq!(ratios(&requests, "gds"), ratios(&requests, "lru"), "with equal sizes it is LRU");
+    assert_eq!(ratios(&requests, "lfu-da"), ratios(&requests, "gdsf"), "with equal sizes they are one");
 }
