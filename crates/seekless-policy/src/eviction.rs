@@ -17,7 +17,7 @@ mod fwf;
 mod gds;
 mod gdsf;
 mod hyperbolic;
-mod landlord;
+pub mod landlord;
 mod lfu;
 mod lfu_da;
 mod lirs;

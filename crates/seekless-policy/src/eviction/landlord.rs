@@ -1,5 +1,13 @@
 //! Landlord: every file pays rent by its size; who cannot pay leaves. Exact, and nobody is ever visited to pay.
 
+mod charging;
+mod density;
+mod lazy;
+
+pub use charging::Charging;
+pub use density::{Division, Reciprocal};
+pub use lazy::Lazy;
+
 use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
 use crate::heap::IndexedHeap;
 use crate::weights::Weights;

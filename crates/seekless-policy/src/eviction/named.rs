@@ -1,5 +1,6 @@
 //! Policies by name: one registry, visited with static types by the simulator and boxed for everybody else.
 
+use super::landlord::{Charging, Division, Lazy, Reciprocal};
 use super::{Arc, Eviction, Id, Landlord, Lru, Needs, Outcome, Pool, Request};
 use super::{BeladySize, Fifo, Fwf, Gds, Gdsf, Hyperbolic, Lfu, LfuDa, Lru2, Mq, Opt, Random, Slru};
 use super::{Car, Cflru, Clock, ClockOzen, ClockPro, ClockProOzen, Fab, LruWsr, Random2, Random2Ozen, Rrip};
@@ -16,6 +17,12 @@ pub const NAMES: &[&str] = &[
     "arc",
     "landlord",
     "landlord@full",
+    "landlord@naive",
+    "landlord@naive-reciprocal",
+    "landlord@cached",
+    "landlord@cached-reciprocal",
+    "landlord@lazy",
+    "landlord@lazy-reciprocal",
     "fifo",
     "slru",
     "slru@4",
@@ -88,6 +95,12 @@ pub fn visit<V: Visitor>(name: &str, capacity: u64, visitor: V) -> Result<V::Out
         "arc" => visitor.visit(Arc::new(capacity)),
         "landlord" => visitor.visit(Landlord::new(capacity)),
         "landlord@full" => visitor.visit(Landlord::full_restore(capacity)),
+        "landlord@naive" => visitor.visit(Charging::<Division, false>::new(capacity)),
+        "landlord@naive-reciprocal" => visitor.visit(Charging::<Reciprocal, false>::new(capacity)),
+        "landlord@cached" => visitor.visit(Charging::<Division, true>::new(capacity)),
+        "landlord@cached-reciprocal" => visitor.visit(Charging::<Reciprocal, true>::new(capacity)),
+        "landlord@lazy" => visitor.visit(Lazy::<Division>::new(capacity)),
+        "landlord@lazy-reciprocal" => visitor.visit(Lazy::<Reciprocal>::new(capacity)),
         "fifo" => visitor.visit(Fifo::new(capacity)),
         "slru" => visitor.visit(Slru::new(capacity)),
         "slru@4" => visitor.visit(Slru::four(capacity)),

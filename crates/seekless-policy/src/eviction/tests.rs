@@ -1,6 +1,7 @@
 //! Every policy against what the trait promises, and each against a naive model written from its paper.
 
 mod classics;
+mod landlords;
 mod models;
 mod modern;
 
