@@ -1,0 +1,128 @@
+//! The exact curve of LRU: one pass over the requests gives the misses of every size, since a cache has what lies near
+//! enough to the top of the stack (Mattson, Gecsei, Slutz and Traiger 1970).
+
+use super::stack::{Stack, Units, Weighed};
+use super::{Curve, Method, Point, Totals, share, sorted};
+use crate::requests::Requests;
+use crate::run::{Case, config, simulate_all};
+use crate::{Error, ErrorKind, Result};
+
+/// The misses of LRU at every capacity, for requests that all weigh 1. 8 bytes an id; 13 while it is computed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LruMisses {
+    /// By capacity, from 0.
+    misses: Vec<u64>,
+}
+
+impl LruMisses {
+    /// One pass over the requests.
+    ///
+    /// # Errors
+    /// The requests weigh bytes: there every size up to the working set is one of its own; use [`exact_lru`].
+    pub fn of(requests: &Requests) -> Result<Self> {
+        if !requests.unit_weights() {
+            let message = "ids of different weights have no list of all sizes: name the capacities";
+            return Err(Error::new(ErrorKind::Usage, message));
+        }
+        let mut stack: Stack<Units> = Stack::new(requests.id_limit() as usize);
+        // By distance from 1; 0 counts the first requests, whose cache would be infinite.
+        let mut found = vec![0_u64; requests.distinct() as usize + 1];
+        for &id in requests.ids() {
+            found[stack.touch(id, 1).unwrap_or(0) as usize] += 1;
+        }
+        let mut missed = requests.len() as u64;
+        found[0] = 0;
+        found.iter_mut().for_each(|hits| {
+            missed -= *hits;
+            *hits = missed;
+        });
+        Ok(Self { misses: found })
+    }
+
+    /// Misses of a cache of `capacity` ids or pages.
+    #[must_use]
+    pub fn at(&self, capacity: u64) -> u64 {
+        let last = self.misses.len() - 1;
+        self.misses[usize::try_from(capacity).map_or(last, |capacity| capacity.min(last))]
+    }
+}
+
+/// LRU's miss ratios at these capacities (bytes; of bare ids how many), the same as simulating each.
+///
+/// One pass serves every capacity of pages, ids and objects. Files over half a cache bypass it, so what lies above a file
+/// depends on the size; capacities under twice the largest file are therefore simulated, on all cores.
+///
+/// # Errors
+/// A simulation fails.
+pub fn exact_lru(requests: &Requests, capacities: &[u64]) -> Result<Curve> {
+    let capacities = sorted(capacities);
+    let points = if requests.unit_weights() {
+        let misses = LruMisses::of(requests)?;
+        let total = requests.len() as f64;
+        let ratio = |&capacity: &u64| share(misses.at(capacity / requests.unit_bytes()) as f64, total);
+        capacities.iter().map(|capacity| point(*capacity, ratio(capacity), ratio(capacity))).collect()
+    } else {
+        weighed(requests, &capacities)?
+    };
+    let distinct = u64::from(requests.distinct());
+    Ok(Curve {
+        policy: "lru".to_owned(),
+        method: Method::Exact,
+        unit: requests.unit(),
+        requests: requests.len() as u64,
+        distinct,
+        requests_sampled: requests.len() as u64,
+        rate: 1.0,
+        confidence: 1.0,
+        points,
+    })
+}
+
+fn point(capacity: u64, miss_ratio: f64, byte_miss_ratio: f64) -> Point {
+    Point { capacity, miss_ratio, byte_miss_ratio, low: miss_ratio, high: miss_ratio }
+}
+
+fn weighed(requests: &Requests, capacities: &[u64]) -> Result<Vec<Point>> {
+    let heaviest = (0..requests.id_limit()).map(|id| requests.weight(id)).max().unwrap_or(0);
+    let keeps_all = |&capacity: &u64| {
+        let config = config(requests, capacity);
+        config.bypass_above.unwrap_or(config.capacity).min(config.capacity) >= heaviest
+    };
+    let first = capacities.partition_point(|capacity| !keeps_all(capacity));
+    let (small, large) = capacities.split_at(first);
+    let case = |&capacity: &u64| Case { policy: "lru".to_owned(), capacity };
+    let cases: Vec<Case> = small.iter().map(case).collect();
+    let simulated = simulate_all(requests, &cases, &mut |_, _| {})?;
+    let mut points: Vec<Point> =
+        simulated.iter().map(|row| point(row.capacity, row.miss_ratio, row.byte_miss_ratio)).collect();
+    points.extend(one_pass(requests, large));
+    Ok(points)
+}
+
+/// Ids of different weights, none of which bypasses any of the capacities.
+fn one_pass(requests: &Requests, capacities: &[u64]) -> Vec<Point> {
+    let mut stack: Stack<Weighed> = Stack::new(requests.id_limit() as usize);
+    // Requests and weight whose distance lies above the capacity before and not above this one.
+    let mut found = vec![(0_u64, 0_u64); capacities.len() + 1];
+    if !capacities.is_empty() {
+        for &id in requests.ids() {
+            let weight = requests.weight(id);
+            if let Some(distance) = stack.touch(id, weight) {
+                let bin = &mut found[capacities.partition_point(|&capacity| capacity < distance)];
+                *bin = (bin.0 + 1, bin.1 + weight);
+            }
+        }
+    }
+    let totals = Totals::of(requests);
+    let mut hits = (0, 0);
+    let mut row = |(&capacity, &(requests, weight)): (&u64, &(u64, u64))| {
+        hits = (hits.0 + requests, hits.1 + weight);
+        let missed = (totals.requests - hits.0 as f64, totals.bytes - hits.1 as f64);
+        point(capacity, share(missed.0, totals.requests), share(missed.1, totals.bytes))
+    };
+    capacities.iter().zip(&found).map(&mut row).collect()
+}
+
+#[cfg(test)]
+#[path = "exact/tests.rs"]
+mod tests;
