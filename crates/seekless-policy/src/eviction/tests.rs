@@ -1,5 +1,6 @@
 //! Every policy against what the trait promises, and each against a naive model written from its paper.
 
+mod blocks;
 mod classics;
 mod landlords;
 mod models;
