@@ -1,198 +1,52 @@
 //! GreedyDual-Size: Landlord with full restoring, in a queue for each worth.
 
-use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
-use crate::heap::IndexedHeap;
-use crate::queues::Queues;
-use std::collections::BTreeMap;
+mod files;
+mod pages;
 
-/// Credit densities are fixed-point numbers with this many binary places, as in [`Landlord`](super::Landlord).
-const DENSITY_BITS: u32 = 64;
-/// Most queues. Pages of other worths stand in the heap on their own.
-const CLASSES_MAX: u32 = 1024;
-
-/// What sets the credit of a page.
-type Worth = (u64, u32);
-
-/// Where an id stands in the queue to leave.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
-    /// High and low half of the offset at the last use plus the credit density; two halves keep the alignment at 8 bytes.
-    density: [u64; 2],
-    /// Number of the request that used it last: ties go to the least recently used.
-    last_use: u64,
-}
-
-impl Rank {
-    fn density(self) -> u128 {
-        u128::from(self.density[0]) << 64 | u128::from(self.density[1])
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Page {
-    rank: Rank,
-    weight: u64,
-    /// Its queue, or [`CLASSES_MAX`] plus the id; kept when it leaves, as it will most likely come back.
-    slot: u32,
-    cost: u32,
-}
-
-/// Never seen.
-const NO_SLOT: u32 = u32::MAX;
-const UNSEEN: Page = Page { rank: Rank { density: [0; 2], last_use: 0 }, weight: 0, slot: NO_SLOT, cost: 0 };
+use super::{Eviction, Id, Needs, Outcome, Pool, Request};
+use files::Files;
+use pages::Pages;
 
 /// GreedyDual-Size (Cao and Irani, "Cost-aware WWW proxy caching algorithms", USITS 1997).
 ///
 /// - **Idea:** credit = cost / weight, restored in full by each use; the least credit leaves and all others pay that much
 ///   rent, by an offset that rises instead of visits ([`Landlord`](super::Landlord) tells more). Exact: it equals
 ///   `landlord@full` to the last victim.
-/// - **Queues:** the offset never falls, so pages of one cost and weight leave in the order of their last use. A queue for
-///   each such worth (up to 1,024; others stand alone) and a heap of the queues' heads: with pages it is LRU, at LRU's pace.
-/// - **Cost per request:** a hit O(1), a miss O(log q) of q different worths; a page whose worth is new to it also looks it
-///   up in a map.
-/// - **Memory:** 56 bytes an id and 32 a resident page that stands alone. No ghosts.
+/// - **Queues:** the offset never falls, so files of one cost and weight leave in the order of their last use. A queue for
+///   each such worth (up to 1,024; others stand alone) and a heap of the queues' heads. While every weight and cost is 1 it
+///   is LRU, runs as that, and only notes the offsets.
+/// - **Cost per request:** a hit O(1), a miss O(log q) of q different worths; a file whose worth is new to it also looks it
+///   up in a map. O(1) for pages.
+/// - **Memory:** 16 bytes an id for pages; for files 56, and 32 a resident file that stands alone. No ghosts.
 /// - **Shines** and **fails** as Landlord does.
 ///
 /// [`Use::FirstUse`] restores nothing. A hit keeps the weight that was admitted and takes the request's cost.
 #[derive(Clone, Debug)]
 pub struct Gds {
-    capacity: u64,
-    used: u64,
-    /// Rent per unit of weight charged so far.
-    offset: u128,
-    requests: u64,
-    pages: Vec<Page>,
-    queues: Queues,
-    classes: BTreeMap<Worth, u32>,
-    worths: Vec<Worth>,
-    heads: IndexedHeap<Rank>,
+    ids: u32,
+    stage: Stage,
+}
+
+#[derive(Clone, Debug)]
+enum Stage {
+    Pages(Pages),
+    Files(Files),
 }
 
 impl Gds {
     /// An empty cache of `capacity` units of weight.
     #[must_use]
     pub fn new(capacity: u64) -> Self {
-        let mut queues = Queues::new();
-        queues.grow_queues(CLASSES_MAX);
-        let mut heads = IndexedHeap::new();
-        heads.grow(CLASSES_MAX);
-        Self {
-            capacity,
-            used: 0,
-            offset: 0,
-            requests: 0,
-            pages: Vec::new(),
-            queues,
-            classes: BTreeMap::new(),
-            worths: Vec::new(),
-            heads,
-        }
+        Self { ids: 0, stage: Stage::Pages(Pages::new(capacity)) }
     }
 
-    #[inline]
-    fn is_resident(&self, id: Id) -> bool {
-        match self.pages[id as usize].slot {
-            NO_SLOT => false,
-            slot if slot < CLASSES_MAX => self.queues.queue_of(id).is_some(),
-            slot => self.heads.contains(slot),
+    /// The first file that is no page. Once in a cache's life.
+    #[cold]
+    fn leave_pages(&mut self) {
+        if let Stage::Pages(pages) = &self.stage {
+            self.stage = Stage::Files(Files::from_pages(pages, self.ids));
         }
     }
-
-    /// Where pages of this worth stand; `known` if that is right.
-    #[inline]
-    fn slot(&mut self, id: Id, worth: Worth, known: u32) -> u32 {
-        if self.worths.get(known as usize) == Some(&worth) {
-            return known;
-        }
-        if let Some(&class) = self.classes.get(&worth) {
-            return class;
-        }
-        let class = self.worths.len() as u32;
-        if class == CLASSES_MAX {
-            return CLASSES_MAX + id;
-        }
-        self.worths.push(worth);
-        self.classes.insert(worth, class);
-        class
-    }
-
-    /// The rank of a page that is used now.
-    #[inline]
-    fn rank(&self, worth: Worth) -> Rank {
-        let density = self.offset + density(worth);
-        Rank { density: [(density >> 64) as u64, density as u64], last_use: self.requests }
-    }
-
-    /// A use of a resident page. Its rank falls only with its cost, and then it changes place.
-    #[inline]
-    fn hit(&mut self, id: Id, cost: u32) {
-        let Page { weight, slot, cost: old_cost, .. } = self.pages[id as usize];
-        if cost != old_cost {
-            self.detach(id);
-            self.admit(id, (weight, cost));
-            return;
-        }
-        self.pages[id as usize].rank = self.rank((weight, cost));
-        if slot < CLASSES_MAX {
-            self.queues.move_to(slot, id);
-        }
-    }
-
-    /// A use of a page that stands nowhere.
-    #[inline]
-    fn admit(&mut self, id: Id, worth: Worth) {
-        let rank = self.rank(worth);
-        let slot = self.slot(id, worth, self.pages[id as usize].slot);
-        self.pages[id as usize] = Page { rank, weight: worth.0, slot, cost: worth.1 };
-        self.attach(id, slot, rank);
-    }
-
-    #[inline]
-    fn attach(&mut self, id: Id, slot: u32, rank: Rank) {
-        if slot >= CLASSES_MAX {
-            self.heads.push(slot, rank);
-            return;
-        }
-        if self.queues.is_empty(slot) {
-            self.heads.push(slot, rank);
-        }
-        self.queues.push(slot, id);
-    }
-
-    #[inline]
-    fn detach(&mut self, id: Id) {
-        let slot = self.pages[id as usize].slot;
-        if slot >= CLASSES_MAX {
-            self.heads.remove(slot);
-            return;
-        }
-        self.queues.unlink(id);
-        if self.queues.is_empty(slot) {
-            self.heads.remove(slot);
-        }
-    }
-
-    #[inline]
-    fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
-        while self.used > self.capacity.saturating_sub(weight) {
-            if !self.evict_one(pool) {
-                return;
-            }
-        }
-    }
-}
-
-/// The page at the head of a slot of the heap.
-#[inline]
-fn head(queues: &Queues, slot: u32) -> Option<Id> {
-    if slot < CLASSES_MAX { queues.oldest(slot) } else { Some(slot - CLASSES_MAX) }
-}
-
-/// Credit per unit of weight. A weight of 0 counts as 1: it takes no room, yet must rank.
-#[inline]
-fn density((weight, cost): Worth) -> u128 {
-    let credit = u128::from(cost) << DENSITY_BITS;
-    if weight <= 1 { credit } else { credit / u128::from(weight) }
 }
 
 impl Eviction for Gds {
@@ -201,58 +55,58 @@ impl Eviction for Gds {
     }
 
     fn grow(&mut self, ids: u32) {
-        if ids as usize > self.pages.len() {
-            self.pages.resize(ids as usize, UNSEEN);
+        self.ids = self.ids.max(ids);
+        match &mut self.stage {
+            Stage::Pages(pages) => pages.grow(ids),
+            Stage::Files(files) => files.grow(ids),
         }
-        self.queues.grow(ids);
-        self.heads.grow(ids.saturating_add(CLASSES_MAX));
     }
 
     #[inline]
     fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
-        self.requests += 1;
-        let id = request.id;
-        if self.is_resident(id) {
-            if request.kind != Use::FirstUse {
-                self.hit(id, request.cost);
+        if let Stage::Pages(pages) = &mut self.stage {
+            if request.weight == 1 && request.cost == 1 {
+                return pages.request(request, pool);
             }
-            return Outcome::Hit;
+            self.leave_pages();
         }
-        if request.weight > self.capacity {
-            return Outcome::Bypassed;
+        match &mut self.stage {
+            Stage::Pages(pages) => pages.request(request, pool),
+            Stage::Files(files) => files.request(request, pool),
         }
-        self.make_room(request.weight, pool);
-        self.used += request.weight;
-        self.admit(id, (request.weight, request.cost));
-        Outcome::Admitted
     }
 
-    #[inline]
     fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
-        let (queues, pages) = (&self.queues, &self.pages);
-        let rank = |slot| head(queues, slot).map_or(Rank::default(), |id| pages[id as usize].rank);
-        let Some((rank, slot)) = self.heads.settle_root(rank) else { return false };
-        let Some(victim) = head(&self.queues, slot) else { return false };
-        self.offset = rank.density();
-        self.remove(victim);
-        pool.evict(victim);
-        pool.forget(victim);
-        true
+        match &mut self.stage {
+            Stage::Pages(pages) => pages.evict_one(pool),
+            Stage::Files(files) => files.evict_one(pool),
+        }
     }
 
     fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
-        self.capacity = capacity;
-        self.make_room(0, pool);
+        match &mut self.stage {
+            Stage::Pages(pages) => {
+                pages.capacity = capacity;
+                pages.shrink_to(capacity, pool);
+            }
+            Stage::Files(files) => {
+                files.capacity = capacity;
+                files.make_room(0, pool);
+            }
+        }
     }
 
     fn remove(&mut self, id: Id) {
-        if self.is_resident(id) {
-            self.detach(id);
-            self.used -= self.pages[id as usize].weight;
+        match &mut self.stage {
+            Stage::Pages(pages) => pages.remove(id),
+            Stage::Files(files) => files.remove(id),
         }
     }
 
     fn resident_weight(&self) -> u64 {
-        self.used
+        match &self.stage {
+            Stage::Pages(pages) => pages.used,
+            Stage::Files(files) => files.used,
+        }
     }
 }

@@ -57,7 +57,8 @@ proptest! {
     }
 
     #[test]
-    fn gds_equals_its_definition(capacity in 0u64..60, steps in steps()) {
+    fn gds_equals_its_definition(capacity in 0u64..60, pages in page_steps(), files in steps()) {
+        let steps = [with_unit_costs(pages), files].concat();
         check_model(Gds::new(capacity), NaiveScored::new(capacity, Score::Gds), &steps);
     }
 
@@ -70,6 +71,34 @@ proptest! {
     fn gdsf_equals_its_definition(capacity in 0u64..60, pages in page_steps(), files in steps()) {
         let steps = [with_unit_costs(pages), files].concat();
         check_model(Gdsf::new(capacity), NaiveScored::new(capacity, Score::Gdsf), &steps);
+    }
+
+    #[test]
+    fn hyperbolic_evicts_the_least_used_for_its_age_and_weight(
+        capacity in 1u64..60,
+        ids in prop::collection::vec((0..IDS, 1u32..4), 1..200),
+    ) {
+        let mut policy = Hyperbolic::new(capacity);
+        policy.grow(IDS);
+        let mut owner = Checker::default();
+        // Uses, cost and turn of admission of what is resident.
+        let mut known: HashMap<Id, (u32, u32, u64)> = HashMap::new();
+        for (turn, (id, cost)) in (1u64..).zip(ids) {
+            let outcome = owner.request(&mut policy, &Request { cost, ..Request::file(id, weight_of(id)) });
+            let priority = |id: Id, (uses, cost, admitted): (u32, u32, u64)| {
+                let worth = f64::from(uses) * f64::from(cost);
+                worth / ((turn + 1 - admitted) as f64 * weight_of(id).max(1) as f64)
+            };
+            for victim in owner.evicted.drain(..) {
+                let left = priority(victim, known.remove(&victim).unwrap());
+                prop_assert!(known.iter().all(|(&id, &page)| priority(id, page) >= left));
+            }
+            match outcome {
+                Outcome::Hit => { let page = known.get_mut(&id).unwrap(); (page.0, page.1) = (page.0 + 1, cost); }
+                Outcome::Admitted => { known.insert(id, (1, cost, turn)); }
+                Outcome::Bypassed => {}
+            }
+        }
     }
 
     #[test]

@@ -1,0 +1,88 @@
+//! GreedyDual-Size while every page weighs and costs 1: an LRU list that notes the offset at each use.
+
+use super::files::Rank;
+use crate::eviction::{Id, Outcome, Pool, Request, Use};
+use crate::list::Lists;
+
+const ALL: usize = 0;
+
+/// Pages of credit 1. The offset is a whole number then: it grows by what the victim had left.
+#[derive(Clone, Debug)]
+pub(super) struct Pages {
+    pub(super) capacity: u64,
+    pub(super) used: u64,
+    pub(super) requests: u64,
+    /// Rent that each page has paid so far.
+    pub(super) offset: u64,
+    order: Lists<1>,
+    /// The offset at the last use of each page.
+    offsets: Vec<u64>,
+}
+
+impl Pages {
+    pub(super) fn new(capacity: u64) -> Self {
+        let (order, offsets) = (Lists::new(), Vec::new());
+        Self { capacity, used: 0, requests: 0, offset: 0, order, offsets }
+    }
+
+    pub(super) fn grow(&mut self, ids: u32) {
+        if ids as usize > self.offsets.len() {
+            self.offsets.resize(ids as usize, 0);
+        }
+        self.order.grow(ids);
+    }
+
+    #[inline]
+    pub(super) fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
+        let id = request.id;
+        self.requests += 1;
+        if self.order.contains(id) {
+            if request.kind != Use::FirstUse {
+                self.order.move_to_front(ALL, id);
+                self.offsets[id as usize] = self.offset;
+            }
+            return Outcome::Hit;
+        }
+        if self.capacity == 0 {
+            return Outcome::Bypassed;
+        }
+        self.shrink_to(self.capacity - 1, pool);
+        self.used += 1;
+        self.order.push_front(ALL, id);
+        self.offsets[id as usize] = self.offset;
+        Outcome::Admitted
+    }
+
+    #[inline]
+    pub(super) fn shrink_to<P: Pool + ?Sized>(&mut self, pages: u64, pool: &mut P) {
+        while self.used > pages && self.evict_one(pool) {}
+    }
+
+    #[inline]
+    pub(super) fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
+        let Some(victim) = self.order.back(ALL) else {
+            return false;
+        };
+        self.offset = self.offsets[victim as usize] + 1;
+        self.remove(victim);
+        pool.evict(victim);
+        pool.forget(victim);
+        true
+    }
+
+    pub(super) fn remove(&mut self, id: Id) {
+        if self.order.contains(id) {
+            self.order.unlink(id);
+            self.used -= 1;
+        }
+    }
+
+    /// What is resident, from the most to the least recently used, with numbers of requests that keep this order.
+    pub(super) fn standings(&self) -> impl Iterator<Item = (Id, Rank)> + '_ {
+        let last_uses = (0..=self.requests).rev();
+        self.order.iter(ALL).zip(last_uses).map(|(id, last_use)| {
+            let whole = self.offsets[id as usize] + 1;
+            (id, Rank { density: [whole, 0], last_use })
+        })
+    }
+}
