@@ -18,6 +18,8 @@
 #![forbid(unsafe_code)]
 
 mod capacity;
+mod check;
+pub mod curve;
 mod drive;
 mod error;
 mod figures;
@@ -30,6 +32,7 @@ mod unit;
 mod write_back;
 
 pub use capacity::Capacities;
+pub use check::check_cases;
 pub use error::{Error, ErrorKind, Result};
 pub use figures::{Figures, Point};
 pub use memory::memory_bytes_max;

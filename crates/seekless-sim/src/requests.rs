@@ -135,6 +135,24 @@ impl Requests {
         requests
     }
 
+    /// Only the requests for ids that `keep` names, renumbered by first appearance; times and places are left behind.
+    pub(crate) fn of_ids(&self, keep: impl Fn(Id) -> bool) -> Self {
+        let mut numbers = vec![Id::MAX; self.id_limit() as usize];
+        let (mut ids, mut weights, mut writes) = (Vec::new(), Vec::new(), Vec::new());
+        for (position, &id) in self.ids.iter().enumerate().filter(|&(_, &id)| keep(id)) {
+            let number = &mut numbers[id as usize];
+            if *number == Id::MAX {
+                *number = weights.len() as Id;
+                weights.push(self.weight(id));
+            }
+            if self.is_write(position) {
+                writes.push(ids.len());
+            }
+            ids.push(*number);
+        }
+        Self::new(self.unit, ids, weights).with_writes(writes)
+    }
+
     /// What a request asks for.
     #[must_use]
     pub fn unit(&self) -> Unit {

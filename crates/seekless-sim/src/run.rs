@@ -1,11 +1,12 @@
 //! Cases: which policy, at which capacity, under which rules; one of them, or many on all cores.
 
+use crate::check::check_cases;
 use crate::drive::{self, Device};
 use crate::figures::{Counts, Figures};
 use crate::requests::Requests;
 use crate::unit::Unit;
 use crate::write_back::WriteBack;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, Result};
 use rayon::prelude::*;
 use seekless_policy::cache::{Cache, Command, Config, Filled};
 use seekless_policy::eviction::{Eviction, Id, Needs, Visitor, visit};
@@ -55,22 +56,10 @@ pub(crate) fn run(
     options: &Options,
     device: Option<Device<'_>>,
 ) -> Result<Figures> {
-    check(requests, options)?;
+    check_cases(requests, std::slice::from_ref(case), options)?;
     let config = config(requests, case.capacity);
     let counts = visit(&case.policy, config.capacity, Run { requests, config, options, device })??;
     Ok(Figures::new(&case.policy, case.capacity, requests, counts))
-}
-
-fn check(requests: &Requests, options: &Options) -> Result<()> {
-    if options.write_back.needs_times() && !requests.has_times() && !requests.is_empty() {
-        let message = "periodic write-back by time needs requests that were read with their times";
-        return Err(Error::new(ErrorKind::Usage, message));
-    }
-    if options.write_back.on_sync && requests.unit() != Unit::Page {
-        let message = "write-back on sync is for pages; use --unit page";
-        return Err(Error::new(ErrorKind::Usage, message));
-    }
-    Ok(())
 }
 
 /// Runs every case on all cores; figures come in the order of the cases. `progress` hears of finished cases.
@@ -119,8 +108,13 @@ pub fn victims(requests: &Requests, case: &Case) -> Result<Vec<Vec<Id>>> {
     visit(&case.policy, config.capacity, Watch(Run { requests, config, options, device: None }))?
 }
 
+/// What `policy` does in a cache of any shape, under the rules of [`Options::default`].
+pub(crate) fn count(requests: &Requests, policy: &str, config: Config) -> Result<Counts> {
+    visit(policy, config.capacity, Run { requests, config, options: &Options::default(), device: None })?
+}
+
 /// Files over half the cache bypass it; pages, objects and bare ids never do.
-fn config(requests: &Requests, capacity: u64) -> Config {
+pub(crate) fn config(requests: &Requests, capacity: u64) -> Config {
     match (requests.unit(), requests.unit_weights()) {
         (Unit::File, false) => Config::files(capacity),
         _ => Config::pages(capacity / requests.unit_bytes()),

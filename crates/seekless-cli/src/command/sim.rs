@@ -9,7 +9,7 @@ use seekless::device::units::{format_bytes, format_count};
 use seekless::policy::eviction::NAMES;
 use seekless::sim::post_cache::{self, Format};
 use seekless::sim::{
-    Capacities, Case, Figures, Lines, Options, Reading, Requests, Unit, WriteBack, each_case,
+    Capacities, Case, Figures, Lines, Options, Reading, Requests, Unit, WriteBack, check_cases, each_case,
     memory_bytes_max, simulate_with,
 };
 use serde::Serialize;
@@ -102,6 +102,7 @@ pub(crate) struct Row {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let requests = read(&args)?;
     let cases = cases(&args, &requests);
+    check_cases(&requests, &cases, &options(&args))?;
     announce(&requests, &cases)?;
     let rows = match &args.post_cache {
         Some(out) => vec![with_post_cache(&args, &requests, &cases, out)?],

@@ -1,0 +1,61 @@
+//! Refuses what cannot be simulated before the work begins, in words that help.
+
+use crate::requests::Requests;
+use crate::run::{Case, Options};
+use crate::unit::Unit;
+use crate::{Error, ErrorKind, Result};
+use seekless_policy::cache::{Cache, Config};
+use seekless_policy::eviction::named;
+
+/// Whether every case can be simulated: its policy exists and is told what it needs, and the requests have what the rules ask
+/// for. [`simulate_with`](crate::simulate_with) checks its own case; a caller with many wants to know before the first.
+///
+/// # Errors
+/// Of the first case that cannot.
+pub fn check_cases(requests: &Requests, cases: &[Case], options: &Options) -> Result<()> {
+    check_options(requests, options)?;
+    cases.iter().try_for_each(|case| check_policy(requests, &case.policy))
+}
+
+fn check_options(requests: &Requests, options: &Options) -> Result<()> {
+    if options.write_back.needs_times() && !requests.has_times() && !requests.is_empty() {
+        let message = "periodic write-back by time needs requests that were read with their times";
+        return Err(Error::new(ErrorKind::Usage, message));
+    }
+    if options.write_back.on_sync && requests.unit() != Unit::Page {
+        let message = "write-back on sync is for pages; use --unit page";
+        return Err(Error::new(ErrorKind::Usage, message));
+    }
+    Ok(())
+}
+
+fn check_policy(requests: &Requests, name: &str) -> Result<()> {
+    let Err(error) = Cache::with_offer(named(name, 1)?, Config::pages(1), requests.offer()) else {
+        return Ok(());
+    };
+    let hint = match requests.unit() {
+        Unit::Page => "",
+        Unit::File | Unit::Object => "; --unit page has pages of one weight, --unit-weights weighs each 1",
+    };
+    Err(Error::new(ErrorKind::Policy, format!("{name}: {error}{hint}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulate;
+    use seekless_policy::eviction::{NAMES, Needs, needs_of};
+
+    #[test]
+    fn a_policy_for_pages_is_refused_by_name_on_files() {
+        let requests = Requests::from_files(&[0, 1], &[5, 6]);
+        let only = Needs { unit_weights: true, ..Needs::default() };
+        let policy = NAMES.iter().find(|name| needs_of(name).is_ok_and(|needs| needs == only)).unwrap();
+        let case = Case { policy: (*policy).to_owned(), capacity: 4 };
+        let error = check_cases(&requests, std::slice::from_ref(&case), &Options::default()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Policy);
+        assert!(error.to_string().starts_with(&format!("{policy}: ")), "{error}");
+        assert_eq!(simulate(&requests, &case).unwrap_err().to_string(), error.to_string());
+        simulate(&requests.with_unit_weights(), &case).unwrap();
+    }
+}
