@@ -1,0 +1,155 @@
+//! Ozen's sector text and libCacheSim's oracleGeneral: what is kept, what is refused, and the way back.
+
+use seekless_trace::export;
+use seekless_trace::import::{self, Options};
+use seekless_trace::*;
+use std::path::{Path, PathBuf};
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn file(folder: &tempfile::TempDir, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn ozen(files: &[PathBuf], out: &Path) -> Result<import::Report> {
+    import::ozen(files, out, &Options::default(), &mut |_, _| {})
+}
+
+fn oracle(files: &[PathBuf], out: &Path) -> Result<import::Report> {
+    import::oracle_general(files, out, &Options::default(), &mut |_, _| {})
+}
+
+/// Records of (time, object, bytes, next access).
+fn records(records: &[(u32, u64, u32, i64)]) -> Vec<u8> {
+    let bytes = |&(time, object, bytes, next): &(u32, u64, u32, i64)| {
+        let mut record = time.to_le_bytes().to_vec();
+        record.extend(object.to_le_bytes());
+        record.extend(bytes.to_le_bytes());
+        record.extend(next.to_le_bytes());
+        record
+    };
+    records.iter().flat_map(bytes).collect()
+}
+
+fn exported(trace: &Path, export: export::Exporter) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    export(&Trace::open(trace).unwrap(), &mut out, &mut |_, _| {})?;
+    Ok(out)
+}
+
+#[test]
+fn sectors_become_a_block_trace_of_one_device() {
+    let folder = folder();
+    let first = file(&folder, "a.txt", "r 16\n\n# nrFileReads = 3\nw -1\r\n");
+    let second = file(&folder, "b.txt", "w 3\nread 5\nr 4x\n");
+    let out = folder.path().join("out");
+    let report = ozen(&[first, second], &out).unwrap();
+    assert_eq!((report.rows, report.runs, report.files), (3, 2, 1));
+    let trace = Trace::open(&out).unwrap();
+    assert_eq!((trace.metadata().kind, trace.file_names().unwrap()), (Kind::Blocks, vec!["disk".to_owned()]));
+    let rows: Vec<_> = trace.accesses().unwrap().map(|row| row.unwrap()).collect();
+    let found: Vec<_> = rows.iter().map(|row| (row.run, row.op, row.offset, row.bytes)).collect();
+    let expected = [(0, Op::Read, 8192, 512), (0, Op::Write, -1, 512), (1, Op::Write, 1536, 512)];
+    assert_eq!(found, expected);
+    assert_eq!(exported(&out, export::ozen).unwrap(), b"r 16\nw -1\nw 3\n");
+}
+
+#[test]
+fn post_cache_text_counts_in_pages_and_comes_back_as_sectors() {
+    let folder = folder();
+    let text = folder.path().join("pages.txt");
+    let mut pages = export::OzenPages::create(&text).unwrap();
+    pages.push(true, 7).unwrap();
+    pages.push(false, 0).unwrap();
+    assert!(!text.exists(), "nothing shows before the end");
+    pages.finish().unwrap();
+    assert_eq!(std::fs::read_to_string(&text).unwrap(), "# Post-cache traces\nw 7\nr 0\n");
+    let out = folder.path().join("out");
+    ozen(&[text], &out).unwrap();
+    let rows: Vec<_> = Trace::open(&out).unwrap().accesses().unwrap().map(|row| row.unwrap()).collect();
+    assert_eq!((rows[0].offset, rows[0].bytes, rows[0].op), (7 * 4096, 4096, Op::Write));
+    let sectors = String::from_utf8(exported(&out, export::ozen).unwrap()).unwrap();
+    assert_eq!((sectors.lines().count(), sectors.lines().next()), (16, Some("w 56")));
+}
+
+#[test]
+fn text_without_sectors_and_numbers_too_large_are_refused() {
+    let folder = folder();
+    let out = folder.path().join("out");
+    let error = ozen(&[file(&folder, "a", "path,size\na,1\n")], &out).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotATrace);
+    let error = ozen(&[file(&folder, "b", "r 1\nr 9223372036854775807\n")], &out).unwrap_err();
+    assert_eq!((error.kind(), error.line()), (ErrorKind::Malformed, Some(2)));
+    assert!(!out.exists());
+}
+
+#[test]
+fn a_trace_of_several_files_is_no_device() {
+    let folder = folder();
+    let out = folder.path().join("out");
+    let mut writer = Writer::create(&out, Metadata::default()).unwrap();
+    for name in ["a", "b"] {
+        let file = writer.file(name);
+        writer.push(Access { bytes: 1, ..Access::new(Op::Read, file) }).unwrap();
+    }
+    writer.finish().unwrap();
+    assert_eq!(exported(&out, export::ozen).unwrap_err().kind(), ErrorKind::Usage);
+    // As objects they are numbered by appearance.
+    let found = exported(&out, export::oracle_general).unwrap();
+    assert_eq!(found, records(&[(0, 0, 1, -1), (0, 1, 1, -1)]));
+}
+
+#[test]
+fn objects_come_back_to_the_byte() {
+    let folder = folder();
+    let bytes = records(&[(50, 7, 4096, 3), (50, u64::MAX, 0, -1), (52, 7, 4096, -1), (53, 1, 512, -1)]);
+    let out = folder.path().join("out");
+    let report = oracle(&[file(&folder, "a", &bytes)], &out).unwrap();
+    assert_eq!((report.rows, report.files), (4, 3));
+    let trace = Trace::open(&out).unwrap();
+    assert_eq!(trace.metadata().kind, Kind::Ids);
+    let rows: Vec<_> = trace.accesses().unwrap().map(|row| row.unwrap()).collect();
+    assert_eq!((rows[2].op, rows[2].time_ns, rows[2].bytes), (Op::Load, 2_000_000_000, 4096));
+    assert_eq!(exported(&out, export::oracle_general).unwrap(), bytes);
+
+    let packed = folder.path().join("a.zst");
+    export::to_file(&trace, &packed, export::oracle_general, &mut |_, _| {}).unwrap();
+    assert_eq!(std::fs::read(&packed).unwrap()[..4], [0x28, 0xb5, 0x2f, 0xfd]);
+    let again = folder.path().join("again");
+    oracle(&[packed], &again).unwrap();
+    assert_eq!(exported(&again, export::oracle_general).unwrap(), bytes);
+}
+
+#[test]
+fn next_accesses_of_a_trace_are_computed_not_believed() {
+    let folder = folder();
+    let out = folder.path().join("out");
+    oracle(&[file(&folder, "a", records(&[(0, 5, 1, 99), (0, 5, 1, 99)]))], &out).unwrap();
+    let expected = records(&[(0, 5, 1, 2), (0, 5, 1, -1)]);
+    assert_eq!(exported(&out, export::oracle_general).unwrap(), expected);
+}
+
+#[test]
+fn a_block_traces_objects_are_named_by_sector() {
+    let folder = folder();
+    let out = folder.path().join("out");
+    ozen(&[file(&folder, "a", "r 40\nw 41\nr 40\n")], &out).unwrap();
+    let expected = records(&[(0, 40, 512, 3), (0, 41, 512, -1), (0, 40, 512, -1)]);
+    assert_eq!(exported(&out, export::oracle_general).unwrap(), expected);
+}
+
+#[test]
+fn half_a_record_is_refused_with_its_place() {
+    let folder = folder();
+    let out = folder.path().join("out");
+    let mut bytes = records(&[(0, 5, 1, -1), (0, 6, 1, -1)]);
+    bytes.truncate(40);
+    let error = oracle(&[file(&folder, "a", bytes)], &out).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    assert!(error.to_string().contains("byte 24: ends within a record"), "{error}");
+    assert!(!out.exists());
+}
