@@ -7,7 +7,6 @@
 //! - [`cache`]: the cache that the simulator and the live engine both drive;
 //! - [`ordering`]: which file comes after which in an archive;
 //! - [`ahead`]: what to read around an entry that was asked for;
-//! - [`ahead`]: what to read around an entry that was asked for;
 //! - [`extents`]: which reads fetch a set of archive entries at least cost;
 //! - [`list`], [`queues`], [`heap`], [`key_order`], [`bits`], [`sample`], [`lehmer`], [`weights`]: the arrays over dense ids that policies are made of.
 //!
