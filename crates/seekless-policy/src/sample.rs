@@ -96,7 +96,7 @@ impl Draws {
     /// A number below `limit`, 0 if that is 0; its bias is below `limit / 2^64`.
     #[inline]
     pub fn below(&mut self, limit: usize) -> usize {
-        (u128::from(self.bits()) * limit as u128 >> 64) as usize
+        ((u128::from(self.bits()) * limit as u128) >> 64) as usize
     }
 
     /// One of `ids`; none of none.
