@@ -37,6 +37,7 @@ pub mod lehmer;
 pub mod list;
 pub mod ordering;
 pub mod queues;
+pub mod radix;
 pub mod sample;
 pub mod weights;
 
