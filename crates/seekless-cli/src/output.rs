@@ -2,11 +2,11 @@
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
+use seekless::tools::output::Output;
+use seekless::report::{Drawing, Format};
 use serde::Serialize;
-use std::fs::Permissions;
 use std::io::{IsTerminal, Write};
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Writes `value` to standard output as one indented JSON document.
@@ -25,16 +25,21 @@ pub fn text(text: &str) -> anyhow::Result<()> {
 
 /// Writes `bytes` to `path`, which appears whole or not at all.
 pub fn file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let write = || -> std::io::Result<()> {
-        let permissions = Permissions::from_mode(0o666); // the umask takes its part
-        let mut beside = tempfile::Builder::new().permissions(permissions).tempfile_in(folder)?;
-        beside.write_all(bytes)?;
-        beside.as_file().sync_all()?;
-        beside.persist(path)?;
-        Ok(())
-    };
-    write().with_context(|| format!("cannot write {}", path.display()))
+    let output = Output::create(path, true)?;
+    output.file().write_all(bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(output.publish()?)
+}
+
+/// A picture's file as an argument: refused before the work if its ending says neither SVG nor PNG.
+pub fn picture_file(name: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(name);
+    Format::of(&path).map(|_| path)
+}
+
+/// Writes a picture to `path` as its ending says.
+pub fn picture(path: &Path, drawing: &Drawing) -> anyhow::Result<()> {
+    let format = Format::of(path).map_err(anyhow::Error::msg)?;
+    file(path, &drawing.encode(format))
 }
 
 /// A job shorter than this shows no bar: it would only flicker.

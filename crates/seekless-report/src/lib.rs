@@ -14,9 +14,13 @@
 //! ```
 
 mod bars;
+pub mod chart;
+mod drawing;
 mod picture;
 mod table;
+mod words;
 
 pub use bars::{BarRow, bars};
-pub use picture::before_after_svg;
+pub use drawing::{Drawing, Format};
+pub use picture::before_after;
 pub use table::table;

@@ -4,7 +4,7 @@ use crate::output;
 use seekless::device::DeviceSpec;
 use seekless::device::units::{format_bytes, format_count, format_duration, parse_bytes};
 use seekless::measure::{Coldness, Figures};
-use seekless::report::before_after_svg;
+use seekless::report::before_after;
 use seekless::tools::compare::{Comparison, Options, compare};
 use seekless::trace::Loads;
 use std::fmt::Write;
@@ -58,8 +58,8 @@ pub struct Args {
     /// Exit with 1 if the pack on demand takes longer than the loose files by more than this
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     fail_if_slower: Option<f64>,
-    /// Draw the before-and-after picture into this SVG file
-    #[arg(long, value_name = "FILE")]
+    /// Draw the before-and-after picture into this file: .svg or .png
+    #[arg(long, value_name = "FILE", value_parser = output::picture_file)]
     picture: Option<PathBuf>,
     /// Print the figures as JSON
     #[arg(long)]
@@ -241,7 +241,7 @@ pub(crate) fn draw(path: &Path, title: &str, comparison: &Comparison) -> anyhow:
         counted(comparison.rounds.into(), "round"),
         env!("CARGO_PKG_VERSION"),
     );
-    output::file(path, before_after_svg(title, &rows, &caption).as_bytes())
+    output::picture(path, &before_after(title, &rows, &caption))
 }
 
 fn headline(comparison: &Comparison) -> String {

@@ -29,8 +29,8 @@ pub struct Args {
     /// The modelled disk that the last step loads on
     #[arg(long, default_value = "iops=120,bandwidth=150MB/s", value_name = "SPEC")]
     device: DeviceSpec,
-    /// Draw the before-and-after picture into this SVG file
-    #[arg(long, value_name = "FILE")]
+    /// Draw the before-and-after picture into this file: .svg or .png
+    #[arg(long, value_name = "FILE", value_parser = output::picture_file)]
     picture: Option<PathBuf>,
     /// Print the figures as JSON
     #[arg(long)]

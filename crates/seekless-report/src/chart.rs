@@ -1,0 +1,14 @@
+//! Charts of figures: [`LineChart`] for curves with their error bands and for courses over time, [`BarChart`] for one figure
+//! of several things in several groups.
+
+mod axis;
+mod bars;
+mod frame;
+mod lines;
+
+pub use axis::{Axis, Scale, Unit};
+pub use bars::BarChart;
+pub use lines::{LineChart, LinePoint, Series};
+
+#[cfg(test)]
+mod tests;
