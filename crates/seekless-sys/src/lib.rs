@@ -1,12 +1,13 @@
 //! Safe faces of the Linux calls that no crate offers.
 //!
 //! Each module wraps one facility of the kernel: [`residency`] asks what of a file is in the page cache and throws it out,
-//! [`direct`] opens a file past the page cache and asks for the alignment that this needs; [`seccomp`], [`tracee`] and
-//! [`signals`] are what a recorder of programs stands on. Nothing here knows a trace or a policy, and every `unsafe`
-//! stands with its `SAFETY` line.
+//! [`direct`] opens a file past the page cache and asks for the alignment that this needs; [`map`] maps one for reading;
+//! [`seccomp`], [`tracee`] and [`signals`] are what a recorder of programs stands on. Nothing here knows a trace or a
+//! policy, and every `unsafe` stands with its `SAFETY` line.
 
 pub mod direct;
 mod inherited;
+pub mod map;
 pub mod residency;
 pub mod seccomp;
 pub mod signals;
