@@ -4,6 +4,7 @@ pub mod compare;
 mod crew;
 mod error;
 pub mod order;
+pub mod output;
 pub mod pack;
 pub mod synth;
 pub mod tour;

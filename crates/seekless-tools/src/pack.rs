@@ -3,7 +3,6 @@
 mod arrange;
 mod check;
 mod fill;
-mod output;
 mod path;
 #[cfg(test)]
 mod tests;
@@ -15,8 +14,8 @@ pub use path::relative_to;
 pub use seekless_pack::{Codec, Verified};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::output::Output;
 use fill::Ready;
-use output::Output;
 use seekless_pack::{Method, PackWriter, Written, worth_deflating};
 use serde::Serialize;
 use std::fs::File;

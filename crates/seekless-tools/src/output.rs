@@ -1,5 +1,5 @@
 //! A file that has no name until it is whole, so that even a kill leaves nothing behind; where the file system cannot do
-//! that, a temporary name that is removed when packing fails.
+//! that, a temporary name that is removed on failure. Every job writes its output through this.
 
 use crate::error::{Error, ErrorKind, Result};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
@@ -9,8 +9,9 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
-/// An output on its way.
-pub(super) struct Output {
+/// An output on its way; dropped before it is published, it leaves nothing.
+#[derive(Debug)]
+pub struct Output {
     file: File,
     /// Its temporary name, if it has one.
     name: Option<TempPath>,
@@ -19,14 +20,15 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Without `force`, `path` must not exist, now or when it is published.
-    pub(super) fn create(path: &Path, force: bool) -> Result<Self> {
-        match fs::symlink_metadata(path) {
-            Ok(found) if found.is_dir() => {
-                let why = format!("{} is a folder: name the pack to write, such as data.zip", path.display());
-                return Err(Error::new(ErrorKind::Invalid, why));
-            }
-            Ok(_) if !force => return Err(exists(path)),
+    /// Begins a file that will stand at `path`. Without `force`, nothing may stand there, now or when it is published.
+    ///
+    /// # Errors
+    /// Something is there that may not be replaced: a file without `force`; a folder, device or pipe ever. Or nothing can be
+    /// written there.
+    pub fn create(path: &Path, force: bool) -> Result<Self> {
+        match fs::metadata(path) {
+            Ok(found) if !found.is_file() => return Err(no_file(path, &found)),
+            _ if !force && fs::symlink_metadata(path).is_ok() => return Err(exists(path)),
             _ => {}
         }
         let said = |error| Error::because(ErrorKind::Io, format!("cannot write {}", path.display()), error);
@@ -37,16 +39,23 @@ impl Output {
         Ok(Self { file, name, path: path.to_owned(), force })
     }
 
-    pub(super) fn file(&self) -> &File {
+    /// Where to write.
+    #[must_use]
+    pub fn file(&self) -> &File {
         &self.file
     }
 
-    pub(super) fn path(&self) -> &Path {
+    /// Where it will stand.
+    #[must_use]
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Syncs the file and gives it its name.
-    pub(super) fn publish(self) -> Result<()> {
+    ///
+    /// # Errors
+    /// The bytes cannot be synced, or somebody else has put a file there meanwhile.
+    pub fn publish(self) -> Result<()> {
         let Self { file, name, path, force } = self;
         let said = |error| {
             Error::because(ErrorKind::Io, format!("cannot put {} in its place", path.display()), error)
@@ -66,6 +75,11 @@ impl Output {
             Err(_) => Ok(()), // writable but not readable: the file is there all the same
         }
     }
+}
+
+fn no_file(path: &Path, found: &fs::Metadata) -> Error {
+    let what = if found.is_dir() { "a folder" } else { "a device or pipe, which the output would replace" };
+    Error::new(ErrorKind::Invalid, format!("{} is {what}; name a file to write", path.display()))
 }
 
 fn exists(path: &Path) -> Error {
@@ -94,7 +108,7 @@ fn by_descriptor(file: &impl AsFd) -> String {
 fn named(path: &Path) -> io::Result<(File, TempPath)> {
     use std::os::unix::fs::PermissionsExt;
     let file = tempfile::Builder::new()
-        .prefix(".seekless-pack-")
+        .prefix(".seekless-")
         .permissions(fs::Permissions::from_mode(0o666)) // the umask takes its part
         .tempfile_in(folder(path));
     match file {
@@ -112,7 +126,7 @@ fn link(file: &File, path: &Path, force: bool) -> io::Result<()> {
     if !force || fs::symlink_metadata(path).is_err() {
         return give_name(path);
     }
-    let beside = folder(path).join(format!(".seekless-pack-{}", std::process::id()));
+    let beside = folder(path).join(format!(".seekless-{}", std::process::id()));
     let _ = fs::remove_file(&beside); // of a process of that number that was killed here
     give_name(&beside)?;
     fs::rename(&beside, path).inspect_err(|_| {
@@ -137,6 +151,17 @@ mod tests {
         let error = Output::create(Path::new("/nowhere/x.zip"), false).err().expect("no such folder");
         let cause = error.source().expect("the kernel's word").to_string();
         assert_eq!(cause, "No such file or directory (os error 2)");
+    }
+
+    #[test]
+    fn neither_a_folder_nor_a_device_is_replaced() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("/dev/null", &link).expect("a link");
+        for path in [folder.path(), &link, Path::new("/dev/null")] {
+            let error = Output::create(path, true).expect_err("not a file");
+            assert!(error.to_string().contains("name a file to write"), "{error}");
+        }
     }
 
     #[test]
