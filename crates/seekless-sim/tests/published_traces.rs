@@ -94,8 +94,9 @@ fn block_policies_that_differ_from_the_published_figures_on_cloudphysics() {
     // libCacheSim 0.3.5: 0.8275, 0.8117, 0.7735, 0.7107, 0.5679. It rounds the steps of the target down, adapts before it evicts,
     // trims B1 at ghost hits too and B2 never; with those four changes this gives its figures.
     assert_eq!(ratios("car"), ["0.8278", "0.8117", "0.7735", "0.6982", "0.5679"]);
-    // libCacheSim 0.3.5: 0.8818, 0.8673, 0.8363, 0.7662, 0.5670. In its source a ghost that is promoted is not entered in the
-    // table of resident objects, so the next request for it misses again. LIRS, of which this is the clock, is within .0145 of ours.
+    // libCacheSim 0.3.5: 0.8818, 0.8673, 0.8363, 0.7662, 0.5670. There a ghost that is promoted is not entered in the
+    // table of resident objects, so the next request for it misses again, and newcomers are refused while cold pages have their
+    // share; a model of that gives its figures. LIRS, of which this is the clock, is within .0145 of ours.
     assert_eq!(ratios("clock-pro"), ["0.8320", "0.8161", "0.7576", "0.6663", "0.5335"]);
 }
 

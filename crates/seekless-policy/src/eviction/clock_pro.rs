@@ -28,9 +28,9 @@ const REFERENCED: u8 = 4;
 ///
 /// The paper's circle is a list here: its back is the hot hand, its front is behind that, and a hand that passes a page
 /// moves it to the front. Cold pages that are not on test have no use for their place in it and are only in the queue of
-/// resident cold pages, whose back is the cold hand. While the cache fills for the first time pages come in hot, as in
-/// LIRS; the share of cold pages starts at 1 %. Pages only: it refuses weights. [`Use::FirstUse`] sets no bit. Cost is
-/// ignored. Ozen's program is another thing: [`ClockProOzen`].
+/// resident cold pages, whose back is the cold hand; the hot hand does not change their turn, as in LIRS. While the cache
+/// is not full pages come in hot, as in LIRS; the share of cold pages starts at 1 %. Pages only: it refuses weights.
+/// [`Use::FirstUse`] sets no bit. Cost is ignored. Ozen's program is another thing: [`ClockProOzen`].
 #[derive(Clone, Debug)]
 pub struct ClockPro {
     capacity: u64,
