@@ -1,8 +1,9 @@
-//! Requests per second of each policy, one thread, on Zipf(1.0): `cargo run --release --example throughput [REQUESTS]`.
+//! Requests per second of each policy, one thread, on Zipf(1.0):
+//! `cargo run --release --example throughput [REQUESTS [POLICY ...]]`.
 //! Counts the thread's processor time where the kernel tells it, so that other work on the machine disturbs less.
 
 use seekless_policy::eviction::{Id, NAMES};
-use seekless_sim::{Case, Requests, simulate};
+use seekless_sim::{Case, Options, Requests, check_cases, simulate};
 use std::sync::LazyLock;
 use std::time::Instant;
 
@@ -13,18 +14,26 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some(count) => count.parse()?,
         None => 20_000_000,
     };
+    let chosen: Vec<String> = std::env::args().skip(2).collect();
     let ids = zipf(count);
-    let objects = Requests::from_files(&ids, &[1; IDS]);
     let sizes: Vec<u64> = (0..IDS as u64).map(|id| 512 + id * 2_654_435_761 % 65_536).collect();
-    let files = Requests::from_files(&ids, &sizes);
-    for (what, requests) in [("objects", &objects), ("files", &files)] {
-        let capacity = requests.distinct_weight() / 20;
+    let kinds = [
+        ("objects", Requests::from_files(&ids, &[1; IDS])),
+        ("files", Requests::from_files(&ids, &sizes)),
+        ("pages, each third request writes", Requests::from_pages(ids).with_writes((0..count).step_by(3))),
+    ];
+    for (what, requests) in &kinds {
+        let capacity = requests.distinct_weight() / 20 * requests.unit_bytes();
         println!("{count} requests for {} {what}, cache 5 %", requests.distinct());
-        for policy in NAMES {
+        for policy in NAMES.iter().filter(|name| chosen.is_empty() || chosen.iter().any(|one| one == *name)) {
+            let case = Case { policy: (*policy).to_owned(), capacity };
+            if check_cases(requests, std::slice::from_ref(&case), &Options::default()).is_err() {
+                continue; // a policy for pages
+            }
             let started = processor_seconds();
-            let figures = simulate(requests, &Case { policy: (*policy).to_owned(), capacity })?;
+            let figures = simulate(requests, &case)?;
             let rate = count as f64 / (processor_seconds() - started) / 1e6;
-            println!("  {policy:<15} {rate:6.1} M/s   miss ratio {:.4}", figures.miss_ratio);
+            println!("  {policy:<20} {rate:6.1} M/s   miss ratio {:.4}", figures.miss_ratio);
         }
     }
     Ok(())

@@ -178,7 +178,7 @@ fn watch<E: Eviction>(cache: &mut Cache<E>, requests: &Requests, next_uses: &[u3
     let mut evicted = |(position, &id): (usize, &Id)| {
         cache.step(&drive::request(requests, next_uses, position, id), &mut commands);
         let mut victims = Vec::new();
-        for command in commands.drain(..).collect::<Vec<_>>() {
+        for command in std::mem::take(&mut commands) {
             match command {
                 Command::Drop(victim) => victims.push(victim),
                 Command::WriteBack(victim) => {
