@@ -93,11 +93,26 @@ pub(crate) struct Text {
 /// What is drawn, in pixels from the top left.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Shape {
-    Rectangle { x: f64, y: f64, width: f64, height: f64, round: f64, ink: Ink },
+    Rectangle {
+        x: f64,
+        y: f64,
+        width: f64,
+        height: f64,
+        round: f64,
+        ink: Ink,
+    },
     /// Through the points; dashed if asked.
-    Line { points: Vec<(f64, f64)>, width: f64, dashed: bool, ink: Ink },
+    Line {
+        points: Vec<(f64, f64)>,
+        width: f64,
+        dashed: bool,
+        ink: Ink,
+    },
     /// Filled, and pale.
-    Area { points: Vec<(f64, f64)>, ink: Ink },
+    Area {
+        points: Vec<(f64, f64)>,
+        ink: Ink,
+    },
     Text(Text),
 }
 
@@ -178,7 +193,10 @@ impl Drawing {
 
     #[cfg(test)]
     pub(crate) fn texts(&self) -> Vec<&Text> {
-        self.shapes.iter().filter_map(|shape| if let Shape::Text(text) = shape { Some(text) } else { None }).collect()
+        self.shapes
+            .iter()
+            .filter_map(|shape| if let Shape::Text(text) = shape { Some(text) } else { None })
+            .collect()
     }
 
     #[cfg(test)]

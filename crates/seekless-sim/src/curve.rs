@@ -10,7 +10,7 @@ mod shards;
 mod sizes;
 mod stack;
 
-pub use exact::{LruMisses, exact_lru};
+pub use exact::{LruMisses, exact, exact_lru};
 pub use sampled::{Sampling, sampled};
 pub use shards::{Shards, shards};
 pub use sizes::spread;

@@ -1,5 +1,7 @@
 //! `seekless sim`: what caches of other policies and sizes would have hit, read and written.
 
+mod curve;
+mod plot;
 mod table;
 
 use crate::output;
@@ -45,7 +47,9 @@ Examples:
   seekless sim monday.csv.gz tuesday.csv.gz --policy landlord --capacity 10MB --json
   seekless sim blocks.parquet --raw --policy lru,2q --capacity 10000pages
   seekless sim blocks.parquet --policy arc --capacity 10% --write-back every=30s,dirty=20%,sync --post-cache below.parquet
-  seekless sim ids.parquet --unit-weights --policy lru,sieve --capacity 1%,5%,10% --every 5000")]
+  seekless sim ids.parquet --unit-weights --policy lru,sieve --capacity 1%,5%,10% --every 5000
+  seekless sim run.parquet --unit page --curve exact --policy lru --plot curve.svg
+  seekless sim blocks.parquet --curve sampled=0.05 --policy lru,arc,s3-fifo --plot curves.png")]
 pub struct Args {
     /// Traces: Parquet, or a CSV with known column names, compressed or not
     #[arg(required = true, value_name = "TRACE")]
@@ -63,7 +67,7 @@ pub struct Args {
     #[arg(long)]
     raw: bool,
     /// Policies, with the variant after @
-    #[arg(long, value_delimiter = ',', default_value = "lru,arc,landlord", value_name = "NAME,...", hide_possible_values = true, value_parser = PossibleValuesParser::new(NAMES))]
+    #[arg(long, value_delimiter = ',', default_value = POLICIES, value_name = "NAME,...", hide_possible_values = true, value_parser = PossibleValuesParser::new(NAMES))]
     policy: Vec<String>,
     /// Capacities: 64MB, 10000pages, 10% of the working set, 1MB..64MB*2, 10%..50%+10%
     #[arg(long, value_delimiter = ',', default_value = "64MB", value_name = "SIZE,...")]
@@ -83,10 +87,26 @@ pub struct Args {
     /// The format of that trace: parquet or ozen
     #[arg(long, value_name = "FORMAT", requires = "post_cache")]
     post_cache_format: Option<Format>,
+    /// Miss ratios over a spread of capacities, up to everything: exact, shards=RATE or shards=IDS (lru), sampled=RATE. The
+    /// last three look at some of the ids only and give error bars
+    #[arg(long, value_name = "METHOD", conflicts_with_all = ["capacity", "post_cache", "every", "write_back", "fetch_on_write"])]
+    curve: Option<curve::Method>,
+    /// How many capacities a curve has
+    #[arg(long, default_value_t = 50, value_name = "N", requires = "curve")]
+    points: usize,
+    /// Chooses the ids that a curve looks at
+    #[arg(long, default_value_t = 0, value_name = "N", requires = "curve")]
+    seed: u64,
+    /// Draw the miss ratios into this file, .svg or .png: bars, or lines with --curve or --every
+    #[arg(long, value_name = "FILE", value_parser = output::picture_file)]
+    plot: Option<PathBuf>,
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
 }
+
+/// What is simulated when nobody names policies.
+const POLICIES: &str = "lru,arc,landlord";
 
 /// A row of the result: the figures, and how long they took on one core.
 #[derive(Debug, Serialize)]
@@ -101,6 +121,9 @@ pub(crate) struct Row {
 /// Reads the traces once, simulates every case on all cores, prints.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let requests = read(&args)?;
+    if let Some(method) = args.curve {
+        return curve::run(&args, &requests, method);
+    }
     let cases = cases(&args, &requests);
     check_cases(&requests, &cases, &options(&args))?;
     announce(&requests, &cases)?;
@@ -108,6 +131,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Some(out) => vec![with_post_cache(&args, &requests, &cases, out)?],
         None => simulate(&args, &requests, &cases)?,
     };
+    if let Some(path) = &args.plot {
+        output::picture(path, &plot::rows(&args, &requests, &rows))?;
+    }
     if args.json {
         output::json(&rows)?;
     } else {

@@ -125,7 +125,10 @@ impl Span {
         let decades = self.first.log10().floor() as i32..=self.last.log10().ceil() as i32;
         let digits: &[f64] = if decades.clone().count() > 5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
         let inside = |tick: &f64| (self.first * 0.999..=self.last * 1.001).contains(tick);
-        decades.flat_map(|power| digits.iter().map(move |digit| digit * 10f64.powi(power))).filter(inside).collect()
+        decades
+            .flat_map(|power| digits.iter().map(move |digit| digit * 10f64.powi(power)))
+            .filter(inside)
+            .collect()
     }
 }
 

@@ -53,7 +53,14 @@ impl BarChart {
         let top = frame.y(value);
         let (inner, round) = (0.92 * width, (width / 8.0).min(2.0));
         let height = (frame.bottom - top).max(1.0);
-        frame.drawing.push(Shape::Rectangle { x, y: frame.bottom - height, width: inner, height, round, ink });
+        frame.drawing.push(Shape::Rectangle {
+            x,
+            y: frame.bottom - height,
+            width: inner,
+            height,
+            round,
+            ink,
+        });
         let figure = self.y.unit.figure(value);
         if text_width(&figure, 12.0, false) + 2.0 <= width {
             frame.small((x + inner / 2.0, top - 5.0), Anchor::Middle, Ink::Text, &figure);

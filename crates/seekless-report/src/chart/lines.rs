@@ -70,7 +70,12 @@ impl LineChart {
         }
         for (index, series) in self.series.iter().enumerate() {
             let points = finite(series).map(|point| (x(point.x), frame.y(point.y))).collect();
-            frame.drawing.push(Shape::Line { points, width: 2.0, dashed: dashed(index), ink: Ink::Series(index) });
+            frame.drawing.push(Shape::Line {
+                points,
+                width: 2.0,
+                dashed: dashed(index),
+                ink: Ink::Series(index),
+            });
         }
         let name = |&tick: &f64| (x(tick), self.x.unit.words(tick));
         let names: Vec<_> = horizontal.ticks(6).iter().map(name).collect();

@@ -40,7 +40,10 @@ fn assert_sound(drawing: &Drawing) {
     assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
     for shape in drawing.shapes() {
         if let Shape::Line { points, .. } | Shape::Area { points, .. } = shape {
-            assert!(points.iter().all(|point| point.0 >= 0.0 && point.0 <= 760.0 && point.1 >= 0.0), "{shape:?}");
+            assert!(
+                points.iter().all(|point| point.0 >= 0.0 && point.0 <= 760.0 && point.1 >= 0.0),
+                "{shape:?}"
+            );
         }
     }
 }

@@ -197,7 +197,15 @@ mod tests {
     #[test]
     fn letters_and_bars_leave_ink() {
         let mut pixels = Pixmap::new(80, 40).unwrap();
-        let text = Text { x: 40.0, y: 15.0, size: 12.0, bold: false, anchor: Anchor::End, ink: Ink::Text, words: "Wm".into() };
+        let text = Text {
+            x: 40.0,
+            y: 15.0,
+            size: 12.0,
+            bold: false,
+            anchor: Anchor::End,
+            ink: Ink::Text,
+            words: "Wm".into(),
+        };
         words(&mut pixels, &text);
         let inked = pixels.pixels().iter().filter(|pixel| pixel.alpha() > 128).count();
         assert!((100..1500).contains(&inked), "{inked}");

@@ -64,18 +64,51 @@ pub fn exact_lru(requests: &Requests, capacities: &[u64]) -> Result<Curve> {
     } else {
         weighed(requests, &capacities)?
     };
-    let distinct = u64::from(requests.distinct());
-    Ok(Curve {
-        policy: "lru".to_owned(),
+    Ok(curve(requests, "lru", points))
+}
+
+/// The miss ratios of any policy at these capacities: LRU's by [`exact_lru`], another's by simulating each on all cores.
+/// `progress` hears of simulations.
+///
+/// # Errors
+/// As [`simulate_all`].
+pub fn exact(
+    requests: &Requests,
+    policy: &str,
+    capacities: &[u64],
+    progress: &mut (dyn FnMut(u64, u64) + Send),
+) -> Result<Curve> {
+    if policy == "lru" {
+        return exact_lru(requests, capacities);
+    }
+    let points = simulated(requests, policy, &sorted(capacities), progress)?;
+    Ok(curve(requests, policy, points))
+}
+
+fn curve(requests: &Requests, policy: &str, points: Vec<Point>) -> Curve {
+    Curve {
+        policy: policy.to_owned(),
         method: Method::Exact,
         unit: requests.unit(),
         requests: requests.len() as u64,
-        distinct,
+        distinct: u64::from(requests.distinct()),
         requests_sampled: requests.len() as u64,
         rate: 1.0,
         confidence: 1.0,
         points,
-    })
+    }
+}
+
+fn simulated(
+    requests: &Requests,
+    policy: &str,
+    capacities: &[u64],
+    progress: &mut (dyn FnMut(u64, u64) + Send),
+) -> Result<Vec<Point>> {
+    let case = |&capacity: &u64| Case { policy: policy.to_owned(), capacity };
+    let cases: Vec<Case> = capacities.iter().map(case).collect();
+    let figures = simulate_all(requests, &cases, progress)?;
+    Ok(figures.iter().map(|row| point(row.capacity, row.miss_ratio, row.byte_miss_ratio)).collect())
 }
 
 fn point(capacity: u64, miss_ratio: f64, byte_miss_ratio: f64) -> Point {
@@ -90,11 +123,7 @@ fn weighed(requests: &Requests, capacities: &[u64]) -> Result<Vec<Point>> {
     };
     let first = capacities.partition_point(|capacity| !keeps_all(capacity));
     let (small, large) = capacities.split_at(first);
-    let case = |&capacity: &u64| Case { policy: "lru".to_owned(), capacity };
-    let cases: Vec<Case> = small.iter().map(case).collect();
-    let simulated = simulate_all(requests, &cases, &mut |_, _| {})?;
-    let mut points: Vec<Point> =
-        simulated.iter().map(|row| point(row.capacity, row.miss_ratio, row.byte_miss_ratio)).collect();
+    let mut points = simulated(requests, "lru", small, &mut |_, _| {})?;
     points.extend(one_pass(requests, large));
     Ok(points)
 }

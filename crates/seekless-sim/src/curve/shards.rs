@@ -162,7 +162,9 @@ impl<'a, M: Mass> Sampler<'a, M> {
     fn hold(&mut self, id: Id, hash: u64) {
         let Some((most, held)) = &mut self.held else { return };
         held.push((hash, id));
-        if held.len() > *most && let Some((hash, id)) = held.pop() {
+        if held.len() > *most
+            && let Some((hash, id)) = held.pop()
+        {
             self.threshold = hash;
             let number = std::mem::replace(&mut self.numbers[id as usize], UNNUMBERED);
             self.stack.remove(number, self.requests.weight(id));
@@ -183,7 +185,11 @@ impl<'a, M: Mass> Sampler<'a, M> {
                 capacity: capacity * self.requests.unit_bytes(),
                 miss_ratio: ratio(middle.requests),
                 byte_miss_ratio: share(middle.weight, totals.bytes).clamp(totals.compulsory_byte_ratio, 1.0),
-                low: if held(capacity) { ratio(interval(larger.requests, larger.grain).0) } else { ratio(0.0) },
+                low: if held(capacity) {
+                    ratio(interval(larger.requests, larger.grain).0)
+                } else {
+                    ratio(0.0)
+                },
                 high: if held(capacity) { ratio(interval(smaller.requests, smaller.grain).1) } else { 1.0 },
             }
         };

@@ -21,15 +21,15 @@ pub(super) fn report(requests: &Requests, rows: &[Row]) -> String {
 }
 
 /// Whether capacities count ids.
-fn counts_ids(requests: &Requests) -> bool {
+pub(super) fn counts_ids(requests: &Requests) -> bool {
     requests.unit() != Unit::Page && requests.unit_weights()
 }
 
-fn size(requests: &Requests, bytes: u64) -> String {
+pub(super) fn size(requests: &Requests, bytes: u64) -> String {
     if counts_ids(requests) { format_count(bytes) } else { format_bytes(bytes) }
 }
 
-fn heading(requests: &Requests) -> String {
+pub(super) fn heading(requests: &Requests) -> String {
     let what = match (requests.unit(), counts_ids(requests)) {
         (_, true) => "ids",
         (Unit::Page, _) => "pages",
@@ -97,7 +97,7 @@ fn over_time(requests: &Requests, figures: &Figures) -> String {
     table(&header, figures.over_time.iter().map(row).collect())
 }
 
-fn percent(ratio: f64) -> String {
+pub(super) fn percent(ratio: f64) -> String {
     format!("{:.2} %", 100.0 * ratio)
 }
 

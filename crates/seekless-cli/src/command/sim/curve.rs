@@ -1,0 +1,156 @@
+//! `--curve`: miss ratios over a spread of cache sizes, exact or from samples of the ids.
+
+use super::{Args, plot, table};
+use crate::output;
+use anyhow::bail;
+use seekless::policy::eviction::NAMES;
+use seekless::report::table as text_table;
+use seekless::sim::Requests;
+use seekless::sim::curve::{Curve, Sampling, Shards, exact, sampled, shards, spread};
+use std::process::ExitCode;
+use std::str::FromStr;
+
+/// How a curve is found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Method {
+    /// All requests; LRU in one pass, other policies size by size.
+    Exact,
+    /// LRU's stack distances of a share of the ids.
+    ShardsRate(f64),
+    /// LRU's stack distances of so many ids.
+    ShardsSize(u32),
+    /// Small simulations on a share of the ids.
+    Sampled(f64),
+}
+
+impl FromStr for Method {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "no curve is called {word:?}; there are exact, shards=RATE (such as 0.01), shards=IDS (such as 8192) and \
+                 sampled=RATE (such as 0.1)"
+            )
+        };
+        let rate = |text: &str| {
+            let rate: Option<f64> = text.parse().ok();
+            rate.filter(|rate| *rate > 0.0 && *rate <= 1.0)
+        };
+        match word.split_once('=') {
+            None if word == "exact" => Ok(Method::Exact),
+            Some(("sampled", share)) => rate(share).map(Method::Sampled).ok_or_else(wrong),
+            Some(("shards", amount)) => match (amount.parse::<u32>(), rate(amount)) {
+                (Ok(ids), _) if ids > 1 => Ok(Method::ShardsSize(ids)),
+                (_, Some(rate)) => Ok(Method::ShardsRate(rate)),
+                _ => Err(wrong()),
+            },
+            _ => Err(wrong()),
+        }
+    }
+}
+
+/// Finds a curve a policy, prints them, and draws them if asked to.
+pub(super) fn run(args: &Args, requests: &Requests, method: Method) -> anyhow::Result<ExitCode> {
+    let sizes = spread(requests, args.points);
+    let mut curves = Vec::new();
+    for policy in policies(args, method)? {
+        curves.push(find(args, requests, policy, &sizes, method)?);
+    }
+    if let Some(path) = &args.plot {
+        output::picture(path, &plot::curves(args, requests, &curves))?;
+    }
+    if args.json {
+        output::json(&curves)?;
+    } else {
+        output::text(&report(requests, &curves))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// SHARDS is LRU's alone: it is what an unasked list comes down to, and another policy that was asked for is refused.
+fn policies(args: &Args, method: Method) -> anyhow::Result<Vec<&str>> {
+    let is_shards = matches!(method, Method::ShardsRate(_) | Method::ShardsSize(_));
+    if !is_shards || args.policy == ["lru"] {
+        return Ok(args.policy.iter().map(String::as_str).collect());
+    }
+    if args.policy.join(",") != super::POLICIES {
+        bail!(
+            "shards finds the curve of lru alone; --curve sampled=0.1 finds that of any of {}",
+            NAMES.join(", ")
+        );
+    }
+    Ok(vec!["lru"])
+}
+
+fn find(
+    args: &Args,
+    requests: &Requests,
+    policy: &str,
+    sizes: &[u64],
+    method: Method,
+) -> anyhow::Result<Curve> {
+    let seed = args.seed;
+    let mut progress = output::progress("Simulating");
+    Ok(match method {
+        Method::Exact => exact(requests, policy, sizes, &mut progress)?,
+        Method::ShardsRate(rate) => shards(requests, sizes, Shards { seed, ..Shards::fixed_rate(rate) }),
+        Method::ShardsSize(ids) => shards(requests, sizes, Shards { seed, ..Shards::fixed_size(ids) }),
+        Method::Sampled(rate) => {
+            let sampling = Sampling { seed, ..Sampling::rate(rate) };
+            sampled(requests, policy, sizes, sampling, &mut progress)?
+        }
+    })
+}
+
+fn report(requests: &Requests, curves: &[Curve]) -> String {
+    let mut text = table::heading(requests);
+    for curve in curves {
+        let how = match curve.confidence < 1.0 {
+            true => format!(
+                ", from {} of the ids; the bars hold the full run's value {:.0} times in 100",
+                table::percent(curve.rate),
+                100.0 * curve.confidence
+            ),
+            false => String::new(),
+        };
+        text += &format!("\n{}{how}\n", curve.policy);
+        text += &points(requests, curve);
+    }
+    text
+}
+
+fn points(requests: &Requests, curve: &Curve) -> String {
+    let sampled = curve.confidence < 1.0;
+    let mut header = vec!["capacity", "misses", "missed bytes"];
+    if sampled {
+        header.splice(2..2, ["from", "to"]);
+    }
+    let row = |point: &seekless::sim::curve::Point| {
+        let mut row = vec![table::size(requests, point.capacity)];
+        row.push(table::percent(point.miss_ratio));
+        if sampled {
+            row.extend([point.low, point.high].map(table::percent));
+        }
+        row.push(table::percent(point.byte_miss_ratio));
+        row
+    };
+    text_table(&header, curve.points.iter().map(row).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_are_read_from_words() {
+        assert_eq!("exact".parse(), Ok(Method::Exact));
+        assert_eq!("shards=0.01".parse(), Ok(Method::ShardsRate(0.01)));
+        assert_eq!("shards=1".parse(), Ok(Method::ShardsRate(1.0)));
+        assert_eq!("shards=8192".parse(), Ok(Method::ShardsSize(8192)));
+        assert_eq!("sampled=0.1".parse(), Ok(Method::Sampled(0.1)));
+        for wrong in ["", "exact=1", "shards", "shards=0", "sampled=2", "sampled=-1", "magic=0.1"] {
+            assert!(wrong.parse::<Method>().unwrap_err().contains("exact, shards=RATE"), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! `--plot`: bars of policies at their capacities, lines of curves and of how it went over time.
+
+use super::{Args, Row, table};
+use seekless::device::units::format_count;
+use seekless::report::Drawing;
+use seekless::report::chart::{Axis, BarChart, LineChart, LinePoint, Series, Unit};
+use seekless::sim::Requests;
+use seekless::sim::curve::{Curve, Point};
+
+/// Curves over cache sizes, with their error bands.
+pub(super) fn curves(args: &Args, requests: &Requests, curves: &[Curve]) -> Drawing {
+    let point = |point: &Point| LinePoint {
+        x: point.capacity as f64,
+        y: point.miss_ratio,
+        low: point.low,
+        high: point.high,
+    };
+    let series = |curve: &Curve| Series {
+        name: curve.policy.clone(),
+        points: curve.points.iter().map(point).collect(),
+    };
+    let bands = match curves.first() {
+        Some(curve) if curve.confidence < 1.0 => {
+            format!(" The bands hold the full run's value {:.0} times in 100.", 100.0 * curve.confidence)
+        }
+        _ => String::new(),
+    };
+    let chart = LineChart {
+        title: title("Miss ratio by cache size", args),
+        x: Axis::log("cache size", capacity_unit(requests)),
+        y: Axis::linear("miss ratio", Unit::Percent),
+        series: curves.iter().map(series).collect(),
+        caption: caption(requests) + &bands,
+    };
+    chart.draw()
+}
+
+/// Plain runs: over time where that was asked for, else bars.
+pub(super) fn rows(args: &Args, requests: &Requests, rows: &[Row]) -> Drawing {
+    if args.every.is_some() { over_time(args, requests, rows) } else { bars(args, requests, rows) }
+}
+
+fn over_time(args: &Args, requests: &Requests, rows: &[Row]) -> Drawing {
+    let series = |row: &Row| {
+        let point =
+            |point: &seekless::sim::Point| LinePoint::exact(point.requests as f64, point.recent_miss_ratio);
+        let name = format!("{}, {}", row.figures.name(), table::size(requests, row.figures.capacity));
+        Series { name, points: row.figures.over_time.iter().map(point).collect() }
+    };
+    let every = args.every.map_or(0, u64::from);
+    let chart = LineChart {
+        title: title("Miss ratio over time", args),
+        x: Axis::linear("requests", Unit::Count),
+        y: Axis::linear(&format!("miss ratio of each {} requests", format_count(every)), Unit::Percent),
+        series: rows.iter().map(series).collect(),
+        caption: caption(requests),
+    };
+    chart.draw()
+}
+
+fn bars(args: &Args, requests: &Requests, rows: &[Row]) -> Drawing {
+    let mut capacities: Vec<u64> = Vec::new();
+    let mut policies: Vec<String> = Vec::new();
+    for figures in rows.iter().map(|row| &row.figures) {
+        if !capacities.contains(&figures.capacity) {
+            capacities.push(figures.capacity);
+        }
+        if !policies.contains(&figures.name()) {
+            policies.push(figures.name());
+        }
+    }
+    let value = |policy: &str, capacity: u64| {
+        let mut figures = rows.iter().map(|row| &row.figures);
+        let found = figures.find(|figures| figures.name() == policy && figures.capacity == capacity);
+        found.map_or(f64::NAN, |figures| figures.miss_ratio)
+    };
+    let values = |policy: String| {
+        let values = capacities.iter().map(|&capacity| value(&policy, capacity)).collect();
+        (policy, values)
+    };
+    let chart = BarChart {
+        title: title("Miss ratio by policy and cache size", args),
+        x_label: "cache size".to_owned(),
+        y: Axis::linear("miss ratio", Unit::Percent),
+        series: policies.into_iter().map(values).collect(),
+        groups: capacities.iter().map(|&capacity| table::size(requests, capacity)).collect(),
+        caption: caption(requests),
+    };
+    chart.draw()
+}
+
+fn title(what: &str, args: &Args) -> String {
+    let name = args.traces.first().and_then(|path| path.file_name());
+    let more = if args.traces.len() > 1 { ", ..." } else { "" };
+    name.map_or(what.to_owned(), |name| format!("{what}: {}{more}", name.to_string_lossy()))
+}
+
+fn caption(requests: &Requests) -> String {
+    format!("{}. Seekless {}.", table::heading(requests).trim_end(), env!("CARGO_PKG_VERSION"))
+}
+
+fn capacity_unit(requests: &Requests) -> Unit {
+    if table::counts_ids(requests) { Unit::Count } else { Unit::Bytes }
+}
