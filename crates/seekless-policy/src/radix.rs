@@ -12,7 +12,7 @@ pub type Key = (u128, u64);
 /// Bits of a key, and one level for a key equal to the reference.
 const LEVELS: usize = 128 + 64 + 1;
 /// Buckets of at most so many ids are searched, larger ones are spread over the levels below.
-const SEARCH_MAX: usize = 16;
+const SEARCH_MAX: usize = 4;
 /// A bucket that held more gives its memory back when it is spread.
 const KEEP_MAX: usize = 1024;
 

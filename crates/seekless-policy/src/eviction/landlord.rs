@@ -2,10 +2,12 @@
 
 mod charging;
 mod density;
+mod hint;
 mod lazy;
 
 pub use charging::Charging;
 pub use density::{Division, Reciprocal};
+pub use hint::Hint;
 pub use lazy::Lazy;
 
 use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
@@ -67,7 +69,8 @@ impl Rank {
 /// - **Shines** where sizes differ widely and requests count, not bytes: many small files, a few huge ones. **Fails** to
 ///   tell often used from seldom used files of one size (there it is LRU), and byte hit rates gain little.
 ///
-/// [`Use::FirstUse`] restores nothing. A hit keeps the weight that was admitted and takes the request's cost.
+/// [`Use::FirstUse`] restores nothing. A hit keeps the weight that was admitted and takes the request's cost, which a [`Hint`]
+/// of the file's life may have multiplied; a lower cost than before takes no credit away.
 #[derive(Clone, Debug)]
 pub struct Landlord {
     capacity: u64,

@@ -1,6 +1,6 @@
 //! Landlord's published variants against figure 1 of Wassenberg 2006 with credits in floats.
 
-use super::super::landlord::{Charging, Division, Lazy, Reciprocal};
+use super::super::landlord::{Charging, Division, Hint, Lazy, Reciprocal};
 use super::*;
 
 /// A file: id, weight, credit.
@@ -134,4 +134,36 @@ proptest! {
         check_model(Lazy::<Division>::new(capacity), Figure1::new(capacity, false, true), &steps);
         check_model(Lazy::<Reciprocal>::new(capacity), Figure1::new(capacity, true, true), &steps);
     }
+}
+
+/// The order in which files of one size leave a full cache, each with a hint.
+fn leaving(hints: [Hint; 3]) -> Vec<Id> {
+    let mut policy = Landlord::new(3);
+    let mut owner = Checker::default();
+    policy.grow(3);
+    for (id, hint) in (0..).zip(hints) {
+        owner.request(&mut policy, &Request { cost: hint.cost(1), ..Request::page(id) });
+    }
+    while policy.evict_one(&mut owner) {}
+    owner.evicted
+}
+
+#[test]
+fn hints_decide_among_files_of_one_size() {
+    assert_eq!(leaving([Hint::Usual; 3]), [0, 1, 2]);
+    assert_eq!(leaving([Hint::LongLived, Hint::Usual, Hint::ShortLived]), [2, 1, 0]);
+}
+
+#[test]
+fn a_long_lived_file_survives_seven_generations_of_others() {
+    let mut policy = Landlord::new(4);
+    let mut owner = Checker::default();
+    policy.grow(IDS);
+    owner.request(&mut policy, &Request { cost: Hint::LongLived.cost(1), ..Request::page(0) });
+    // Three others fit beside it: each evicted generation of them raises the rent by 1.
+    (1..IDS).for_each(|id| {
+        owner.request(&mut policy, &Request::page(id));
+    });
+    assert!(owner.resident.contains_key(&0));
+    assert_eq!(Hint::LongLived.cost(u32::MAX), u32::MAX);
 }
