@@ -107,3 +107,65 @@ impl Objects {
         *slot
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seekless_trace::{Access, Metadata, Writer};
+    use std::path::Path;
+
+    fn write(folder: &Path, name: &str, accesses: &[(Op, &str, i64, u64)]) -> PathBuf {
+        let path = folder.join(name);
+        let mut writer = Writer::create(&path, Metadata::default()).unwrap();
+        for (time_ns, &(op, file, offset, bytes)) in accesses.iter().enumerate() {
+            let file = writer.file(file);
+            let access = Access { time_ns: time_ns as u64, offset, bytes, ..Access::new(op, file) };
+            writer.push(access).unwrap();
+        }
+        writer.finish().unwrap();
+        path
+    }
+
+    fn read_as(lines: Lines, traces: &[PathBuf]) -> Requests {
+        read(traces, &Reading { lines, times: true, ..Reading::default() }, &mut |_, _| {}).unwrap()
+    }
+
+    #[test]
+    fn an_object_is_a_place_and_weighs_the_most_it_was_seen_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let accesses = [
+            (Op::Read, "a", 512, 100),
+            (Op::Write, "a", 512, 300),
+            (Op::Read, "a", 0, 9000),
+            (Op::Read, "a", 0, 0),
+            (Op::Load, "a", 0, 9000),
+            (Op::Load, "empty", 0, 0),
+        ];
+        let requests = read_as(Lines::ByKind, &[write(folder.path(), "t", &accesses)]);
+        assert_eq!(requests.ids(), [0, 0, 1, 2], "an empty read is none, nor a load beside its calls");
+        assert_eq!([0, 1, 2].map(|id| requests.weight(id)), [300, 9000, 0]);
+        assert_eq!((requests.writes(), requests.is_write(1), requests.time(3)), (1, true, 5));
+        assert!(!requests.offer().neighbours && !requests.offer().unit_weights);
+        let unit = requests.with_unit_weights();
+        assert_eq!((unit.distinct_weight(), unit.offer().unit_weights), (3, true));
+    }
+
+    #[test]
+    fn what_lay_nowhere_is_left_out_unless_raw() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write(folder.path(), "t", &[(Op::Read, "a", 0, 1), (Op::Write, "a", -1, 1)]);
+        let merged = read_as(Lines::Merged, std::slice::from_ref(&path));
+        assert_eq!((merged.ids(), merged.unmapped()), (&[0][..], 1));
+        let raw = read_as(Lines::Raw, &[path]);
+        assert_eq!((raw.ids(), raw.unmapped()), (&[0, 0][..], 1));
+    }
+
+    #[test]
+    fn objects_of_several_traces_are_joined_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let one = write(folder.path(), "one", &[(Op::Load, "a", 0, 1), (Op::Load, "b", 0, 5)]);
+        let two = write(folder.path(), "two", &[(Op::Load, "b", 0, 1), (Op::Load, "a", 0, 2)]);
+        let requests = read_as(Lines::ByKind, &[one, two]);
+        assert_eq!((requests.ids(), requests.weight(1), requests.weight(0)), (&[0, 1, 1, 0][..], 5, 2));
+    }
+}
