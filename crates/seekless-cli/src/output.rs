@@ -2,8 +2,8 @@
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
-use seekless::tools::output::Output;
 use seekless::report::{Drawing, Format};
+use seekless::tools::output::Output;
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
