@@ -1,6 +1,8 @@
 //! The papers' experiments, one module each: `./run lab NAME`. The paper's figure stands beside ours.
 
 mod data;
+mod ozen2018;
+mod picture;
 mod wassenberg2006;
 
 use clap::{Parser, Subcommand};
@@ -16,12 +18,15 @@ struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Experiment {
+    /// Eviction of cached blocks: what each policy reads and writes, as published and corrected.
+    Ozen2018(ozen2018::Args),
     /// "Optimizing File Accesses via Ordering and Caching": order, cache and cold loads of five starts of 0 A.D.
     Wassenberg2006(wassenberg2006::Args),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().experiment {
+        Experiment::Ozen2018(args) => ozen2018::run(&args),
         Experiment::Wassenberg2006(args) => wassenberg2006::run(&args),
     };
     match result {

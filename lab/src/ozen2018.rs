@@ -1,0 +1,56 @@
+//! Ozen 2018, on the eviction of cached blocks: what each policy reads and writes, as he published it and as it should be. Test 3
+//! (copy and grep, 10,000 pages) is reproduced to the byte; test 4 (an office desktop, 16 pages) needs its trace.
+
+mod figures;
+mod picture;
+mod tables;
+
+use crate::{data, picture as pictures};
+use anyhow::ensure;
+use figures::{Experiment, TEST_3, TEST_4};
+use std::path::PathBuf;
+
+/// Options of the experiment.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// Folder that holds ozen-2018/SequentialCopyGrep.txt.lzma.
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Test 4 instead of test 3: the sector trace WebOfficeDesktop-3mins, which is not part of the data.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Draws the published policies as bars, as his figures do (.svg or .png).
+    #[arg(long, value_name = "FILE")]
+    picture: Option<PathBuf>,
+    /// Prints figures as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    pictures::check(args.picture.as_deref())?;
+    let (test, trace) = test_and_trace(args)?;
+    let experiment = Experiment::run(test, &trace)?;
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&experiment)?);
+    } else {
+        println!("{}", tables::words(&experiment));
+    }
+    if let Some(path) = &args.picture {
+        pictures::save(path, &picture::draw(&experiment))?;
+    }
+    Ok(())
+}
+
+fn test_and_trace(args: &Args) -> anyhow::Result<(&'static figures::Test, PathBuf)> {
+    if let Some(trace) = &args.trace {
+        return Ok((&TEST_4, trace.clone()));
+    }
+    let trace = data::folder(args.data.as_deref()).join("ozen-2018/SequentialCopyGrep.txt.lzma");
+    ensure!(
+        trace.exists(),
+        "{} is missing; name the folder that holds ozen-2018/ with --data",
+        trace.display()
+    );
+    Ok((&TEST_3, trace))
+}

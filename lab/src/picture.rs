@@ -1,0 +1,21 @@
+//! Pictures of figures, written as their files' endings say.
+
+use anyhow::Context;
+use seekless::report::{Drawing, Format};
+use seekless::tools::output::Output;
+use std::io::Write;
+use std::path::Path;
+
+/// Refuses a name that is neither SVG nor PNG; to be asked before a long run.
+pub(crate) fn check(path: Option<&Path>) -> anyhow::Result<()> {
+    path.map_or(Ok(()), |path| Format::of(path).map(|_| ()).map_err(anyhow::Error::msg))
+}
+
+/// Writes the picture, over an older one if need be.
+pub(crate) fn save(path: &Path, drawing: &Drawing) -> anyhow::Result<()> {
+    let format = Format::of(path).map_err(anyhow::Error::msg)?;
+    let output = Output::create(path, true)?;
+    let written = output.file().write_all(&drawing.encode(format));
+    written.with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(output.publish()?)
+}
