@@ -1,0 +1,37 @@
+//! How fast the parts are, one module a question: `./run bench NAME`. `libcachesim.py` beside it asks a rival the same.
+
+mod speed;
+mod workload;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// How fast the parts are.
+#[derive(Parser, Debug)]
+#[command(name = "seekless-bench", bin_name = "./run bench", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    question: Question,
+}
+
+#[derive(Subcommand, Debug)]
+enum Question {
+    /// Simulated requests per second of each policy and of the LRU curve, on one thread.
+    Speed(speed::Args),
+    /// Writes the Zipf requests as an oracleGeneral trace, for other simulators.
+    Zipf(workload::Args),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().question {
+        Question::Speed(args) => speed::run(&args),
+        Question::Zipf(args) => workload::run(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("bench: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Requests per second of every policy, and of the exact LRU curve: one thread, rounds that alternate, medians.
+
+mod clock;
+mod rounds;
+mod words;
+
+use crate::workload::Workload;
+use anyhow::{bail, ensure};
+use rounds::Row;
+use seekless::policy::eviction::NAMES;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+const REQUESTS: usize = 20_000_000;
+const REQUESTS_QUICK: usize = 1_000_000;
+
+/// Landlord as it was in 2006 charges every file at each miss: minutes where the others take seconds.
+const SLOW: &[&str] =
+    &["landlord@naive", "landlord@naive-reciprocal", "landlord@cached", "landlord@cached-reciprocal"];
+
+/// Options of the measurement.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// Policies; by default all but Landlord's variants whose cost grows with the number of files.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    policy: Vec<String>,
+    /// Zipf requests [default: 20000000, or 1000000 with --quick]; 0 leaves that trace out.
+    #[arg(long, value_name = "COUNT")]
+    requests: Option<usize>,
+    /// One million Zipf requests.
+    #[arg(long)]
+    quick: bool,
+    /// Timed rounds, after one that is discarded.
+    #[arg(long, default_value_t = 5)]
+    rounds: u32,
+    /// Cache size in percent of the objects.
+    #[arg(long, default_value_t = 5.0, value_name = "PERCENT")]
+    cache: f64,
+    /// Folder that holds cloudphysics/.
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Prints figures as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Measured {
+    trace: String,
+    requests: u64,
+    objects: u64,
+    capacity: u64,
+    /// Requests a second numbered, medians.
+    numbering_per_second: f64,
+    rows: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Report {
+    /// Of the machine, before and after.
+    load_average: [f64; 2],
+    rounds: u32,
+    traces: Vec<Measured>,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let policies = policies(args)?;
+    ensure!(args.rounds > 0, "--rounds: at least 1");
+    ensure!(args.cache > 0.0 && args.cache <= 100.0, "--cache: more than 0 and at most 100 percent");
+    let before = clock::load_average();
+    let mut traces = Vec::new();
+    for workload in workloads(args)? {
+        let measured = rounds::measure(&workload, &policies, args)?;
+        if !args.json {
+            println!("{}", words::of(&measured));
+        }
+        traces.push(measured);
+    }
+    let report = Report { load_average: [before, clock::load_average()], rounds: args.rounds, traces };
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&report)?);
+    } else {
+        println!("{}", words::conditions(&report));
+    }
+    Ok(())
+}
+
+fn policies(args: &Args) -> anyhow::Result<Vec<String>> {
+    if let Some(unknown) = args.policy.iter().find(|name| !NAMES.contains(&name.as_str())) {
+        bail!("no policy is called {unknown:?}; there are {}", NAMES.join(", "));
+    }
+    if !args.policy.is_empty() {
+        return Ok(args.policy.clone());
+    }
+    Ok(NAMES.iter().filter(|name| !SLOW.contains(name)).map(|&name| name.to_owned()).collect())
+}
+
+fn workloads(args: &Args) -> anyhow::Result<Vec<Workload>> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
+    let data = args.data.clone().unwrap_or_else(beside);
+    let mut workloads = Vec::new();
+    match Workload::cloud_physics(&data)? {
+        Some(sample) => workloads.push(sample),
+        None => eprintln!("bench: no cloudphysics/ in {}; name its folder with --data", data.display()),
+    }
+    let requests = args.requests.unwrap_or(if args.quick { REQUESTS_QUICK } else { REQUESTS });
+    if requests > 0 {
+        workloads.push(Workload::zipf(requests));
+    }
+    Ok(workloads)
+}

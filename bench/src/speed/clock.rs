@@ -1,0 +1,22 @@
+//! Time of this thread alone, so that other work on the machine disturbs less.
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// Seconds that this thread has computed.
+fn thread_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// What `work` gives, and the processor seconds that it took.
+pub(super) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let started = thread_seconds();
+    let result = work();
+    (result, thread_seconds() - started)
+}
+
+/// Of the last minute; not a number where the kernel does not tell.
+pub(super) fn load_average() -> f64 {
+    let told = std::fs::read_to_string("/proc/loadavg").ok();
+    told.and_then(|text| text.split(' ').next()?.parse().ok()).unwrap_or(f64::NAN)
+}

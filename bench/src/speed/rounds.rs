@@ -1,0 +1,147 @@
+//! Rounds over one trace: each numbers the objects and then runs every policy once; the first is discarded.
+
+use super::clock::timed;
+use super::{Args, Measured};
+use crate::workload::Workload;
+use anyhow::ensure;
+use seekless::policy::eviction::needs_of;
+use seekless::sim::curve::LruMisses;
+use seekless::sim::{Case, Requests, simulate};
+use serde::Serialize;
+
+/// The row of the exact LRU curve.
+const CURVE: &str = "(LRU curve, all sizes)";
+
+/// One policy's figures; times are of the thread's processor.
+#[derive(Serialize)]
+pub(super) struct Row {
+    pub(super) policy: String,
+    pub(super) hits: u64,
+    pub(super) miss_ratio: f64,
+    /// The objects being numbered already; median.
+    pub(super) requests_per_second: f64,
+    /// Their numbering included; median.
+    pub(super) requests_per_second_numbered: f64,
+    /// Of each timed round, without the numbering.
+    pub(super) seconds: Vec<f64>,
+}
+
+/// What the rounds found for one policy.
+#[derive(Default)]
+struct Track {
+    hits: Option<u64>,
+    seconds: Vec<f64>,
+    numbered: Vec<f64>,
+}
+
+impl Track {
+    fn add(&mut self, policy: &str, hits: u64, seconds: f64, numbering: f64) -> anyhow::Result<()> {
+        let first = *self.hits.get_or_insert(hits);
+        ensure!(first == hits, "{policy}: {hits} hits in one round and {first} in another");
+        self.seconds.push(seconds);
+        self.numbered.push(seconds + numbering);
+        Ok(())
+    }
+
+    /// Without the first round.
+    fn row(&self, policy: &str, requests: f64, total: u64) -> Row {
+        let hits = self.hits.unwrap_or(0);
+        Row {
+            policy: policy.to_owned(),
+            hits,
+            miss_ratio: (total - hits) as f64 / total as f64,
+            requests_per_second: requests / median(&self.seconds[1..]),
+            requests_per_second_numbered: requests / median(&self.numbered[1..]),
+            seconds: self.seconds[1..].to_vec(),
+        }
+    }
+}
+
+pub(super) fn measure(workload: &Workload, policies: &[String], args: &Args) -> anyhow::Result<Measured> {
+    let requests = workload.number();
+    let objects = u64::from(requests.distinct());
+    let pages = ((objects as f64 * args.cache / 100.0) as u64).max(1);
+    let capacity = pages * requests.unit_bytes();
+    let mut tracks: Vec<Track> = policies.iter().map(|_| Track::default()).collect();
+    let (mut curve, mut numberings) = (Track::default(), Vec::new());
+    for _ in 0..=args.rounds {
+        let numbering = repeated(workload, || Ok(timed(|| workload.number()).1))?;
+        numberings.push(numbering);
+        for (policy, track) in policies.iter().zip(&mut tracks) {
+            let case = Case { policy: policy.clone(), capacity };
+            let mut hits = 0;
+            let seconds = repeated(workload, || simulated(&requests, &case, &mut hits))?;
+            track.add(policy, hits, seconds, numbering)?;
+        }
+        let mut hits = 0;
+        let seconds = repeated(workload, || curved(&requests, pages, &mut hits))?;
+        curve.add(CURVE, hits, seconds, numbering)?;
+    }
+    if let Some(lru) = policies.iter().position(|policy| policy == "lru") {
+        ensure!(tracks[lru].hits == curve.hits, "the LRU curve and LRU's simulation disagree");
+    }
+    let total = requests.len() as u64;
+    let counted = total as f64 * f64::from(workload.repeats);
+    let mut rows: Vec<Row> =
+        policies.iter().zip(&tracks).map(|(policy, track)| track.row(policy, counted, total)).collect();
+    rows.push(curve.row(CURVE, counted, total));
+    Ok(Measured {
+        trace: workload.name.clone(),
+        requests: total,
+        objects,
+        capacity: pages,
+        numbering_per_second: counted / median(&numberings[1..]),
+        rows,
+    })
+}
+
+/// The sum of `once` over the workload's repeats.
+fn repeated(workload: &Workload, mut once: impl FnMut() -> anyhow::Result<f64>) -> anyhow::Result<f64> {
+    (0..workload.repeats).map(|_| once()).sum()
+}
+
+fn simulated(requests: &Requests, case: &Case, hits: &mut u64) -> anyhow::Result<f64> {
+    // The future is computed once and kept: a copy that does not know it yet pays for it each time.
+    let copy = needs_of(&case.policy)?.next_use.then(|| requests.clone());
+    let (figures, seconds) = timed(|| simulate(copy.as_ref().unwrap_or(requests), case));
+    *hits = figures?.hits;
+    Ok(seconds)
+}
+
+fn curved(requests: &Requests, pages: u64, hits: &mut u64) -> anyhow::Result<f64> {
+    let (misses, seconds) = timed(|| LruMisses::of(requests));
+    *hits = requests.len() as u64 - misses?.at(pages);
+    Ok(seconds)
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => f64::NAN,
+        odd if odd % 2 == 1 => sorted[odd / 2],
+        even => (sorted[even / 2 - 1] + sorted[even / 2]) / 2.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_round_is_discarded_and_answers_must_agree() {
+        let mut track = Track::default();
+        for (seconds, numbering) in [(100.0, 1.0), (2.0, 2.0), (1.0, 1.0), (4.0, 1.0)] {
+            track.add("lru", 3, seconds, numbering).unwrap();
+        }
+        let row = track.row("lru", 8.0, 4);
+        assert_eq!((row.requests_per_second, row.requests_per_second_numbered), (4.0, 2.0));
+        assert_eq!((row.miss_ratio, row.seconds.len()), (0.25, 3));
+        assert!(track.add("lru", 4, 1.0, 1.0).unwrap_err().to_string().contains("4 hits in one round"));
+    }
+
+    #[test]
+    fn medians() {
+        assert_eq!((median(&[3.0, 1.0, 2.0]), median(&[4.0, 1.0])), (2.0, 2.5));
+    }
+}

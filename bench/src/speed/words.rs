@@ -1,0 +1,36 @@
+//! The tables, in words.
+
+use super::{Measured, Report};
+use seekless::device::units::format_count;
+use seekless::report::table;
+
+pub(super) fn of(measured: &Measured) -> String {
+    let Measured { trace, requests, objects, capacity, numbering_per_second, rows } = measured;
+    let [requests, objects, capacity] = [requests, objects, capacity].map(|&count| format_count(count));
+    let cells = rows.iter().map(|row| {
+        vec![
+            row.policy.clone(),
+            millions(row.requests_per_second),
+            millions(row.requests_per_second_numbered),
+            format!("{:.4}", row.miss_ratio),
+        ]
+    });
+    format!(
+        "{trace}: {requests} requests for {objects} objects, cache of {capacity}; {} million a second numbered\n\n{}",
+        millions(*numbering_per_second),
+        table(&["policy", "million requests/s", "with numbering", "miss ratio"], cells.collect())
+    )
+}
+
+pub(super) fn conditions(report: &Report) -> String {
+    let [before, after] = report.load_average;
+    format!(
+        "One thread, its processor time; medians of {} rounds that alternate, after one discarded; load average {before} \
+         before and {after} after.",
+        report.rounds
+    )
+}
+
+fn millions(per_second: f64) -> String {
+    format!("{:.1}", per_second / 1e6)
+}
