@@ -1,11 +1,15 @@
 //! Wassenberg 2006, "Optimizing File Accesses via Ordering and Caching", on five recorded starts of 0 A.D. A26, twenty
-//! years after the paper's three. Sections 4.3 (ordering quality), 4.4 (cache efficacy) and 4.2 (throughput).
+//! years after the paper's three. Sections 4.3 (ordering quality), 4.4 (cache efficacy) and 4.2 (throughput); with `--cache`
+//! 4.4.1 (cache size) and 4.5 (cost of the cache manager) instead.
 
 mod cache;
 mod end_to_end;
+mod figure3;
+mod manager;
 mod ordering;
 
-use crate::data;
+use crate::data::{self, ZeroAd};
+use crate::picture;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -15,6 +19,15 @@ pub(crate) struct Args {
     /// Folder that holds 0ad/ (five runs and the list of files).
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// The cache alone: 4.4 with the sizes of figure 3, and what the cache manager costs (4.5).
+    #[arg(long, conflicts_with = "end_to_end")]
+    cache: bool,
+    /// Draws figure 3 (.svg or .png).
+    #[arg(long, value_name = "FILE", requires = "cache")]
+    picture: Option<PathBuf>,
+    /// Measures the cache manager with few files, to see that it works.
+    #[arg(long, requires = "cache")]
+    small: bool,
     /// Also makes all 36,266 files (3.3 GB) below DIR, packs them without the run in question, and loads that run cold.
     #[arg(long, value_name = "DIR")]
     end_to_end: Option<PathBuf>,
@@ -39,21 +52,53 @@ struct Figures {
     end_to_end: Vec<end_to_end::Row>,
 }
 
+#[derive(Serialize)]
+struct CacheFigures {
+    cache: Vec<seekless::sim::Figures>,
+    figure_3: Vec<seekless::sim::Figures>,
+    manager: Vec<manager::Row>,
+}
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let zero_ad = data::zero_ad(&data::folder(args.data.as_deref()))?;
-    let ordering = ordering::measure(&zero_ad)?;
-    let cache = cache::simulate(&zero_ad)?;
+    if args.cache { cache_alone(&zero_ad, args) } else { all_but_sizes(&zero_ad, args) }
+}
+
+fn all_but_sizes(zero_ad: &ZeroAd, args: &Args) -> anyhow::Result<()> {
+    let ordering = ordering::measure(zero_ad)?;
+    let cache = cache::simulate(zero_ad)?;
     if !args.json {
         println!("{}\n{}", ordering::words(&ordering), cache::words(&cache));
     }
     let mut end_to_end = Vec::new();
     if let Some(folder) = &args.end_to_end {
-        end_to_end = end_to_end::measure(&zero_ad, folder, args)?;
+        end_to_end = end_to_end::measure(zero_ad, folder, args)?;
     }
     if args.json {
         println!("{}", serde_json::to_string_pretty(&Figures { ordering, cache, end_to_end })?);
     } else if !end_to_end.is_empty() {
         println!("{}", end_to_end::words(&end_to_end, args));
+    }
+    Ok(())
+}
+
+fn cache_alone(zero_ad: &ZeroAd, args: &Args) -> anyhow::Result<()> {
+    picture::check(args.picture.as_deref())?;
+    let cache = cache::simulate(zero_ad)?;
+    let figure_3 = figure3::simulate(zero_ad)?;
+    if let Some(path) = &args.picture {
+        picture::save(path, &figure3::picture(&figure_3))?;
+    }
+    if !args.json {
+        println!("{}\n{}", cache::words(&cache), figure3::words(&figure_3));
+    }
+    let (files, operations) = if args.small { (300, 500) } else { (10_000, 20_000) };
+    let scale = manager::Scale { files, operations, rounds: args.rounds.max(1) as usize };
+    let manager = manager::measure(zero_ad, &scale)?;
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&CacheFigures { cache, figure_3, manager })?);
+    } else {
+        println!("{}", manager::words(&manager));
     }
     Ok(())
 }

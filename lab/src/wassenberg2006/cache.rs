@@ -18,9 +18,9 @@ pub(crate) fn simulate(zero_ad: &ZeroAd) -> anyhow::Result<Vec<Figures>> {
 
 pub(crate) fn words(figures: &[Figures]) -> String {
     let header = ["policy, 10 MB", "hits", "paper", "non-compulsory misses", "paper"];
-    let cells = figures.iter().zip(PAPER).map(|(row, (_, hits, misses))| {
+    let cells = figures.iter().zip(PAPER).map(|(row, (policy, hits, misses))| {
         vec![
-            row.policy.clone(),
+            policy.to_owned(),
             format!("{:.2} %", row.hit_ratio * 100.0),
             percent(hits),
             format!("{:.2} %", row.non_compulsory_miss_ratio * 100.0),

@@ -1,0 +1,196 @@
+//! Section 4.5: what the cache manager itself costs, for each way to keep Landlord's credits.
+
+use crate::data::ZeroAd;
+use anyhow::ensure;
+use seekless::policy::eviction::{Eviction, Id, Outcome, Pool, Request, Visitor, visit};
+use seekless::policy::sample::{Draws, Members};
+use seekless::report::table;
+use seekless::trace::FileList;
+use serde::Serialize;
+use std::time::{Duration, Instant};
+
+const SEED: u64 = 2006;
+/// The paper's share of additions, and one at which it expects the lazy variant to come out far ahead.
+const ADDITIONS: [f64; 2] = [0.7, 0.3];
+
+/// How each variant did in the paper, in percent: faster than naive, and faster than the same without reciprocal.
+const VARIANTS: [(&str, Option<f64>, Option<f64>); 7] = [
+    ("landlord@naive", Some(0.0), None),
+    ("landlord@naive-reciprocal", Some(-1.4), Some(-1.4)),
+    ("landlord@cached", Some(21.0), None),
+    ("landlord@cached-reciprocal", None, Some(-0.6)),
+    ("landlord@lazy", Some(19.0), None),
+    ("landlord@lazy-reciprocal", None, Some(0.8)),
+    ("landlord", None, None),
+];
+
+/// How much to do.
+pub(crate) struct Scale {
+    pub(crate) files: usize,
+    pub(crate) operations: usize,
+    pub(crate) rounds: usize,
+}
+
+/// One variant at one share of additions.
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    policy: &'static str,
+    additions: f64,
+    files: usize,
+    /// Median of the rounds.
+    ns_per_operation: f64,
+    /// How much faster than naive: its time over this one, less 1, in percent.
+    faster_than_naive: f64,
+    paper: Option<f64>,
+    /// The same against the variant that divides.
+    reciprocal_faster: Option<f64>,
+    paper_reciprocal: Option<f64>,
+}
+
+/// Files, and what is done with them; the same for all variants.
+struct Script {
+    bytes: Vec<u64>,
+    capacity: u64,
+    adds: Vec<bool>,
+}
+
+pub(crate) fn measure(zero_ad: &ZeroAd, scale: &Scale) -> anyhow::Result<Vec<Row>> {
+    let bytes = sizes(zero_ad, scale.files)?;
+    let mut rows = Vec::new();
+    for additions in ADDITIONS {
+        let times = alternate(&Script::new(&bytes, additions, scale.operations), scale.rounds)?;
+        rows.extend((0..VARIANTS.len()).map(|variant| row(variant, &times, additions, scale)));
+    }
+    Ok(rows)
+}
+
+/// Sizes of `count` files of the game, each drawn once.
+fn sizes(zero_ad: &ZeroAd, count: usize) -> anyhow::Result<Vec<u64>> {
+    let mut bytes: Vec<u64> =
+        FileList::read(&zero_ad.files)?.bytes.into_iter().flatten().filter(|&bytes| bytes > 0).collect();
+    ensure!(bytes.len() >= count, "{} lists fewer than {count} files", zero_ad.files.display());
+    let mut draws = Draws::new(SEED);
+    for place in 0..count {
+        let other = place + draws.below(bytes.len() - place);
+        bytes.swap(place, other);
+    }
+    bytes.truncate(count);
+    Ok(bytes)
+}
+
+impl Script {
+    /// The cache holds half of the files' bytes.
+    fn new(bytes: &[u64], additions: f64, operations: usize) -> Self {
+        let mut draws = Draws::new(SEED + 1);
+        let adds = (0..operations).map(|_| (draws.below(1000) as f64) < additions * 1000.0).collect();
+        Self { bytes: bytes.to_vec(), capacity: bytes.iter().sum::<u64>() / 2, adds }
+    }
+}
+
+/// Times of each variant, round by round: every round another goes first, and the first round is thrown away.
+fn alternate(script: &Script, rounds: usize) -> anyhow::Result<Vec<Vec<Duration>>> {
+    let mut times = vec![Vec::new(); VARIANTS.len()];
+    for turn in 0..VARIANTS.len() * (rounds + 1) {
+        let round = turn / VARIANTS.len();
+        let variant = (turn + round) % VARIANTS.len();
+        let time = visit(VARIANTS[variant].0, script.capacity, Play(script))?;
+        if round > 0 {
+            times[variant].push(time);
+        }
+    }
+    Ok(times)
+}
+
+/// Waits for the policy's type.
+struct Play<'a>(&'a Script);
+
+impl Visitor for Play<'_> {
+    type Output = Duration;
+
+    fn visit<E: Eviction + Send + 'static>(self, mut policy: E) -> Duration {
+        let files = self.0.bytes.len() as u32;
+        policy.grow(files);
+        let mut outside = Outside(Members::new());
+        outside.0.grow(files);
+        (0..files).for_each(|id| outside.0.insert(id));
+        let mut draws = Draws::new(SEED + 2);
+        (0..files).for_each(|_| add(&mut policy, &mut outside, &mut draws, self.0)); // until it is full
+        let start = Instant::now();
+        for &adds in &self.0.adds {
+            if adds {
+                add(&mut policy, &mut outside, &mut draws, self.0);
+            } else {
+                policy.evict_one(&mut outside);
+            }
+        }
+        start.elapsed()
+    }
+}
+
+/// The files that are not in the cache.
+struct Outside(Members);
+
+impl Pool for Outside {
+    fn evict(&mut self, victim: Id) {
+        self.0.insert(victim);
+    }
+
+    fn forget(&mut self, _id: Id) {}
+}
+
+/// Adds some file that is not in the cache.
+fn add<E: Eviction>(policy: &mut E, outside: &mut Outside, draws: &mut Draws, script: &Script) {
+    let Some(id) = draws.pick(outside.0.ids()) else { return };
+    outside.0.remove(id);
+    if policy.request(&Request::file(id, script.bytes[id as usize]), outside) == Outcome::Bypassed {
+        outside.0.insert(id);
+    }
+}
+
+fn row(variant: usize, times: &[Vec<Duration>], additions: f64, scale: &Scale) -> Row {
+    let (policy, paper, paper_reciprocal) = VARIANTS[variant];
+    let ns =
+        |variant: usize| median(&times[variant]).as_nanos().max(1) as f64 / scale.operations.max(1) as f64;
+    let faster_than = |other: usize| (ns(other) / ns(variant) - 1.0) * 100.0;
+    Row {
+        policy,
+        additions,
+        files: scale.files,
+        ns_per_operation: ns(variant),
+        faster_than_naive: faster_than(0),
+        paper: paper.filter(|_| additions == ADDITIONS[0]),
+        reciprocal_faster: policy.ends_with("reciprocal").then(|| faster_than(variant - 1)),
+        paper_reciprocal: paper_reciprocal.filter(|_| additions == ADDITIONS[0]),
+    }
+}
+
+fn median(times: &[Duration]) -> Duration {
+    let mut times = times.to_vec();
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+pub(crate) fn words(rows: &[Row]) -> String {
+    let header =
+        ["additions", "policy", "ns per operation", "faster than naive", "paper", "reciprocal", "paper"];
+    let signed =
+        |percent: Option<f64>| percent.map_or_else(|| "-".to_owned(), |percent| format!("{percent:+.1} %"));
+    let cells = rows.iter().map(|row| {
+        vec![
+            format!("{:.0} %", row.additions * 100.0),
+            row.policy.to_owned(),
+            format!("{:.0}", row.ns_per_operation),
+            signed(Some(row.faster_than_naive)),
+            signed(row.paper),
+            signed(row.reciprocal_faster),
+            signed(row.paper_reciprocal),
+        ]
+    });
+    format!(
+        "Cache manager (4.5): additions of files that are not there, else evictions, at random; {} files with sizes of 0 A.D.,\n\
+         half of their bytes fit; choosing the file is in the time. Faster: the other's time over this one, less 1.\n\
+         `landlord` is ours: exact, O(log n).\n\n{}",
+        rows.first().map_or(0, |row| row.files),
+        table(&header, cells.collect())
+    )
+}
