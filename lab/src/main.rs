@@ -1,6 +1,7 @@
 //! The papers' experiments, one module each: `./run lab NAME`. The paper's figure stands beside ours.
 
 mod data;
+mod mccarthy2015;
 mod ozen2018;
 mod picture;
 mod wassenberg2006;
@@ -18,6 +19,8 @@ struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Experiment {
+    /// "The Way the Disk Turns": a directory, a packed file, a memory map and LRU caches under a web server's trace.
+    Mccarthy2015(mccarthy2015::Args),
     /// Eviction of cached blocks: what each policy reads and writes, as published and corrected.
     Ozen2018(ozen2018::Args),
     /// "Optimizing File Accesses via Ordering and Caching": order, cache and cold loads of five starts of 0 A.D.
@@ -26,6 +29,7 @@ enum Experiment {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().experiment {
+        Experiment::Mccarthy2015(args) => mccarthy2015::run(&args),
         Experiment::Ozen2018(args) => ozen2018::run(&args),
         Experiment::Wassenberg2006(args) => wassenberg2006::run(&args),
     };

@@ -1,0 +1,144 @@
+//! McCarthy 2015, "The Way the Disk Turns": a directory of small files, one packed file, a memory map and LRU caches, read in
+//! order, at random and as a web server's trace asks. Figures 1 to 4, and what his last section leaves for later.
+
+mod access;
+mod files;
+mod future;
+mod ratios;
+mod timing;
+mod trace;
+
+use crate::{data, picture};
+use anyhow::{Context, ensure};
+use files::{Packed, Tree};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use trace::Trace;
+
+/// Options of the experiment; those of his `run.sh` under their names.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// Requests, one file id a line [default: mccarthy-2015/trace3.txt in the folder of data].
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Folder that holds mccarthy-2015/, with what he published.
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// What a file's folder is its id modulo of.
+    #[arg(long, default_value_t = 250)]
+    modulus: u64,
+    /// Bytes of each file.
+    #[arg(long, default_value_t = 14_336)]
+    file_size: usize,
+    /// Trials of each way to read, after one that is discarded.
+    #[arg(long, default_value_t = 5)]
+    trials: usize,
+    /// Entries that the caches read and keep together.
+    #[arg(long, default_value_t = 1)]
+    entries_a_line: u32,
+    /// Lines of each cache.
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "15000,20000,25000")]
+    lines: Vec<u64>,
+    /// Makes tree and packed files (0.9 GB each for his trace) in DIR and leaves them there, instead of in a temporary folder.
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// Hit ratios alone (figures 3 and 4), which need no files.
+    #[arg(long)]
+    ratios: bool,
+    /// Three hundred files and a made-up trace, to see that everything works.
+    #[arg(long, conflicts_with_all = ["trace", "ratios"])]
+    small: bool,
+    /// Draws figure 3 (.svg or .png).
+    #[arg(long, value_name = "FILE")]
+    picture: Option<PathBuf>,
+    /// Prints figures as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Figures {
+    entries: usize,
+    requests: usize,
+    perfect_hit_ratio: f64,
+    hit_ratios: Vec<ratios::Row>,
+    times: Option<timing::Times>,
+    future: Vec<future::Row>,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let args = &args.checked()?;
+    let trace = args.read_trace()?;
+    let hit_ratios = ratios::simulate_each(&trace, args)?;
+    if let Some(path) = &args.picture {
+        picture::save(path, &ratios::picture(&hit_ratios))?;
+    }
+    if !args.json {
+        println!("{}", ratios::words(&trace, &hit_ratios));
+    }
+    let (mut times, mut future) = (None, Vec::new());
+    if !args.ratios {
+        let temporary = if args.keep.is_none() { Some(tempfile::tempdir()?) } else { None };
+        let folder = args.keep.as_deref().or(temporary.as_ref().map(|folder| folder.path()));
+        let folder = folder.context("there is no folder to make files in")?;
+        times = Some(timed(&trace, folder, args)?);
+        future = future::measure(&trace, folder, args)?;
+    }
+    if args.json {
+        let (entries, requests) = (trace.ids.len(), trace.requests.len());
+        let perfect_hit_ratio = trace.perfect_hit_ratio();
+        let figures = Figures { entries, requests, perfect_hit_ratio, hit_ratios, times, future };
+        println!("{}", serde_json::to_string_pretty(&figures)?);
+    } else if !future.is_empty() {
+        println!("{}", future::words(&future));
+    }
+    Ok(())
+}
+
+/// Figures 1 and 2, on files that are made first.
+fn timed(trace: &Trace, folder: &Path, args: &Args) -> anyhow::Result<timing::Times> {
+    eprintln!("making {} files of {} bytes in {}", trace.ids.len(), args.file_size, folder.display());
+    let tree = Tree::make(&folder.join("db-files"), &trace.ids, args.modulus, args.file_size)?;
+    let in_order: Vec<u32> = (0..trace.ids.len() as u32).collect();
+    let packed = Packed::make(folder.join("db"), &trace.ids, &in_order, args.file_size)?;
+    let times = timing::measure(trace, &tree, &packed, args)?;
+    if !args.json {
+        println!("{}", timing::words(&times));
+    }
+    Ok(times)
+}
+
+impl Args {
+    /// The options in force: small ones where that was asked for.
+    fn checked(&self) -> anyhow::Result<Args> {
+        picture::check(self.picture.as_deref())?;
+        ensure!(self.file_size >= files::ID_BYTES, "--file-size must be at least {}", files::ID_BYTES);
+        ensure!(self.modulus > 0 && self.trials > 0, "--modulus and --trials must be at least 1");
+        ensure!(self.entries_a_line > 0, "--entries-a-line must be at least 1");
+        ensure!(!self.lines.is_empty() && !self.lines.contains(&0), "--lines must be at least 1");
+        let small = self.small;
+        Ok(Args {
+            trace: self.trace.clone(),
+            data: self.data.clone(),
+            keep: self.keep.clone(),
+            picture: self.picture.clone(),
+            lines: if small { vec![50, 100] } else { self.lines.clone() },
+            trials: if small { 1 } else { self.trials },
+            ..*self
+        })
+    }
+
+    fn read_trace(&self) -> anyhow::Result<Trace> {
+        let published = || self.published("trace3.txt");
+        if self.small {
+            Ok(Trace::small())
+        } else {
+            Trace::read(&self.trace.clone().unwrap_or_else(published))
+        }
+    }
+
+    /// Where a file that he published lies.
+    fn published(&self, name: &str) -> PathBuf {
+        data::folder(self.data.as_deref()).join("mccarthy-2015").join(name)
+    }
+}

@@ -1,0 +1,145 @@
+//! What his last section leaves for later: entries packed in the order in which the trace reads them, neighbours fetched
+//! together, and less overhead (buffers and dense numbers instead of a hash map and garbage; see `access`).
+//!
+//! An order is made from the first half of the trace and judged on the second; the one that knows the second half is shown
+//! for comparison only.
+
+use super::Args;
+use super::access::{Counts, Method};
+use super::files::{Packed, Tree};
+use super::timing::{Spread, milliseconds, time};
+use super::trace::Trace;
+use seekless::device::Costs;
+use seekless::measure::{Dropping, make_cold};
+use seekless::policy::eviction::Id;
+use seekless::policy::ordering::by_method;
+use seekless::report::table;
+use serde::Serialize;
+use std::path::Path;
+
+/// Entries that are fetched together.
+const ENTRIES_A_LINE: [u32; 3] = [1, 4, 16];
+/// A slow cloud volume; the greedy order does not look at it.
+const COSTS: Costs = Costs { request_ns: 2_000_000, bytes_per_second: 150_000_000, depth: 1 };
+
+/// One order and one number of entries a line, in a cache of the same size as all others.
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    order: &'static str,
+    /// Whether the order was made from the requests that it is judged on.
+    trained: bool,
+    entries_a_line: u32,
+    lines: u64,
+    requests: usize,
+    hits: u64,
+    reads: u64,
+    read_bytes: u64,
+    cold: Spread,
+}
+
+pub(crate) fn measure(trace: &Trace, folder: &Path, args: &Args) -> anyhow::Result<Vec<Row>> {
+    let entries = args.lines[args.lines.len() / 2] * u64::from(args.entries_a_line);
+    let (first, second) = trace.requests.split_at(trace.requests.len() / 2);
+    let greedy = |requests: &[Id]| order(trace, requests, entries, args);
+    let orders = [
+        ("by id", false, (0..trace.ids.len() as Id).collect()),
+        ("greedy, first half", false, greedy(first)?),
+        ("greedy, whole trace", true, greedy(&trace.requests)?),
+    ];
+    let mut rivals = Vec::new();
+    for (number, (name, trained, order)) in orders.iter().enumerate() {
+        eprintln!("packing: {name}");
+        let path = folder.join(format!("db-order-{number}"));
+        rivals.push((*name, *trained, Packed::make(path, &trace.ids, order, args.file_size)?));
+    }
+    let rivals: Vec<Rival> = rivals.iter().flat_map(|rival| rivals_of(rival, entries)).collect();
+    eprintln!("reading the second half of the trace cold");
+    let seen = alternate(trace, &rivals, second, args)?;
+    let row = |(rival, (times, counts)): (&Rival, (Vec<f64>, Counts))| rival.row(second, times, counts);
+    Ok(rivals.iter().zip(seen).map(row).collect())
+}
+
+/// One packed file, read by lines of one size.
+struct Rival<'a> {
+    order: &'static str,
+    trained: bool,
+    packed: &'a Packed,
+    entries_a_line: u32,
+    lines: u64,
+}
+
+fn rivals_of<'a>(
+    (order, trained, packed): &'a (&'static str, bool, Packed),
+    entries: u64,
+) -> impl Iterator<Item = Rival<'a>> {
+    let rival = move |entries_a_line| {
+        let lines = (entries / u64::from(entries_a_line)).max(1);
+        Rival { order, trained: *trained, packed, entries_a_line, lines }
+    };
+    ENTRIES_A_LINE.into_iter().map(rival)
+}
+
+impl Rival<'_> {
+    fn method(&self) -> Method {
+        Method::Cached { lines: self.lines, entries_a_line: self.entries_a_line }
+    }
+
+    fn row(&self, requests: &[Id], times: Vec<f64>, Counts { hits, reads, read_bytes }: Counts) -> Row {
+        let Rival { order, trained, entries_a_line, lines, .. } = *self;
+        let (requests, cold) = (requests.len(), Spread::of(times));
+        Row { order, trained, entries_a_line, lines, requests, hits, reads, read_bytes, cold }
+    }
+}
+
+/// Times and counts of each rival; they take turns, and the first round is thrown away.
+fn alternate(
+    trace: &Trace,
+    rivals: &[Rival<'_>],
+    requests: &[Id],
+    args: &Args,
+) -> anyhow::Result<Vec<(Vec<f64>, Counts)>> {
+    let tree = Tree { paths: Vec::new() };
+    let mut seen = vec![(Vec::new(), Counts::default()); rivals.len()];
+    for turn in 0..rivals.len() * (args.trials + 1) {
+        let trial = turn / rivals.len();
+        let which = (turn + trial) % rivals.len();
+        let rival = &rivals[which];
+        make_cold([&rival.packed.path], Dropping::Files)?;
+        let (elapsed, counts) = time(rival.method(), &tree, rival.packed, &trace.ids, requests)?;
+        if trial > 0 {
+            seen[which].0.push(milliseconds(elapsed));
+            seen[which].1 = counts;
+        }
+    }
+    Ok(seen)
+}
+
+/// Greedy chains of what a cache of as many entries would still read.
+fn order(trace: &Trace, requests: &[Id], entries: u64, args: &Args) -> anyhow::Result<Vec<Id>> {
+    let bytes = vec![args.file_size as u64; trace.ids.len()];
+    let ordering = by_method("greedy", Some(entries * args.file_size as u64))?;
+    Ok(ordering.order(&[requests], &bytes, &COSTS))
+}
+
+pub(crate) fn words(rows: &[Row]) -> String {
+    let share = |count: u64, row: &Row| format!("{:.2} %", 100.0 * count as f64 / row.requests.max(1) as f64);
+    let cells = rows.iter().map(|row| {
+        vec![
+            row.order.to_owned(),
+            if row.trained { "trained" } else { "held out" }.to_owned(),
+            row.entries_a_line.to_string(),
+            row.lines.to_string(),
+            share(row.hits, row),
+            row.reads.to_string(),
+            seekless::device::units::format_bytes(row.read_bytes),
+            row.cold.words(),
+        ]
+    });
+    let header = ["packed", "", "entries a line", "lines", "hits", "reads", "bytes read", "cold"];
+    format!(
+        "Future work: {} requests (the second half), an LRU of the same size in bytes; reordered and with neighbours fetched\n\
+         together\n\n{}",
+        rows.first().map_or(0, |row| row.requests),
+        table(&header, cells.collect())
+    )
+}

@@ -1,0 +1,82 @@
+//! The web server's requests: file ids, one a line.
+
+use anyhow::{Context, ensure};
+use seekless::policy::eviction::Id;
+use seekless::policy::sample::Draws;
+use std::path::Path;
+
+/// Requests for entries; an entry is an id's place among all that occur, smallest first.
+pub(crate) struct Trace {
+    /// The id of each entry: his *k*.
+    pub(crate) ids: Vec<u64>,
+    /// Entries in the order of the requests.
+    pub(crate) requests: Vec<Id>,
+}
+
+impl Trace {
+    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read {}; name the requests with --trace", path.display()))?;
+        let number = |(line, word): (usize, &str)| {
+            let at = || format!("{}, line {}: {word:?} is no id", path.display(), line + 1);
+            word.trim().parse::<u64>().with_context(at)
+        };
+        let asked = text.lines().enumerate().map(number).collect::<anyhow::Result<Vec<u64>>>()?;
+        ensure!(!asked.is_empty(), "{} holds no requests", path.display());
+        Ok(Self::of(&asked))
+    }
+
+    /// A made-up trace of up to 300 ids, some of them far more often than others.
+    pub(crate) fn small() -> Self {
+        let mut draws = Draws::new(2015);
+        let asked: Vec<u64> =
+            (0..4000).map(|_| 51 + (draws.below(300) * draws.below(300) / 300) as u64 * 7).collect();
+        Self::of(&asked)
+    }
+
+    fn of(asked: &[u64]) -> Self {
+        let mut ids = asked.to_vec();
+        ids.sort_unstable();
+        ids.dedup();
+        let requests = asked.iter().map(|id| ids.partition_point(|other| other < id) as Id).collect();
+        Self { ids, requests }
+    }
+
+    /// Hits of a cache that holds everything, of all requests.
+    pub(crate) fn perfect_hit_ratio(&self) -> f64 {
+        1.0 - self.ids.len() as f64 / self.requests.len() as f64
+    }
+}
+
+/// The same entries in another order.
+pub(crate) fn shuffled(entries: usize, seed: u64) -> Vec<Id> {
+    let mut order: Vec<Id> = (0..entries as Id).collect();
+    let mut draws = Draws::new(seed);
+    for place in (1..order.len()).rev() {
+        order.swap(place, draws.below(place + 1));
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_ranks_of_ids() {
+        let trace = Trace::of(&[900, 51, 900, 361]);
+        assert_eq!(
+            (trace.ids.as_slice(), trace.requests.as_slice()),
+            (&[51, 361, 900][..], &[2, 0, 2, 1][..])
+        );
+        assert!((trace.perfect_hit_ratio() - 0.25).abs() < 1e-12);
+    }
+
+    #[test]
+    fn shuffling_keeps_every_entry() {
+        let mut order = shuffled(100, 1);
+        assert_ne!(order, shuffled(100, 2));
+        order.sort_unstable();
+        assert_eq!(order, (0..100).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,88 @@
+//! The labs in their small settings, as `./run lab NAME` runs them.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+/// Runs a lab and reads the figures that it prints.
+fn lab(arguments: &[&str]) -> Value {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_seekless-lab")).args(arguments).arg("--json").output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn is_data_there(folder: &str) -> bool {
+    let found = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data")).join(folder).is_dir();
+    if !found {
+        eprintln!("skipped: {folder}/ is not in ../shared/data");
+    }
+    found
+}
+
+#[test]
+fn mccarthy_reads_the_same_by_every_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let picture = folder.path().join("figure-3.svg");
+    let figures = lab(&["mccarthy2015", "--small", "--picture", picture.to_str().unwrap()]);
+    assert!(std::fs::read_to_string(&picture).unwrap().starts_with("<svg"));
+    let requests = figures["requests"].as_u64().unwrap();
+    let rows = figures["times"]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 3 * 5, "three orders, three ways and two caches");
+    let of = |order: &str, method: &str| {
+        let found = rows.iter().find(|row| row["order"] == order && row["method"] == method);
+        found.unwrap_or_else(|| panic!("no row for {method}, {order}"))
+    };
+    assert_eq!(of("trace", "directory")["reads"], requests);
+    for cache in figures["hit_ratios"].as_array().unwrap() {
+        // What is simulated is what is run.
+        let live = of("trace", &format!("LRU of {} entries", cache["entries"]));
+        assert_eq!(live["hits"], cache["hits"]);
+        assert_eq!(live["reads"].as_u64().unwrap() + cache["hits"].as_u64().unwrap(), requests);
+    }
+    let future = figures["future"].as_array().unwrap();
+    let hits = |order: &str, entries_a_line: u64| {
+        let row = future.iter().find(|row| row["order"] == order && row["entries_a_line"] == entries_a_line);
+        row.and_then(|row| row["hits"].as_u64()).unwrap()
+    };
+    assert_eq!(
+        hits("by id", 1),
+        hits("greedy, first half", 1),
+        "an order changes nothing for single entries"
+    );
+    assert!(hits("greedy, whole trace", 4) > 0);
+}
+
+#[test]
+fn mccarthy_hits_what_is_published() {
+    if !is_data_there("mccarthy-2015") {
+        return;
+    }
+    let figures = lab(&["mccarthy2015", "--ratios"]);
+    assert!((figures["perfect_hit_ratio"].as_f64().unwrap() - 0.81).abs() < 0.005);
+    let published = [0.710, 0.738, 0.761];
+    for (row, at_end) in figures["hit_ratios"].as_array().unwrap().iter().zip(published) {
+        assert_eq!(row["published"]["points_compared"], 62);
+        assert!(row["published"]["max_difference"].as_f64().unwrap() < 6e-7);
+        assert!((row["published"]["hit_ratio_at_end"].as_f64().unwrap() - at_end).abs() < 0.0006);
+    }
+}
+
+#[test]
+fn wassenbergs_cache_misses_less_as_it_grows() {
+    if !is_data_there("0ad") {
+        return;
+    }
+    let figures = lab(&["wassenberg2006", "--cache", "--small", "--rounds", "1"]);
+    let of = |policy: &str| -> Vec<f64> {
+        let rows = figures["figure_3"].as_array().unwrap().iter().filter(|row| row["policy"] == policy);
+        rows.map(|row| row["non_compulsory_miss_ratio"].as_f64().unwrap()).collect()
+    };
+    let (lru, landlord) = (of("lru"), of("landlord"));
+    assert_eq!((lru.len(), landlord.len()), (16, 16));
+    assert!(lru[0] > lru[5] && lru[5] > lru[15] && landlord[5] < lru[5], "{lru:?}, {landlord:?}");
+    assert!((lru[5] - 0.5041).abs() < 0.00005 && (landlord[5] - 0.0807).abs() < 0.00005, "10 MB");
+    let manager = figures["manager"].as_array().unwrap();
+    assert_eq!(manager.len(), 2 * 7);
+    assert!(manager.iter().all(|row| row["ns_per_operation"].as_f64().unwrap() > 0.0));
+}
