@@ -155,3 +155,22 @@ fn what_is_typed_wrongly_is_said() {
         assert!(output.status.code() == Some(2) && stderr.contains(said), "{words}: {stderr}");
     }
 }
+
+#[test]
+fn write_back_rules_write_what_stays() {
+    let directory = workplace();
+    let csv =
+        "time_s,op,path,offset,bytes\n0,write,a,0,4096\n1,sync,a,0,0\n40,write,a,4096,4096\n90,read,a,0,1\n";
+    std::fs::write(directory.path().join("run.csv"), csv).unwrap();
+    let written = |rule: &str| {
+        let row =
+            &rows(directory.path(), &format!("run.csv --unit page --policy lru --write-back {rule}"))[0];
+        (row["write_backs"].as_u64(), row["flushed"].as_u64(), row["dirty_at_end"].as_u64())
+    };
+    assert_eq!(written("evict"), (Some(0), Some(0), Some(2)));
+    assert_eq!(written("sync"), (Some(1), Some(1), Some(1)));
+    assert_eq!(written("every=30s"), (Some(2), Some(2), Some(0)));
+    assert_eq!(written("dirty=0%"), (Some(2), Some(2), Some(0)));
+    let output = run(directory.path(), "sim run.csv --policy lru --write-back sync");
+    assert!(String::from_utf8(output.stderr).unwrap().contains("use --unit page"));
+}
