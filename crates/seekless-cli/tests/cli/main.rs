@@ -1,6 +1,7 @@
 //! The command as a user meets it: one binary for all verbs, a file each.
 
 mod compare;
+mod curve;
 mod pack;
 mod scripts;
 mod sim;
