@@ -16,7 +16,7 @@ use seekless::sim::{
 };
 use serde::Serialize;
 use std::num::NonZeroU64;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -197,7 +197,7 @@ fn simulate(args: &Args, requests: &Requests, cases: &[Case]) -> anyhow::Result<
     Ok(rows)
 }
 
-fn with_post_cache(args: &Args, requests: &Requests, cases: &[Case], out: &PathBuf) -> anyhow::Result<Row> {
+fn with_post_cache(args: &Args, requests: &Requests, cases: &[Case], out: &Path) -> anyhow::Result<Row> {
     let [case] = cases else {
         bail!("--post-cache writes the trace of one cache: give one --policy and one --capacity");
     };
