@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn a_folder_that_is_not_there_is_said_without_the_temporary_name() {
         use std::error::Error as _;
-        let error = Output::create(Path::new("/nowhere/x.zip"), false).err().expect("no such folder");
+        let error = Output::create(Path::new("/nowhere/x.zip"), false).expect_err("no such folder");
         let cause = error.source().expect("the kernel's word").to_string();
         assert_eq!(cause, "No such file or directory (os error 2)");
     }
