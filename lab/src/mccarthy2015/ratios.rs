@@ -35,7 +35,9 @@ struct Published {
     points_compared: usize,
     /// Largest difference between a point of ours and his.
     max_difference: f64,
-    /// Hits of all requests at the last point that the trace reaches.
+    /// The last point that the trace reaches.
+    last_point: u64,
+    /// Hits of all requests there.
     hit_ratio_there: f64,
     /// The same at the end of his whole trace.
     hit_ratio_at_end: f64,
@@ -85,6 +87,7 @@ fn compare(curve: &[(u64, f64)], entries: u64, args: &Args) -> anyhow::Result<Op
     Ok(Some(Published {
         points_compared: both.len(),
         max_difference: both.iter().map(|(_, ours, his)| (ours - his).abs()).fold(0.0, f64::max),
+        last_point: last.0,
         hit_ratio_there: 1.0 - last.2,
         hit_ratio_at_end: 1.0 - end.1,
     }))
@@ -99,7 +102,9 @@ pub(crate) fn words(trace: &Trace, rows: &[Row]) -> String {
         vec![
             row.entries.to_string(),
             percent(row.hit_ratio),
-            or_nothing(published.map(|published| percent(published.hit_ratio_there))),
+            or_nothing(published.map(|published| {
+                format!("{} at {}", percent(published.hit_ratio_there), published.last_point)
+            })),
             or_nothing(published.map(|published| published.points_compared.to_string())),
             or_nothing(published.map(|published| format!("{:.1e}", published.max_difference))),
             or_nothing(published.map(|published| percent(published.hit_ratio_at_end))),
@@ -110,7 +115,7 @@ pub(crate) fn words(trace: &Trace, rows: &[Row]) -> String {
     let header = [
         "LRU, entries",
         "hits",
-        "published, last point",
+        "published",
         "points",
         "largest difference",
         "published, whole trace",

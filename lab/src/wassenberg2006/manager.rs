@@ -7,7 +7,7 @@ use seekless::policy::sample::{Draws, Members};
 use seekless::report::table;
 use seekless::trace::FileList;
 use serde::Serialize;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const SEED: u64 = 2006;
 /// The paper's share of additions, and one at which it expects the lazy variant to come out far ahead.
@@ -115,7 +115,7 @@ impl Visitor for Play<'_> {
         (0..files).for_each(|id| outside.0.insert(id));
         let mut draws = Draws::new(SEED + 2);
         (0..files).for_each(|_| add(&mut policy, &mut outside, &mut draws, self.0)); // until it is full
-        let start = Instant::now();
+        let start = processor_time();
         for &adds in &self.0.adds {
             if adds {
                 add(&mut policy, &mut outside, &mut draws, self.0);
@@ -123,8 +123,15 @@ impl Visitor for Play<'_> {
                 policy.evict_one(&mut outside);
             }
         }
-        start.elapsed()
+        processor_time() - start
     }
+}
+
+/// What this thread has had of a processor: other programs of the machine do not count.
+fn processor_time() -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }
 
 /// The files that are not in the cache.
@@ -173,8 +180,7 @@ fn median(times: &[Duration]) -> Duration {
 pub(crate) fn words(rows: &[Row]) -> String {
     let header =
         ["additions", "policy", "ns per operation", "faster than naive", "paper", "reciprocal", "paper"];
-    let signed =
-        |percent: Option<f64>| percent.map_or_else(|| "-".to_owned(), |percent| format!("{percent:+.1} %"));
+    let signed = |percent: Option<f64>| percent.map_or_else(|| "-".to_owned(), faster);
     let cells = rows.iter().map(|row| {
         vec![
             format!("{:.0} %", row.additions * 100.0),
@@ -188,9 +194,14 @@ pub(crate) fn words(rows: &[Row]) -> String {
     });
     format!(
         "Cache manager (4.5): additions of files that are not there, else evictions, at random; {} files with sizes of 0 A.D.,\n\
-         half of their bytes fit; choosing the file is in the time. Faster: the other's time over this one, less 1.\n\
+         half of their bytes fit; processor time, in which choosing the file is too. Faster: the other's time over this one, less 1.\n\
          `landlord` is ours: exact, O(log n).\n\n{}",
         rows.first().map_or(0, |row| row.files),
         table(&header, cells.collect())
     )
+}
+
+/// `+21.0 %`; from ten times as fast on, `526×`.
+fn faster(percent: f64) -> String {
+    if percent < 900.0 { format!("{percent:+.1} %") } else { format!("{:.0}×", percent / 100.0 + 1.0) }
 }
