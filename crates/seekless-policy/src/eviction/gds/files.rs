@@ -54,7 +54,6 @@ pub(super) struct Files {
     pages: Vec<Page>,
     queues: Queues,
     classes: BTreeMap<Worth, u32>,
-    worths: Vec<Worth>,
     heads: IndexedHeap<Rank>,
 }
 
@@ -69,7 +68,6 @@ impl Files {
             pages: Vec::new(),
             queues: Queues::new(),
             classes: BTreeMap::new(),
-            worths: Vec::new(),
             heads: IndexedHeap::new(),
         };
         files.queues.grow_queues(CLASSES_MAX);
@@ -90,20 +88,20 @@ impl Files {
         }
     }
 
-    /// Where pages of this worth stand; `known` if that is right.
+    /// Where pages of this worth stand: where `id` stood before, if its worth is the same. Worths keep their queues for good.
     #[inline]
-    fn slot(&mut self, id: Id, worth: Worth, known: u32) -> u32 {
-        if self.worths.get(known as usize) == Some(&worth) {
+    fn slot(&mut self, id: Id, worth: Worth) -> u32 {
+        let Page { weight, cost, slot: known, .. } = self.pages[id as usize];
+        if worth == (weight, cost) && known != NO_SLOT {
             return known;
         }
         if let Some(&class) = self.classes.get(&worth) {
             return class;
         }
-        let class = self.worths.len() as u32;
+        let class = self.classes.len() as u32;
         if class == CLASSES_MAX {
             return CLASSES_MAX + id;
         }
-        self.worths.push(worth);
         self.classes.insert(worth, class);
         class
     }
@@ -138,7 +136,7 @@ impl Files {
 
     #[inline]
     fn stand(&mut self, id: Id, worth: Worth, rank: Rank) {
-        let slot = self.slot(id, worth, self.pages[id as usize].slot);
+        let slot = self.slot(id, worth);
         self.pages[id as usize] = Page { rank, weight: worth.0, slot, cost: worth.1 };
         self.attach(id, slot, rank);
     }
