@@ -20,7 +20,7 @@ use pages::Pages;
 /// - **Memory:** 16 bytes an id for pages; for files 56, and 32 a resident file that stands alone. No ghosts.
 /// - **Shines** and **fails** as Landlord does.
 ///
-/// [`Use::FirstUse`] restores nothing. A hit keeps the weight that was admitted and takes the request's cost.
+/// [`Use::FirstUse`](super::Use::FirstUse) restores nothing. A hit keeps the weight that was admitted and takes the request's cost.
 #[derive(Clone, Debug)]
 pub struct Gds {
     ids: u32,
