@@ -11,6 +11,7 @@ pub use seekless_policy as policy;
 pub use seekless_record as record;
 pub use seekless_report as report;
 pub use seekless_sim as sim;
+pub use seekless_sled as sled;
 pub use seekless_sys as sys;
 pub use seekless_tools as tools;
 pub use seekless_trace as trace;

@@ -1,0 +1,41 @@
+//! The crate's one error.
+
+use std::io;
+use std::path::Path;
+
+/// Why a file could not be asked or read; the message names it.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    source: Option<io::Error>,
+}
+
+/// What went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The system refused or failed: [`Error::io_error`] has its answer.
+    Io,
+    /// The file changed under the reader in a way that leaves no right answer.
+    Changed,
+}
+
+impl Error {
+    /// What went wrong, for code that decides by it.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// The system's own answer, for messages in another tool's words.
+    #[must_use]
+    pub fn io_error(&self) -> Option<&io::Error> {
+        self.source.as_ref()
+    }
+
+    pub(crate) fn io(path: &Path, error: io::Error) -> Self {
+        Error { kind: ErrorKind::Io, message: format!("{}: {error}", path.display()), source: Some(error) }
+    }
+}

@@ -1,0 +1,34 @@
+//! Where a range of a file lies now.
+
+/// The kind of storage that would deliver a range, cheapest kinds first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Level {
+    /// A hole or an unwritten extent: zeros that no device delivers.
+    Hole,
+    /// The page cache of this machine.
+    Memory,
+    /// A device of this machine.
+    Device,
+    /// Another machine: the first byte costs a round trip.
+    Network,
+    /// Recalled from tape, an object store's archive or the like before the first byte comes.
+    Archive,
+    /// Nothing that may be asked without reading tells.
+    Unknown,
+}
+
+impl Level {
+    /// The word for it in tables and JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Hole => "hole",
+            Level::Memory => "memory",
+            Level::Device => "device",
+            Level::Network => "network",
+            Level::Archive => "archive",
+            Level::Unknown => "unknown",
+        }
+    }
+}
