@@ -6,7 +6,7 @@ use seekless_engine::{AlignedBuf, Completion, Engine, Read};
 use seekless_pack::{Index, ReadAt};
 use seekless_policy::eviction::Id;
 use seekless_policy::extents::Span;
-use seekless_sys::direct;
+use seekless_sys::{direct, open_seekable};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,13 +29,13 @@ pub(crate) struct Archive {
 impl Archive {
     /// Opens `path` past the page cache if `direct` is wanted and allowed, else through it.
     pub(crate) fn open(path: &Path, direct: bool, engine: &dyn Engine) -> Result<Self, Error> {
+        let file = open_seekable(path).map_err(|error| Error::open(path, error))?;
         if direct
-            && let Some(file) = direct::open_direct(path).map_err(|error| Error::open(path, error))?
-            && let Some(archive) = Self::read_directory(path, file, true, engine)?
+            && let Some(past_cache) = direct::open_direct(path).map_err(|error| Error::open(path, error))?
+            && let Some(archive) = Self::read_directory(path, past_cache, true, engine)?
         {
             return Ok(archive);
         }
-        let file = File::open(path).map_err(|error| Error::open(path, error))?;
         Self::read_directory(path, file, false, engine)?
             .ok_or_else(|| Error::open(path, io::Error::from(io::ErrorKind::InvalidInput)))
     }

@@ -10,5 +10,8 @@ mod inherited;
 pub mod map;
 pub mod residency;
 pub mod seccomp;
+mod seekable;
 pub mod signals;
 pub mod tracee;
+
+pub use seekable::open_seekable;

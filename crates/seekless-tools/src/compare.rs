@@ -9,6 +9,7 @@ use plan::Plan;
 use seekless_device::DeviceSpec;
 use seekless_measure::{Coldness, Dropping, Figures, make_cold};
 use seekless_pack::Index;
+use seekless_sys::open_seekable;
 use seekless_trace::Loads;
 use serde::Serialize;
 use std::fs::File;
@@ -127,7 +128,7 @@ pub fn compare(
         return Err(Error::new(ErrorKind::Invalid, "a comparison needs at least one round: --rounds 5"));
     }
     let run = chosen_run(loads, options.run)?;
-    let opened = File::open(pack)
+    let opened = open_seekable(pack)
         .map_err(|error| Error::because(ErrorKind::Io, format!("cannot open {}", pack.display()), error))?;
     // Before its directory is read, which would be found cached.
     let pack_at_start = cold(&[pack.to_path_buf()], options)?;

@@ -3,6 +3,7 @@
 use super::unreadable;
 use crate::error::{Error, ErrorKind, Result};
 use seekless_pack::{ErrorKind as Fault, ReadAt, Verified, verify};
+use seekless_sys::open_seekable;
 use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// # Errors
 /// The first fault found, naming the archive and the entry.
 pub fn check(path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<Verified> {
-    let file = File::open(path).map_err(|error| unreadable(path, error))?;
+    let file = open_seekable(path).map_err(|error| unreadable(path, error))?;
     check_file(&file, path, &AtomicBool::new(false), progress)
 }
 
