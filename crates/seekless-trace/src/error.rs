@@ -16,7 +16,7 @@ pub enum ErrorKind {
     NotATrace,
     /// The file is a trace or a compressed file, but damaged or cut short.
     Corrupt,
-    /// A column is missing or holds something else than a trace's column does.
+    /// A column is missing, holds something else than a trace's column does, or is compressed in a way not read here.
     Schema,
     /// A line of text is not what its format says.
     Malformed,

@@ -12,6 +12,8 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
+use parquet::basic::Compression;
+use parquet::file::metadata::ParquetMetaData;
 use std::fs::File;
 use std::io::Read;
 use std::panic::catch_unwind;
@@ -94,6 +96,7 @@ impl Trace {
             Ok(parquet) => parquet.map_err(|error| damaged(error.to_string()))?,
             Err(_) => return Err(damaged("the Parquet reader gave up on its footer".to_owned())),
         };
+        readable(parquet.metadata()).map_err(|wrong| Error::new(ErrorKind::Schema, path, wrong))?;
         let pairs = parquet.metadata().file_metadata().key_value_metadata();
         let pairs =
             pairs.into_iter().flatten().filter_map(|pair| Some((pair.key.as_str(), pair.value.as_deref()?)));
@@ -264,4 +267,47 @@ fn read_start(file: &mut File, start: &mut [u8]) -> std::io::Result<usize> {
         }
     }
     Ok(read)
+}
+/// Refuses columns in a compression that was not built in, which would otherwise look like damage.
+fn readable(parquet: &ParquetMetaData) -> Result<(), String> {
+    for column in parquet.row_groups().iter().flat_map(|group| group.columns()) {
+        match column.compression() {
+            Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::GZIP(_) | Compression::ZSTD(_) => {
+            }
+            other => {
+                return Err(format!(
+                    "column {} is compressed with {other}, which is not read here: write it with zstd, gzip or snappy",
+                    column.column_path()
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Op, Writer};
+    use parquet::file::metadata::{ParquetMetaDataBuilder, RowGroupMetaData};
+
+    #[test]
+    fn a_compression_that_is_not_built_in_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.parquet");
+        let mut writer = Writer::create(&path, Metadata::default()).unwrap();
+        let file = writer.file("a");
+        writer.push(Access::new(Op::Read, file)).unwrap();
+        writer.finish().unwrap();
+        let written = Trace::open(&path).unwrap().parquet.metadata().as_ref().clone();
+        assert_eq!(readable(&written), Ok(()));
+        let group: RowGroupMetaData = written.row_group(0).clone();
+        let columns = group.columns().iter().map(|column| {
+            column.clone().into_builder().set_compression(Compression::LZ4_RAW).build().unwrap()
+        });
+        let group = group.clone().into_builder().set_column_metadata(columns.collect()).build().unwrap();
+        let changed =
+            ParquetMetaDataBuilder::new(written.file_metadata().clone()).add_row_group(group).build();
+        assert!(readable(&changed).unwrap_err().contains("LZ4_RAW"));
+    }
 }
