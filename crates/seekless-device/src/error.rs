@@ -22,6 +22,8 @@ pub enum ErrorKind {
     UnknownSetting,
     /// A setting that the device needs is absent, or is given twice.
     Missing,
+    /// The zones of a device are not in order.
+    Order,
     /// A rate of nothing: the device would never finish.
     Zero,
 }

@@ -17,6 +17,7 @@ mod error;
 mod model;
 mod rate;
 mod spec;
+mod table;
 pub mod units;
 mod volume;
 
@@ -24,4 +25,5 @@ pub use costs::Costs;
 pub use error::{Error, ErrorKind};
 pub use model::{DeviceModel, Io, Nanos};
 pub use spec::DeviceSpec;
+pub use table::{Origin, Row, Table, Zone};
 pub use volume::{PART_BYTES, Volume, parts};
