@@ -1,11 +1,13 @@
 //! Safe faces of the Linux calls that no crate offers.
 //!
 //! Each module wraps one facility of the kernel: [`residency`] asks what of a file is in the page cache and throws it out,
-//! [`direct`] opens a file past the page cache and asks for the alignment that this needs; [`map`] maps one for reading;
+//! [`direct`] opens a file past the page cache and asks for the alignment that this needs; [`extents`] says where a
+//! file lies on its device and where it has holes; [`map`] maps one for reading;
 //! [`seccomp`], [`tracee`] and [`signals`] are what a recorder of programs stands on. Nothing here knows a trace or a
 //! policy, and every `unsafe` stands with its `SAFETY` line.
 
 pub mod direct;
+pub mod extents;
 mod inherited;
 pub mod map;
 pub mod residency;
