@@ -31,6 +31,7 @@ mod probation;
 mod qdlp;
 mod random;
 mod random2;
+mod resident;
 mod rrip;
 mod s3_fifo;
 mod sieve;
@@ -68,6 +69,7 @@ pub use probation::Probation;
 pub use qdlp::Qdlp;
 pub use random::Random;
 pub use random2::{Random2, Random2Ozen};
+pub use resident::Resident;
 pub use rrip::Rrip;
 pub use s3_fifo::{S3Fifo, S3Fifo2024};
 pub use sieve::Sieve;
@@ -191,6 +193,11 @@ pub struct Needs {
     pub neighbours: bool,
     /// Every weight must be 1: the policy is for pages only.
     pub unit_weights: bool,
+}
+
+impl Needs {
+    /// Nothing but the requests.
+    pub const NONE: Self = Self { next_use: false, state: false, neighbours: false, unit_weights: false };
 }
 
 /// The eviction rule of a cache.

@@ -8,7 +8,8 @@
 //! - [`ordering`]: which file comes after which in an archive;
 //! - [`ahead`]: what to read around an entry that was asked for;
 //! - [`extents`]: which reads fetch a set of archive entries at least cost;
-//! - [`list`], [`queues`], [`heap`], [`key_order`], [`bits`], [`sample`], [`lehmer`], [`weights`]: the arrays over dense ids that policies are made of.
+//! - [`list`], [`queues`], [`heap`], [`key_order`], [`bits`], [`sample`], [`lehmer`], [`column`], [`weights`]: the arrays over
+//!   dense ids that policies are made of.
 //!
 //! ```
 //! use seekless_policy::cache::{Cache, Config};
@@ -28,6 +29,7 @@
 pub mod ahead;
 pub mod bits;
 pub mod cache;
+pub mod column;
 mod error;
 pub mod eviction;
 pub mod extents;

@@ -1,8 +1,8 @@
 //! LRU: what was used longest ago leaves first.
 
-use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use super::resident::{Resident, Rule};
+use super::{Id, Pool, Request};
 use crate::list::Lists;
-use crate::weights::Weights;
 
 const ALL: usize = 0;
 
@@ -16,85 +16,41 @@ const ALL: usize = 0;
 ///   and where one large file pushes out hundreds of small ones.
 ///
 /// [`Use::FirstUse`] promotes nothing. A request's cost is ignored. A hit keeps the weight that was admitted.
-#[derive(Clone, Debug)]
-pub struct Lru {
-    capacity: u64,
-    used: u64,
+pub type Lru = Resident<LruRule>;
+
+/// The rule of [`Lru`].
+#[derive(Clone, Debug, Default)]
+pub struct LruRule {
     order: Lists<1>,
-    weights: Weights,
 }
 
-impl Lru {
-    /// An empty cache of `capacity` units of weight.
-    #[must_use]
-    pub fn new(capacity: u64) -> Self {
-        Self { capacity, used: 0, order: Lists::new(), weights: Weights::new() }
-    }
-
-    /// Evicts from the back until `weight` more fits.
-    #[inline]
-    fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
-        while self.used > self.capacity.saturating_sub(weight) {
-            if !self.evict_one(pool) {
-                return;
-            }
-        }
-    }
-}
-
-impl Eviction for Lru {
-    fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
+impl Rule for LruRule {
     fn grow(&mut self, ids: u32) {
         self.order.grow(ids);
-        self.weights.grow(ids);
     }
 
     #[inline]
-    fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
-        let id = request.id;
-        if self.order.contains(id) {
-            if request.kind != Use::FirstUse {
-                self.order.move_to_front(ALL, id);
-            }
-            return Outcome::Hit;
-        }
-        if request.weight > self.capacity {
-            return Outcome::Bypassed;
-        }
-        self.make_room(request.weight, pool);
-        self.used += request.weight;
-        self.weights.set(id, request.weight);
-        self.order.push_front(ALL, id);
-        Outcome::Admitted
+    fn contains(&self, id: Id) -> bool {
+        self.order.contains(id)
     }
 
     #[inline]
-    fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
-        let Some(victim) = self.order.back(ALL) else {
-            return false;
-        };
-        self.remove(victim);
-        pool.evict(victim);
-        pool.forget(victim);
-        true
+    fn hit(&mut self, request: &Request) {
+        self.order.move_to_front(ALL, request.id);
     }
 
-    fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
-        self.capacity = capacity;
-        self.make_room(0, pool);
+    #[inline]
+    fn enter(&mut self, request: &Request) {
+        self.order.push_front(ALL, request.id);
     }
 
-    fn remove(&mut self, id: Id) {
-        if self.order.contains(id) {
-            self.order.unlink(id);
-            self.used -= self.weights.get(id);
-        }
+    #[inline]
+    fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
+        self.order.back(ALL)
     }
 
-    fn resident_weight(&self) -> u64 {
-        self.used
+    #[inline]
+    fn leave(&mut self, id: Id) {
+        self.order.unlink(id);
     }
 }

@@ -1,0 +1,19 @@
+//! A column: what is known of each id, in one array that only grows.
+
+/// Makes room for ids below `ids`, each with `value`; never shrinks.
+pub fn grow<T: Clone>(column: &mut Vec<T>, ids: u32, value: T) {
+    if ids as usize > column.len() {
+        column.resize(ids as usize, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_column_keeps_what_it_has() {
+        let mut column = vec![7, 8];
+        super::grow(&mut column, 3, 0);
+        super::grow(&mut column, 1, 0);
+        assert_eq!(column, [7, 8, 0]);
+    }
+}
