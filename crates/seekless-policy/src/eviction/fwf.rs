@@ -1,8 +1,8 @@
 //! FWF: when something does not fit, everything leaves.
 
-use super::{Eviction, Id, Needs, Outcome, Pool, Request};
+use super::resident::{Resident, Rule};
+use super::{Id, Pool, Request};
 use crate::list::Lists;
-use crate::weights::Weights;
 
 const ALL: usize = 0;
 
@@ -16,79 +16,41 @@ const ALL: usize = 0;
 ///
 /// Weights: flushes when the newcomer does not fit, and when a smaller capacity holds less than is resident. A flush and
 /// [`Eviction::evict_one`] take the oldest first. [`Use`](super::Use) and cost are ignored.
-#[derive(Clone, Debug)]
-pub struct Fwf {
-    capacity: u64,
-    used: u64,
+pub type Fwf = Resident<FwfRule>;
+
+/// The rule of [`Fwf`].
+#[derive(Clone, Debug, Default)]
+pub struct FwfRule {
     phase: Lists<1>,
-    weights: Weights,
 }
 
-impl Fwf {
-    /// An empty cache of `capacity` units of weight.
-    #[must_use]
-    pub fn new(capacity: u64) -> Self {
-        Self { capacity, used: 0, phase: Lists::new(), weights: Weights::new() }
-    }
-
-    /// Ends the phase if `weight` more does not fit.
-    #[inline]
-    fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
-        if self.used > self.capacity.saturating_sub(weight) {
-            while self.evict_one(pool) {}
-        }
-    }
-}
-
-impl Eviction for Fwf {
-    fn needs(&self) -> Needs {
-        Needs::default()
-    }
+impl Rule for FwfRule {
+    const FLUSHES: bool = true;
 
     fn grow(&mut self, ids: u32) {
         self.phase.grow(ids);
-        self.weights.grow(ids);
     }
 
     #[inline]
-    fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
-        if self.phase.contains(request.id) {
-            return Outcome::Hit;
-        }
-        if request.weight > self.capacity {
-            return Outcome::Bypassed;
-        }
-        self.make_room(request.weight, pool);
-        self.used += request.weight;
-        self.weights.set(request.id, request.weight);
+    fn contains(&self, id: Id) -> bool {
+        self.phase.contains(id)
+    }
+
+    #[inline]
+    fn hit(&mut self, _request: &Request) {}
+
+    #[inline]
+    fn enter(&mut self, request: &Request) {
         self.phase.push_front(ALL, request.id);
-        Outcome::Admitted
     }
 
     #[inline]
-    fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
-        let Some(victim) = self.phase.back(ALL) else {
-            return false;
-        };
-        self.remove(victim);
-        pool.evict(victim);
-        pool.forget(victim);
-        true
+    fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
+        self.phase.back(ALL)
     }
 
-    fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
-        self.capacity = capacity;
-        self.make_room(0, pool);
-    }
-
-    fn remove(&mut self, id: Id) {
-        if self.phase.contains(id) {
-            self.phase.unlink(id);
-            self.used -= self.weights.get(id);
-        }
-    }
-
-    fn resident_weight(&self) -> u64 {
-        self.used
+    #[inline]
+    fn leave(&mut self, id: Id) {
+        self.phase.unlink(id);
     }
 }
