@@ -1,8 +1,9 @@
 //! LRU-WSR: a dirty page gets a second chance before it leaves, a clean one does not.
 
-use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use super::resident::{Resident, Rule};
+use super::{Id, Needs, Pool, Request};
+use crate::column;
 use crate::list::Lists;
-use crate::weights::Weights;
 
 const ALL: usize = 0;
 
@@ -18,94 +19,53 @@ const ALL: usize = 0;
 ///
 /// Needs the owner to say what is dirty. Weights: evicts until the newcomer fits. [`Use::FirstUse`] promotes nothing.
 /// Cost is ignored.
-#[derive(Clone, Debug)]
-pub struct LruWsr {
-    capacity: u64,
-    used: u64,
+pub type LruWsr = Resident<LruWsrRule>;
+
+/// The rule of [`LruWsr`].
+#[derive(Clone, Debug, Default)]
+pub struct LruWsrRule {
     order: Lists<1>,
     cold: Vec<bool>,
-    weights: Weights,
 }
 
-impl LruWsr {
-    /// An empty cache of `capacity` units of weight.
-    #[must_use]
-    pub fn new(capacity: u64) -> Self {
-        Self { capacity, used: 0, order: Lists::new(), cold: Vec::new(), weights: Weights::new() }
-    }
-
-    #[inline]
-    fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
-        while self.used > self.capacity.saturating_sub(weight) {
-            if !self.evict_one(pool) {
-                return;
-            }
-        }
-    }
-}
-
-impl Eviction for LruWsr {
-    fn needs(&self) -> Needs {
-        Needs { state: true, ..Needs::default() }
-    }
+impl Rule for LruWsrRule {
+    const NEEDS: Needs = Needs { state: true, ..Needs::NONE };
 
     fn grow(&mut self, ids: u32) {
-        if ids as usize > self.cold.len() {
-            self.cold.resize(ids as usize, false);
-        }
+        column::grow(&mut self.cold, ids, false);
         self.order.grow(ids);
-        self.weights.grow(ids);
     }
 
     #[inline]
-    fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
-        let id = request.id;
-        if self.order.contains(id) {
-            if request.kind != Use::FirstUse {
-                self.cold[id as usize] = false;
-                self.order.move_to_front(ALL, id);
+    fn contains(&self, id: Id) -> bool {
+        self.order.contains(id)
+    }
+
+    #[inline]
+    fn hit(&mut self, request: &Request) {
+        self.cold[request.id as usize] = false;
+        self.order.move_to_front(ALL, request.id);
+    }
+
+    #[inline]
+    fn enter(&mut self, request: &Request) {
+        self.cold[request.id as usize] = false;
+        self.order.push_front(ALL, request.id);
+    }
+
+    fn victim<P: Pool + ?Sized>(&mut self, pool: &P) -> Option<Id> {
+        loop {
+            let last = self.order.back(ALL)?;
+            if !pool.state(last).dirty || self.cold[last as usize] {
+                return Some(last);
             }
-            return Outcome::Hit;
-        }
-        if request.weight > self.capacity {
-            return Outcome::Bypassed;
-        }
-        self.make_room(request.weight, pool);
-        self.used += request.weight;
-        self.weights.set(id, request.weight);
-        self.cold[id as usize] = false;
-        self.order.push_front(ALL, id);
-        Outcome::Admitted
-    }
-
-    fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
-        while let Some(last) = self.order.back(ALL) {
-            if pool.state(last).dirty && !self.cold[last as usize] {
-                self.cold[last as usize] = true;
-                self.order.move_to_front(ALL, last);
-                continue;
-            }
-            self.remove(last);
-            pool.evict(last);
-            pool.forget(last);
-            return true;
-        }
-        false
-    }
-
-    fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
-        self.capacity = capacity;
-        self.make_room(0, pool);
-    }
-
-    fn remove(&mut self, id: Id) {
-        if self.order.contains(id) {
-            self.order.unlink(id);
-            self.used -= self.weights.get(id);
+            self.cold[last as usize] = true;
+            self.order.move_to_front(ALL, last);
         }
     }
 
-    fn resident_weight(&self) -> u64 {
-        self.used
+    #[inline]
+    fn leave(&mut self, id: Id) {
+        self.order.unlink(id);
     }
 }
