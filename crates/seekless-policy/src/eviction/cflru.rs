@@ -1,6 +1,8 @@
 //! CFLRU: among the pages unused for long, the clean ones leave first.
 
-use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use super::resident::{Resident, Rule};
+use super::{Id, Needs, Pool, Request, Use};
+use crate::column;
 use crate::heap::IndexedHeap;
 use crate::list::Lists;
 use crate::{Error, ErrorKind, Result};
@@ -29,8 +31,11 @@ const WINDOW: f64 = 1.0 / 3.0;
 /// The paper leaves the window to measurement; the default, a third of the cache, is ours ([`Cflru::with_window`]). Needs
 /// the owner to say what it writes back ([`Eviction::cleaned`]). Pages only: it refuses weights. [`Use::FirstUse`]
 /// promotes nothing. Cost is ignored.
+pub type Cflru = Resident<CflruRule>;
+
+/// The rule of [`Cflru`].
 #[derive(Clone, Debug)]
-pub struct Cflru {
+pub struct CflruRule {
     capacity: u64,
     /// The window's share of the capacity.
     share: f64,
@@ -38,42 +43,41 @@ pub struct Cflru {
     places: Vec<u8>,
     sizes: [u64; 3],
     dirty: Vec<bool>,
-    requests: u64,
+    uses: u64,
     last_uses: Vec<u64>,
     /// Pages of [`DIRTY`] that were written back since they came there, the least recently used first.
     cleaned: IndexedHeap<u64>,
 }
 
 impl Cflru {
-    /// An empty cache of `capacity` pages with a window of a third of it.
-    #[must_use]
-    pub fn new(capacity: u64) -> Self {
-        Self::from_share(capacity, WINDOW)
-    }
-
     /// A window of another share of the cache, 0 (LRU) to 1 (no dirty page leaves before a clean one).
     pub fn with_window(capacity: u64, share: f64) -> Result<Self> {
         if !(0.0..=1.0).contains(&share) {
             let message = format!("CFLRU's window can be a share of 0 to 1 of the cache, not {share}");
             return Err(Error::new(ErrorKind::BadParameter, message));
         }
-        Ok(Self::from_share(capacity, share))
+        Ok(Self::with_rule(capacity, CflruRule { share, ..CflruRule::default() }))
     }
+}
 
-    fn from_share(capacity: u64, share: f64) -> Self {
+impl Default for CflruRule {
+    /// A window of a third of the cache.
+    fn default() -> Self {
         Self {
-            capacity,
-            share,
+            capacity: 0,
+            share: WINDOW,
             lists: Lists::new(),
             places: Vec::new(),
             sizes: [0; 3],
             dirty: Vec::new(),
-            requests: 0,
+            uses: 0,
             last_uses: Vec::new(),
             cleaned: IndexedHeap::new(),
         }
     }
+}
 
+impl CflruRule {
     fn place(&mut self, list: usize, id: Id) {
         self.lists.push_front(list, id);
         self.places[id as usize] = list as u8;
@@ -82,8 +86,9 @@ impl Cflru {
 
     /// Puts a page that is in no list at the front of the whole order.
     fn use_now(&mut self, request: &Request) {
+        self.uses += 1;
         self.dirty[request.id as usize] |= request.kind == Use::Write;
-        self.last_uses[request.id as usize] = self.requests;
+        self.last_uses[request.id as usize] = self.uses;
         self.place(WORKING, request.id);
         self.fill_window();
     }
@@ -103,70 +108,48 @@ impl Cflru {
         self.sizes[std::mem::replace(&mut self.places[id as usize], NOWHERE) as usize] -= 1;
         self.cleaned.remove(id);
     }
-
-    /// The clean page of the window used longest ago, else its dirty one, else, without a window, the last of all.
-    fn victim(&self) -> Option<Id> {
-        let came_clean = self.lists.back(CLEAN).map(|id| (self.last_uses[id as usize], id));
-        let clean = came_clean.into_iter().chain(self.cleaned.root()).min();
-        clean.map(|(_, id)| id).or(self.lists.back(DIRTY)).or(self.lists.back(WORKING))
-    }
 }
 
-impl Eviction for Cflru {
-    fn needs(&self) -> Needs {
-        Needs { state: true, unit_weights: true, ..Needs::default() }
-    }
+impl Rule for CflruRule {
+    const NEEDS: Needs = Needs { state: true, unit_weights: true, ..Needs::NONE };
 
     fn grow(&mut self, ids: u32) {
-        if ids as usize > self.places.len() {
-            self.places.resize(ids as usize, NOWHERE);
-            self.dirty.resize(ids as usize, false);
-            self.last_uses.resize(ids as usize, 0);
-        }
+        column::grow(&mut self.places, ids, NOWHERE);
+        column::grow(&mut self.dirty, ids, false);
+        column::grow(&mut self.last_uses, ids, 0);
         self.lists.grow(ids);
         self.cleaned.grow(ids);
     }
 
-    fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
-        let id = request.id;
-        self.requests += 1;
-        if self.places[id as usize] != NOWHERE {
-            if request.kind != Use::FirstUse {
-                self.remove_from_list(id);
-                self.use_now(request);
-            }
-            return Outcome::Hit;
-        }
-        if self.capacity == 0 {
-            return Outcome::Bypassed;
-        }
-        if self.resident_weight() >= self.capacity {
-            self.evict_one(pool);
-        }
-        self.dirty[id as usize] = false;
+    fn contains(&self, id: Id) -> bool {
+        self.places[id as usize] != NOWHERE
+    }
+
+    fn hit(&mut self, request: &Request) {
+        self.remove_from_list(request.id);
         self.use_now(request);
-        Outcome::Admitted
     }
 
-    fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
-        let Some(victim) = self.victim() else { return false };
-        self.remove(victim);
-        pool.evict(victim);
-        pool.forget(victim);
-        true
+    fn enter(&mut self, request: &Request) {
+        self.dirty[request.id as usize] = false;
+        self.use_now(request);
     }
 
-    fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
-        self.capacity = capacity;
-        while self.resident_weight() > capacity && self.evict_one(pool) {}
+    /// The clean page of the window used longest ago, else its dirty one, else, without a window, the last of all.
+    fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
+        let came_clean = self.lists.back(CLEAN).map(|id| (self.last_uses[id as usize], id));
+        let clean = came_clean.into_iter().chain(self.cleaned.root()).min();
+        clean.map(|(_, id)| id).or(self.lists.back(DIRTY)).or(self.lists.back(WORKING))
+    }
+
+    fn leave(&mut self, id: Id) {
+        self.remove_from_list(id);
         self.fill_window();
     }
 
-    fn remove(&mut self, id: Id) {
-        if self.places[id as usize] != NOWHERE {
-            self.remove_from_list(id);
-            self.fill_window();
-        }
+    fn resize(&mut self, capacity: u64) {
+        self.capacity = capacity;
+        self.fill_window();
     }
 
     fn cleaned(&mut self, id: Id) {
@@ -174,9 +157,5 @@ impl Eviction for Cflru {
         if was_dirty && self.places[id as usize] as usize == DIRTY {
             self.cleaned.push(id, self.last_uses[id as usize]);
         }
-    }
-
-    fn resident_weight(&self) -> u64 {
-        self.sizes.iter().sum()
     }
 }
