@@ -2,9 +2,10 @@
 
 mod ozen;
 
-use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use super::resident::{Resident, Rule};
+use super::{Id, Pool, Request, Use};
+use crate::column;
 use crate::list::Lists;
-use crate::weights::Weights;
 pub use ozen::ClockOzen;
 
 const ALL: usize = 0;
@@ -19,112 +20,61 @@ const ALL: usize = 0;
 ///
 /// Here the circle is a list whose back is the hand and whose front is just behind it. Weights: evicts until the newcomer
 /// fits. [`Use::FirstUse`] does not set the bit. Cost is ignored. Ozen's program differs: [`ClockOzen`].
-#[derive(Clone, Debug)]
-pub struct Clock {
-    capacity: u64,
-    used: u64,
+pub type Clock = Resident<ClockRule>;
+
+/// The rule of [`Clock`].
+#[derive(Clone, Debug, Default)]
+pub struct ClockRule {
     circle: Lists<1>,
     referenced: Vec<bool>,
-    weights: Weights,
     read_hits_only: bool,
 }
 
 impl Clock {
-    /// An empty cache of `capacity` units of weight.
-    #[must_use]
-    pub fn new(capacity: u64) -> Self {
-        Self {
-            capacity,
-            used: 0,
-            circle: Lists::new(),
-            referenced: Vec::new(),
-            weights: Weights::new(),
-            read_hits_only: false,
-        }
-    }
-
     /// Only a read hit sets the bit, as in Ozen's program; a page that is only written to looks unused.
     #[must_use]
     pub fn read_hits_only(capacity: u64) -> Self {
-        Self { read_hits_only: true, ..Self::new(capacity) }
-    }
-
-    #[inline]
-    fn counts(&self, kind: Use) -> bool {
-        kind == Use::Read || (!self.read_hits_only && kind != Use::FirstUse)
-    }
-
-    #[inline]
-    fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
-        while self.used > self.capacity.saturating_sub(weight) {
-            if !self.evict_one(pool) {
-                return;
-            }
-        }
+        Self::with_rule(capacity, ClockRule { read_hits_only: true, ..ClockRule::default() })
     }
 }
 
-impl Eviction for Clock {
-    fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
+impl Rule for ClockRule {
     fn grow(&mut self, ids: u32) {
-        if ids as usize > self.referenced.len() {
-            self.referenced.resize(ids as usize, false);
-        }
+        column::grow(&mut self.referenced, ids, false);
         self.circle.grow(ids);
-        self.weights.grow(ids);
     }
 
     #[inline]
-    fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
-        let id = request.id;
-        if self.circle.contains(id) {
-            if self.counts(request.kind) {
-                self.referenced[id as usize] = true;
-            }
-            return Outcome::Hit;
-        }
-        if request.weight > self.capacity {
-            return Outcome::Bypassed;
-        }
-        self.make_room(request.weight, pool);
-        self.used += request.weight;
-        self.weights.set(id, request.weight);
-        self.referenced[id as usize] = false;
-        self.circle.push_front(ALL, id);
-        Outcome::Admitted
+    fn contains(&self, id: Id) -> bool {
+        self.circle.contains(id)
     }
 
     #[inline]
-    fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
-        while let Some(under_hand) = self.circle.back(ALL) {
-            if std::mem::take(&mut self.referenced[under_hand as usize]) {
-                self.circle.move_to_front(ALL, under_hand);
-                continue;
+    fn hit(&mut self, request: &Request) {
+        if !self.read_hits_only || request.kind == Use::Read {
+            self.referenced[request.id as usize] = true;
+        }
+    }
+
+    #[inline]
+    fn enter(&mut self, request: &Request) {
+        self.referenced[request.id as usize] = false;
+        self.circle.push_front(ALL, request.id);
+    }
+
+    #[inline]
+    fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
+        loop {
+            let under_hand = self.circle.back(ALL)?;
+            if !std::mem::take(&mut self.referenced[under_hand as usize]) {
+                return Some(under_hand);
             }
-            self.remove(under_hand);
-            pool.evict(under_hand);
-            pool.forget(under_hand);
-            return true;
-        }
-        false
-    }
-
-    fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
-        self.capacity = capacity;
-        self.make_room(0, pool);
-    }
-
-    fn remove(&mut self, id: Id) {
-        if self.circle.contains(id) {
-            self.circle.unlink(id);
-            self.used -= self.weights.get(id);
+            self.circle.move_to_front(ALL, under_hand);
         }
     }
 
-    fn resident_weight(&self) -> u64 {
-        self.used
+    #[inline]
+    fn leave(&mut self, id: Id) {
+        self.circle.unlink(id);
     }
 }
