@@ -2,8 +2,10 @@
 
 mod insertion;
 
-use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use super::resident::{Resident, Rule};
+use super::{Id, Needs, Pool, Request};
 use crate::bits::BitTree;
+use crate::column;
 use insertion::Insertion;
 
 /// Predictions are 0 (soon) to 3 (far): the paper's M = 2 bits.
@@ -28,10 +30,12 @@ const ABSENT: u32 = u32::MAX;
 ///
 /// The paper's sets of 16 ways are one set of all pages here, so the duel's dedicated ids share it with the others. Pages
 /// only: it refuses weights. [`Use::FirstUse`] promotes nothing. Cost is ignored. Same seed, same victims.
-#[derive(Clone, Debug)]
-pub struct Rrip {
+pub type Rrip = Resident<RripRule>;
+
+/// The rule of [`Rrip`].
+#[derive(Clone, Debug, Default)]
+pub struct RripRule {
     capacity: u64,
-    used: u64,
     insertion: Insertion,
     /// The page in each slot; a newcomer takes the lowest free one, which is its victim's.
     pages: Vec<Id>,
@@ -43,16 +47,9 @@ pub struct Rrip {
     /// Slots of each class. Prediction `p` is class `(p + first_class) % 4`, so ageing is one subtraction.
     members: [BitTree; CLASSES],
     first_class: usize,
-    ids: usize,
 }
 
 impl Rrip {
-    /// Static RRIP in an empty cache of `capacity` pages.
-    #[must_use]
-    pub fn new(capacity: u64) -> Self {
-        Self::with(capacity, Insertion::Static)
-    }
-
     /// Bimodal RRIP alone: one newcomer in 32, drawn from `seed`, is given a chance.
     #[must_use]
     pub fn bimodal(capacity: u64, seed: u64) -> Self {
@@ -72,27 +69,40 @@ impl Rrip {
     }
 
     fn with(capacity: u64, insertion: Insertion) -> Self {
-        Self {
-            capacity,
-            used: 0,
-            insertion,
-            pages: Vec::new(),
-            classes: Vec::new(),
-            slots: Vec::new(),
-            free: BitTree::new(),
-            members: Default::default(),
-            first_class: 0,
-            ids: 0,
-        }
+        Self::with_rule(capacity, RripRule { insertion, ..RripRule::default() })
     }
+}
 
+impl RripRule {
     #[inline]
     fn class(&self, prediction: usize) -> usize {
         (prediction + self.first_class) % CLASSES
     }
 
+    /// Slots for as many pages as can be resident at once.
+    fn grow_slots(&mut self) {
+        let slots = self.slots.len().min(usize::try_from(self.capacity).unwrap_or(usize::MAX));
+        self.free.grow(slots);
+        self.members.iter_mut().for_each(|members| members.grow(slots));
+    }
+}
+
+impl Rule for RripRule {
+    const NEEDS: Needs = Needs { unit_weights: true, ..Needs::NONE };
+
+    fn grow(&mut self, ids: u32) {
+        column::grow(&mut self.slots, ids, ABSENT);
+        self.grow_slots();
+    }
+
     #[inline]
-    fn hit(&mut self, slot: usize) {
+    fn contains(&self, id: Id) -> bool {
+        self.slots[id as usize] != ABSENT
+    }
+
+    #[inline]
+    fn hit(&mut self, request: &Request) {
+        let slot = self.slots[request.id as usize] as usize;
         let soon = self.class(0);
         let class = std::mem::replace(&mut self.classes[slot], soon as u8) as usize;
         if class != soon {
@@ -101,7 +111,8 @@ impl Rrip {
         }
     }
 
-    fn load(&mut self, id: Id) {
+    fn enter(&mut self, request: &Request) {
+        let id = request.id;
         let prediction = self.insertion.prediction(id);
         let class = self.class(prediction);
         let slot = self.free.first().unwrap_or(self.pages.len());
@@ -115,85 +126,25 @@ impl Rrip {
         }
         self.slots[id as usize] = slot as u32;
         self.members[class].insert(slot);
-        self.used += 1;
-    }
-}
-
-impl Eviction for Rrip {
-    fn needs(&self) -> Needs {
-        Needs { unit_weights: true, ..Needs::default() }
     }
 
-    fn grow(&mut self, ids: u32) {
-        if ids as usize > self.slots.len() {
-            self.slots.resize(ids as usize, ABSENT);
-        }
-        self.ids = self.slots.len();
-        self.grow_slots();
-    }
-
-    #[inline]
-    fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
-        let slot = self.slots[request.id as usize];
-        if slot != ABSENT {
-            if request.kind != Use::FirstUse {
-                self.hit(slot as usize);
-            }
-            return Outcome::Hit;
-        }
-        if self.capacity == 0 {
-            return Outcome::Bypassed;
-        }
-        if self.used >= self.capacity {
-            self.evict_one(pool);
-        }
-        self.load(request.id);
-        Outcome::Admitted
-    }
-
-    fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
+    fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
         let occupied = |&prediction: &usize| self.members[self.class(prediction)].first().is_some();
-        let Some(oldest) = (0..CLASSES).rev().find(occupied) else {
-            return false;
-        };
+        let oldest = (0..CLASSES).rev().find(occupied)?;
         // All age until the oldest are at 3; the classes above them are empty and become those below.
         self.first_class = (self.first_class + CLASSES - (FAR - oldest)) % CLASSES;
-        let Some(slot) = self.members[self.class(FAR)].first() else {
-            return false;
-        };
-        let victim = self.pages[slot];
-        self.remove(victim);
-        pool.evict(victim);
-        pool.forget(victim);
-        true
+        let slot = self.members[self.class(FAR)].first()?;
+        Some(self.pages[slot])
     }
 
-    fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
+    fn leave(&mut self, id: Id) {
+        let slot = std::mem::replace(&mut self.slots[id as usize], ABSENT) as usize;
+        self.members[self.classes[slot] as usize].remove(slot);
+        self.free.insert(slot);
+    }
+
+    fn resize(&mut self, capacity: u64) {
         self.capacity = capacity;
-        while self.used > capacity && self.evict_one(pool) {}
         self.grow_slots();
-    }
-
-    fn remove(&mut self, id: Id) {
-        let slot = std::mem::replace(&mut self.slots[id as usize], ABSENT);
-        if slot != ABSENT {
-            let slot = slot as usize;
-            self.members[self.classes[slot] as usize].remove(slot);
-            self.free.insert(slot);
-            self.used -= 1;
-        }
-    }
-
-    fn resident_weight(&self) -> u64 {
-        self.used
-    }
-}
-
-impl Rrip {
-    /// Slots for as many pages as can be resident at once.
-    fn grow_slots(&mut self) {
-        let slots = self.ids.min(usize::try_from(self.capacity).unwrap_or(usize::MAX));
-        self.free.grow(slots);
-        self.members.iter_mut().for_each(|members| members.grow(slots));
     }
 }

@@ -13,9 +13,10 @@ const GROUPS_BITS: u32 = 6;
 const DUEL_MAX: u16 = 1023;
 
 /// How newcomers come in.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) enum Insertion {
     /// All alike.
+    #[default]
     Static,
     /// Most as those to leave first.
     Bimodal(Draws),
