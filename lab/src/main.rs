@@ -1,9 +1,12 @@
 //! The papers' experiments, one module each: `./run lab NAME`. The paper's figure stands beside ours.
 
 mod data;
+mod interrupt;
 mod mccarthy2015;
+mod output;
 mod ozen2018;
 mod picture;
+mod progress;
 mod wassenberg2006;
 
 use clap::{Parser, Subcommand};
@@ -21,23 +24,28 @@ struct Cli {
 enum Experiment {
     /// "The Way the Disk Turns": a directory, a packed file, a memory map and LRU caches under a web server's trace.
     Mccarthy2015(mccarthy2015::Args),
-    /// Eviction of cached blocks: what each policy reads and writes, as published and corrected.
+    /// Eviction of cached blocks: what each policy reads and writes, as published and corrected; with --sqlite under a database.
     Ozen2018(ozen2018::Args),
     /// "Optimizing File Accesses via Ordering and Caching": order, cache and cold loads of five starts of 0 A.D.
     Wassenberg2006(wassenberg2006::Args),
+    /// What the ozen2018 lab records.
+    #[command(name = ozen2018::sqlite::PLAYER, hide = true)]
+    Ledger(ozen2018::sqlite::LedgerArgs),
 }
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().experiment {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return output::usage(&error),
+    };
+    let result = match cli.experiment {
         Experiment::Mccarthy2015(args) => mccarthy2015::run(&args),
         Experiment::Ozen2018(args) => ozen2018::run(&args),
         Experiment::Wassenberg2006(args) => wassenberg2006::run(&args),
+        Experiment::Ledger(args) => ozen2018::sqlite::play(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("lab: {error:#}");
-            ExitCode::from(2)
-        }
+        Err(error) => output::failure(&error),
     }
 }

@@ -8,7 +8,7 @@ mod ratios;
 mod timing;
 mod trace;
 
-use crate::{data, picture};
+use crate::{data, output, picture};
 use anyhow::{Context, ensure};
 use files::{Packed, Tree};
 use serde::Serialize;
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         picture::save(path, &ratios::picture(&hit_ratios))?;
     }
     if !args.json {
-        println!("{}", ratios::words(&trace, &hit_ratios));
+        output::text(&ratios::words(&trace, &hit_ratios))?;
     }
     let (mut times, mut future) = (None, Vec::new());
     if !args.ratios {
@@ -88,9 +88,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         let (entries, requests) = (trace.ids.len(), trace.requests.len());
         let perfect_hit_ratio = trace.perfect_hit_ratio();
         let figures = Figures { entries, requests, perfect_hit_ratio, hit_ratios, times, future };
-        println!("{}", serde_json::to_string_pretty(&figures)?);
+        output::json(&figures)?;
     } else if !future.is_empty() {
-        println!("{}", future::words(&future));
+        output::text(&future::words(&future))?;
     }
     Ok(())
 }
@@ -103,7 +103,7 @@ fn timed(trace: &Trace, folder: &Path, args: &Args) -> anyhow::Result<timing::Ti
     let packed = Packed::make(folder.join("db"), &trace.ids, &in_order, args.file_size)?;
     let times = timing::measure(trace, &tree, &packed, args)?;
     if !args.json {
-        println!("{}", timing::words(&times));
+        output::text(&timing::words(&times))?;
     }
     Ok(times)
 }

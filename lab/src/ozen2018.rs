@@ -1,11 +1,13 @@
 //! Ozen 2018, on the eviction of cached blocks: what each policy reads and writes, as he published it and as it should be. Test 3
-//! (copy and grep, 10,000 pages) is reproduced to the byte; test 4 (an office desktop, 16 pages) needs its trace.
+//! (copy and grep, 10,000 pages) is reproduced to the byte; test 4 (an office desktop, 16 pages) needs its trace; tests 5 to 16
+//! (SQLite) are run anew.
 
 mod figures;
 mod picture;
+pub(crate) mod sqlite;
 mod tables;
 
-use crate::{data, picture as pictures};
+use crate::{data, output, picture as pictures};
 use anyhow::ensure;
 use figures::{Experiment, TEST_3, TEST_4};
 use std::path::PathBuf;
@@ -19,7 +21,9 @@ pub(crate) struct Args {
     /// Test 4 instead of test 3: the sector trace WebOfficeDesktop-3mins, which is not part of the data.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Draws the published policies as bars, as his figures do (.svg or .png).
+    #[command(flatten)]
+    sqlite: sqlite::SqliteArgs,
+    /// Draws the published policies as bars, as his figures do (.svg or .png); of tests 5 to 16 a file each, FILE with -5 to -16.
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
     /// Prints figures as JSON.
@@ -29,12 +33,15 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     pictures::check(args.picture.as_deref())?;
+    if args.sqlite.sqlite {
+        return sqlite::run(&args.sqlite, args.picture.as_deref(), args.json);
+    }
     let (test, trace) = test_and_trace(args)?;
     let experiment = Experiment::run(test, &trace)?;
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&experiment)?);
+        output::json(&experiment)?;
     } else {
-        println!("{}", tables::words(&experiment));
+        output::text(&tables::words(&experiment))?;
     }
     if let Some(path) = &args.picture {
         pictures::save(path, &picture::draw(&experiment))?;

@@ -9,7 +9,7 @@ mod manager;
 mod ordering;
 
 use crate::data::{self, ZeroAd};
-use crate::picture;
+use crate::{output, picture};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -68,16 +68,16 @@ fn all_but_sizes(zero_ad: &ZeroAd, args: &Args) -> anyhow::Result<()> {
     let ordering = ordering::measure(zero_ad)?;
     let cache = cache::simulate(zero_ad)?;
     if !args.json {
-        println!("{}\n{}", ordering::words(&ordering), cache::words(&cache));
+        output::text(&format!("{}\n{}", ordering::words(&ordering), cache::words(&cache)))?;
     }
     let mut end_to_end = Vec::new();
     if let Some(folder) = &args.end_to_end {
         end_to_end = end_to_end::measure(zero_ad, folder, args)?;
     }
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&Figures { ordering, cache, end_to_end })?);
+        output::json(&Figures { ordering, cache, end_to_end })?;
     } else if !end_to_end.is_empty() {
-        println!("{}", end_to_end::words(&end_to_end, args));
+        output::text(&end_to_end::words(&end_to_end, args))?;
     }
     Ok(())
 }
@@ -90,15 +90,15 @@ fn cache_alone(zero_ad: &ZeroAd, args: &Args) -> anyhow::Result<()> {
         picture::save(path, &figure3::picture(&figure_3))?;
     }
     if !args.json {
-        println!("{}\n{}", cache::words(&cache), figure3::words(&figure_3));
+        output::text(&format!("{}\n{}", cache::words(&cache), figure3::words(&figure_3)))?;
     }
     let (files, operations) = if args.small { (300, 500) } else { (10_000, 20_000) };
     let scale = manager::Scale { files, operations, rounds: args.rounds.max(1) as usize };
     let manager = manager::measure(zero_ad, &scale)?;
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&CacheFigures { cache, figure_3, manager })?);
+        output::json(&CacheFigures { cache, figure_3, manager })?;
     } else {
-        println!("{}", manager::words(&manager));
+        output::text(&manager::words(&manager))?;
     }
     Ok(())
 }

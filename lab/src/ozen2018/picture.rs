@@ -6,7 +6,7 @@ use seekless::report::Drawing;
 use seekless::report::chart::{Axis, BarChart, Unit};
 
 /// Long names stand between short ones, so that all fit below the bars.
-const ORDER: [&str; 11] =
+pub(super) const ORDER: [&str; 11] =
     ["ARC", "CLOCKPRO", "R2", "SPATIAL", "2Q", "CLOCK", "LRU", "BRRIP", "CAR", "RRIP", "FAB"];
 
 pub(super) fn draw(experiment: &Experiment) -> Drawing {

@@ -1,0 +1,218 @@
+//! Tests 5 to 16 in shape: real SQLite over ten million rows, its page accesses captured by our recorder, his ten policies over
+//! caches of 2,000 and 10,000 pages, the ranks beside his. With `--further` what his last chapter asks: larger application caches,
+//! larger database pages, and a hash table in the B-tree's place.
+
+mod capture;
+mod further;
+mod hash;
+mod lines;
+mod picture;
+mod published;
+mod ranks;
+mod room;
+mod tests_5_to_16;
+mod tree;
+mod words;
+mod workload;
+
+use crate::{interrupt, output, picture as pictures, progress};
+use anyhow::{Context, Result, ensure};
+pub(crate) use capture::{PLAYER, play};
+use serde::Serialize;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use workload::Workload;
+
+/// Bytes of SQLite's cache unless it is told otherwise (`cache_size` −2000).
+const DEFAULT_CACHE_BYTES: u64 = 2000 * 1024;
+
+/// Options of tests 5 to 16.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct SqliteArgs {
+    /// Tests 5 to 16 in shape instead of test 3: SQLite under recorded selects and updates.
+    #[arg(long, conflicts_with_all = ["data", "trace"])]
+    pub(crate) sqlite: bool,
+    /// What he asks at the end instead: application caches, database pages, a hash table beside the B-tree.
+    #[arg(long, requires = "sqlite")]
+    further: bool,
+    /// Which of the tests.
+    #[arg(long, requires = "sqlite", value_name = "N", value_delimiter = ',', conflicts_with = "further",
+          value_parser = clap::value_parser!(u32).range(5..=16))]
+    tests: Vec<u32>,
+    /// Rows of the table.
+    #[arg(long, requires = "sqlite", default_value_t = 10_000_000, value_name = "N",
+          value_parser = clap::value_parser!(u64).range(2..=1 << 31))]
+    rows: u64,
+    /// Statements of each recording; his are five million.
+    #[arg(long, requires = "sqlite", default_value_t = 1_000_000, value_name = "N",
+          value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    statements: u64,
+    /// Of the workload.
+    #[arg(long, requires = "sqlite", default_value_t = 2018)]
+    seed: u64,
+    /// Where the database and the recordings are made; they are removed at the end [default: the system's temporary folder].
+    #[arg(long, requires = "sqlite", value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// A hundred thousand rows and caches a hundredth of his, to see that everything works.
+    #[arg(long, requires = "sqlite", conflicts_with_all = ["rows", "statements"])]
+    small: bool,
+}
+
+/// What is run, and what a small run scales down.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Setting {
+    rows: u64,
+    statements: u64,
+    seed: u64,
+    /// His caches are this many times as large.
+    scaled_down: u64,
+}
+
+/// The store that plays the workload.
+#[derive(Clone, Debug, clap::Args)]
+struct StoreArgs {
+    #[arg(long, value_enum)]
+    kind: Kind,
+    #[arg(long)]
+    path: PathBuf,
+    #[arg(long)]
+    page_bytes: u32,
+    #[arg(long, default_value = "default")]
+    application_cache: ApplicationCache,
+}
+
+/// Plays the workload on a store: what the lab records.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct LedgerArgs {
+    #[command(flatten)]
+    store: StoreArgs,
+    #[command(flatten)]
+    workload: Workload,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    #[value(name = "b-tree")]
+    #[serde(rename = "b-tree")]
+    BTree,
+    Hash,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::BTree => "B-tree (SQLite)",
+            Kind::Hash => "hash table",
+        }
+    }
+}
+
+/// Pages that the store itself keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ApplicationCache {
+    /// SQLite's own: 2000 KiB.
+    Default,
+    Pages(u64),
+}
+
+impl ApplicationCache {
+    fn pages(self, page_bytes: u32) -> u64 {
+        match self {
+            ApplicationCache::Default => DEFAULT_CACHE_BYTES / u64::from(page_bytes),
+            ApplicationCache::Pages(pages) => pages,
+        }
+    }
+}
+
+impl fmt::Display for ApplicationCache {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ApplicationCache::Default => write!(formatter, "default"),
+            ApplicationCache::Pages(pages) => write!(formatter, "{pages}"),
+        }
+    }
+}
+
+impl FromStr for ApplicationCache {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        Ok(if word == "default" { Self::Default } else { Self::Pages(word.parse()?) })
+    }
+}
+
+/// A test of his, and what he found: reads and writes of each policy.
+struct Test {
+    number: u32,
+    reads_percent: u64,
+    application_cache: bool,
+    pages: u64,
+    rows: [(u64, u64); 10],
+}
+
+pub(super) fn run(args: &SqliteArgs, picture: Option<&Path>, json: bool) -> Result<()> {
+    pictures::check(picture)?;
+    ensure!(picture.is_none() || !args.further, "--picture draws tests 5 to 16; --further has none");
+    let setting = args.setting();
+    let folder = room::make(args.dir.as_deref(), &setting)?;
+    let removal = interrupt::remove_when_interrupted(folder.path())?;
+    let measured = removal.unless_begun(measure(args, &setting, folder.path(), picture));
+    folder.close().context("cannot remove the temporary folder")?;
+    let measured = measured?;
+    match (json, &measured) {
+        (true, Measured::Tests(figures)) => output::json(figures),
+        (true, Measured::Further(figures)) => output::json(figures),
+        (false, Measured::Tests(figures)) => output::text(&words::tests(figures)),
+        (false, Measured::Further(figures)) => output::text(&words::further(figures)),
+    }
+}
+
+enum Measured {
+    Tests(tests_5_to_16::Figures),
+    Further(further::Figures),
+}
+
+fn measure(args: &SqliteArgs, setting: &Setting, folder: &Path, picture: Option<&Path>) -> Result<Measured> {
+    if args.further {
+        return Ok(Measured::Further(further::measure(setting, folder)?));
+    }
+    let figures = tests_5_to_16::measure(setting, &args.tests, folder)?;
+    if let Some(path) = picture {
+        picture::save(path, &figures)?;
+    }
+    Ok(Measured::Tests(figures))
+}
+
+impl SqliteArgs {
+    fn setting(&self) -> Setting {
+        let seed = self.seed;
+        if self.small {
+            return Setting { rows: 100_000, statements: 4000, seed, scaled_down: 100 };
+        }
+        Setting { rows: self.rows, statements: self.statements, seed, scaled_down: 1 }
+    }
+}
+
+impl Setting {
+    fn workload(&self, reads_percent: u64) -> Workload {
+        Workload { rows: self.rows, statements: self.statements, reads_percent, seed: self.seed }
+    }
+
+    /// Makes the store's file in `folder`, in the place of an older one.
+    fn make(&self, kind: Kind, page_bytes: u32, folder: &Path) -> Result<PathBuf> {
+        let path = folder.join("ledger");
+        if path.exists() {
+            std::fs::remove_file(&path)?;
+        }
+        let mut bar =
+            progress::bar(format!("making the {}, pages of {} KiB", kind.name(), page_bytes / 1024));
+        match kind {
+            Kind::BTree => tree::make(&path, page_bytes, self.rows, &mut bar),
+            Kind::Hash => hash::make(&path, page_bytes, self.rows, &mut bar),
+        }
+        .with_context(|| format!("cannot make {}", path.display()))?;
+        Ok(path.canonicalize()?)
+    }
+}

@@ -1,0 +1,82 @@
+//! The B-tree: SQLite itself, with his table. The rollback journal is kept in memory and nothing is synchronised: his collector
+//! lost the journal anyway (the file was gone when he looked for its sectors), and the database file is read and written the
+//! same.
+
+use super::workload::{MONEY, Store, Workload, address, name};
+use super::{ApplicationCache, StoreArgs};
+use anyhow::{Context, Result};
+use rusqlite::{Connection, OpenFlags, Statement, params};
+use std::path::Path;
+
+/// Makes the database. `progress` hears of rows.
+pub(super) fn make(
+    path: &Path,
+    page_bytes: u32,
+    rows: u64,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<()> {
+    let connection = Connection::open(path)?;
+    connection.execute_batch(&format!(
+        "PRAGMA page_size={page_bytes}; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-65536;
+         CREATE TABLE ledger(accountId INTEGER PRIMARY KEY, name TEXT, address TEXT, money INTEGER); BEGIN"
+    ))?;
+    let mut insert = connection.prepare("INSERT INTO ledger VALUES(?, ?, ?, ?)")?;
+    for account in 0..rows {
+        insert.execute(params![account as i64, name(account), address(account % 100_000), MONEY])?;
+        if account % 65_536 == 0 {
+            progress(account, rows);
+        }
+    }
+    Ok(connection.execute_batch("COMMIT")?)
+}
+
+/// Plays the workload.
+pub(super) fn play(store: &StoreArgs, workload: &Workload, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(&store.path, flags)
+        .with_context(|| format!("cannot open {}", store.path.display()))?;
+    connection.execute_batch("PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA mmap_size=0")?;
+    if let ApplicationCache::Pages(pages) = store.application_cache {
+        connection.execute_batch(&format!("PRAGMA cache_size={pages}"))?;
+    }
+    let mut ledger = Ledger {
+        select: connection.prepare("SELECT * FROM ledger WHERE accountId = ?")?,
+        add_money: connection.prepare("UPDATE ledger SET money = money + ? WHERE accountId = ?")?,
+        set_address: connection.prepare("UPDATE ledger SET address = ? WHERE accountId = ?")?,
+        connection: &connection,
+    };
+    workload.play(&mut ledger, progress)
+}
+
+struct Ledger<'a> {
+    connection: &'a Connection,
+    select: Statement<'a>,
+    add_money: Statement<'a>,
+    set_address: Statement<'a>,
+}
+
+impl Store for Ledger<'_> {
+    fn begin(&mut self) -> Result<()> {
+        Ok(self.connection.execute_batch("BEGIN")?)
+    }
+
+    fn select(&mut self, account: u64) -> Result<()> {
+        let row = |row: &rusqlite::Row<'_>| row.get::<_, String>(2);
+        self.select.query_row([account as i64], row).with_context(|| format!("select account {account}"))?;
+        Ok(())
+    }
+
+    fn add_money(&mut self, account: u64, amount: i64) -> Result<()> {
+        self.add_money.execute(params![amount, account as i64])?;
+        Ok(())
+    }
+
+    fn set_address(&mut self, account: u64, address: &str) -> Result<()> {
+        self.set_address.execute(params![address, account as i64])?;
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        Ok(self.connection.execute_batch("COMMIT")?)
+    }
+}

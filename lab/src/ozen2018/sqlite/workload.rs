@@ -1,0 +1,159 @@
+//! The statements of his script: batches of selects and updates of accounts drawn uniformly, seeded, for either store. His 90,
+//! 66 or 10 is the bound of a draw from 0 to 100 inclusive; seven tenths of the rest change money, the others an address. Every
+//! value keeps its width, so that an update stays in its place and one recording leaves the store as the next one expects it.
+
+use anyhow::Result;
+
+/// Statements between BEGIN and COMMIT.
+const BATCH: u64 = 10_000;
+/// What an account begins with: SQLite stores it in three bytes, and all that the updates can make of it.
+pub(super) const MONEY: i64 = 1_000_000;
+
+/// What is asked of the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::Args)]
+pub(crate) struct Workload {
+    #[arg(long)]
+    pub(super) rows: u64,
+    #[arg(long)]
+    pub(super) statements: u64,
+    #[arg(long)]
+    pub(super) reads_percent: u64,
+    #[arg(long)]
+    pub(super) seed: u64,
+}
+
+/// A table of accounts.
+pub(super) trait Store {
+    fn begin(&mut self) -> Result<()>;
+    /// Reads the row of the account.
+    fn select(&mut self, account: u64) -> Result<()>;
+    fn add_money(&mut self, account: u64, amount: i64) -> Result<()>;
+    fn set_address(&mut self, account: u64, address: &str) -> Result<()>;
+    fn commit(&mut self) -> Result<()>;
+}
+
+impl Workload {
+    /// Runs all statements. `progress` hears of them.
+    pub(super) fn play(&self, store: &mut dyn Store, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+        let mut random = Random(self.seed);
+        let money_below = self.reads_percent + (100 - self.reads_percent) * 7 / 10;
+        for number in 0..self.statements {
+            if number % BATCH == 0 {
+                store.begin()?;
+            }
+            let kind = random.below(101);
+            let account = random.between(1, self.rows);
+            if kind < self.reads_percent {
+                store.select(account)?;
+            } else if kind < money_below {
+                store.add_money(account, random.between(0, 3) as i64 - 1)?;
+            } else {
+                store.set_address(account, &address(random.below(100_000)))?;
+            }
+            if (number + 1) % BATCH == 0 || number + 1 == self.statements {
+                store.commit()?;
+                progress(number + 1, self.statements);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The account's holder, 18 bytes.
+pub(super) fn name(account: u64) -> String {
+    format!("account {account:010}")
+}
+
+/// 28 bytes.
+pub(super) fn address(house: u64) -> String {
+    format!("{house:05} Long Street, Longville")
+}
+
+/// SplitMix64 (Steele and others, 2014).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix(self.0)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        (u128::from(self.next()) * u128::from(end) >> 64) as u64
+    }
+
+    /// From `start` up to and without `end`.
+    fn between(&mut self, start: u64, end: u64) -> u64 {
+        start + self.below(end - start)
+    }
+}
+
+/// Scatters the bits of a number; different numbers stay different.
+pub(super) fn mix(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default, PartialEq, Eq, Debug)]
+    struct Counts {
+        selects: u64,
+        money: u64,
+        addresses: u64,
+        batches: u64,
+        sum: u64,
+    }
+
+    impl Store for Counts {
+        fn begin(&mut self) -> Result<()> {
+            self.batches += 1;
+            Ok(())
+        }
+        fn select(&mut self, account: u64) -> Result<()> {
+            self.selects += 1;
+            self.sum += account;
+            Ok(())
+        }
+        fn add_money(&mut self, account: u64, amount: i64) -> Result<()> {
+            assert!((-1..=1).contains(&amount) && (1..500).contains(&account));
+            self.money += 1;
+            Ok(())
+        }
+        fn set_address(&mut self, _: u64, address: &str) -> Result<()> {
+            assert_eq!(address.len(), 28);
+            self.addresses += 1;
+            Ok(())
+        }
+        fn commit(&mut self) -> Result<()> {
+            self.batches -= 1;
+            Ok(())
+        }
+    }
+
+    fn played(seed: u64, reads_percent: u64) -> Counts {
+        let mut counts = Counts::default();
+        let workload = Workload { rows: 500, statements: 25_000, reads_percent, seed };
+        workload.play(&mut counts, &mut |_, _| ()).unwrap();
+        counts
+    }
+
+    #[test]
+    fn the_mix_is_his() {
+        let counts = played(1, 66);
+        let share = |part: u64| part as f64 / 25_000.0;
+        assert!((share(counts.selects) - 66.0 / 101.0).abs() < 0.01);
+        assert!((share(counts.money) - 23.0 / 101.0).abs() < 0.01);
+        assert!((share(counts.addresses) - 12.0 / 101.0).abs() < 0.01);
+        assert_eq!(counts.batches, 0, "each is committed");
+    }
+
+    #[test]
+    fn the_seed_decides() {
+        assert_eq!(played(7, 90), played(7, 90));
+        assert_ne!(played(7, 90), played(8, 90));
+    }
+}
