@@ -2,14 +2,19 @@
 //!
 //! Each module wraps one facility of the kernel: [`residency`] asks what of a file is in the page cache and throws it out,
 //! [`direct`] opens a file past the page cache and asks for the alignment that this needs; [`extents`] says where a
-//! file lies on its device and where it has holes; [`map`] maps one for reading;
+//! file lies on its device and where it has holes; [`map`] and [`guarded`] map one for reading;
+//! [`reads`] reads with or without the page cache;
 //! [`seccomp`], [`tracee`] and [`signals`] are what a recorder of programs stands on. Nothing here knows a trace or a
 //! policy, and every `unsafe` stands with its `SAFETY` line.
 
+pub mod ctype;
 pub mod direct;
 pub mod extents;
+pub mod guarded;
 mod inherited;
+pub mod locale;
 pub mod map;
+pub mod reads;
 pub mod residency;
 pub mod seccomp;
 mod seekable;

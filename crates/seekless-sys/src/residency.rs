@@ -1,6 +1,12 @@
 //! How much of a file is in the page cache, and throwing it out: cachestat(2) (Linux 6.5), else mincore(2).
 //! Both answer *unknown* rather than guess, and neither moves data into the cache.
 
+mod touch;
+mod windows;
+
+pub use touch::sampled;
+pub use windows::{Window, windows};
+
 use std::io;
 use std::num::NonZeroUsize;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -8,6 +14,9 @@ use std::ptr;
 
 /// The number of cachestat(2) on every architecture but Alpha.
 const SYS_CACHESTAT: libc::c_long = 451;
+/// Its refusals, upon which mincore is asked, if it is honest here. EPERM: a file that we neither own nor may write to (Linux
+/// 6.14), or a sandbox; EOPNOTSUPP: hugetlbfs.
+const SYS_CACHESTAT_REFUSED: [i32; 3] = [libc::ENOSYS, libc::EPERM, libc::EOPNOTSUPP];
 /// What one mapping of the fallback covers: a vector of 64 Ki bytes answers for it.
 const WINDOW_BYTES: u64 = 256 << 20;
 
@@ -17,14 +26,20 @@ struct CachestatRange {
     length: u64,
 }
 
+/// What cachestat(2) counts, in pages.
 #[repr(C)]
-#[derive(Default)]
-struct Cachestat {
-    cached: u64,
-    dirty: u64,
-    writeback: u64,
-    evicted: u64,
-    recently_evicted: u64,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pages {
+    /// In the page cache, also those still being read.
+    pub cached: u64,
+    /// Not yet written back.
+    pub dirty: u64,
+    /// Being written back.
+    pub writeback: u64,
+    /// Were there and have been pushed out, as far as the kernel remembers.
+    pub evicted: u64,
+    /// Pushed out so recently that a larger cache would have kept them: the cache is full.
+    pub recently_evicted: u64,
 }
 
 /// How many bytes of the file are in the page cache, whole pages cut at the file's end; `None` when the kernel cannot or
@@ -34,13 +49,12 @@ struct Cachestat {
 /// When the descriptor is not an open regular file or device, or memory for the fallback is short.
 pub fn resident_bytes(file: BorrowedFd<'_>) -> io::Result<Option<u64>> {
     let file_bytes = rustix::fs::fstat(file)?.st_size.unsigned_abs();
-    match cached_pages(file) {
-        Ok(pages) => Ok(Some((pages * page_bytes()).min(file_bytes))),
-        Err(error) => match error.raw_os_error() {
-            // EPERM: Linux 6.14 and some sandboxes; EOPNOTSUPP: hugetlbfs.
-            Some(libc::ENOSYS | libc::EPERM | libc::EOPNOTSUPP) => resident_by_mincore(file, file_bytes),
-            _ => Err(error),
-        },
+    match count(file, 0, 0) {
+        Ok(pages) => Ok(Some((pages.cached * page_bytes()).min(file_bytes))),
+        Err(error) if SYS_CACHESTAT_REFUSED.contains(&error.raw_os_error().unwrap_or(0)) => {
+            resident_by_mincore(file, file_bytes)
+        }
+        Err(error) => Err(error),
     }
 }
 
@@ -77,15 +91,18 @@ fn page_bytes() -> u64 {
     rustix::param::page_size() as u64
 }
 
-fn cached_pages(file: BorrowedFd<'_>) -> io::Result<u64> {
-    // A length of 0 means up to the end of the file.
-    let range = CachestatRange { offset: 0, length: 0 };
-    let mut answer = Cachestat::default();
+/// Asks cachestat(2) about `bytes` at `offset`; 0 bytes mean up to the end of the file. Nothing is read.
+///
+/// # Errors
+/// What the kernel says: ENOSYS before Linux 6.5, EPERM on a file that is neither ours nor writable to us (Linux 6.14).
+pub fn count(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> io::Result<Pages> {
+    let range = CachestatRange { offset, length: bytes };
+    let mut answer = Pages::default();
     // SAFETY: both pointers are to live structures of the kernel's layout, and the kernel writes only to the second.
     let result = unsafe {
         libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut answer, 0 as libc::c_uint)
     };
-    if result == 0 { Ok(answer.cached) } else { Err(io::Error::last_os_error()) }
+    if result == 0 { Ok(answer) } else { Err(io::Error::last_os_error()) }
 }
 
 fn resident_by_mincore(file: BorrowedFd<'_>, file_bytes: u64) -> io::Result<Option<u64>> {
@@ -96,7 +113,8 @@ fn resident_by_mincore(file: BorrowedFd<'_>, file_bytes: u64) -> io::Result<Opti
     let mut offset = 0;
     while offset < file_bytes {
         let length = WINDOW_BYTES.min(file_bytes - offset);
-        let Some(pages) = resident_pages_of_window(file, offset, length)? else { return Ok(None) };
+        let Some(pages) = resident_pages(file, offset, length)? else { return Ok(None) };
+        let pages = pages.iter().filter(|page| **page & 1 == 1).count() as u64;
         resident += (pages * page_bytes()).min(length);
         offset += length;
     }
@@ -114,9 +132,10 @@ fn mincore_is_honest(file: BorrowedFd<'_>) -> io::Result<bool> {
     Ok(accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok())
 }
 
-/// Maps `length` bytes (not 0) at `offset` and counts their resident pages; `None` where the file cannot be mapped.
-fn resident_pages_of_window(file: BorrowedFd<'_>, offset: u64, length: u64) -> io::Result<Option<u64>> {
-    let Some(length) = usize::try_from(length).ok().and_then(NonZeroUsize::new) else { return Ok(Some(0)) };
+/// Maps `length` bytes at `offset` and asks mincore: a byte a page, whose lowest bit says that it is resident; `None` where the
+/// file cannot be mapped.
+fn resident_pages(file: BorrowedFd<'_>, offset: u64, length: u64) -> io::Result<Option<Vec<u8>>> {
+    let Some(length) = usize::try_from(length).ok().and_then(NonZeroUsize::new) else { return Ok(None) };
     let offset = offset.try_into().map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
     // SAFETY: a fresh mapping at an address of the kernel's choice; it is never read through.
     let address = unsafe {
@@ -139,7 +158,7 @@ fn resident_pages_of_window(file: BorrowedFd<'_>, offset: u64, length: u64) -> i
     // SAFETY: exactly the mapping made above, to which no reference was formed.
     unsafe { libc::munmap(address, length.get()) };
     outcome?;
-    Ok(Some(pages.iter().filter(|page| **page & 1 == 1).count() as u64))
+    Ok(Some(pages))
 }
 
 #[cfg(test)]
@@ -165,8 +184,11 @@ mod tests {
     #[test]
     fn mincore_agrees_with_cachestat_and_an_empty_file_has_nothing() {
         let file = written(1 << 20);
-        if let Ok(pages) = cached_pages(file.as_fd()) {
-            assert_eq!(resident_by_mincore(file.as_fd(), 1 << 20).unwrap(), Some(pages * page_bytes()));
+        if let Ok(pages) = count(file.as_fd(), 0, 0) {
+            assert_eq!(
+                resident_by_mincore(file.as_fd(), 1 << 20).unwrap(),
+                Some(pages.cached * page_bytes())
+            );
         }
         let empty = tempfile::tempfile().unwrap();
         assert!(matches!(resident_bytes(empty.as_fd()).unwrap(), None | Some(0)));

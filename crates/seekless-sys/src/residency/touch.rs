@@ -1,0 +1,78 @@
+//! What is in the page cache of a file that we may only read, where cachestat is refused and mincore lies: a byte in every so many
+//! is touched through a mapping, and the thread's major faults tell which of them had to be fetched.
+
+use super::windows::{Window, push};
+use crate::guarded::GuardedMap;
+use std::fs::File;
+use std::io;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+/// What one mapping covers.
+const MAP_BYTES: u64 = 256 << 20;
+
+/// Samples `range`, one page in every `spacing` bytes (at least a page): each window is as its sample is, and none is exact.
+/// **This reads** 4 KiB a sample that is not cached: ask only for what will be read anyway. `None` where it cannot be mapped.
+///
+/// # Errors
+/// When the system refuses to count faults.
+pub fn sampled(file: &File, range: Range<u64>, spacing: u64) -> io::Result<Option<Vec<Window>>> {
+    let page = super::page_bytes();
+    let spacing = (spacing / page).max(1) * page;
+    let mut windows = Vec::new();
+    let mut start = range.start;
+    while start < range.end {
+        let aligned = start / page * page;
+        let end = (aligned + MAP_BYTES).min(range.end);
+        let Ok(bytes) = usize::try_from(end - aligned) else { return Ok(None) };
+        let Some(map) = GuardedMap::new(file, aligned, bytes) else { return Ok(None) };
+        while start < end {
+            let next = (start / spacing * spacing + spacing).min(end);
+            let before = major_faults()?;
+            map.touch(((start + (next - start) / 2) - aligned) as usize);
+            let resident = major_faults()? == before;
+            push(&mut windows, Window { range: start..next, resident, exact: false });
+            start = next;
+        }
+        if map.is_lost() {
+            return Ok(None); // cut short meanwhile: a page of zeros is no major fault
+        }
+    }
+    Ok(Some(windows))
+}
+
+fn major_faults() -> io::Result<i64> {
+    let mut usage = MaybeUninit::<libc::rusage>::uninit();
+    // SAFETY: the kernel fills the structure where the call succeeds.
+    let asked = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
+    if asked != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: filled, as the call succeeded.
+    Ok(unsafe { usage.assume_init() }.ru_majflt)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn what_was_dropped_is_not_called_resident() {
+        let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        file.write_all(&vec![1; 8 << 20]).unwrap();
+        file.sync_data().unwrap();
+        let all = sampled(&file, 0..8 << 20, 1 << 20).unwrap().unwrap();
+        assert_eq!(all, [Window { range: 0..8 << 20, resident: true, exact: false }]);
+        crate::residency::drop_cached(file.as_fd()).unwrap();
+        if crate::residency::resident_bytes(file.as_fd()).unwrap() != Some(0) {
+            eprintln!("skipped: the file stays in the page cache");
+            return;
+        }
+        let none = sampled(&file, 0..8 << 20, 1 << 20).unwrap().unwrap();
+        assert_eq!(none, [Window { range: 0..8 << 20, resident: false, exact: false }]);
+        let read = crate::residency::resident_bytes(file.as_fd()).unwrap();
+        assert!(read.is_none_or(|bytes| bytes <= 8 * (64 << 10)), "a sample reads little more than its page");
+    }
+}

@@ -1,0 +1,207 @@
+//! Which ranges of a file are in the page cache: cachestat(2) over the whole file first, then by windows, of which only the
+//! mixed ones are halved. Measured (`latency.md`, section 3): halving from the whole file on rescans it at every level.
+
+use super::{Pages, SYS_CACHESTAT_REFUSED, count, mincore_is_honest, page_bytes, resident_pages};
+use std::io;
+use std::ops::Range;
+use std::os::fd::BorrowedFd;
+
+/// The window at which halving starts.
+const WINDOW_BYTES: u64 = 256 << 10;
+/// A range is first asked in about so many windows; only the mixed ones are then asked by [`WINDOW_BYTES`].
+const WINDOWS_MAX: u64 = 4096;
+
+/// A maximal range whose pages are all in the page cache, or all not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Which bytes, whole pages but for the ends asked for.
+    pub range: Range<u64>,
+    /// Whether they are in the page cache.
+    pub resident: bool,
+    /// Whether each page is so; else only most of them, because the grain was reached.
+    pub exact: bool,
+}
+
+/// Which parts of `range` are in the page cache, in order and without gaps; `None` when the kernel cannot or will not say.
+/// Mixed windows are halved down to `grain` bytes (at least a page), where the majority decides. Nothing is read.
+///
+/// # Errors
+/// When the descriptor is of no file that has pages.
+pub fn windows(file: BorrowedFd<'_>, range: Range<u64>, grain: u64) -> io::Result<Option<Vec<Window>>> {
+    let mut asked = Asked { file, grain: grain.max(page_bytes()), end: range.end, windows: Vec::new() };
+    if range.is_empty() {
+        return Ok(Some(asked.windows));
+    }
+    match asked.coarse(range.clone()) {
+        Ok(()) => Ok(Some(asked.windows)),
+        Err(error) if SYS_CACHESTAT_REFUSED.contains(&error.raw_os_error().unwrap_or(0)) => {
+            by_mincore(file, range)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+struct Asked<'a> {
+    file: BorrowedFd<'a>,
+    grain: u64,
+    end: u64,
+    windows: Vec<Window>,
+}
+
+impl Asked<'_> {
+    /// The whole, else by windows large enough to be few.
+    fn coarse(&mut self, range: Range<u64>) -> io::Result<()> {
+        let step = ((range.end - range.start) / WINDOWS_MAX).next_power_of_two().max(WINDOW_BYTES);
+        self.split(range, step, &mut |asked, window| {
+            asked.split(window, WINDOW_BYTES, &mut |asked, window| asked.halve(window))
+        })
+    }
+
+    /// Asks the range as one; where it is mixed, hands its parts of `step` bytes (aligned) to `next`, or itself if it is one part.
+    fn split(
+        &mut self,
+        range: Range<u64>,
+        step: u64,
+        next: &mut dyn FnMut(&mut Self, Range<u64>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if range.end - range.start <= step {
+            return next(self, range);
+        }
+        if self.settled(&range)? {
+            return Ok(());
+        }
+        let mut start = range.start;
+        while start < range.end {
+            let end = ((start / step + 1) * step).min(range.end);
+            next(self, start..end)?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    fn halve(&mut self, range: Range<u64>) -> io::Result<()> {
+        let pages = count(self.file, range.start, range.end - range.start)?;
+        let all = pages_of(&range);
+        if pages.cached == 0 || pages.cached >= all {
+            self.push(range, pages.cached > 0, true);
+            return Ok(());
+        }
+        if range.end - range.start <= self.grain {
+            self.push(range, 2 * pages.cached > all, false);
+            return Ok(());
+        }
+        let page = page_bytes();
+        let middle = (range.start / page + all / 2) * page;
+        self.halve(range.start..middle)?;
+        self.halve(middle..range.end)
+    }
+
+    /// Whether the range is all of one kind, and then notes it.
+    fn settled(&mut self, range: &Range<u64>) -> io::Result<bool> {
+        let Pages { cached, .. } = count(self.file, range.start, range.end - range.start)?;
+        let one_kind = cached == 0 || cached >= pages_of(range);
+        if one_kind {
+            self.push(range.clone(), cached > 0, true);
+        }
+        Ok(one_kind)
+    }
+
+    fn push(&mut self, range: Range<u64>, resident: bool, exact: bool) {
+        push(&mut self.windows, Window { range: range.start..range.end.min(self.end), resident, exact });
+    }
+}
+
+fn pages_of(range: &Range<u64>) -> u64 {
+    let page = page_bytes();
+    range.end.div_ceil(page) - range.start / page
+}
+
+/// Appends, as one with its neighbour where they are alike.
+pub(super) fn push(windows: &mut Vec<Window>, window: Window) {
+    match windows.last_mut() {
+        Some(last) if last.resident == window.resident && last.exact == window.exact => {
+            last.range.end = window.range.end;
+        }
+        _ => windows.push(window),
+    }
+}
+
+fn by_mincore(file: BorrowedFd<'_>, range: Range<u64>) -> io::Result<Option<Vec<Window>>> {
+    if !mincore_is_honest(file)? {
+        return Ok(None);
+    }
+    let page = page_bytes();
+    let mut windows = Vec::new();
+    let mut start = range.start / page * page;
+    while start < range.end {
+        let length = super::WINDOW_BYTES.min(range.end - start);
+        let Some(states) = resident_pages(file, start, length)? else { return Ok(None) };
+        for (number, state) in states.into_iter().enumerate() {
+            let from = (start + number as u64 * page).max(range.start);
+            let to = (start + (number as u64 + 1) * page).min(range.end);
+            push(&mut windows, Window { range: from..to, resident: state & 1 == 1, exact: true });
+        }
+        start += length;
+    }
+    Ok(Some(windows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+    use std::io::Write;
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::FileExt;
+
+    const MIB: u64 = 1 << 20;
+
+    /// A file of which only the named pages are cached; `None` where that cannot be arranged.
+    fn with_pages(pages: u64, cached: impl Fn(u64) -> bool) -> Option<File> {
+        let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        file.write_all(&vec![1; (pages * 4096) as usize]).unwrap();
+        file.sync_data().unwrap();
+        crate::residency::drop_cached(file.as_fd()).unwrap();
+        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random).unwrap();
+        if count(file.as_fd(), 0, 0).map_or(1, |pages| pages.cached) > 0 {
+            eprintln!("skipped: no cachestat, or the file stays in the page cache");
+            return None;
+        }
+        for page in (0..pages).filter(|&page| cached(page)) {
+            file.read_at(&mut [0], page * 4096).unwrap();
+        }
+        Some(file)
+    }
+
+    #[test]
+    fn pages_are_told_apart_one_by_one() {
+        let wanted = |page: u64| page % 7 == 3 || (100..300).contains(&page);
+        let Some(file) = with_pages(700, wanted) else { return };
+        let windows = windows(file.as_fd(), 0..700 * 4096 - 5, 4096).unwrap().unwrap();
+        assert_eq!(windows.iter().map(|window| window.range.start).next(), Some(0));
+        assert_eq!(windows.last().unwrap().range.end, 700 * 4096 - 5);
+        for window in &windows {
+            assert!(window.exact);
+            let pages = window.range.start / 4096..window.range.end.div_ceil(4096);
+            assert!(pages.clone().all(|page| wanted(page) == window.resident), "{window:?}");
+        }
+        assert!(windows.windows(2).all(|pair| pair[0].range.end == pair[1].range.start));
+        let by_mincore = by_mincore(file.as_fd(), 0..700 * 4096 - 5).unwrap().unwrap();
+        assert_eq!(windows, by_mincore);
+    }
+
+    #[test]
+    fn a_coarse_grain_says_that_it_is() {
+        let Some(file) = with_pages(512, |page| page % 3 == 0) else { return };
+        let windows = windows(file.as_fd(), 0..2 * MIB, 64 << 10).unwrap().unwrap();
+        assert_eq!(windows, [Window { range: 0..2 * MIB, resident: false, exact: false }]);
+    }
+
+    #[test]
+    fn a_large_sparse_file_is_one_window() {
+        let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        file.set_len(1 << 40).unwrap();
+        let windows = windows(file.as_fd(), 0..1 << 40, 4096).unwrap();
+        assert!(windows.is_none_or(|windows| windows.len() == 1 && !windows[0].resident));
+    }
+}
