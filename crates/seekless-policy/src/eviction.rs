@@ -12,7 +12,6 @@ mod clock2q_plus;
 mod clock_pro;
 mod fab;
 mod fifo;
-mod frequency;
 mod fwf;
 mod gds;
 mod gdsf;

@@ -1,4 +1,5 @@
-//! A binary min-heap that knows where each id is, so that one can be removed or raised in O(log n).
+//! A min-heap that knows where each id is, so that one can be removed or raised in O(log n). Four children a node: half as
+//! deep as with two, and siblings lie side by side.
 //!
 //! Keys may also be raised *lazily* by the owner: it keeps the true key and settles the root when it matters
 //! ([`IndexedHeap::settle_root`]); see Landlord, whose hits become O(1) that way.
@@ -6,6 +7,8 @@
 use crate::eviction::Id;
 
 const ABSENT: u32 = u32::MAX;
+/// Children of a node.
+const CHILDREN: usize = 4;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry<K> {
@@ -66,9 +69,12 @@ impl<K: Ord + Copy> IndexedHeap<K> {
         self.entries.first().map(|entry| (entry.key, entry.id))
     }
 
-    /// Adds an id that is no member.
+    /// Adds an id that is no member. Grows by half, not by as much again, for the sake of memory.
     pub fn push(&mut self, id: Id, key: K) {
         debug_assert!(!self.contains(id), "id {id} is in the heap already");
+        if self.entries.len() == self.entries.capacity() {
+            self.entries.reserve_exact(self.entries.len() / 2 + CHILDREN);
+        }
         self.entries.push(Entry { key, id });
         self.sift_up(self.entries.len() - 1);
     }
@@ -87,6 +93,14 @@ impl<K: Ord + Copy> IndexedHeap<K> {
             self.sift_up(at);
         }
         true
+    }
+
+    /// Gives member `id` another key.
+    pub fn change(&mut self, id: Id, key: K) {
+        let at = self.positions[id as usize] as usize;
+        let rises = self.entries[at].key <= key;
+        self.entries[at].key = key;
+        if rises { self.sift_down(at) } else { self.sift_up(at) }
     }
 
     /// Raises the key of member `id`, and sifts it down to its place.
@@ -118,7 +132,7 @@ impl<K: Ord + Copy> IndexedHeap<K> {
     fn sift_up(&mut self, mut at: usize) {
         let moving = self.entries[at];
         while at > 0 {
-            let parent = (at - 1) / 2;
+            let parent = (at - 1) / CHILDREN;
             if self.entries[parent].key <= moving.key {
                 break;
             }
@@ -142,12 +156,11 @@ impl<K: Ord + Copy> IndexedHeap<K> {
 
     #[inline]
     fn lesser_child(&self, at: usize) -> Option<usize> {
-        let (left, right) = (2 * at + 1, 2 * at + 2);
-        if right < self.entries.len() {
-            let right_is_less = self.entries[right].key < self.entries[left].key;
-            return Some(if right_is_less { right } else { left });
-        }
-        (left < self.entries.len()).then_some(left)
+        let first = CHILDREN * at + 1;
+        let end = (first + CHILDREN).min(self.entries.len());
+        (first..end).reduce(|least, child| {
+            if self.entries[child].key < self.entries[least].key { child } else { least }
+        })
     }
 
     #[inline]
@@ -174,6 +187,10 @@ mod tests {
                 match (what, heap.contains(id)) {
                     (0, _) => prop_assert_eq!(heap.remove(id), model.remove(&id).is_some()),
                     (_, false) => { heap.push(id, key); model.insert(id, key); }
+                    (2, true) => {
+                        heap.change(id, key);
+                        model.insert(id, key);
+                    }
                     (_, true) => {
                         let raised = key.max(model[&id]);
                         heap.raise(id, raised);

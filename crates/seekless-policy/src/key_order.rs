@@ -23,6 +23,8 @@ pub struct KeyOrder {
     keys: Vec<u64>,
     /// Sorted runs, none empty, each before the next.
     runs: Vec<Vec<Entry>>,
+    /// The first of each run, side by side for the search.
+    firsts: Vec<Entry>,
 }
 
 impl KeyOrder {
@@ -100,10 +102,17 @@ impl KeyOrder {
         }
         match self.runs.get_mut(run) {
             Some(entries) => entries.insert(at, entry),
-            None => self.runs.push(vec![entry]),
+            None => {
+                self.runs.push(vec![entry]);
+                self.firsts.push(entry);
+            }
+        }
+        if at == 0 {
+            self.firsts[run] = entry;
         }
         if self.runs[run].len() == RUN_MAX {
             let upper = self.runs[run].split_off(RUN_MAX / 2);
+            self.firsts.insert(run + 1, upper[0]);
             self.runs.insert(run + 1, upper);
         }
     }
@@ -116,15 +125,47 @@ impl KeyOrder {
         self.links.unlink(id);
         let (run, at) = self.position(Entry { key: self.key(id), id });
         self.runs[run].remove(at);
-        if self.runs[run].is_empty() {
-            self.runs.remove(run);
-        }
+        self.mend(run);
         true
+    }
+
+    /// Removes the members whose keys are at least `from` and at most `to`, in ascending order; `removed` hears of each.
+    pub fn remove_range(&mut self, from: u64, to: u64, mut removed: impl FnMut(Id)) {
+        let (run, mut at) = self.position(Entry { key: from, id: 0 });
+        let mut run = run;
+        while let Some(entries) = self.runs.get_mut(run) {
+            let end = at + entries[at..].partition_point(|entry| entry.key <= to);
+            let is_last = end < entries.len();
+            for entry in entries.drain(at..end) {
+                self.links.unlink(entry.id);
+                removed(entry.id);
+            }
+            run += usize::from(!self.mend(run));
+            at = 0;
+            if is_last {
+                return;
+            }
+        }
+    }
+
+    /// After a removal from a run: true if none is left of it, and the next has taken its place.
+    fn mend(&mut self, run: usize) -> bool {
+        match self.runs[run].first() {
+            Some(&first) => {
+                self.firsts[run] = first;
+                false
+            }
+            None => {
+                self.runs.remove(run);
+                self.firsts.remove(run);
+                true
+            }
+        }
     }
 
     /// Run and place in it where `entry` is or belongs. The last run also takes what is beyond it.
     fn position(&self, entry: Entry) -> (usize, usize) {
-        let after = self.runs.partition_point(|run| run[0] <= entry);
+        let after = self.firsts.partition_point(|first| *first <= entry);
         let run = after.saturating_sub(1);
         let at = self.runs.get(run).map_or(0, |entries| entries.partition_point(|other| *other < entry));
         (run, at)
@@ -153,6 +194,14 @@ mod tests {
             for (what, id, key) in steps {
                 match (what, order.contains(id)) {
                     (0, true) => { order.remove(id); model.remove(&(order.key(id), id)); }
+                    (1, true) if id % 8 == 0 => {
+                        let to = key + u64::from(id % 64);
+                        let mut removed = Vec::new();
+                        order.remove_range(key, to, |id| removed.push(id));
+                        let wanted: Vec<_> = model.range((key, 0)..(to + 1, 0)).copied().collect();
+                        prop_assert!(removed.iter().eq(wanted.iter().map(|(_, id)| id)));
+                        wanted.iter().for_each(|entry| { model.remove(entry); });
+                    }
                     (_, true) => {}
                     (_, false) => { order.insert(id, key); model.insert((key, id)); }
                 }

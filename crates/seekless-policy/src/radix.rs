@@ -1,29 +1,54 @@
-//! A monotone priority queue: what is taken out never gets less, so ids lie in buckets by the highest bit in which their key
-//! differs from what was taken last, and no keys are compared on the way in.
+//! A monotone priority queue: what is taken out never gets less, so ids lie in buckets by the highest digit in which their
+//! number differs from the reference, and no keys are compared on the way in.
 //!
-//! A radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, "Faster algorithms for the shortest path problem", 1990) that keeps no
-//! keys: the owner knows them, and may raise them at any time without telling. The queue hears of it when it meets the id.
+//! A radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, "Faster algorithms for the shortest path problem", 1990) with digits of
+//! four bits that keeps no keys: the owner knows them, and may raise them at any time without telling. The queue hears of it
+//! when it meets the id.
 
 use crate::eviction::Id;
+use std::collections::VecDeque;
 
 /// A number and its tie-breaker.
 pub type Key = (u128, u64);
 
-/// Bits of a key, and one level for a key equal to the reference.
-const LEVELS: usize = 128 + 64 + 1;
-/// Buckets of at most so many ids are searched, larger ones are spread over the levels below.
-const SEARCH_MAX: usize = 4;
+const DIGIT_BITS: u32 = 4;
+const DIGITS: usize = 1 << DIGIT_BITS;
+/// A bucket for each value of each digit of the number.
+const BUCKETS: usize = 128 / DIGIT_BITS as usize * DIGITS;
+/// Buckets of at most so many ids are searched, larger ones are spread over the digits below.
+const SEARCH_MAX: usize = 8;
 /// A bucket that held more gives its memory back when it is spread.
 const KEEP_MAX: usize = 1024;
 
-/// Ids by keys that the owner knows. 4 to 8 bytes an id in it.
+/// An id whose number is the reference; two halves of its tie-breaker keep it at 12 bytes.
+#[derive(Clone, Copy, Debug)]
+struct Equal {
+    tie: [u32; 2],
+    id: Id,
+}
+
+impl Equal {
+    #[inline]
+    fn new(tie: u64, id: Id) -> Self {
+        Self { tie: [(tie >> 32) as u32, tie as u32], id }
+    }
+
+    #[inline]
+    fn tie(&self) -> u64 {
+        u64::from(self.tie[0]) << 32 | u64::from(self.tie[1])
+    }
+}
+
+/// Ids by keys that the owner knows. 4 to 8 bytes an id in it, 12 to 24 while its number is the least.
 #[derive(Clone, Debug)]
 pub struct RadixQueue {
     buckets: Vec<Vec<Id>>,
     /// Which buckets are not empty.
-    occupied: [u64; LEVELS.div_ceil(64)],
-    /// No key is less.
-    reference: Key,
+    occupied: [u64; BUCKETS.div_ceil(64)],
+    /// No number is less.
+    reference: u128,
+    /// What had the reference as its number when it was put here, by tie-breaker: the next to be taken out.
+    equal: VecDeque<Equal>,
     len: usize,
 }
 
@@ -38,9 +63,10 @@ impl RadixQueue {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            buckets: vec![Vec::new(); LEVELS],
-            occupied: [0; LEVELS.div_ceil(64)],
-            reference: (0, 0),
+            buckets: vec![Vec::new(); BUCKETS],
+            occupied: [0; BUCKETS.div_ceil(64)],
+            reference: 0,
+            equal: VecDeque::new(),
             len: 0,
         }
     }
@@ -60,29 +86,39 @@ impl RadixQueue {
     /// Adds an id whose key is not less than any that was taken out.
     #[inline]
     pub fn push(&mut self, id: Id, key: Key) {
-        debug_assert!(key >= self.reference, "{key:?} is less than {:?}", self.reference);
-        let level = self.level(key);
-        self.buckets[level].push(id);
-        self.occupied[level / 64] |= 1 << (level % 64);
+        debug_assert!(key.0 >= self.reference, "{key:?} is less than {:?}", self.reference);
         self.len += 1;
+        match self.bucket(key.0) {
+            Some(bucket) => self.put(bucket, id),
+            None => self.insert_equal(key.1, id),
+        }
     }
 
     /// Takes out the id with the least key, by `truth`, which gives no key for an id that is gone. Each entry moves down at
-    /// most once a bit: O(bits) amortised, in practice a few moves.
+    /// most once a digit: O(digits) amortised, in practice a few moves.
     pub fn pop(&mut self, truth: impl Fn(Id) -> Option<Key>) -> Option<(Key, Id)> {
-        while let Some(level) = self.lowest() {
-            if self.buckets[level].len() > SEARCH_MAX {
-                self.spread(level, &truth);
-            } else if let Some(found) = self.search(level, &truth) {
+        loop {
+            if let Some(first) = self.equal.pop_front() {
+                self.len -= 1;
+                match truth(first.id) {
+                    Some(key) if key == (self.reference, first.tie()) => return Some((key, first.id)),
+                    moved => moved.into_iter().for_each(|key| self.push(first.id, key)),
+                }
+                continue;
+            }
+            let bucket = self.lowest()?;
+            if self.buckets[bucket].len() > SEARCH_MAX {
+                self.spread(bucket, &truth);
+            } else if let Some(found) = self.search(bucket, &truth) {
                 return Some(found);
             }
         }
-        None
     }
 
     /// Drops the entries of ids that are gone, and all but one of each other id.
     pub fn tidy(&mut self, truth: impl Fn(Id) -> Option<Key>) {
         let mut ids: Vec<Id> = self.buckets.iter_mut().flat_map(std::mem::take).collect();
+        ids.extend(std::mem::take(&mut self.equal).iter().map(|equal| equal.id));
         ids.sort_unstable();
         ids.dedup();
         self.occupied = Default::default();
@@ -90,16 +126,35 @@ impl RadixQueue {
         ids.into_iter().filter_map(|id| Some((id, truth(id)?))).for_each(|(id, key)| self.push(id, key));
     }
 
-    /// One more than the highest bit in which `key` differs from the reference.
+    /// By the highest digit in which the number differs from the reference, and its value there; none if it does not.
     #[inline]
-    fn level(&self, key: Key) -> usize {
-        let high = key.0 ^ self.reference.0;
-        if high != 0 {
-            return 64 + (128 - high.leading_zeros()) as usize;
+    fn bucket(&self, number: u128) -> Option<usize> {
+        let differs = number ^ self.reference;
+        if differs == 0 {
+            return None;
         }
-        (64 - (key.1 ^ self.reference.1).leading_zeros()) as usize
+        let digit = (127 - differs.leading_zeros()) / DIGIT_BITS;
+        let value = (number >> (digit * DIGIT_BITS)) as usize % DIGITS;
+        Some(digit as usize * DIGITS + value)
     }
 
+    #[inline]
+    fn put(&mut self, bucket: usize, id: Id) {
+        self.buckets[bucket].push(id);
+        self.occupied[bucket / 64] |= 1 << (bucket % 64);
+    }
+
+    /// Mostly the latest comes last.
+    #[inline]
+    fn insert_equal(&mut self, tie: u64, id: Id) {
+        if self.equal.back().is_none_or(|last| last.tie() <= tie) {
+            return self.equal.push_back(Equal::new(tie, id));
+        }
+        let at = self.equal.partition_point(|other| other.tie() <= tie);
+        self.equal.insert(at, Equal::new(tie, id));
+    }
+
+    #[inline]
     fn lowest(&self) -> Option<usize> {
         let word = self.occupied.iter().position(|&word| word != 0)?;
         Some(64 * word + self.occupied[word].trailing_zeros() as usize)
@@ -107,53 +162,57 @@ impl RadixQueue {
 
     /// Takes the least out of a small bucket. Entries that are gone are dropped, and those whose key has risen since are
     /// moved; none if no other was there.
-    fn search(&mut self, level: usize, truth: impl Fn(Id) -> Option<Key>) -> Option<(Key, Id)> {
+    fn search(&mut self, bucket: usize, truth: impl Fn(Id) -> Option<Key>) -> Option<(Key, Id)> {
         let mut least: Option<(Key, usize)> = None;
         let mut at = 0;
-        while let Some(&id) = self.buckets[level].get(at) {
+        while let Some(&id) = self.buckets[bucket].get(at) {
             match truth(id) {
-                Some(key) if self.level(key) == level => {
+                Some(key) if self.bucket(key.0) == Some(bucket) => {
                     if least.is_none_or(|(other, _)| key < other) {
                         least = Some((key, at));
                     }
                     at += 1;
                 }
                 moved => {
-                    self.take(level, at);
+                    self.take(bucket, at);
                     moved.into_iter().for_each(|key| self.push(id, key));
                 }
             }
         }
-        least.map(|(key, at)| (key, self.take(level, at)))
+        least.map(|(key, at)| (key, self.take(bucket, at)))
     }
 
-    fn take(&mut self, level: usize, at: usize) -> Id {
-        let bucket = &mut self.buckets[level];
-        let id = bucket.swap_remove(at);
-        if bucket.is_empty() {
-            self.occupied[level / 64] &= !(1 << (level % 64));
+    fn take(&mut self, bucket: usize, at: usize) -> Id {
+        let entries = &mut self.buckets[bucket];
+        let id = entries.swap_remove(at);
+        if entries.is_empty() {
+            self.occupied[bucket / 64] &= !(1 << (bucket % 64));
         }
         self.len -= 1;
         id
     }
 
-    /// Makes the least key of the lowest bucket the reference and puts the bucket's entries where they belong then.
-    fn spread(&mut self, level: usize, truth: impl Fn(Id) -> Option<Key>) {
-        let mut entries = std::mem::take(&mut self.buckets[level]);
-        self.occupied[level / 64] &= !(1 << (level % 64));
+    /// Makes the least number of the lowest bucket the reference and puts the bucket's entries where they belong then.
+    fn spread(&mut self, bucket: usize, truth: impl Fn(Id) -> Option<Key>) {
+        let mut entries = std::mem::take(&mut self.buckets[bucket]);
+        self.occupied[bucket / 64] &= !(1 << (bucket % 64));
         self.len -= entries.len();
-        let least = entries.iter().filter_map(|&id| truth(id)).min();
-        // If all have risen to higher levels, something there may be less.
-        if let Some(least) = least.filter(|&least| self.level(least) == level) {
+        let least = entries.iter().filter_map(|&id| Some(truth(id)?.0)).min();
+        // If all have risen to higher buckets, something there may be less.
+        if let Some(least) = least.filter(|&least| self.bucket(least) == Some(bucket)) {
             self.reference = least;
         }
         for id in entries.drain(..) {
-            if let Some(key) = truth(id) {
-                self.push(id, key);
+            let Some(key) = truth(id) else { continue };
+            self.len += 1;
+            match self.bucket(key.0) {
+                Some(bucket) => self.put(bucket, id),
+                None => self.equal.push_back(Equal::new(key.1, id)),
             }
         }
-        if entries.capacity() <= KEEP_MAX && self.buckets[level].is_empty() {
-            self.buckets[level] = entries;
+        self.equal.make_contiguous().sort_by_key(Equal::tie);
+        if entries.capacity() <= KEEP_MAX && self.buckets[bucket].is_empty() {
+            self.buckets[bucket] = entries;
         }
     }
 }

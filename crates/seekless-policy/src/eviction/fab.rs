@@ -103,12 +103,14 @@ impl Fab {
 
     /// Tells the queue that a group's rank may have fallen.
     fn requeue(&mut self, group: u32) {
-        self.queue.remove(group);
-        if self.groups[group as usize].pages > 0 {
-            let rank = self.groups[group as usize].rank(self.block_pages, self.ozen);
-            self.queue.push(group, rank);
-        } else {
-            self.free.push(group);
+        let rank = self.groups[group as usize].rank(self.block_pages, self.ozen);
+        match (self.groups[group as usize].pages, self.queue.contains(group)) {
+            (0, _) => {
+                self.queue.remove(group);
+                self.free.push(group);
+            }
+            (_, true) => self.queue.change(group, rank),
+            (_, false) => self.queue.push(group, rank),
         }
     }
 
@@ -124,11 +126,10 @@ impl Fab {
         }
     }
 
-    /// The group of a page that is not resident: its neighbour's, or a new one.
-    fn find_group(&mut self, key: u64) -> u32 {
+    /// The group of a page that has just been put in order: its neighbour's, or a new one.
+    fn find_group(&mut self, id: Id, key: u64) -> u32 {
         let block = key / u64::from(self.block_pages);
-        let neighbour = self.order.at_or_after(block * u64::from(self.block_pages));
-        if let Some(neighbour) = neighbour {
+        for neighbour in [self.order.before(id), self.order.after(id)].into_iter().flatten() {
             let group = self.group_of[neighbour as usize];
             if self.groups[group as usize].block == block {
                 return group;
@@ -144,8 +145,8 @@ impl Fab {
     }
 
     fn load(&mut self, request: &Request) {
-        let group = self.find_group(request.key);
         self.order.insert(request.id, request.key);
+        let group = self.find_group(request.id, request.key);
         self.group_of[request.id as usize] = group;
         let members = &mut self.groups[group as usize];
         members.pages += 1;
@@ -205,18 +206,16 @@ impl Eviction for Fab {
         let Some((_, group)) = self.queue.settle_root(rank) else { return false };
         self.queue.remove(group);
         self.free.push(group);
-        let Group { block, pages, .. } = self.groups[group as usize];
-        let mut next = self.order.at_or_after(block * u64::from(block_pages));
-        for _ in 0..pages {
-            let Some(page) = next else { break };
-            next = self.order.after(page);
-            self.order.remove(page);
-            self.group_of[page as usize] = NOWHERE;
-            self.dirty[page as usize] = false;
-            self.used -= 1;
+        let first = self.groups[group as usize].block * u64::from(block_pages);
+        let last = first.saturating_add(u64::from(block_pages) - 1);
+        let Self { order, group_of, dirty, used, .. } = self;
+        order.remove_range(first, last, |page| {
+            group_of[page as usize] = NOWHERE;
+            dirty[page as usize] = false;
+            *used -= 1;
             pool.evict(page);
             pool.forget(page);
-        }
+        });
         true
     }
 

@@ -17,12 +17,28 @@ struct Page {
     cost: u32,
 }
 
+/// The paper's priority, uses × cost / (age × weight), as a fraction. Of a weight of 0, which takes no room, as of 1.
+#[derive(Clone, Copy)]
+struct Priority {
+    worth: f64,
+    burden: f64,
+}
+
 impl Page {
-    /// The paper's priority: uses × cost / (age × weight). Of a weight of 0, which takes no room, as of 1.
     #[inline]
-    fn priority(&self, now: u64) -> f64 {
+    fn priority(&self, now: u64) -> Priority {
         let worth = f64::from(self.count) * f64::from(self.cost);
-        worth / ((now - self.admitted) as f64 * self.weight.max(1) as f64)
+        // Neither number reaches 2^63, and signed ones convert in one step.
+        let burden = (now - self.admitted) as i64 as f64 * self.weight.max(1) as i64 as f64;
+        Priority { worth, burden }
+    }
+}
+
+impl Priority {
+    /// Compares products: a division costs more than all else of a look.
+    #[inline]
+    fn is_less(&self, other: &Self) -> bool {
+        self.worth * other.burden < other.worth * self.burden
     }
 }
 
@@ -70,20 +86,27 @@ impl Hyperbolic {
         }
     }
 
-    /// The least priority of the sample, by its place.
+    /// The least priority of the sample, by its place. Each draw of 64 bits gives two places.
     #[inline]
     fn victim(&mut self) -> Option<usize> {
         let resident = self.pages.len();
         let now = self.requests + 1;
-        let mut least = (f64::INFINITY, None);
-        for turn in 0..resident.min(SAMPLE) {
-            let at = if resident <= SAMPLE { turn } else { self.draws.below(resident) };
-            let priority = self.pages[at].priority(now);
-            if priority < least.0 || least.1.is_none() {
-                least = (priority, Some(at));
+        let mut least = (self.pages.first()?.priority(now), 0);
+        if resident <= SAMPLE {
+            for (at, page) in self.pages.iter().enumerate().skip(1) {
+                least = lesser(least, (page.priority(now), at));
+            }
+            return Some(least.1);
+        }
+        for turn in 0..SAMPLE / 2 {
+            let bits = self.draws.bits();
+            for half in [bits >> 32, bits & 0xFFFF_FFFF] {
+                let at = ((half * resident as u64) >> 32) as usize;
+                let looked_at = (self.pages[at].priority(now), at);
+                least = if turn == 0 && half == bits >> 32 { looked_at } else { lesser(least, looked_at) };
             }
         }
-        least.1
+        Some(least.1)
     }
 
     #[inline]
@@ -94,6 +117,12 @@ impl Hyperbolic {
             }
         }
     }
+}
+
+/// The first of equals.
+#[inline]
+fn lesser(one: (Priority, usize), other: (Priority, usize)) -> (Priority, usize) {
+    if other.0.is_less(&one.0) { other } else { one }
 }
 
 impl Eviction for Hyperbolic {
