@@ -6,6 +6,7 @@ mod objects;
 mod pages;
 mod reading;
 mod space;
+mod span;
 mod writes;
 
 use crate::Result;
@@ -18,6 +19,7 @@ use std::sync::OnceLock;
 
 pub use reading::{Lines, Reading};
 pub(crate) use space::Space;
+use span::Span;
 use writes::Writes;
 
 /// The requests of one or more traces in order. 4 bytes a request, a bit more where there are writes, 8 where times are
@@ -36,6 +38,8 @@ pub struct Requests {
     times: Vec<u64>,
     syncs: Vec<Sync>,
     unmapped: u64,
+    /// Every id is below this.
+    id_limit: u32,
     distinct: u32,
     distinct_weight: u64,
     next_uses: OnceLock<Vec<u32>>,
@@ -112,7 +116,9 @@ impl Requests {
         if weights.iter().all(|&weight| weight == 1) {
             weights = Vec::new();
         }
-        let mut requests = Self {
+        let span = Span::of(&ids);
+        let distinct_weight = span.weight(&ids, &weights);
+        Self {
             unit,
             ids,
             weights,
@@ -121,18 +127,11 @@ impl Requests {
             times: Vec::new(),
             syncs: Vec::new(),
             unmapped: 0,
-            distinct: 0,
-            distinct_weight: 0,
+            id_limit: span.limit,
+            distinct: span.distinct,
+            distinct_weight,
             next_uses: OnceLock::new(),
-        };
-        let mut seen = vec![false; requests.id_limit() as usize];
-        for &id in &requests.ids {
-            if !std::mem::replace(&mut seen[id as usize], true) {
-                requests.distinct += 1;
-                requests.distinct_weight += requests.weight(id);
-            }
         }
-        requests
     }
 
     /// Only the requests for ids that `keep` names, renumbered by first appearance; times and places are left behind.
@@ -233,7 +232,7 @@ impl Requests {
     /// Every id is below this.
     #[must_use]
     pub fn id_limit(&self) -> u32 {
-        self.ids.iter().max().map_or(0, |&id| id + 1)
+        self.id_limit
     }
 
     /// Bytes of a unit of weight.
