@@ -1,50 +1,57 @@
-//! GreedyDual-Size: Landlord with full restoring, in a queue for each worth.
+//! GreedyDual-Size: Landlord with full restoring, and as fast as LRU while all files are equal.
 
-mod files;
 mod pages;
 
-use super::{Eviction, Id, Needs, Outcome, Pool, Request};
-use files::Files;
+use super::{Eviction, Id, Landlord, Needs, Outcome, Pool, Request};
 use pages::Pages;
 
 /// GreedyDual-Size (Cao and Irani, "Cost-aware WWW proxy caching algorithms", USITS 1997).
 ///
 /// - **Idea:** credit = cost / weight, restored in full by each use; the least credit leaves and all others pay that much
-///   rent, by an offset that rises instead of visits ([`Landlord`](super::Landlord) tells more). Exact: it equals
-///   `landlord@full` to the last victim.
-/// - **Queues:** the offset never falls, so files of one cost and weight leave in the order of their last use. A queue for
-///   each such worth (up to 1,024; others stand alone) and a heap of the queues' heads. While every weight and cost is 1 it
-///   is LRU, runs as that, and only notes the offsets.
-/// - **Cost per request:** a hit O(1), a miss O(log q) of q different worths; a file whose worth is new to it also looks it
-///   up in a map. O(1) for pages.
-/// - **Memory:** 16 bytes an id for pages; for files 56, and 32 a resident file that stands alone. No ghosts.
+///   rent, by an offset that rises instead of visits ([`Landlord`](super::Landlord) tells more). Exact: while costs stay it
+///   equals `landlord@full` to the last victim.
+/// - **Pages:** the offset never falls, so files of one cost and weight leave in the order of their last use. While every
+///   weight and cost is 1 it is LRU, runs as that, and only notes the offsets; from the first other file on it runs as
+///   Landlord. A queue for each cost and weight with a heap of their heads was slower than Landlord's radix heap, for 64
+///   weights as for 50,000.
+/// - **Cost per request:** O(1) for pages, else as Landlord.
+/// - **Memory:** 16 bytes an id for pages; for files as Landlord. No ghosts.
 /// - **Shines** and **fails** as Landlord does.
 ///
-/// [`Use::FirstUse`](super::Use::FirstUse) restores nothing. A hit keeps the weight that was admitted and takes the request's cost.
+/// [`Use::FirstUse`](super::Use::FirstUse) restores nothing. A hit keeps the weight that was admitted and takes the request's
+/// cost; if that is lower than before, so is the credit then, which Landlord would not take away.
 #[derive(Clone, Debug)]
 pub struct Gds {
     ids: u32,
+    /// Whether a lower cost than before takes credit away.
+    takes_back: bool,
     stage: Stage,
 }
 
 #[derive(Clone, Debug)]
 enum Stage {
     Pages(Pages),
-    Files(Files),
+    Files(Landlord),
 }
 
 impl Gds {
     /// An empty cache of `capacity` units of weight.
     #[must_use]
     pub fn new(capacity: u64) -> Self {
-        Self { ids: 0, stage: Stage::Pages(Pages::new(capacity)) }
+        Self { ids: 0, takes_back: true, stage: Stage::Pages(Pages::new(capacity)) }
+    }
+
+    /// The same, but a lower cost than before takes no credit away: [`Landlord::full_restore`] at the speed of LRU for pages.
+    #[must_use]
+    pub fn full_landlord(capacity: u64) -> Self {
+        Self { takes_back: false, ..Self::new(capacity) }
     }
 
     /// The first file that is no page. Once in a cache's life.
     #[cold]
     fn leave_pages(&mut self) {
         if let Stage::Pages(pages) = &self.stage {
-            self.stage = Stage::Files(Files::from_pages(pages, self.ids));
+            self.stage = Stage::Files(pages.to_files(self.ids, self.takes_back));
         }
     }
 }
@@ -89,10 +96,7 @@ impl Eviction for Gds {
                 pages.capacity = capacity;
                 pages.shrink_to(capacity, pool);
             }
-            Stage::Files(files) => {
-                files.capacity = capacity;
-                files.make_room(0, pool);
-            }
+            Stage::Files(files) => files.set_capacity(capacity, pool),
         }
     }
 
@@ -106,7 +110,7 @@ impl Eviction for Gds {
     fn resident_weight(&self) -> u64 {
         match &self.stage {
             Stage::Pages(pages) => pages.used,
-            Stage::Files(files) => files.used,
+            Stage::Files(files) => files.resident_weight(),
         }
     }
 }

@@ -12,7 +12,6 @@ pub use lazy::Lazy;
 
 use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
 use crate::radix::{Key, RadixQueue};
-use crate::weights::Weights;
 use crate::{Error, ErrorKind, Result};
 
 /// Credit densities are fixed-point numbers with this many binary places, so that sums and differences are exact.
@@ -30,14 +29,16 @@ struct Rank {
     density: [u64; 2],
     /// Number of the request that used it last: ties go to the least recently used.
     last_use: u64,
+    /// Beside the rest, as a hit needs it.
+    weight: u64,
 }
 
 impl Rank {
-    const NONE: Self = Self { density: [0; 2], last_use: ABSENT };
+    const NONE: Self = Self { density: [0; 2], last_use: ABSENT, weight: 0 };
 
     #[inline]
-    fn new(density: u128, last_use: u64) -> Self {
-        Self { density: [(density >> 64) as u64, density as u64], last_use }
+    fn new(density: u128, last_use: u64, weight: u64) -> Self {
+        Self { density: [(density >> 64) as u64, density as u64], last_use, weight }
     }
 
     #[inline]
@@ -65,7 +66,7 @@ impl Rank {
 ///   others without credit may stay.
 /// - **Cost per request:** a hit O(1) (the queue learns of the raised value when it meets the file), a miss O(1) but for the
 ///   moves of a radix heap, a few for each file: the least value never falls, so no values are compared on the way in.
-/// - **Memory:** 24 bytes an id, 32 once a weight other than 1 was seen, and 4 to 8 a resident file. No ghosts.
+/// - **Memory:** 32 bytes an id and 4 to 24 a resident file. No ghosts.
 /// - **Shines** where sizes differ widely and requests count, not bytes: many small files, a few huge ones. **Fails** to
 ///   tell often used from seldom used files of one size (there it is LRU), and byte hit rates gain little.
 ///
@@ -79,11 +80,12 @@ pub struct Landlord {
     offset: u128,
     /// Fraction of lost credit that a hit gives back, in units of 1 / [`RESTORE_ONE`].
     restore: u128,
+    /// Whether a lower cost than before takes credit away, as in GreedyDual-Size.
+    takes_back: bool,
     requests: u64,
     ranks: Vec<Rank>,
     queue: RadixQueue,
     residents: usize,
-    weights: Weights,
 }
 
 impl Landlord {
@@ -115,40 +117,70 @@ impl Landlord {
             used: 0,
             offset: 0,
             restore,
+            takes_back: false,
             requests: 0,
             ranks: Vec::new(),
             queue: RadixQueue::new(),
             residents: 0,
-            weights: Weights::new(),
         }
     }
 
+    /// Goes on from a cache of pages with full restoring, whose `offset` is in whole credits; nothing is resident yet.
+    pub(super) fn resume(capacity: u64, offset: u64, requests: u64, ids: u32, takes_back: bool) -> Self {
+        let offset = u128::from(offset) << DENSITY_BITS;
+        let mut cache = Self { offset, requests, takes_back, ..Self::full_restore(capacity) };
+        cache.grow(ids);
+        cache
+    }
+
+    /// Takes over a resident page, whose credit stands at `stands_at` whole credits.
+    pub(super) fn restore_page(&mut self, id: Id, stands_at: u64, last_use: u64) {
+        self.enter(id, Rank::new(u128::from(stands_at) << DENSITY_BITS, last_use, 1));
+    }
+
+    #[inline]
     fn hit(&mut self, request: &Request) {
         if request.kind == Use::FirstUse {
             return;
         }
-        let density = self.ranks[request.id as usize].density();
-        let full = self.offset + full_density(request.cost, self.weights.get(request.id));
+        let rank = self.ranks[request.id as usize];
+        let density = rank.density();
+        let full = self.offset + full_density(request.cost, rank.weight);
+        if full < density && self.takes_back {
+            return self.take_back(request.id, Rank::new(full, self.requests, rank.weight));
+        }
         let restored = full.saturating_sub(density) * self.restore / RESTORE_ONE;
-        self.ranks[request.id as usize] = Rank::new(density + restored, self.requests);
+        self.ranks[request.id as usize] = Rank::new(density + restored, self.requests, rank.weight);
     }
 
+    /// The queue hears of what falls by a second entry; it drops the first when it meets it.
+    #[cold]
+    fn take_back(&mut self, id: Id, rank: Rank) {
+        self.ranks[id as usize] = rank;
+        self.queue.push(id, (rank.density(), rank.last_use));
+        self.tidy();
+    }
+
+    #[inline]
     fn admit(&mut self, request: &Request) {
-        let rank = Rank::new(self.offset + full_density(request.cost, request.weight), self.requests);
-        self.used += request.weight;
-        self.weights.set(request.id, request.weight);
-        self.ranks[request.id as usize] = rank;
-        self.queue.push(request.id, (rank.density(), rank.last_use));
+        let density = self.offset + full_density(request.cost, request.weight);
+        self.enter(request.id, Rank::new(density, self.requests, request.weight));
+    }
+
+    #[inline]
+    fn enter(&mut self, id: Id, rank: Rank) {
+        self.used += rank.weight;
+        self.ranks[id as usize] = rank;
+        self.queue.push(id, (rank.density(), rank.last_use));
         self.residents += 1;
     }
 
     fn leave(&mut self, id: Id) {
-        self.ranks[id as usize] = Rank::NONE;
+        self.used -= std::mem::replace(&mut self.ranks[id as usize], Rank::NONE).weight;
         self.residents -= 1;
-        self.used -= self.weights.get(id);
     }
 
-    /// Keeps the queue's entries of what was removed fewer than the residents.
+    /// Keeps the queue's entries of what was removed, or stands twice, fewer than the residents.
     fn tidy(&mut self) {
         if self.queue.len() > 2 * self.residents + 64 {
             let ranks = &self.ranks;
@@ -168,8 +200,19 @@ impl Landlord {
 /// Credit per unit of weight of a file that lost none. A weight of 0 counts as 1: it takes no room, yet must rank.
 #[inline]
 fn full_density(cost: u32, weight: u64) -> u128 {
-    let credit = u128::from(cost) << DENSITY_BITS;
-    if weight <= 1 { credit } else { credit / u128::from(weight) }
+    match (weight, cost) {
+        (0 | 1, _) => u128::from(cost) << DENSITY_BITS,
+        (_, 1) => reciprocal(weight),
+        _ => (u128::from(cost) << DENSITY_BITS) / u128::from(weight),
+    }
+}
+
+/// 2^64 / weight, rounded down, of a weight above 1, by a division of 64 bits.
+#[inline]
+fn reciprocal(weight: u64) -> u128 {
+    let below = u64::MAX / weight;
+    // One more if 2^64 is a multiple: then 2^64 - 1 leaves the largest remainder.
+    u128::from(below) + u128::from(u64::MAX - below * weight == weight - 1)
 }
 
 impl Eviction for Landlord {
@@ -181,7 +224,6 @@ impl Eviction for Landlord {
         if ids as usize > self.ranks.len() {
             self.ranks.resize(ids as usize, Rank::NONE);
         }
-        self.weights.grow(ids);
     }
 
     #[inline]

@@ -95,7 +95,7 @@ pub fn visit<V: Visitor>(name: &str, capacity: u64, visitor: V) -> Result<V::Out
         "lru" => visitor.visit(Lru::new(capacity)),
         "arc" => visitor.visit(Arc::new(capacity)),
         "landlord" => visitor.visit(Landlord::new(capacity)),
-        "landlord@full" => visitor.visit(Landlord::full_restore(capacity)),
+        "landlord@full" => visitor.visit(Gds::full_landlord(capacity)),
         "landlord@naive" => visitor.visit(Charging::<Division, false>::new(capacity)),
         "landlord@naive-reciprocal" => visitor.visit(Charging::<Reciprocal, false>::new(capacity)),
         "landlord@cached" => visitor.visit(Charging::<Division, true>::new(capacity)),

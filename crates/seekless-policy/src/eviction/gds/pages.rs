@@ -1,7 +1,6 @@
 //! GreedyDual-Size while every page weighs and costs 1: an LRU list that notes the offset at each use.
 
-use super::files::Rank;
-use crate::eviction::{Id, Outcome, Pool, Request, Use};
+use crate::eviction::{Id, Landlord, Outcome, Pool, Request, Use};
 use crate::list::Lists;
 
 const ALL: usize = 0;
@@ -77,12 +76,12 @@ impl Pages {
         }
     }
 
-    /// What is resident, from the most to the least recently used, with numbers of requests that keep this order.
-    pub(super) fn standings(&self) -> impl Iterator<Item = (Id, Rank)> + '_ {
-        let last_uses = (0..=self.requests).rev();
-        self.order.iter(ALL).zip(last_uses).map(|(id, last_use)| {
-            let whole = self.offsets[id as usize] + 1;
-            (id, Rank { density: [whole, 0], last_use })
-        })
+    /// A Landlord that goes on from here: what is resident, with the offsets, and with numbers of requests that keep the order.
+    pub(super) fn to_files(&self, ids: u32, takes_back: bool) -> Landlord {
+        let mut files = Landlord::resume(self.capacity, self.offset, self.requests, ids, takes_back);
+        for (id, last_use) in self.order.iter(ALL).zip((0..=self.requests).rev()) {
+            files.restore_page(id, self.offsets[id as usize] + 1, last_use);
+        }
+        files
     }
 }

@@ -68,6 +68,12 @@ proptest! {
     }
 
     #[test]
+    fn landlord_at_the_speed_of_lru_is_landlord(capacity in 0u64..60, pages in page_steps(), files in steps()) {
+        let steps = [with_unit_costs(pages), files].concat();
+        check_model(Gds::full_landlord(capacity), NaiveLandlord::new(capacity, 4), &steps);
+    }
+
+    #[test]
     fn gdsf_equals_its_definition(capacity in 0u64..60, pages in page_steps(), files in steps()) {
         let steps = [with_unit_costs(pages), files].concat();
         check_model(Gdsf::new(capacity), NaiveScored::new(capacity, Score::Gdsf), &steps);
