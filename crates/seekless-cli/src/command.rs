@@ -9,3 +9,4 @@ pub mod synth;
 pub mod tour;
 pub mod tour_reader;
 pub mod trace;
+pub mod wc;

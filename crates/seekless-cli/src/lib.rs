@@ -1,10 +1,13 @@
 //! The `seekless` command: flags, progress and words around the library; no logic of its own.
 
 use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 pub mod command;
 pub mod exit;
+pub mod getopt;
 pub mod interrupt;
 pub mod output;
 
@@ -29,13 +32,35 @@ pub enum Verb {
     Pack(command::pack::Args),
     Compare(command::compare::Args),
     Synth(command::synth::Args),
+    Wc(command::wc::Args),
     #[command(name = "__tour-reader", hide = true)]
     TourReader(command::tour_reader::Args),
+}
+
+/// A verb that takes the place of the tool of the same name: it reads its own command line, as that tool does, and is as
+/// quick to start, since the tree of verbs is not built.
+type StandIn = fn(Vec<OsString>) -> ExitCode;
+
+const STAND_INS: [(&str, StandIn); 1] = [("wc", command::wc::main)];
+
+/// The verb that stands in for a tool, and its words: it is the first word, or the name that the command is called by.
+fn stand_in(words: impl IntoIterator<Item = OsString>) -> Option<(StandIn, Vec<OsString>)> {
+    let find = |name: &std::ffi::OsStr| STAND_INS.iter().find(|(tool, _)| name == *tool).map(|&(_, main)| main);
+    let mut words = words.into_iter();
+    let called = words.next()?;
+    if let Some(main) = Path::new(&called).file_name().and_then(find) {
+        return Some((main, words.collect()));
+    }
+    let main = find(&words.next()?)?;
+    Some((main, words.collect()))
 }
 
 /// Parses the command line, runs the verb, prints the error if there is one.
 #[must_use]
 pub fn main() -> ExitCode {
+    if let Some((tool, words)) = stand_in(std::env::args_os()) {
+        return tool(words);
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),
@@ -56,6 +81,8 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Pack(args) => command::pack::run(args),
         Verb::Compare(args) => command::compare::run(args),
         Verb::Synth(args) => command::synth::run(args),
+        // Reached by no command line: `stand_in` takes the verb before.
+        Verb::Wc(_) => Ok(command::wc::main(std::env::args_os().skip(2).collect())),
         Verb::TourReader(args) => command::tour_reader::run(args),
     }
 }

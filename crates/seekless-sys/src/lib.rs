@@ -9,6 +9,7 @@
 
 pub mod ctype;
 pub mod direct;
+pub mod huge;
 pub mod extents;
 pub mod guarded;
 mod inherited;

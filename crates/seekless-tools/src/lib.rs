@@ -1,12 +1,14 @@
-//! What joins crates into a job: pack a folder, synth, compare, tour.
+//! What joins crates into a job: pack a folder, synth, compare, tour, wc.
 
 pub mod compare;
 mod crew;
 mod error;
+pub mod find;
 pub mod order;
 pub mod output;
 pub mod pack;
 pub mod synth;
 pub mod tour;
+pub mod wc;
 
 pub use error::{Error, ErrorKind, Result};

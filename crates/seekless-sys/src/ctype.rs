@@ -1,0 +1,156 @@
+//! What a character is in the user's locale: the C library's own answers, so that a count agrees with the system's tools.
+//!
+//! A locale is loaded beside the process's own and lent to the calling thread for one question, so nothing global changes.
+
+use std::ffi::{CStr, c_int};
+
+unsafe extern "C" {
+    fn iswprint(character: u32) -> c_int;
+    fn iswspace(character: u32) -> c_int;
+    fn wcwidth(character: libc::wchar_t) -> c_int;
+    fn btowc(byte: c_int) -> u32;
+    fn __ctype_get_mb_cur_max() -> usize;
+}
+
+/// The characters of one locale.
+#[derive(Debug)]
+pub struct Ctype {
+    locale: libc::locale_t,
+}
+
+/// How a locale writes characters as bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// A byte is a character.
+    SingleByte,
+    /// UTF-8.
+    Utf8,
+    /// Another encoding of several bytes.
+    Other,
+}
+
+/// What the locale says of a character.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Character {
+    /// Something to see, or a blank.
+    pub printable: bool,
+    /// White space.
+    pub space: bool,
+    /// Columns on a terminal; 0 when it is not printable or combines with the one before.
+    pub columns: u8,
+    /// The Unicode number, for a byte that is a character.
+    pub code: u32,
+}
+
+impl Ctype {
+    /// The locale that the environment names (`LC_ALL`, `LC_CTYPE`, `LANG` and their kin), or `None` where one of them is not
+    /// installed: the C locale holds then.
+    #[must_use]
+    pub fn from_environment() -> Option<Self> {
+        Self::named(c"")
+    }
+
+    /// A locale by its name, such as `C.UTF-8`.
+    #[must_use]
+    pub fn named(name: &CStr) -> Option<Self> {
+        // SAFETY: the name is a string of C; no base locale is handed over.
+        let locale = unsafe { libc::newlocale(libc::LC_ALL_MASK, name.as_ptr(), std::ptr::null_mut()) };
+        if locale.is_null() { None } else { Some(Ctype { locale }) }
+    }
+
+    /// How this locale writes characters.
+    #[must_use]
+    pub fn encoding(&self) -> Encoding {
+        // SAFETY: the locale lives; the answer is a string of C that lives as long, and is copied before the next call.
+        let name = unsafe { CStr::from_ptr(libc::nl_langinfo_l(libc::CODESET, self.locale)) };
+        if name == c"UTF-8" {
+            return Encoding::Utf8;
+        }
+        // SAFETY: takes nothing and changes nothing.
+        match self.within(|| unsafe { __ctype_get_mb_cur_max() }) {
+            0 | 1 => Encoding::SingleByte,
+            _ => Encoding::Other,
+        }
+    }
+
+    /// What each of 256 neighbouring characters is, from `first` on.
+    #[must_use]
+    pub fn characters(&self, first: u32) -> [Character; 256] {
+        self.within(|| std::array::from_fn(|step| character(first + step as u32)))
+    }
+
+    /// What each byte is in a locale of single bytes.
+    #[must_use]
+    pub fn bytes(&self) -> [Character; 256] {
+        self.within(|| std::array::from_fn(|byte| single(byte as u8)))
+    }
+
+    fn within<T>(&self, ask: impl FnOnce() -> T) -> T {
+        // SAFETY: the locale lives until it is taken back from this thread below; `ask` calls only the C library's
+        // questions, which do not unwind.
+        let before = unsafe { libc::uselocale(self.locale) };
+        let answer = ask();
+        // SAFETY: gives the thread back what it had.
+        unsafe { libc::uselocale(before) };
+        answer
+    }
+}
+
+impl Drop for Ctype {
+    fn drop(&mut self) {
+        // SAFETY: made by newlocale, freed once, lent to no thread any more.
+        unsafe { libc::freelocale(self.locale) };
+    }
+}
+
+fn character(code: u32) -> Character {
+    // SAFETY: any number is allowed; what is no character is neither printable nor space.
+    let (printable, space) = unsafe { (iswprint(code) != 0, iswspace(code) != 0) };
+    let columns = match printable {
+        // SAFETY: as above.
+        true => u8::try_from(unsafe { wcwidth(code as libc::wchar_t) }).unwrap_or(0),
+        false => 0,
+    };
+    Character { printable, space, columns, code }
+}
+
+fn single(byte: u8) -> Character {
+    // SAFETY: each takes any value of an unsigned byte.
+    let (printable, space, code) =
+        unsafe { (libc::isprint(byte.into()) != 0, libc::isspace(byte.into()) != 0, btowc(byte.into())) };
+    Character { printable, space, columns: printable.into(), code }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_c_locale_knows_ascii_only() {
+        let c = Ctype::named(c"C").expect("always there");
+        assert_eq!(c.encoding(), Encoding::SingleByte);
+        let bytes = c.bytes();
+        assert!(bytes[b'a' as usize].printable && !bytes[b'a' as usize].space);
+        assert!(bytes[b' ' as usize].printable && bytes[b' ' as usize].space);
+        assert!((0x7f..256).all(|byte| !bytes[byte].printable));
+    }
+
+    #[test]
+    fn a_utf_8_locale_knows_wide_and_combining_characters() {
+        let Some(utf8) = Ctype::named(c"C.UTF-8") else {
+            eprintln!("skipped: no locale C.UTF-8");
+            return;
+        };
+        assert_eq!(utf8.encoding(), Encoding::Utf8);
+        assert_eq!(utf8.characters(0x4e00)[0x2d].columns, 2);
+        let combining = utf8.characters(0x300)[1];
+        assert!(combining.printable && combining.columns == 0);
+        assert!(utf8.characters(0x3000)[0].space);
+        assert!(!utf8.characters(0x110000)[0].printable);
+    }
+
+    #[test]
+    fn an_unknown_locale_is_none() {
+        assert!(Ctype::named(c"no_SUCH.locale").is_none());
+    }
+}

@@ -1,0 +1,389 @@
+//! Counts all inputs and prints a line for each, in the order they were named though they end in any.
+
+use super::charset::Charset;
+use super::pieces::Pieces;
+use super::print::{self, Size};
+use super::{Counts, Wanted, quote, size};
+use seekless_sled::{Event, Options, Plan, Reader, Records};
+use serde::Serialize;
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// About how many bytes are counted at a time: they stay in the processor's second cache.
+const CHUNK: u64 = 256 << 10;
+/// The least, for small files.
+const CHUNK_LEAST: u64 = 4 << 10;
+
+/// What to count.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The files, in the order of their lines.
+    pub inputs: Vec<Input>,
+    /// Which counts.
+    pub wanted: Wanted,
+    /// When to print a line for all.
+    pub total: Total,
+    /// Whether columns are as wide as the inputs' sizes need; `false` where not all inputs are known before.
+    pub aligned: bool,
+    /// In what order to read.
+    pub plan: Plan,
+    /// Count only what no device must be asked for.
+    pub cached_only: bool,
+    /// Print no lines, since the caller shows the report itself.
+    pub quiet: bool,
+}
+
+/// One of the things to count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A file.
+    Path(PathBuf),
+    /// Standard input, named `-` or not at all.
+    Standard {
+        /// It was named.
+        named: bool,
+    },
+    /// What stood in a file's place and can be none: the message to print.
+    Wrong(String),
+}
+
+/// When to print a line for all inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Total {
+    /// When there are several.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Always, and nothing else.
+    Only,
+    /// Never.
+    Never,
+}
+
+/// What became of a job.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Report {
+    /// Whether all could be counted, whole.
+    pub complete: bool,
+    /// Each input that could be counted.
+    pub files: Vec<Figures>,
+    /// All together; `columns` is the greatest.
+    pub total: Counts,
+    /// What reading took.
+    pub statistics: Statistics,
+}
+
+/// One input's counts.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figures {
+    /// Its name as given; `None` for a standard input that was not named.
+    pub name: Option<PathBuf>,
+    /// What it holds.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// Bytes left out because they were not cached.
+    pub skipped: u64,
+}
+
+/// What reading took.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Statistics {
+    /// Bytes counted.
+    pub bytes: u64,
+    /// Of them, in memory at the start.
+    pub resident_bytes: u64,
+}
+
+/// How one input ended.
+#[derive(Debug)]
+enum Outcome {
+    Counted {
+        counts: Counts,
+        skipped: u64,
+    },
+    /// `line`: a line of zeros follows the message, as for a folder, which can be opened but not read.
+    Failed {
+        message: String,
+        line: bool,
+    },
+}
+
+/// The state of a job under way.
+struct Run<'a> {
+    job: &'a Job,
+    charset: &'a mut Charset,
+    out: &'a mut dyn Write,
+    errors: &'a mut dyn Write,
+    width: usize,
+    outcomes: Vec<Option<Outcome>>,
+    printed: usize,
+    report: Report,
+}
+
+/// Counts, writing lines to `out` and messages to `errors`; `progress` hears of bytes done and to do.
+///
+/// # Errors
+/// When `out` or `errors` cannot be written. What is wrong with an input is a message, and the report is not `complete`.
+pub fn run(
+    job: &Job,
+    charset: &mut Charset,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+    progress: &mut dyn FnMut(u64, u64),
+) -> io::Result<Report> {
+    let only_size = job.wanted.only_size(|| !charset.is_utf8());
+    let sizes = sizes(&job.inputs);
+    let aligned = job.aligned && job.total != Total::Only;
+    let width = if aligned { print::width(&sizes, job.wanted) } else { 1 };
+    let outcomes = job.inputs.iter().map(|_| None).collect();
+    let report = Report { complete: true, ..Report::default() };
+    let mut run = Run { job, charset, out, errors, width, outcomes, printed: 0, report };
+    if only_size {
+        run.by_size()?;
+    } else {
+        run.by_reading(&sizes, progress)?;
+    }
+    run.finish()
+}
+
+impl Run<'_> {
+    fn by_size(&mut self) -> io::Result<()> {
+        for (index, input) in self.job.inputs.iter().enumerate() {
+            let counted = match input {
+                Input::Path(path) => match File::open(path) {
+                    Ok(mut file) => size::bytes_of(&mut file, Some(0)).map_err(|error| (error, true)),
+                    Err(error) => Err((error, false)),
+                },
+                Input::Standard { .. } => standard_input()
+                    .and_then(|mut file| size::bytes_of(&mut file, None))
+                    .map_err(|error| (error, true)),
+                Input::Wrong(_) => continue,
+            };
+            let outcome = match counted {
+                Ok(bytes) => {
+                    let counts = Counts { bytes, characters: bytes, ..Counts::default() };
+                    Outcome::Counted { counts, skipped: 0 }
+                }
+                Err((error, line)) => {
+                    Outcome::Failed { message: self.complaint(index, &reason(&error)), line }
+                }
+            };
+            self.end(index, outcome)?;
+        }
+        Ok(())
+    }
+
+    fn by_reading(&mut self, sizes: &[Size], progress: &mut dyn FnMut(u64, u64)) -> io::Result<()> {
+        let Job { plan, cached_only, wanted, .. } = *self.job;
+        let chunk_bytes = chunk_bytes(sizes);
+        let mut reader = Reader::new(Options { records: Records::None, plan, cached_only, chunk_bytes });
+        let mut inputs = Vec::new();
+        let mut standard = None;
+        for (index, input) in self.job.inputs.iter().enumerate() {
+            let file = match input {
+                Input::Path(path) => reader.add_path(path),
+                Input::Standard { .. } => match standard_input() {
+                    // Read to its end once; a second reading finds nothing.
+                    Ok(_) if standard.is_some() => {
+                        self.outcomes[index] =
+                            Some(Outcome::Counted { counts: Counts::default(), skipped: 0 });
+                        continue;
+                    }
+                    Ok(file) => {
+                        standard = Some(Standard { index, start: (&file).stream_position().ok() });
+                        reader.add_file(Path::new("standard input"), file)
+                    }
+                    Err(error) => {
+                        let message = self.complaint(index, &reason(&error));
+                        self.outcomes[index] = Some(Outcome::Failed { message, line: true });
+                        continue;
+                    }
+                },
+                Input::Wrong(_) => continue,
+            };
+            debug_assert_eq!(file, inputs.len());
+            inputs.push(index);
+        }
+        let all = sizes.iter().map(|size| if let Size::Bytes(bytes) = size { *bytes } else { 0 }).sum();
+        let mut pieces: Vec<Pieces> = inputs.iter().map(|_| Pieces::default()).collect();
+        let mut done = 0;
+        while let Some(event) = reader.next() {
+            match event {
+                Event::Chunk(chunk) => {
+                    pieces[chunk.file].add(chunk.offset, chunk.bytes, wanted, self.charset);
+                    done += chunk.bytes.len() as u64;
+                    progress(done, all);
+                }
+                Event::Restart { file } => pieces[file] = Pieces::default(),
+                Event::End { file, skipped, .. } => {
+                    let counted = std::mem::take(&mut pieces[file]);
+                    let index = inputs[file];
+                    let outcome = match counted.whole() || skipped > 0 {
+                        true => Outcome::Counted { counts: counted.counts(), skipped },
+                        false => {
+                            let what = "bytes are missing in the middle: count it again with --linear";
+                            Outcome::Failed { message: self.complaint(index, what), line: false }
+                        }
+                    };
+                    self.end(index, outcome)?;
+                }
+                Event::Failed { file, error } => {
+                    pieces[file] = Pieces::default();
+                    let index = inputs[file];
+                    let outcome = match error.io_error() {
+                        Some(error) => Outcome::Failed {
+                            message: self.complaint(index, &reason(error)),
+                            line: error.kind() == io::ErrorKind::IsADirectory,
+                        },
+                        None => Outcome::Failed { message: error.to_string(), line: false },
+                    };
+                    self.end(index, outcome)?;
+                }
+            }
+        }
+        let statistics = reader.statistics();
+        self.report.statistics =
+            Statistics { bytes: statistics.bytes, resident_bytes: statistics.resident_bytes };
+        if let Some(standard) = standard {
+            standard.leave_at_end(self.outcomes[standard.index].as_ref());
+        }
+        Ok(())
+    }
+
+    /// An input has ended: prints it when all before it have.
+    fn end(&mut self, index: usize, outcome: Outcome) -> io::Result<()> {
+        self.outcomes[index] = Some(outcome);
+        self.print_ended()
+    }
+
+    fn print_ended(&mut self) -> io::Result<()> {
+        while let Some(input) = self.job.inputs.get(self.printed) {
+            let index = self.printed;
+            match (input, &self.outcomes[index]) {
+                (Input::Wrong(message), _) => {
+                    self.report.complete = false;
+                    self.complain(&message.clone())?;
+                }
+                (_, None) => break,
+                (_, &Some(Outcome::Counted { counts, skipped })) => {
+                    self.print(index, counts, skipped)?;
+                    if skipped > 0 {
+                        self.report.complete = false;
+                        let what = format!("{skipped} bytes skipped: not cached");
+                        let message = self.complaint(index, &what);
+                        self.complain(&message)?;
+                    }
+                }
+                (_, Some(Outcome::Failed { message, line })) => {
+                    let (message, line) = (message.clone(), *line);
+                    self.report.complete = false;
+                    self.complain(&message)?;
+                    if line {
+                        self.print(index, Counts::default(), 0)?;
+                    }
+                }
+            }
+            self.printed += 1;
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, index: usize, counts: Counts, skipped: u64) -> io::Result<()> {
+        let name = match &self.job.inputs[index] {
+            Input::Path(path) => Some(path.as_path()),
+            Input::Standard { named: true } => Some(Path::new("-")),
+            _ => None,
+        };
+        self.report.total.add(&counts);
+        self.report.files.push(Figures { name: name.map(Path::to_owned), counts, skipped });
+        if self.job.quiet || self.job.total == Total::Only {
+            return Ok(());
+        }
+        print::line(self.out, &counts, self.job.wanted, self.width, name, self.charset)
+    }
+
+    fn finish(mut self) -> io::Result<Report> {
+        self.print_ended()?;
+        let inputs = self.job.inputs.len();
+        let shown = match self.job.total {
+            Total::Auto => inputs > 1,
+            Total::Always | Total::Only => true,
+            Total::Never => false,
+        };
+        if shown && !self.job.quiet {
+            let name = (self.job.total != Total::Only).then_some(Path::new("total"));
+            print::line(self.out, &self.report.total, self.job.wanted, self.width, name, self.charset)?;
+        }
+        self.out.flush()?;
+        Ok(self.report)
+    }
+
+    /// What is wrong with an input, named as the GNU tools name it.
+    fn complaint(&mut self, index: usize, what: &str) -> String {
+        let name = match &self.job.inputs[index] {
+            Input::Path(path) => path.as_os_str().as_bytes(),
+            Input::Standard { named: true } => b"-",
+            _ => b"standard input",
+        };
+        // A quoted name is text but for bytes that the locale takes for characters and std does not.
+        let name = quote::name(name, self.charset);
+        format!("{}: {what}", String::from_utf8_lossy(&name))
+    }
+
+    fn complain(&mut self, message: &str) -> io::Result<()> {
+        self.out.flush()?;
+        writeln!(self.errors, "wc: {message}")
+    }
+}
+
+/// Standard input under count.
+struct Standard {
+    index: usize,
+    start: Option<u64>,
+}
+
+impl Standard {
+    /// Leaves a file where a plain reader would: whoever shares it goes on from there.
+    fn leave_at_end(&self, outcome: Option<&Outcome>) {
+        let (Some(start), Some(Outcome::Counted { counts, skipped })) = (self.start, outcome) else { return };
+        if let Ok(mut file) = standard_input() {
+            let _ = file.seek(SeekFrom::Start(start + counts.bytes + skipped));
+        }
+    }
+}
+
+fn standard_input() -> io::Result<File> {
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+fn sizes(inputs: &[Input]) -> Vec<Size> {
+    let size = |input: &Input| match input {
+        Input::Path(path) => Size::of(std::fs::metadata(path)),
+        Input::Standard { .. } => Size::of(standard_input().and_then(|file| file.metadata())),
+        Input::Wrong(_) => Size::Failed,
+    };
+    inputs.iter().map(size).collect()
+}
+
+/// As much as the largest needs and its end, but no more than stays near the processor.
+fn chunk_bytes(sizes: &[Size]) -> usize {
+    let largest = sizes.iter().map(|size| match size {
+        Size::Bytes(bytes) => bytes.saturating_add(1),
+        Size::Unknown => CHUNK,
+        Size::Failed => 0,
+    });
+    largest.max().unwrap_or(0).clamp(CHUNK_LEAST, CHUNK) as usize
+}
+
+/// The system's words without their number.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" (os error ") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}

@@ -1,0 +1,51 @@
+//! The counted pieces of one file, joined as soon as they touch: as many stay as there are gaps.
+
+use super::charset::Charset;
+use super::tally::Tally;
+use super::{Counts, Wanted};
+use std::collections::BTreeMap;
+
+/// Pieces by where they start.
+#[derive(Debug, Default)]
+pub(crate) struct Pieces {
+    pieces: BTreeMap<u64, Piece>,
+}
+
+#[derive(Debug)]
+struct Piece {
+    end: u64,
+    tally: Tally,
+}
+
+impl Pieces {
+    /// Adds what lies from `offset` on.
+    pub(crate) fn add(&mut self, offset: u64, bytes: &[u8], wanted: Wanted, charset: &mut Charset) {
+        let mut piece = Piece { end: offset + bytes.len() as u64, tally: Tally::of(bytes, wanted, charset) };
+        if let Some(next) = self.pieces.remove(&piece.end) {
+            piece = Piece { end: next.end, tally: piece.tally.join(next.tally, wanted, charset) };
+        }
+        match self.pieces.range_mut(..offset).next_back() {
+            Some((_, before)) if before.end == offset => {
+                before.tally = before.tally.join(piece.tally, wanted, charset);
+                before.end = piece.end;
+            }
+            _ => {
+                self.pieces.insert(offset, piece);
+            }
+        }
+    }
+
+    /// Whether nothing is missing between the first byte and the last.
+    pub(crate) fn whole(&self) -> bool {
+        self.pieces.len() <= 1
+    }
+
+    /// What all hold; a gap ends a word and a line.
+    pub(crate) fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for piece in self.pieces.values() {
+            counts.add(&piece.tally.counts());
+        }
+        counts
+    }
+}

@@ -1,0 +1,74 @@
+//! Counting at the speed of memory: loops over rows of bytes that the compiler turns into vector code.
+
+use super::words::Words;
+
+/// Bytes a row: two vectors of the smallest machine, one of the next.
+const ROW: usize = 32;
+/// Rows until a lane of eight bits could overflow is 255; fewer let one strange character spoil less.
+const ROWS: usize = 64;
+/// Bytes that are judged plain or not together.
+pub(crate) const UNIT: usize = ROW * ROWS + 1;
+
+/// The newlines.
+pub(crate) fn newlines(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
+/// The bytes that do not follow another in UTF-8: the characters, where the text is valid.
+pub(crate) fn characters(text: &str) -> u64 {
+    let mut total = 0;
+    for piece in text.as_bytes().chunks(ROW * 255) {
+        let rows = piece.chunks_exact(ROW);
+        total += rows.remainder().iter().filter(|&&byte| byte & 0xc0 != 0x80).count() as u64;
+        let mut lanes = [0u8; ROW];
+        for row in rows {
+            for lane in 0..ROW {
+                lanes[lane] += u8::from(row[lane] & 0xc0 != 0x80);
+            }
+        }
+        total += sum(&lanes);
+    }
+    total
+}
+
+/// White space of ASCII.
+#[inline(always)]
+fn separates(byte: u8) -> bool {
+    (byte == b' ') | (byte.wrapping_sub(9) < 5)
+}
+
+/// Counts the words of a unit of [`UNIT`] bytes into `words` if it is plain (printable ASCII and white space only), or
+/// leaves it alone and says `false`.
+pub(crate) fn words(unit: &[u8; UNIT], words: &mut Words) -> bool {
+    let mut ends = [0u8; ROW];
+    let mut strange = [0u8; ROW];
+    let rows = unit[1..].chunks_exact(ROW).zip(unit[..UNIT - 1].chunks_exact(ROW));
+    for (row, before) in rows {
+        for lane in 0..ROW {
+            let (byte, last) = (row[lane], before[lane]);
+            let (separator, after) = (separates(byte), separates(last));
+            ends[lane] += u8::from(separator & !after);
+            strange[lane] |= u8::from(!separator & (byte.wrapping_sub(0x21) >= 0x5e));
+        }
+    }
+    let first = unit[0];
+    let plain_first = separates(first) || (0x21..0x7f).contains(&first);
+    if !plain_first || strange.iter().any(|&lane| lane != 0) {
+        return false;
+    }
+    join(unit, sum(&ends), words);
+    true
+}
+
+/// Adds a plain unit in which `ends` separators follow a printable byte.
+fn join(unit: &[u8; UNIT], ends: u64, words: &mut Words) {
+    let first = unit[0];
+    let head = !separates(first);
+    let separated = !head || ends > 0;
+    let open = !separates(unit[UNIT - 1]);
+    *words = words.join(Words { separated, head, closed: ends, open });
+}
+
+fn sum(lanes: &[u8; ROW]) -> u64 {
+    lanes.iter().map(|&lane| u64::from(lane)).sum()
+}

@@ -1,0 +1,43 @@
+//! Bytes alone: the size that the file says, where it can be believed; nothing is read then.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
+
+/// Sizes that are a multiple of this are looked at: files of `/proc` and `/sys` say 0 or a page, whatever they hold.
+const PAGE: u64 = 4096;
+
+/// The bytes of `file` from `start` on (where it stands if that is `None`).
+pub(crate) fn bytes_of(file: &mut File, start: Option<u64>) -> io::Result<u64> {
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return read_from(file, 0);
+    }
+    let size = metadata.len();
+    let start = match start {
+        Some(start) => start,
+        None => file.stream_position()?,
+    };
+    if size % PAGE != 0 {
+        return Ok(size.saturating_sub(start));
+    }
+    // The last block is read, so that a size which is only a guess does no harm.
+    let last = size - size % (metadata.blksize() + 1);
+    if start < last && file.seek(SeekFrom::Start(last)).is_ok() {
+        return read_from(file, last - start);
+    }
+    read_from(file, 0)
+}
+
+fn read_from(file: &mut File, before: u64) -> io::Result<u64> {
+    let mut buffer = vec![0; 64 << 10];
+    let mut bytes = before;
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(bytes),
+            Ok(read) => bytes += read as u64,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
