@@ -42,6 +42,7 @@ mod decision;
 mod decode;
 mod error;
 mod extent_cache;
+mod hints;
 mod hit_log;
 mod load_many;
 mod reads;
@@ -57,6 +58,7 @@ pub use builder::StoreBuilder;
 pub use decision::Decision;
 pub use error::{Error, ErrorKind};
 pub use load_many::LoadMany;
+pub use seekless_policy::eviction::landlord::Hint;
 pub use statistics::Statistics;
 pub use store::Store;
 

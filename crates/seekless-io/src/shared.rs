@@ -5,6 +5,7 @@ use crate::archive::Archive;
 use crate::buffer::Buffer;
 use crate::error::Error;
 use crate::extent_cache::Extent;
+use crate::hints::Hints;
 use crate::hit_log::HitLog;
 use crate::lock;
 use crate::reads::{READ_BYTES_MAX, Source, Start};
@@ -14,6 +15,7 @@ use crate::statistics::Statistics;
 use seekless_device::Costs;
 use seekless_engine::{AlignedBuf, BufferPool, Completion, Engine, Read};
 use seekless_policy::ahead::{self, Limits, requests_are_dear};
+use seekless_policy::eviction::landlord::Hint;
 use seekless_policy::eviction::{Id, Request};
 use seekless_policy::extents::{self, Span};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -39,6 +41,7 @@ pub(crate) struct Shared {
     buffers: BufferPool,
     slots: Slots,
     hits: HitLog,
+    hints: Hints,
     state: Mutex<State>,
     jobs: Mutex<Receiver<Completion>>,
     done: Sender<Completion>,
@@ -48,6 +51,7 @@ impl Shared {
     pub(crate) fn new(archive: Archive, engine: Arc<dyn Engine>, state: State, memory: Memory) -> Self {
         let (done, jobs) = mpsc::channel();
         let slots = Slots::new(archive.spans.len());
+        let hints = Hints::new(archive.spans.len());
         let costs = engine.costs();
         Self {
             archive,
@@ -57,6 +61,7 @@ impl Shared {
             buffers: BufferPool::new(memory.idle_bytes),
             slots,
             hits: HitLog::new(),
+            hints,
             state: Mutex::new(state),
             jobs: Mutex::new(jobs),
             done,
@@ -79,8 +84,16 @@ impl Shared {
         state
     }
 
+    /// Hits logged so far keep the cost they had.
+    pub(crate) fn hint(&self, id: Id, hint: Hint) {
+        let state = self.drained();
+        self.hints.set(id, hint);
+        drop(state);
+    }
+
     fn file_request(&self, id: Id) -> Request {
-        Request::file(id, self.archive.bytes(id))
+        let request = Request::file(id, self.archive.bytes(id));
+        Request { cost: self.hints.get(id).cost(request.cost), ..request }
     }
 
     /// A request for an entry that [`Shared::hit`] did not have.

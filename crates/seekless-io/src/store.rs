@@ -11,6 +11,7 @@ use crate::{Buffer, Result};
 use seekless_engine::Counters;
 use seekless_pack::Index;
 use seekless_policy::eviction::Id;
+use seekless_policy::eviction::landlord::Hint;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -59,6 +60,16 @@ impl Store {
     /// the consumer by at most the window, so a consumer that stops stops the reading.
     pub fn load_many(&self, names: impl IntoIterator<Item = impl Into<String>>) -> LoadMany {
         LoadMany::new(self.clone(), names.into_iter().map(Into::into).collect())
+    }
+
+    /// Says how long the file called `name` will be wanted: from its next request on, each counts as cheaper or dearer. Only
+    /// policies that weigh cost heed it: `landlord`, `gds`, `gdsf` and `hyperbolic`.
+    ///
+    /// # Errors
+    /// [`NotFound`](crate::ErrorKind::NotFound).
+    pub fn hint(&self, name: &str, hint: Hint) -> Result<()> {
+        self.shared.hint(self.find(name)?, hint);
+        Ok(())
     }
 
     /// The archive's entries, in archive order, and their names.

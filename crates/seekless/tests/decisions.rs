@@ -1,7 +1,7 @@
 //! What you simulate is what you run: the live store's requests, in the order in which its policy got them, give the
 //! simulator the same hits and make the same ids leave, with one thread and with many.
 
-use seekless::io::{Decision, Store};
+use seekless::io::{Decision, Hint, Store};
 use seekless::pack::{About, Codec, PackWriter, prepare};
 use seekless::policy::cache::{Cache, Command, Config, Filled};
 use seekless::policy::eviction::{Id, named};
@@ -140,6 +140,22 @@ fn the_order_of_one_threads_loads_is_the_order_of_the_decisions() {
         other => panic!("nothing failed here: {other:?}"),
     });
     assert!(decided.eq(names));
+}
+
+#[test]
+fn hinted_loads_evict_as_simulated() {
+    let (_directory, path) = sample();
+    for policy in ["landlord", "gds", "gdsf", "hyperbolic"] {
+        let store = open(&path, policy);
+        for number in 0..FILES {
+            let hint = [Hint::Usual, Hint::LongLived, Hint::Usual, Hint::ShortLived][number as usize % 4];
+            store.hint(&name(number), hint).unwrap();
+        }
+        load(&store, 1_500, 23);
+        store.hint(&name(1), Hint::ShortLived).unwrap();
+        load(&store, 1_500, 29);
+        assert!(replay(&store, policy) > 100, "{policy}: the test must evict");
+    }
 }
 
 #[test]

@@ -5,5 +5,6 @@ mod concurrent;
 mod decisions;
 mod engines;
 mod evicted;
+mod hinted;
 mod many;
 mod support;
