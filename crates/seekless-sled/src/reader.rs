@@ -1,9 +1,35 @@
 //! Delivers the bytes of files and streams, the cheapest first, each exactly once, in whole records.
+//!
+//! The strategy is *freeze and bypass*: what the page cache holds is read first, through mapped windows that set off no readahead;
+//! the rest is read by exact requests past the cache, so that what is in it stays for the next pass. Only while the cache
+//! has room, or grows by what is read, is it filled.
+
+mod deliver;
+mod device;
+mod headroom;
+mod kernel;
+mod linear;
+mod ranges;
+mod source;
+mod stitch;
+mod survey;
+#[cfg(test)]
+mod tests;
 
 use crate::{Error, Records};
+use deliver::Block;
+use device::{Device, Way};
+use headroom::Headroom;
+use kernel::{Kernel, Linux};
+use linear::Linear;
+use seekless_engine::AlignedBuf;
+use source::{Source, State};
+use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use survey::Room;
 
 /// How to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,8 +40,11 @@ pub struct Options {
     pub plan: Plan,
     /// Deliver only what costs no device anything; the rest is counted in [`Event::End`]'s `skipped`.
     pub cached_only: bool,
-    /// About how many bytes a chunk has; a single record may make it longer.
+    /// About how many bytes a chunk has; a single record may make it longer, and what comes from a device comes in up to 1 MiB.
     pub chunk_bytes: usize,
+    /// Read from the device while what is cached is being delivered. A program that may stop early (`grep -q`) says no, so
+    /// that nothing is read before all that is cached has been seen.
+    pub overlap: bool,
 }
 
 /// The order of reading.
@@ -33,9 +62,10 @@ pub enum Plan {
 pub struct Chunk<'a> {
     /// Which file, in the order they were added.
     pub file: usize,
-    /// Where it starts.
+    /// Where it starts, counted from where the file stood when it was added.
     pub offset: u64,
-    /// What it holds, never empty.
+    /// What it holds, never empty. May be the page cache itself: should another process write to the file meanwhile, two looks
+    /// at a byte may differ, and the file is then begun again. So draw no conclusion of memory safety from it (no unchecked `str`).
     pub bytes: &'a [u8],
 }
 
@@ -76,30 +106,87 @@ pub struct Statistics {
     pub chunks: u64,
     /// Bytes that were in memory when they were first asked about.
     pub resident_bytes: u64,
+    /// In how many runs those lay.
+    pub resident_runs: u64,
+    /// Bytes read as not cached: from the device, unless they came into the cache meanwhile.
+    pub device_bytes: u64,
+    /// Of those, bytes read past the cache, which stays as it was.
+    pub bypassed_bytes: u64,
+    /// Times that a file was asked again what of it is cached.
+    pub looks: u64,
+    /// Files begun again because they changed.
+    pub restarts: u64,
 }
 
 /// Reads files and streams; see the crate's example.
 #[derive(Debug)]
 pub struct Reader {
     options: Options,
+    kernel: Arc<dyn Kernel>,
     sources: Vec<Source>,
-    current: usize,
-    buffer: Vec<u8>,
-    held: usize,
+    /// The first file that nobody has looked at.
+    surveyed: usize,
+    /// Files of which cached bytes are to come.
+    cached_files: BTreeSet<usize>,
+    /// Files of which other bytes are to come.
+    absent_files: BTreeSet<usize>,
+    /// Files open, longest first.
+    open_files: VecDeque<usize>,
+    /// Files to be read in the plain order.
+    linear_files: VecDeque<usize>,
+    linear: Option<Linear>,
+    device: Device,
+    /// Buffers for reads from the device, and one for small cached reads.
+    spare: Vec<AlignedBuf>,
+    small: AlignedBuf,
+    /// How the cache is left alone, as far as this system can.
+    bypass: Way,
+    room: Room,
+    /// How full the cache was at the start.
+    headroom: Option<Option<Headroom>>,
+    /// Bytes found absent by the first look at each file, and how many they were when the room was judged last.
+    absent_bytes: u64,
+    judged: u64,
+    growth: deliver::Growth,
+    depth: usize,
+    /// Where the bytes of the chunks in `ready` lie.
+    block: Block,
+    /// The file whose last block may have been its last.
+    touched: Option<usize>,
+    ready: VecDeque<Ready>,
+    /// The record across an edge that was handed out last.
+    own: Vec<u8>,
     statistics: Statistics,
 }
 
+/// An event that waits to be handed out.
 #[derive(Debug)]
-struct Source {
-    path: PathBuf,
-    stream: Option<File>,
-    offset: u64,
-    ended: bool,
+enum Ready {
+    Chunk { file: usize, offset: u64, bytes: Bytes },
+    End { file: usize, bytes: u64, skipped: u64 },
+    Restart(usize),
+    Failed(usize, Error),
+}
+
+#[derive(Debug)]
+enum Bytes {
+    /// Of the block.
+    Block(Range<usize>),
+    /// A record across an edge.
+    Own(Vec<u8>),
+    /// What the linear reader holds out.
+    Linear,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { records: Records::None, plan: Plan::Best, cached_only: false, chunk_bytes: 256 << 10 }
+        Options {
+            records: Records::None,
+            plan: Plan::Best,
+            cached_only: false,
+            chunk_bytes: 256 << 10,
+            overlap: true,
+        }
     }
 }
 
@@ -107,8 +194,37 @@ impl Reader {
     /// A reader of nothing yet.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        let (sources, buffer) = (Vec::new(), Vec::new());
-        Reader { options, sources, current: 0, buffer, held: 0, statistics: Statistics::default() }
+        Reader::over(options, Arc::new(Linux))
+    }
+
+    fn over(options: Options, kernel: Arc<dyn Kernel>) -> Self {
+        let options = Options { chunk_bytes: options.chunk_bytes.max(1), ..options };
+        Reader {
+            options,
+            device: Device::new(Arc::clone(&kernel)),
+            kernel,
+            sources: Vec::new(),
+            surveyed: 0,
+            cached_files: BTreeSet::new(),
+            absent_files: BTreeSet::new(),
+            open_files: VecDeque::new(),
+            linear_files: VecDeque::new(),
+            linear: None,
+            spare: Vec::new(),
+            small: AlignedBuf::default(),
+            bypass: Way::Direct,
+            room: Room::Unknown,
+            headroom: None,
+            absent_bytes: 0,
+            judged: 0,
+            growth: deliver::Growth::default(),
+            depth: deliver::DEPTH,
+            block: Block::Empty,
+            touched: None,
+            ready: VecDeque::new(),
+            own: Vec::new(),
+            statistics: Statistics::default(),
+        }
     }
 
     /// Adds a file by its path; it is opened when its turn comes. Returns its number.
@@ -116,13 +232,14 @@ impl Reader {
         self.add(path, None)
     }
 
-    /// Adds an open file or a stream (a pipe, a terminal), read from where it stands; `name` is what errors call it.
+    /// Adds an open file or a stream (a pipe, a terminal), read from where it stands; `name` is what errors call it. A file
+    /// is left standing at its end.
     pub fn add_file(&mut self, name: &Path, file: File) -> usize {
         self.add(name, Some(file))
     }
 
-    fn add(&mut self, path: &Path, stream: Option<File>) -> usize {
-        self.sources.push(Source { path: path.to_owned(), stream, offset: 0, ended: false });
+    fn add(&mut self, path: &Path, given: Option<File>) -> usize {
+        self.sources.push(Source::new(path, given));
         self.sources.len() - 1
     }
 
@@ -132,83 +249,78 @@ impl Reader {
         self.statistics
     }
 
-    /// Keeps a range in memory if it can: a hit that a later pass will look for again (`reference/latency.md`, section 2).
+    /// Keeps a range in memory if it can: a hit that a later pass will look for again. Without this, what lies outside the
+    /// kept part of a file would be fetched anew by every pass.
     pub fn pin(&mut self, file: usize, offset: u64, bytes: u64) {
-        let Some(stream) = self.sources.get(file).and_then(|source| source.stream.as_ref()) else { return };
+        let Some(source) = self.sources.get_mut(file) else { return };
+        let base = source.planned().map_or(0, |planned| planned.base);
+        let open = source
+            .planned()
+            .and_then(|planned| planned.opened.as_ref().map(|opened| opened.buffered.clone()));
+        let Some(open) = open.or_else(|| File::open(&source.path).ok().map(Arc::new)) else { return };
         let length = std::num::NonZeroU64::new(bytes);
-        let _ = rustix::fs::fadvise(stream, offset, length, rustix::fs::Advice::WillNeed);
+        let _ = rustix::fs::fadvise(&*open, base + offset, length, rustix::fs::Advice::WillNeed);
     }
 
     /// Leaves out what is still to come of a file; it gets no further event.
     pub fn finish_file(&mut self, file: usize) {
-        if let Some(source) = self.sources.get_mut(file) {
-            source.ended = true;
-            source.stream = None;
+        if self.sources.get(file).is_some_and(|source| !matches!(source.state, State::Ended)) {
+            self.forget(file);
         }
     }
 
     /// The next event, or `None` when all files have ended.
     #[expect(clippy::should_implement_trait, reason = "an event lends the reader's buffer")]
     pub fn next(&mut self) -> Option<Event<'_>> {
-        while self.sources.get(self.current)?.ended {
-            self.current += 1;
-            self.held = 0;
-        }
-        let file = self.current;
-        match self.fill() {
-            Ok(0) => {
-                self.sources[file].ended = true;
-                Some(Event::End { file, bytes: self.sources[file].offset, skipped: 0 })
+        while self.ready.is_empty() {
+            if !self.step() {
+                return None;
             }
-            Ok(length) => {
-                let offset = self.sources[file].offset;
-                self.sources[file].offset += length as u64;
-                self.statistics.bytes += length as u64;
+        }
+        Some(match self.ready.pop_front()? {
+            Ready::End { file, bytes, skipped } => Event::End { file, bytes, skipped },
+            Ready::Restart(file) => Event::Restart { file },
+            Ready::Failed(file, error) => Event::Failed { file, error },
+            Ready::Chunk { file, offset, bytes } => {
+                let bytes = match bytes {
+                    Bytes::Block(range) => &self.block.bytes()[range],
+                    Bytes::Linear => self.linear.as_ref()?.bytes(),
+                    Bytes::Own(record) => {
+                        self.own = record;
+                        &self.own
+                    }
+                };
+                self.statistics.bytes += bytes.len() as u64;
                 self.statistics.chunks += 1;
-                Some(Event::Chunk(Chunk { file, offset, bytes: &self.buffer[..length] }))
+                Event::Chunk(Chunk { file, offset, bytes })
             }
-            Err(error) => {
-                self.sources[file].ended = true;
-                let error = Error::io(&self.sources[file].path, error);
-                Some(Event::Failed { file, error })
-            }
-        }
+        })
     }
 
-    /// Reads until the buffer starts with whole records; returns their length, 0 at the end.
-    fn fill(&mut self) -> io::Result<usize> {
-        let source = &mut self.sources[self.current];
-        if source.stream.is_none() {
-            source.stream = Some(File::open(&source.path)?);
+    /// Does the next thing, cheapest first; false when nothing is left to do.
+    fn step(&mut self) -> bool {
+        if self.settle() {
+            return true;
         }
-        let Some(stream) = &mut source.stream else { return Ok(0) };
-        self.buffer.drain(..self.held.min(self.buffer.len()));
-        self.held = 0;
-        loop {
-            let start = self.buffer.len();
-            self.buffer.resize(start + self.options.chunk_bytes, 0);
-            let read = stream.read(&mut self.buffer[start..]);
-            self.buffer.truncate(start + read.as_ref().map_or(0, |&read| read));
-            let read = match read {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                other => other?,
-            };
-            let length = match self.options.records {
-                _ if read == 0 => self.buffer.len(),
-                Records::None => self.buffer.len(),
-                Records::Delimiter(delimiter) => {
-                    self.buffer.iter().rposition(|&byte| byte == delimiter).map_or(0, |last| last + 1)
-                }
-                Records::Fixed { origin, bytes } => {
-                    let end = source.offset + self.buffer.len() as u64;
-                    let whole = end.checked_sub(origin).map(|after| origin + after / bytes * bytes);
-                    whole.map_or(0, |whole| whole.saturating_sub(source.offset) as usize)
-                }
-            };
-            if length > 0 || read == 0 {
-                self.held = length;
-                return Ok(length);
-            }
+        if self.linear.is_some() {
+            return self.read_linear();
         }
+        if self.options.overlap && self.judge_room() != Room::Unknown {
+            self.start_reads();
+        }
+        if let Some(done) = self.device.ready() {
+            self.accept(done);
+            return true;
+        }
+        if self.read_cached() || self.survey_next() {
+            return true;
+        }
+        self.judge_room();
+        self.start_reads();
+        if let Some(done) = self.device.wait() {
+            self.accept(done);
+            return true;
+        }
+        !self.ready.is_empty() || self.begin_linear()
     }
 }

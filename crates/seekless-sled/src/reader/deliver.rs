@@ -1,0 +1,389 @@
+//! Getting the next bytes, from the cache or from the device, and making chunks of them.
+
+use super::device::{self, Done, Job, PAGE, Way};
+use super::source::{Planned, Stamp, State};
+use super::survey::Room;
+use super::{Bytes, Reader, Ready};
+use crate::Records;
+use seekless_engine::AlignedBuf;
+use seekless_sys::guarded::GuardedMap;
+use std::fs::File;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+/// What is mapped at a time: large enough that system calls do not show, small enough for page tables not to.
+const WINDOW_BYTES: u64 = 4 << 20;
+/// Below this a copy costs less than a mapping.
+const MAPPED_BYTES_MIN: u64 = 128 << 10;
+/// One read of what is cached, where it is not mapped.
+const CACHED_READ_BYTES: u64 = 256 << 10;
+/// One read from the device.
+const DEVICE_READ_BYTES: u64 = 1 << 20;
+/// Chunks smaller than this (tests, small records) make reads as small.
+const SMALL_CHUNK: usize = 64 << 10;
+/// Reads in flight on a device that takes its time, and on one that does not: each costs memory that the cache could use.
+pub(super) const DEPTH: usize = 2;
+const DEPTH_FAST: usize = 4;
+/// A read of [`DEVICE_READ_BYTES`] below this shows a device that takes more at once.
+const FAST: Duration = Duration::from_millis(4);
+/// A cached read above this was none.
+const SURPRISE: Duration = Duration::from_millis(4);
+/// How old an answer about what is cached may get.
+const ANSWER_AGE: Duration = Duration::from_millis(300);
+/// Steps that kept less than half of what was read, after which the cache counts as full.
+const STRIKES: u8 = 2;
+
+/// Where the bytes of the current chunks lie.
+#[derive(Debug)]
+pub(super) enum Block {
+    Empty,
+    Read(AlignedBuf, Range<usize>),
+    Mapped(GuardedMap, Range<usize>),
+}
+
+impl Block {
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Block::Empty => &[],
+            Block::Read(buffer, range) => &buffer[range.clone()],
+            Block::Mapped(map, range) => &map.bytes()[range.clone()],
+        }
+    }
+
+    fn is_lost(&self) -> bool {
+        matches!(self, Block::Mapped(map, _) if map.is_lost())
+    }
+}
+
+/// Whether the cache keeps what is read into it.
+#[derive(Debug, Default)]
+pub(super) struct Growth {
+    file: Option<usize>,
+    /// Pages of the file that were cached when the step began.
+    cached: u64,
+    /// Bytes read in this step.
+    read: u64,
+    strikes: u8,
+}
+
+impl Reader {
+    /// After the caller has seen a file's last block: was it sound, and was it the file's last? True if that made an event.
+    pub(super) fn settle(&mut self) -> bool {
+        let Some(file) = self.touched.take() else { return false };
+        let lost = self.block.is_lost();
+        self.release();
+        let cached_only = self.options.cached_only;
+        let Some(planned) = self.sources[file].planned() else { return false };
+        let complete =
+            planned.cached.is_empty() && (cached_only || planned.absent.is_empty()) && planned.in_flight == 0;
+        if lost {
+            self.restart(file);
+        } else if complete {
+            self.finish(file);
+        }
+        lost || complete
+    }
+
+    fn release(&mut self) {
+        if let Block::Read(buffer, _) = std::mem::replace(&mut self.block, Block::Empty) {
+            self.recycle(buffer);
+        }
+    }
+
+    fn recycle(&mut self, buffer: AlignedBuf) {
+        if buffer.capacity() < self.device_capacity() {
+            self.small = buffer;
+        } else {
+            self.spare.push(buffer);
+        }
+    }
+
+    /// All has come: if the file is still what it was, that is the answer.
+    fn finish(&mut self, file: usize) {
+        let Some(opened) = self.opened(file) else { return };
+        let now = Stamp::of(&opened.buffered);
+        let source = &mut self.sources[file];
+        let Some(planned) = source.planned() else { return };
+        match now {
+            Ok(now) if now == planned.stamp => {
+                let (end, base, emitted) = (planned.stamp.bytes, planned.base, planned.emitted);
+                source.leave_at(end);
+                self.forget(file);
+                let bytes = end - base;
+                self.ready.push_back(Ready::End { file, bytes, skipped: bytes - emitted });
+            }
+            Ok(_) => self.restart(file),
+            Err(error) => self.fail(file, error),
+        }
+    }
+
+    /// The next records of the file that is being read in the plain order. Always makes an event.
+    pub(super) fn read_linear(&mut self) -> bool {
+        let Some(linear) = &mut self.linear else { return false };
+        let file = linear.file;
+        match linear.advance(self.options.records, self.options.chunk_bytes) {
+            Ok(true) => {
+                self.ready.push_back(Ready::Chunk { file, offset: linear.offset, bytes: Bytes::Linear })
+            }
+            Ok(false) => {
+                let bytes = linear.offset;
+                self.forget(file);
+                self.ready.push_back(Ready::End { file, bytes, skipped: 0 });
+            }
+            Err(error) => self.fail(file, error),
+        }
+        true
+    }
+
+    fn device_bytes(&self) -> u64 {
+        match self.options.chunk_bytes {
+            small if small < SMALL_CHUNK => small as u64,
+            bytes => (bytes as u64).max(DEVICE_READ_BYTES),
+        }
+    }
+
+    fn device_capacity(&self) -> usize {
+        (self.device_bytes() + 2 * PAGE) as usize
+    }
+
+    /// Keeps the device busy.
+    pub(super) fn start_reads(&mut self) {
+        while !self.options.cached_only && self.device.in_flight() < self.depth {
+            let Some(&file) = self.absent_files.first() else { return };
+            let Some(mut opened) = self.opened(file) else { return };
+            if self.is_stale(file) {
+                self.look_again(file);
+                continue;
+            }
+            let way = self.way(file);
+            let direct = if way == Way::Direct { opened.direct() } else { None };
+            if way == Way::Keep {
+                self.begin_growth(file, &opened.buffered);
+            }
+            let step = self.device_bytes();
+            let buffer =
+                self.spare.pop().unwrap_or_else(|| AlignedBuf::with_capacity(self.device_capacity()));
+            let source = &mut self.sources[file];
+            let life = source.life;
+            let Some(planned) = source.planned() else { return };
+            let start = planned.absent.first().map_or(0, |range| range.start);
+            // Up to the next whole step, so that requests stay aligned.
+            let range = planned.absent.take(step - start % step);
+            if planned.absent.is_empty() {
+                self.absent_files.remove(&file);
+            }
+            let Some(range) = range else { continue };
+            planned.in_flight += 1;
+            let buffered = opened.buffered.clone();
+            planned.opened = Some(opened);
+            self.device.submit(Job { file, life, range, way, buffered, direct, buffer });
+        }
+    }
+
+    fn is_stale(&mut self, file: usize) -> bool {
+        self.sources[file].planned().is_some_and(|planned| {
+            planned.known && !planned.sampled && planned.looked_at.elapsed() > ANSWER_AGE
+        })
+    }
+
+    /// Takes in what the device has delivered.
+    pub(super) fn accept(&mut self, done: Done) {
+        let Done { job, result, took } = done;
+        let file = job.file;
+        let source = &mut self.sources[file];
+        let current = source.life == job.life;
+        let Some(planned) = source.planned().filter(|_| current) else { return self.recycle(job.buffer) };
+        planned.in_flight -= 1;
+        let wanted = job.range.end - job.range.start;
+        match result {
+            Err(error) => {
+                self.recycle(job.buffer);
+                self.fail(file, error);
+            }
+            Ok(range) if (range.len() as u64) < wanted => {
+                self.recycle(job.buffer);
+                self.restart(file); // shorter than it was
+            }
+            Ok(range) => {
+                self.statistics.device_bytes += wanted;
+                if job.way == Way::Keep {
+                    self.grow(file, &job.buffered, wanted);
+                } else {
+                    self.statistics.bypassed_bytes += wanted;
+                    self.bypass = self.bypass.max(job.way);
+                }
+                if wanted >= DEVICE_READ_BYTES && took < FAST {
+                    self.depth = DEPTH_FAST;
+                }
+                self.block = Block::Read(job.buffer, range);
+                self.feed(file, job.range.start);
+            }
+        }
+    }
+
+    fn begin_growth(&mut self, file: usize, open: &File) {
+        if self.growth.file != Some(file) {
+            let cached = self.pages_cached(file, open);
+            self.growth = Growth { file: Some(file), cached, read: 0, strikes: self.growth.strikes };
+        }
+    }
+
+    /// Counts a read that was to be kept, and sees whether it was.
+    fn grow(&mut self, file: usize, open: &File, read: u64) {
+        if self.growth.file != Some(file) {
+            return;
+        }
+        self.growth.read += read;
+        if self.growth.read < DEVICE_READ_BYTES {
+            return;
+        }
+        let cached = self.pages_cached(file, open);
+        let kept = cached.saturating_sub(self.growth.cached) * PAGE;
+        self.growth.strikes = if 2 * kept < self.growth.read { self.growth.strikes + 1 } else { 0 };
+        if self.growth.strikes >= STRIKES {
+            self.room = Room::Full;
+        }
+        (self.growth.cached, self.growth.read) = (cached, 0);
+    }
+
+    fn pages_cached(&mut self, file: usize, open: &File) -> u64 {
+        let Some(planned) = self.sources[file].planned() else { return 0 };
+        self.kernel.count(open, 0..planned.stamp.bytes).map_or(0, |pages| pages.cached)
+    }
+
+    /// Delivers a window of what is cached; false when nothing is.
+    pub(super) fn read_cached(&mut self) -> bool {
+        let Some(&file) = self.cached_files.first() else { return false };
+        let Some(opened) = self.opened(file) else { return true };
+        let step = match self.options.chunk_bytes {
+            small if small < SMALL_CHUNK => small as u64,
+            bytes => (bytes as u64).max(WINDOW_BYTES),
+        };
+        let cached_only = self.options.cached_only;
+        let kernel = self.kernel.clone();
+        let Some(planned) = self.sources[file].planned() else { return false };
+        let Some(run) = planned.cached.first() else { return self.cached_files.remove(&file) };
+        let window = run.start..run.end.min(run.start + (step - run.start % step));
+        let just_looked = std::mem::take(&mut planned.just_looked);
+        let cached = kernel.count(&opened.buffered, window.clone()).map(|pages| pages.cached);
+        let all = window.end.div_ceil(PAGE) - window.start / PAGE;
+        let gone = cached.is_some_and(|cached| if cached_only { cached < all } else { 2 * cached < all });
+        if gone && just_looked && cached_only {
+            planned
+                .cached
+                .take(window.end - window.start)
+                .into_iter()
+                .for_each(|range| planned.absent.push(range));
+            return true;
+        }
+        if (gone && !just_looked) || planned.surprised {
+            self.look_again(file);
+            return true;
+        }
+        let whole = cached.is_some_and(|cached| cached >= all);
+        if !whole || !self.map_cached(file, &opened.buffered, &window) {
+            self.copy_cached(file, &opened.buffered, window.start);
+        }
+        true
+    }
+
+    /// Delivers the window as it lies in the page cache; false where it had better be copied.
+    fn map_cached(&mut self, file: usize, open: &File, window: &Range<u64>) -> bool {
+        let bytes = window.end - window.start;
+        if bytes < MAPPED_BYTES_MIN {
+            return false;
+        }
+        let before = window.start % PAGE;
+        let Some(map) = self.kernel.map(open, window.start - before, (before + bytes) as usize) else {
+            return false;
+        };
+        map.populate();
+        self.block = Block::Mapped(map, before as usize..(before + bytes) as usize);
+        self.take_cached(file, bytes);
+        self.feed(file, window.start);
+        true
+    }
+
+    fn copy_cached(&mut self, file: usize, open: &File, offset: u64) {
+        let most = match self.options.chunk_bytes {
+            small if small < SMALL_CHUNK => small as u64,
+            bytes => (bytes as u64).max(CACHED_READ_BYTES).min(self.device_bytes()),
+        };
+        let Some(range) = self.take_cached(file, most) else { return };
+        let bytes = (range.end - range.start) as usize;
+        let mut buffer = std::mem::take(&mut self.small);
+        if buffer.capacity() < bytes {
+            buffer = AlignedBuf::with_capacity(bytes);
+        }
+        let started = Instant::now();
+        let result = device::read_now(&*self.kernel, open, &mut buffer.whole_mut()[..bytes], offset);
+        match result {
+            Err(error) => self.fail(file, error),
+            Ok(read) if read < bytes => self.restart(file),
+            Ok(read) => {
+                buffer.set_len(read);
+                let surprised = started.elapsed() > SURPRISE;
+                if let Some(planned) = self.sources[file].planned() {
+                    planned.surprised = surprised && !planned.sampled;
+                }
+                self.block = Block::Read(buffer, 0..read);
+                self.feed(file, offset);
+            }
+        }
+    }
+
+    fn take_cached(&mut self, file: usize, bytes: u64) -> Option<Range<u64>> {
+        let planned = self.sources[file].planned()?;
+        let range = planned.cached.take(bytes);
+        if planned.cached.is_empty() {
+            self.cached_files.remove(&file);
+        }
+        range
+    }
+
+    /// Makes chunks of the block, which starts at `offset` of the file.
+    fn feed(&mut self, file: usize, offset: u64) {
+        self.touched = Some(file);
+        let State::Planned(planned) = &mut self.sources[file].state else { return };
+        let Planned { base, stitch, emitted, .. } = &mut **planned;
+        let piece = self.block.bytes();
+        let start = offset - *base;
+        let completed = stitch.add(start, piece);
+        *emitted += completed.inside.len() as u64;
+        for range in slices(self.options.records, piece, start, completed.inside, self.options.chunk_bytes) {
+            let offset = start + range.start as u64;
+            self.ready.push_back(Ready::Chunk { file, offset, bytes: Bytes::Block(range) });
+        }
+        for (offset, record) in completed.across {
+            *emitted += record.len() as u64;
+            self.ready.push_back(Ready::Chunk { file, offset, bytes: Bytes::Own(record) });
+        }
+    }
+}
+
+/// Cuts the whole records `inside` a piece that starts at `start` into chunks of about `chunk_bytes`.
+fn slices(
+    records: Records,
+    piece: &[u8],
+    start: u64,
+    inside: Range<usize>,
+    chunk_bytes: usize,
+) -> Vec<Range<usize>> {
+    let mut slices = Vec::new();
+    let mut at = inside.start;
+    while at < inside.end {
+        let rest = &piece[at..inside.end];
+        let offset = start + at as u64;
+        let length = if rest.len() <= chunk_bytes {
+            rest.len()
+        } else {
+            records
+                .last_cut(&rest[..chunk_bytes], offset)
+                .or_else(|| records.first_cut(rest, offset))
+                .unwrap_or(rest.len())
+        };
+        slices.push(at..at + length);
+        at += length;
+    }
+    slices
+}

@@ -1,0 +1,231 @@
+//! Reads from the device by a few threads, so that it is never idle while the caller computes.
+
+use super::kernel::Kernel;
+use seekless_engine::AlignedBuf;
+use seekless_sys::reads::Caching;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// What must divide the offset, length and address of a direct read here.
+pub(super) const PAGE: u64 = 4096;
+
+/// How a range is read from the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Way {
+    /// Into the page cache, to be kept there.
+    Keep,
+    /// Past the page cache (O_DIRECT).
+    Direct,
+    /// Through it, leaving nothing (RWF_DONTCACHE).
+    Leave,
+    /// Exactly the range, through the page cache: where neither of the two is known.
+    Exact,
+}
+
+/// A range to be read.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) file: usize,
+    /// Which life of the file: a job of an earlier one is dropped.
+    pub(super) life: u32,
+    pub(super) range: Range<u64>,
+    pub(super) way: Way,
+    pub(super) buffered: Arc<File>,
+    pub(super) direct: Option<Arc<File>>,
+    pub(super) buffer: AlignedBuf,
+}
+
+/// A range that has been read, or not.
+#[derive(Debug)]
+pub(super) struct Done {
+    pub(super) job: Job,
+    /// Where in the buffer the bytes lie: fewer than asked for only at the end of the file.
+    pub(super) result: io::Result<Range<usize>>,
+    pub(super) took: Duration,
+}
+
+/// The threads. Jobs come back in the order in which they were handed in.
+#[derive(Debug)]
+pub(super) struct Device {
+    kernel: Arc<dyn Kernel>,
+    jobs: Option<Sender<(u64, Job)>>,
+    queue: Arc<Mutex<Receiver<(u64, Job)>>>,
+    done_sender: Sender<(u64, Done)>,
+    done: Receiver<(u64, Done)>,
+    /// Arrived before their turn.
+    early: VecDeque<(u64, Done)>,
+    next_in: u64,
+    next_out: u64,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Device {
+    pub(super) fn new(kernel: Arc<dyn Kernel>) -> Self {
+        let (jobs, queue) = mpsc::channel();
+        let (done_sender, done) = mpsc::channel();
+        let queue = Arc::new(Mutex::new(queue));
+        let early = VecDeque::new();
+        Device {
+            kernel,
+            jobs: Some(jobs),
+            queue,
+            done_sender,
+            done,
+            early,
+            next_in: 0,
+            next_out: 0,
+            threads: Vec::new(),
+        }
+    }
+
+    /// Jobs handed in and not yet taken out.
+    pub(super) fn in_flight(&self) -> usize {
+        (self.next_in - self.next_out) as usize
+    }
+
+    /// Starts a read.
+    pub(super) fn submit(&mut self, job: Job) {
+        if self.threads.len() <= self.in_flight() {
+            let (kernel, queue, done) =
+                (Arc::clone(&self.kernel), Arc::clone(&self.queue), self.done_sender.clone());
+            let started = std::thread::Builder::new()
+                .name("seekless-sled".to_owned())
+                .stack_size(64 << 10)
+                .spawn(move || work(&*kernel, &queue, &done));
+            self.threads.extend(started);
+        }
+        let number = self.next_in;
+        self.next_in += 1;
+        match &self.jobs {
+            Some(jobs) if !self.threads.is_empty() => {
+                let _ = jobs.send((number, job)); // the receiver is ours and lives
+            }
+            _ => self.early.push_back((number, perform(&*self.kernel, job))), // no thread can be had: read it here
+        }
+    }
+
+    /// The oldest job, if it has been read.
+    pub(super) fn ready(&mut self) -> Option<Done> {
+        while let Ok(done) = self.done.try_recv() {
+            self.early.push_back(done);
+        }
+        let at = self.early.iter().position(|(number, _)| *number == self.next_out)?;
+        self.next_out += 1;
+        self.early.remove(at).map(|(_, done)| done)
+    }
+
+    /// The oldest job, as soon as it has been read; `None` when there is none.
+    pub(super) fn wait(&mut self) -> Option<Done> {
+        loop {
+            if let Some(done) = self.ready() {
+                return Some(done);
+            }
+            if self.in_flight() == 0 {
+                return None;
+            }
+            self.early.push_back(self.done.recv().ok()?);
+        }
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        // What is under way ends with its call; nobody waits for it, since a program that has its answer wants to leave.
+        self.jobs = None;
+        while self.queue.try_lock().is_ok_and(|queue| queue.try_recv().is_ok()) {}
+    }
+}
+
+fn work(kernel: &dyn Kernel, queue: &Mutex<Receiver<(u64, Job)>>, done: &Sender<(u64, Done)>) {
+    loop {
+        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok((number, job)) = next else { return };
+        if done.send((number, perform(kernel, job))).is_err() {
+            return;
+        }
+    }
+}
+
+/// Reads a job's range, by the next plainer way where one is not known here; the job then says which it was.
+fn perform(kernel: &dyn Kernel, mut job: Job) -> Done {
+    let started = Instant::now();
+    loop {
+        let result = match (job.way, job.direct.clone()) {
+            (Way::Direct, Some(direct)) => read_direct(kernel, &direct, &mut job),
+            (Way::Direct, None) => Err(io::ErrorKind::Unsupported.into()),
+            (Way::Leave, _) => read_range(kernel, &mut job, Caching::Leave),
+            (Way::Keep | Way::Exact, _) => read_range(kernel, &mut job, Caching::Usual),
+        };
+        match (result, job.way) {
+            (Err(error), Way::Direct) if refused(&error) => job.way = Way::Leave,
+            (Err(error), Way::Leave) if refused(&error) => job.way = Way::Exact,
+            (result, _) => return Done { job, result, took: started.elapsed() },
+        }
+    }
+}
+
+/// Whether another way may do. A file system may accept O_DIRECT at the open and refuse the read with EINVAL.
+fn refused(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput)
+}
+
+fn read_range(kernel: &dyn Kernel, job: &mut Job, caching: Caching) -> io::Result<Range<usize>> {
+    let wanted = (job.range.end - job.range.start) as usize;
+    let file = Arc::clone(&job.buffered);
+    let read = fill(kernel, &file, &mut job.buffer.whole_mut()[..wanted], job.range.start, caching, 1)?;
+    job.buffer.set_len(read);
+    Ok(0..read)
+}
+
+/// Reads the pages around the range.
+fn read_direct(kernel: &dyn Kernel, file: &File, job: &mut Job) -> io::Result<Range<usize>> {
+    let start = job.range.start / PAGE * PAGE;
+    let wanted = (job.range.end.div_ceil(PAGE) * PAGE - start) as usize;
+    let before = (job.range.start - start) as usize;
+    let read = fill(kernel, file, &mut job.buffer.whole_mut()[..wanted], start, Caching::Usual, PAGE)?;
+    let end = read.min(before + (job.range.end - job.range.start) as usize);
+    job.buffer.set_len(end);
+    Ok(before.min(end)..end)
+}
+
+/// Reads until the buffer is full or the file ends; a read that stops off the grain has met the end.
+fn fill(
+    kernel: &dyn Kernel,
+    file: &File,
+    buffer: &mut [u8],
+    offset: u64,
+    caching: Caching,
+    grain: u64,
+) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match kernel.read_at(file, &mut buffer[filled..], offset + filled as u64, caching) {
+            Ok(0) => break,
+            Ok(read) => {
+                filled += read;
+                if !(filled as u64).is_multiple_of(grain) {
+                    break;
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// Reads like a job, but here and now, by plain reads; for what is cached.
+pub(super) fn read_now(
+    kernel: &dyn Kernel,
+    file: &File,
+    buffer: &mut [u8],
+    offset: u64,
+) -> io::Result<usize> {
+    fill(kernel, file, buffer, offset, Caching::Usual, 1)
+}

@@ -1,0 +1,46 @@
+//! What the reader asks of the system, behind a seam: tests put their own residency, short reads and failing devices there.
+
+use super::headroom::{self, Headroom};
+use crate::page_cache::{self, PageRun};
+use seekless_sys::guarded::GuardedMap;
+use seekless_sys::reads::{self, Caching};
+use seekless_sys::residency::{self, Pages};
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::fd::AsFd;
+
+pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
+    /// Which parts of the range are cached; where only touching tells, it may touch if `touch`.
+    fn runs(&self, file: &File, range: Range<u64>, grain: u64, touch: bool) -> io::Result<Vec<PageRun>> {
+        if touch {
+            page_cache::runs_by_touch(file, range, grain)
+        } else {
+            page_cache::runs(file, range, grain)
+        }
+    }
+
+    /// How many pages of the range are cached, or were; `None` where that is not told.
+    fn count(&self, file: &File, range: Range<u64>) -> Option<Pages> {
+        residency::count(file.as_fd(), range.start, range.end - range.start).ok()
+    }
+
+    fn read_at(&self, file: &File, buffer: &mut [u8], offset: u64, caching: Caching) -> io::Result<usize> {
+        reads::read_at(file, buffer, offset, caching)
+    }
+
+    fn map(&self, file: &File, offset: u64, bytes: usize) -> Option<GuardedMap> {
+        GuardedMap::new(file, offset, bytes)
+    }
+
+    /// How full the cache is.
+    fn headroom(&self) -> Option<Headroom> {
+        headroom::tightest()
+    }
+}
+
+/// The system itself.
+#[derive(Debug)]
+pub(super) struct Linux;
+
+impl Kernel for Linux {}

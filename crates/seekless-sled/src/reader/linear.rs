@@ -1,0 +1,59 @@
+//! A file or stream from its first byte to its last, in whole records: for pipes, for files whose size says nothing, for the
+//! plain order, and for files that changed while they were read in the order of cost.
+
+use crate::Records;
+use std::fs::File;
+use std::io::{self, Read};
+
+/// The one stream that is being read.
+#[derive(Debug)]
+pub(super) struct Linear {
+    pub(super) file: usize,
+    stream: File,
+    /// Of the first byte in the buffer.
+    pub(super) offset: u64,
+    buffer: Vec<u8>,
+    /// Bytes of the buffer that have been handed out.
+    held: usize,
+}
+
+impl Linear {
+    pub(super) fn new(file: usize, stream: File) -> Self {
+        let _ = rustix::fs::fadvise(&stream, 0, None, rustix::fs::Advice::Sequential); // a stream takes none
+        Linear { file, stream, offset: 0, buffer: Vec::new(), held: 0 }
+    }
+
+    /// The records last handed out.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.buffer[..self.held]
+    }
+
+    /// Lets go of the records last handed out and reads until the buffer starts with whole ones. False at the end.
+    pub(super) fn advance(&mut self, records: Records, chunk_bytes: usize) -> io::Result<bool> {
+        self.offset += self.held as u64;
+        let mut kept = self.buffer.len() - self.held;
+        self.buffer.copy_within(self.held.., 0);
+        self.buffer.truncate(kept);
+        self.held = 0;
+        loop {
+            self.buffer.resize(kept + chunk_bytes, 0);
+            let read = self.stream.read(&mut self.buffer[kept..]);
+            self.buffer.truncate(kept + read.as_ref().map_or(0, |&read| read));
+            let read = match read {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                other => other?,
+            };
+            // Only what is new can hold the last cut of a delimiter.
+            let whole = match records {
+                _ if read == 0 => Some(self.buffer.len()),
+                Records::Delimiter(_) => records.last_cut(&self.buffer[kept..], 1).map(|cut| cut + kept),
+                _ => records.last_cut(&self.buffer, self.offset),
+            };
+            if let Some(whole) = whole.filter(|&whole| whole > 0 || read == 0) {
+                self.held = whole;
+                return Ok(whole > 0);
+            }
+            kept = self.buffer.len();
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! One file or stream of a reader: how it is opened, what identifies it, and what of it is still to come.
+
+use super::ranges::Ranges;
+use super::stitch::Stitch;
+use rustix::fs::SeekFrom;
+use seekless_sys::direct;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) path: PathBuf,
+    /// The file or stream that was handed in open.
+    pub(super) given: Option<File>,
+    /// Goes up when the file is begun again or given up: what is still in flight then is of another life.
+    pub(super) life: u32,
+    pub(super) state: State,
+}
+
+#[derive(Debug)]
+pub(super) enum State {
+    /// Not yet looked at.
+    New,
+    /// In the order of cost.
+    Planned(Box<Planned>),
+    /// From the first byte to the last, when its turn comes.
+    Linear(Option<File>),
+    Ended,
+}
+
+/// A regular file that is read in the order of cost. Offsets are the file's own; `base` is where reading was to start.
+#[derive(Debug)]
+pub(super) struct Planned {
+    pub(super) stamp: Stamp,
+    pub(super) base: u64,
+    pub(super) opened: Option<Opened>,
+    pub(super) cached: Ranges,
+    pub(super) absent: Ranges,
+    pub(super) in_flight: usize,
+    pub(super) stitch: Stitch,
+    /// Bytes delivered.
+    pub(super) emitted: u64,
+    /// Whether anybody could tell what is cached.
+    pub(super) known: bool,
+    /// Whether that was by touching samples, which is not asked for twice.
+    pub(super) sampled: bool,
+    /// A look that found other than expected: the next window is read without another.
+    pub(super) just_looked: bool,
+    /// A read of what counted as cached took too long to have been that.
+    pub(super) surprised: bool,
+    pub(super) looked_at: Instant,
+}
+
+/// A file's descriptors: ours alone, so that advice about them concerns nobody else.
+#[derive(Clone, Debug)]
+pub(super) struct Opened {
+    pub(super) buffered: Arc<File>,
+    /// Opened when first wanted; `None` inside where the file system refuses it.
+    pub(super) direct: Option<Option<Arc<File>>>,
+}
+
+/// What tells a file from what it was or from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    device: u64,
+    inode: u64,
+    pub(super) bytes: u64,
+    modified: (i64, i64),
+}
+
+impl Stamp {
+    pub(super) fn of(file: &File) -> io::Result<Self> {
+        let about = file.metadata()?;
+        let modified = (about.mtime(), about.mtime_nsec());
+        Ok(Stamp { device: about.dev(), inode: about.ino(), bytes: about.len(), modified })
+    }
+}
+
+impl Source {
+    pub(super) fn new(path: &Path, given: Option<File>) -> Self {
+        Source { path: path.to_owned(), given, life: 0, state: State::New }
+    }
+
+    /// A descriptor of the reader's own, and where in the file reading starts.
+    pub(super) fn open(&self) -> io::Result<(File, u64)> {
+        let Some(given) = &self.given else { return Ok((File::open(&self.path)?, 0)) };
+        let start = rustix::fs::seek(given, SeekFrom::Current(0)).unwrap_or(0);
+        let regular = given.metadata()?.is_file();
+        let own = if regular { File::open(descriptor_path(given)).ok() } else { None };
+        Ok((own.map_or_else(|| given.try_clone(), Ok)?, start))
+    }
+
+    pub(super) fn planned(&mut self) -> Option<&mut Planned> {
+        match &mut self.state {
+            State::Planned(planned) => Some(planned),
+            _ => None,
+        }
+    }
+
+    /// Leaves a file that was handed in where a plain reader would leave it.
+    pub(super) fn leave_at(&self, offset: u64) {
+        if let Some(given) = &self.given {
+            let _ = rustix::fs::seek(given, SeekFrom::Start(offset)); // a stream has no position
+        }
+    }
+}
+
+impl Opened {
+    pub(super) fn new(file: File) -> Self {
+        Opened { buffered: Arc::new(file), direct: None }
+    }
+
+    /// No readahead: it would fetch what was not asked for, and leave markers that set off more of it.
+    pub(super) fn advise_random(&self) {
+        let _ = rustix::fs::fadvise(&*self.buffered, 0, None, rustix::fs::Advice::Random);
+    }
+
+    /// The descriptor for reads past the page cache, where there is one that takes whole pages.
+    pub(super) fn direct(&mut self) -> Option<Arc<File>> {
+        let buffered = &self.buffered;
+        self.direct
+            .get_or_insert_with(|| {
+                let alignment = direct::alignment(buffered.as_fd()).ok()?;
+                if alignment.memory_bytes.max(alignment.offset_bytes) > 4096 {
+                    return None;
+                }
+                direct::open_direct(&descriptor_path(buffered)).ok().flatten().map(Arc::new)
+            })
+            .clone()
+    }
+}
+
+/// A path to the very file that is open, whatever its name stands for by now.
+fn descriptor_path(file: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}

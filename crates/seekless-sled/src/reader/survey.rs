@@ -1,0 +1,280 @@
+//! Looking at the files of a reader: what each has in the page cache, and whether that cache is full.
+
+use super::device::Way;
+use super::linear::Linear;
+use super::ranges::Ranges;
+use super::source::{Opened, Planned, Stamp, State};
+use super::stitch::Stitch;
+use super::{Reader, Ready};
+use crate::page_cache::{GRAIN_BYTES, PageRun};
+use crate::{Confidence, Error, Plan};
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::time::Instant;
+
+/// Files held open at most, beside those being read.
+const OPEN_MAX: usize = 128;
+/// Below this, advice about readahead costs more than readahead does.
+const ADVISED_BYTES: u64 = 256 << 10;
+/// Left free when a cache counts as having room for all that is missing: page tables, what else comes meanwhile.
+const MARGIN_BYTES: u64 = 32 << 20;
+/// Free in a cache that counts as full: a pass's own memory, which comes back when its program ends.
+const SLACK_BYTES: u64 = 16 << 20;
+/// With less to fetch it is not worth asking how full the cache is.
+const ASKED_BYTES: u64 = 4 << 20;
+const PAGE_BYTES: u64 = 4096;
+
+/// What is believed of the page cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Room {
+    /// Nobody knows: what is read is kept as long as the count of kept pages grows.
+    Unknown,
+    /// It takes all that is missing without pushing anything out.
+    Enough,
+    /// It is full: what is not in it is read past it, so that what is in it stays.
+    Full,
+}
+
+impl Reader {
+    /// Looks at the next file that nobody looked at; false when there is none.
+    pub(super) fn survey_next(&mut self) -> bool {
+        let file = self.surveyed;
+        let Some(source) = self.sources.get(file) else { return false };
+        self.surveyed += 1;
+        if !matches!(source.state, State::New) {
+            return true;
+        }
+        if let Err(error) = self.survey(file) {
+            self.fail(file, error);
+        }
+        true
+    }
+
+    fn survey(&mut self, file: usize) -> io::Result<()> {
+        let (opened, base) = self.sources[file].open()?;
+        let about = opened.metadata()?;
+        // A size of 0 says nothing: files of /proc have content.
+        let linear = self.options.plan == Plan::Linear || !about.is_file() || about.len() <= base;
+        if linear {
+            self.sources[file].state = State::Linear(Some(opened));
+            self.linear_files.push_back(file);
+            return Ok(());
+        }
+        let stamp = Stamp::of(&opened)?;
+        let runs = self.look(&opened, base..stamp.bytes);
+        let sampled = self.kernel.count(&opened, base..stamp.bytes).is_none();
+        let planned = Planned {
+            stamp,
+            base,
+            opened: Some(Opened::new(opened)),
+            cached: Ranges::default(),
+            absent: Ranges::default(),
+            in_flight: 0,
+            stitch: Stitch::new(self.options.records, stamp.bytes - base),
+            emitted: 0,
+            sampled,
+            looked_at: Instant::now(),
+            known: runs.iter().any(|run| run.resident.is_some()),
+            just_looked: true,
+            surprised: false,
+        };
+        self.sources[file].state = State::Planned(Box::new(planned));
+        self.sort_in(file, &runs);
+        self.note(file);
+        self.touched = Some(file);
+        Ok(())
+    }
+
+    fn look(&self, file: &File, range: Range<u64>) -> Vec<PageRun> {
+        let grain = if self.options.cached_only { PAGE_BYTES } else { GRAIN_BYTES };
+        let unknown = PageRun {
+            offset: range.start,
+            bytes: range.end - range.start,
+            resident: None,
+            confidence: Confidence::Unknown,
+        };
+        self.kernel.runs(file, range, grain, !self.options.cached_only).unwrap_or_else(|_| vec![unknown])
+    }
+
+    /// Puts the runs of a file among what is cached or what is absent.
+    fn sort_in(&mut self, file: usize, runs: &[PageRun]) {
+        let exact_only = self.options.cached_only;
+        let Some(planned) = self.sources[file].planned() else { return };
+        for run in runs {
+            let sure = !exact_only || run.confidence == Confidence::Exact;
+            if run.resident == Some(true) && sure {
+                planned.cached.push(run.range());
+            } else {
+                planned.absent.push(run.range());
+            }
+        }
+        if !planned.cached.is_empty() {
+            self.cached_files.insert(file);
+        }
+        if !planned.absent.is_empty() {
+            self.absent_files.insert(file);
+        }
+    }
+
+    /// Counts a file just looked at, and what it tells of the cache.
+    fn note(&mut self, file: usize) {
+        let Some(planned) = self.sources[file].planned() else { return };
+        let Some(opened) = planned.opened.clone() else { return };
+        let (absent, cached) = (planned.absent.bytes(), planned.cached.bytes());
+        if planned.stamp.bytes > ADVISED_BYTES {
+            opened.advise_random();
+        }
+        self.statistics.resident_bytes += cached;
+        self.statistics.resident_runs += planned.cached.len() as u64;
+        self.absent_bytes += absent;
+        self.open_files.push_back(file);
+        self.close_surplus();
+    }
+
+    /// What is believed of the cache now. Once it was seen full it stays so.
+    ///
+    /// It is full for us when hardly anything is free and nearly all it holds is ours: what we add then pushes out our own. A
+    /// cache that is full of others' pages is another matter: whether they give way shows only by trying.
+    pub(super) fn judge_room(&mut self) -> Room {
+        if self.room == Room::Full || self.absent_bytes < ASKED_BYTES || self.judged == self.absent_bytes {
+            return self.room;
+        }
+        self.judged = self.absent_bytes;
+        let Some(now) = *self.headroom.get_or_insert_with(|| self.kernel.headroom()) else {
+            return self.room;
+        };
+        self.room = if now.free >= self.absent_bytes.saturating_add(MARGIN_BYTES) {
+            Room::Enough
+        } else if now.free < SLACK_BYTES && self.statistics.resident_bytes / 9 >= now.cached / 10 {
+            Room::Full
+        } else {
+            Room::Unknown
+        };
+        self.room
+    }
+
+    /// How what is absent of a file is read now.
+    pub(super) fn way(&mut self, file: usize) -> Way {
+        let known = self.sources[file].planned().is_some_and(|planned| planned.known);
+        if known && self.room == Room::Full { self.bypass } else { Way::Keep }
+    }
+
+    /// Asks again about what of a file is still to be read.
+    pub(super) fn look_again(&mut self, file: usize) {
+        let Some(opened) = self.opened(file) else { return };
+        let Some(planned) = self.sources[file].planned() else { return };
+        let mut left: Vec<_> = planned.cached.iter().chain(planned.absent.iter()).collect();
+        left.sort_unstable_by_key(|range| range.start);
+        planned.just_looked = true;
+        planned.surprised = false;
+        planned.looked_at = Instant::now();
+        planned.cached = Ranges::default();
+        planned.absent = Ranges::default();
+        self.cached_files.remove(&file);
+        self.absent_files.remove(&file);
+        let mut joined = Ranges::default();
+        left.into_iter().for_each(|range| joined.push(range));
+        for range in joined.iter() {
+            let runs = self.look(&opened.buffered, range);
+            self.sort_in(file, &runs);
+        }
+        self.statistics.looks += 1;
+        self.touched = Some(file);
+    }
+
+    /// The file's descriptors, opened again if they had to be closed; `None` after a failure, which is then told.
+    pub(super) fn opened(&mut self, file: usize) -> Option<Opened> {
+        let source = &mut self.sources[file];
+        let path = source.path.clone();
+        let reopened = match source.planned()? {
+            Planned { opened: Some(opened), .. } => return Some(opened.clone()),
+            planned => File::open(path).and_then(|opened| Ok((Stamp::of(&opened)? == planned.stamp, opened))),
+        };
+        match reopened {
+            Ok((true, again)) => {
+                let again = Opened::new(again);
+                again.advise_random();
+                self.sources[file].planned()?.opened = Some(again.clone());
+                self.open_files.push_back(file);
+                self.close_surplus();
+                Some(again)
+            }
+            Ok((false, _)) => {
+                self.restart(file);
+                None
+            }
+            Err(error) => {
+                self.fail(file, error);
+                None
+            }
+        }
+    }
+
+    /// Closes the files opened longest ago; those handed in open, and what is in flight, keep their own descriptors.
+    fn close_surplus(&mut self) {
+        while self.open_files.len() > OPEN_MAX {
+            let Some(file) = self.open_files.pop_front() else { return };
+            let source = &mut self.sources[file];
+            if source.given.is_none()
+                && let Some(planned) = source.planned()
+            {
+                planned.opened = None;
+            }
+        }
+    }
+
+    /// Begins the next file in the plain order; false when there is none.
+    pub(super) fn begin_linear(&mut self) -> bool {
+        while let Some(file) = self.linear_files.pop_front() {
+            let State::Linear(stream) = &mut self.sources[file].state else { continue };
+            let stream = stream.take();
+            match stream.map_or_else(|| self.reopen(file), Ok) {
+                Ok(stream) => {
+                    self.linear = Some(Linear::new(file, stream));
+                    return true;
+                }
+                Err(error) => {
+                    self.fail(file, error);
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// For a file that is begun again: from where it was to start.
+    fn reopen(&self, file: usize) -> io::Result<File> {
+        let (stream, base) = self.sources[file].open()?;
+        rustix::fs::seek(&stream, rustix::fs::SeekFrom::Start(base))?;
+        Ok(stream)
+    }
+
+    /// The file is not what it was: all of it again, in the plain order.
+    pub(super) fn restart(&mut self, file: usize) {
+        self.forget(file);
+        self.sources[file].state = State::Linear(None);
+        self.linear_files.push_back(file);
+        self.statistics.restarts += 1;
+        self.ready.push_back(Ready::Restart(file));
+    }
+
+    pub(super) fn fail(&mut self, file: usize, error: io::Error) {
+        self.forget(file);
+        let error = Error::io(&self.sources[file].path, error);
+        self.ready.push_back(Ready::Failed(file, error));
+    }
+
+    /// Drops all that was to come of a file.
+    pub(super) fn forget(&mut self, file: usize) {
+        self.ready.retain(|ready| !matches!(ready, Ready::Chunk { file: of, .. } if *of == file));
+        self.cached_files.remove(&file);
+        self.absent_files.remove(&file);
+        if self.linear.as_ref().is_some_and(|linear| linear.file == file) {
+            self.linear = None;
+        }
+        let source = &mut self.sources[file];
+        source.life += 1;
+        source.state = State::Ended;
+    }
+}
