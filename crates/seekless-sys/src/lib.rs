@@ -9,7 +9,6 @@
 
 pub mod ctype;
 pub mod direct;
-pub mod huge;
 pub mod extents;
 pub mod guarded;
 mod inherited;
