@@ -28,9 +28,11 @@ const DEPTH_FAST: usize = 4;
 const FAST: Duration = Duration::from_millis(4);
 /// A cached read above this was none.
 const SURPRISE: Duration = Duration::from_millis(4);
+/// The least time between two looks because of surprises.
+const LOOKS_APART: Duration = Duration::from_millis(50);
 /// How old an answer about what is cached may get.
 const ANSWER_AGE: Duration = Duration::from_millis(300);
-/// Steps that kept less than half of what was read, after which the cache counts as full.
+/// Steps in a row that kept less than half of what was read, after which the cache counts as full.
 const STRIKES: u8 = 2;
 
 /// Where the bytes of the current chunks lie.
@@ -234,7 +236,8 @@ impl Reader {
             return;
         }
         self.growth.read += read;
-        if self.growth.read < DEVICE_READ_BYTES {
+        // What is in flight is counted as cached already: a step is long against it.
+        if self.growth.read < 2 * self.depth as u64 * self.device_bytes().min(DEVICE_READ_BYTES) {
             return;
         }
         let cached = self.pages_cached(file, open);
@@ -267,7 +270,7 @@ impl Reader {
         let just_looked = std::mem::take(&mut planned.just_looked);
         let cached = kernel.count(&opened.buffered, window.clone()).map(|pages| pages.cached);
         let all = window.end.div_ceil(PAGE) - window.start / PAGE;
-        let gone = cached.is_some_and(|cached| if cached_only { cached < all } else { 2 * cached < all });
+        let gone = cached.is_some_and(|cached| cached < all);
         if gone && just_looked && cached_only {
             planned
                 .cached
@@ -322,9 +325,10 @@ impl Reader {
             Ok(read) if read < bytes => self.restart(file),
             Ok(read) => {
                 buffer.set_len(read);
-                let surprised = started.elapsed() > SURPRISE;
+                let slow = started.elapsed() > SURPRISE;
                 if let Some(planned) = self.sources[file].planned() {
-                    planned.surprised = surprised && !planned.sampled;
+                    // A busy processor makes a read slow, too: do not ask over and over.
+                    planned.surprised = slow && !planned.sampled && planned.looked_at.elapsed() > LOOKS_APART;
                 }
                 self.block = Block::Read(buffer, 0..read);
                 self.feed(file, offset);
