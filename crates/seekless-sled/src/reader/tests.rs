@@ -1,1 +1,151 @@
-//! Tests of the reader.
+//! Tests of the reader: over residency that is made up, over files that change under it, and over devices that fail.
+
+use super::headroom::Headroom;
+use super::kernel::Kernel;
+use super::*;
+use crate::Confidence;
+use crate::page_cache::PageRun;
+use proptest::prelude::*;
+use seekless_sys::guarded::GuardedMap;
+use seekless_sys::reads::Caching;
+use seekless_sys::residency::Pages;
+use std::collections::BTreeMap;
+use std::io::{self, Seek, Write};
+use std::sync::Mutex;
+use tempfile::{NamedTempFile, TempDir};
+
+mod changes;
+mod order;
+
+const PAGE: u64 = 4096;
+
+/// A system whose page cache holds what the test says: page `n` of every file is cached if `cached[n % len]`.
+#[derive(Debug)]
+struct Made {
+    cached: Vec<bool>,
+    /// Whether anybody tells.
+    known: bool,
+    /// Reads that touch this offset fail.
+    broken: Option<u64>,
+    room: Option<Headroom>,
+    /// Offsets read, in order.
+    reads: Mutex<Vec<u64>>,
+}
+
+impl Made {
+    fn new(cached: &[bool]) -> Self {
+        Made { cached: cached.to_vec(), known: true, broken: None, room: None, reads: Mutex::default() }
+    }
+
+    fn is_cached(&self, page: u64) -> bool {
+        self.cached[(page % self.cached.len() as u64) as usize]
+    }
+}
+
+impl Kernel for Made {
+    fn runs(&self, _: &File, range: Range<u64>, _: u64, _: bool) -> io::Result<Vec<PageRun>> {
+        let mut runs: Vec<PageRun> = Vec::new();
+        let mut start = range.start;
+        while start < range.end {
+            let end = ((start / PAGE + 1) * PAGE).min(range.end);
+            let resident = self.known.then(|| self.is_cached(start / PAGE));
+            let confidence = if self.known { Confidence::Exact } else { Confidence::Unknown };
+            runs.push(PageRun { offset: start, bytes: end - start, resident, confidence });
+            start = end;
+        }
+        Ok(runs)
+    }
+
+    fn count(&self, _: &File, range: Range<u64>) -> Option<Pages> {
+        let pages = range.start / PAGE..range.end.div_ceil(PAGE);
+        let cached = pages.filter(|&page| self.is_cached(page)).count() as u64;
+        self.known.then(|| Pages { cached, ..Pages::default() })
+    }
+
+    fn read_at(&self, file: &File, buffer: &mut [u8], offset: u64, caching: Caching) -> io::Result<usize> {
+        if self.broken.is_some_and(|at| (offset..offset + buffer.len() as u64).contains(&at)) {
+            return Err(io::Error::from_raw_os_error(5)); // EIO
+        }
+        self.reads.lock().unwrap().push(offset);
+        Linux.read_at(file, buffer, offset, caching)
+    }
+
+    fn map(&self, _: &File, _: u64, _: usize) -> Option<GuardedMap> {
+        None
+    }
+
+    fn headroom(&self) -> Option<Headroom> {
+        self.room
+    }
+}
+
+/// What a reader told of each file.
+#[derive(Debug, Default)]
+struct Told {
+    chunks: BTreeMap<usize, Vec<(u64, Vec<u8>)>>,
+    ends: BTreeMap<usize, (u64, u64)>,
+    failed: BTreeMap<usize, String>,
+    restarts: Vec<usize>,
+}
+
+impl Told {
+    fn hear(&mut self, event: Event<'_>) {
+        match event {
+            Event::Chunk(chunk) => {
+                assert!(!chunk.bytes.is_empty());
+                self.chunks.entry(chunk.file).or_default().push((chunk.offset, chunk.bytes.to_vec()));
+            }
+            Event::End { file, bytes, skipped } => {
+                assert!(self.ends.insert(file, (bytes, skipped)).is_none())
+            }
+            Event::Restart { file } => {
+                self.chunks.remove(&file);
+                self.restarts.push(file);
+            }
+            Event::Failed { file, error } => {
+                self.chunks.remove(&file);
+                assert!(self.failed.insert(file, error.to_string()).is_none());
+            }
+        }
+    }
+
+    /// The bytes of a file in the order of their offsets, which must leave no gap.
+    fn content(&self, file: usize) -> Vec<u8> {
+        let mut chunks = self.chunks.get(&file).cloned().unwrap_or_default();
+        chunks.sort();
+        let mut content = Vec::new();
+        for (offset, bytes) in chunks {
+            assert_eq!(offset, content.len() as u64, "every byte exactly once");
+            content.extend(bytes);
+        }
+        content
+    }
+}
+
+fn all(reader: &mut Reader) -> Told {
+    let mut told = Told::default();
+    while let Some(event) = reader.next() {
+        told.hear(event);
+    }
+    told
+}
+
+/// A file with lines of many lengths.
+fn written(bytes: usize) -> NamedTempFile {
+    let mut file = NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    file.write_all(&text(bytes)).unwrap();
+    file
+}
+
+fn text(bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|at| if (at * at / 7) % 61 == 3 { b'\n' } else { b'a' + (at % 23) as u8 }).collect()
+}
+
+fn options(records: Records, chunk_bytes: usize) -> Options {
+    Options { records, chunk_bytes, ..Options::default() }
+}
+
+fn over(options: Options, made: Made) -> (Reader, Arc<Made>) {
+    let made = Arc::new(made);
+    (Reader::over(options, Arc::clone(&made) as Arc<dyn Kernel>), made)
+}

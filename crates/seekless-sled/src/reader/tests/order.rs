@@ -1,0 +1,204 @@
+//! Every byte once, in whole records, cheapest first.
+
+use super::*;
+
+fn any_records() -> impl Strategy<Value = Records> {
+    prop_oneof![
+        Just(Records::None),
+        Just(Records::Delimiter(b'\n')),
+        Just(Records::Delimiter(0)),
+        (0..20_000_u64, 1..9_000_u64).prop_map(|(origin, bytes)| Records::Fixed { origin, bytes }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn every_byte_comes_once_in_whole_records(
+        sizes in prop::collection::vec(0..60_000_usize, 1..4),
+        cached in prop::collection::vec(any::<bool>(), 1..12),
+        records in any_records(),
+        chunk_bytes in prop_oneof![Just(1_000_usize), 3_000..9_000_usize, Just(256 << 10)],
+        overlap in any::<bool>(),
+        known in any::<bool>(),
+        full in any::<bool>(),
+    ) {
+        let files: Vec<_> = sizes.iter().map(|&bytes| written(bytes)).collect();
+        let room = full.then_some(Headroom { free: 0, cached: 0 });
+        let made = Made { known, room, ..Made::new(&cached) };
+        let (mut reader, _) = over(Options { overlap, ..options(records, chunk_bytes) }, made);
+        for file in &files {
+            reader.add_path(file.path());
+        }
+        let told = all(&mut reader);
+        prop_assert!(told.failed.is_empty() && told.restarts.is_empty());
+        for (file, &bytes) in sizes.iter().enumerate() {
+            prop_assert_eq!(told.content(file), text(bytes));
+            prop_assert_eq!(told.ends[&file], (bytes as u64, 0));
+            for (offset, chunk) in told.chunks.get(&file).into_iter().flatten() {
+                let end = offset + chunk.len() as u64;
+                let whole = end == bytes as u64 || match records {
+                    Records::None => true,
+                    Records::Delimiter(delimiter) => chunk.last() == Some(&delimiter),
+                    Records::Fixed { .. } => records.starts_at(end),
+                };
+                prop_assert!(whole, "{records:?} {offset} {end}");
+            }
+        }
+    }
+
+    #[test]
+    fn cached_only_delivers_nothing_else(
+        bytes in 1..60_000_usize,
+        cached in prop::collection::vec(any::<bool>(), 1..12),
+        records in any_records(),
+    ) {
+        let file = written(bytes);
+        let options = Options { cached_only: true, ..options(records, 5_000) };
+        let (mut reader, made) = over(options, Made::new(&cached));
+        reader.add_path(file.path());
+        let told = all(&mut reader);
+        let mut delivered = 0;
+        for (offset, chunk) in told.chunks.get(&0).into_iter().flatten() {
+            delivered += chunk.len() as u64;
+            prop_assert_eq!(&text(bytes)[*offset as usize..][..chunk.len()], &chunk[..]);
+            for page in offset / PAGE..(offset + chunk.len() as u64).div_ceil(PAGE) {
+                prop_assert!(made.is_cached(page));
+            }
+        }
+        prop_assert_eq!(told.ends[&0], (bytes as u64, bytes as u64 - delivered));
+    }
+}
+
+#[test]
+fn what_is_cached_of_all_files_comes_first() {
+    let (first, second) = (written(40_000), written(40_000));
+    let (mut reader, made) =
+        over(Options { overlap: false, ..options(Records::None, 4096) }, Made::new(&[false, true]));
+    reader.add_path(first.path());
+    reader.add_path(second.path());
+    let mut pages = Vec::new();
+    while let Some(event) = reader.next() {
+        if let Event::Chunk(chunk) = event {
+            pages.push((chunk.file, chunk.offset / PAGE));
+            let cached = pages.iter().filter(|(_, page)| made.is_cached(*page)).count();
+            if cached < 10 {
+                assert_eq!(made.reads.lock().unwrap().len(), cached, "nothing else is read before");
+            }
+        }
+    }
+    let cached_first =
+        pages.iter().map(|&(file, page)| (!made.is_cached(page), file, page)).collect::<Vec<_>>();
+    assert!(cached_first.is_sorted(), "{pages:?}");
+}
+
+#[test]
+fn a_full_cache_is_read_past_and_an_empty_one_is_filled() {
+    let file = written(8 << 20);
+    let statistics = |room: Option<Headroom>, cached: &[bool]| {
+        let (mut reader, _) = over(Options::default(), Made { room, ..Made::new(cached) });
+        reader.add_path(file.path());
+        assert_eq!(all(&mut reader).content(0).len(), 8 << 20);
+        reader.statistics()
+    };
+    let half: Vec<bool> = (0..2048).map(|page| page < 1024).collect();
+    let full = statistics(Some(Headroom { free: 0, cached: 4 << 20 }), &half);
+    assert_eq!((full.resident_bytes, full.device_bytes, full.bypassed_bytes), (4 << 20, 4 << 20, 4 << 20));
+    assert_eq!(full.resident_runs, 1);
+    let empty = statistics(Some(Headroom { free: 1 << 30, cached: 0 }), &[false]);
+    assert_eq!(empty.device_bytes, 8 << 20);
+    let of_others = statistics(Some(Headroom { free: 0, cached: 1 << 30 }), &half);
+    assert!(of_others.bypassed_bytes < 4 << 20, "others' pages may give way: that is tried");
+}
+
+#[test]
+fn a_cache_that_keeps_nothing_is_soon_read_past() {
+    let file = written(40 << 20);
+    let (mut reader, _) = over(Options::default(), Made::new(&[false]));
+    reader.add_path(file.path());
+    all(&mut reader);
+    let did = reader.statistics();
+    assert_eq!(did.device_bytes, 40 << 20);
+    assert!(did.bypassed_bytes >= 20 << 20, "{did:?}");
+}
+
+#[test]
+fn nothing_is_read_past_the_cache_of_which_nothing_is_known() {
+    let file = written(12 << 20);
+    let made = Made { known: false, room: Some(Headroom { free: 0, cached: 0 }), ..Made::new(&[false]) };
+    let (mut reader, _) = over(Options::default(), made);
+    reader.add_path(file.path());
+    assert_eq!(all(&mut reader).content(0).len(), 12 << 20);
+    assert_eq!(reader.statistics().bypassed_bytes, 0);
+}
+
+#[test]
+fn the_plain_order_is_file_by_file() {
+    let (first, second) = (written(10_000), written(10_000));
+    let options = Options { plan: Plan::Linear, ..options(Records::Delimiter(b'\n'), 3_000) };
+    let (mut reader, _) = over(options, Made::new(&[false, true]));
+    reader.add_path(first.path());
+    reader.add_path(second.path());
+    let mut seen = Vec::new();
+    while let Some(event) = reader.next() {
+        if let Event::Chunk(chunk) = event {
+            seen.push((chunk.file, chunk.offset));
+        }
+    }
+    assert!(seen.is_sorted() && seen.len() >= 6);
+}
+
+#[test]
+fn a_terabyte_of_holes_is_skipped_at_once() {
+    let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let mut reader = Reader::new(Options { cached_only: true, ..Options::default() });
+    reader.add_file(Path::new("holes"), file);
+    let told = all(&mut reader);
+    assert_eq!(told.ends[&0], (1 << 40, 1 << 40));
+}
+
+#[test]
+fn streams_proc_files_and_empty_files_are_read_to_their_end() {
+    let (pipe, mut writer) = io::pipe().unwrap();
+    let sent = text(300_000);
+    let copy = sent.clone();
+    let thread = std::thread::spawn(move || writer.write_all(&copy).unwrap());
+    let empty = written(0);
+    let mut reader = Reader::new(options(Records::Delimiter(b'\n'), 10_000));
+    reader.add_file(Path::new("pipe"), File::from(std::os::fd::OwnedFd::from(pipe)));
+    reader.add_path(empty.path());
+    reader.add_path(Path::new("/proc/version"));
+    let told = all(&mut reader);
+    thread.join().unwrap();
+    assert_eq!(told.content(0), sent);
+    assert_eq!(told.ends[&1], (0, 0));
+    assert_eq!(told.content(2), std::fs::read("/proc/version").unwrap());
+}
+
+#[test]
+fn a_file_handed_in_open_is_read_from_where_it_stands_and_left_at_its_end() {
+    let named = written(50_000);
+    let mut file = File::open(named.path()).unwrap();
+    file.seek(io::SeekFrom::Start(10_001)).unwrap();
+    let mut shared = file.try_clone().unwrap();
+    let (mut reader, _) = over(options(Records::None, 4_096), Made::new(&[true, false]));
+    reader.add_file(named.path(), file);
+    let told = all(&mut reader);
+    assert_eq!(told.content(0), text(50_000)[10_001..]);
+    assert_eq!(shared.stream_position().unwrap(), 50_000);
+}
+
+#[test]
+fn a_finished_file_is_heard_of_no_more() {
+    let (first, second) = (written(40_000), written(40_000));
+    let (mut reader, _) = over(options(Records::None, 4096), Made::new(&[false, true]));
+    reader.add_path(first.path());
+    reader.add_path(second.path());
+    assert!(matches!(reader.next(), Some(Event::Chunk(Chunk { file: 0, .. }))));
+    reader.finish_file(0);
+    reader.pin(1, 0, 100);
+    let told = all(&mut reader);
+    assert!(!told.chunks.contains_key(&0) && !told.ends.contains_key(&0));
+    assert_eq!(told.content(1), text(40_000));
+}
