@@ -20,6 +20,12 @@ pub enum ErrorKind {
     Io,
     /// The file changed under the reader in a way that leaves no right answer.
     Changed,
+    /// A configuration or device table that is not understood.
+    Config,
+    /// Not a regular file: a folder, a pipe, a socket or a device has no SLEDs.
+    NotAFile,
+    /// Another machine did not answer, or not as it should.
+    Remote,
 }
 
 impl Error {
@@ -33,6 +39,15 @@ impl Error {
     #[must_use]
     pub fn io_error(&self) -> Option<&io::Error> {
         self.source.as_ref()
+    }
+
+    pub(crate) fn new(kind: ErrorKind, message: String) -> Self {
+        Error { kind, message, source: None }
+    }
+
+    /// The same error with the name of the file that it is about.
+    pub(crate) fn of_file(self, path: &Path) -> Self {
+        Error { message: format!("{}: {}", path.display(), self.message), ..self }
     }
 
     pub(crate) fn io(path: &Path, error: io::Error) -> Self {

@@ -1,7 +1,10 @@
 //! Where a range of a file lies now.
 
-/// The kind of storage that would deliver a range, cheapest kinds first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+use serde::{Deserialize, Serialize};
+
+/// The kind of storage that would deliver a range, cheapest kinds first. In text and JSON its [`Level::name`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Level {
     /// A hole or an unwritten extent: zeros that no device delivers.

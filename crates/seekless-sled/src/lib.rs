@@ -27,14 +27,34 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod config;
+mod delivery;
+mod devices;
 mod error;
 mod level;
+mod overlay;
+pub mod page_cache;
+mod picker;
+mod place;
+pub mod provider;
 mod reader;
 mod records;
+mod serve;
 mod sled;
+mod survey;
+mod turnover;
+mod wire;
 
+pub use config::{Config, MountRule, RecallRule, RemoteRule};
+pub use delivery::{DeliveryTime, delivery_time, total_delivery_time};
+pub use devices::{Devices, Entry};
 pub use error::{Error, ErrorKind};
 pub use level::Level;
+pub use picker::{FindDelimiter, NoDelimiter, Picker, Priced};
+pub use place::{Home, Kind};
 pub use reader::{Chunk, Event, Options, Plan, Reader, Statistics};
 pub use records::Records;
+pub use serve::{Server, ServerOptions};
 pub use sled::{Confidence, Sled};
+pub use survey::{Survey, Surveyor, sleds, sleds_of};
+pub use turnover::{Turnover, chance};

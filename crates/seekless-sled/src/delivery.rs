@@ -1,0 +1,157 @@
+//! How long all of a file takes to be delivered (Van Meter and Gao 2000, section 4.2: `sleds_total_delivery_time`).
+//!
+//! One formula: a SLED costs its latency and its bytes at its bandwidth, and a file the sum of its SLEDs. What differs between
+//! the plans is what becomes of the cached part meanwhile. Read *best* first, it is delivered before anything can push it out.
+//! Read *linearly* with a full cache, every byte that is fetched pushes out a byte that is still to be read, and the debt
+//! never shrinks (the paper's Fig. 3): from the first fetched byte beyond the room that is left, all the rest is fetched too.
+
+use crate::{Level, Plan, Sled};
+use seekless_device::Table;
+use serde::Serialize;
+use std::time::Duration;
+
+/// A time of delivery as far as it can be told: not under `low`, not over `high`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DeliveryTime {
+    /// All that is unknown lies in memory, and nothing cached leaves before it is read.
+    pub low: Duration,
+    /// Nothing that is unknown lies in memory, and (linearly) the cache is full.
+    pub high: Duration,
+}
+
+/// The time to deliver all of a file by a plan, when nobody knows how much room the cache has.
+#[must_use]
+pub fn total_delivery_time(sleds: &[Sled], plan: Plan) -> DeliveryTime {
+    delivery_time(sleds, plan, None)
+}
+
+/// The same when `room` bytes may be cached before something must leave; `None` if that is unknown.
+#[must_use]
+pub fn delivery_time(sleds: &[Sled], plan: Plan, room: Option<u64>) -> DeliveryTime {
+    let memory = memory_of(sleds);
+    let mut time = DeliveryTime::default();
+    let mut fetched = Fetched { room: room.unwrap_or(0), bytes: 0, from: None };
+    for sled in sleds {
+        time.low = time.low.saturating_add(if sled.confidence == crate::Confidence::Unknown {
+            sled.cost().min(Sled { bytes: sled.bytes, ..memory }.cost())
+        } else {
+            sled.cost()
+        });
+        time.high = time.high.saturating_add(match plan {
+            Plan::Best => sled.cost(),
+            Plan::Linear => fetched.cost(sled),
+        });
+    }
+    time.high = time.high.max(time.low);
+    time
+}
+
+/// What memory costs: as the file's own SLEDs say, else as is assumed.
+fn memory_of(sleds: &[Sled]) -> Sled {
+    let found = sleds.iter().find(|sled| sled.level == Level::Memory);
+    found.copied().unwrap_or_else(|| {
+        let assumed = Table::assumed();
+        let zone = assumed.row(Table::MEMORY).map(|row| *row.at(0));
+        let (latency_ns, bandwidth) =
+            zone.map_or((0, f64::INFINITY), |zone| (zone.latency_ns, zone.bytes_per_second as f64));
+        Sled {
+            offset: 0,
+            bytes: 1,
+            latency: Duration::from_nanos(latency_ns),
+            bandwidth,
+            level: Level::Memory,
+            confidence: crate::Confidence::Exact,
+            age: Duration::ZERO,
+        }
+    })
+}
+
+/// A linear reader under a full cache.
+struct Fetched {
+    room: u64,
+    bytes: u64,
+    /// What was last fetched: what a cached byte costs once it is pushed out.
+    from: Option<Sled>,
+}
+
+impl Fetched {
+    fn cost(&mut self, sled: &Sled) -> Duration {
+        match (sled.level, self.from) {
+            (Level::Hole, _) => sled.cost(),
+            (Level::Memory, Some(from)) if self.bytes > self.room => {
+                self.bytes = self.bytes.saturating_add(sled.bytes);
+                // It goes on where the last fetch ended, so no second first byte is waited for.
+                Sled { bytes: sled.bytes, latency: Duration::ZERO, ..from }.cost()
+            }
+            (Level::Memory, _) => sled.cost(),
+            _ => {
+                self.bytes = self.bytes.saturating_add(sled.bytes);
+                self.from = Some(*sled);
+                sled.cost()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Confidence;
+
+    /// A level of the paper's Table 2.
+    fn sled(level: Level, name: &str, offset: u64, bytes: u64) -> Sled {
+        let zone = *Table::paper().row(name).expect("a level").at(0);
+        let latency = Duration::from_nanos(zone.latency_ns);
+        let (bandwidth, confidence) = (zone.bytes_per_second as f64, Confidence::Exact);
+        Sled { offset, bytes, latency, bandwidth, level, confidence, age: Duration::ZERO }
+    }
+
+    fn time(sleds: &[Sled], plan: Plan, room: Option<u64>) -> (u64, u64) {
+        let time = delivery_time(sleds, plan, room);
+        (time.low.as_millis() as u64, time.high.as_millis() as u64)
+    }
+
+    #[test]
+    fn a_file_of_one_level_takes_its_latency_and_its_bytes() {
+        let file = [sled(Level::Device, "disk", 0, 9_000_000)];
+        assert_eq!(time(&file, Plan::Linear, None), (1018, 1018));
+        assert_eq!(time(&file, Plan::Best, None), (1018, 1018));
+        assert_eq!(total_delivery_time(&[], Plan::Best), DeliveryTime::default());
+    }
+
+    /// The paper's Fig. 3 at its Table 2: 18 MB on disk, then 27 MB that are cached.
+    #[test]
+    fn linear_reading_may_lose_what_is_cached_and_the_best_order_does_not() {
+        let file = [
+            sled(Level::Device, "disk", 0, 18_000_000),
+            sled(Level::Memory, "memory", 18_000_000, 27_000_000),
+        ];
+        assert_eq!(time(&file, Plan::Best, None), (2580, 2580), "18 ms + 2 s + 27/48 s");
+        assert_eq!(time(&file, Plan::Linear, None), (2580, 5018), "at worst all 45 MB from disk");
+        assert_eq!(time(&file, Plan::Linear, Some(18_000_000)), (2580, 2580), "there is room for both");
+        let turned = [
+            sled(Level::Memory, "memory", 0, 27_000_000),
+            sled(Level::Device, "disk", 27_000_000, 18_000_000),
+        ];
+        assert_eq!(time(&turned, Plan::Linear, None), (2580, 2580), "the cached part comes first anyway");
+    }
+
+    #[test]
+    fn what_is_unknown_gives_a_range() {
+        let unknown = Sled { confidence: Confidence::Unknown, ..sled(Level::Unknown, "disk", 0, 9_000_000) };
+        let (low, high) = time(&[unknown], Plan::Best, None);
+        assert_eq!((low, high), (2, 1018), "from memory at 4 GB/s, or all from disk");
+    }
+
+    #[test]
+    fn a_hole_costs_nothing_and_what_never_ends_takes_for_ever() {
+        let hole = Sled {
+            bandwidth: f64::INFINITY,
+            latency: Duration::ZERO,
+            ..sled(Level::Hole, "disk", 0, 1 << 40)
+        };
+        assert_eq!(time(&[hole], Plan::Linear, None), (0, 0));
+        let stuck = Sled { bandwidth: 0.0, ..sled(Level::Network, "nfs", 0, 1) };
+        assert_eq!(total_delivery_time(&[stuck, stuck], Plan::Linear).high, Duration::MAX);
+    }
+}

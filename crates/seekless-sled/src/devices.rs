@@ -1,0 +1,221 @@
+//! What devices were found to cost, kept from one run to the next: `seekless/devices.toml` in the user's state folder, a row for
+//! each device, model, file system and throttle.
+
+use crate::config::{bounded_text, from_toml, home};
+use crate::{Error, ErrorKind};
+use rustix::fs::{FlockOperation, flock};
+use seekless_device::Row;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// A state file larger than this is none of ours.
+const BYTES_MAX: u64 = 16 << 20;
+const VERSION: u32 = 1;
+
+/// The measured devices, by [`Home::key`](crate::Home::key).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Devices {
+    version: u32,
+    #[serde(default, rename = "device")]
+    entries: BTreeMap<String, Entry>,
+}
+
+/// One measured device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// When, in seconds since 1970.
+    pub measured_unix_s: u64,
+    /// Under which conditions: what was read, how, and how busy the machine was.
+    #[serde(default)]
+    pub conditions: String,
+    /// What it costs.
+    pub row: Row,
+}
+
+impl Default for Devices {
+    fn default() -> Self {
+        Devices { version: VERSION, entries: BTreeMap::new() }
+    }
+}
+
+impl Devices {
+    /// Where they stand: `$XDG_STATE_HOME/seekless/devices.toml`, else `~/.local/state/seekless/devices.toml`.
+    ///
+    /// # Errors
+    /// Neither that variable nor `HOME` is set.
+    pub fn path() -> Result<PathBuf, Error> {
+        let folder = home("XDG_STATE_HOME", ".local/state").ok_or_else(|| {
+            let why = "no place for the device table: set HOME or XDG_STATE_HOME".to_owned();
+            Error::new(ErrorKind::Config, why)
+        })?;
+        Ok(folder.join("seekless/devices.toml"))
+    }
+
+    /// All that was measured by this user; nothing if nothing was.
+    ///
+    /// # Errors
+    /// The file cannot be read or is not understood.
+    pub fn load() -> Result<Devices, Error> {
+        match Devices::path() {
+            Ok(path) => Devices::read(&path),
+            Err(_) => Ok(Devices::default()),
+        }
+    }
+
+    /// The same from another file; nothing if there is none.
+    ///
+    /// # Errors
+    /// The file cannot be read or is not understood.
+    pub fn read(path: &Path) -> Result<Devices, Error> {
+        match bounded_text(path, BYTES_MAX) {
+            Ok(text) => Devices::parse(&text).map_err(|error| error.of_file(path)),
+            Err(error) if error.io_error().is_some_and(|io| io.kind() == io::ErrorKind::NotFound) => {
+                Ok(Devices::default())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The entries in text.
+    ///
+    /// # Errors
+    /// The text is not understood, or of a later version.
+    pub fn parse(text: &str) -> Result<Devices, Error> {
+        let devices: Devices = from_toml(text)?;
+        let fail = |why: String| Err(Error::new(ErrorKind::Config, why));
+        if devices.version != VERSION {
+            return fail(format!("version {}, but this is a reader of version {VERSION}", devices.version));
+        }
+        match devices.entries.iter().try_for_each(|(key, entry)| entry.row.check(key)) {
+            Err(error) => fail(error.to_string()),
+            Ok(()) => Ok(devices),
+        }
+    }
+
+    /// The entry of a device.
+    #[must_use]
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries.get(key)
+    }
+
+    /// All of them, by key.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &Entry)> {
+        self.entries.iter().map(|(key, entry)| (key.as_str(), entry))
+    }
+
+    /// Puts an entry in, in place of an earlier one.
+    pub fn insert(&mut self, key: impl Into<String>, entry: Entry) {
+        self.entries.insert(key.into(), entry);
+    }
+
+    /// Learns from a read that a device itself served; see [`Row::refine`]. Nothing to learn of a device never measured.
+    pub fn refine(&mut self, key: &str, bytes: u64, elapsed_ns: u64) {
+        if let Some(entry) = self.entries.get_mut(key) {
+            entry.row.refine(0, bytes, elapsed_ns);
+        }
+    }
+
+    /// Changes the file at `path` in one piece: reads what it holds by now, changes that, and puts the new file in its place.
+    /// A second process waits meanwhile, so that no change is lost.
+    ///
+    /// # Errors
+    /// The file cannot be read, is not understood, or cannot be written.
+    pub fn update(path: &Path, change: impl FnOnce(&mut Devices)) -> Result<Devices, Error> {
+        let said = |error| Error::io(path, error);
+        let folder = path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder).map_err(said)?;
+        let lock = File::create(path.with_extension("lock")).map_err(said)?;
+        flock(&lock, FlockOperation::LockExclusive).map_err(|error| said(error.into()))?;
+        let mut devices = Devices::read(path)?;
+        change(&mut devices);
+        let text =
+            toml::to_string(&devices).map_err(|error| Error::new(ErrorKind::Config, error.to_string()))?;
+        replace(path, folder, &text).map_err(said)?;
+        Ok(devices)
+    }
+}
+
+/// Beside, synced, renamed: the old file or the new one is there, never half of one.
+fn replace(path: &Path, folder: &Path, text: &str) -> io::Result<()> {
+    let mut file = tempfile::Builder::new().prefix(".seekless-").tempfile_in(folder)?;
+    file.write_all(b"# What `seekless probe` measured. Delete a device and it is measured again.\n")?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seekless_device::{Origin, Zone};
+
+    fn entry(latency_ns: u64) -> Entry {
+        let zone = |from_byte| Zone { from_byte, latency_ns, latency_p90_ns: Some(9), bytes_per_second: 7 };
+        let row = Row { origin: Origin::Calibrated, zones: vec![zone(0), zone(1 << 40)] };
+        Entry { measured_unix_s: 1_764_000_000, conditions: "O_DIRECT, \"quiet\"".to_owned(), row }
+    }
+
+    #[test]
+    fn what_is_put_in_is_there_for_the_next_and_changes_add_up() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("deeper/seekless/devices.toml");
+        assert_eq!(Devices::read(&path).expect("nothing yet"), Devices::default());
+        Devices::update(&path, |devices| devices.insert("254:0 vda ext4 at 200MB/s", entry(5)))
+            .expect("kept");
+        Devices::update(&path, |devices| devices.insert("8:0 sda xfs", entry(6))).expect("kept");
+        let devices = Devices::read(&path).expect("there");
+        assert_eq!(devices.entry("254:0 vda ext4 at 200MB/s"), Some(&entry(5)));
+        assert_eq!(devices.entries().count(), 2);
+        let names: Vec<_> =
+            fs::read_dir(path.parent().expect("a folder")).expect("readable").flatten().collect();
+        assert_eq!(names.len(), 2, "the table and its lock, nothing half-written: {names:?}");
+    }
+
+    #[test]
+    fn changes_at_once_are_all_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("devices.toml");
+        std::thread::scope(|scope| {
+            for number in 0..8 {
+                let path = &path;
+                scope.spawn(move || {
+                    Devices::update(path, |devices| devices.insert(number.to_string(), entry(number)))
+                        .expect("kept");
+                });
+            }
+        });
+        assert_eq!(Devices::read(&path).expect("there").entries().count(), 8);
+    }
+
+    #[test]
+    fn a_file_that_is_broken_or_of_tomorrow_is_named_and_left_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("devices.toml");
+        let bad = ["version = 2\n", "version = 1\n[device.x]\n", "garbage", "version = 1\nmore = 2\n"];
+        for text in bad {
+            fs::write(&path, text).expect("written");
+            let error = Devices::update(&path, |devices| devices.insert("x", entry(1))).expect_err(text);
+            assert_eq!(error.kind(), ErrorKind::Config);
+            assert!(error.to_string().contains("devices.toml"), "{error}");
+            assert_eq!(fs::read_to_string(&path).expect("there"), text);
+        }
+        fs::write(&path, [0xff, 0xfe]).expect("written");
+        assert_eq!(Devices::read(&path).expect_err("not text").kind(), ErrorKind::Io);
+    }
+
+    #[test]
+    fn reads_refine_what_was_measured_and_nothing_else() {
+        let mut devices = Devices::default();
+        devices.insert("disk", entry(1_000_000));
+        devices.refine("disk", 1, 2_000_000_000);
+        devices.refine("other", 1, 2_000_000_000);
+        assert_ne!(devices.entry("disk"), Some(&entry(1_000_000)));
+        assert_eq!(devices.entries().count(), 1);
+    }
+}

@@ -1,0 +1,156 @@
+//! Laying what one provider says over what lies below it, and joining neighbours of one kind.
+
+use crate::provider::{Claim, Range};
+use crate::{Confidence, Level, Sled};
+
+/// Lays `upper` (in order, not overlapping) over `lower` (in order, without gaps). What `upper` leaves out stays as it is.
+pub(crate) fn overlay(lower: Vec<Sled>, upper: &[Range]) -> Vec<Sled> {
+    if upper.is_empty() {
+        return lower;
+    }
+    let mut result = Vec::with_capacity(lower.len() + upper.len());
+    let mut ranges = upper.iter().peekable();
+    for sled in lower {
+        let mut at = sled.offset;
+        while at < sled.end() {
+            while ranges.peek().is_some_and(|range| range.end() <= at) {
+                ranges.next();
+            }
+            let (end, piece) = match ranges.peek() {
+                Some(range) if range.offset <= at => (range.end(), applied(&sled, range)),
+                Some(range) => (range.offset, sled),
+                None => (sled.end(), sled),
+            };
+            let end = end.min(sled.end());
+            push(&mut result, Sled { offset: at, bytes: end - at, ..piece });
+            at = end;
+        }
+    }
+    result
+}
+
+/// What a claim makes of the level below it.
+fn applied(below: &Sled, range: &Range) -> Sled {
+    match range.claim {
+        Claim::Has { level, latency, bandwidth, confidence } => {
+            Sled { level, latency, bandwidth, confidence, age: range.age, ..*below }
+        }
+        // A hole costs nothing wherever its zeros are, and memory is memory.
+        _ if matches!(below.level, Level::Hole | Level::Memory) => *below,
+        Claim::Lacks(confidence) => {
+            Sled { confidence: below.confidence.max(confidence), age: below.age.max(range.age), ..*below }
+        }
+        Claim::Unknown => Sled {
+            level: Level::Unknown,
+            confidence: Confidence::Unknown,
+            age: below.age.max(range.age),
+            ..*below
+        },
+    }
+}
+
+/// Adds a SLED that follows the last one; if it is of the same kind, the last one grows.
+pub(crate) fn push(sleds: &mut Vec<Sled>, next: Sled) {
+    match sleds.last_mut() {
+        Some(last) if last.end() == next.offset && alike(last, &next) => last.bytes += next.bytes,
+        _ => sleds.push(next),
+    }
+}
+
+fn alike(one: &Sled, other: &Sled) -> bool {
+    let one = Sled { offset: other.offset, bytes: other.bytes, ..*one };
+    one == *other
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::time::Duration;
+
+    fn device(offset: u64, bytes: u64) -> Sled {
+        let latency = Duration::from_millis(18);
+        let (level, confidence) = (Level::Device, Confidence::Exact);
+        Sled { offset, bytes, latency, bandwidth: 9e6, level, confidence, age: Duration::ZERO }
+    }
+
+    fn hole(offset: u64, bytes: u64) -> Sled {
+        Sled {
+            level: Level::Hole,
+            latency: Duration::ZERO,
+            bandwidth: f64::INFINITY,
+            ..device(offset, bytes)
+        }
+    }
+
+    fn claim(number: u8) -> Claim {
+        let (level, confidence) = (Level::Memory, Confidence::Exact);
+        match number {
+            0 => Claim::Has { level, latency: Duration::from_nanos(175), bandwidth: 48e6, confidence },
+            1 => Claim::Lacks(Confidence::Sampled),
+            _ => Claim::Unknown,
+        }
+    }
+
+    fn range(offset: u64, bytes: u64, number: u8) -> Range {
+        Range { offset, bytes, claim: claim(number), age: Duration::ZERO }
+    }
+
+    #[test]
+    fn memory_covers_the_device_and_a_doubt_covers_no_hole() {
+        let lower = vec![device(0, 100), hole(100, 50), device(150, 50)];
+        let sleds = overlay(lower, &[range(10, 20, 0), range(90, 100, 2)]);
+        let levels: Vec<_> = sleds.iter().map(|sled| (sled.offset, sled.bytes, sled.level)).collect();
+        use Level::{Device, Hole, Memory, Unknown};
+        let expected = [
+            (0, 10, Device),
+            (10, 20, Memory),
+            (30, 60, Device),
+            (90, 10, Unknown),
+            (100, 50, Hole),
+            (150, 40, Unknown),
+            (190, 10, Device),
+        ];
+        assert_eq!(levels, expected);
+        assert_eq!(sleds[3].latency, Duration::from_millis(18), "unknown costs what lies below, at most");
+    }
+
+    proptest! {
+        /// The naive model: a level for each byte.
+        #[test]
+        fn equals_the_byte_by_byte_model(
+            lower in prop::collection::vec((1u64..30, any::<bool>()), 1..8),
+            upper in prop::collection::vec((0u64..9, 1u64..20, 0u8..3), 0..8),
+        ) {
+            let mut sleds = Vec::new();
+            let mut at = 0;
+            for (bytes, holed) in lower {
+                push(&mut sleds, if holed { hole(at, bytes) } else { device(at, bytes) });
+                at += bytes;
+            }
+            let size = at;
+            let mut ranges = Vec::new();
+            let mut at = 0;
+            for (gap, bytes, number) in upper {
+                ranges.push(range(at + gap, bytes, number));
+                at += gap + bytes;
+            }
+            let of = |sleds: &[Sled], byte: u64| sleds.iter().find(|sled| sled.offset <= byte && byte < sled.end()).copied();
+            let laid = overlay(sleds.clone(), &ranges);
+            let mut end = 0;
+            for sled in &laid {
+                prop_assert_eq!(sled.offset, end);
+                prop_assert!(sled.bytes > 0);
+                end = sled.end();
+            }
+            prop_assert_eq!(end, size);
+            prop_assert!(laid.windows(2).all(|pair| !alike(&pair[0], &pair[1])), "neighbours of one kind are joined");
+            for byte in 0..size {
+                let below = of(&sleds, byte).expect("covered");
+                let over = ranges.iter().find(|range| range.offset <= byte && byte < range.end());
+                let expected = over.map_or(below, |range| applied(&below, range));
+                prop_assert!(alike(&of(&laid, byte).expect("covered"), &expected), "byte {}", byte);
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Where a file lives: its mount, the device below it, and the name under which that device's costs are kept.
+
+pub(crate) mod cgroup;
+mod mounts;
+mod sysfs;
+
+pub(crate) use mounts::Mounts;
+
+use rustix::fs::{major, minor};
+use seekless_device::Table;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// A file system as SLEDs see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home {
+    /// Who delivers its bytes.
+    pub kind: Kind,
+    /// The name of its row in the device table: device, model, file system, and what the control group allows.
+    pub key: String,
+    /// Type of the file system; empty if no mount of this device is known.
+    pub file_system: String,
+    /// What the kernel calls the device or share.
+    pub source: String,
+    /// Which row is assumed as long as none has that name.
+    pub assumed: &'static str,
+}
+
+/// Who delivers the bytes of a file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Memory itself: tmpfs and its kin.
+    Memory,
+    /// A device of this machine.
+    Local,
+    /// Another machine, or a program (FUSE) of which nobody knows where it gets them.
+    Network,
+}
+
+const IN_MEMORY: [&str; 5] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs", "rootfs"];
+const OVER_NETWORK: [&str; 18] = [
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "9p",
+    "virtiofs",
+    "ceph",
+    "afs",
+    "coda",
+    "glusterfs",
+    "lustre",
+    "gpfs",
+    "beegfs",
+    "pvfs2",
+    "orangefs",
+    "fuse",
+    "ncpfs",
+];
+
+impl Kind {
+    fn of(file_system: &str) -> Kind {
+        if IN_MEMORY.contains(&file_system) {
+            Kind::Memory
+        } else if OVER_NETWORK.contains(&file_system) || file_system.starts_with("fuse.") {
+            Kind::Network
+        } else {
+            Kind::Local
+        }
+    }
+}
+
+impl Home {
+    /// The home of files with this `st_dev`; `path`, absolute, helps where the number is no device's (btrfs).
+    pub(crate) fn of(device: u64, path: Option<&Path>, mounts: &Mounts) -> Home {
+        let numbers = (major(device), minor(device));
+        let mount = mounts.of(numbers, path);
+        let file_system = mount.map_or(String::new(), |mount| mount.kind.clone());
+        let source = mount.map_or(String::new(), |mount| mount.source.clone());
+        match Kind::of(&file_system) {
+            Kind::Memory => {
+                let key = Table::MEMORY.to_owned();
+                Home { kind: Kind::Memory, key, file_system, source, assumed: Table::MEMORY }
+            }
+            Kind::Network => {
+                let key = format!("{source} {file_system}");
+                Home { kind: Kind::Network, key, file_system, source, assumed: Table::NETWORK }
+            }
+            Kind::Local => local(numbers, file_system, source),
+        }
+    }
+
+    /// Whether a device row can be calibrated for it.
+    #[must_use]
+    pub fn is_device(&self) -> bool {
+        self.kind != Kind::Memory
+    }
+}
+
+/// A home on a device of this machine; an anonymous device number is traced through what the mount says it is of.
+fn local(numbers: (u32, u32), file_system: String, source: String) -> Home {
+    let numbers = sysfs::exists(numbers).then_some(numbers).or_else(|| sysfs::numbers_of(&source));
+    let Some(numbers) = numbers else {
+        let key = format!("{source} {file_system}").trim().to_owned();
+        return Home { kind: Kind::Local, key, file_system, source, assumed: Table::DISK };
+    };
+    let device = sysfs::look(numbers);
+    let mut key = format!("{}:{} {} {file_system}", numbers.0, numbers.1, device.name).trim_end().to_owned();
+    if let Some(throttle) = cgroup::own().and_then(|cgroup| cgroup.read_throttle(device.disk)) {
+        let _ = write!(key, " at {throttle}");
+    }
+    let assumed = if device.rotational { Table::DISK } else { Table::FLASH };
+    Home { kind: Kind::Local, key, file_system, source, assumed }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_of_a_file_system_says_who_delivers() {
+        let kinds = ["ext4", "tmpfs", "nfs4", "fuse.sshfs", "fuseblk", "btrfs", ""].map(Kind::of);
+        use Kind::{Local, Memory, Network};
+        assert_eq!(kinds, [Local, Memory, Network, Network, Local, Local, Local]);
+    }
+
+    #[test]
+    fn this_crate_lies_somewhere_and_its_home_keeps_its_name() {
+        use std::os::unix::fs::MetadataExt;
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let device = folder.metadata().expect("it is there").dev();
+        let mounts = Mounts::read().expect("a Linux system");
+        let home = Home::of(device, Some(folder), &mounts);
+        assert!(!home.key.is_empty());
+        assert_eq!(home, Home::of(device, Some(folder), &mounts));
+    }
+
+    #[test]
+    fn an_anonymous_device_of_nothing_known_is_a_local_one_of_unknown_cost() {
+        let mounts = Mounts::parse("40 27 0:77 / /layered rw - overlay overlay rw,lowerdir=/a\n");
+        let home = Home::of(rustix::fs::makedev(0, 77), None, &mounts);
+        assert_eq!((home.kind, home.key.as_str()), (Kind::Local, "overlay overlay"));
+        let home = Home::of(rustix::fs::makedev(0, 78), None, &mounts);
+        assert_eq!((home.kind, home.file_system.as_str()), (Kind::Local, ""));
+    }
+}

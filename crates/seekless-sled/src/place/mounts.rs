@@ -1,0 +1,110 @@
+//! What is mounted where: /proc/self/mountinfo (proc_pid_mountinfo(5)).
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+/// Every mount that this process sees, in the order in which they were made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mounts(Vec<Mount>);
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mount {
+    /// The `st_dev` of its files, save where a file system has many (btrfs).
+    pub(crate) device: (u32, u32),
+    pub(crate) point: PathBuf,
+    /// Type of the file system, `fuse.sshfs` among them.
+    pub(crate) kind: String,
+    /// The device or the share.
+    pub(crate) source: String,
+}
+
+impl Mounts {
+    pub(crate) fn read() -> io::Result<Mounts> {
+        Ok(Mounts::parse(&String::from_utf8_lossy(&std::fs::read("/proc/self/mountinfo")?)))
+    }
+
+    /// Lines that are no mounts are skipped.
+    pub(crate) fn parse(text: &str) -> Mounts {
+        Mounts(text.lines().filter_map(mount).collect())
+    }
+
+    /// The mount of files with that device number; if none has it, the one that `path` lies below. Of several the last.
+    pub(crate) fn of(&self, device: (u32, u32), path: Option<&Path>) -> Option<&Mount> {
+        let by_number = self.0.iter().rev().find(|mount| mount.device == device);
+        by_number.or_else(|| self.below(path?))
+    }
+
+    fn below(&self, path: &Path) -> Option<&Mount> {
+        let holding = self.0.iter().filter(|mount| path.starts_with(&mount.point));
+        holding.max_by_key(|mount| mount.point.components().count())
+    }
+}
+
+/// `36 35 98:0 /root /point options tag:value - type source options`.
+fn mount(line: &str) -> Option<Mount> {
+    let (before, after) = line.split_once(" - ")?;
+    let mut fields = before.split(' ').skip(2);
+    let (major, minor) = fields.next()?.split_once(':')?;
+    let point = PathBuf::from(unescaped(fields.nth(1)?));
+    let mut fields = after.split(' ');
+    let kind = fields.next()?.to_owned();
+    let source = unescaped(fields.next()?).to_string_lossy().into_owned();
+    Some(Mount { device: (major.parse().ok()?, minor.parse().ok()?), point, kind, source })
+}
+
+/// Blanks and backslashes stand as `\040` and the like.
+fn unescaped(field: &str) -> OsString {
+    let bytes = field.as_bytes();
+    let mut plain = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let octal = (bytes[at] == b'\\').then(|| field.get(at + 1..at + 4)).flatten();
+        match octal.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            Some(byte) => {
+                plain.push(byte);
+                at += 4;
+            }
+            None => {
+                plain.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    OsString::from_vec(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r"27 1 254:0 / / rw,relatime - ext4 /dev/vda rw
+40 27 0:50 /@home /home rw shared:1 - btrfs /dev/sdb1 rw,subvol=/@home
+41 27 0:51 / /mnt/two\040words rw - nfs4 server:/export/two\040words rw
+42 27 8:1 / /data rw - xfs /dev/sda1 rw
+nonsense
+43 27 0:52 / /data/deep rw - fuse.rclone remote: rw
+";
+
+    #[test]
+    fn a_mount_is_found_by_number_and_else_by_the_path() {
+        let mounts = Mounts::parse(TEXT);
+        let found = |device, path: &str| mounts.of(device, Some(Path::new(path))).map(|m| m.kind.as_str());
+        assert_eq!(found((8, 1), "/elsewhere"), Some("xfs"));
+        assert_eq!(found((0, 99), "/home/me/file"), Some("btrfs"));
+        assert_eq!(found((0, 99), "/data/deep/file"), Some("fuse.rclone"));
+        assert_eq!(found((0, 99), "/data/deeper"), Some("xfs"));
+        assert_eq!(mounts.of((0, 99), None), None);
+    }
+
+    #[test]
+    fn blanks_in_names_are_blanks() {
+        let mounts = Mounts::parse(TEXT);
+        let mount = mounts.of((0, 51), None).expect("mounted");
+        assert_eq!(mount.point, Path::new("/mnt/two words"));
+        assert_eq!(mount.source, "server:/export/two words");
+        assert_eq!(unescaped(r"a\0é\9\"), r"a\0é\9\");
+    }
+}

@@ -1,0 +1,80 @@
+//! What sysfs says of a block device: its name, its model, the disk that a partition is part of.
+
+use rustix::fs::{FileType, major, minor};
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+/// A block device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Device {
+    /// The kernel's name and, where it has one, the model.
+    pub(crate) name: String,
+    /// The whole disk, to which throttles apply.
+    pub(crate) disk: (u32, u32),
+    /// What the queue says; virtual disks lie.
+    pub(crate) rotational: bool,
+}
+
+fn folder(numbers: (u32, u32)) -> PathBuf {
+    PathBuf::from(format!("/sys/dev/block/{}:{}", numbers.0, numbers.1))
+}
+
+/// Whether there is such a block device. Anonymous ones (0:N) are none.
+pub(crate) fn exists(numbers: (u32, u32)) -> bool {
+    numbers.0 != 0 && folder(numbers).exists()
+}
+
+/// The numbers of the block device at a path such as `/dev/sda1`.
+pub(crate) fn numbers_of(source: &str) -> Option<(u32, u32)> {
+    let found = std::fs::metadata(source).ok().filter(|_| source.starts_with("/dev/"))?;
+    let block = FileType::from_raw_mode(found.mode()) == FileType::BlockDevice;
+    block.then(|| (major(found.rdev()), minor(found.rdev())))
+}
+
+pub(crate) fn look(numbers: (u32, u32)) -> Device {
+    let mut folder = folder(numbers).canonicalize().unwrap_or_else(|_| folder(numbers));
+    let name = folder.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    let is_partition = folder.join("partition").exists();
+    if is_partition {
+        folder.pop();
+    }
+    let read = |file: &str| std::fs::read_to_string(folder.join(file)).ok();
+    let model = read("device/model").or_else(|| read("dm/name")).unwrap_or_default();
+    let model = model.split_whitespace().collect::<Vec<_>>().join("-");
+    let disk = read("dev").and_then(|text| parse_numbers(text.trim())).unwrap_or(numbers);
+    let rotational = read("queue/rotational").is_some_and(|text| text.trim() == "1");
+    let name = if model.is_empty() { name } else { format!("{name} {model}") };
+    Device { name, disk, rotational }
+}
+
+/// `8:16`.
+pub(crate) fn parse_numbers(text: &str) -> Option<(u32, u32)> {
+    let (major, minor) = text.split_once(':')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_two_with_a_colon() {
+        assert_eq!(parse_numbers("254:0"), Some((254, 0)));
+        assert_eq!(["", "254", "a:b", ":1"].map(parse_numbers), [None; 4]);
+    }
+
+    #[test]
+    fn every_device_of_this_machine_has_a_name() {
+        let Ok(devices) = std::fs::read_dir("/sys/dev/block") else {
+            eprintln!("skipped: no /sys/dev/block here");
+            return;
+        };
+        for device in devices.flatten() {
+            let numbers = parse_numbers(&device.file_name().to_string_lossy()).expect("two numbers");
+            assert!(exists(numbers));
+            assert!(!look(numbers).name.is_empty());
+        }
+        assert!(!exists((0, 21)));
+        assert_eq!(numbers_of("/dev/null"), None, "no block device");
+    }
+}

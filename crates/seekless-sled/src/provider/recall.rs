@@ -1,0 +1,189 @@
+//! Files that lie in an archive and come back when they are opened or read: told from `stat`, an extended attribute or a
+//! command, never by opening them.
+
+use super::{Claim, Provider, Range, Target};
+use crate::{Confidence, Error, ErrorKind, Level, RecallRule};
+use seekless_device::Zone;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// Of what a command prints, this much is looked at.
+const OUTPUT_MAX: u64 = 64 << 10;
+const XATTR_MAX: usize = 64 << 10;
+
+/// Looks for the signs of an archived file.
+#[derive(Clone, Debug)]
+pub struct Recall {
+    /// What to look for.
+    pub rule: RecallRule,
+    /// What a recall costs.
+    pub archive: Zone,
+}
+
+impl Provider for Recall {
+    fn name(&self) -> &'static str {
+        "recall state"
+    }
+
+    fn ranges(&self, target: &Target<'_>) -> Result<Vec<Range>, Error> {
+        if target.bytes == 0 || !self.is_archived(target)? {
+            return Ok(Vec::new());
+        }
+        let claim = Claim::at(Level::Archive, &self.archive, Confidence::Exact);
+        Ok(vec![Range::now(0, target.bytes, claim)])
+    }
+}
+
+impl Recall {
+    fn is_archived(&self, target: &Target<'_>) -> Result<bool, Error> {
+        if self.rule.never {
+            return Ok(false);
+        }
+        if self.rule.zero_blocks && target.allocated_bytes == 0 {
+            return Ok(true);
+        }
+        let Some(path) = target.path else { return Ok(false) };
+        if let Some(name) = &self.rule.xattr
+            && attribute(path, name)?.is_some_and(|state| contains(&state, self.rule.offline.as_bytes()))
+        {
+            return Ok(true);
+        }
+        match self.rule.command.is_empty() {
+            true => Ok(false),
+            false => Ok(contains(&self.printed(path)?, self.rule.offline.as_bytes())),
+        }
+    }
+
+    /// What the command prints about a file.
+    fn printed(&self, path: &Path) -> Result<Vec<u8>, Error> {
+        let fail = |why: String| Error::new(ErrorKind::Remote, format!("{:?}: {why}", self.rule.command[0]));
+        let mut command = Command::new(&self.rule.command[0]);
+        for word in &self.rule.command[1..] {
+            match word.as_str() {
+                "{}" => command.arg(path),
+                word => command.arg(word),
+            };
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().map_err(|error| fail(error.to_string()))?;
+        let output = output_of(&mut child, self.rule.patience());
+        // Whatever it still does, it is not waited for.
+        let _ = child.kill();
+        let status = child.wait().map_err(|error| fail(error.to_string()))?;
+        match output {
+            None => Err(fail(format!("no answer within {:?}", self.rule.patience()))),
+            Some(_) if !status.success() => Err(fail(format!("failed: {status}"))),
+            Some(output) => Ok(output),
+        }
+    }
+}
+
+/// The output of a command that ends in time; `None` of one that does not.
+fn output_of(child: &mut Child, patience: Duration) -> Option<Vec<u8>> {
+    let deadline = Instant::now() + patience;
+    let stream = child.stdout.take()?;
+    let (sender, receiver) = mpsc::channel();
+    // A thread of its own, left alone at the end: a grandchild may hold the pipe open for ever.
+    std::thread::spawn(move || {
+        let mut output = Vec::new();
+        let read = stream.take(OUTPUT_MAX).read_to_end(&mut output);
+        let _ = sender.send(read.map(|_| output));
+    });
+    let output = receiver.recv_timeout(patience).ok()?.ok()?;
+    while child.try_wait().ok()?.is_none() {
+        if Instant::now() >= deadline {
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Some(output)
+}
+
+/// The value of an extended attribute; `None` if the file has none of that name.
+fn attribute(path: &Path, name: &str) -> Result<Option<Vec<u8>>, Error> {
+    use rustix::io::Errno;
+    let mut value = vec![0; XATTR_MAX];
+    match rustix::fs::getxattr(path, name, value.as_mut_slice()) {
+        Ok(length) => {
+            value.truncate(length);
+            Ok(Some(value))
+        }
+        Err(Errno::NODATA | Errno::OPNOTSUPP) => Ok(None),
+        Err(error) => Err(Error::io(path, error.into())),
+    }
+}
+
+/// An empty word is in everything.
+fn contains(text: &[u8], word: &[u8]) -> bool {
+    word.is_empty() || text.windows(word.len()).any(|window| window == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(rule: RecallRule, path: &Path, allocated_bytes: u64) -> Result<bool, Error> {
+        let archive = Zone { from_byte: 0, latency_ns: 1, latency_p90_ns: None, bytes_per_second: 1 };
+        let target = Target { file: None, path: Some(path), bytes: 10, allocated_bytes };
+        Recall { rule, archive }.ranges(&target).map(|ranges| !ranges.is_empty())
+    }
+
+    fn command(words: &[&str], offline: &str) -> RecallRule {
+        let command = words.iter().map(ToString::to_string).collect();
+        RecallRule { command, offline: offline.to_owned(), ..RecallRule::default() }
+    }
+
+    #[test]
+    fn a_size_without_blocks_is_a_stub_where_the_user_says_so() {
+        let path = Path::new("/nowhere");
+        let zero_blocks = RecallRule { zero_blocks: true, ..RecallRule::default() };
+        assert!(ask(zero_blocks.clone(), path, 0).expect("told"));
+        assert!(!ask(zero_blocks.clone(), path, 4096).expect("told"));
+        assert!(!ask(RecallRule { never: true, ..zero_blocks }, path, 0).expect("told"));
+        assert!(!ask(RecallRule::default(), path, 0).expect("told"));
+    }
+
+    #[test]
+    fn a_command_tells_by_what_it_prints() {
+        let path = Path::new("/some file");
+        let echo = ["echo", "{}", "released"];
+        assert!(ask(command(&echo, "/some file released"), path, 1).expect("told"));
+        assert!(!ask(command(&echo, "archived"), path, 1).expect("told"));
+    }
+
+    #[test]
+    fn a_command_that_fails_hangs_or_is_not_there_is_an_error_and_no_answer() {
+        let path = Path::new("/x");
+        assert!(ask(command(&["false"], ""), path, 1).is_err());
+        assert!(ask(command(&["/nowhere/hsm_state", "{}"], ""), path, 1).is_err());
+        let slow = RecallRule { timeout: Duration::from_millis(50), ..command(&["sleep", "60"], "") };
+        let error = ask(slow, path, 1).expect_err("too slow");
+        assert!(error.to_string().contains("no answer"), "{error}");
+        let holds_the_pipe =
+            RecallRule { timeout: Duration::from_millis(50), ..command(&["sh", "-c", "sleep 2 &"], "") };
+        assert!(ask(holds_the_pipe, path, 1).is_err());
+    }
+
+    #[test]
+    fn an_attribute_tells_by_its_value_or_by_being_there() {
+        let file = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).expect("a file");
+        let set = rustix::fs::setxattr(file.path(), "user.hsm", b"released", rustix::fs::XattrFlags::empty());
+        if set.is_err() {
+            eprintln!("skipped: no extended attributes here");
+            return;
+        }
+        let rule = |offline: &str| RecallRule {
+            xattr: Some("user.hsm".to_owned()),
+            offline: offline.to_owned(),
+            ..RecallRule::default()
+        };
+        assert!(ask(rule("released"), file.path(), 1).expect("told"));
+        assert!(ask(rule(""), file.path(), 1).expect("told"));
+        assert!(!ask(rule("archived"), file.path(), 1).expect("told"));
+        let other = RecallRule { xattr: Some("user.other".to_owned()), ..RecallRule::default() };
+        assert!(!ask(other, file.path(), 1).expect("told"));
+    }
+}

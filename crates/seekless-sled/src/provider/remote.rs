@@ -1,0 +1,231 @@
+//! Another machine that knows more of the files below a mount: asked over TCP, believed only as far as its answer makes sense.
+
+use super::{Claim, Provider, Range, Target};
+use crate::wire::{ANSWER_BYTES_MAX, Answer, Question, VERSION, checked, read_line};
+use crate::{Confidence, Error, ErrorKind, Level, Sled};
+use seekless_device::Zone;
+use std::io::{self, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+const CONNECT: Duration = Duration::from_secs(1);
+const ANSWER: Duration = Duration::from_secs(3);
+/// A server that failed is not asked again for so long: a walk over many files must not wait for each.
+const GRUDGE: Duration = Duration::from_secs(30);
+
+/// A server and what it is asked for.
+#[derive(Clone, Debug)]
+pub struct Remote {
+    /// The folder here.
+    pub mount: PathBuf,
+    /// What it is called there.
+    pub prefix: PathBuf,
+    /// What the network between costs on top.
+    pub network: Zone,
+    /// The line to the server.
+    pub line: Line,
+}
+
+/// A line to a server, kept open from one question to the next; clones share it.
+#[derive(Clone, Debug)]
+pub struct Line {
+    server: Arc<str>,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    stream: Option<TcpStream>,
+    failed: Option<Instant>,
+}
+
+impl Line {
+    /// A line to `host:port`; nobody is called yet.
+    #[must_use]
+    pub fn new(server: &str) -> Self {
+        Line { server: server.into(), state: Arc::default() }
+    }
+
+    /// The SLEDs of a file of `bytes` there, and how long the answer took.
+    fn ask(&self, path: &str, bytes: u64) -> Result<(Vec<Sled>, Duration), Error> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.failed.is_some_and(|when| when.elapsed() < GRUDGE) {
+            return Err(self.failure("failed a moment ago, not asked again yet"));
+        }
+        let started = Instant::now();
+        let line = self.line(&mut state, path).map_err(|error| {
+            state.failed = Some(Instant::now());
+            self.failure(&error.to_string())
+        })?;
+        let elapsed = started.elapsed();
+        let answer: Answer =
+            serde_json::from_slice(&line).map_err(|error| self.nonsense(&mut state, &error.to_string()))?;
+        match answer {
+            Answer::Error { error } => {
+                Err(self.failure(&error.chars().filter(|c| !c.is_control()).take(200).collect::<String>()))
+            }
+            Answer::Sleds { bytes: there, .. } if there != bytes => {
+                Err(self.failure("the file has another size there"))
+            }
+            Answer::Sleds { sleds, .. } => {
+                let sleds = checked(&sleds, bytes).map_err(|what| self.nonsense(&mut state, what))?;
+                Ok((sleds, elapsed))
+            }
+        }
+    }
+
+    /// Asks over the line that is open; if the server has closed it since, over a new one.
+    fn line(&self, state: &mut State, path: &str) -> io::Result<Vec<u8>> {
+        if let Some(stream) = state.stream.take()
+            && let Ok(line) = exchange(state, stream, path)
+        {
+            return Ok(line);
+        }
+        let stream = self.connect()?;
+        exchange(state, stream, path)
+    }
+
+    fn connect(&self) -> io::Result<TcpStream> {
+        let mut last = io::Error::new(io::ErrorKind::NotFound, "no such host");
+        for address in self.server.to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, CONNECT) {
+                Ok(stream) => {
+                    stream.set_nodelay(true)?;
+                    stream.set_write_timeout(Some(ANSWER))?;
+                    return Ok(stream);
+                }
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+
+    fn nonsense(&self, state: &mut State, what: &str) -> Error {
+        *state = State { stream: None, failed: Some(Instant::now()) };
+        self.failure(&format!("an answer that makes no sense: {what}"))
+    }
+
+    fn failure(&self, why: &str) -> Error {
+        Error::new(ErrorKind::Remote, format!("{}: {why}", self.server))
+    }
+}
+
+/// One question, one answer; the line is kept if all goes well.
+fn exchange(state: &mut State, mut stream: TcpStream, path: &str) -> io::Result<Vec<u8>> {
+    let mut question = serde_json::to_vec(&Question { seekless: VERSION, path: path.to_owned() })?;
+    question.push(b'\n');
+    stream.write_all(&question)?;
+    let line = read_line(&mut stream, ANSWER_BYTES_MAX, ANSWER)?;
+    let line = line.ok_or(io::ErrorKind::UnexpectedEof)?;
+    state.stream = Some(stream);
+    Ok(line)
+}
+
+impl Provider for Remote {
+    fn name(&self) -> &'static str {
+        "remote"
+    }
+
+    fn ranges(&self, target: &Target<'_>) -> Result<Vec<Range>, Error> {
+        let Some(name) = target.path.and_then(|path| path.strip_prefix(&self.mount).ok()) else {
+            return Ok(Vec::new());
+        };
+        let Some(path) = self.prefix.join(name).to_str().map(str::to_owned) else {
+            return Err(self.line.failure("a name that is no UTF-8 cannot be asked for"));
+        };
+        let (sleds, elapsed) = self.line.ask(&path, target.bytes)?;
+        Ok(sleds.iter().map(|sled| self.range(sled, elapsed)).collect())
+    }
+}
+
+impl Remote {
+    /// What a SLED of the server costs from here: its latency after ours, at the narrower bandwidth.
+    fn range(&self, there: &Sled, elapsed: Duration) -> Range {
+        let level = if there.level == Level::Archive { Level::Archive } else { Level::Network };
+        let latency = there.latency.saturating_add(Duration::from_nanos(self.network.latency_ns));
+        let bandwidth = there.bandwidth.min(self.network.bytes_per_second as f64);
+        let confidence = if there.level == Level::Unknown { Confidence::Unknown } else { there.confidence };
+        let claim = Claim::Has { level, latency, bandwidth, confidence };
+        Range { offset: there.offset, bytes: there.bytes, claim, age: there.age.saturating_add(elapsed) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+    use std::path::Path;
+
+    /// A server that says `answer` to whatever it is asked, once.
+    fn hostile(answer: &'static [u8]) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("known").to_string();
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept()?;
+            read_line(&mut stream, 1 << 16, Duration::from_secs(5))?;
+            stream.write_all(answer)
+        });
+        address
+    }
+
+    fn ask(server: &str) -> Result<Vec<Range>, Error> {
+        let mount = Path::new("/mnt/nfs");
+        let path = mount.join("deep/file");
+        let target = Target { file: None, path: Some(&path), bytes: 100, allocated_bytes: 0 };
+        let network =
+            Zone { from_byte: 0, latency_ns: 1_000_000, latency_p90_ns: None, bytes_per_second: 1_000_000 };
+        let (mount, prefix) = (mount.to_owned(), PathBuf::from("/export"));
+        Remote { mount, prefix, network, line: Line::new(server) }.ranges(&target)
+    }
+
+    #[test]
+    fn a_good_answer_costs_the_network_on_top() {
+        let answer = br#"{"bytes":100,"sleds":[{"offset":0,"bytes":60,"latency_s":0.000001,"bandwidth":4e9,"level":"memory","confidence":"exact","age_s":0},{"offset":60,"bytes":40,"latency_s":0.018,"bandwidth":9e5,"level":"archive","confidence":"sampled","age_s":2.5}]}
+"#;
+        let ranges = ask(&hostile(answer)).expect("an answer");
+        let has = |range: &Range| match range.claim {
+            Claim::Has { level, latency, bandwidth, .. } => (level, latency.as_micros(), bandwidth),
+            _ => panic!("{range:?}"),
+        };
+        assert_eq!(has(&ranges[0]), (Level::Network, 1001, 1e6));
+        assert_eq!(has(&ranges[1]), (Level::Archive, 19_000, 9e5));
+        assert!(ranges[1].age >= Duration::from_millis(2500));
+    }
+
+    #[test]
+    fn hostile_answers_are_errors() {
+        let range = r#"{"offset":0,"bytes":1,"latency_s":0,"bandwidth":1,"level":"memory","confidence":"exact","age_s":0}"#;
+        let answers = [
+            String::new(),
+            "\n".to_owned(),
+            "{}\n".to_owned(),
+            "no json".to_owned(),
+            "[[[[[[[[\n".to_owned(),
+            format!("{}\n", "[".repeat(100_000)),
+            r#"{"error":"no such file"}"#.to_owned() + "\n",
+            r#"{"bytes":99,"sleds":[]}"#.to_owned() + "\n",
+            format!("{{\"bytes\":100,\"sleds\":[{range},{range}]}}\n"),
+            format!("{{\"bytes\":100,\"sleds\":[{range}]}}\nand more\n"),
+            "x".repeat(ANSWER_BYTES_MAX + 4096),
+        ];
+        for answer in answers {
+            let shown: String = answer.chars().take(60).collect();
+            let error = ask(&hostile(answer.leak().as_bytes())).expect_err(&shown);
+            assert_eq!(error.kind(), ErrorKind::Remote, "{shown}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_is_not_there_is_asked_once() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let server = listener.local_addr().expect("known").to_string();
+        drop(listener);
+        let line = Line::new(&server);
+        let error = line.ask("/x", 1).expect_err("nobody there");
+        assert_eq!(error.kind(), ErrorKind::Remote);
+        let again = line.ask("/x", 1).expect_err("nobody there");
+        assert!(again.to_string().contains("not asked again"), "{again}");
+    }
+}

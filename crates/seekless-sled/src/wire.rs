@@ -1,0 +1,170 @@
+//! What a client and a server of SLEDs say to each other over TCP: a line of JSON each, bounded in size and time
+//! (Van Meter and Gao 2000, section 6: SLEDs as the vocabulary of communication between clients and servers).
+
+use crate::{Confidence, Level, Sled};
+use serde::{Deserialize, Serialize};
+use std::io::{self, Read};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+/// The version of the protocol.
+pub(crate) const VERSION: u32 = 1;
+/// A question is a path and little more.
+pub(crate) const QUESTION_BYTES_MAX: usize = 16 << 10;
+/// SLEDs in an answer; what lies behind them is one of unknown state.
+pub(crate) const SLEDS_MAX: usize = 16_384;
+/// An answer of that many.
+pub(crate) const ANSWER_BYTES_MAX: usize = 8 << 20;
+
+/// What of this file is where?
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Question {
+    /// [`VERSION`].
+    pub(crate) seekless: u32,
+    /// Absolute on the server.
+    pub(crate) path: String,
+}
+
+/// This, or why not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Answer {
+    Sleds { bytes: u64, sleds: Vec<WireSled> },
+    Error { error: String },
+}
+
+/// A [`Sled`] in plain numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct WireSled {
+    offset: u64,
+    bytes: u64,
+    latency_s: f64,
+    /// Bytes per second; `null` for what costs no time.
+    bandwidth: Option<f64>,
+    level: Level,
+    confidence: Confidence,
+    age_s: f64,
+}
+
+impl From<&Sled> for WireSled {
+    fn from(sled: &Sled) -> Self {
+        WireSled {
+            offset: sled.offset,
+            bytes: sled.bytes,
+            latency_s: sled.latency.as_secs_f64(),
+            bandwidth: Some(sled.bandwidth).filter(|bandwidth| bandwidth.is_finite()),
+            level: sled.level,
+            confidence: sled.confidence,
+            age_s: sled.age.as_secs_f64(),
+        }
+    }
+}
+
+/// The SLEDs of an answer, if they are some: in order, not overlapping, within a file of `bytes`, and of figures that are figures.
+pub(crate) fn checked(sleds: &[WireSled], bytes: u64) -> Result<Vec<Sled>, &'static str> {
+    let mut end = 0;
+    let mut checked = Vec::with_capacity(sleds.len());
+    if sleds.len() > SLEDS_MAX {
+        return Err("too many SLEDs");
+    }
+    for sled in sleds {
+        let next = sled.offset.checked_add(sled.bytes).filter(|&next| sled.bytes > 0 && next <= bytes);
+        let next = next.filter(|_| sled.offset >= end).ok_or("ranges out of order or beyond the file")?;
+        let bandwidth = sled.bandwidth.unwrap_or(f64::INFINITY);
+        if bandwidth.is_nan() || bandwidth <= 0.0 {
+            return Err("a bandwidth of nothing");
+        }
+        let time = |seconds| Duration::try_from_secs_f64(seconds).map_err(|_| "a time that is none");
+        let (latency, age) = (time(sled.latency_s)?, time(sled.age_s)?);
+        let (offset, level, confidence) = (sled.offset, sled.level, sled.confidence);
+        checked.push(Sled { offset, bytes: sled.bytes, latency, bandwidth, level, confidence, age });
+        end = next;
+    }
+    Ok(checked)
+}
+
+/// A line up to its newline, which is left out; `None` when the other side has hung up before its first byte.
+pub(crate) fn read_line(
+    stream: &mut TcpStream,
+    bytes_max: usize,
+    patience: Duration,
+) -> io::Result<Option<Vec<u8>>> {
+    let deadline = Instant::now() + patience;
+    let mut line = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(left))?;
+        let read = match stream.read(&mut buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            other => other?,
+        };
+        if read == 0 {
+            return if line.is_empty() { Ok(None) } else { Err(io::ErrorKind::UnexpectedEof.into()) };
+        }
+        line.extend_from_slice(&buffer[..read]);
+        if line.len() > bytes_max {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "a line that is too long"));
+        }
+        match line.iter().position(|&byte| byte == b'\n') {
+            // One question, one answer: what comes before it is asked for is no answer to it.
+            Some(end) if end + 1 < line.len() => {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "more than one line"));
+            }
+            Some(end) => {
+                line.truncate(end);
+                return Ok(Some(line));
+            }
+            None => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sled(offset: u64, bytes: u64) -> WireSled {
+        let (level, confidence) = (Level::Device, Confidence::Exact);
+        WireSled { offset, bytes, latency_s: 0.018, bandwidth: Some(9e6), level, confidence, age_s: 0.0 }
+    }
+
+    #[test]
+    fn sleds_come_back_as_they_went() {
+        let before = Sled {
+            offset: 7,
+            bytes: 9,
+            latency: Duration::from_millis(270),
+            bandwidth: f64::INFINITY,
+            level: Level::Hole,
+            confidence: Confidence::Sampled,
+            age: Duration::from_secs(3),
+        };
+        let text = serde_json::to_string(&WireSled::from(&before)).expect("written");
+        let wire: WireSled = serde_json::from_str(&text).expect("read");
+        assert_eq!(checked(&[wire], 100), Ok(vec![before]));
+    }
+
+    #[test]
+    fn figures_that_are_none_are_refused() {
+        let bad = [
+            vec![sled(0, 0)],
+            vec![sled(0, 101)],
+            vec![sled(u64::MAX, 2)],
+            vec![sled(10, 10), sled(5, 5)],
+            vec![WireSled { bandwidth: Some(0.0), ..sled(0, 1) }],
+            vec![WireSled { bandwidth: Some(f64::NAN), ..sled(0, 1) }],
+            vec![WireSled { latency_s: -1.0, ..sled(0, 1) }],
+            vec![WireSled { latency_s: 1e300, ..sled(0, 1) }],
+            vec![WireSled { age_s: f64::NAN, ..sled(0, 1) }],
+            vec![sled(0, 1); SLEDS_MAX + 1],
+        ];
+        for sleds in bad {
+            assert!(checked(&sleds, 100).is_err(), "{:?}", sleds.first());
+        }
+        assert!(checked(&[sled(0, 10), sled(50, 50)], 100).is_ok());
+    }
+}
