@@ -20,7 +20,7 @@ debian() {
     return 1
 }
 
-# What a build needs: Linux, cargo (the toolchain file pins the version) and a C compiler for libdeflate, liblzma and zstd.
+# What a build needs: Linux, cargo (the toolchain file pins the version) and a C compiler for libdeflate, liblzma, SQLite and zstd.
 setup_build() {
     [ "$(uname -s)" = Linux ] || need "needs Linux (this is $(uname -s))"
     if ! command -v cargo >/dev/null 2>&1 && [ -x "${HOME-}/.cargo/bin/cargo" ]; then
