@@ -189,7 +189,8 @@ fn asked(parsed: Parsed<Flag>, charset: &mut Charset) -> Result<Asked, Vec<u8>> 
         None if parsed.operands.is_empty() => (vec![Input::Standard { named: false }], true),
         None => (parsed.operands.iter().map(|name| names::input(name)).collect(), true),
     };
-    let job = Job { inputs, wanted, total, aligned, plan, cached_only, quiet: json };
+    let statistics = json || stats;
+    let job = Job { inputs, wanted, total, aligned, plan, cached_only, statistics, quiet: json };
     Ok(Asked { job, json, stats })
 }
 

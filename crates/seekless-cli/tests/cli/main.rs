@@ -7,6 +7,7 @@ mod scripts;
 mod sim;
 mod tour;
 mod trace;
+mod wc;
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -7,7 +7,7 @@ use super::{Counts, Wanted, quote, size};
 use seekless_sled::{Event, Options, Plan, Reader, Records};
 use serde::Serialize;
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -32,6 +32,8 @@ pub struct Job {
     pub plan: Plan,
     /// Count only what no device must be asked for.
     pub cached_only: bool,
+    /// Whether the report's statistics are wanted; a lone small file is counted quicker without.
+    pub statistics: bool,
     /// Print no lines, since the caller shows the report itself.
     pub quiet: bool,
 }
@@ -144,13 +146,15 @@ pub fn run(
     let mut run = Run { job, charset, out, errors, width, outcomes, printed: 0, report };
     if only_size {
         run.by_size()?;
+    } else if let Some(path) = run.lone_small(&sizes) {
+        run.whole(path)?;
     } else {
         run.by_reading(&sizes, progress)?;
     }
     run.finish()
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     fn by_size(&mut self) -> io::Result<()> {
         for (index, input) in self.job.inputs.iter().enumerate() {
             let counted = match input {
@@ -177,24 +181,51 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// The path of a job of one small file, which has no order to be read in.
+    fn lone_small(&self, sizes: &[Size]) -> Option<&'a Path> {
+        let job = self.job;
+        match (&job.inputs[..], sizes) {
+            ([Input::Path(path)], [Size::Bytes(0..CHUNK)]) if !job.cached_only && !job.statistics => {
+                Some(path)
+            }
+            _ => None,
+        }
+    }
+
+    /// Counts the one file as it comes.
+    fn whole(&mut self, path: &Path) -> io::Result<()> {
+        let mut pieces = Pieces::default();
+        let outcome = match File::open(path).and_then(|file| {
+            each_piece(file, |offset, bytes| {
+                pieces.add(offset, bytes, self.job.wanted, self.charset);
+            })
+        }) {
+            Ok(()) => Outcome::Counted { counts: pieces.counts(), skipped: 0 },
+            Err(error) => Outcome::Failed { message: self.complaint(0, &reason(&error)), line: false },
+        };
+        self.end(0, outcome)
+    }
+
     fn by_reading(&mut self, sizes: &[Size], progress: &mut dyn FnMut(u64, u64)) -> io::Result<()> {
         let Job { plan, cached_only, wanted, .. } = *self.job;
         let chunk_bytes = chunk_bytes(sizes);
-        let mut reader = Reader::new(Options { records: Records::None, plan, cached_only, chunk_bytes });
+        let options =
+            Options { records: Records::None, plan, cached_only, chunk_bytes, ..Options::default() };
+        let mut reader = Reader::new(options);
         let mut inputs = Vec::new();
-        let mut standard = None;
+        let mut standard = false;
         for (index, input) in self.job.inputs.iter().enumerate() {
             let file = match input {
                 Input::Path(path) => reader.add_path(path),
                 Input::Standard { .. } => match standard_input() {
                     // Read to its end once; a second reading finds nothing.
-                    Ok(_) if standard.is_some() => {
+                    Ok(_) if standard => {
                         self.outcomes[index] =
                             Some(Outcome::Counted { counts: Counts::default(), skipped: 0 });
                         continue;
                     }
                     Ok(file) => {
-                        standard = Some(Standard { index, start: (&file).stream_position().ok() });
+                        standard = true;
                         reader.add_file(Path::new("standard input"), file)
                     }
                     Err(error) => {
@@ -248,9 +279,6 @@ impl Run<'_> {
         let statistics = reader.statistics();
         self.report.statistics =
             Statistics { bytes: statistics.bytes, resident_bytes: statistics.resident_bytes };
-        if let Some(standard) = standard {
-            standard.leave_at_end(self.outcomes[standard.index].as_ref());
-        }
         Ok(())
     }
 
@@ -340,18 +368,19 @@ impl Run<'_> {
     }
 }
 
-/// Standard input under count.
-struct Standard {
-    index: usize,
-    start: Option<u64>,
-}
-
-impl Standard {
-    /// Leaves a file where a plain reader would: whoever shares it goes on from there.
-    fn leave_at_end(&self, outcome: Option<&Outcome>) {
-        let (Some(start), Some(Outcome::Counted { counts, skipped })) = (self.start, outcome) else { return };
-        if let Ok(mut file) = standard_input() {
-            let _ = file.seek(SeekFrom::Start(start + counts.bytes + skipped));
+/// Hands on what a file holds, from its first byte.
+fn each_piece(mut file: File, mut with: impl FnMut(u64, &[u8])) -> io::Result<()> {
+    let mut buffer = [0; 32 << 10];
+    let mut offset = 0;
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(read) => {
+                with(offset, &buffer[..read]);
+                offset += read as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
 }

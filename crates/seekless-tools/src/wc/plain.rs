@@ -9,9 +9,42 @@ const ROWS: usize = 64;
 /// Bytes that are judged plain or not together.
 pub(crate) const UNIT: usize = ROW * ROWS + 1;
 
+/// Places of a piece that are read side by side: memory delivers several streams faster than one.
+const STREAMS: usize = 4;
+/// Bytes a step of one stream; the compiler makes vector code of exactly such rows.
+const STEP: usize = 64;
+/// Shorter pieces are not worth the setting up.
+const STREAMED_MIN: usize = 16 << 10;
+
 /// The newlines.
 pub(crate) fn newlines(bytes: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', bytes).count() as u64
+    if bytes.len() < STREAMED_MIN {
+        return memchr::memchr_iter(b'\n', bytes).count() as u64;
+    }
+    let each = bytes.len() / STREAMS / STEP * STEP;
+    let (streamed, rest) = bytes.split_at(each * STREAMS);
+    let mut total = memchr::memchr_iter(b'\n', rest).count() as u64;
+    for start in (0..each).step_by(STEP * 255) {
+        let length = (each - start).min(STEP * 255);
+        total += streams(std::array::from_fn(|stream| &streamed[stream * each + start..][..length]));
+    }
+    total
+}
+
+/// The newlines of streams of the same length, at most 255 steps: a lane of eight bits holds no more.
+fn streams(streams: [&[u8]; STREAMS]) -> u64 {
+    let mut lanes = [[0u8; STEP]; STREAMS];
+    let mut at = 0;
+    while let [Some(a), Some(b), Some(c), Some(d)] = streams.map(|stream| stream[at..].first_chunk::<STEP>())
+    {
+        for (lanes, row) in lanes.iter_mut().zip([a, b, c, d]) {
+            for lane in 0..STEP {
+                lanes[lane] += u8::from(row[lane] == b'\n');
+            }
+        }
+        at += STEP;
+    }
+    lanes.iter().flatten().map(|&lane| u64::from(lane)).sum()
 }
 
 /// The bytes that do not follow another in UTF-8: the characters, where the text is valid.

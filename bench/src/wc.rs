@@ -1,0 +1,157 @@
+//! `seekless wc` beside GNU's and uutils', on files that the page cache holds: rivals take turns, answers are compared.
+
+mod rounds;
+mod texts;
+
+use anyhow::{Context, bail, ensure};
+use rounds::Rival;
+use seekless::device::units::format_bytes;
+use seekless::report::table;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// From where a start is all to where memory is all.
+const SIZES: [u64; 7] = [1 << 10, 64 << 10, 1 << 20, 16 << 20, 128 << 20, 512 << 20, 2 << 30];
+
+/// What is asked: a name, the flags, the locale.
+const QUESTIONS: [(&str, &[&str], &str); 3] =
+    [("wc -l", &["-l"], "C.UTF-8"), ("wc", &[], "C.UTF-8"), ("wc, LC_ALL=C", &[], "C")];
+
+/// Where Debian's package of uutils keeps its tools.
+const UUTILS: &str = "/usr/lib/cargo/bin/coreutils/wc";
+
+/// Options of the measurement.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// Sizes in bytes [default: 1 KiB to 2 GiB]
+    #[arg(long, value_name = "BYTES", value_delimiter = ',')]
+    size: Vec<u64>,
+    /// Leaves out sizes above 128 MiB
+    #[arg(long)]
+    quick: bool,
+    /// Timed rounds, after one that is discarded
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// A folder for the files, removed at the end
+    #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
+    folder: PathBuf,
+    /// The command to measure [default: `seekless` beside this program]
+    #[arg(long, value_name = "FILE")]
+    seekless: Option<PathBuf>,
+    /// Prints figures as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// One question about one size.
+#[derive(Serialize)]
+struct Row {
+    question: &'static str,
+    bytes: u64,
+    /// In the page cache when the first round began.
+    resident_bytes: Option<u64>,
+    runs_per_round: u32,
+    /// Median seconds a run, of each rival in order.
+    seconds: Vec<f64>,
+    /// The best rival's seconds over ours.
+    ratio: f64,
+}
+
+#[derive(Serialize)]
+struct Report {
+    rivals: Vec<String>,
+    load_average: [f64; 2],
+    rounds: usize,
+    rows: Vec<Row>,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    ensure!(args.rounds > 0, "--rounds: at least 1");
+    let rivals = rivals(args)?;
+    let before = load_average();
+    let sizes = if args.size.is_empty() { &SIZES[..] } else { &args.size };
+    let folder = texts::Folder::in_(&args.folder)?;
+    let mut rows = Vec::new();
+    for &bytes in sizes.iter().filter(|&&bytes| !args.quick || bytes <= 128 << 20) {
+        let path = folder.text(bytes)?;
+        for (question, flags, locale) in QUESTIONS {
+            let resident_bytes = texts::warm(&path)?;
+            let runs = rounds::runs(bytes);
+            let seconds = rounds::alternate(&rivals, flags, locale, &path, args.rounds, runs)
+                .with_context(|| format!("{question} of {}", format_bytes(bytes)))?;
+            let best = seconds[1..].iter().copied().fold(f64::INFINITY, f64::min);
+            let ratio = best / seconds[0];
+            rows.push(Row { question, bytes, resident_bytes, runs_per_round: runs, seconds, ratio });
+        }
+        std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+    }
+    let names = rivals.iter().map(|rival| rival.name.clone()).collect();
+    let report = Report { rivals: names, load_average: [before, load_average()], rounds: args.rounds, rows };
+    match args.json {
+        true => println!("{}", serde_json::to_string_pretty(&report)?),
+        false => println!("{}", words(&report)),
+    }
+    Ok(())
+}
+
+/// Ours first.
+fn rivals(args: &Args) -> anyhow::Result<Vec<Rival>> {
+    let seekless = match &args.seekless {
+        Some(path) => path.clone(),
+        None => std::env::current_exe()?.with_file_name("seekless"),
+    };
+    ensure!(
+        seekless.exists(),
+        "{}: not there; build it (`./run --version`) or name it with --seekless",
+        seekless.display()
+    );
+    let mut rivals = vec![Rival::new("seekless", &seekless, &["wc"])];
+    for (name, path) in [("GNU", "/usr/bin/wc"), ("uutils", UUTILS)] {
+        match Path::new(path).exists() {
+            true => rivals.push(Rival::new(name, Path::new(path), &[])),
+            false => eprintln!("bench: no {path}: left out"),
+        }
+    }
+    if rivals.len() < 2 {
+        bail!("no rival is installed");
+    }
+    Ok(rivals)
+}
+
+/// Of the last minute; not a number where the kernel does not tell.
+fn load_average() -> f64 {
+    let told = std::fs::read_to_string("/proc/loadavg").ok();
+    told.and_then(|text| text.split(' ').next()?.parse().ok()).unwrap_or(f64::NAN)
+}
+
+fn words(report: &Report) -> String {
+    let mut header = vec!["question", "file", "cached"];
+    header.extend(report.rivals.iter().map(String::as_str));
+    header.push("ratio");
+    let rows = report.rows.iter().map(|row| {
+        let cached = match row.resident_bytes {
+            Some(resident) => {
+                format!("{:.0} %", resident as f64 * 100.0 / row.bytes.next_multiple_of(4096) as f64)
+            }
+            None => "unknown".to_owned(),
+        };
+        let mut cells = vec![row.question.to_owned(), format_bytes(row.bytes), cached];
+        cells.extend(row.seconds.iter().map(|&seconds| duration(seconds)));
+        cells.push(format!("{:.2}", row.ratio));
+        cells
+    });
+    let [before, after] = report.load_average;
+    format!(
+        "{}\nMedians of {} rounds that alternate, after one discarded, process start included; ratio: the best rival's time \
+         over ours; load average {before} before and {after} after.",
+        table(&header, rows.collect()),
+        report.rounds
+    )
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        short if short < 0.01 => format!("{:.0} µs", short * 1e6),
+        _ => format!("{:.1} ms", seconds * 1e3),
+    }
+}

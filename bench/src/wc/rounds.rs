@@ -1,0 +1,90 @@
+//! Rivals take turns, run by run, so that what disturbs one disturbs all.
+
+use anyhow::{Context, ensure};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// A round lasts about this many bytes' counting, so that a start of a process is measured many times.
+const BYTES_PER_ROUND: u64 = 32 << 20;
+const RUNS_MOST: u64 = 100;
+
+/// A program that counts.
+pub(super) struct Rival {
+    pub(super) name: String,
+    path: PathBuf,
+    words: Vec<String>,
+}
+
+impl Rival {
+    pub(super) fn new(name: &str, path: &Path, words: &[&str]) -> Self {
+        let words = words.iter().map(|&word| word.to_owned()).collect();
+        Rival { name: name.to_owned(), path: path.to_owned(), words }
+    }
+
+    /// Counts a file once: what it printed, and the seconds from before its start until after its end.
+    fn count(&self, flags: &[&str], locale: &str, file: &Path) -> anyhow::Result<(Vec<u8>, f64)> {
+        let mut command = Command::new(&self.path);
+        command.args(&self.words).args(flags).arg(file).env("LC_ALL", locale).stdin(Stdio::null());
+        let started = Instant::now();
+        let output = command.output().with_context(|| format!("cannot run {}", self.path.display()))?;
+        let seconds = started.elapsed().as_secs_f64();
+        ensure!(output.status.success(), "{} failed: {}", self.name, String::from_utf8_lossy(&output.stderr));
+        Ok((output.stdout, seconds))
+    }
+}
+
+/// How often a file of this size is counted in a round.
+pub(super) fn runs(bytes: u64) -> u32 {
+    (BYTES_PER_ROUND / bytes.max(1)).clamp(1, RUNS_MOST) as u32
+}
+
+/// Median seconds of a run of each rival; the first round is discarded.
+pub(super) fn alternate(
+    rivals: &[Rival],
+    flags: &[&str],
+    locale: &str,
+    file: &Path,
+    rounds: usize,
+    runs: u32,
+) -> anyhow::Result<Vec<f64>> {
+    let mut seconds = vec![Vec::new(); rivals.len()];
+    for round in 0..=rounds {
+        for _ in 0..runs {
+            let mut answer: Option<Vec<u8>> = None;
+            for (rival, seconds) in rivals.iter().zip(&mut seconds) {
+                let (printed, took) = rival.count(flags, locale, file)?;
+                let first = answer.get_or_insert_with(|| printed.clone());
+                ensure!(*first == printed, "{} and {} disagree", rivals[0].name, rival.name);
+                if round > 0 {
+                    seconds.push(took);
+                }
+            }
+        }
+    }
+    Ok(seconds.iter_mut().map(|seconds| median(seconds)).collect())
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => f64::NAN,
+        odd if odd % 2 == 1 => values[odd / 2],
+        even => (values[even / 2 - 1] + values[even / 2]) / 2.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_files_are_counted_often() {
+        assert_eq!((runs(1 << 10), runs(16 << 20), runs(2 << 30), runs(0)), (100, 2, 1, 100));
+    }
+
+    #[test]
+    fn medians() {
+        assert_eq!((median(&mut [3.0, 1.0, 2.0]), median(&mut [4.0, 1.0])), (2.0, 2.5));
+    }
+}
