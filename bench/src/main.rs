@@ -1,6 +1,7 @@
 //! How fast the parts are, one module a question: `./run bench NAME`. `libcachesim.py` beside it asks a rival the same.
 
 mod speed;
+mod wc;
 mod workload;
 
 use clap::{Parser, Subcommand};
@@ -18,6 +19,8 @@ struct Cli {
 enum Question {
     /// Simulated requests per second of each policy and of the LRU curve, on one thread.
     Speed(speed::Args),
+    /// `seekless wc` beside GNU's and uutils', on cached files of 1 KiB to 2 GiB.
+    Wc(wc::Args),
     /// Writes the Zipf requests as an oracleGeneral trace, for other simulators.
     Zipf(workload::Args),
 }
@@ -25,6 +28,7 @@ enum Question {
 fn main() -> ExitCode {
     let result = match Cli::parse().question {
         Question::Speed(args) => speed::run(&args),
+        Question::Wc(args) => wc::run(&args),
         Question::Zipf(args) => workload::run(&args),
     };
     match result {
