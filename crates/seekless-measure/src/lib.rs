@@ -1,4 +1,4 @@
-//! The real device: cold trials of workloads side by side.
+//! The real device: what it costs, and cold trials of workloads side by side.
 //!
 //! **Invariant:** never writes to a device or file that the user did not name for writing.
 //!
@@ -24,6 +24,7 @@
 //! ```
 
 mod alternate;
+mod calibrate;
 mod checksum;
 mod coldness;
 mod error;
@@ -31,6 +32,7 @@ mod figures;
 mod workload;
 
 pub use alternate::{alternate, alternate_with_progress};
+pub use calibrate::{Budget, Calibration, Line, SizeTimes, calibrate, calibrate_memory, line};
 pub use checksum::Checksum;
 pub use coldness::{Coldness, Dropping, make_cold};
 pub use error::{BoxError, Error, ErrorKind};

@@ -1,0 +1,267 @@
+//! What a device costs: a few hundred reads past the page cache, and the line through them.
+//!
+//! Reads of 4 KiB to 4 MiB at random places take turns; the medians of each size lie on t = L + s / B, which gives the latency L
+//! and the bandwidth B of one request at a time. Then sequential reads, four in flight, say what more than one at a time
+//! yields. At most three seconds and 1 GiB of a device, and nothing is ever written.
+
+mod fit;
+mod places;
+mod reading;
+
+pub use fit::{Line, line};
+
+use crate::{Error, ErrorKind};
+use places::{Dice, Places};
+use reading::Reading;
+use seekless_engine::AlignedBuf;
+use serde::Serialize;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// The sizes that take turns.
+const SIZES: [u64; 5] = [4 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20];
+/// Turns of all sizes: more would not move the medians.
+const ROUNDS_MAX: usize = 100;
+/// Requests in flight in the second phase.
+const DEPTH: u32 = 4;
+/// A request of the second phase.
+const STREAM_BYTES: u64 = 1 << 20;
+/// The share of time and bytes that the first phase may use.
+const FIRST_PHASE: f64 = 0.65;
+
+/// How much a calibration may take of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Time; the read that crosses it is waited for.
+    pub time: Duration,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Budget { time: Duration::from_secs(3), bytes: 1 << 30 }
+    }
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Calibration {
+    /// Time to the first byte, the median.
+    pub latency_ns: u64,
+    /// The same, which nine of ten reads keep.
+    pub latency_p90_ns: u64,
+    /// Bytes per second: of one request at a time or of several, whichever is more.
+    pub bytes_per_second: u64,
+    /// The very first read, which also waits for what sleeps: a disk that stands still, a link that is down.
+    pub first_byte_ns: u64,
+    /// The line's bandwidth: one request at a time.
+    pub single_bytes_per_second: u64,
+    /// Sequential reads with [`Calibration::depth`] in flight; `None` if the first phase used up the budget.
+    pub parallel_bytes_per_second: Option<u64>,
+    /// Requests in flight then.
+    pub depth: u32,
+    /// What each size took.
+    pub sizes: Vec<SizeTimes>,
+    /// Past the page cache (O_DIRECT); else through it, where nothing was cached before.
+    pub direct: bool,
+    /// Files that were read.
+    pub files: u64,
+    /// Bytes that were read.
+    pub bytes_read: u64,
+    /// How long it took.
+    pub elapsed_ns: u64,
+}
+
+/// The reads of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct SizeTimes {
+    /// Bytes of each.
+    pub bytes: u64,
+    /// How many.
+    pub reads: u64,
+    /// Half of them took no longer.
+    pub median_ns: u64,
+    /// Nine of ten took no longer.
+    pub p90_ns: u64,
+}
+
+/// Measures the device under some files by reading them. They should lie on one device, be large (a gibibyte in all is plenty)
+/// and not have been written a moment ago: reading past the cache would wait for their pages to be written back.
+///
+/// # Errors
+/// A file cannot be read, or all of them together have too little data for two sizes.
+pub fn calibrate<P: AsRef<Path>>(
+    files: &[P],
+    budget: Budget,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Calibration, Error> {
+    let clock = Instant::now();
+    let places = Places::of(files)?;
+    let mut seed = Dice::from_the_clock();
+    let mut reading = Reading::of(files, &places)?;
+    let first_budget =
+        Budget { time: budget.time.mul_f64(FIRST_PHASE), bytes: (budget.bytes as f64 * FIRST_PHASE) as u64 };
+    let mut buffer = AlignedBuf::with_capacity(SIZES[SIZES.len() - 1] as usize);
+    let mut bytes_read = 0;
+    let mut read = |bytes: u64| {
+        let place = places.pick(bytes, reading.alignment(), &mut seed)?;
+        reading.timed(place, &mut buffer.whole_mut()[..bytes as usize]).transpose()
+    };
+    let total = u64::try_from(budget.time.as_millis()).unwrap_or(u64::MAX);
+    let mut shown = |clock: &Instant| {
+        progress(u64::try_from(clock.elapsed().as_millis()).unwrap_or(total).min(total), total)
+    };
+    let times = alternate_sizes(first_budget, &mut bytes_read, &mut read, &mut || shown(&clock))?;
+    let line = fit::of_times(&times.sizes).ok_or_else(too_little)?;
+    let left = Budget {
+        time: budget.time.saturating_sub(clock.elapsed()),
+        bytes: budget.bytes.saturating_sub(bytes_read),
+    };
+    let parallel = stream(&mut reading, &places, left, &mut seed)?;
+    shown(&clock);
+    let single = line.bytes_per_second;
+    let several = parallel.map(|(bytes, elapsed)| (bytes as f64 / elapsed.as_secs_f64().max(1e-9)) as u64);
+    Ok(Calibration {
+        latency_ns: line.latency_ns,
+        latency_p90_ns: line.latency_p90_ns,
+        bytes_per_second: several.unwrap_or(0).max(single).max(1),
+        first_byte_ns: times.first_ns,
+        single_bytes_per_second: single,
+        parallel_bytes_per_second: several,
+        depth: DEPTH,
+        sizes: times.sizes,
+        direct: reading.is_direct(),
+        files: reading.files(),
+        bytes_read: bytes_read + parallel.map_or(0, |(bytes, _)| bytes),
+        elapsed_ns: u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX),
+    })
+}
+
+/// What reading cached data costs: the same line, through a file that only ever was in memory.
+///
+/// # Errors
+/// There is no room for such a file of 64 MiB.
+pub fn calibrate_memory(budget: Budget) -> Result<Calibration, Error> {
+    const BYTES: u64 = 64 << 20;
+    let clock = Instant::now();
+    let file = reading::in_memory(BYTES)
+        .map_err(|error| Error::io(Path::new("memory"), "cannot be measured", error))?;
+    let mut dice = Dice::from_the_clock();
+    let mut buffer = AlignedBuf::with_capacity(SIZES[SIZES.len() - 1] as usize);
+    let mut bytes_read = 0;
+    let mut read = |bytes: u64| {
+        let offset = dice.below((BYTES - bytes) / 4096 + 1) * 4096;
+        let read = reading::timed_read(&file, offset, &mut buffer.whole_mut()[..bytes as usize]);
+        Some(read.map_err(|error| Error::io(Path::new("memory"), "cannot be read", error)))
+    };
+    let times = alternate_sizes(budget, &mut bytes_read, &mut read, &mut || {})?;
+    let line = fit::of_times(&times.sizes).ok_or_else(too_little)?;
+    Ok(Calibration {
+        latency_ns: line.latency_ns,
+        latency_p90_ns: line.latency_p90_ns,
+        bytes_per_second: line.bytes_per_second,
+        first_byte_ns: times.first_ns,
+        single_bytes_per_second: line.bytes_per_second,
+        parallel_bytes_per_second: None,
+        depth: 1,
+        sizes: times.sizes,
+        direct: false,
+        files: 0,
+        bytes_read,
+        elapsed_ns: u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX),
+    })
+}
+
+fn too_little() -> Error {
+    let why = "too little data to measure: name a file of some MiB, or a folder with such files".to_owned();
+    Error::new(ErrorKind::Nothing, why)
+}
+
+struct Times {
+    sizes: Vec<SizeTimes>,
+    first_ns: u64,
+}
+
+/// Reads of all sizes in turn while the budget lasts. A size that would go beyond it is left out from then on.
+fn alternate_sizes(
+    budget: Budget,
+    bytes_read: &mut u64,
+    read: &mut dyn FnMut(u64) -> Option<Result<u64, Error>>,
+    after_each: &mut dyn FnMut(),
+) -> Result<Times, Error> {
+    let clock = Instant::now();
+    let mut times: [Vec<u64>; SIZES.len()] = Default::default();
+    let mut first_ns = None;
+    for _ in 0..ROUNDS_MAX {
+        let before = *bytes_read;
+        for (size, times) in SIZES.iter().zip(&mut times) {
+            let expected = Duration::from_nanos(times.iter().copied().max().unwrap_or(0));
+            if clock.elapsed() + expected > budget.time || *bytes_read + size > budget.bytes {
+                continue;
+            }
+            let Some(elapsed) = read(*size) else { continue };
+            *bytes_read += size;
+            after_each();
+            match first_ns {
+                // It may have woken the device, so it counts for itself only.
+                None => first_ns = Some(elapsed?),
+                Some(_) => times.push(elapsed?),
+            }
+        }
+        if *bytes_read == before {
+            break;
+        }
+    }
+    let with_times = SIZES.iter().zip(times).filter(|(_, times)| !times.is_empty());
+    let sizes = with_times.map(|(&bytes, times)| fit::of_reads(bytes, times)).collect();
+    Ok(Times { sizes, first_ns: first_ns.unwrap_or(0) })
+}
+
+/// Sequential reads from a random place on, several in flight; the bytes and the time.
+fn stream(
+    reading: &mut Reading,
+    places: &Places,
+    budget: Budget,
+    dice: &mut Dice,
+) -> Result<Option<(u64, Duration)>, Error> {
+    let chunks = places.sequence(STREAM_BYTES, reading.alignment(), dice);
+    let chunks_max = chunks.len().min((budget.bytes / STREAM_BYTES) as usize);
+    if budget.time.is_zero() || chunks_max < DEPTH as usize {
+        return Ok(None);
+    }
+    let clock = Instant::now();
+    let (next, bytes, failed) = (AtomicU64::new(0), AtomicU64::new(0), Mutex::new(None));
+    let reading = &*reading;
+    std::thread::scope(|scope| {
+        for _ in 0..DEPTH {
+            scope.spawn(|| {
+                let mut buffer = AlignedBuf::with_capacity(STREAM_BYTES as usize);
+                while clock.elapsed() < budget.time {
+                    let number = next.fetch_add(1, Ordering::Relaxed) as usize;
+                    let Some(&place) = chunks[..chunks_max].get(number) else { return };
+                    match reading.read(place, buffer.whole_mut()) {
+                        Ok(true) => bytes.fetch_add(STREAM_BYTES, Ordering::Relaxed),
+                        Ok(false) => continue, // it was cached, and says nothing of the device
+                        Err(error) => {
+                            failed
+                                .lock()
+                                .unwrap_or_else(std::sync::PoisonError::into_inner)
+                                .get_or_insert(error);
+                            return;
+                        }
+                    };
+                }
+            });
+        }
+    });
+    match failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => Ok(Some((bytes.into_inner(), clock.elapsed())).filter(|(bytes, _)| *bytes > 0)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

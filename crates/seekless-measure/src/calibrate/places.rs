@@ -1,0 +1,156 @@
+//! Where to read: random places in what the files really have on the device, never in their holes.
+
+use crate::Error;
+use seekless_sys::extents::extents;
+use std::fs::File;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Extents of one file that are looked at.
+const EXTENTS_MAX: usize = 16_384;
+
+/// One read to be: which file, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) file: usize,
+    pub(super) offset: u64,
+}
+
+/// The ranges of some files that hold data on the device.
+#[derive(Debug)]
+pub(super) struct Places {
+    ranges: Vec<Range>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    file: usize,
+    offset: u64,
+    bytes: u64,
+}
+
+impl Places {
+    pub(super) fn of<P: AsRef<Path>>(files: &[P]) -> Result<Places, Error> {
+        let mut ranges = Vec::new();
+        for (number, path) in files.iter().enumerate() {
+            let path = path.as_ref();
+            let failed = |error| Error::io(path, "cannot be examined", error);
+            let file = seekless_sys::open_seekable(path).map_err(failed)?;
+            let size = file.metadata().map_err(failed)?.len();
+            ranges.extend(data(&file, size).map_err(failed)?.into_iter().map(|(offset, end)| Range {
+                file: number,
+                offset,
+                bytes: end - offset,
+            }));
+        }
+        Ok(Places { ranges })
+    }
+
+    /// A random place for a read of so many bytes; `None` if no range has room.
+    pub(super) fn pick(&self, bytes: u64, alignment: u64, dice: &mut Dice) -> Option<Place> {
+        let starts = |range: &Range| room(range, bytes, alignment).map_or(0, |(_, count)| count);
+        let total: u64 = self.ranges.iter().map(starts).sum();
+        if total == 0 {
+            return None;
+        }
+        let mut number = dice.below(total);
+        for range in &self.ranges {
+            let count = starts(range);
+            if number < count {
+                let (first, _) = room(range, bytes, alignment)?;
+                return Some(Place { file: range.file, offset: first + number * alignment });
+            }
+            number -= count;
+        }
+        None
+    }
+
+    /// All places for reads one after the other, from a random one on and around.
+    pub(super) fn sequence(&self, bytes: u64, alignment: u64, dice: &mut Dice) -> Vec<Place> {
+        let mut places: Vec<Place> = Vec::new();
+        for range in &self.ranges {
+            let Some((first, _)) = room(range, bytes, alignment) else { continue };
+            let count = (range.offset + range.bytes - first) / bytes;
+            places
+                .extend((0..count).map(|number| Place { file: range.file, offset: first + number * bytes }));
+        }
+        if !places.is_empty() {
+            let middle = dice.below(places.len() as u64) as usize;
+            places.rotate_left(middle);
+        }
+        places
+    }
+}
+
+/// The first aligned byte of a range from which so many can be read, and how many such bytes there are.
+fn room(range: &Range, bytes: u64, alignment: u64) -> Option<(u64, u64)> {
+    let first = range.offset.checked_next_multiple_of(alignment)?;
+    let last = (range.offset + range.bytes).checked_sub(bytes)?;
+    Some((first, last.checked_sub(first)? / alignment + 1))
+}
+
+/// The ranges (from, to) with data; all of the file where the file system does not tell.
+fn data(file: &File, size: u64) -> std::io::Result<Vec<(u64, u64)>> {
+    let Some(found) = extents(file, 0..size, EXTENTS_MAX)? else { return Ok(vec![(0, size)]) };
+    let mut ranges: Vec<(u64, u64)> = Vec::new();
+    for extent in found.list.iter().filter(|extent| !extent.unwritten && extent.place.is_some()) {
+        let (start, end) = (extent.offset.min(size), extent.offset.saturating_add(extent.bytes).min(size));
+        match ranges.last_mut() {
+            Some(last) if last.1 == start => last.1 = end,
+            _ if start < end => ranges.push((start, end)),
+            _ => {}
+        }
+    }
+    Ok(ranges)
+}
+
+/// Random numbers (splitmix64), not the same twice: a device or a host remembers what was read.
+#[derive(Debug)]
+pub(super) struct Dice(u64);
+
+impl Dice {
+    pub(super) fn from_the_clock() -> Dice {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Dice(now.as_nanos() as u64)
+    }
+
+    /// A number under `limit`, which is not 0.
+    pub(super) fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^= mixed >> 31;
+        ((u128::from(mixed) * u128::from(limit)) >> 64) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn places_lie_in_the_ranges_and_are_aligned(
+            ranges in prop::collection::vec((0u64..100_000, 0u64..50_000), 0..5),
+            bytes in 1u64..20_000,
+            seed: u64,
+        ) {
+            let ranges: Vec<Range> = ranges.iter().enumerate().map(|(file, &(offset, bytes))| Range { file, offset, bytes }).collect();
+            let (places, mut dice) = (Places { ranges: ranges.clone() }, Dice(seed));
+            let fits = |place: &Place| {
+                let range = ranges[place.file];
+                place.offset.is_multiple_of(512) && range.offset <= place.offset && place.offset + bytes <= range.offset + range.bytes
+            };
+            let sequence = places.sequence(bytes, 512, &mut dice);
+            match places.pick(bytes, 512, &mut dice) {
+                Some(place) => prop_assert!(fits(&place)),
+                None => prop_assert!(sequence.is_empty()),
+            }
+            if bytes.is_multiple_of(512) {
+                prop_assert!(sequence.iter().all(fits));
+            }
+        }
+    }
+}
