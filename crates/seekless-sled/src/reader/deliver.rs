@@ -21,11 +21,10 @@ const CACHED_READ_BYTES: u64 = 256 << 10;
 const DEVICE_READ_BYTES: u64 = 1 << 20;
 /// Chunks smaller than this (tests, small records) make reads as small.
 const SMALL_CHUNK: usize = 64 << 10;
-/// Reads in flight on a device that takes its time, and on one that does not: each costs memory that the cache could use.
+/// Reads in flight, in a small cache and in a large one. Always as many in one cache: a pass that takes more memory than the one
+/// before pushes out some of what that one kept.
 pub(super) const DEPTH: usize = 2;
-const DEPTH_FAST: usize = 4;
-/// A read of [`DEVICE_READ_BYTES`] below this shows a device that takes more at once.
-const FAST: Duration = Duration::from_millis(4);
+pub(super) const DEPTH_LARGE: usize = 4;
 /// A cached read above this was none.
 const SURPRISE: Duration = Duration::from_millis(4);
 /// The least time between two looks because of surprises.
@@ -151,13 +150,15 @@ impl Reader {
     /// Keeps the device busy.
     pub(super) fn start_reads(&mut self) {
         while !self.options.cached_only && self.device.in_flight() < self.depth {
-            let Some(&file) = self.absent_files.first() else { return };
+            let cached_over = self.cached_files.is_empty() && self.surveyed == self.sources.len();
+            let Some(file) = self.next_absent(cached_over) else { return };
             let Some(mut opened) = self.opened(file) else { return };
             if self.is_stale(file) {
                 self.look_again(file);
                 continue;
             }
-            let way = self.way(file);
+            let hole = self.sources[file].planned().is_some_and(|planned| planned.absent.is_empty());
+            let way = if hole { Way::Exact } else { self.way(file) };
             let direct = if way == Way::Direct { opened.direct() } else { None };
             if way == Way::Keep {
                 self.begin_growth(file, &opened.buffered);
@@ -168,18 +169,31 @@ impl Reader {
             let source = &mut self.sources[file];
             let life = source.life;
             let Some(planned) = source.planned() else { return };
-            let start = planned.absent.first().map_or(0, |range| range.start);
+            let ranges = if hole { &mut planned.holes } else { &mut planned.absent };
+            let start = ranges.first().map_or(0, |range| range.start);
             // Up to the next whole step, so that requests stay aligned.
-            let range = planned.absent.take(step - start % step);
-            if planned.absent.is_empty() {
+            let range = ranges.take(step - start % step);
+            if !planned.lacks() {
                 self.absent_files.remove(&file);
             }
             let Some(range) = range else { continue };
             planned.in_flight += 1;
             let buffered = opened.buffered.clone();
             planned.opened = Some(opened);
-            self.device.submit(Job { file, life, range, way, buffered, direct, buffer });
+            self.device.submit(Job { file, life, range, way, hole, buffered, direct, buffer });
         }
+    }
+
+    /// The file to read from the device next. Holes wait until all that is cached has been read: filling them pushes something out.
+    fn next_absent(&mut self, cached_over: bool) -> Option<usize> {
+        if cached_over {
+            return self.absent_files.first().copied();
+        }
+        let sources = &mut self.sources;
+        self.absent_files
+            .iter()
+            .copied()
+            .find(|&file| sources[file].planned().is_some_and(|planned| !planned.absent.is_empty()))
     }
 
     fn is_stale(&mut self, file: usize) -> bool {
@@ -190,7 +204,7 @@ impl Reader {
 
     /// Takes in what the device has delivered.
     pub(super) fn accept(&mut self, done: Done) {
-        let Done { job, result, took } = done;
+        let Done { job, result } = done;
         let file = job.file;
         let source = &mut self.sources[file];
         let current = source.life == job.life;
@@ -210,12 +224,9 @@ impl Reader {
                 self.statistics.device_bytes += wanted;
                 if job.way == Way::Keep {
                     self.grow(file, &job.buffered, wanted);
-                } else {
+                } else if !job.hole {
                     self.statistics.bypassed_bytes += wanted;
                     self.bypass = self.bypass.max(job.way);
-                }
-                if wanted >= DEVICE_READ_BYTES && took < FAST {
-                    self.depth = DEPTH_FAST;
                 }
                 self.block = Block::Read(job.buffer, range);
                 self.feed(file, job.range.start);

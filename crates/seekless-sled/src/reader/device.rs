@@ -10,7 +10,6 @@ use std::ops::Range;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 /// What must divide the offset, length and address of a direct read here.
 pub(super) const PAGE: u64 = 4096;
@@ -36,6 +35,8 @@ pub(super) struct Job {
     pub(super) life: u32,
     pub(super) range: Range<u64>,
     pub(super) way: Way,
+    /// A gap to be filled: it says nothing of how the cache is left alone.
+    pub(super) hole: bool,
     pub(super) buffered: Arc<File>,
     pub(super) direct: Option<Arc<File>>,
     pub(super) buffer: AlignedBuf,
@@ -47,7 +48,6 @@ pub(super) struct Done {
     pub(super) job: Job,
     /// Where in the buffer the bytes lie: fewer than asked for only at the end of the file.
     pub(super) result: io::Result<Range<usize>>,
-    pub(super) took: Duration,
 }
 
 /// The threads. Jobs come back in the order in which they were handed in.
@@ -154,7 +154,6 @@ fn work(kernel: &dyn Kernel, queue: &Mutex<Receiver<(u64, Job)>>, done: &Sender<
 
 /// Reads a job's range, by the next plainer way where one is not known here; the job then says which it was.
 fn perform(kernel: &dyn Kernel, mut job: Job) -> Done {
-    let started = Instant::now();
     loop {
         let result = match (job.way, job.direct.clone()) {
             (Way::Direct, Some(direct)) => read_direct(kernel, &direct, &mut job),
@@ -165,7 +164,7 @@ fn perform(kernel: &dyn Kernel, mut job: Job) -> Done {
         match (result, job.way) {
             (Err(error), Way::Direct) if refused(&error) => job.way = Way::Leave,
             (Err(error), Way::Leave) if refused(&error) => job.way = Way::Exact,
-            (result, _) => return Done { job, result, took: started.elapsed() },
+            (result, _) => return Done { job, result },
         }
     }
 }

@@ -41,6 +41,17 @@ impl Ranges {
         Some(start..cut)
     }
 
+    /// Takes out all ranges of at most `bytes`.
+    pub(super) fn split_off_small(&mut self, bytes: u64) -> Ranges {
+        let all = std::mem::take(self);
+        let mut small = Ranges::default();
+        for range in all.iter() {
+            let target = if range.end - range.start <= bytes { &mut small } else { &mut *self };
+            target.push(range);
+        }
+        small
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         self.by_start.iter().map(|(&start, &end)| start..end)
     }
@@ -69,6 +80,8 @@ mod tests {
             ranges.push(range);
         }
         assert_eq!((ranges.len(), ranges.bytes(), ranges.first()), (2, 19, Some(0..9)));
+        let small = ranges.clone().split_off_small(9);
+        assert_eq!((small.first(), small.len()), (Some(0..9), 1));
         assert_eq!(ranges.take(4), Some(0..4));
         assert_eq!(ranges.take(100), Some(4..9));
         assert_eq!(ranges.take(100), Some(20..30));

@@ -41,6 +41,8 @@ pub(super) struct Planned {
     pub(super) opened: Option<Opened>,
     pub(super) cached: Ranges,
     pub(super) absent: Ranges,
+    /// Small gaps in what is cached: read last, and kept, so that the kept set does not go to pieces.
+    pub(super) holes: Ranges,
     pub(super) in_flight: usize,
     pub(super) stitch: Stitch,
     /// Bytes delivered.
@@ -71,6 +73,13 @@ pub(super) struct Stamp {
     inode: u64,
     pub(super) bytes: u64,
     modified: (i64, i64),
+}
+
+impl Planned {
+    /// Whether anything that is not cached is still to come.
+    pub(super) fn lacks(&self) -> bool {
+        !self.absent.is_empty() || !self.holes.is_empty()
+    }
 }
 
 impl Stamp {

@@ -1,5 +1,6 @@
 //! Looking at the files of a reader: what each has in the page cache, and whether that cache is full.
 
+use super::deliver::DEPTH_LARGE;
 use super::device::Way;
 use super::linear::Linear;
 use super::ranges::Ranges;
@@ -23,6 +24,8 @@ const MARGIN_BYTES: u64 = 32 << 20;
 const SLACK_BYTES: u64 = 16 << 20;
 /// With less to fetch it is not worth asking how full the cache is.
 const ASKED_BYTES: u64 = 4 << 20;
+/// A cache of this size does not miss the memory of a few more reads in flight.
+const LARGE_BYTES: u64 = 1 << 30;
 const PAGE_BYTES: u64 = 4096;
 
 /// What is believed of the page cache.
@@ -70,6 +73,7 @@ impl Reader {
             opened: Some(Opened::new(opened)),
             cached: Ranges::default(),
             absent: Ranges::default(),
+            holes: Ranges::default(),
             in_flight: 0,
             stitch: Stitch::new(self.options.records, stamp.bytes - base),
             emitted: 0,
@@ -99,7 +103,7 @@ impl Reader {
 
     /// Puts the runs of a file among what is cached or what is absent.
     ///
-    /// A run that is cached but for a few pages counts as absent: to read the pages into a full cache pushes out those that are
+    /// A run that is cached but for a few pages counts as a hole: to read the pages into a full cache pushes out those that are
     /// read next, whose reading pushes out the next (seen: 26 MiB read for one missing). Where such runs are many it is worth it.
     fn sort_in(&mut self, file: usize, runs: &[PageRun]) {
         let cached = |run: &&PageRun| run.resident == Some(true);
@@ -115,10 +119,18 @@ impl Reader {
                 planned.absent.push(run.range());
             }
         }
+        if all > 0 && !self.options.cached_only {
+            let holes = planned.absent.split_off_small(GRAIN_BYTES);
+            if holes.bytes() < all / 16 {
+                planned.holes = holes;
+            } else {
+                holes.iter().for_each(|range| planned.absent.push(range));
+            }
+        }
         if !planned.cached.is_empty() {
             self.cached_files.insert(file);
         }
-        if !planned.absent.is_empty() {
+        if planned.lacks() {
             self.absent_files.insert(file);
         }
     }
@@ -127,7 +139,7 @@ impl Reader {
     fn note(&mut self, file: usize) {
         let Some(planned) = self.sources[file].planned() else { return };
         let Some(opened) = planned.opened.clone() else { return };
-        let (absent, cached) = (planned.absent.bytes(), planned.cached.bytes());
+        let (absent, cached) = (planned.absent.bytes() + planned.holes.bytes(), planned.cached.bytes());
         if planned.stamp.bytes > ADVISED_BYTES {
             opened.advise_random();
         }
@@ -150,6 +162,9 @@ impl Reader {
         let Some(now) = *self.headroom.get_or_insert_with(|| self.kernel.headroom()) else {
             return self.room;
         };
+        if now.free.saturating_add(now.cached) >= LARGE_BYTES {
+            self.depth = DEPTH_LARGE;
+        }
         self.room = if now.free >= self.absent_bytes.saturating_add(MARGIN_BYTES) {
             Room::Enough
         } else if now.free < SLACK_BYTES && self.statistics.resident_bytes / 9 >= now.cached / 10 {
@@ -170,13 +185,15 @@ impl Reader {
     pub(super) fn look_again(&mut self, file: usize) {
         let Some(opened) = self.opened(file) else { return };
         let Some(planned) = self.sources[file].planned() else { return };
-        let mut left: Vec<_> = planned.cached.iter().chain(planned.absent.iter()).collect();
+        let parts = [&planned.cached, &planned.absent, &planned.holes];
+        let mut left: Vec<_> = parts.iter().flat_map(|part| part.iter()).collect();
         left.sort_unstable_by_key(|range| range.start);
         planned.just_looked = true;
         planned.surprised = false;
         planned.looked_at = Instant::now();
         planned.cached = Ranges::default();
         planned.absent = Ranges::default();
+        planned.holes = Ranges::default();
         self.cached_files.remove(&file);
         self.absent_files.remove(&file);
         let mut joined = Ranges::default();
