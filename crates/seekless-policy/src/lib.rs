@@ -8,8 +8,8 @@
 //! - [`ordering`]: which file comes after which in an archive;
 //! - [`ahead`]: what to read around an entry that was asked for;
 //! - [`extents`]: which reads fetch a set of archive entries at least cost;
-//! - [`list`], [`queues`], [`heap`], [`key_order`], [`bits`], [`sample`], [`lehmer`], [`column`], [`weights`]: the arrays over
-//!   dense ids that policies are made of.
+//! - [`list`], [`segments`], [`queues`], [`heap`], [`key_order`], [`bits`], [`sample`], [`lehmer`], [`column`], [`weights`]: the
+//!   arrays over dense ids that policies are made of.
 //!
 //! ```
 //! use seekless_policy::cache::{Cache, Config};
@@ -41,6 +41,7 @@ pub mod ordering;
 pub mod queues;
 pub mod radix;
 pub mod sample;
+pub mod segments;
 pub mod weights;
 
 pub use error::{Error, ErrorKind};
