@@ -1,13 +1,10 @@
 //! SLRU: LRU in segments; each hit climbs one, and overflow sinks one.
 
 use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
-use crate::list::Lists;
-use crate::weights::Weights;
+use crate::segments::Segments;
 
 /// Most segments of one cache.
 const SEGMENTS_MAX: usize = 4;
-/// In no segment.
-const NOWHERE: u8 = u8::MAX;
 
 /// Where a newcomer goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,11 +36,8 @@ pub struct Slru {
     capacity: u64,
     segments: usize,
     entry: Entry,
-    used: [u64; SEGMENTS_MAX],
-    lists: Lists<SEGMENTS_MAX>,
-    /// Which segment each id is in.
-    places: Vec<u8>,
-    weights: Weights,
+    /// The lowest first.
+    pages: Segments<SEGMENTS_MAX, SEGMENTS_MAX>,
 }
 
 impl Slru {
@@ -60,15 +54,7 @@ impl Slru {
     }
 
     fn with_segments(capacity: u64, segments: usize, entry: Entry) -> Self {
-        Self {
-            capacity,
-            segments,
-            entry,
-            used: [0; SEGMENTS_MAX],
-            lists: Lists::new(),
-            places: Vec::new(),
-            weights: Weights::new(),
-        }
+        Self { capacity, segments, entry, pages: Segments::new() }
     }
 
     /// What a segment may hold.
@@ -83,24 +69,15 @@ impl Slru {
 
     #[inline]
     fn has_room(&self, segment: usize, weight: u64) -> bool {
-        self.used[segment] <= self.quota(segment).saturating_sub(weight) && weight <= self.quota(segment)
-    }
-
-    #[inline]
-    fn shift(&mut self, id: Id, from: usize, to: usize) {
-        let weight = self.weights.get(id);
-        self.lists.move_to_front(to, id);
-        self.places[id as usize] = to as u8;
-        self.used[from] -= weight;
-        self.used[to] += weight;
+        weight <= self.quota(segment) && self.pages.size(segment) <= self.quota(segment) - weight
     }
 
     /// One segment up, if it is not too heavy for that; what the segments above probation cannot hold sinks.
     #[inline]
     fn hit(&mut self, id: Id, from: usize) {
         let above = (from + 1).min(self.segments - 1);
-        let to = if self.weights.get(id) <= self.quota(above) { above } else { from };
-        self.shift(id, from, to);
+        let to = if self.pages.weight(id) <= self.quota(above) { above } else { from };
+        self.pages.move_to(to, id);
         if to != from {
             self.sink(to);
         }
@@ -108,9 +85,9 @@ impl Slru {
 
     fn sink(&mut self, from: usize) {
         for segment in (1..=from).rev() {
-            while self.used[segment] > self.quota(segment) {
-                let Some(oldest) = self.lists.back(segment) else { break };
-                self.shift(oldest, segment, segment - 1);
+            while self.pages.size(segment) > self.quota(segment) {
+                let Some(oldest) = self.pages.back(segment) else { break };
+                self.pages.move_to(segment - 1, oldest);
             }
         }
     }
@@ -126,22 +103,14 @@ impl Slru {
                 while !self.has_room(0, weight) && self.evict_from(0, pool) {}
             }
         }
-        self.make_room(weight, pool);
+        self.shrink_to(self.capacity - weight, pool);
         entered
-    }
-
-    fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
-        while self.resident_weight() > self.capacity.saturating_sub(weight) {
-            if !self.evict_one(pool) {
-                return;
-            }
-        }
     }
 
     /// Evicts the oldest of a segment; false if it is empty.
     #[inline]
     fn evict_from<P: Pool + ?Sized>(&mut self, segment: usize, pool: &mut P) -> bool {
-        let Some(victim) = self.lists.back(segment) else {
+        let Some(victim) = self.pages.back(segment) else {
             return false;
         };
         self.remove(victim);
@@ -157,20 +126,15 @@ impl Eviction for Slru {
     }
 
     fn grow(&mut self, ids: u32) {
-        if ids as usize > self.places.len() {
-            self.places.resize(ids as usize, NOWHERE);
-        }
-        self.lists.grow(ids);
-        self.weights.grow(ids);
+        self.pages.grow(ids);
     }
 
     #[inline]
     fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
         let id = request.id;
-        let place = self.places[id as usize];
-        if place != NOWHERE {
+        if let Some(segment) = self.pages.list_of(id) {
             if request.kind != Use::FirstUse {
-                self.hit(id, place as usize);
+                self.hit(id, segment);
             }
             return Outcome::Hit;
         }
@@ -178,10 +142,7 @@ impl Eviction for Slru {
             return Outcome::Bypassed;
         }
         let segment = self.enter(request.weight, pool);
-        self.weights.set(id, request.weight);
-        self.lists.push_front(segment, id);
-        self.places[id as usize] = segment as u8;
-        self.used[segment] += request.weight;
+        self.pages.push(segment, id, request.weight);
         Outcome::Admitted
     }
 
@@ -193,19 +154,15 @@ impl Eviction for Slru {
     fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
         self.capacity = capacity;
         self.sink(self.segments - 1);
-        self.make_room(0, pool);
+        self.shrink_to(capacity, pool);
     }
 
     fn remove(&mut self, id: Id) {
-        let place = std::mem::replace(&mut self.places[id as usize], NOWHERE);
-        if place != NOWHERE {
-            self.lists.unlink(id);
-            self.used[place as usize] -= self.weights.get(id);
-        }
+        self.pages.remove(id);
     }
 
     #[inline]
     fn resident_weight(&self) -> u64 {
-        self.used.iter().sum()
+        self.pages.resident()
     }
 }
