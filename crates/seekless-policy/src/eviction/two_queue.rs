@@ -2,14 +2,12 @@
 
 use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
 use crate::list::Lists;
-use crate::weights::Weights;
+use crate::segments::Segments;
 
 /// Resident, came lately: a FIFO.
 const A1IN: usize = 0;
 /// Resident, came back: LRU.
 const AM: usize = 1;
-/// In no list.
-const NOWHERE: u8 = 2;
 /// Remembers which pages left A1in.
 const A1OUT: usize = 0;
 
@@ -30,15 +28,11 @@ const A1OUT: usize = 0;
 #[derive(Clone, Debug)]
 pub struct TwoQueue {
     capacity: u64,
-    lists: Lists<2>,
-    places: Vec<u8>,
-    /// Weight of A1in and Am.
-    sizes: [u64; 2],
+    queues: Segments<2, 2>,
     ghosts: Lists<1>,
     ghost_weight: u64,
     /// Ozen's program leaves a promoted page in A1out until it ages out.
     keep_promoted: bool,
-    weights: Weights,
 }
 
 impl TwoQueue {
@@ -47,13 +41,10 @@ impl TwoQueue {
     pub fn new(capacity: u64) -> Self {
         Self {
             capacity,
-            lists: Lists::new(),
-            places: Vec::new(),
-            sizes: [0; 2],
+            queues: Segments::new(),
             ghosts: Lists::new(),
             ghost_weight: 0,
             keep_promoted: false,
-            weights: Weights::new(),
         }
     }
 
@@ -63,22 +54,9 @@ impl TwoQueue {
         Self { keep_promoted: true, ..Self::new(capacity) }
     }
 
-    fn place(&mut self, list: usize, id: Id) {
-        self.lists.push_front(list, id);
-        self.places[id as usize] = list as u8;
-        self.sizes[list] += self.weights.get(id);
-    }
-
-    fn displace(&mut self, id: Id) -> usize {
-        let list = std::mem::replace(&mut self.places[id as usize], NOWHERE) as usize;
-        self.lists.unlink(id);
-        self.sizes[list] -= self.weights.get(id);
-        list
-    }
-
     fn drop_ghost(&mut self, id: Id) {
         self.ghosts.unlink(id);
-        self.ghost_weight -= self.weights.get(id);
+        self.ghost_weight -= self.queues.weight(id);
     }
 
     /// Holds A1out to half the capacity.
@@ -86,17 +64,8 @@ impl TwoQueue {
         while self.ghost_weight > self.capacity / 2 {
             let Some(oldest) = self.ghosts.back(A1OUT) else { return };
             self.drop_ghost(oldest);
-            if self.places[oldest as usize] == NOWHERE {
+            if self.queues.list_of(oldest).is_none() {
                 pool.forget(oldest);
-            }
-        }
-    }
-
-    #[inline]
-    fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
-        while self.resident_weight() > self.capacity.saturating_sub(weight) {
-            if !self.evict_one(pool) {
-                return;
             }
         }
     }
@@ -107,13 +76,12 @@ impl TwoQueue {
         if seen && !self.keep_promoted {
             self.drop_ghost(id);
         }
-        self.make_room(request.weight, pool);
+        self.shrink_to(self.capacity - request.weight, pool);
         if self.ghosts.contains(id) {
             // Its weight may have changed since it left.
-            self.ghost_weight = self.ghost_weight - self.weights.get(id) + request.weight;
+            self.ghost_weight = self.ghost_weight - self.queues.weight(id) + request.weight;
         }
-        self.weights.set(id, request.weight);
-        self.place(if seen { AM } else { A1IN }, id);
+        self.queues.push(if seen { AM } else { A1IN }, id, request.weight);
         self.trim_ghosts(pool);
     }
 }
@@ -124,20 +92,15 @@ impl Eviction for TwoQueue {
     }
 
     fn grow(&mut self, ids: u32) {
-        if ids as usize > self.places.len() {
-            self.places.resize(ids as usize, NOWHERE);
-        }
-        self.lists.grow(ids);
+        self.queues.grow(ids);
         self.ghosts.grow(ids);
-        self.weights.grow(ids);
     }
 
     #[inline]
     fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
-        let place = self.places[request.id as usize];
-        if place != NOWHERE {
-            if place as usize == AM && request.kind != Use::FirstUse {
-                self.lists.move_to_front(AM, request.id);
+        if let Some(queue) = self.queues.list_of(request.id) {
+            if queue == AM && request.kind != Use::FirstUse {
+                self.queues.move_to(AM, request.id);
             }
             return Outcome::Hit;
         }
@@ -150,15 +113,15 @@ impl Eviction for TwoQueue {
 
     /// The paper's "reclaimfor": from A1in, with a ghost, if that is over its share, else from Am, without.
     fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
-        let from_a1in = self.sizes[A1IN] > self.capacity / 4 || self.lists.is_empty(AM);
-        let Some(victim) = self.lists.back(if from_a1in { A1IN } else { AM }) else {
+        let from_a1in = self.queues.size(A1IN) > self.capacity / 4 || self.queues.is_empty(AM);
+        let Some(victim) = self.queues.back(if from_a1in { A1IN } else { AM }) else {
             return false;
         };
-        self.displace(victim);
+        self.queues.remove(victim);
         pool.evict(victim);
         if from_a1in {
             self.ghosts.push_front(A1OUT, victim);
-            self.ghost_weight += self.weights.get(victim);
+            self.ghost_weight += self.queues.weight(victim);
             self.trim_ghosts(pool);
         } else if !self.ghosts.contains(victim) {
             pool.forget(victim);
@@ -168,20 +131,18 @@ impl Eviction for TwoQueue {
 
     fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
         self.capacity = capacity;
-        self.make_room(0, pool);
+        self.shrink_to(capacity, pool);
         self.trim_ghosts(pool);
     }
 
     fn remove(&mut self, id: Id) {
-        if self.places[id as usize] != NOWHERE {
-            self.displace(id);
-        }
+        self.queues.remove(id);
         if self.ghosts.contains(id) {
             self.drop_ghost(id);
         }
     }
 
     fn resident_weight(&self) -> u64 {
-        self.sizes[A1IN] + self.sizes[AM]
+        self.queues.resident()
     }
 }
