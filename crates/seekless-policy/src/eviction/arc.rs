@@ -1,8 +1,7 @@
 //! ARC: recency and frequency share the cache, and ghosts of what left say which of them should have more.
 
 use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
-use crate::list::Lists;
-use crate::weights::Weights;
+use crate::segments::Segments;
 
 /// Seen once lately, resident.
 const T1: usize = 0;
@@ -12,8 +11,6 @@ const T2: usize = 1;
 const B1: usize = 2;
 /// Ghosts of what left T2.
 const B2: usize = 3;
-/// In no list.
-const NOWHERE: u8 = u8::MAX;
 /// Twice the capacity, and a weight more, must be a number.
 const CAPACITY_MAX: u64 = u64::MAX / 4;
 
@@ -38,12 +35,7 @@ pub struct Arc {
     /// The paper's p: how much T1 should hold. A real number, as in the paper: rounding the steps costs up to 0.8 % of hits
     /// on published traces.
     target: f64,
-    lists: Lists<4>,
-    /// Which list each id is in.
-    places: Vec<u8>,
-    /// Weight of each list.
-    sizes: [u64; 4],
-    weights: Weights,
+    lists: Segments<4, 2>,
     /// Ozen's program rounds the steps down.
     whole_steps: bool,
 }
@@ -52,15 +44,7 @@ impl Arc {
     /// An empty cache of `capacity` units of weight.
     #[must_use]
     pub fn new(capacity: u64) -> Self {
-        Self {
-            capacity: capacity.min(CAPACITY_MAX),
-            target: 0.0,
-            lists: Lists::new(),
-            places: Vec::new(),
-            sizes: [0; 4],
-            weights: Weights::new(),
-            whole_steps: false,
-        }
+        Self { capacity: capacity.min(CAPACITY_MAX), target: 0.0, lists: Segments::new(), whole_steps: false }
     }
 
     /// As Ozen's program has it: the target moves by whole numbers.
@@ -69,35 +53,9 @@ impl Arc {
         Self { whole_steps: true, ..Self::new(capacity) }
     }
 
-    fn used(&self) -> u64 {
-        self.sizes[T1] + self.sizes[T2]
-    }
-
-    fn place(&mut self, list: usize, id: Id) {
-        self.lists.push_front(list, id);
-        self.places[id as usize] = list as u8;
-        self.sizes[list] += self.weights.get(id);
-    }
-
-    fn displace(&mut self, id: Id) {
-        let list = self.places[id as usize] as usize;
-        self.lists.unlink(id);
-        self.places[id as usize] = NOWHERE;
-        self.sizes[list] -= self.weights.get(id);
-    }
-
-    /// Case I: to the front of T2.
-    fn hit(&mut self, id: Id, list: usize) {
-        let weight = self.weights.get(id);
-        self.lists.move_to_front(T2, id);
-        self.places[id as usize] = T2 as u8;
-        self.sizes[list] -= weight;
-        self.sizes[T2] += weight;
-    }
-
     /// Cases II and III: what left too early comes back, to T2.
     fn ghost_hit<P: Pool + ?Sized>(&mut self, request: &Request, ghosts: usize, pool: &mut P) {
-        let (mine, other) = (self.sizes[ghosts].max(1), self.sizes[B1 + B2 - ghosts]);
+        let (mine, other) = (self.lists.size(ghosts).max(1), self.lists.size(B1 + B2 - ghosts));
         let step = match self.whole_steps {
             true => (request.weight * (other / mine).max(1)) as f64,
             false => request.weight as f64 * mine.max(other) as f64 / mine as f64,
@@ -106,47 +64,39 @@ impl Arc {
             B1 => (self.target + step).min(self.capacity as f64),
             _ => (self.target - step).max(0.0),
         };
-        self.displace(request.id);
+        self.lists.remove(request.id);
         self.make_room(request.weight, ghosts == B2, pool);
-        self.weights.set(request.id, request.weight);
-        self.place(T2, request.id);
+        self.lists.push(T2, request.id, request.weight);
         self.trim(pool);
     }
 
     /// Case IV: never seen, or forgotten; to T1.
     fn miss<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) {
         let weight = request.weight;
-        while self.sizes[T1] + self.sizes[B1] > self.capacity - weight {
+        while self.lists.size(T1) + self.lists.size(B1) > self.capacity - weight {
             if self.drop_ghost(B1, pool) {
                 continue;
             }
             let Some(victim) = self.lists.back(T1) else { break };
-            self.displace(victim);
+            self.lists.remove(victim);
             pool.evict(victim);
             pool.forget(victim);
         }
-        while self.sizes.iter().sum::<u64>() > (2 * self.capacity).saturating_sub(weight) {
-            if !self.drop_ghost(B2, pool) {
-                break;
-            }
-        }
+        while self.lists.total() > (2 * self.capacity).saturating_sub(weight) && self.drop_ghost(B2, pool) {}
         self.make_room(weight, false, pool);
-        self.weights.set(request.id, weight);
-        self.place(T1, request.id);
+        self.lists.push(T1, request.id, weight);
+        self.trim(pool);
     }
 
     /// REPLACE until `weight` more fits.
     fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, from_b2: bool, pool: &mut P) {
-        while self.used() > self.capacity.saturating_sub(weight) {
-            if !self.replace(from_b2, pool) {
-                return;
-            }
-        }
+        let limit = self.capacity.saturating_sub(weight);
+        while self.lists.resident() > limit && self.replace(from_b2, pool) {}
     }
 
     /// The paper's REPLACE: the oldest of T1 or T2 becomes a ghost.
     fn replace<P: Pool + ?Sized>(&mut self, from_b2: bool, pool: &mut P) -> bool {
-        let t1 = self.sizes[T1] as f64;
+        let t1 = self.lists.size(T1) as f64;
         let t1_is_over = t1 > self.target || (from_b2 && t1 == self.target);
         let from = match (self.lists.back(T1), self.lists.back(T2)) {
             (Some(_), Some(_)) => usize::from(!t1_is_over),
@@ -155,8 +105,7 @@ impl Arc {
             (None, None) => return false,
         };
         let Some(victim) = self.lists.back(from) else { return false };
-        self.displace(victim);
-        self.place(if from == T1 { B1 } else { B2 }, victim);
+        self.lists.move_to(if from == T1 { B1 } else { B2 }, victim);
         pool.evict(victim);
         true
     }
@@ -166,23 +115,15 @@ impl Arc {
         let Some(ghost) = self.lists.back(ghosts) else {
             return false;
         };
-        self.displace(ghost);
+        self.lists.remove(ghost);
         pool.forget(ghost);
         true
     }
 
     /// Holds the bound on ghosts after a change that the paper does not have: a weight or the capacity.
     fn trim<P: Pool + ?Sized>(&mut self, pool: &mut P) {
-        while self.sizes[T1] + self.sizes[B1] > self.capacity {
-            if !self.drop_ghost(B1, pool) {
-                break;
-            }
-        }
-        while self.sizes.iter().sum::<u64>() > 2 * self.capacity {
-            if !self.drop_ghost(B2, pool) {
-                break;
-            }
-        }
+        while self.lists.size(T1) + self.lists.size(B1) > self.capacity && self.drop_ghost(B1, pool) {}
+        while self.lists.total() > 2 * self.capacity && self.drop_ghost(B2, pool) {}
     }
 }
 
@@ -192,35 +133,32 @@ impl Eviction for Arc {
     }
 
     fn grow(&mut self, ids: u32) {
-        if ids as usize > self.places.len() {
-            self.places.resize(ids as usize, NOWHERE);
-        }
         self.lists.grow(ids);
-        self.weights.grow(ids);
     }
 
     #[inline]
     fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
-        let place = self.places[request.id as usize];
-        if place as usize <= T2 {
+        let list = self.lists.list_of(request.id);
+        if list.is_some_and(|list| list <= T2) {
             if request.kind != Use::FirstUse {
-                self.hit(request.id, place as usize);
+                self.lists.move_to(T2, request.id); // case I
             }
             return Outcome::Hit;
         }
         if request.weight > self.capacity {
             return Outcome::Bypassed;
         }
-        if place == NOWHERE {
-            self.miss(request, pool);
-        } else {
-            self.ghost_hit(request, place as usize, pool);
+        match list {
+            None => self.miss(request, pool),
+            Some(ghosts) => self.ghost_hit(request, ghosts, pool),
         }
         Outcome::Admitted
     }
 
     fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
-        self.replace(false, pool)
+        let evicted = self.replace(false, pool);
+        self.trim(pool);
+        evicted
     }
 
     fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
@@ -231,12 +169,10 @@ impl Eviction for Arc {
     }
 
     fn remove(&mut self, id: Id) {
-        if self.places[id as usize] != NOWHERE {
-            self.displace(id);
-        }
+        self.lists.remove(id);
     }
 
     fn resident_weight(&self) -> u64 {
-        self.used()
+        self.lists.resident()
     }
 }
