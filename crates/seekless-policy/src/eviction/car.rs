@@ -1,8 +1,8 @@
 //! CAR: ARC's lesson with CLOCK's hits.
 
 use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
-use crate::list::Lists;
-use crate::weights::Weights;
+use crate::column;
+use crate::segments::Segments;
 
 /// A clock of pages seen once lately; the back is the hand.
 const T1: usize = 0;
@@ -12,8 +12,6 @@ const T2: usize = 1;
 const B1: usize = 2;
 /// Ghosts of what left T2.
 const B2: usize = 3;
-/// In no list.
-const NOWHERE: u8 = u8::MAX;
 /// Twice the capacity, and a weight more, must be a number.
 const CAPACITY_MAX: u64 = u64::MAX / 4;
 
@@ -35,13 +33,8 @@ pub struct Car {
     capacity: u64,
     /// The paper's p: how much T1 should hold.
     target: f64,
-    lists: Lists<4>,
-    /// Which list each id is in.
-    places: Vec<u8>,
+    lists: Segments<4, 2>,
     referenced: Vec<bool>,
-    /// Weight of each list.
-    sizes: [u64; 4],
-    weights: Weights,
     read_hits_only: bool,
     /// Ozen's program trims B2 at nearly every fresh miss, and rounds its steps down.
     ozen: bool,
@@ -54,11 +47,8 @@ impl Car {
         Self {
             capacity: capacity.min(CAPACITY_MAX),
             target: 0.0,
-            lists: Lists::new(),
-            places: Vec::new(),
+            lists: Segments::new(),
             referenced: Vec::new(),
-            sizes: [0; 4],
-            weights: Weights::new(),
             read_hits_only: false,
             ozen: false,
         }
@@ -77,34 +67,18 @@ impl Car {
         Self { ozen: true, ..Self::read_hits_only(capacity) }
     }
 
-    fn place(&mut self, list: usize, id: Id) {
-        self.lists.push_front(list, id);
-        self.places[id as usize] = list as u8;
-        self.sizes[list] += self.weights.get(id);
-    }
-
-    fn displace(&mut self, id: Id) {
-        let list = self.places[id as usize] as usize;
-        self.lists.unlink(id);
-        self.places[id as usize] = NOWHERE;
-        self.sizes[list] -= self.weights.get(id);
-    }
-
     /// The paper's replace(): the hands go round until one meets a page whose bit is clear.
     fn replace<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
         loop {
-            let t1_is_over = self.sizes[T1] as f64 >= self.target.max(1.0);
+            let t1_is_over = self.lists.size(T1) as f64 >= self.target.max(1.0);
             let (first, second) = if t1_is_over { (T1, T2) } else { (T2, T1) };
-            let Some(page) = self.lists.back(first).or(self.lists.back(second)) else {
-                return false;
-            };
-            let from = self.places[page as usize] as usize;
-            self.displace(page);
+            let from = if self.lists.is_empty(first) { second } else { first };
+            let Some(page) = self.lists.back(from) else { return false };
             if std::mem::take(&mut self.referenced[page as usize]) {
-                self.place(T2, page);
+                self.lists.move_to(T2, page);
                 continue;
             }
-            self.place(if from == T1 { B1 } else { B2 }, page);
+            self.lists.move_to(if from == T1 { B1 } else { B2 }, page);
             pool.evict(page);
             return true;
         }
@@ -127,7 +101,7 @@ impl Car {
         let Some(ghost) = self.lists.back(ghosts) else {
             return false;
         };
-        self.displace(ghost);
+        self.lists.remove(ghost);
         pool.forget(ghost);
         true
     }
@@ -135,7 +109,7 @@ impl Car {
     /// Never seen, or forgotten: makes room for `weight` more in the directory as well.
     fn miss<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
         let evicted = self.make_room(weight, pool);
-        let t1_and_b1 = self.sizes[T1] + self.sizes[B1];
+        let t1_and_b1 = self.lists.size(T1) + self.lists.size(B1);
         if self.ozen && evicted && t1_and_b1 != self.capacity {
             self.drop_ghost(B2, pool);
         }
@@ -144,21 +118,15 @@ impl Car {
 
     /// Holds the bounds of the directory with `weight` more in T1: T1 and B1 within the capacity, all within twice that.
     fn trim<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
-        while self.sizes[T1] + self.sizes[B1] > self.capacity.saturating_sub(weight) {
-            if !self.drop_ghost(B1, pool) {
-                break;
-            }
-        }
-        while self.sizes.iter().sum::<u64>() > (2 * self.capacity).saturating_sub(weight) {
-            if !self.drop_ghost(B2, pool) {
-                break;
-            }
-        }
+        while self.lists.size(T1) + self.lists.size(B1) > self.capacity.saturating_sub(weight)
+            && self.drop_ghost(B1, pool)
+        {}
+        while self.lists.total() > (2 * self.capacity).saturating_sub(weight) && self.drop_ghost(B2, pool) {}
     }
 
     /// What left too early comes back: T1's share moves towards the list that lost it.
     fn adapt(&mut self, ghosts: usize, weight: u64) {
-        let (mine, other) = (self.sizes[ghosts].max(1), self.sizes[B1 + B2 - ghosts]);
+        let (mine, other) = (self.lists.size(ghosts).max(1), self.lists.size(B1 + B2 - ghosts));
         let ratio = other as f64 / mine as f64;
         let step = weight as f64 * if self.ozen { ratio.floor() } else { ratio }.max(1.0);
         self.target = match ghosts {
@@ -174,19 +142,15 @@ impl Eviction for Car {
     }
 
     fn grow(&mut self, ids: u32) {
-        if ids as usize > self.places.len() {
-            self.places.resize(ids as usize, NOWHERE);
-            self.referenced.resize(ids as usize, false);
-        }
+        column::grow(&mut self.referenced, ids, false);
         self.lists.grow(ids);
-        self.weights.grow(ids);
     }
 
     #[inline]
     fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
         let Request { id, weight, kind, .. } = *request;
-        let place = self.places[id as usize] as usize;
-        if place <= T2 {
+        let list = self.lists.list_of(id);
+        if list.is_some_and(|list| list <= T2) {
             let counts = kind == Use::Read || (!self.read_hits_only && kind != Use::FirstUse);
             self.referenced[id as usize] |= counts;
             return Outcome::Hit;
@@ -194,17 +158,15 @@ impl Eviction for Car {
         if weight > self.capacity {
             return Outcome::Bypassed;
         }
-        let known = place as u8 != NOWHERE;
-        if known {
+        if let Some(ghosts) = list {
             self.make_room(weight, pool);
-            self.adapt(place, weight);
-            self.displace(id);
+            self.adapt(ghosts, weight);
+            self.lists.remove(id);
         } else {
             self.miss(weight, pool);
         }
-        self.weights.set(id, weight);
         self.referenced[id as usize] = false;
-        self.place(if known { T2 } else { T1 }, id);
+        self.lists.push(if list.is_some() { T2 } else { T1 }, id, weight);
         self.trim(0, pool);
         Outcome::Admitted
     }
@@ -225,12 +187,10 @@ impl Eviction for Car {
     }
 
     fn remove(&mut self, id: Id) {
-        if self.places[id as usize] != NOWHERE {
-            self.displace(id);
-        }
+        self.lists.remove(id);
     }
 
     fn resident_weight(&self) -> u64 {
-        self.sizes[T1] + self.sizes[T2]
+        self.lists.resident()
     }
 }
