@@ -1,8 +1,8 @@
 //! What S3-FIFO, QDLP and Clock2Q+ share: a small FIFO on probation, a large CLOCK, and ghosts of what failed.
 
 use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
-use crate::list::Lists;
-use crate::weights::Weights;
+use crate::column;
+use crate::segments::Segments;
 use std::marker::PhantomData;
 
 /// On probation, resident.
@@ -11,8 +11,6 @@ const SMALL: usize = 0;
 const MAIN: usize = 1;
 /// Ghosts of what failed.
 const GHOSTS: usize = 2;
-/// In no list.
-const NOWHERE: u8 = u8::MAX;
 /// Percentages of it must be numbers.
 const CAPACITY_MAX: u64 = u64::MAX / 256;
 
@@ -37,20 +35,15 @@ pub trait Rules {
 pub struct Probation<R> {
     rules: PhantomData<R>,
     capacity: u64,
-    lists: Lists<3>,
-    /// Which list each id is in.
-    places: Vec<u8>,
+    lists: Segments<3, 2>,
     /// Uses counted of each resident id.
     uses: Vec<u8>,
-    /// Weight of each list. A ghost weighs at least 1, so that there is a bound on their number.
-    sizes: [u64; 3],
     /// Weight that entered the small queue before each id, if there is a window.
     entered: Vec<u64>,
     /// Weight that ever entered the small queue.
     entered_in_all: u64,
     /// Something has had to leave.
     full: bool,
-    weights: Weights,
 }
 
 impl<R: Rules> Probation<R> {
@@ -60,14 +53,11 @@ impl<R: Rules> Probation<R> {
         Self {
             rules: PhantomData,
             capacity: capacity.min(CAPACITY_MAX),
-            lists: Lists::new(),
-            places: Vec::new(),
+            lists: Segments::new(),
             uses: Vec::new(),
-            sizes: [0; 3],
             entered: Vec::new(),
             entered_in_all: 0,
             full: false,
-            weights: Weights::new(),
         }
     }
 
@@ -77,31 +67,6 @@ impl<R: Rules> Probation<R> {
 
     fn ghost_capacity(&self) -> u64 {
         self.capacity * R::GHOSTS_PERCENT / 100
-    }
-
-    fn used(&self) -> u64 {
-        self.sizes[SMALL] + self.sizes[MAIN]
-    }
-
-    #[inline]
-    fn weight_in(&self, list: usize, id: Id) -> u64 {
-        let weight = self.weights.get(id);
-        if list == GHOSTS { weight.max(1) } else { weight }
-    }
-
-    #[inline]
-    fn place(&mut self, list: usize, id: Id) {
-        self.lists.push_front(list, id);
-        self.places[id as usize] = list as u8;
-        self.sizes[list] += self.weight_in(list, id);
-    }
-
-    #[inline]
-    fn displace(&mut self, id: Id) {
-        let list = self.places[id as usize] as usize;
-        self.lists.unlink(id);
-        self.places[id as usize] = NOWHERE;
-        self.sizes[list] -= self.weight_in(list, id);
     }
 
     #[inline]
@@ -121,40 +86,35 @@ impl<R: Rules> Probation<R> {
 
     fn admit(&mut self, request: &Request, was_ghost: bool) {
         let id = request.id;
-        self.weights.set(id, request.weight);
         self.uses[id as usize] = 0;
-        let spills =
-            R::FILLS_MAIN && !self.full && self.sizes[SMALL] + request.weight > self.small_capacity();
+        let with_it = self.lists.size(SMALL) + request.weight;
+        let spills = R::FILLS_MAIN && !self.full && with_it > self.small_capacity();
         if was_ghost || spills {
-            return self.place(MAIN, id);
+            return self.lists.push(MAIN, id, request.weight);
         }
         if R::WINDOW_PERCENT > 0 {
             self.entered[id as usize] = self.entered_in_all;
             self.entered_in_all += request.weight;
         }
-        self.place(SMALL, id);
+        self.lists.push(SMALL, id, request.weight);
     }
 
     #[inline]
     fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
-        while self.used() > self.capacity.saturating_sub(weight) {
-            self.full = true;
-            if !self.evict_one(pool) {
-                return;
-            }
-        }
+        let limit = self.capacity.saturating_sub(weight);
+        self.full |= self.resident_weight() > limit;
+        self.shrink_to(limit, pool);
     }
 
     /// Evicts the oldest on probation that did not pass; those before it that did go to the main queue. False if all passed.
     fn evict_small<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
         while let Some(id) = self.lists.back(SMALL) {
-            self.displace(id);
             if self.uses[id as usize] >= R::PASS_AT {
                 self.uses[id as usize] = 0;
-                self.place(MAIN, id);
+                self.lists.move_to(MAIN, id);
                 continue;
             }
-            self.place(GHOSTS, id);
+            self.lists.move_to(GHOSTS, id);
             pool.evict(id);
             self.trim_ghosts(pool);
             return true;
@@ -168,10 +128,10 @@ impl<R: Rules> Probation<R> {
             let uses = &mut self.uses[id as usize];
             if *uses > 0 {
                 *uses -= 1;
-                self.lists.move_to_front(MAIN, id);
+                self.lists.move_to(MAIN, id);
                 continue;
             }
-            self.displace(id);
+            self.lists.remove(id);
             pool.evict(id);
             pool.forget(id);
             return true;
@@ -180,9 +140,9 @@ impl<R: Rules> Probation<R> {
     }
 
     fn trim_ghosts<P: Pool + ?Sized>(&mut self, pool: &mut P) {
-        while self.sizes[GHOSTS] > self.ghost_capacity() {
+        while self.lists.size(GHOSTS) > self.ghost_capacity() {
             let Some(ghost) = self.lists.back(GHOSTS) else { return };
-            self.displace(ghost);
+            self.lists.remove(ghost);
             pool.forget(ghost);
         }
     }
@@ -194,40 +154,33 @@ impl<R: Rules> Eviction for Probation<R> {
     }
 
     fn grow(&mut self, ids: u32) {
-        if ids as usize > self.places.len() {
-            self.places.resize(ids as usize, NOWHERE);
-            self.uses.resize(ids as usize, 0);
-            if R::WINDOW_PERCENT > 0 {
-                self.entered.resize(ids as usize, 0);
-            }
-        }
         self.lists.grow(ids);
-        self.weights.grow(ids);
+        column::grow(&mut self.uses, ids, 0);
+        if R::WINDOW_PERCENT > 0 {
+            column::grow(&mut self.entered, ids, 0);
+        }
     }
 
     #[inline]
     fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
-        let place = self.places[request.id as usize];
-        if place as usize <= MAIN {
+        let list = self.lists.list_of(request.id);
+        if let Some(list @ (SMALL | MAIN)) = list {
             if request.kind != Use::FirstUse {
-                self.hit(request.id, place as usize);
+                self.hit(request.id, list);
             }
             return Outcome::Hit;
         }
         if request.weight > self.capacity {
             return Outcome::Bypassed;
         }
-        let was_ghost = place as usize == GHOSTS;
-        if was_ghost {
-            self.displace(request.id);
-        }
+        self.lists.remove(request.id); // from the ghosts
         self.make_room(request.weight, pool);
-        self.admit(request, was_ghost);
+        self.admit(request, list.is_some());
         Outcome::Admitted
     }
 
     fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
-        let small_first = self.sizes[SMALL] >= self.small_capacity() || self.lists.is_empty(MAIN);
+        let small_first = self.lists.size(SMALL) >= self.small_capacity() || self.lists.is_empty(MAIN);
         (small_first && self.evict_small(pool)) || self.evict_main(pool) || self.evict_small(pool)
     }
 
@@ -238,12 +191,10 @@ impl<R: Rules> Eviction for Probation<R> {
     }
 
     fn remove(&mut self, id: Id) {
-        if self.places[id as usize] != NOWHERE {
-            self.displace(id);
-        }
+        self.lists.remove(id);
     }
 
     fn resident_weight(&self) -> u64 {
-        self.used()
+        self.lists.resident()
     }
 }
