@@ -1,7 +1,8 @@
 //! Linux's page cache: an inactive and an active list, and the distance of a refault.
 
 use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
-use crate::list::Lists;
+use crate::column;
+use crate::segments::Segments;
 
 /// Newcomers and what was deactivated; reclaimed from the back.
 const INACTIVE: usize = 0;
@@ -9,8 +10,6 @@ const INACTIVE: usize = 0;
 const ACTIVE: usize = 1;
 /// Shadow entries of what was reclaimed.
 const SHADOWS: usize = 2;
-/// In no list.
-const NOWHERE: u8 = u8::MAX;
 /// Pages of 4 KiB in a GiB, as a power of two.
 const GIB_PAGE_BITS: u32 = 18;
 
@@ -42,12 +41,10 @@ const GIB_PAGE_BITS: u32 = 18;
 #[derive(Clone, Debug)]
 pub struct TwoLists {
     capacity: u64,
-    lists: Lists<3>,
-    places: Vec<u8>,
+    lists: Segments<3, 2>,
     referenced: Vec<bool>,
     /// The age when each shadow was made.
     evicted_at: Vec<u64>,
-    sizes: [u64; 3],
     /// Evictions and activations so far: the kernel's `nonresident_age`.
     age: u64,
     /// A refault has activated a page since the last reclaim.
@@ -60,32 +57,12 @@ impl TwoLists {
     pub fn new(capacity: u64) -> Self {
         Self {
             capacity,
-            lists: Lists::new(),
-            places: Vec::new(),
+            lists: Segments::new(),
             referenced: Vec::new(),
             evicted_at: Vec::new(),
-            sizes: [0; 3],
             age: 0,
             refaulted: false,
         }
-    }
-
-    fn used(&self) -> u64 {
-        self.sizes[INACTIVE] + self.sizes[ACTIVE]
-    }
-
-    #[inline]
-    fn place(&mut self, list: usize, id: Id) {
-        self.lists.push_front(list, id);
-        self.places[id as usize] = list as u8;
-        self.sizes[list] += 1;
-    }
-
-    #[inline]
-    fn displace(&mut self, id: Id) {
-        self.lists.unlink(id);
-        self.sizes[self.places[id as usize] as usize] -= 1;
-        self.places[id as usize] = NOWHERE;
     }
 
     /// The kernel's `mark_page_accessed`.
@@ -97,36 +74,26 @@ impl TwoLists {
             return;
         }
         *referenced = false;
-        self.displace(id);
-        self.place(ACTIVE, id);
+        self.lists.move_to(ACTIVE, id);
         self.age += 1;
     }
 
     /// The kernel's `inactive_is_low`.
     fn inactive_is_low(&self) -> bool {
-        let ratio = (10 * (self.used() >> GIB_PAGE_BITS)).isqrt().max(1);
-        self.sizes[INACTIVE] * ratio < self.sizes[ACTIVE]
+        let ratio = (10 * (self.lists.resident() >> GIB_PAGE_BITS)).isqrt().max(1);
+        self.lists.size(INACTIVE) * ratio < self.lists.size(ACTIVE)
     }
 
     fn deactivate_one(&mut self) {
         if let Some(oldest) = self.lists.back(ACTIVE) {
-            self.displace(oldest);
-            self.place(INACTIVE, oldest);
-        }
-    }
-
-    fn make_room<P: Pool + ?Sized>(&mut self, pages: u64, pool: &mut P) {
-        while self.used() > self.capacity.saturating_sub(pages) {
-            if !self.evict_one(pool) {
-                return;
-            }
+            self.lists.move_to(INACTIVE, oldest);
         }
     }
 
     fn trim_shadows<P: Pool + ?Sized>(&mut self, pool: &mut P) {
-        while self.sizes[SHADOWS] > self.capacity {
+        while self.lists.size(SHADOWS) > self.capacity {
             let Some(oldest) = self.lists.back(SHADOWS) else { return };
-            self.displace(oldest);
+            self.lists.remove(oldest);
             pool.forget(oldest);
         }
     }
@@ -138,22 +105,19 @@ impl Eviction for TwoLists {
     }
 
     fn grow(&mut self, ids: u32) {
-        if ids as usize > self.places.len() {
-            self.places.resize(ids as usize, NOWHERE);
-            self.referenced.resize(ids as usize, false);
-            self.evicted_at.resize(ids as usize, 0);
-        }
         self.lists.grow(ids);
+        column::grow(&mut self.referenced, ids, false);
+        column::grow(&mut self.evicted_at, ids, 0);
     }
 
     #[inline]
     fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
         let id = request.id;
-        let place = self.places[id as usize];
-        if place as usize <= ACTIVE {
+        let place = self.lists.list_of(id);
+        if let Some(list @ (INACTIVE | ACTIVE)) = place {
             match request.kind {
                 Use::FirstUse => self.referenced[id as usize] = true,
-                _ => self.touch(id, place as usize),
+                _ => self.touch(id, list),
             }
             return Outcome::Hit;
         }
@@ -161,17 +125,17 @@ impl Eviction for TwoLists {
             return Outcome::Bypassed;
         }
         let mut list = INACTIVE;
-        if place as usize == SHADOWS {
+        if place == Some(SHADOWS) {
             let distance = self.age - self.evicted_at[id as usize];
-            self.displace(id);
-            if distance <= self.sizes[ACTIVE] {
+            self.lists.remove(id);
+            if distance <= self.lists.size(ACTIVE) {
                 list = ACTIVE;
                 self.age += 1;
                 self.refaulted = true;
             }
         }
-        self.make_room(1, pool);
-        self.place(list, id);
+        self.shrink_to(self.capacity - 1, pool);
+        self.lists.push(list, id, 1);
         self.referenced[id as usize] = request.kind != Use::Prefetch;
         Outcome::Admitted
     }
@@ -182,8 +146,7 @@ impl Eviction for TwoLists {
             self.deactivate_one();
         }
         let Some(victim) = self.lists.back(INACTIVE) else { return false };
-        self.displace(victim);
-        self.place(SHADOWS, victim);
+        self.lists.move_to(SHADOWS, victim);
         self.evicted_at[victim as usize] = self.age;
         self.age += 1;
         pool.evict(victim);
@@ -193,17 +156,15 @@ impl Eviction for TwoLists {
 
     fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
         self.capacity = capacity;
-        self.make_room(0, pool);
+        self.shrink_to(capacity, pool);
         self.trim_shadows(pool);
     }
 
     fn remove(&mut self, id: Id) {
-        if self.places[id as usize] != NOWHERE {
-            self.displace(id);
-        }
+        self.lists.remove(id);
     }
 
     fn resident_weight(&self) -> u64 {
-        self.used()
+        self.lists.resident()
     }
 }
