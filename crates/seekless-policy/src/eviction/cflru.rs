@@ -4,7 +4,7 @@ use super::resident::{Resident, Rule};
 use super::{Id, Needs, Pool, Request, Use};
 use crate::column;
 use crate::heap::IndexedHeap;
-use crate::list::Lists;
+use crate::segments::Segments;
 use crate::{Error, ErrorKind, Result};
 
 /// Used lately: what is clean and what is dirty is all one here.
@@ -13,8 +13,6 @@ const WORKING: usize = 0;
 const CLEAN: usize = 1;
 /// In the window, and dirty when it came there.
 const DIRTY: usize = 2;
-/// In no list.
-const NOWHERE: u8 = 3;
 /// Share of the cache that the window takes by default.
 const WINDOW: f64 = 1.0 / 3.0;
 
@@ -39,9 +37,7 @@ pub struct CflruRule {
     capacity: u64,
     /// The window's share of the capacity.
     share: f64,
-    lists: Lists<3>,
-    places: Vec<u8>,
-    sizes: [u64; 3],
+    lists: Segments<3, 3>,
     dirty: Vec<bool>,
     uses: u64,
     last_uses: Vec<u64>,
@@ -66,9 +62,7 @@ impl Default for CflruRule {
         Self {
             capacity: 0,
             share: WINDOW,
-            lists: Lists::new(),
-            places: Vec::new(),
-            sizes: [0; 3],
+            lists: Segments::new(),
             dirty: Vec::new(),
             uses: 0,
             last_uses: Vec::new(),
@@ -78,34 +72,26 @@ impl Default for CflruRule {
 }
 
 impl CflruRule {
-    fn place(&mut self, list: usize, id: Id) {
-        self.lists.push_front(list, id);
-        self.places[id as usize] = list as u8;
-        self.sizes[list] += 1;
-    }
-
     /// Puts a page that is in no list at the front of the whole order.
     fn use_now(&mut self, request: &Request) {
         self.uses += 1;
         self.dirty[request.id as usize] |= request.kind == Use::Write;
         self.last_uses[request.id as usize] = self.uses;
-        self.place(WORKING, request.id);
+        self.lists.push(WORKING, request.id, 1);
         self.fill_window();
     }
 
     /// The window is the last pages of the order: as many as its share of the capacity, as far as there are so many.
     fn fill_window(&mut self) {
         let window = (self.capacity as f64 * self.share) as u64;
-        while self.sizes[CLEAN] + self.sizes[DIRTY] < window {
+        while self.lists.size(CLEAN) + self.lists.size(DIRTY) < window {
             let Some(oldest) = self.lists.back(WORKING) else { return };
-            self.remove_from_list(oldest);
-            self.place(if self.dirty[oldest as usize] { DIRTY } else { CLEAN }, oldest);
+            self.lists.move_to(if self.dirty[oldest as usize] { DIRTY } else { CLEAN }, oldest);
         }
     }
 
     fn remove_from_list(&mut self, id: Id) {
-        self.lists.unlink(id);
-        self.sizes[std::mem::replace(&mut self.places[id as usize], NOWHERE) as usize] -= 1;
+        self.lists.remove(id);
         self.cleaned.remove(id);
     }
 }
@@ -114,7 +100,6 @@ impl Rule for CflruRule {
     const NEEDS: Needs = Needs { state: true, unit_weights: true, ..Needs::NONE };
 
     fn grow(&mut self, ids: u32) {
-        column::grow(&mut self.places, ids, NOWHERE);
         column::grow(&mut self.dirty, ids, false);
         column::grow(&mut self.last_uses, ids, 0);
         self.lists.grow(ids);
@@ -122,7 +107,7 @@ impl Rule for CflruRule {
     }
 
     fn contains(&self, id: Id) -> bool {
-        self.places[id as usize] != NOWHERE
+        self.lists.list_of(id).is_some()
     }
 
     fn hit(&mut self, request: &Request) {
@@ -154,7 +139,7 @@ impl Rule for CflruRule {
 
     fn cleaned(&mut self, id: Id) {
         let was_dirty = std::mem::take(&mut self.dirty[id as usize]);
-        if was_dirty && self.places[id as usize] as usize == DIRTY {
+        if was_dirty && self.lists.list_of(id) == Some(DIRTY) {
             self.cleaned.push(id, self.last_uses[id as usize]);
         }
     }
