@@ -20,6 +20,8 @@ enum Step {
     EvictOne,
     SetCapacity(u64),
     Remove(Id),
+    /// The owner has written it back; nothing happens to what is not dirty.
+    Cleaned(Id),
 }
 
 impl Step {
@@ -30,6 +32,7 @@ impl Step {
             250.. => Step::SetCapacity(u64::from(extra) % CAPACITIES),
             245.. => Step::EvictOne,
             240.. => Step::Remove(id),
+            230.. => Step::Cleaned(id),
             _ => Step::Request(Request {
                 weight: if needs.unit_weights { 1 } else { u64::from(id) * u64::from(id) % 23 },
                 cost: u32::from(extra) % 4,
@@ -130,6 +133,11 @@ impl Run {
                 self.owner.known.remove(id);
                 self.owner.dirty.remove(id);
             }
+            Step::Cleaned(id) => {
+                if self.owner.dirty.remove(id) {
+                    self.policy.cleaned(*id);
+                }
+            }
         }
         let weight: u64 = self.owner.resident.values().sum();
         assert_eq!(self.policy.resident_weight(), weight, "after {step:?}");
@@ -175,7 +183,7 @@ pub(crate) fn check(name: &str, capacity: u64, bytes: &[u8]) {
 pub(crate) fn check_optimum(name: &str, capacity: u64, bytes: &[u8]) {
     let pages = Needs { unit_weights: true, ..Needs::default() };
     let calm: Vec<u8> =
-        bytes.chunks_exact(STEP_BYTES).filter(|step| step[0] < 240).flatten().copied().collect();
+        bytes.chunks_exact(STEP_BYTES).filter(|step| step[0] < 230).flatten().copied().collect();
     let steps = Step::all(&calm, pages);
     let capacity = capacity % CAPACITIES;
     let (hits, most) = (run(name, capacity, &steps).hits, run("opt@bypass", capacity, &steps).hits);
