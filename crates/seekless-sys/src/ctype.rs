@@ -2,13 +2,14 @@
 //!
 //! A locale is loaded beside the process's own and lent to the calling thread for one question, so nothing global changes.
 
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, c_char, c_int};
 
 unsafe extern "C" {
     fn iswprint(character: u32) -> c_int;
     fn iswspace(character: u32) -> c_int;
     fn wcwidth(character: libc::wchar_t) -> c_int;
     fn btowc(byte: c_int) -> u32;
+    fn mbtowc(character: *mut libc::wchar_t, bytes: *const c_char, length: usize) -> c_int;
     fn __ctype_get_mb_cur_max() -> usize;
 }
 
@@ -61,16 +62,12 @@ impl Ctype {
     /// How this locale writes characters.
     #[must_use]
     pub fn encoding(&self) -> Encoding {
-        // SAFETY: the locale lives; the answer is a string of C that lives as long, and is copied before the next call.
-        let name = unsafe { CStr::from_ptr(libc::nl_langinfo_l(libc::CODESET, self.locale)) };
-        if name == c"UTF-8" {
-            return Encoding::Utf8;
-        }
-        // SAFETY: takes nothing and changes nothing.
-        match self.within(|| unsafe { __ctype_get_mb_cur_max() }) {
+        // Not by nl_langinfo_l(3): in a static executable it does not tell. A character of three bytes in UTF-8 does.
+        self.within(|| match characters_bytes_max() {
             0 | 1 => Encoding::SingleByte,
+            _ if decodes(b"\xe4\xb8\xad\0", 0x4e2d) => Encoding::Utf8,
             _ => Encoding::Other,
-        }
+        })
     }
 
     /// What each of 256 neighbouring characters is, from `first` on.
@@ -101,6 +98,23 @@ impl Drop for Ctype {
         // SAFETY: made by newlocale, freed once, lent to no thread any more.
         unsafe { libc::freelocale(self.locale) };
     }
+}
+
+fn characters_bytes_max() -> usize {
+    // SAFETY: takes nothing and changes nothing.
+    unsafe { __ctype_get_mb_cur_max() }
+}
+
+/// Whether the thread's locale reads `text` (which ends with a NUL) as one character of this number.
+fn decodes(text: &[u8; 4], code: u32) -> bool {
+    let mut character: libc::wchar_t = 0;
+    // SAFETY: both pointers are to what lives here, the length is the text's without the NUL; the first call only
+    // forgets what came before.
+    let length = unsafe {
+        mbtowc(std::ptr::null_mut(), std::ptr::null(), 0);
+        mbtowc(&raw mut character, text.as_ptr().cast(), text.len() - 1)
+    };
+    length == 3 && character as u32 == code
 }
 
 fn character(code: u32) -> Character {
