@@ -153,10 +153,10 @@ mod tests {
                     (_, None) => prop_assert_eq!(segments.remove(id), None),
                 }
                 let sum = |l: usize| model[l].iter().map(|&(_, w)| if l < 2 { w } else { w.max(1) }).sum::<u64>();
-                for list in 0..3 {
+                for (list, wanted) in model.iter().enumerate() {
                     prop_assert_eq!(segments.size(list), sum(list));
-                    prop_assert_eq!(segments.back(list), model[list].back().map(|&(id, _)| id));
-                    prop_assert_eq!(segments.is_empty(list), model[list].is_empty());
+                    prop_assert_eq!(segments.back(list), wanted.back().map(|&(id, _)| id));
+                    prop_assert_eq!(segments.is_empty(list), wanted.is_empty());
                 }
                 prop_assert_eq!(segments.resident(), sum(0) + sum(1));
                 prop_assert_eq!(segments.total(), sum(0) + sum(1) + sum(2));
