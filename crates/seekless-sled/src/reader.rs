@@ -16,6 +16,7 @@ mod survey;
 #[cfg(test)]
 mod tests;
 
+use crate::page_cache::GRAIN_BYTES;
 use crate::{Error, Records};
 use deliver::Block;
 use device::{Device, Way};
@@ -30,6 +31,9 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use survey::Room;
+
+/// The most that is pinned at a time.
+const PINNED_BYTES_MAX: u64 = 4 << 20;
 
 /// How to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,7 +253,7 @@ impl Reader {
         self.statistics
     }
 
-    /// Keeps a range in memory if it can: a hit that a later pass will look for again. Without this, what lies outside the
+    /// Keeps a range (up to 4 MiB, rounded to 64 KiB) in memory if it can: a hit that a later pass will look for again. Without this, what lies outside the
     /// kept part of a file would be fetched anew by every pass.
     pub fn pin(&mut self, file: usize, offset: u64, bytes: u64) {
         let Some(source) = self.sources.get_mut(file) else { return };
@@ -258,8 +262,11 @@ impl Reader {
             .planned()
             .and_then(|planned| planned.opened.as_ref().map(|opened| opened.buffered.clone()));
         let Some(open) = open.or_else(|| File::open(&source.path).ok().map(Arc::new)) else { return };
-        let length = std::num::NonZeroU64::new(bytes);
-        let _ = rustix::fs::fadvise(&*open, base + offset, length, rustix::fs::Advice::WillNeed);
+        // The whole grain: what is asked by the grain is else found mostly absent.
+        let start = (base + offset) / GRAIN_BYTES * GRAIN_BYTES;
+        let end = (base + offset).saturating_add(bytes).div_ceil(GRAIN_BYTES).saturating_mul(GRAIN_BYTES);
+        let length = std::num::NonZeroU64::new(end.saturating_sub(start).min(PINNED_BYTES_MAX));
+        let _ = rustix::fs::fadvise(&*open, start, length, rustix::fs::Advice::WillNeed);
     }
 
     /// Leaves out what is still to come of a file; it gets no further event.

@@ -13,14 +13,16 @@ pub(super) struct Linear {
     /// Of the first byte in the buffer.
     pub(super) offset: u64,
     buffer: Vec<u8>,
-    /// Bytes of the buffer that have been handed out.
+    /// Bytes of the buffer that have been read.
+    filled: usize,
+    /// Of those, bytes that have been handed out.
     held: usize,
 }
 
 impl Linear {
     pub(super) fn new(file: usize, stream: File) -> Self {
         let _ = rustix::fs::fadvise(&stream, 0, None, rustix::fs::Advice::Sequential); // a stream takes none
-        Linear { file, stream, offset: 0, buffer: Vec::new(), held: 0 }
+        Linear { file, stream, offset: 0, buffer: Vec::new(), filled: 0, held: 0 }
     }
 
     /// The records last handed out.
@@ -31,29 +33,32 @@ impl Linear {
     /// Lets go of the records last handed out and reads until the buffer starts with whole ones. False at the end.
     pub(super) fn advance(&mut self, records: Records, chunk_bytes: usize) -> io::Result<bool> {
         self.offset += self.held as u64;
-        let mut kept = self.buffer.len() - self.held;
-        self.buffer.copy_within(self.held.., 0);
-        self.buffer.truncate(kept);
+        self.buffer.copy_within(self.held..self.filled, 0);
+        self.filled -= self.held;
         self.held = 0;
         loop {
-            self.buffer.resize(kept + chunk_bytes, 0);
-            let read = self.stream.read(&mut self.buffer[kept..]);
-            self.buffer.truncate(kept + read.as_ref().map_or(0, |&read| read));
+            let kept = self.filled;
+            if self.buffer.len() < kept + chunk_bytes {
+                self.buffer.resize(kept + chunk_bytes, 0);
+            }
+            let read = self.stream.read(&mut self.buffer[kept..kept + chunk_bytes]);
             let read = match read {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 other => other?,
             };
             // Only what is new can hold the last cut of a delimiter.
+            self.filled += read;
             let whole = match records {
-                _ if read == 0 => Some(self.buffer.len()),
-                Records::Delimiter(_) => records.last_cut(&self.buffer[kept..], 1).map(|cut| cut + kept),
-                _ => records.last_cut(&self.buffer, self.offset),
+                _ if read == 0 => Some(self.filled),
+                Records::Delimiter(_) => {
+                    records.last_cut(&self.buffer[kept..self.filled], 1).map(|cut| cut + kept)
+                }
+                _ => records.last_cut(&self.buffer[..self.filled], self.offset),
             };
             if let Some(whole) = whole.filter(|&whole| whole > 0 || read == 0) {
                 self.held = whole;
                 return Ok(whole > 0);
             }
-            kept = self.buffer.len();
         }
     }
 }

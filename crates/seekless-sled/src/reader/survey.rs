@@ -24,6 +24,8 @@ const MARGIN_BYTES: u64 = 32 << 20;
 const SLACK_BYTES: u64 = 16 << 20;
 /// With less to fetch it is not worth asking how full the cache is.
 const ASKED_BYTES: u64 = 4 << 20;
+/// A gap up to this size in what is cached is filled.
+const HOLE_BYTES: u64 = 4 * GRAIN_BYTES;
 /// A cache of this size does not miss the memory of a few more reads in flight.
 const LARGE_BYTES: u64 = 1 << 30;
 const PAGE_BYTES: u64 = 4096;
@@ -120,7 +122,7 @@ impl Reader {
             }
         }
         if all > 0 && !self.options.cached_only {
-            let holes = planned.absent.split_off_small(GRAIN_BYTES);
+            let holes = planned.absent.split_off_small(HOLE_BYTES);
             if holes.bytes() < all / 16 {
                 planned.holes = holes;
             } else {

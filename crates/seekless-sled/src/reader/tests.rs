@@ -15,6 +15,7 @@ use std::sync::Mutex;
 use tempfile::{NamedTempFile, TempDir};
 
 mod changes;
+mod device_reads;
 mod order;
 
 const PAGE: u64 = 4096;

@@ -1,0 +1,94 @@
+//! The ways past the page cache read what the file holds, and leave the cache as it was.
+
+use super::super::device::{Device, Job};
+use super::*;
+use seekless_sys::residency;
+use std::os::fd::AsFd;
+
+/// A file of which nothing is cached; `None` where that cannot be had.
+fn uncached(bytes: usize) -> Option<NamedTempFile> {
+    let file = written(bytes);
+    file.as_file().sync_data().unwrap();
+    residency::drop_cached(file.as_file().as_fd()).unwrap();
+    if residency::resident_bytes(file.as_file().as_fd()).unwrap() != Some(0) {
+        eprintln!("skipped: the file stays in the page cache");
+        return None;
+    }
+    Some(file)
+}
+
+#[test]
+fn every_way_reads_the_same() {
+    let Some(file) = uncached(1_000_001) else { return };
+    let mut opened = source::Opened::new(File::open(file.path()).unwrap());
+    opened.advise_random();
+    for way in [Way::Direct, Way::Leave, Way::Exact] {
+        for range in [0..4096, 5..6, 4_095..70_001, 900_000..1_000_001] {
+            let before = residency::resident_bytes(file.as_file().as_fd()).unwrap();
+            let job = Job {
+                file: 0,
+                life: 0,
+                range: range.clone(),
+                way,
+                hole: false,
+                buffered: opened.buffered.clone(),
+                direct: opened.direct(),
+                buffer: AlignedBuf::with_capacity(1 << 20),
+            };
+            let mut device = Device::new(Arc::new(Linux));
+            device.submit(job);
+            let done = device.wait().unwrap();
+            let found = done.result.unwrap();
+            assert_eq!(done.job.buffer[found], text(1_000_001)[range.start as usize..range.end as usize]);
+            if done.job.way == way && way != Way::Exact {
+                let after = residency::resident_bytes(file.as_file().as_fd()).unwrap();
+                assert_eq!(after, before, "{way:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn jobs_come_back_in_their_order() {
+    let file = written(400_000);
+    let open = Arc::new(File::open(file.path()).unwrap());
+    let mut device = Device::new(Arc::new(Linux));
+    for number in 0..40 {
+        device.submit(Job {
+            file: number,
+            life: 0,
+            range: number as u64 * 10_000..(number as u64 + 1) * 10_000,
+            way: Way::Keep,
+            hole: false,
+            buffered: Arc::clone(&open),
+            direct: None,
+            buffer: AlignedBuf::with_capacity(10_000),
+        });
+    }
+    let files: Vec<_> = std::iter::from_fn(|| device.wait()).map(|done| done.job.file).collect();
+    assert_eq!(files, (0..40).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_pinned_hit_is_cached_for_the_next_pass() {
+    let Some(file) = uncached(1 << 20) else { return };
+    let mut reader = Reader::new(Options { overlap: false, ..Options::default() });
+    reader.add_path(file.path());
+    reader.pin(0, 700_000, 10);
+    let grain = 10 * GRAIN_BYTES..11 * GRAIN_BYTES;
+    let cached = || residency::count(file.as_file().as_fd(), grain.start, GRAIN_BYTES).unwrap().cached;
+    for _ in 0..1_000 {
+        if cached() * PAGE == GRAIN_BYTES {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert_eq!(cached() * PAGE, GRAIN_BYTES);
+    let mut first = None;
+    while let Some(event) = reader.next() {
+        if let Event::Chunk(chunk) = event {
+            first = first.or(Some(chunk.offset));
+        }
+    }
+    assert!(grain.contains(&first.unwrap()), "{first:?}");
+}
