@@ -39,7 +39,7 @@ impl Equal {
     }
 }
 
-/// Ids by keys that the owner knows. 4 to 8 bytes an id in it, 12 to 24 while its number is the least.
+/// Ids by keys that the owner knows. 4 to 8 bytes an id in it, and 12 while its number is the least.
 #[derive(Clone, Debug)]
 pub struct RadixQueue {
     buckets: Vec<Vec<Id>>,
@@ -202,6 +202,9 @@ impl RadixQueue {
         if let Some(least) = least.filter(|&least| self.bucket(least) == Some(bucket)) {
             self.reference = least;
         }
+        let equal =
+            entries.iter().filter(|&&id| truth(id).is_some_and(|key| key.0 == self.reference)).count();
+        self.equal.reserve_exact(equal);
         for id in entries.drain(..) {
             let Some(key) = truth(id) else { continue };
             self.len += 1;
@@ -210,7 +213,7 @@ impl RadixQueue {
                 None => self.equal.push_back(Equal::new(key.1, id)),
             }
         }
-        self.equal.make_contiguous().sort_by_key(Equal::tie);
+        self.equal.make_contiguous().sort_unstable_by_key(Equal::tie);
         if entries.capacity() <= KEEP_MAX && self.buckets[bucket].is_empty() {
             self.buckets[bucket] = entries;
         }

@@ -12,7 +12,7 @@ const KEY_BITS: u32 = 56;
 /// - **Ties:** the least recently used leaves first. Fixed-point keys, so no rounding depends on the machine.
 /// - **Cost per request:** a hit O(1) and one cache line; a miss O(1) but for the moves of a radix heap, a few for each file.
 ///   While every weight and cost is 1 it is [`LfuDa`](super::LfuDa) to the last victim.
-/// - **Memory:** 32 bytes an id, 40 once a weight other than 1 was seen, and 4 to 24 a resident file. No ghosts.
+/// - **Memory:** 32 bytes an id, 40 once a weight other than 1 was seen, and 4 to 20 a resident file. No ghosts.
 /// - **Shines** where requests count and sizes differ: web objects, assets. **Fails** on byte hit rates, and as LFU-DA does
 ///   where counts are small.
 ///

@@ -47,7 +47,7 @@ impl Priority {
 ///
 /// - **Idea:** frequency over the time since it came in, so that a page's worth falls by itself and a newcomer has time to
 ///   show its own. No order of such worths lasts, so the least of 64 random pages leaves.
-/// - **Cost per request:** a hit O(1), a miss 64 looks.
+/// - **Cost per request:** a hit O(1), a miss 64 looks and 32 draws, without a division.
 /// - **Memory:** 4 bytes an id and 28 a resident page. No ghosts.
 /// - **Shines** where popularity is steady, costs differ, and pages are born all the time. **Fails** on loops and scans, which
 ///   its counts do not see.

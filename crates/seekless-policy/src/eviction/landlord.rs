@@ -66,7 +66,7 @@ impl Rank {
 ///   others without credit may stay.
 /// - **Cost per request:** a hit O(1) (the queue learns of the raised value when it meets the file), a miss O(1) but for the
 ///   moves of a radix heap, a few for each file: the least value never falls, so no values are compared on the way in.
-/// - **Memory:** 32 bytes an id and 4 to 24 a resident file. No ghosts.
+/// - **Memory:** 32 bytes an id and 4 to 20 a resident file. No ghosts.
 /// - **Shines** where sizes differ widely and requests count, not bytes: many small files, a few huge ones. **Fails** to
 ///   tell often used from seldom used files of one size (there it is LRU), and byte hit rates gain little.
 ///

@@ -16,7 +16,7 @@ const ABSENT: u64 = u64::MAX;
 /// - **Ties:** the least recently used leaves first.
 /// - **Cost per request:** a hit O(1) and one cache line; a miss O(1) but for the moves of a radix heap, a few for each page:
 ///   the least key never falls, and what rises is noticed when it is met.
-/// - **Memory:** 32 bytes an id, 40 once a weight other than 1 was seen, and 4 to 24 a resident page. No ghosts.
+/// - **Memory:** 32 bytes an id, 40 once a weight other than 1 was seen, and 4 to 20 a resident page. No ghosts.
 /// - **Shines** on popularity that drifts. **Fails** as LFU does on loops, and is close to LRU where most counts are small.
 ///
 /// libCacheSim 0.3.5's `LFUDA` is another policy: a hit there adds the age to the page's key instead of setting it to count

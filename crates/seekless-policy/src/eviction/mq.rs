@@ -28,8 +28,8 @@ const NOWHERE: u8 = u8::MAX;
 ///   fast and sink slowly.
 ///
 /// The paper sets the life time to the peak temporal distance of the workload, which it measures. In [`Mq::new`] it is four
-/// times the capacity, in requests; in [`Mq::fixed`] it is 10,000 requests at every capacity, and that reproduces
-/// libCacheSim 0.3.5's published figures on CloudPhysics. A ghost that is asked for leaves the ghosts before a victim joins
+/// times the capacity, in requests; in [`Mq::fixed`] it is 10,000 requests at every capacity, libCacheSim's
+/// default, and that reproduces its published figures on CloudPhysics. A ghost that is asked for leaves the ghosts before a victim joins
 /// them, so that the victim cannot push it out first. Pages only. [`Use::FirstUse`] counts for nothing. Cost is ignored.
 #[derive(Clone, Debug)]
 pub struct Mq {

@@ -23,7 +23,7 @@ pub type S3Fifo = Probation<S3FifoPaper>;
 /// S3-FIFO as libCacheSim has had it since October 2024: as [`S3Fifo`], but until the cache is full for the first time what
 /// the small queue has no room for goes to the main queue.
 ///
-/// Inferred from the figures that it has to reproduce, not read from its source.
+/// Inferred from the figures that it has to reproduce; its source says the same.
 pub type S3Fifo2024 = Probation<S3FifoOf2024>;
 
 /// The rules of [`S3Fifo`].
