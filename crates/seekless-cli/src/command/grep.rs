@@ -1,0 +1,175 @@
+//! `seekless grep`: GNU grep, cheapest bytes first.
+
+mod asked;
+mod known;
+
+use crate::{getopt, output};
+use clap::ArgAction;
+use known::{Flag, KNOWN};
+use seekless::tools::grep::{Report, run};
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+/// GNU grep's code for a search without a selected line.
+const NO_MATCH: u8 = 1;
+/// GNU grep's code for anything wrong.
+const FAILURE: u8 = 2;
+
+/// Find lines, the cheapest bytes first
+///
+/// Prints what GNU grep 3.8 prints. What the page cache holds is searched before the rest is read, and reading the rest does
+/// not push it out; lines still come in the order of the files. -q, -l and -L stop at any line that decides.
+#[derive(clap::Args, Debug)]
+#[command(
+    disable_help_flag = true,
+    disable_version_flag = true,
+    override_usage = "seekless grep [OPTION]... PATTERNS [FILE]...",
+    after_help = "\
+Without FILE, or where FILE is -, standard input is searched; with -r the folder one is in.
+
+Which lines and how
+  -E -F -G -P                extended, fixed, basic (the default), Perl's patterns
+  -e PATTERNS  -f FILE       patterns; a newline parts several
+  -i --no-ignore-case        without regard to case
+  -v -w -x                   lines that do not match; whole words; whole lines
+  -z                         lines end in NUL
+  -m NUM                     stop a file after NUM selected lines
+What is printed
+  -c -l -L -q -s             counts; names with a match, without one; nothing; no messages
+  -n -b -H -h --label=NAME   line numbers, byte offsets, names, no names, the name of standard input
+  -o                         the matches only
+  -A NUM -B NUM -C NUM -NUM  lines of context after, before, around
+  --group-separator=SEP --no-group-separator
+  -T -Z --line-buffered      a tab before the line; NUL after names; write each line at once
+  --color[=WHEN]             always, never, auto; colours by GREP_COLORS
+Which files
+  -r -R                      all below a folder; following links
+  -a -I --binary-files=TYPE  binary, text, without-match
+  -d ACTION -D ACTION        folders: read, recurse, skip; devices: read, skip
+  --include=GLOB --exclude=GLOB --exclude-from=FILE --exclude-dir=GLOB
+Of seekless
+  --linear                   file by file, from the first byte to the last
+  --cached-only              only what is cached; what is skipped is said and makes the code 2; not with -n
+  --stats                    say on standard error what was read
+
+Where it differs from GNU grep 3.8
+  \\b \\B \\< \\> in UTF-8 take marks and joiners for parts of words, and classes of characters follow a newer Unicode.
+  A group that is repeated and referred back to is PCRE2's, not glibc's; -P is PCRE2 10.4x whatever the system has.
+  -P with a pattern that is not UTF-8, and encodings other than UTF-8, are read as bytes of the C locale.
+  In a pipe, lines before a NUL are shown or not by how its writer cuts the text, as with GNU, but not cut alike.
+  ^* and \\(^*\\) in -E repeat nothing; a range in -i is of capitals.
+
+Exit code: 0 a line was selected, 1 none, 2 an error or something skipped (with -q, 0 wins).
+
+Examples:
+  seekless grep -q ERROR big.log         from memory if it can be decided there
+  seekless grep -rn --include='*.rs' todo src
+  seekless grep --cached-only -c ERROR *.log"
+)]
+pub struct Args {
+    /// Options, patterns and files as GNU grep takes them
+    #[arg(value_name = "WORD", trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    words: Vec<OsString>,
+    /// Print help
+    #[arg(long, action = ArgAction::HelpLong)]
+    help: Option<bool>,
+}
+
+/// Searches as `words` (the command line after the verb) say.
+#[must_use]
+pub fn main(words: Vec<OsString>) -> ExitCode {
+    let posix = std::env::var_os("POSIXLY_CORRECT").is_some();
+    let parsed = getopt::parse(words, &KNOWN, posix);
+    if let Some(error) = &parsed.error {
+        eprintln!("grep: {error}");
+        return usage();
+    }
+    for (flag, _) in &parsed.options {
+        match flag {
+            Flag::Help => return print_help(),
+            Flag::Version => {
+                return finished(output::text(concat!("seekless-grep ", env!("CARGO_PKG_VERSION"), "\n")));
+            }
+            _ => {}
+        }
+    }
+    let asked = match asked::asked(parsed) {
+        Ok(asked) => asked,
+        Err(None) => return usage(),
+        Err(Some(message)) => {
+            let _ = io::stderr().write_all(&[b"grep: ", &message[..], b"\n"].concat());
+            return ExitCode::from(FAILURE);
+        }
+    };
+    search(asked)
+}
+
+fn search(mut asked: asked::Asked) -> ExitCode {
+    let quiet = asked.options.quiet;
+    // Lines that nobody can see need not be found, all but the first of a file.
+    asked.options.discard = asked::stdout_is_null();
+    let shows = io::stdout().is_terminal();
+    let mut progress = output::progress("Searching");
+    let mut report_progress = |done: u64, total: u64| {
+        if !shows && total > 0 {
+            progress(done, total);
+        }
+    };
+    let mut out = io::stdout().lock();
+    let result = run(&asked.options, &asked.search, &mut out, &mut io::stderr(), &mut report_progress);
+    drop(out);
+    match result {
+        Ok(report) => {
+            if asked.statistics {
+                print_statistics(&report);
+            }
+            ExitCode::from(code(&report, quiet))
+        }
+        // The reader of a pipe that went away has seen what it wanted.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            let text = error.to_string();
+            eprintln!("grep: write error: {}", text.split(" (os error").next().unwrap_or_default());
+            ExitCode::from(FAILURE)
+        }
+    }
+}
+
+fn code(report: &Report, quiet: bool) -> u8 {
+    match (report.matched, report.failed) {
+        (true, true) if quiet => 0,
+        (_, true) => FAILURE,
+        (true, false) => 0,
+        (false, false) => NO_MATCH,
+    }
+}
+
+fn usage() -> ExitCode {
+    eprintln!("Usage: grep [OPTION]... PATTERNS [FILE]...\nTry 'grep --help' for more information.");
+    ExitCode::from(FAILURE)
+}
+
+fn finished(printed: anyhow::Result<()>) -> ExitCode {
+    match printed {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("grep: {error:#}");
+            ExitCode::from(FAILURE)
+        }
+    }
+}
+
+fn print_help() -> ExitCode {
+    use clap::Args as _;
+    let mut command = Args::augment_args(clap::Command::new("grep").bin_name("seekless grep"));
+    finished(output::text(&command.render_long_help().to_string()))
+}
+
+fn print_statistics(report: &Report) {
+    let read = report.statistics;
+    eprintln!(
+        "grep: {} bytes searched in {} pieces; {} resident at the start; {} read from devices, {} of them past the cache",
+        read.bytes, read.chunks, read.resident_bytes, read.device_bytes, read.bypassed_bytes
+    );
+}

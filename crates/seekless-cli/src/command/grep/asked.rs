@@ -1,0 +1,326 @@
+//! From options as they stand on the command line to what is searched for and where.
+
+use super::known::Flag;
+use crate::getopt::Parsed;
+use seekless::tools::grep::{
+    BinaryFiles, Colors, Devices, Directories, Listing, Locale, Options, Pattern, Search, Syntax,
+};
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, IsTerminal, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+
+/// A search and what else was asked for.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub options: Options,
+    pub search: Search,
+    pub statistics: bool,
+}
+
+/// What goes wrong: the message after the program's name, or none where the usage says it.
+type Wrong = Option<Vec<u8>>;
+
+#[derive(Default)]
+struct Draft {
+    options: Options,
+    search: Search,
+    statistics: bool,
+    patterns_given: bool,
+    after: Option<u64>,
+    before: Option<u64>,
+    around: Option<u64>,
+    /// The digits of `-NUM`, and whether the last option was one of them.
+    digits: String,
+    digit_last: bool,
+    color: bool,
+}
+
+/// Reads the options.
+pub(super) fn asked(parsed: Parsed<Flag>) -> Result<Asked, Wrong> {
+    let mut draft = Draft::default();
+    draft.options.locale = locale();
+    let mut operands = parsed.operands;
+    for (flag, value) in parsed.options {
+        draft.option(flag, value)?;
+    }
+    if !draft.patterns_given {
+        if operands.is_empty() {
+            return Err(None);
+        }
+        draft.pattern(operands.remove(0).as_bytes(), None);
+    }
+    draft.search.operands = operands;
+    draft.finish()
+}
+
+impl Draft {
+    fn option(&mut self, flag: Flag, value: Option<OsString>) -> Result<(), Wrong> {
+        let value = value.unwrap_or_default();
+        if let Flag::Digit(digit) = flag {
+            if !std::mem::replace(&mut self.digit_last, true) {
+                self.digits.clear();
+            }
+            self.digits.push(char::from(digit));
+            self.around = Some(context(OsStr::new(&self.digits))?);
+            return Ok(());
+        }
+        self.digit_last = false;
+        if self.matching(flag, &value)? || self.printing(flag, &value)? {
+            return Ok(());
+        }
+        self.files(flag, &value)
+    }
+
+    /// Options about which lines.
+    fn matching(&mut self, flag: Flag, value: &OsStr) -> Result<bool, Wrong> {
+        let options = &mut self.options;
+        match flag {
+            Flag::Extended => options.syntax = Syntax::Extended,
+            Flag::Fixed => options.syntax = Syntax::Fixed,
+            Flag::Basic => options.syntax = Syntax::Basic,
+            Flag::Perl => options.syntax = Syntax::Perl,
+            Flag::Regexp => self.pattern(value.as_bytes(), None),
+            Flag::File => self.pattern_file(value)?,
+            Flag::IgnoreCase => options.ignore_case = true,
+            Flag::NoIgnoreCase => options.ignore_case = false,
+            Flag::Word => options.word_regexp = true,
+            Flag::Line => options.line_regexp = true,
+            Flag::NullData => options.null_data = true,
+            Flag::Invert => options.invert_match = true,
+            Flag::MaxCount => options.max_count = max_count(value)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Options about what is printed.
+    fn printing(&mut self, flag: Flag, value: &OsStr) -> Result<bool, Wrong> {
+        let options = &mut self.options;
+        match flag {
+            Flag::NoMessages => options.no_messages = true,
+            Flag::ByteOffset => options.byte_offset = true,
+            Flag::LineNumber => options.line_number = true,
+            Flag::LineBuffered => options.line_buffered = true,
+            Flag::WithFilename => options.with_filename = Some(true),
+            Flag::NoFilename => options.with_filename = Some(false),
+            Flag::Label => options.label = value.as_bytes().to_vec(),
+            Flag::OnlyMatching => options.only_matching = true,
+            Flag::Quiet => options.quiet = true,
+            Flag::Without => options.listing = Listing::NonMatching,
+            Flag::With => options.listing = Listing::Matching,
+            Flag::Count => options.count = true,
+            Flag::Tab => options.initial_tab = true,
+            Flag::Null => options.null_names = true,
+            Flag::Before => self.before = Some(context(value)?),
+            Flag::After => self.after = Some(context(value)?),
+            Flag::Context => self.around = Some(context(value)?),
+            Flag::GroupSeparator => options.group_separator = Some(value.as_bytes().to_vec()),
+            Flag::NoGroupSeparator => options.group_separator = None,
+            Flag::Color => self.color = color(value)?,
+            Flag::Statistics => self.statistics = true,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Options about which files.
+    fn files(&mut self, flag: Flag, value: &OsStr) -> Result<(), Wrong> {
+        let (options, search) = (&mut self.options, &mut self.search);
+        match flag {
+            Flag::Text => options.binary_files = BinaryFiles::Text,
+            Flag::NoBinary => options.binary_files = BinaryFiles::WithoutMatch,
+            Flag::BinaryFiles => options.binary_files = binary_files(value)?,
+            Flag::Directories => search.directories = directories(value)?,
+            Flag::Devices => search.devices = devices(value)?,
+            Flag::Recursive => (search.directories, search.follow) = (Directories::Recurse, false),
+            Flag::Dereference => (search.directories, search.follow) = (Directories::Recurse, true),
+            Flag::Include => search.files.include(value.as_bytes()),
+            Flag::Exclude => search.files.exclude(value.as_bytes()),
+            Flag::ExcludeDir => search.folders.exclude(without_slashes(value.as_bytes())),
+            Flag::ExcludeFrom => {
+                let text = read(value).map_err(|error| named(value, &error))?;
+                let names = text.split(|&byte| byte == b'\n').filter(|name| !name.is_empty());
+                names.for_each(|name| search.files.exclude(name));
+            }
+            Flag::Linear => options.linear = true,
+            Flag::CachedOnly => options.cached_only = true,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn pattern(&mut self, text: &[u8], file: Option<Vec<u8>>) {
+        self.patterns_given = true;
+        self.options.patterns.push(Pattern { text: text.to_vec(), file });
+    }
+
+    fn pattern_file(&mut self, name: &OsStr) -> Result<(), Wrong> {
+        let text = read(name).map_err(|error| named(name, &error))?;
+        self.patterns_given = true;
+        // An empty file holds no pattern, not an empty one.
+        if !text.is_empty() {
+            let text = text.strip_suffix(b"\n").unwrap_or(&text);
+            self.pattern(text, Some(name.as_bytes().to_vec()));
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Asked, Wrong> {
+        let options = &mut self.options;
+        if options.cached_only && options.line_number && options.prints_lines() {
+            return Err(Some(
+                b"--cached-only cannot number lines: that takes every byte before them; leave out -n"
+                    .to_vec(),
+            ));
+        }
+        options.context = self.after.or(self.before).or(self.around).is_some();
+        options.after = self.after.or(self.around).unwrap_or(0);
+        options.before = self.before.or(self.around).unwrap_or(0);
+        if self.color {
+            let colors =
+                env::var("GREP_COLORS").map_or_else(|_| Colors::default(), |text| Colors::parse(&text));
+            options.colors = Some(colors);
+        }
+        if options.prints_lines() && options.max_count != Some(1) {
+            self.search.output = output_identity();
+        }
+        Ok(Asked { options: self.options, search: self.search, statistics: self.statistics })
+    }
+}
+
+fn wrong(what: &[u8]) -> Wrong {
+    Some(what.to_vec())
+}
+
+fn named(name: &OsStr, error: &io::Error) -> Wrong {
+    let text = error.to_string();
+    Some([name.as_bytes(), b": ", text.split(" (os error").next().unwrap_or_default().as_bytes()].concat())
+}
+
+fn read(name: &OsStr) -> io::Result<Vec<u8>> {
+    if name == "-" {
+        let mut text = Vec::new();
+        io::stdin().lock().read_to_end(&mut text)?;
+        return Ok(text);
+    }
+    fs::read(name)
+}
+
+/// A number as GNU reads one, cut off at the greatest; `None` if it is none.
+fn number(text: &OsStr) -> Option<i128> {
+    let text = text.to_str()?.trim_start();
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let digits_end = digits.find(|character: char| !character.is_ascii_digit()).unwrap_or(digits.len());
+    let scale: i128 = match &digits[digits_end..] {
+        "" => 1,
+        "k" | "K" => 1 << 10,
+        "M" | "m" => 1 << 20,
+        _ => return None,
+    };
+    if digits_end == 0 {
+        return None;
+    }
+    let value = digits[..digits_end].parse::<i128>().unwrap_or(i128::from(i64::MAX));
+    Some(sign * (value.min(i128::from(i64::MAX)) * scale).min(i128::from(i64::MAX)))
+}
+
+fn context(text: &OsStr) -> Result<u64, Wrong> {
+    match number(text).map(u64::try_from) {
+        Some(Ok(lines)) => Ok(lines),
+        _ => Err(Some([text.as_bytes(), b": invalid context length argument"].concat())),
+    }
+}
+
+/// A negative count is none.
+fn max_count(text: &OsStr) -> Result<Option<u64>, Wrong> {
+    let number = number(text).ok_or_else(|| wrong(b"invalid max count"))?;
+    Ok(u64::try_from(number).ok())
+}
+
+fn color(when: &OsStr) -> Result<bool, Wrong> {
+    match when.as_bytes() {
+        b"always" | b"yes" | b"force" => Ok(true),
+        b"never" | b"no" | b"none" => Ok(false),
+        b"" | b"auto" | b"tty" | b"if-tty" => {
+            let dumb = env::var_os("TERM").is_none_or(|terminal| terminal == "dumb");
+            Ok(io::stdout().is_terminal() && !dumb)
+        }
+        _ => Err(None),
+    }
+}
+
+fn binary_files(kind: &OsStr) -> Result<BinaryFiles, Wrong> {
+    match kind.as_bytes() {
+        b"binary" => Ok(BinaryFiles::Binary),
+        b"text" => Ok(BinaryFiles::Text),
+        b"without-match" => Ok(BinaryFiles::WithoutMatch),
+        _ => Err(wrong(b"unknown binary-files type")),
+    }
+}
+
+fn directories(action: &OsStr) -> Result<Directories, Wrong> {
+    const KNOWN: [(&str, Directories); 3] =
+        [("read", Directories::Read), ("recurse", Directories::Recurse), ("skip", Directories::Skip)];
+    let word = action.to_string_lossy();
+    let mut fitting = KNOWN.iter().filter(|(name, _)| name.starts_with(&*word));
+    match (fitting.next(), fitting.next()) {
+        (Some((_, directories)), None) => Ok(*directories),
+        (first, _) => {
+            let what = if first.is_some() { "ambiguous" } else { "invalid" };
+            let names: String = KNOWN.iter().map(|(name, _)| format!("\n  - '{name}'")).collect();
+            let message =
+                format!("{what} argument '{word}' for '--directories'\nValid arguments are:{names}");
+            Err(Some([message.as_bytes(), USAGE].concat()))
+        }
+    }
+}
+
+const USAGE: &[u8] = b"\nUsage: grep [OPTION]... PATTERNS [FILE]...\nTry 'grep --help' for more information.";
+
+fn devices(action: &OsStr) -> Result<Devices, Wrong> {
+    match action.as_bytes() {
+        b"read" => Ok(Devices::Read),
+        b"skip" => Ok(Devices::Skip),
+        _ => Err(wrong(b"unknown devices method")),
+    }
+}
+
+fn without_slashes(name: &[u8]) -> &[u8] {
+    let end = name.iter().rposition(|&byte| byte != b'/').map_or(name.len().min(1), |last| last + 1);
+    &name[..end]
+}
+
+/// The locale of characters: UTF-8 if the environment names one that the system has.
+fn locale() -> Locale {
+    let name = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .iter()
+        .find_map(|name| env::var_os(name).filter(|value| !value.is_empty()));
+    match name {
+        None => Locale::C,
+        Some(name) if name == "C" || name == "POSIX" => Locale::C,
+        Some(_) => seekless::tools::grep::locale_of_environment(),
+    }
+}
+
+/// Where the output goes, if it is a file that grows by what is found.
+fn output_identity() -> Option<(u64, u64)> {
+    let data = stdout()?.metadata().ok()?;
+    data.is_file().then(|| (data.dev(), data.ino()))
+}
+
+/// Whether nobody sees what is printed.
+pub(super) fn stdout_is_null() -> bool {
+    let null = || fs::metadata("/dev/null").ok().map(|data| data.rdev());
+    let data = stdout().and_then(|file| file.metadata().ok());
+    data.is_some_and(|data| data.rdev() != 0 && Some(data.rdev()) == null())
+}
+
+fn stdout() -> Option<fs::File> {
+    rustix::io::dup(rustix::stdio::stdout()).ok().map(fs::File::from)
+}

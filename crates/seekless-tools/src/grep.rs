@@ -1,0 +1,155 @@
+//! Finds lines, whatever the order in which a file's pieces come; what is printed is GNU grep 3.8's, byte for byte.
+//!
+//! A search goes through four hands: [`walk`] finds the files, the reader of `seekless-sled` delivers their text the cheapest
+//! first, [`matcher`] finds lines in whole chunks, [`session`] puts what was found in order and says it as GNU does.
+
+mod bracket;
+mod classes;
+mod colors;
+mod expression;
+mod filter;
+mod fold;
+mod longest;
+mod matcher;
+mod options;
+mod ordered;
+mod perl;
+mod print;
+mod session;
+mod syntax;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+pub use colors::Colors;
+pub use filter::Filter;
+pub use options::{BinaryFiles, Listing, Locale, Options, Pattern, Syntax};
+pub use walk::{Devices, Directories, Search};
+
+use matcher::{Complaints, Matcher};
+use seekless_sled::{Plan, Reader, Records, Statistics};
+use session::{Order, Session};
+use std::io::{self, Write};
+use std::path::Path;
+use walk::Item;
+
+/// How a search ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// A line was selected.
+    pub matched: bool,
+    /// Something could not be searched, or a pattern is wrong: it was said.
+    pub failed: bool,
+    /// What was read.
+    pub statistics: Statistics,
+}
+
+/// Searches; lines go to `out`, messages to `err`, bytes done and in all to `progress`.
+///
+/// # Errors
+///
+/// Only if `out` or `err` refuses what is written; all else is said on `err` and told by [`Report::failed`].
+pub fn run(
+    options: &Options,
+    search: &Search,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+    progress: &mut dyn FnMut(u64, u64),
+) -> io::Result<Report> {
+    let mut report = Report::default();
+    if (options.max_count == Some(0) || selects_nothing(options)) && options.listing != Listing::NonMatching {
+        return Ok(report);
+    }
+    let Some(matcher) = matcher(options, err)? else {
+        report.failed = true;
+        return Ok(report);
+    };
+    let items = walk::items(search, options);
+    let total = items.iter().map(bytes_of).sum();
+    let recursive = search.directories == Directories::Recurse;
+    let several = search.operands.len() > 1 || (recursive && names_below(search));
+    let mut session = Session::new(options, matcher, options.with_filename.unwrap_or(several));
+    let mut reader = reader(options);
+    for item in items {
+        match &item {
+            Item::File { path, .. } => _ = reader.add_path(path),
+            Item::Standard { file, .. } => _ = reader.add_file(Path::new("-"), file.try_clone()?),
+            Item::Problem(_) => {}
+        }
+        session.add(item);
+    }
+    session.advance();
+    let mut stopped = false;
+    while !stopped {
+        session.write(out, err, false)?;
+        let Some(event) = reader.next() else { break };
+        session.on_event(event);
+        for order in session.orders.drain(..) {
+            match order {
+                Order::Finish(file) => reader.finish_file(file),
+                Order::Pin(file, offset, bytes) => reader.pin(file, offset, bytes),
+                Order::Stop => stopped = true,
+            }
+        }
+        progress(reader.statistics().bytes, total);
+    }
+    session.write(out, err, true)?;
+    report.matched = session.matched;
+    report.failed = session.failed;
+    report.statistics = reader.statistics();
+    Ok(report)
+}
+
+/// The locale that the environment names: UTF-8 if the system has it, else that of bytes.
+#[must_use]
+pub fn locale_of_environment() -> Locale {
+    use seekless_sys::ctype::{Ctype, Encoding};
+    match Ctype::from_environment() {
+        Some(ctype) if ctype.encoding() == Encoding::Utf8 => Locale::Utf8,
+        _ => Locale::C,
+    }
+}
+
+fn matcher(options: &Options, err: &mut dyn Write) -> io::Result<Option<Matcher>> {
+    let mut complaints = Complaints::default();
+    let matcher = Matcher::new(options, &mut complaints);
+    for warning in &complaints.warnings {
+        writeln!(err, "grep: warning: {warning}")?;
+    }
+    for error in &complaints.errors {
+        writeln!(err, "grep: {error}")?;
+    }
+    Ok(matcher)
+}
+
+fn reader(options: &Options) -> Reader {
+    Reader::new(seekless_sled::Options {
+        records: Records::Delimiter(options.terminator()),
+        plan: if options.linear { Plan::Linear } else { Plan::Best },
+        cached_only: options.cached_only,
+        // One that may stop early reads nothing before it has seen all that is cached.
+        overlap: !options.first_match_decides() && options.max_count.is_none(),
+        ..seekless_sled::Options::default()
+    })
+}
+
+fn bytes_of(item: &Item) -> u64 {
+    match item {
+        Item::File { bytes, .. } | Item::Standard { bytes, .. } => *bytes,
+        Item::Problem(_) => 0,
+    }
+}
+
+/// The patterns say that no line can be selected, and GNU then opens no file.
+fn selects_nothing(options: &Options) -> bool {
+    let empty = options.patterns.iter().all(|pattern| pattern.text.iter().all(|&byte| byte == b'\n'));
+    match (options.patterns.is_empty(), options.invert_match) {
+        (true, invert) => !invert,
+        (false, invert) => empty && invert && !options.line_regexp && !options.word_regexp,
+    }
+}
+
+/// With -r, names stand before lines unless all that was named is one file.
+fn names_below(search: &Search) -> bool {
+    search.operands.first().is_none_or(|only| only != "-" && Path::new(only).is_dir())
+}

@@ -1,0 +1,91 @@
+//! What `GREP_COLORS` says: which parts of the output stand in which of the terminal's colours.
+
+/// The colours of the output's parts, each an SGR sequence such as `01;31`; empty for none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Colors {
+    /// `sl`: selected lines.
+    pub selected_line: String,
+    /// `cx`: lines of the context.
+    pub context_line: String,
+    /// `ms`: matches in selected lines.
+    pub selected_match: String,
+    /// `mc`: matches in lines of the context, which only -v shows.
+    pub context_match: String,
+    /// `fn`: file names.
+    pub file_name: String,
+    /// `ln`: line numbers.
+    pub line_number: String,
+    /// `bn`: byte offsets.
+    pub byte_number: String,
+    /// `se`: separators.
+    pub separator: String,
+    /// `rv`: with -v, `sl` and `cx` change places.
+    pub reverse: bool,
+    /// `ne`: the rest of the terminal's line is not cleared.
+    pub no_clear: bool,
+}
+
+impl Default for Colors {
+    fn default() -> Self {
+        Colors {
+            selected_line: String::new(),
+            context_line: String::new(),
+            selected_match: "01;31".into(),
+            context_match: "01;31".into(),
+            file_name: "35".into(),
+            line_number: "32".into(),
+            byte_number: "32".into(),
+            separator: "36".into(),
+            reverse: false,
+            no_clear: false,
+        }
+    }
+}
+
+impl Colors {
+    /// Reads the variable's value over the defaults. What it does not know is left out; what is no colour ends the reading, as
+    /// with GNU.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let mut colors = Colors::default();
+        for part in text.split(':') {
+            let (name, value) =
+                part.split_once('=').map_or((part, None), |(name, value)| (name, Some(value)));
+            if value.is_some_and(|value| !value.bytes().all(|byte| byte == b';' || byte.is_ascii_digit())) {
+                break;
+            }
+            let text = || value.unwrap_or_default().to_string();
+            match (name, value.is_some()) {
+                ("mt", true) => (colors.selected_match, colors.context_match) = (text(), text()),
+                ("ms", true) => colors.selected_match = text(),
+                ("mc", true) => colors.context_match = text(),
+                ("sl", true) => colors.selected_line = text(),
+                ("cx", true) => colors.context_line = text(),
+                ("fn", true) => colors.file_name = text(),
+                ("ln", true) => colors.line_number = text(),
+                ("bn", true) => colors.byte_number = text(),
+                ("se", true) => colors.separator = text(),
+                ("rv", false) => colors.reverse = true,
+                ("ne", false) => colors.no_clear = true,
+                _ => {}
+            }
+        }
+        colors
+    }
+
+    /// Starts a colour; nothing for the empty one.
+    pub(super) fn start(&self, out: &mut Vec<u8>, color: &str) {
+        if !color.is_empty() {
+            out.extend_from_slice(b"\x1b[");
+            out.extend_from_slice(color.as_bytes());
+            out.extend_from_slice(if self.no_clear { b"m" } else { b"m\x1b[K" });
+        }
+    }
+
+    /// Ends a colour.
+    pub(super) fn end(&self, out: &mut Vec<u8>, color: &str) {
+        if !color.is_empty() {
+            out.extend_from_slice(if self.no_clear { b"\x1b[m" } else { b"\x1b[m\x1b[K" });
+        }
+    }
+}

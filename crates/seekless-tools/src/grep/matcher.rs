@@ -1,0 +1,352 @@
+//! Which lines match and where: one search over whole chunks for candidates, and a closer look at a line where that is not enough.
+
+use super::bracket::{Class, Item, Set};
+use super::classes::{Characters, word};
+use super::expression::whole_line;
+use super::longest::{AUTOMATON_BYTES_MAX, Longest};
+use super::perl::{BackReferences, Perl};
+use super::syntax::{Ast, Notes, Rules, first_unit, parse};
+use super::{Locale, Options, Pattern, Syntax};
+use memchr::{memchr, memrchr};
+use regex_automata::{Input, meta};
+use regex_syntax::hir::{ClassUnicode, Hir};
+use std::ops::Range;
+
+/// Finds matching lines; inversion is the caller's.
+#[derive(Debug)]
+pub(super) struct Matcher {
+    /// Finds each line that matches, and lines that only may unless `exact`; `None`: any line may.
+    candidates: Option<meta::Regex>,
+    exact: bool,
+    /// A line matches if one of these does.
+    finders: Vec<Finder>,
+    word: Option<Words>,
+    terminator: u8,
+    /// No match can hold a NUL or see one beside it, so that a NUL that ends a line changes no match.
+    blind_to_nul: bool,
+    /// An engine gave up on a line; the first reason is told once.
+    failure: Option<String>,
+}
+
+#[derive(Debug)]
+enum Finder {
+    Automaton { first: Box<meta::Regex>, expression: Hir, longest: Option<Box<Longest>>, literal: bool },
+    BackReferences(Box<BackReferences>),
+    Perl(Perl),
+}
+
+/// What a word is made of, for `-w`.
+#[derive(Debug)]
+struct Words {
+    locale: Locale,
+    beyond_ascii: ClassUnicode,
+}
+
+/// Why the patterns are refused, in GNU's words, and what else there is to say.
+#[derive(Debug, Default)]
+pub(super) struct Complaints {
+    pub warnings: Vec<String>,
+    pub errors: Vec<String>,
+}
+
+impl Matcher {
+    /// Reads the patterns. Errors go to `complaints`, all of them, and then there is no matcher.
+    pub(super) fn new(options: &Options, complaints: &mut Complaints) -> Option<Self> {
+        let characters = Characters {
+            locale: options.locale,
+            ignore_case: options.ignore_case,
+            terminator: options.terminator(),
+        };
+        let built = match options.syntax {
+            Syntax::Perl => perl(options, characters).map(|finder| (vec![finder], None, false)),
+            _ => {
+                let (plain, back) = read(options, characters, complaints)?;
+                posix(options, characters, plain, &back)
+            }
+        };
+        let (finders, candidates, blind_to_nul) = match built {
+            Ok(built) => built,
+            Err(error) => {
+                complaints.errors.push(error);
+                return None;
+            }
+        };
+        let word = options.word_regexp && !options.line_regexp && options.syntax != Syntax::Perl;
+        let exact = !word && finders.iter().all(|finder| matches!(finder, Finder::Automaton { .. }));
+        let word = word.then(|| Words { locale: options.locale, beyond_ascii: self::word() });
+        let terminator = options.terminator();
+        Some(Matcher { candidates, exact, finders, word, terminator, blind_to_nul, failure: None })
+    }
+
+    /// The first matching line of `text` that starts at `from` or after, its terminator included. `from` starts a line.
+    pub(super) fn next_line(&mut self, text: &[u8], mut from: usize) -> Option<Range<usize>> {
+        while from < text.len() {
+            let near = match &self.candidates {
+                Some(candidates) => {
+                    candidates.search_half(&Input::new(text).range(from..).earliest(true))?.offset()
+                }
+                None => from,
+            };
+            let line = self.line_around(text, from, near)?;
+            if self.exact || self.span(&text[line.start..trimmed(text, &line, self.terminator)], 0).is_some()
+            {
+                return Some(line);
+            }
+            from = line.end;
+        }
+        None
+    }
+
+    /// The line that a match which ends at `near` lies in; none if that is behind the last line.
+    fn line_around(&self, text: &[u8], from: usize, near: usize) -> Option<Range<usize>> {
+        let start = memrchr(self.terminator, &text[from..near]).map_or(from, |before| from + before + 1);
+        if start >= text.len() {
+            return None;
+        }
+        let end = memchr(self.terminator, &text[near..]).map_or(text.len(), |behind| near + behind + 1);
+        Some(start..end)
+    }
+
+    /// The first match in a line (without its terminator) that starts at `from` or after: of those the leftmost, the longest.
+    pub(super) fn span(&mut self, line: &[u8], from: usize) -> Option<Range<usize>> {
+        let mut best: Option<Range<usize>> = None;
+        for finder in &mut self.finders {
+            let found = match &self.word {
+                Some(words) => words.find(finder, line, from),
+                None => finder.find(line, from),
+            };
+            match found {
+                Ok(Some(found)) => {
+                    let better = best.as_ref().is_none_or(|best| {
+                        found.start < best.start || (found.start == best.start && found.end > best.end)
+                    });
+                    best = if better { Some(found) } else { best };
+                }
+                Ok(None) => {}
+                Err(error) => self.failure = self.failure.take().or(Some(error)),
+            }
+        }
+        best
+    }
+
+    /// A NUL that ends a line cannot change which parts of a text match.
+    pub(super) fn is_blind_to_nul(&self) -> bool {
+        self.blind_to_nul
+    }
+
+    /// Why an engine gave up on some line, told once.
+    pub(super) fn take_failure(&mut self) -> Option<String> {
+        self.failure.take()
+    }
+}
+
+/// The end of a line without its terminator.
+fn trimmed(text: &[u8], line: &Range<usize>, terminator: u8) -> usize {
+    line.end - usize::from(text[line.clone()].last() == Some(&terminator))
+}
+
+type Built = (Vec<Finder>, Option<meta::Regex>, bool);
+
+fn posix(options: &Options, characters: Characters, plain: Vec<Ast>, back: &[Ast]) -> Result<Built, String> {
+    let whole = |hir: Hir| if options.line_regexp { whole_line(hir) } else { hir };
+    let mut finders = Vec::new();
+    let superset = plain.iter().chain(back).map(|ast| characters.hir(ast)).collect();
+    let candidates = whole(Hir::alternation(superset));
+    if !plain.is_empty() {
+        let hir = Hir::alternation(plain.iter().map(|ast| characters.hir(ast)).collect());
+        let (literal, expression) = (hir.properties().is_literal() && !options.line_regexp, whole(hir));
+        let first = Box::new(automaton(&expression, characters.terminator)?);
+        finders.push(Finder::Automaton { first, expression, longest: None, literal });
+    }
+    for ast in back {
+        finders.push(Finder::BackReferences(Box::new(BackReferences::new(
+            ast,
+            characters,
+            options.line_regexp,
+        )?)));
+    }
+    let blind = plain.iter().chain(back).all(is_blind) && !options.line_regexp && !options.word_regexp;
+    let candidates = automaton(&candidates, characters.terminator)?;
+    Ok((finders, Some(candidates), blind))
+}
+
+/// Only letters: nothing here sees where a line starts or ends, or takes a NUL for a character.
+fn is_blind(ast: &Ast) -> bool {
+    match ast {
+        Ast::Char(character) => *character != '\0',
+        Ast::Group(_, inner) => is_blind(inner),
+        Ast::Concat(parts) | Ast::Either(parts) => parts.iter().all(is_blind),
+        Ast::Set(Set { negated: false, items }) => items.iter().all(|item| match item {
+            Item::Chars(first, _) => *first != '\0',
+            Item::Class(class) => *class != Class::Cntrl,
+            Item::Word => true,
+            Item::Folded(..) | Item::Bytes(..) => false,
+        }),
+        Ast::Repeat(inner, low, _) => *low > 0 && is_blind(inner),
+        _ => false,
+    }
+}
+
+fn automaton(expression: &Hir, terminator: u8) -> Result<meta::Regex, String> {
+    let config = meta::Config::new()
+        .utf8_empty(false)
+        .line_terminator(terminator)
+        .nfa_size_limit(Some(AUTOMATON_BYTES_MAX))
+        .hybrid_cache_capacity(8 << 20)
+        .which_captures(regex_automata::nfa::thompson::WhichCaptures::Implicit);
+    meta::Builder::new()
+        .configure(config)
+        .build_from_hir(expression)
+        .map_err(|_| "Regular expression too big".to_string())
+}
+
+fn perl(options: &Options, characters: Characters) -> Result<Finder, String> {
+    let mut patterns = options.patterns.iter().flat_map(|pattern| pattern.text.split(|&byte| byte == b'\n'));
+    let (first, more) = (patterns.next().unwrap_or_default(), patterns.next());
+    if more.is_some() || options.patterns.is_empty() {
+        return Err("the -P option only supports a single pattern".into());
+    }
+    let text =
+        std::str::from_utf8(first).map_err(|_| "the -P option takes a pattern in UTF-8 only".to_string())?;
+    Perl::new(text, characters, options.word_regexp, options.line_regexp).map(Finder::Perl)
+}
+
+/// All patterns, those without back-references first.
+fn read(
+    options: &Options,
+    characters: Characters,
+    complaints: &mut Complaints,
+) -> Option<(Vec<Ast>, Vec<Ast>)> {
+    let (mut plain, mut back) = (Vec::new(), Vec::new());
+    for pattern in &options.patterns {
+        for (index, text) in pattern.text.split(|&byte| byte == b'\n').enumerate() {
+            if options.syntax == Syntax::Fixed {
+                plain.push(fixed(text, characters.locale));
+                continue;
+            }
+            let mut notes = Notes::default();
+            let rules = Rules {
+                extended: options.syntax == Syntax::Extended,
+                ignore_case: options.ignore_case,
+                locale: characters.locale,
+            };
+            match parse(text, rules, &mut notes) {
+                Ok(ast) if notes.has_back_references => back.push(ast),
+                Ok(ast) => plain.push(ast),
+                Err(error) => complaints.errors.push(located(pattern, index, &error)),
+            }
+            complaints.warnings.append(&mut notes.warnings);
+        }
+    }
+    complaints.errors.is_empty().then_some((plain, back))
+}
+
+fn located(pattern: &Pattern, index: usize, error: &str) -> String {
+    match &pattern.file {
+        Some(file) => format!("{}:{}: {error}", String::from_utf8_lossy(file), index + 1),
+        None => error.to_string(),
+    }
+}
+
+fn fixed(mut text: &[u8], locale: Locale) -> Ast {
+    let mut parts = Vec::new();
+    while let Some((unit, bytes)) = first_unit(text, locale) {
+        parts.push(match unit {
+            super::syntax::Unit::Char(character) => Ast::Char(character),
+            super::syntax::Unit::Byte(byte) => Ast::Byte(byte),
+        });
+        text = &text[bytes..];
+    }
+    Ast::Concat(parts)
+}
+
+impl Finder {
+    fn find(&mut self, line: &[u8], from: usize) -> Result<Option<Range<usize>>, String> {
+        let Some(start) = self.start(line, from)? else { return Ok(None) };
+        Ok(self.end(line, start.clone(), line.len())?.map(|end| start.start..end))
+    }
+
+    /// The first match from `from` on: its start is right, its end may have to be found.
+    fn start(&mut self, line: &[u8], from: usize) -> Result<Option<Range<usize>>, String> {
+        match self {
+            Finder::Automaton { first, .. } => {
+                Ok(first.search(&Input::new(line).range(from..)).map(|found| found.start()..found.end()))
+            }
+            Finder::BackReferences(engine) => engine.start(line, from),
+            Finder::Perl(engine) => engine.find(line, from),
+        }
+    }
+
+    /// The end of the longest match that begins at `found.start` and ends at most at `limit`.
+    fn end(&mut self, line: &[u8], found: Range<usize>, limit: usize) -> Result<Option<usize>, String> {
+        match self {
+            Finder::Automaton { literal: true, .. } | Finder::Perl(_) => {
+                Ok(Some(found.end).filter(|&end| end <= limit))
+            }
+            Finder::Automaton { first, expression, longest, .. } => {
+                if longest.is_none() {
+                    let terminator = first.get_config().get_line_terminator();
+                    let built = Longest::new(expression, terminator).map_err(|error| error.to_string())?;
+                    *longest = Some(Box::new(built));
+                }
+                Ok(longest.as_mut().and_then(|longest| longest.end(line, found.start, limit)))
+            }
+            Finder::BackReferences(engine) => engine.end(line, &found, limit),
+        }
+    }
+}
+
+impl Words {
+    /// As GNU does: of the matches at the leftmost place shorter and shorter ones, then further on.
+    fn find(
+        &self,
+        finder: &mut Finder,
+        line: &[u8],
+        mut from: usize,
+    ) -> Result<Option<Range<usize>>, String> {
+        while let Some(found) = finder.start(line, from)? {
+            let start = found.start;
+            let mut limit = line.len();
+            while let Some(end) = finder.end(line, found.clone(), limit)? {
+                if !self.after(line, end) && !self.before(line, start) {
+                    return Ok(Some(start..end));
+                }
+                // A match that has become empty is no shorter match.
+                if end <= start + 1 {
+                    break;
+                }
+                limit = end - 1;
+            }
+            match first_unit(&line[start..], self.locale) {
+                Some((_, bytes)) => from = start + bytes,
+                None => break,
+            }
+        }
+        Ok(None)
+    }
+
+    fn before(&self, line: &[u8], at: usize) -> bool {
+        let mut start = at.saturating_sub(1);
+        if self.locale == Locale::Utf8 {
+            while start > 0 && at - start < 4 && line[start] & 0xc0 == 0x80 {
+                start -= 1;
+            }
+        }
+        first_unit(&line[start..at], self.locale)
+            .is_some_and(|(unit, bytes)| start + bytes == at && self.is_word(unit))
+    }
+
+    fn after(&self, line: &[u8], at: usize) -> bool {
+        first_unit(&line[at..], self.locale).is_some_and(|(unit, _)| self.is_word(unit))
+    }
+
+    fn is_word(&self, unit: super::syntax::Unit) -> bool {
+        let super::syntax::Unit::Char(character) = unit else { return false };
+        if character.is_ascii() {
+            return character.is_ascii_alphanumeric() || character == '_';
+        }
+        let ranges = self.beyond_ascii.ranges();
+        let place = ranges.partition_point(|range| range.end() < character);
+        ranges.get(place).is_some_and(|range| range.start() <= character)
+    }
+}

@@ -1,0 +1,393 @@
+//! One file whose answer depends on what stands before: its lines in order, with numbers and context, as its text arrives piece by
+//! piece from the front. What came out of order is not kept but read again (`Session`), so a file needs only its open context.
+
+use super::matcher::Matcher;
+use super::print::{CONTEXT, Line, Printer, SELECTED};
+use super::{BinaryFiles, Options};
+use memchr::{memchr, memchr_iter, memrchr};
+
+/// GNU grep looks for NULs a buffer at a time before it searches it, so the lines before one in the same buffer are not shown.
+const BUFFER_BYTES: u64 = 96 << 10;
+
+/// How far a file has got.
+#[derive(Debug)]
+pub(super) struct Ordered {
+    /// What is to be printed and was not taken yet.
+    pub out: Vec<u8>,
+    /// The first group that was printed needs a separator if any file before printed something.
+    pub group_at: Option<usize>,
+    /// Bytes up to here have been looked at.
+    pub position: u64,
+    /// Selected lines.
+    pub selected: u64,
+    /// No more of the file is needed.
+    pub done: bool,
+    /// Where the last selected line ends.
+    pub selected_to: u64,
+    /// A line that could not be shown.
+    pub encoding_error: bool,
+    /// A selected line lies where the file is no longer text.
+    pub binary_match: bool,
+    lines: u64,
+    lines_to: u64,
+    printed_to: Option<u64>,
+    pending: u64,
+    left: u64,
+    /// The buffer that the file's first NUL lies in.
+    nul_in: Option<u64>,
+    mark: Mark,
+    chunks: u64,
+    stream: bool,
+    /// The last lines before `position`, as many as a context may want; `None` if they were not seen.
+    before: Option<Vec<u8>>,
+}
+
+/// What to go back to if the buffer turns out to hold a NUL.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    buffer: u64,
+    out: usize,
+    selected: u64,
+    group_at: Option<usize>,
+    encoding_error: bool,
+}
+
+/// A piece of text that begins where the file has got to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece<'a> {
+    /// Whole lines; NULs have become line ends where they do.
+    pub text: &'a [u8],
+    /// Where the first NUL was.
+    pub nul: Option<usize>,
+}
+
+/// What lines are selected by and printed with.
+pub(super) struct Tools<'a> {
+    pub matcher: &'a mut Matcher,
+    pub printer: Printer<'a>,
+    pub name: &'a [u8],
+    /// How wide numbers are printed at least.
+    pub width: usize,
+}
+
+impl Ordered {
+    pub(super) fn new(options: &Options, stream: bool) -> Self {
+        Ordered {
+            out: Vec::new(),
+            group_at: None,
+            position: 0,
+            selected: 0,
+            selected_to: 0,
+            done: false,
+            encoding_error: false,
+            binary_match: false,
+            lines: 0,
+            lines_to: 0,
+            printed_to: None,
+            pending: 0,
+            left: options.max_count.unwrap_or(u64::MAX),
+            nul_in: None,
+            mark: Mark::default(),
+            chunks: 0,
+            stream,
+            before: Some(Vec::new()),
+        }
+    }
+
+    /// How much of `out` can no longer change.
+    pub(super) fn settled(&self) -> usize {
+        if self.done || self.stream { self.out.len() } else { self.mark.out }
+    }
+
+    /// Takes away what is settled.
+    pub(super) fn take_settled(&mut self, bytes: usize) {
+        self.out.drain(..bytes);
+        self.mark.out -= bytes.min(self.mark.out);
+        let behind = |at: &usize| *at >= bytes;
+        self.group_at = self.group_at.filter(behind).map(|at| at - bytes);
+        self.mark.group_at = self.mark.group_at.filter(behind).map(|at| at - bytes);
+    }
+
+    /// A piece without a selected line can be passed over.
+    pub(super) fn may_skip(&self) -> bool {
+        self.pending == 0
+    }
+
+    /// Passes over a piece that holds no selected line and no NUL.
+    pub(super) fn skip(&mut self, bytes: u64, lines: u64) {
+        self.position += bytes;
+        self.lines += lines;
+        self.lines_to = self.position;
+        self.chunks += 1;
+        self.before = None;
+        self.settle_ending();
+    }
+
+    /// The text in front of a piece that a context may want: how many lines, or none if they are known.
+    pub(super) fn wants_before(&self, options: &Options) -> bool {
+        options.before > 0 && self.before.is_none()
+    }
+
+    /// The lines in front of `position`.
+    pub(super) fn set_before(&mut self, text: Vec<u8>) {
+        self.before = Some(text);
+    }
+
+    /// A gap: what lies in between is not known, so neither are line numbers.
+    pub(super) fn jump(&mut self, position: u64) {
+        self.position = position;
+        self.lines_to = position;
+        self.before = Some(Vec::new());
+        self.pending = 0;
+    }
+
+    /// Looks at the next piece.
+    pub(super) fn piece(&mut self, piece: Piece<'_>, tools: &mut Tools<'_>) {
+        let options = tools.printer.options;
+        self.chunks += 1;
+        if let (Some(nul), None) = (piece.nul, self.nul_in) {
+            self.found_nul(nul as u64, options);
+        }
+        if !self.done {
+            self.lines_of(piece.text, tools);
+        }
+        if !self.done && self.pending > 0 {
+            self.print_pending(piece.text, piece.text.len(), tools);
+        }
+        self.keep_before(piece.text, options);
+        if options.line_number {
+            self.count_lines(piece.text, piece.text.len(), options.terminator());
+        }
+        self.position += piece.text.len() as u64;
+        if self.nul_in.is_some() && options.binary_files == BinaryFiles::WithoutMatch {
+            self.without_match();
+        }
+        self.settle_ending();
+    }
+
+    /// With all that was asked for printed, the file is done once no NUL can take it back.
+    fn settle_ending(&mut self) {
+        if self.left == 0 && self.pending == 0 {
+            self.done |= self.stream || self.position >= (self.mark.buffer + 1) * BUFFER_BYTES;
+        }
+    }
+
+    fn found_nul(&mut self, nul: u64, options: &Options) {
+        let buffer = self.buffer_of(self.position + nul + 1);
+        self.nul_in = Some(buffer);
+        if buffer > self.mark.buffer {
+            return;
+        }
+        let hit = self.selected > self.mark.selected;
+        self.out.truncate(self.mark.out);
+        self.group_at = self.mark.group_at;
+        self.encoding_error = self.mark.encoding_error;
+        self.pending = 0;
+        if options.binary_files == BinaryFiles::WithoutMatch {
+            self.without_match();
+        } else if hit && !options.count {
+            self.selected = self.mark.selected + 1;
+            (self.binary_match, self.done) = (true, true);
+        }
+    }
+
+    fn without_match(&mut self) {
+        (self.selected, self.done) = (0, true);
+        self.binary_match = false;
+    }
+
+    /// Which of GNU's buffers a line that ends at `end` is searched with.
+    fn buffer_of(&self, end: u64) -> u64 {
+        if self.stream { self.chunks } else { end.saturating_sub(1) / BUFFER_BYTES }
+    }
+
+    fn lines_of(&mut self, text: &[u8], tools: &mut Tools<'_>) {
+        let invert = tools.printer.options.invert_match;
+        let mut at = 0;
+        while at < text.len() && self.left > 0 && !self.done {
+            let found = tools.matcher.next_line(text, at);
+            match (found, invert) {
+                (Some(line), false) => {
+                    self.select(text, line.start, line.end, tools);
+                    at = line.end;
+                }
+                (None, false) => break,
+                (found, true) => {
+                    let (stop, next) = found.map_or((text.len(), text.len()), |line| (line.start, line.end));
+                    self.select_all(text, at, stop, tools);
+                    at = next;
+                }
+            }
+        }
+    }
+
+    fn select_all(&mut self, text: &[u8], mut at: usize, stop: usize, tools: &mut Tools<'_>) {
+        let terminator = tools.printer.options.terminator();
+        while at < stop && self.left > 0 && !self.done {
+            let end = memchr(terminator, &text[at..stop]).map_or(stop, |end| at + end + 1);
+            self.select(text, at, end, tools);
+            at = end;
+        }
+    }
+
+    fn select(&mut self, text: &[u8], start: usize, end: usize, tools: &mut Tools<'_>) {
+        let options = tools.printer.options;
+        let binary = self.nul_in.is_some_and(|nul| self.buffer_of(self.position + end as u64) >= nul);
+        if binary && !options.count {
+            self.selected += 1;
+            (self.binary_match, self.done) = (true, true);
+            return;
+        }
+        if options.prints_lines() {
+            self.print_pending(text, start, tools);
+            self.print_before(text, start, tools);
+            _ = self.print(text, start, end, SELECTED, tools);
+            self.pending = options.after;
+        } else {
+            self.settle(end as u64);
+        }
+        self.selected += 1;
+        self.selected_to = self.position + end as u64;
+        self.left -= 1;
+        if options.first_match_decides() {
+            self.left = 0;
+        }
+    }
+
+    /// Everything before a line in a later buffer is settled.
+    fn settle(&mut self, end: u64) {
+        let buffer = self.buffer_of(self.position + end);
+        if buffer > self.mark.buffer {
+            let (out, selected) = (self.out.len(), self.selected);
+            self.mark =
+                Mark { buffer, out, selected, group_at: self.group_at, encoding_error: self.encoding_error };
+        }
+    }
+
+    fn print(&mut self, text: &[u8], start: usize, end: usize, mark: u8, tools: &mut Tools<'_>) -> bool {
+        self.settle(end as u64);
+        let terminator = tools.printer.options.terminator();
+        let number = match tools.printer.options.line_number {
+            true => {
+                self.count_lines(text, start, terminator);
+                self.lines + 1
+            }
+            false => 0,
+        };
+        let content = &text[start..end - usize::from(text[start..end].ends_with(&[terminator]))];
+        let line =
+            Line { text: content, offset: self.position + start as u64, number, width: tools.width, mark };
+        let shown = tools.printer.line(&mut self.out, tools.name, line, tools.matcher).is_ok();
+        if shown {
+            self.printed_to = Some(self.position + end as u64);
+        }
+        self.encoding_error |= !shown;
+        shown
+    }
+
+    fn count_lines(&mut self, text: &[u8], to: usize, terminator: u8) {
+        let from = (self.lines_to.saturating_sub(self.position) as usize).min(to);
+        self.lines += memchr_iter(terminator, &text[from..to]).count() as u64;
+        self.lines_to = self.lines_to.max(self.position + to as u64);
+    }
+
+    /// The lines of the context after what was printed last, up to `to`.
+    fn print_pending(&mut self, text: &[u8], to: usize, tools: &mut Tools<'_>) {
+        let terminator = tools.printer.options.terminator();
+        if self.pending == 0 {
+            return;
+        }
+        let printed = *self.printed_to.get_or_insert(0);
+        let mut at = printed.saturating_sub(self.position) as usize;
+        while self.pending > 0 && at < to {
+            let end = memchr(terminator, &text[at..to]).map_or(to, |end| at + end + 1);
+            // GNU does not get past a line that it cannot show.
+            self.pending = if self.print(text, at, end, CONTEXT, tools) { self.pending - 1 } else { 0 };
+            at = end;
+        }
+    }
+
+    fn print_before(&mut self, text: &[u8], start: usize, tools: &mut Tools<'_>) {
+        let options = tools.printer.options;
+        let terminator = options.terminator();
+        let printed = self.printed_to.unwrap_or(0);
+        let floor = (printed.saturating_sub(self.position) as usize).min(start);
+        let (first, found) = lines_back(text, floor, start, options.before, terminator);
+        let mut lead = 0;
+        let mut carried = Vec::new();
+        if found < options.before && first == 0 && printed < self.position {
+            carried = self.before.take().unwrap_or_default();
+            let known = (self.position - printed).min(carried.len() as u64) as usize;
+            let floor = carried.len() - known;
+            lead = carried.len()
+                - lines_back(&carried, floor, carried.len(), options.before - found, terminator).0;
+        }
+        let group_start = self.position + first as u64 - lead as u64;
+        if options.context && self.printed_to != Some(group_start) {
+            self.start_group(tools);
+        }
+        if lead > 0 {
+            self.print_carried(&carried[carried.len() - lead..], tools);
+        }
+        if !carried.is_empty() {
+            self.before = Some(carried);
+        }
+        let mut at = first;
+        while at < start {
+            let end = memchr(terminator, &text[at..start]).map_or(start, |end| at + end + 1);
+            _ = self.print(text, at, end, CONTEXT, tools);
+            at = end;
+        }
+    }
+
+    /// Lines that stand before the piece.
+    fn print_carried(&mut self, carried: &[u8], tools: &mut Tools<'_>) {
+        let terminator = tools.printer.options.terminator();
+        let (position, lines, lines_to) = (self.position, self.lines, self.lines_to);
+        self.position -= carried.len() as u64;
+        self.lines = lines.saturating_sub(memchr_iter(terminator, carried).count() as u64);
+        self.lines_to = self.position;
+        let mut at = 0;
+        while at < carried.len() {
+            let end = memchr(terminator, &carried[at..]).map_or(carried.len(), |end| at + end + 1);
+            _ = self.print(carried, at, end, CONTEXT, tools);
+            at = end;
+        }
+        (self.position, self.lines, self.lines_to) = (position, lines, lines_to);
+    }
+
+    fn start_group(&mut self, tools: &mut Tools<'_>) {
+        if self.selected == 0 {
+            self.group_at = Some(self.out.len());
+            return;
+        }
+        if let Some(separator) = &tools.printer.options.group_separator {
+            tools.printer.separator(&mut self.out, separator);
+            self.out.push(b'\n');
+        }
+    }
+
+    fn keep_before(&mut self, text: &[u8], options: &Options) {
+        if options.before == 0 {
+            return;
+        }
+        let (first, found) = lines_back(text, 0, text.len(), options.before, options.terminator());
+        if found == options.before {
+            self.before = Some(text[first..].to_vec());
+        } else if let Some(before) = &mut self.before {
+            before.extend_from_slice(text);
+            let keep = lines_back(before, 0, before.len(), options.before, options.terminator()).0;
+            before.drain(..keep);
+        }
+    }
+}
+
+/// Goes back from `end`, the start of a line, by at most `count` lines, not before `floor`; says where to and how many they were.
+pub(super) fn lines_back(text: &[u8], floor: usize, end: usize, count: u64, terminator: u8) -> (usize, u64) {
+    let (mut at, mut found) = (end, 0);
+    while found < count && at > floor {
+        at = memrchr(terminator, &text[floor..at - 1]).map_or(floor, |before| floor + before + 1);
+        found += 1;
+    }
+    (at, found)
+}

@@ -1,0 +1,563 @@
+//! All files of a search: events come in any order, answers leave in the order of the command line. What comes before its turn is
+//! searched at once and remembered in a few words a piece ([`Summary`]); if it holds something to print it is read again in
+//! its turn, from the page cache as a rule. So memory holds at most [`WAITING_BYTES_MAX`] of output beside 48 bytes a piece.
+
+use super::matcher::Matcher;
+use super::ordered::{Ordered, Piece, Tools, lines_back};
+use super::print::{Printer, SELECTED};
+use super::walk::{Item, problem, words};
+use super::{BinaryFiles, Listing, Options};
+use memchr::{memchr, memchr_iter};
+use seekless_sled::Event;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+/// How much output of files whose turn has not come is kept; beyond, they are read again.
+const WAITING_BYTES_MAX: usize = 16 << 20;
+
+/// How much output is gathered before it is written.
+const WRITE_BYTES: usize = 64 << 10;
+
+/// How far back is read at once in search of the lines before.
+const STEP_BACK_BYTES: u64 = 16 << 10;
+
+/// What the reader shall do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Leave out the rest of a file.
+    Finish(usize),
+    /// Keep a range of a file in memory.
+    Pin(usize, u64, u64),
+    /// Nothing more is needed.
+    Stop,
+}
+
+/// The search, as events come.
+pub(super) struct Session<'a> {
+    options: &'a Options,
+    matcher: Matcher,
+    printer: Printer<'a>,
+    turns: Vec<Turn>,
+    /// The turn of each of the reader's files.
+    files: Vec<usize>,
+    current: usize,
+    /// A line was selected in a file before: the next group is parted from it.
+    grouped: bool,
+    waiting_bytes: usize,
+    out: Vec<u8>,
+    err: Vec<u8>,
+    pub orders: Vec<Order>,
+    pub matched: bool,
+    pub failed: bool,
+}
+
+/// What is said or searched in its turn.
+enum Turn {
+    Problem(Vec<u8>),
+    File(Box<Searched>),
+}
+
+struct Searched {
+    file: usize,
+    name: Vec<u8>,
+    source: Source,
+    state: Option<Box<State>>,
+    ended: bool,
+    skipped: u64,
+    problem: Option<Vec<u8>>,
+}
+
+enum Source {
+    Path(PathBuf, Option<File>),
+    /// Standard input, and where it stood.
+    Standard {
+        file: File,
+        start: u64,
+        regular: bool,
+    },
+}
+
+struct State {
+    ordered: Ordered,
+    /// Pieces that came before their turn, by offset.
+    waiting: BTreeMap<u64, Summary>,
+    /// Selected lines, where order does not matter.
+    selected: u64,
+    /// Something of the file was printed: it cannot be taken back.
+    printed: bool,
+}
+
+/// A piece of which only this is kept.
+#[derive(Clone, Copy, Debug)]
+struct Summary {
+    bytes: u64,
+    lines: u64,
+    plain: bool,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(options: &'a Options, matcher: Matcher, with_filename: bool) -> Self {
+        Session {
+            options,
+            matcher,
+            printer: Printer { options, with_filename },
+            turns: Vec::new(),
+            files: Vec::new(),
+            current: 0,
+            grouped: false,
+            waiting_bytes: 0,
+            out: Vec::new(),
+            err: Vec::new(),
+            orders: Vec::new(),
+            matched: false,
+            failed: false,
+        }
+    }
+
+    /// Adds the next turn. The reader's files are numbered in the same order.
+    pub(super) fn add(&mut self, item: Item) {
+        let file = self.files.len();
+        let (name, source) = match item {
+            Item::Problem(message) => return self.turns.push(Turn::Problem(message)),
+            Item::File { path, name, .. } => (name, Source::Path(path, None)),
+            Item::Standard { file, start, regular, .. } => {
+                (self.options.label.clone(), Source::Standard { file, start, regular })
+            }
+        };
+        self.files.push(self.turns.len());
+        let searched = Searched { file, name, source, state: None, ended: false, skipped: 0, problem: None };
+        self.turns.push(Turn::File(Box::new(searched)));
+    }
+
+    /// Takes what happened.
+    pub(super) fn on_event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Chunk(chunk) => self.chunk(chunk.file, chunk.offset, chunk.bytes),
+            Event::End { file, skipped, .. } => {
+                self.with(file, |_, searched| {
+                    searched.ended = true;
+                    searched.skipped = skipped;
+                });
+            }
+            Event::Restart { file } => self.with(file, |session, searched| {
+                if searched.state.as_ref().is_some_and(|state| state.printed) {
+                    session.fail(searched, "changed while it was searched, after lines of it were printed");
+                    session.orders.push(Order::Finish(file));
+                }
+                searched.state = None;
+            }),
+            Event::Failed { file, error } => self.with(file, |session, searched| {
+                let words = error.io_error().map_or_else(|| error.to_string(), words);
+                session.fail(searched, &words);
+            }),
+        }
+        self.advance();
+    }
+
+    /// Writes what is ready.
+    pub(super) fn write(&mut self, out: &mut dyn Write, err: &mut dyn Write, all: bool) -> io::Result<()> {
+        if !self.err.is_empty() {
+            err.write_all(&self.err)?;
+            self.err.clear();
+        }
+        if self.out.len() >= WRITE_BYTES || ((all || self.options.line_buffered) && !self.out.is_empty()) {
+            out.write_all(&self.out)?;
+            self.out.clear();
+            if self.options.line_buffered || all {
+                out.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on with the turns that have come; at the start those that nothing need be read for.
+    pub(super) fn advance(&mut self) {
+        while self.current < self.turns.len() {
+            let turn = &mut self.turns[self.current];
+            match std::mem::replace(turn, Turn::Problem(Vec::new())) {
+                Turn::Problem(message) => self.say(&message),
+                Turn::File(mut searched) => {
+                    self.drain(&mut searched, true);
+                    self.flush(&mut searched);
+                    if !searched.ended {
+                        self.turns[self.current] = Turn::File(searched);
+                        return;
+                    }
+                    self.conclude(&mut searched);
+                }
+            }
+            self.current += 1;
+        }
+    }
+
+    fn with(&mut self, file: usize, act: impl FnOnce(&mut Self, &mut Searched)) {
+        let turn = self.files[file];
+        if let Turn::File(mut searched) = std::mem::replace(&mut self.turns[turn], Turn::Problem(Vec::new()))
+        {
+            act(self, &mut searched);
+            self.turns[turn] = Turn::File(searched);
+        }
+    }
+
+    /// A problem of this program or the system, in its turn.
+    fn say(&mut self, message: &[u8]) {
+        if message.is_empty() {
+            return;
+        }
+        self.failed = true;
+        if !self.options.no_messages {
+            self.err.extend_from_slice(b"grep: ");
+            self.err.extend_from_slice(message);
+            self.err.push(b'\n');
+        }
+    }
+
+    fn fail(&mut self, searched: &mut Searched, what: &str) {
+        searched.problem = Some(problem(&searched.name, what));
+        searched.ended = true;
+    }
+
+    fn chunk(&mut self, file: usize, offset: u64, bytes: &[u8]) {
+        self.with(file, |session, searched| {
+            if searched.ended {
+                return;
+            }
+            match session.options.needs_order() {
+                true => session.ordered_chunk(searched, offset, bytes),
+                false => session.counted_chunk(searched, offset, bytes),
+            }
+            if let Some(error) = session.matcher.take_failure() {
+                let message = problem(&searched.name, &error);
+                session.say(&message);
+            }
+        });
+    }
+
+    /// Where order does not matter: counts, or finds the one line that decides.
+    fn counted_chunk(&mut self, searched: &mut Searched, offset: u64, bytes: &[u8]) {
+        let file = searched.file;
+        let most = match self.options.first_match_decides() {
+            true => self.options.max_count.unwrap_or(1).min(1),
+            false => self.options.max_count.unwrap_or(u64::MAX),
+        };
+        let state = searched.state(self.options);
+        let (found, last) = count(&mut self.matcher, self.options, bytes, most - state.selected.min(most));
+        state.selected += found;
+        if found > 0 && self.options.first_match_decides() {
+            self.orders.push(Order::Pin(file, offset, bytes.len() as u64));
+        }
+        if state.selected >= most {
+            state.ordered.selected_to = offset + last as u64;
+            searched.ended = true;
+            self.orders.push(Order::Finish(file));
+        }
+        if found > 0 && self.options.quiet {
+            self.matched = true;
+            self.orders.push(Order::Stop);
+        }
+    }
+
+    fn ordered_chunk(&mut self, searched: &mut Searched, offset: u64, bytes: &[u8]) {
+        let is_current = self.files[searched.file] == self.current;
+        let may_print = is_current || self.waiting_bytes < WAITING_BYTES_MAX;
+        let state = searched.state(self.options);
+        if state.ordered.position != offset || !may_print {
+            let summary = summary(&mut self.matcher, self.options, bytes);
+            state.waiting.insert(offset, summary);
+            return;
+        }
+        self.piece(searched, bytes);
+        self.drain(searched, is_current);
+    }
+
+    /// Looks at the piece that begins where a file has got to.
+    fn piece(&mut self, searched: &mut Searched, bytes: &[u8]) {
+        let options = self.options;
+        let (text, nul) = zapped(options, bytes);
+        let position = searched.state(options).ordered.position;
+        if searched.state(options).ordered.wants_before(options) {
+            let before = searched.source.lines_before(position, options);
+            searched.state(options).ordered.set_before(before);
+        }
+        let Searched { name, state, source, .. } = searched;
+        let Some(state) = state else { return };
+        let before = state.ordered.out.len();
+        let width = if options.initial_tab { source.width() } else { 0 };
+        let mut tools = Tools { matcher: &mut self.matcher, printer: self.printer, name, width };
+        state.ordered.piece(Piece { text: &text, nul }, &mut tools);
+        let after = state.ordered.out.len();
+        self.waiting_bytes = (self.waiting_bytes + after).saturating_sub(before);
+        if state.ordered.done && !searched.ended {
+            searched.ended = true;
+            self.orders.push(Order::Finish(searched.file));
+        }
+        if options.quiet && searched.state(options).ordered.selected > 0 && searched.ended {
+            self.orders.push(Order::Stop);
+        }
+    }
+
+    /// Goes on over pieces that came before their turn.
+    fn drain(&mut self, searched: &mut Searched, is_current: bool) {
+        while let Some(state) = &mut searched.state {
+            if state.ordered.done {
+                break;
+            }
+            let Some((&offset, &summary)) = state.waiting.first_key_value() else { break };
+            if offset != state.ordered.position {
+                if !(searched.ended && is_current) {
+                    break;
+                }
+                state.ordered.jump(offset);
+            }
+            if summary.plain && state.ordered.may_skip() {
+                state.ordered.skip(summary.bytes, summary.lines);
+            } else if !is_current {
+                break;
+            } else {
+                match searched.source.read(offset, summary.bytes) {
+                    Ok(bytes) => self.piece(searched, &bytes),
+                    Err(error) => {
+                        self.fail(searched, &words(&error));
+                        self.orders.push(Order::Finish(searched.file));
+                        break;
+                    }
+                }
+            }
+            if let Some(state) = &mut searched.state {
+                state.waiting.remove(&offset);
+            }
+        }
+    }
+
+    /// Hands on what the current file has printed for good.
+    fn flush(&mut self, searched: &mut Searched) {
+        let Some(state) = &mut searched.state else { return };
+        let ordered = &mut state.ordered;
+        let bytes = if searched.ended { ordered.out.len() } else { ordered.settled() };
+        // A group of which nothing could be shown is parted from the one before all the same.
+        let reached = |at: &usize| *at < bytes || (searched.ended && *at == bytes);
+        let group = ordered.group_at.filter(|at| reached(at) && self.grouped);
+        if bytes == 0 && group.is_none() {
+            return;
+        }
+        let head = group.unwrap_or(0);
+        self.out.extend_from_slice(&ordered.out[..head]);
+        if let (Some(_), Some(separator)) = (group, &self.options.group_separator) {
+            self.printer.separator(&mut self.out, separator);
+            self.out.push(b'\n');
+        }
+        self.out.extend_from_slice(&ordered.out[head..bytes]);
+        ordered.take_settled(bytes);
+        state.printed = true;
+        self.waiting_bytes = self.waiting_bytes.saturating_sub(bytes);
+    }
+
+    /// What is said of a file at its end.
+    fn conclude(&mut self, searched: &mut Searched) {
+        let needs_order = self.options.needs_order();
+        let state = searched.state.take();
+        let selected = match (&state, needs_order) {
+            (None, _) => 0,
+            (Some(state), true) => state.ordered.selected,
+            (Some(state), false) => state.selected,
+        };
+        if let Some(message) = searched.problem.take() {
+            self.say(&message);
+            if state.is_none() || self.options.count || self.options.listing != Listing::None {
+                return;
+            }
+        }
+        self.matched |= selected > 0;
+        self.grouped |= selected > 0;
+        self.report(&searched.name, selected);
+        if let Some(state) = &state {
+            let binary = state.ordered.binary_match
+                || (state.ordered.encoding_error && self.options.binary_files == BinaryFiles::Binary);
+            if binary && self.options.prints_lines() {
+                self.err
+                    .extend_from_slice(&[b"grep: ", &searched.name[..], b": binary file matches\n"].concat());
+            }
+            searched.source.leave(selected, state.ordered.selected_to, self.options);
+        }
+        if searched.skipped > 0 {
+            let message = format!("{} bytes are not cached and were skipped", searched.skipped);
+            self.say(&problem(&searched.name, &message));
+        }
+    }
+
+    fn report(&mut self, name: &[u8], selected: u64) {
+        let options = self.options;
+        let listed = match options.listing {
+            Listing::None => false,
+            Listing::Matching => selected > 0,
+            Listing::NonMatching => selected == 0,
+        };
+        if options.quiet || options.discard {
+            return;
+        }
+        if listed {
+            self.printer.name(&mut self.out, name);
+            self.out.push(if options.null_names { 0 } else { b'\n' });
+        } else if options.count && options.listing == Listing::None {
+            if self.printer.with_filename {
+                self.printer.name(&mut self.out, name);
+                self.printer.after_name(&mut self.out, SELECTED);
+            }
+            self.out.extend_from_slice(format!("{selected}\n").as_bytes());
+        }
+    }
+}
+
+impl Searched {
+    fn state(&mut self, options: &Options) -> &mut State {
+        let stream = matches!(self.source, Source::Standard { regular: false, .. });
+        self.state.get_or_insert_with(|| {
+            let ordered = Ordered::new(options, stream);
+            Box::new(State { ordered, waiting: BTreeMap::new(), selected: 0, printed: false })
+        })
+    }
+}
+
+impl Source {
+    fn open(&mut self) -> io::Result<(&File, u64)> {
+        match self {
+            Source::Standard { file, start, .. } => Ok((file, *start)),
+            Source::Path(path, open) => {
+                if open.is_none() {
+                    *open = Some(File::open(path)?);
+                }
+                open.as_ref().map(|file| (file, 0)).ok_or_else(|| io::ErrorKind::NotFound.into())
+            }
+        }
+    }
+
+    /// How wide numbers are with -T: as the file's size, or as any size where there is none.
+    fn width(&self) -> usize {
+        let bytes = match self {
+            Source::Standard { regular: false, .. } => None,
+            Source::Standard { file, .. } => file.metadata().ok(),
+            Source::Path(path, _) => std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file),
+        };
+        bytes.map_or(i64::MAX as u64, |data| data.len()).to_string().len()
+    }
+
+    /// A piece that was searched before.
+    fn read(&mut self, offset: u64, bytes: u64) -> io::Result<Vec<u8>> {
+        let (file, start) = self.open()?;
+        let mut buffer = vec![0; usize::try_from(bytes).map_err(|_| io::ErrorKind::OutOfMemory)?];
+        file.read_exact_at(&mut buffer, start + offset)?;
+        Ok(buffer)
+    }
+
+    /// The lines before a place, as many as the context may want; fewer if they cannot be had.
+    fn lines_before(&mut self, position: u64, options: &Options) -> Vec<u8> {
+        let mut bytes = STEP_BACK_BYTES.min(position);
+        loop {
+            let Ok(text) = self.read(position - bytes, bytes) else { return Vec::new() };
+            let (first, found) = lines_back(&text, 0, text.len(), options.before, options.terminator());
+            // The first of them may be cut off by the edge.
+            if bytes == position || (found == options.before && first > 0) {
+                return text[first..].to_vec();
+            }
+            bytes = (bytes * 4).min(position);
+        }
+    }
+
+    /// Leaves standard input where GNU does: behind the last selected line if no more were wanted, at its end otherwise.
+    fn leave(&self, selected: u64, selected_to: u64, options: &Options) {
+        let Source::Standard { file, start, regular: true } = self else { return };
+        let place = match options.max_count == Some(selected) && options.listing == Listing::None {
+            true => rustix::fs::SeekFrom::Start(start + selected_to),
+            false => rustix::fs::SeekFrom::End(0),
+        };
+        // A place that cannot be had is the next reader's to find out.
+        let _ = rustix::fs::seek(file, place);
+    }
+}
+
+/// A text in which NULs have become line ends, where binary files are not taken for text, and where the first NUL was.
+fn zapped<'t>(options: &Options, bytes: &'t [u8]) -> (Cow<'t, [u8]>, Option<usize>) {
+    if options.null_data || options.binary_files == BinaryFiles::Text {
+        return (Cow::Borrowed(bytes), None);
+    }
+    match memchr(0, bytes) {
+        None => (Cow::Borrowed(bytes), None),
+        Some(nul) => (Cow::Owned(without_nuls(bytes)), Some(nul)),
+    }
+}
+
+fn without_nuls(bytes: &[u8]) -> Vec<u8> {
+    bytes.iter().map(|&byte| if byte == 0 { b'\n' } else { byte }).collect()
+}
+
+/// Selected lines of a piece, at most `most`, and where the last of them ends.
+fn count(matcher: &mut Matcher, options: &Options, bytes: &[u8], most: u64) -> (u64, usize) {
+    if most == 0 {
+        return (0, 0);
+    }
+    // Whether there is a NUL matters only to the bounds of lines that match.
+    let lazy = matcher.is_blind_to_nul() && !options.invert_match;
+    if !lazy {
+        return count_lines(matcher, options, &zapped(options, bytes).0, most, false).unwrap_or_default();
+    }
+    let checked = !options.null_data && options.binary_files != BinaryFiles::Text && most > 1;
+    match count_lines(matcher, options, bytes, most, checked) {
+        Some(counted) => counted,
+        None => count_lines(matcher, options, &without_nuls(bytes), most, false).unwrap_or_default(),
+    }
+}
+
+/// The same for a text as it is; `None` if a NUL in a matching line is to be refused and there is one.
+fn count_lines(
+    matcher: &mut Matcher,
+    options: &Options,
+    text: &[u8],
+    most: u64,
+    refuse_nul: bool,
+) -> Option<(u64, usize)> {
+    let (mut at, mut counted, mut last) = (0, 0, 0);
+    while at < text.len() && counted < most {
+        let found = matcher.next_line(text, at);
+        if options.invert_match {
+            let stop = found.as_ref().map_or(text.len(), |line| line.start);
+            let (lines, end) = lines_forward(&text[at..stop], most - counted, options.terminator());
+            counted += lines;
+            last = if lines > 0 { at + end } else { last };
+            at = found.map_or(text.len(), |line| line.end);
+            continue;
+        }
+        let Some(line) = found else { break };
+        if refuse_nul && memchr(0, &text[line.clone()]).is_some() {
+            return None;
+        }
+        counted += 1;
+        (at, last) = (line.end, line.end);
+    }
+    Some((counted, last))
+}
+
+/// How many lines a text has, at most `most`, and where the last of them ends.
+fn lines_forward(text: &[u8], most: u64, terminator: u8) -> (u64, usize) {
+    let mut lines = 0;
+    let mut end = 0;
+    for at in memchr_iter(terminator, text) {
+        lines += 1;
+        end = at + 1;
+        if lines == most {
+            return (lines, end);
+        }
+    }
+    if end < text.len() { (lines + 1, text.len()) } else { (lines, end) }
+}
+
+fn summary(matcher: &mut Matcher, options: &Options, bytes: &[u8]) -> Summary {
+    let (text, nul) = zapped(options, bytes);
+    let hit = count_lines(matcher, options, &text, 1, false).is_some_and(|(found, _)| found > 0);
+    let terminator = options.terminator();
+    let lines = if options.line_number { memchr_iter(terminator, bytes).count() as u64 } else { 0 };
+    Summary { bytes: bytes.len() as u64, lines, plain: !hit && nul.is_none() }
+}

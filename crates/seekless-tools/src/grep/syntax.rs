@@ -1,0 +1,378 @@
+//! Reads basic and extended expressions as GNU grep 3.8 does: POSIX, GNU's additions, and glibc's words for what is wrong.
+
+use super::Locale;
+use super::bracket::{Set, parse_bracket};
+
+/// The longest repetition that is accepted, glibc's `RE_DUP_MAX`.
+const REPEAT_MAX: u32 = 0x7fff;
+
+/// How deep groups may nest: deeper ones would end the stack of what comes after the parser.
+const DEPTH_MAX: usize = 250;
+
+/// An expression.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Ast {
+    Empty,
+    Char(char),
+    /// A byte of the pattern that is no character.
+    Byte(u8),
+    Any,
+    Set(Set),
+    LineStart,
+    LineEnd,
+    WordStart,
+    WordEnd,
+    WordEdge,
+    NotWordEdge,
+    Group(u32, Box<Ast>),
+    Back(u32),
+    Repeat(Box<Ast>, u32, Option<u32>),
+    Concat(Vec<Ast>),
+    Either(Vec<Ast>),
+}
+
+/// What reading a pattern gave beside the expression.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    pub warnings: Vec<String>,
+    pub has_back_references: bool,
+}
+
+/// How to read a pattern.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    pub extended: bool,
+    pub ignore_case: bool,
+    pub locale: Locale,
+}
+
+/// Reads one pattern.
+///
+/// # Errors
+///
+/// glibc's message for what is wrong with it.
+pub(super) fn parse(pattern: &[u8], rules: Rules, notes: &mut Notes) -> Result<Ast, String> {
+    let mut parser = Parser {
+        input: Input::new(pattern, rules.locale),
+        extended: rules.extended,
+        ignore_case: rules.ignore_case,
+        groups: 0,
+        closed: Vec::new(),
+        depth: 0,
+        at_start: true,
+        anchors: true,
+        notes,
+    };
+    let ast = parser.either()?;
+    match parser.input.rest().is_empty() {
+        true => Ok(ast),
+        false => Err("Unmatched ) or \\)".into()),
+    }
+}
+
+/// A pattern being read, a character or a stray byte at a time.
+pub(super) struct Input<'a> {
+    bytes: &'a [u8],
+    position: usize,
+    locale: Locale,
+}
+
+/// One element of a pattern's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Char(char),
+    Byte(u8),
+}
+
+impl<'a> Input<'a> {
+    pub(super) fn new(bytes: &'a [u8], locale: Locale) -> Self {
+        Input { bytes, position: 0, locale }
+    }
+
+    pub(super) fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.position..]
+    }
+
+    pub(super) fn locale(&self) -> Locale {
+        self.locale
+    }
+
+    pub(super) fn skip(&mut self, bytes: usize) {
+        self.position += bytes;
+    }
+
+    pub(super) fn next(&mut self) -> Option<Unit> {
+        let rest = self.rest();
+        let (unit, bytes) = first_unit(rest, self.locale)?;
+        self.position += bytes;
+        Some(unit)
+    }
+
+    pub(super) fn eat(&mut self, text: &[u8]) -> bool {
+        let found = self.rest().starts_with(text);
+        self.position += if found { text.len() } else { 0 };
+        found
+    }
+}
+
+/// The first character of a text, or its first byte where none begins, and its length.
+pub(super) fn first_unit(text: &[u8], locale: Locale) -> Option<(Unit, usize)> {
+    let first = *text.first()?;
+    if first.is_ascii() {
+        return Some((Unit::Char(char::from(first)), 1));
+    }
+    if locale == Locale::C {
+        return Some((Unit::Byte(first), 1));
+    }
+    let width = text.len().min(4);
+    let valid = match std::str::from_utf8(&text[..width]) {
+        Ok(valid) => valid,
+        Err(error) => std::str::from_utf8(&text[..error.valid_up_to()]).unwrap_or(""),
+    };
+    Some(match valid.chars().next() {
+        Some(character) => (Unit::Char(character), character.len_utf8()),
+        None => (Unit::Byte(first), 1),
+    })
+}
+
+struct Parser<'a, 'n> {
+    input: Input<'a>,
+    extended: bool,
+    ignore_case: bool,
+    groups: u32,
+    closed: Vec<u32>,
+    depth: usize,
+    /// Nothing that can be repeated stands before: at the start, after an opening, a bar or an anchor.
+    at_start: bool,
+    /// A basic expression's `^` would be an anchor here.
+    anchors: bool,
+    notes: &'n mut Notes,
+}
+
+impl Parser<'_, '_> {
+    fn either(&mut self) -> Result<Ast, String> {
+        let bar: &[u8] = if self.extended { b"|" } else { b"\\|" };
+        // A branch may refer to groups closed before all branches, and to its own.
+        let (before, mut all) = (self.closed.clone(), Vec::new());
+        let mut branches = Vec::new();
+        loop {
+            branches.push(self.branch()?);
+            all.append(&mut self.closed);
+            self.closed.clone_from(&before);
+            if !self.input.eat(bar) {
+                break;
+            }
+        }
+        self.closed = all;
+        Ok(if branches.len() == 1 { branches.swap_remove(0) } else { Ast::Either(branches) })
+    }
+
+    fn branch(&mut self) -> Result<Ast, String> {
+        (self.at_start, self.anchors) = (true, true);
+        let mut parts = Vec::new();
+        while !self.at_branch_end() {
+            let atom = self.atom()?;
+            let repeated = self.repetitions(atom)?;
+            parts.push(repeated);
+        }
+        Ok(match parts.len() {
+            0 => Ast::Empty,
+            1 => parts.swap_remove(0),
+            _ => Ast::Concat(parts),
+        })
+    }
+
+    fn at_branch_end(&self) -> bool {
+        let rest = self.input.rest();
+        match self.extended {
+            true => rest.is_empty() || rest[0] == b'|' || (rest[0] == b')' && self.depth > 0),
+            false => rest.is_empty() || rest.starts_with(b"\\|") || rest.starts_with(b"\\)"),
+        }
+    }
+
+    fn atom(&mut self) -> Result<Ast, String> {
+        if self.at_start && self.extended {
+            if let Some(empty) = self.leading_operator() {
+                return Ok(empty);
+            }
+        }
+        let anchors = std::mem::replace(&mut self.anchors, false);
+        let Some(unit) = self.input.next() else { return Ok(Ast::Empty) };
+        let Unit::Char(character) = unit else { return Ok(self.ordinary(unit)) };
+        match character {
+            '\\' => self.escape(),
+            '[' => {
+                self.at_start = false;
+                Ok(Ast::Set(parse_bracket(&mut self.input, self.ignore_case)?))
+            }
+            '.' => {
+                self.at_start = false;
+                Ok(Ast::Any)
+            }
+            '(' if self.extended => self.group(),
+            '^' if self.extended || anchors => Ok(Ast::LineStart),
+            '$' if self.extended || self.at_branch_end() => Ok(Ast::LineEnd),
+            _ => Ok(self.ordinary(unit)),
+        }
+    }
+
+    fn ordinary(&mut self, unit: Unit) -> Ast {
+        self.at_start = false;
+        match unit {
+            Unit::Char(character) => Ast::Char(character),
+            Unit::Byte(byte) => Ast::Byte(byte),
+        }
+    }
+
+    /// An operator with nothing before it repeats the empty expression, and GNU says so.
+    fn leading_operator(&mut self) -> Option<Ast> {
+        let rest = self.input.rest();
+        let what = match rest.first()? {
+            b'*' => "*",
+            b'+' => "+",
+            b'?' => "?",
+            b'{' => {
+                let length = valid_interval(rest)?;
+                self.input.skip(length);
+                self.notes.warnings.push("{...} at start of expression".into());
+                self.at_start = false;
+                return Some(Ast::Empty);
+            }
+            _ => return None,
+        };
+        self.input.skip(1);
+        self.notes.warnings.push(format!("{what} at start of expression"));
+        Some(Ast::Empty)
+    }
+
+    fn escape(&mut self) -> Result<Ast, String> {
+        let Some(unit) = self.input.next() else { return Err("Trailing backslash".into()) };
+        let Unit::Char(character) = unit else { return Ok(self.ordinary(unit)) };
+        Ok(match character {
+            '(' if !self.extended => return self.group(),
+            '<' => Ast::WordStart,
+            '>' => Ast::WordEnd,
+            'b' => Ast::WordEdge,
+            'B' => Ast::NotWordEdge,
+            '`' => Ast::LineStart,
+            '\'' => Ast::LineEnd,
+            'w' | 'W' | 's' | 'S' => {
+                self.at_start = false;
+                Ast::Set(Set::escaped(character))
+            }
+            '1'..='9' => return self.back_reference(character as u32 - '0' as u32),
+            _ => self.ordinary(unit),
+        })
+    }
+
+    fn back_reference(&mut self, group: u32) -> Result<Ast, String> {
+        if !self.closed.contains(&group) {
+            return Err("Invalid back reference".into());
+        }
+        self.at_start = false;
+        self.notes.has_back_references = true;
+        Ok(Ast::Back(group))
+    }
+
+    fn group(&mut self) -> Result<Ast, String> {
+        self.groups += 1;
+        let number = self.groups;
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return Err("Regular expression too big".into());
+        }
+        let inner = self.either()?;
+        self.depth -= 1;
+        let closing: &[u8] = if self.extended { b")" } else { b"\\)" };
+        if !self.input.eat(closing) {
+            return Err("Unmatched ( or \\(".into());
+        }
+        self.closed.push(number);
+        (self.at_start, self.anchors) = (false, false);
+        Ok(Ast::Group(number, Box::new(inner)))
+    }
+
+    fn repetitions(&mut self, mut atom: Ast) -> Result<Ast, String> {
+        let mut times = 0;
+        // In a basic expression an anchor cannot be repeated: the star after it is a star.
+        while self.extended || !self.at_start {
+            let rest = self.input.rest();
+            let (length, low, high) = match (rest.first(), rest.get(1)) {
+                (Some(b'*'), _) => (1, 0, None),
+                (Some(b'+'), _) if self.extended => (1, 1, None),
+                (Some(b'?'), _) if self.extended => (1, 0, Some(1)),
+                (Some(b'\\'), Some(b'+')) if !self.extended => (2, 1, None),
+                (Some(b'\\'), Some(b'?')) if !self.extended => (2, 0, Some(1)),
+                (Some(b'{'), _) if self.extended => match interval(rest, true)? {
+                    Some(interval) => interval,
+                    None => break,
+                },
+                (Some(b'\\'), Some(b'{')) if !self.extended => match interval(rest, false)? {
+                    Some(interval) => interval,
+                    None => break,
+                },
+                _ => break,
+            };
+            if self.at_start {
+                self.notes.warnings.push(format!("{} at start of expression", operator_name(rest[0])));
+            }
+            self.input.skip(length);
+            if (low, high) == (0, None) && matches!(atom, Ast::Repeat(_, 0, None)) {
+                continue;
+            }
+            times += 1;
+            if times > DEPTH_MAX {
+                return Err("Regular expression too big".into());
+            }
+            atom = Ast::Repeat(Box::new(atom), low, high);
+        }
+        Ok(atom)
+    }
+}
+
+fn operator_name(first: u8) -> String {
+    if first == b'{' { "{...}".into() } else { char::from(first).to_string() }
+}
+
+/// An interval: its length in the text, its least and its greatest count; `None` if it is ordinary text.
+fn interval(text: &[u8], extended: bool) -> Result<Option<(usize, u32, Option<u32>)>, String> {
+    let (opening, closing): (usize, &[u8]) = if extended { (1, b"}") } else { (2, b"\\}") };
+    let body = &text[opening..];
+    let bad = || Err("Invalid content of \\{\\}".to_string());
+    let Some(end) = memchr::memmem::find(body, closing) else {
+        return if extended { Ok(None) } else { Err("Unmatched \\{".into()) };
+    };
+    let length = opening + end + closing.len();
+    let mut bounds = body[..end].splitn(2, |&byte| byte == b',');
+    let low = bounds.next().map_or(Some(None), number);
+    let high = bounds.next();
+    let (low, high) = match (low, high.map(number)) {
+        (None, _) | (_, Some(None)) if extended => return Ok(None),
+        (None, _) | (_, Some(None)) | (Some(None), None) => return bad(),
+        (Some(Some(low)), None) => (low, Some(low)),
+        (Some(low), Some(Some(high))) => (low.unwrap_or(0), high),
+    };
+    if high.is_some_and(|high| low > high) {
+        return bad();
+    }
+    if high.unwrap_or(low) > REPEAT_MAX {
+        return Err("Regular expression too big".into());
+    }
+    Ok(Some((length, low, high)))
+}
+
+/// `Some(None)` for no digits, `None` for what is no number.
+fn number(digits: &[u8]) -> Option<Option<u32>> {
+    if digits.is_empty() {
+        return Some(None);
+    }
+    let text = std::str::from_utf8(digits).ok()?;
+    if !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    Some(Some(text.parse().unwrap_or(REPEAT_MAX + 1)))
+}
+
+fn valid_interval(text: &[u8]) -> Option<usize> {
+    interval(text, true).ok().flatten().map(|(length, ..)| length)
+}
