@@ -1,9 +1,10 @@
 //! LFU: what was used least often leaves first.
 
-use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use super::resident::{Resident, Rule};
+use super::{Id, Pool, Request};
+use crate::column;
 use crate::heap::IndexedHeap;
 use crate::list::Lists;
-use crate::weights::Weights;
 
 /// The list of newcomers.
 const NEW: usize = 0;
@@ -30,53 +31,58 @@ struct Rank {
 /// Lists for each count (Shah, Mitra and Matani, "An O(1) algorithm for implementing the LFU cache eviction scheme", 2010)
 /// never cost more than O(1), but write to the neighbours in two lists at each hit, which is slower here.
 ///
-/// Weights: the count alone decides; evicts until the newcomer fits. [`Use::FirstUse`] counts for nothing. Cost is ignored.
+/// Weights: the count alone decides; evicts until the newcomer fits. [`Use::FirstUse`](super::Use::FirstUse) counts for nothing. Cost is ignored.
 /// A hit keeps the weight that was admitted. Counts stop at 2^32.
-#[derive(Clone, Debug)]
-pub struct Lfu {
-    capacity: u64,
-    used: u64,
-    requests: u64,
+pub type Lfu = Resident<LfuRule>;
+
+/// The rule of [`Lfu`].
+#[derive(Clone, Debug, Default)]
+pub struct LfuRule {
+    /// Uses so far, of all pages.
+    turn: u64,
     ranks: Vec<Rank>,
     /// What was used once when it was last looked at, newest first.
     new: Lists<1>,
     /// What was used more often, by a rank it once had.
     often: IndexedHeap<Rank>,
-    weights: Weights,
 }
 
-impl Lfu {
-    /// An empty cache of `capacity` units of weight.
-    #[must_use]
-    pub fn new(capacity: u64) -> Self {
-        Self {
-            capacity,
-            used: 0,
-            requests: 0,
-            ranks: Vec::new(),
-            new: Lists::new(),
-            often: IndexedHeap::new(),
-            weights: Weights::new(),
-        }
+impl LfuRule {
+    #[inline]
+    fn note_use(&mut self, id: Id) {
+        self.turn += 1;
+        let rank = &mut self.ranks[id as usize];
+        let uses = rank.uses.saturating_add(1);
+        *rank = Rank { uses, last_use: [(self.turn >> 32) as u32, self.turn as u32] };
+    }
+}
+
+impl Rule for LfuRule {
+    fn grow(&mut self, ids: u32) {
+        column::grow(&mut self.ranks, ids, Rank::default());
+        self.new.grow(ids);
+        self.often.grow(ids);
     }
 
     #[inline]
-    fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
-        while self.used > self.capacity.saturating_sub(weight) {
-            if !self.evict_one(pool) {
-                return;
-            }
-        }
+    fn contains(&self, id: Id) -> bool {
+        self.ranks[id as usize].uses != 0
     }
 
     #[inline]
-    fn rank_of_now(&self, uses: u32) -> Rank {
-        Rank { uses, last_use: [(self.requests >> 32) as u32, self.requests as u32] }
+    fn hit(&mut self, request: &Request) {
+        self.note_use(request.id);
+    }
+
+    #[inline]
+    fn enter(&mut self, request: &Request) {
+        self.note_use(request.id);
+        self.new.push_front(NEW, request.id);
     }
 
     /// The oldest of those used once; else the least of all others.
     #[inline]
-    fn victim(&mut self) -> Option<Id> {
+    fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
         while let Some(oldest) = self.new.back(NEW) {
             let rank = self.ranks[oldest as usize];
             if rank.uses == 1 {
@@ -88,73 +94,14 @@ impl Lfu {
         let ranks = &self.ranks;
         self.often.settle_root(|id| ranks[id as usize]).map(|(_, id)| id)
     }
-}
-
-impl Eviction for Lfu {
-    fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
-    fn grow(&mut self, ids: u32) {
-        if ids as usize > self.ranks.len() {
-            self.ranks.resize(ids as usize, Rank::default());
-        }
-        self.new.grow(ids);
-        self.often.grow(ids);
-        self.weights.grow(ids);
-    }
 
     #[inline]
-    fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
-        self.requests += 1;
-        let uses = self.ranks[request.id as usize].uses;
-        if uses != 0 {
-            if request.kind != Use::FirstUse {
-                self.ranks[request.id as usize] = self.rank_of_now(uses.saturating_add(1));
-            }
-            return Outcome::Hit;
-        }
-        if request.weight > self.capacity {
-            return Outcome::Bypassed;
-        }
-        self.make_room(request.weight, pool);
-        self.used += request.weight;
-        self.weights.set(request.id, request.weight);
-        self.ranks[request.id as usize] = self.rank_of_now(1);
-        self.new.push_front(NEW, request.id);
-        Outcome::Admitted
-    }
-
-    #[inline]
-    fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
-        let Some(victim) = self.victim() else {
-            return false;
-        };
-        self.remove(victim);
-        pool.evict(victim);
-        pool.forget(victim);
-        true
-    }
-
-    fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
-        self.capacity = capacity;
-        self.make_room(0, pool);
-    }
-
-    #[inline]
-    fn remove(&mut self, id: Id) {
-        if std::mem::take(&mut self.ranks[id as usize]).uses == 0 {
-            return;
-        }
+    fn leave(&mut self, id: Id) {
+        self.ranks[id as usize] = Rank::default();
         if self.new.contains(id) {
             self.new.unlink(id);
         } else {
             self.often.remove(id);
         }
-        self.used -= self.weights.get(id);
-    }
-
-    fn resident_weight(&self) -> u64 {
-        self.used
     }
 }
