@@ -89,15 +89,6 @@ impl BeladySize {
     }
 
     #[inline]
-    fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
-        while self.used > self.capacity.saturating_sub(weight) {
-            if !self.evict_one(pool) {
-                return;
-            }
-        }
-    }
-
-    #[inline]
     fn note_done(&mut self, request: &Request) {
         match (request.next_use == NEVER, self.done.contains(request.id)) {
             (true, false) => self.done.insert(request.id),
@@ -135,7 +126,7 @@ impl Eviction for BeladySize {
         if request.weight > self.capacity {
             return Outcome::Bypassed;
         }
-        self.make_room(request.weight, pool);
+        self.shrink_to(self.capacity - request.weight, pool);
         self.used += request.weight;
         self.members.insert(request.id);
         self.files.push(File { next_use: request.next_use, weight: request.weight });
@@ -155,7 +146,7 @@ impl Eviction for BeladySize {
 
     fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
         self.capacity = capacity;
-        self.make_room(0, pool);
+        self.shrink_to(capacity, pool);
     }
 
     fn remove(&mut self, id: Id) {

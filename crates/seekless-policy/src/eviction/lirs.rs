@@ -173,14 +173,6 @@ impl Lirs {
         }
     }
 
-    fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
-        while self.used() > self.capacity.saturating_sub(weight) {
-            if !self.evict_one(pool) {
-                return;
-            }
-        }
-    }
-
     /// Takes an id out of wherever it is; what the stack's end is then, is for the caller to see to.
     fn displace(&mut self, id: Id) {
         let weight = self.weights.get(id);
@@ -229,7 +221,7 @@ impl Eviction for Lirs {
             return Outcome::Bypassed;
         }
         self.displace(id);
-        self.make_room(weight, pool);
+        self.shrink_to(self.capacity - weight, pool);
         self.weights.set(id, weight);
         let fills = self.queues.is_empty(COLD) && self.low_weight + weight <= self.low_capacity();
         if fills || status == Status::Ghost {
@@ -268,7 +260,7 @@ impl Eviction for Lirs {
         self.settle(pool);
         self.capacity = capacity;
         self.demote(pool);
-        self.make_room(0, pool);
+        self.shrink_to(capacity, pool);
         self.trim_ghosts(pool);
     }
 

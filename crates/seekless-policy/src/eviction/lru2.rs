@@ -140,15 +140,6 @@ impl Lru2 {
             pool.forget(ghost);
         }
     }
-
-    #[inline]
-    fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
-        while self.used > self.capacity.saturating_sub(weight) {
-            if !self.evict_one(pool) {
-                return;
-            }
-        }
-    }
 }
 
 impl Eviction for Lru2 {
@@ -180,7 +171,7 @@ impl Eviction for Lru2 {
             return Outcome::Bypassed;
         }
         let last_but_one = self.recall(id);
-        self.make_room(request.weight, pool);
+        self.shrink_to(self.capacity - request.weight, pool);
         self.used += request.weight;
         self.weights.set(id, request.weight);
         self.admit(id, last_but_one);
@@ -210,7 +201,7 @@ impl Eviction for Lru2 {
 
     fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
         self.capacity = capacity;
-        self.make_room(0, pool);
+        self.shrink_to(capacity, pool);
         self.trim(pool);
     }
 
