@@ -139,9 +139,9 @@ impl Store for Table {
         Ok(())
     }
 
-    fn set_address(&mut self, account: u64, address: &str) -> Result<()> {
+    fn turn_address(&mut self, account: u64) -> Result<()> {
         let (number, at) = self.find(account)?;
-        self.pages.write(number)?[at..][ADDRESS].copy_from_slice(address.as_bytes());
+        self.pages.write(number)?[at..][ADDRESS].rotate_left(1);
         Ok(())
     }
 

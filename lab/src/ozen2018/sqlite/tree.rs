@@ -8,6 +8,9 @@ use anyhow::{Context, Result};
 use rusqlite::{Connection, OpenFlags, Statement, params};
 use std::path::Path;
 
+const TURN: &str =
+    "UPDATE ledger SET address = substr(address, 2) || substr(address, 1, 1) WHERE accountId = ?";
+
 /// Makes the database. `progress` hears of rows.
 pub(super) fn make(
     path: &Path,
@@ -42,7 +45,7 @@ pub(super) fn play(store: &StoreArgs, workload: &Workload, progress: &mut dyn Fn
     let mut ledger = Ledger {
         select: connection.prepare("SELECT * FROM ledger WHERE accountId = ?")?,
         add_money: connection.prepare("UPDATE ledger SET money = money + ? WHERE accountId = ?")?,
-        set_address: connection.prepare("UPDATE ledger SET address = ? WHERE accountId = ?")?,
+        turn_address: connection.prepare(TURN)?,
         connection: &connection,
     };
     workload.play(&mut ledger, progress)
@@ -52,7 +55,7 @@ struct Ledger<'a> {
     connection: &'a Connection,
     select: Statement<'a>,
     add_money: Statement<'a>,
-    set_address: Statement<'a>,
+    turn_address: Statement<'a>,
 }
 
 impl Store for Ledger<'_> {
@@ -71,8 +74,8 @@ impl Store for Ledger<'_> {
         Ok(())
     }
 
-    fn set_address(&mut self, account: u64, address: &str) -> Result<()> {
-        self.set_address.execute(params![address, account as i64])?;
+    fn turn_address(&mut self, account: u64) -> Result<()> {
+        self.turn_address.execute([account as i64])?;
         Ok(())
     }
 

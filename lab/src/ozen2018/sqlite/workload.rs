@@ -1,6 +1,7 @@
 //! The statements of his script: batches of selects and updates of accounts drawn uniformly, seeded, for either store. His 90,
 //! 66 or 10 is the bound of a draw from 0 to 100 inclusive; seven tenths of the rest change money, the others an address. Every
-//! value keeps its width, so that an update stays in its place and one recording leaves the store as the next one expects it.
+//! update changes its row, since SQLite does not write what is as it was, and every value keeps its width, so that the row stays
+//! in its place: the next recording finds the store as good as new.
 
 use anyhow::Result;
 
@@ -28,7 +29,8 @@ pub(super) trait Store {
     /// Reads the row of the account.
     fn select(&mut self, account: u64) -> Result<()>;
     fn add_money(&mut self, account: u64, amount: i64) -> Result<()>;
-    fn set_address(&mut self, account: u64, address: &str) -> Result<()>;
+    /// Moves the address's first letter to its end.
+    fn turn_address(&mut self, account: u64) -> Result<()>;
     fn commit(&mut self) -> Result<()>;
 }
 
@@ -46,9 +48,9 @@ impl Workload {
             if kind < self.reads_percent {
                 store.select(account)?;
             } else if kind < money_below {
-                store.add_money(account, random.between(0, 3) as i64 - 1)?;
+                store.add_money(account, random.between(1, 10) as i64)?;
             } else {
-                store.set_address(account, &address(random.below(100_000)))?;
+                store.turn_address(account)?;
             }
             if (number + 1) % BATCH == 0 || number + 1 == self.statements {
                 store.commit()?;
@@ -119,12 +121,11 @@ mod tests {
             Ok(())
         }
         fn add_money(&mut self, account: u64, amount: i64) -> Result<()> {
-            assert!((-1..=1).contains(&amount) && (1..500).contains(&account));
+            assert!((1..10).contains(&amount) && (1..500).contains(&account));
             self.money += 1;
             Ok(())
         }
-        fn set_address(&mut self, _: u64, address: &str) -> Result<()> {
-            assert_eq!(address.len(), 28);
+        fn turn_address(&mut self, _: u64) -> Result<()> {
             self.addresses += 1;
             Ok(())
         }
