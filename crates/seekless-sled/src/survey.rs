@@ -9,12 +9,14 @@ use crate::{
     Confidence, Config, DeliveryTime, Devices, Error, ErrorKind, Home, Kind, Level, MountRule, Plan, Sled,
     delivery_time,
 };
-use rustix::fs::{FileType, Mode, OFlags, Stat};
+use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, openat};
+use rustix::path::Arg;
 use seekless_device::{Origin, Row, Table, Zone};
 use std::collections::HashMap;
+use std::ffi::CStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -132,7 +134,21 @@ impl Surveyor {
     /// There is no such file, it is no regular file, or it may not be read.
     pub fn path(&mut self, path: &Path) -> Result<Survey, Error> {
         let stat = rustix::fs::stat(path).map_err(|error| Error::io(path, error.into()))?;
-        self.examined(path, path, stat)
+        self.examined(path, stat, |stat| open(CWD, path, stat))
+    }
+
+    /// The same of a file in an open folder, of which a walk knows `stat` already; `name` is what errors call it.
+    ///
+    /// # Errors
+    /// As [`path`](Self::path).
+    pub fn at(
+        &mut self,
+        folder: BorrowedFd<'_>,
+        below: &CStr,
+        name: &Path,
+        stat: Stat,
+    ) -> Result<Survey, Error> {
+        self.examined(name, stat, |stat| open(folder, below, stat))
     }
 
     /// SLEDs of an open file, whose position stays where it is.
@@ -151,7 +167,7 @@ impl Surveyor {
         let by = by_descriptor(file);
         let stat = rustix::fs::fstat(file).map_err(|error| Error::io(&by, error.into()))?;
         let name = std::fs::read_link(&by).unwrap_or_else(|_| by.clone());
-        self.examined(&name, &by, stat)
+        self.examined(&name, stat, |stat| open(CWD, &by, stat))
     }
 
     /// The home of the files with this device number, and what it costs: what `probe` measures and the table keeps.
@@ -167,12 +183,17 @@ impl Surveyor {
         Ok((home, row))
     }
 
-    fn examined(&mut self, name: &Path, open_as: &Path, stat: Stat) -> Result<Survey, Error> {
+    fn examined(
+        &mut self,
+        name: &Path,
+        stat: Stat,
+        open: impl FnOnce(&Stat) -> io::Result<File>,
+    ) -> Result<Survey, Error> {
         let subject = self.subject(name, stat)?;
         if let Some(survey) = self.unopened(&subject) {
             return Ok(survey);
         }
-        let file = open(open_as, &subject.stat).map_err(|error| Error::io(name, error))?;
+        let file = open(&subject.stat).map_err(|error| Error::io(name, error))?;
         // Between the look and the opening, another file may have taken its place.
         let stat = rustix::fs::fstat(&file).map_err(|error| Error::io(name, error.into()))?;
         if (stat.st_dev, stat.st_ino) != (subject.stat.st_dev, subject.stat.st_ino) {
@@ -362,17 +383,17 @@ fn told(provider: &dyn Provider, target: &Target<'_>, notes: &mut Vec<String>) -
 }
 
 /// Opens for looking: without waiting for anybody, and without leaving a mark where that is allowed.
-fn open(path: &Path, stat: &Stat) -> io::Result<File> {
+fn open(folder: BorrowedFd<'_>, path: impl Arg + Copy, stat: &Stat) -> io::Result<File> {
     let plain = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let user = rustix::process::geteuid();
     let own = user.is_root() || user.as_raw() == stat.st_uid;
     if own {
-        match rustix::fs::open(path, plain | OFlags::NOATIME, Mode::empty()) {
+        match openat(folder, path, plain | OFlags::NOATIME, Mode::empty()) {
             Err(rustix::io::Errno::PERM) => {}
             other => return Ok(File::from(other?)),
         }
     }
-    Ok(File::from(rustix::fs::open(path, plain, Mode::empty())?))
+    Ok(File::from(openat(folder, path, plain, Mode::empty())?))
 }
 
 fn word(kind: FileType) -> &'static str {

@@ -1,0 +1,88 @@
+//! What the C library does by the user's locale and time zone: matching shell patterns, writing dates. Programs that must
+//! answer as GNU's do ask the same library.
+
+use std::ffi::{CStr, CString};
+use std::mem::MaybeUninit;
+
+/// Takes the locale of the environment (LC_ALL, LC_CTYPE, LANG) for [`glob_matches`] and [`format_time`]; call it once, before
+/// threads start. Returns whether its characters are UTF-8.
+#[must_use]
+pub fn use_environments_locale() -> bool {
+    // SAFETY: an empty name asks for the environment's locale; the caller has started no thread yet. The answer of
+    // nl_langinfo is a string of the C library's.
+    let codeset = unsafe {
+        libc::setlocale(libc::LC_ALL, c"".as_ptr());
+        CStr::from_ptr(libc::nl_langinfo(libc::CODESET))
+    };
+    codeset.to_bytes().eq_ignore_ascii_case(b"utf-8")
+}
+
+/// Whether `text` matches the shell pattern (fnmatch(3), no flags: `*` also matches slashes and leading dots).
+#[must_use]
+pub fn glob_matches(pattern: &CStr, text: &CStr, ignore_case: bool) -> bool {
+    /// GNU's extension, in every C library of Linux.
+    const FNM_CASEFOLD: libc::c_int = 1 << 4;
+    let flags = if ignore_case { FNM_CASEFOLD } else { 0 };
+    // SAFETY: both strings end with their NUL and live through the call.
+    unsafe { libc::fnmatch(pattern.as_ptr(), text.as_ptr(), flags) == 0 }
+}
+
+/// Writes `seconds` since 1970 in the local time zone as strftime(3)'s `format` says; empty where the format gives nothing, it
+/// passes 1 KiB, or the year passes an int.
+#[must_use]
+pub fn format_time(format: &CStr, seconds: i64) -> Vec<u8> {
+    let mut broken_down = MaybeUninit::<libc::tm>::uninit();
+    // SAFETY: both point to live values; the second is written whole where the answer is not null.
+    let told = unsafe { libc::localtime_r(&raw const seconds, broken_down.as_mut_ptr()) };
+    if told.is_null() {
+        return Vec::new();
+    }
+    let mut text = vec![0_u8; 1024];
+    // SAFETY: the buffer has the length given; the format ends with NUL; localtime_r filled the time.
+    let length = unsafe {
+        libc::strftime(text.as_mut_ptr().cast(), text.len(), format.as_ptr(), broken_down.as_ptr())
+    };
+    text.truncate(length);
+    text
+}
+
+/// Seconds since the last local midnight at `seconds` since 1970.
+#[must_use]
+pub fn seconds_of_day(seconds: i64) -> i64 {
+    let part = |format: &CStr| String::from_utf8_lossy(&format_time(format, seconds)).parse().unwrap_or(0);
+    let (hours, minutes, seconds): (i64, i64, i64) = (part(c"%H"), part(c"%M"), part(c"%S"));
+    hours * 3600 + minutes * 60 + seconds
+}
+
+/// Bytes as a C string; what follows a NUL, which no path or argument holds, is left out.
+#[must_use]
+pub fn c_string(bytes: &[u8]) -> CString {
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    CString::new(&bytes[..end]).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_as_in_find() {
+        for (pattern, text, matches) in [
+            (c"*.rs", c"lib.rs", true),
+            (c"*.rs", c".rs", true),
+            (c"a*z", c"a/b/z", true),
+            (c"[!a]", c"a", false),
+        ] {
+            assert_eq!(glob_matches(pattern, text, false), matches, "{pattern:?} {text:?}");
+        }
+        assert!(glob_matches(c"READ*", c"readme", true));
+        assert!(!glob_matches(c"READ*", c"readme", false));
+    }
+
+    #[test]
+    fn a_time_is_written_by_its_parts() {
+        assert_eq!(format_time(c"%s", 1_577_934_245), b"1577934245");
+        assert!((0..86_401).contains(&seconds_of_day(1_577_934_245)));
+        assert_eq!(c_string(b"ab\0c").as_bytes(), b"ab");
+    }
+}

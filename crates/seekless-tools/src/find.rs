@@ -1,0 +1,75 @@
+//! `find`: GNU find's walk and expressions, and what a file would cost to read as one more thing to ask
+//! (Van Meter and Gao 2000, sections 3.2 and 4.3: `-latency`).
+//!
+//! No file is read or recalled to decide. What `stat` tells is asked first; a file is opened only where its latency is.
+
+mod compare;
+mod entry;
+mod evaluate;
+mod exec;
+mod expression;
+mod latency;
+mod list;
+mod mode;
+mod mounts;
+mod names;
+mod output;
+mod parse;
+mod printf;
+mod quote;
+mod time;
+mod walk;
+
+use evaluate::Evaluator;
+use expression::Plan;
+pub use latency::Unknown;
+use std::ffi::OsString;
+use std::io::Write;
+use walk::Walk;
+
+/// GNU find's exit codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Everything was visited, and every command of `-exec … +` succeeded.
+    Well,
+    /// The expression makes no sense, something could not be visited, or a command failed.
+    Badly,
+}
+
+/// Runs `find` with GNU's arguments (without the program's name) and ours. `terminal` says whether `out` is one: names are
+/// then shown without control characters.
+///
+/// # Errors
+/// `out` could not be written; everything else is told in `messages`, in GNU's words, and by the answer.
+pub fn find(
+    arguments: &[OsString],
+    out: &mut dyn Write,
+    messages: &mut dyn Write,
+    terminal: bool,
+) -> std::io::Result<Ended> {
+    let utf8 = seekless_sys::locale::use_environments_locale();
+    let plan: Plan = match parse::parse(arguments, utf8) {
+        Ok(plan) => plan,
+        Err(wrong) => {
+            writeln!(messages, "find: {wrong}")?;
+            return Ok(Ended::Badly);
+        }
+    };
+    for warning in &plan.warnings {
+        writeln!(messages, "find: warning: {warning}")?;
+    }
+    let mut evaluator = Evaluator::new(&plan, out, messages, terminal, utf8);
+    if !evaluator.open_files()? {
+        return Ok(Ended::Badly);
+    }
+    let walked = Walk::new(&plan).run(&mut evaluator);
+    let ended = evaluator.finish();
+    match walked.and(ended) {
+        Ok(true) => Ok(Ended::Well),
+        Ok(false) => Ok(Ended::Badly),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests;

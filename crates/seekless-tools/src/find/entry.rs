@@ -1,0 +1,115 @@
+//! A file that the walk has come to: its path, and what is known of it, asked no more than once.
+
+use rustix::fs::{AtFlags, CWD, FileType, Stat, statat};
+use rustix::io::Errno;
+use std::cell::OnceCell;
+use std::ffi::CStr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::rc::Rc;
+
+/// A file on the walk.
+#[derive(Debug)]
+pub(super) struct Entry<'a> {
+    /// As find prints it, with a NUL at its end.
+    pub(super) path: &'a CStr,
+    /// Where its last component starts.
+    pub(super) name_at: usize,
+    /// Length of the argument below which it was found.
+    pub(super) root_bytes: usize,
+    /// How far below that.
+    pub(super) depth: usize,
+    /// The open folder that holds it; `None` for an argument, whose path is looked up from where find runs.
+    pub(super) folder: Option<Rc<OwnedFd>>,
+    /// The type that the folder's list tells, if it does.
+    pub(super) listed: Option<FileType>,
+    /// Whether a link is looked through.
+    pub(super) follow: bool,
+    stat: OnceCell<Result<Stat, Errno>>,
+}
+
+impl<'a> Entry<'a> {
+    pub(super) fn new(path: &'a CStr, name_at: usize, root_bytes: usize, depth: usize) -> Self {
+        let (folder, listed, stat) = (None, None, OnceCell::new());
+        Entry { path, name_at, root_bytes, depth, folder, listed, follow: false, stat }
+    }
+
+    /// The path without its NUL.
+    pub(super) fn bytes(&self) -> &'a [u8] {
+        self.path.to_bytes()
+    }
+
+    /// What follows the last slash; an argument keeps the slashes at its end.
+    pub(super) fn name(&self) -> &'a [u8] {
+        &self.bytes()[self.name_at..]
+    }
+
+    /// The folder to look it up from.
+    pub(super) fn base(&self) -> BorrowedFd<'_> {
+        self.folder.as_ref().map_or(CWD, |folder| folder.as_fd())
+    }
+
+    /// Its name below [`Entry::base`].
+    pub(super) fn below(&self) -> &'a CStr {
+        match self.folder {
+            // The rest of a C string is one.
+            Some(_) => {
+                CStr::from_bytes_with_nul(&self.path.to_bytes_with_nul()[self.name_at..]).unwrap_or(c"")
+            }
+            None => self.path,
+        }
+    }
+
+    /// What stat tells: of a link's target where links are followed and it has one.
+    pub(super) fn stat(&self) -> Result<&Stat, Errno> {
+        self.stat.get_or_init(|| self.ask(self.follow)).as_ref().map_err(|&error| error)
+    }
+
+    fn ask(&self, follow: bool) -> Result<Stat, Errno> {
+        let own = || statat(self.base(), self.below(), AtFlags::SYMLINK_NOFOLLOW);
+        match follow {
+            true => match statat(self.base(), self.below(), AtFlags::empty()) {
+                // A link to nowhere is itself.
+                Err(Errno::NOENT | Errno::LOOP) => own(),
+                other => other,
+            },
+            false => own(),
+        }
+    }
+
+    /// Its type, from the folder's list if that tells, without a call.
+    pub(super) fn file_type(&self) -> Result<FileType, Errno> {
+        match self.listed {
+            Some(listed) if self.stat.get().is_none() && !(self.follow && listed == FileType::Symlink) => {
+                Ok(listed)
+            }
+            _ => self.stat().map(|stat| FileType::from_raw_mode(stat.st_mode)),
+        }
+    }
+
+    /// The type on the other side of a link: of its target where links are not followed, of the link where they are.
+    pub(super) fn other_type(&self) -> Result<FileType, Errno> {
+        if self.file_type()? != FileType::Symlink && !self.follow {
+            return self.file_type();
+        }
+        let stat = self.ask(!self.follow)?;
+        Ok(FileType::from_raw_mode(stat.st_mode))
+    }
+
+    pub(super) fn is_folder(&self) -> bool {
+        self.file_type() == Ok(FileType::Directory)
+    }
+}
+
+/// The letter of `-type` and `%y`.
+pub(super) fn type_letter(kind: FileType) -> char {
+    match kind {
+        FileType::RegularFile => 'f',
+        FileType::Directory => 'd',
+        FileType::Symlink => 'l',
+        FileType::BlockDevice => 'b',
+        FileType::CharacterDevice => 'c',
+        FileType::Fifo => 'p',
+        FileType::Socket => 's',
+        _ => 'U',
+    }
+}

@@ -1,0 +1,412 @@
+//! Holds each file against the expression, and does what its actions say.
+
+use super::Unknown;
+use super::entry::Entry;
+use super::exec::{Batch, Ran};
+use super::expression::{Action, Expression, Glob, Plan, Target, Test};
+use super::latency::{Cost, Prices, Unpriced};
+use super::list;
+use super::mounts::Mounts;
+use super::names::Names;
+use super::output::Output;
+use super::printf::Context;
+use super::quote::{quoted, words};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, accessat, openat, readlinkat, unlinkat};
+use rustix::io::Errno;
+use seekless_sys::locale::glob_matches;
+use std::ffi::{CStr, CString};
+use std::io::{self, Write};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Whether the walk goes into the folder that was judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    GoOn,
+    Prune,
+}
+
+/// The expression at work.
+#[derive(Debug)]
+pub(super) struct Evaluator<'a> {
+    plan: &'a Plan,
+    output: Output<'a>,
+    messages: Messages<'a>,
+    names: Names,
+    mounts: Mounts,
+    prices: Prices,
+    batches: Vec<Batch>,
+    /// Files whose actions wait until all are known, with `--cheapest-first`.
+    waiting: Vec<Waiting<'a>>,
+    now: i64,
+    utf8: bool,
+    quit: bool,
+    pruned: bool,
+    well: bool,
+    /// What the file at hand costs, once asked.
+    cost: Option<Option<Cost>>,
+}
+
+struct Messages<'a>(&'a mut dyn Write);
+
+impl std::fmt::Debug for Messages<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Messages")
+    }
+}
+
+/// A file and what is to be done to it.
+#[derive(Debug)]
+struct Waiting<'a> {
+    cost_ns: u64,
+    path: CString,
+    name_at: usize,
+    root_bytes: usize,
+    depth: usize,
+    follow: bool,
+    actions: Vec<&'a Action>,
+}
+
+impl<'a> Evaluator<'a> {
+    pub(super) fn new(
+        plan: &'a Plan,
+        out: &'a mut dyn Write,
+        messages: &'a mut dyn Write,
+        terminal: bool,
+        utf8: bool,
+    ) -> Self {
+        let mut batches = Vec::new();
+        batches.resize_with(plan.batches, Batch::default);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+        Evaluator {
+            plan,
+            output: Output::new(out, terminal),
+            messages: Messages(messages),
+            names: Names::default(),
+            mounts: Mounts::default(),
+            prices: Prices::default(),
+            batches,
+            waiting: Vec::new(),
+            now,
+            utf8,
+            quit: false,
+            pruned: false,
+            well: true,
+            cost: None,
+        }
+    }
+
+    /// Opens the files that `-fprint` and its kin write; false, with a message, if one cannot be.
+    pub(super) fn open_files(&mut self) -> io::Result<bool> {
+        match self.output.open(&self.plan.files) {
+            Ok(()) => Ok(true),
+            Err((path, error)) => {
+                use std::os::unix::ffi::OsStrExt;
+                self.message(&format!(
+                    "{}: {}",
+                    quoted(path.as_os_str().as_bytes(), self.utf8),
+                    words(&error)
+                ))?;
+                Ok(false)
+            }
+        }
+    }
+
+    pub(super) fn utf8(&self) -> bool {
+        self.utf8
+    }
+
+    pub(super) fn has_quit(&self) -> bool {
+        self.quit
+    }
+
+    /// Says that a file could not be visited.
+    pub(super) fn complain(&mut self, path: &[u8], error: Errno) -> io::Result<()> {
+        let text = format!("{}: {}", quoted(path, self.utf8), words(&error.into()));
+        self.message(&text)
+    }
+
+    fn complain_of(&mut self, entry: &Entry<'_>, wrong: &Unpriced) -> io::Result<()> {
+        match wrong {
+            Unpriced::System(error) => self.complain(entry.bytes(), *error),
+            Unpriced::Survey(error) => match error.io_error() {
+                Some(cause) => {
+                    let text = format!("{}: {}", quoted(entry.bytes(), self.utf8), words(cause));
+                    self.message(&text)
+                }
+                None => self.message(&error.to_string()),
+            },
+        }
+    }
+
+    /// Prints a message; find will end badly.
+    pub(super) fn message(&mut self, text: &str) -> io::Result<()> {
+        self.well = false;
+        self.output.flush()?;
+        writeln!(self.messages.0, "find: {text}")
+    }
+
+    /// Holds a file against the expression.
+    pub(super) fn judge(&mut self, entry: &Entry<'_>) -> io::Result<Verdict> {
+        self.pruned = false;
+        self.cost = None;
+        let plan = self.plan;
+        let mut actions = Vec::new();
+        self.holds(&plan.expression, entry, &mut actions)?;
+        if !actions.is_empty() {
+            let cost_ns = self.cost(entry)?.map_or(0, |cost| cost.device_ns_high);
+            let (name_at, root_bytes, depth) = (entry.name_at, entry.root_bytes, entry.depth);
+            let path = entry.path.to_owned();
+            let follow = entry.follow;
+            self.waiting.push(Waiting { cost_ns, path, name_at, root_bytes, depth, follow, actions });
+        }
+        Ok(if self.pruned { Verdict::Prune } else { Verdict::GoOn })
+    }
+
+    /// Does what waits; true if everything went well.
+    pub(super) fn finish(mut self) -> io::Result<bool> {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.sort_by_key(|file| file.cost_ns); // stable: the walk's order among equals
+        for file in waiting {
+            self.cost = None;
+            let mut entry = Entry::new(&file.path, file.name_at, file.root_bytes, file.depth);
+            entry.follow = file.follow;
+            for action in file.actions {
+                self.act(action, &entry)?;
+            }
+        }
+        let plan = self.plan;
+        let mut commands = Vec::new();
+        collect(&plan.expression, &mut commands);
+        for (number, command) in commands {
+            self.output.flush()?;
+            let mut batch = std::mem::take(&mut self.batches[number]);
+            if command.run_batch(&mut batch, self.messages.0, self.utf8)? != Ran::Succeeded {
+                self.well = false;
+            }
+        }
+        self.output.flush()?;
+        Ok(self.well)
+    }
+
+    fn holds(
+        &mut self,
+        expression: &'a Expression,
+        entry: &Entry<'_>,
+        actions: &mut Vec<&'a Action>,
+    ) -> io::Result<bool> {
+        if self.quit {
+            return Ok(false);
+        }
+        Ok(match expression {
+            Expression::Test(test) => self.passes(test, entry)?,
+            Expression::Action(action @ (Action::Prune | Action::Quit)) => self.act(action, entry)?,
+            Expression::Action(action) if self.plan.cheapest_first => {
+                actions.push(action);
+                true
+            }
+            Expression::Action(action) => self.act(action, entry)?,
+            Expression::Not(inner) => !self.holds(inner, entry, actions)?,
+            Expression::All(parts) => {
+                for part in parts {
+                    if !self.holds(part, entry, actions)? {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
+            Expression::Any(parts) => {
+                for part in parts {
+                    if self.holds(part, entry, actions)? {
+                        return Ok(true);
+                    }
+                }
+                false
+            }
+            Expression::List(parts) => {
+                let mut last = true;
+                for part in parts {
+                    last = self.holds(part, entry, actions)?;
+                }
+                last
+            }
+        })
+    }
+
+    /// A test; a file that cannot be asked is complained of and fails it.
+    fn passes(&mut self, test: &Test, entry: &Entry<'_>) -> io::Result<bool> {
+        match self.answer(test, entry) {
+            Ok(answer) => Ok(answer),
+            Err(wrong) => {
+                self.complain_of(entry, &wrong)?;
+                Ok(false)
+            }
+        }
+    }
+
+    fn answer(&mut self, test: &Test, entry: &Entry<'_>) -> Result<bool, Unpriced> {
+        Ok(match test {
+            Test::True => true,
+            Test::False => false,
+            Test::Name(glob) => name_matches(glob, entry),
+            Test::Path(glob) => glob_matches(&glob.pattern, entry.path, glob.ignore_case),
+            Test::LinkName(glob) => {
+                entry.file_type()? == FileType::Symlink
+                    && readlinkat(entry.base(), entry.below(), Vec::new())
+                        .is_ok_and(|target| glob_matches(&glob.pattern, &target, glob.ignore_case))
+            }
+            Test::Type(kinds) => kinds.contains(&entry.file_type()?),
+            Test::OtherType(kinds) => kinds.contains(&entry.other_type()?),
+            Test::Size { unit_bytes, bound } => {
+                bound.holds((entry.stat()?.st_size as u64).div_ceil(*unit_bytes))
+            }
+            Test::Empty => is_empty(entry)?,
+            Test::Time(stamp, window) => window.holds(stamp.of(entry.stat()?)),
+            Test::Newer(stamp, than) => stamp.of(entry.stat()?) > *than,
+            Test::Permissions(permissions) => permissions.hold(entry.stat()?.st_mode, entry.is_folder()),
+            Test::Owner(bound) => bound.holds(entry.stat()?.st_uid.into()),
+            Test::Group(bound) => bound.holds(entry.stat()?.st_gid.into()),
+            Test::NoUser => self.names.user(entry.stat()?.st_uid).is_none(),
+            Test::NoGroup => self.names.group(entry.stat()?.st_gid).is_none(),
+            Test::Links(bound) => bound.holds(entry.stat()?.st_nlink as u64),
+            Test::Inode(bound) => bound.holds(entry.stat()?.st_ino),
+            Test::SameFile { device, inode } => {
+                let stat = entry.stat()?;
+                (stat.st_dev, stat.st_ino) == (*device, *inode)
+            }
+            Test::Access(access) => accessat(entry.base(), entry.below(), *access, AtFlags::empty()).is_ok(),
+            Test::FileSystem(name) => self.mounts.type_of(entry.stat()?.st_dev) == name,
+            Test::Latency { unit_ns, bound } => match self.price(entry)? {
+                Some(cost) => cost.in_units(*unit_ns, bound),
+                None => false,
+            },
+            Test::Cached(bound) => self
+                .price(entry)?
+                .and_then(|cost| cost.resident_percent())
+                .is_some_and(|share| bound.holds(share)),
+            Test::Level(name) => self.price(entry)?.is_some_and(|cost| cost.level.name() == name),
+        })
+    }
+
+    /// What the file costs; `None` where nothing tells and unknown files are to be skipped.
+    fn price(&mut self, entry: &Entry<'_>) -> Result<Option<Cost>, Unpriced> {
+        if let Some(known) = self.cost {
+            return Ok(known);
+        }
+        let asked = self.prices.ask(entry)?;
+        let kept = Some(asked).filter(|cost| !(cost.is_unknown() && self.plan.unknown == Unknown::Skip));
+        self.cost = Some(kept);
+        Ok(kept)
+    }
+
+    /// As [`Evaluator::price`], with a complaint instead of an error.
+    fn cost(&mut self, entry: &Entry<'_>) -> io::Result<Option<Cost>> {
+        match self.price(entry) {
+            Ok(cost) => Ok(cost),
+            Err(wrong) => {
+                self.complain_of(entry, &wrong)?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn act(&mut self, action: &'a Action, entry: &Entry<'_>) -> io::Result<bool> {
+        match action {
+            Action::Print { to, end } => {
+                match end {
+                    0 => self.output.write(*to, entry.bytes())?,
+                    _ => self.output.write_name(*to, entry.bytes())?,
+                }
+                self.output.write(*to, &[*end])?;
+            }
+            Action::Printf { to, format } => {
+                let cost = if format.asks_latency() { self.cost(entry)? } else { None };
+                let mut context = Context { names: &mut self.names, mounts: &mut self.mounts, cost };
+                match format.write(entry, &mut context) {
+                    Ok(line) => self.output.write(*to, &line)?,
+                    Err(error) => self.complain(entry.bytes(), error)?,
+                }
+            }
+            Action::List { to } => self.list(*to, entry)?,
+            Action::Prune => self.pruned = true,
+            Action::Quit => self.quit = true,
+            Action::Delete => return self.delete(entry),
+            Action::Execute(command) => {
+                self.output.flush()?;
+                return Ok(command.run(entry, self.messages.0, self.utf8)? == Ran::Succeeded);
+            }
+            Action::ExecuteMany { number, command } => {
+                self.output.flush()?;
+                let ran = command.add(entry, &mut self.batches[*number], self.messages.0, self.utf8)?;
+                self.well &= ran == Ran::Succeeded;
+            }
+        }
+        Ok(true)
+    }
+
+    fn list(&mut self, to: Target, entry: &Entry<'_>) -> io::Result<()> {
+        match entry.stat() {
+            Ok(stat) => {
+                let line = list::line(entry, stat, &mut self.names, self.now);
+                self.output.write(to, &line)
+            }
+            Err(error) => self.complain(entry.bytes(), error),
+        }
+    }
+
+    fn delete(&mut self, entry: &Entry<'_>) -> io::Result<bool> {
+        if entry.bytes() == b"." {
+            return Ok(true); // where find stands cannot go
+        }
+        let flags = if entry.is_folder() { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        match unlinkat(entry.base(), entry.below(), flags) {
+            Ok(()) => Ok(true),
+            Err(error) => {
+                let name = quoted(entry.bytes(), self.utf8);
+                self.message(&format!("cannot delete {name}: {}", words(&error.into())))?;
+                Ok(false)
+            }
+        }
+    }
+}
+
+/// The commands that take many files, by their number.
+fn collect<'a>(expression: &'a Expression, commands: &mut Vec<(usize, &'a super::expression::Command)>) {
+    match expression {
+        Expression::Action(Action::ExecuteMany { number, command }) => commands.push((*number, command)),
+        Expression::Test(_) | Expression::Action(_) => {}
+        Expression::Not(inner) => collect(inner, commands),
+        Expression::All(parts) | Expression::Any(parts) | Expression::List(parts) => {
+            parts.iter().for_each(|part| collect(part, commands));
+        }
+    }
+}
+
+/// The last component against a pattern; slashes at an argument's end do not count.
+fn name_matches(glob: &Glob, entry: &Entry<'_>) -> bool {
+    let name = entry.name();
+    match name.iter().rposition(|&byte| byte != b'/') {
+        Some(last) if last + 1 < name.len() => {
+            let trimmed = seekless_sys::locale::c_string(&name[..=last]);
+            glob_matches(&glob.pattern, &trimmed, glob.ignore_case)
+        }
+        _ => {
+            let rest = &entry.path.to_bytes_with_nul()[entry.name_at..];
+            glob_matches(&glob.pattern, CStr::from_bytes_with_nul(rest).unwrap_or(c""), glob.ignore_case)
+        }
+    }
+}
+
+/// A file without bytes or a folder without entries.
+fn is_empty(entry: &Entry<'_>) -> Result<bool, Errno> {
+    match entry.file_type()? {
+        FileType::RegularFile => Ok(entry.stat()?.st_size == 0),
+        FileType::Directory => {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let folder = openat(entry.base(), entry.below(), flags, Mode::empty())?;
+            let mut lines = Dir::new(folder)?;
+            Ok(!lines
+                .any(|line| line.is_ok_and(|line| line.file_name() != c"." && line.file_name() != c"..")))
+        }
+        _ => Ok(false),
+    }
+}

@@ -1,0 +1,162 @@
+//! What a file would cost to read now, as the tests and directives of find use it: the time that devices need. What lies in
+//! memory counts nothing, so that `-latency 0` means: nothing to fetch.
+
+use super::compare::{Bound, whole};
+use super::entry::Entry;
+use rustix::fs::FileType;
+use rustix::io::Errno;
+use seekless_sled::{Error, Level, Sled, Surveyor};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// What is done about files of whose state nothing tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Unknown {
+    /// They fail every test of latency.
+    #[default]
+    Skip,
+    /// They are taken to lie wholly on their device.
+    Assume,
+}
+
+impl Unknown {
+    /// Reads `skip` or `assume`.
+    ///
+    /// # Errors
+    /// It is another word.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "skip" => Ok(Unknown::Skip),
+            "assume" => Ok(Unknown::Assume),
+            other => Err(format!("--unknown is `skip' or `assume', not `{other}'")),
+        }
+    }
+}
+
+/// What one file costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Cost {
+    /// Time that devices need, at most.
+    pub(super) device_ns_high: u64,
+    bytes: u64,
+    resident_bytes: u64,
+    unknown_bytes: u64,
+    /// The costliest level that holds a part.
+    pub(super) level: Level,
+}
+
+/// One nanosecond more than whole units do not matter against the estimate's error, but a cached file must stay 0.
+const NOTHING: Cost =
+    Cost { device_ns_high: 0, bytes: 0, resident_bytes: 0, unknown_bytes: 0, level: Level::Memory };
+
+impl Cost {
+    fn of(sleds: &[Sled]) -> Cost {
+        sleds.iter().fold(NOTHING, |cost, sled| cost.with(sled))
+    }
+
+    fn with(mut self, sled: &Sled) -> Cost {
+        self.bytes += sled.bytes;
+        self.level = self.level.max(sled.level);
+        match sled.level {
+            Level::Hole | Level::Memory => self.resident_bytes += sled.bytes,
+            level => {
+                if level == Level::Unknown {
+                    self.unknown_bytes += sled.bytes;
+                }
+                let ns = u64::try_from(sled.cost().as_nanos()).unwrap_or(u64::MAX);
+                self.device_ns_high = self.device_ns_high.saturating_add(ns);
+            }
+        }
+        self
+    }
+
+    /// Whether a part of the file is in a state of which nothing tells.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.unknown_bytes > 0
+    }
+
+    /// Whether the time, rounded up to whole units, keeps the bound.
+    pub(super) fn in_units(&self, unit_ns: u64, bound: &Bound<u64>) -> bool {
+        bound.holds(self.device_ns_high.div_ceil(unit_ns))
+    }
+
+    /// Per cent in memory, rounded down; 100 for a file without bytes; `None` if a part is unknown.
+    pub(super) fn resident_percent(&self) -> Option<u64> {
+        match (self.unknown_bytes, self.bytes) {
+            (0, 0) => Some(100),
+            (0, bytes) => Some((u128::from(self.resident_bytes) * 100 / u128::from(bytes)) as u64),
+            _ => None,
+        }
+    }
+
+    /// The time in seconds, to the microsecond.
+    pub(super) fn seconds(&self) -> String {
+        format!("{:.6}", self.device_ns_high as f64 / 1e9)
+    }
+}
+
+/// Asks files what they cost.
+#[derive(Debug, Default)]
+pub(super) struct Prices {
+    surveyor: Option<Surveyor>,
+}
+
+/// Why a file's cost is not known.
+#[derive(Debug)]
+pub(super) enum Unpriced {
+    /// Its attributes cannot be had.
+    System(Errno),
+    /// What was asked about it failed; the message names it.
+    Survey(Error),
+}
+
+impl From<Errno> for Unpriced {
+    fn from(error: Errno) -> Self {
+        Unpriced::System(error)
+    }
+}
+
+impl Prices {
+    /// What the file costs. Only a regular file is opened, and only if stat does not tell that it has no bytes to fetch or
+    /// lies where opening would bring it back (recall).
+    pub(super) fn ask(&mut self, entry: &Entry<'_>) -> Result<Cost, Unpriced> {
+        if entry.file_type()? != FileType::RegularFile || entry.stat()?.st_size == 0 {
+            return Ok(NOTHING);
+        }
+        if self.surveyor.is_none() {
+            self.surveyor = Some(Surveyor::new().map_err(Unpriced::Survey)?);
+        }
+        let Some(surveyor) = &mut self.surveyor else { return Ok(NOTHING) };
+        let name = Path::new(OsStr::from_bytes(entry.bytes()));
+        let survey = surveyor.at(entry.base(), entry.below(), name, *entry.stat()?);
+        survey.map(|survey| Cost::of(&survey.sleds)).map_err(Unpriced::Survey)
+    }
+}
+
+/// Reads `+2`, `-m50`, `-50ms`, `u300`: a bound and its unit in nanoseconds; seconds without a letter. The letters before the
+/// number are the paper's (section 4.3): m or M for milli, u or U for micro.
+pub(super) fn parse(text: &str) -> Option<(u64, Bound<u64>)> {
+    let mut unit_ns = 1_000_000_000;
+    let bound = Bound::parse(text, |number| {
+        let (digits, unit) = match number.as_bytes().first()? {
+            b'm' | b'M' => (&number[1..], 1_000_000),
+            b'u' | b'U' => (&number[1..], 1_000),
+            _ => suffix(number)?,
+        };
+        unit_ns = unit;
+        whole(digits).filter(|_| !digits.is_empty())
+    })?;
+    Some((unit_ns, bound))
+}
+
+fn suffix(number: &str) -> Option<(&str, u64)> {
+    let end = number.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(number.len());
+    let unit = match &number[end..] {
+        "" | "s" => 1_000_000_000,
+        "ms" | "m" | "M" => 1_000_000,
+        "us" | "µs" | "u" | "U" => 1_000,
+        _ => return None,
+    };
+    Some((&number[..end], unit))
+}

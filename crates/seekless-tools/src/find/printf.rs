@@ -1,0 +1,192 @@
+//! `-printf`: GNU's directives, and ours in braces: `%{latency}`, `%{resident}`, `%{level}`.
+
+mod write;
+
+pub(super) use write::Context;
+
+/// A format, taken apart once.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Format {
+    pieces: Vec<Piece>,
+}
+
+#[derive(Debug, PartialEq)]
+enum Piece {
+    Text(Vec<u8>),
+    /// `\c`: nothing after it is written.
+    Stop,
+    Directive {
+        shape: Shape,
+        what: What,
+    },
+}
+
+/// How wide, on which side, and how much of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Shape {
+    left: bool,
+    zero: bool,
+    alternate: bool,
+    plus: bool,
+    width: usize,
+    precision: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum What {
+    /// A letter of GNU's.
+    Letter(u8),
+    /// A time: which (`A`, `C`, `T`) and how.
+    Time(u8, u8),
+    /// Seconds that devices need to deliver the file.
+    Latency,
+    /// Per cent of it in memory.
+    Resident,
+    /// The costliest level that holds a part.
+    Level,
+}
+
+/// The letters that stand for something by themselves.
+const LETTERS: &[u8] = b"abcdDfFgGhHiklmMnpPsStuUyYZ";
+
+impl Format {
+    /// Takes a format apart; what it does not understand stays as text and is named in `warnings`.
+    pub(super) fn parse(text: &[u8], warnings: &mut Vec<String>) -> Result<Self, String> {
+        let mut format = Format::default();
+        let mut rest = text;
+        while let Some((&first, after)) = rest.split_first() {
+            rest = match first {
+                b'\\' => format.escape(after, warnings),
+                b'%' => format.directive(after, warnings)?,
+                _ => {
+                    format.text(first);
+                    after
+                }
+            };
+        }
+        Ok(format)
+    }
+
+    /// Whether writing it asks what a file costs.
+    pub(super) fn asks_latency(&self) -> bool {
+        self.pieces.iter().any(|piece| {
+            matches!(piece, Piece::Directive { what: What::Latency | What::Resident | What::Level, .. })
+        })
+    }
+
+    fn text(&mut self, byte: u8) {
+        match self.pieces.last_mut() {
+            Some(Piece::Text(text)) => text.push(byte),
+            _ => self.pieces.push(Piece::Text(vec![byte])),
+        }
+    }
+
+    fn escape<'a>(&mut self, rest: &'a [u8], warnings: &mut Vec<String>) -> &'a [u8] {
+        let Some((&letter, after)) = rest.split_first() else {
+            warnings.push("escape `\\' followed by nothing at all".to_owned());
+            self.text(b'\\');
+            return rest;
+        };
+        let byte = match letter {
+            b'a' => 0x07,
+            b'b' => 0x08,
+            b'f' => 0x0c,
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            b'v' => 0x0b,
+            b'\\' => b'\\',
+            b'c' => {
+                self.pieces.push(Piece::Stop);
+                return after;
+            }
+            b'0'..=b'7' => {
+                let digits = rest.iter().take(3).take_while(|digit| (b'0'..=b'7').contains(digit)).count();
+                let value =
+                    rest[..digits].iter().fold(0_u32, |value, digit| value * 8 + u32::from(digit - b'0'));
+                self.text(value as u8);
+                return &rest[digits..];
+            }
+            other => {
+                warnings.push(format!("unrecognized escape `\\{}'", char::from(other)));
+                self.text(b'\\');
+                other
+            }
+        };
+        self.text(byte);
+        after
+    }
+
+    fn directive<'a>(&mut self, rest: &'a [u8], warnings: &mut Vec<String>) -> Result<&'a [u8], String> {
+        if let Some(after) = rest.strip_prefix(b"%") {
+            self.text(b'%');
+            return Ok(after);
+        }
+        let (shape, after_shape) = Shape::parse(rest);
+        let unknown = |letter: &str| format!("unrecognized format directive `%{letter}'");
+        let (what, after) = match after_shape {
+            [] => {
+                return Err("error: % at end of format string".to_owned());
+            }
+            [b'{', name @ ..] => {
+                let end = name.iter().position(|&byte| byte == b'}');
+                let word = end.map(|end| &name[..end]);
+                let what = match word {
+                    Some(b"latency") => What::Latency,
+                    Some(b"resident") => What::Resident,
+                    Some(b"level") => What::Level,
+                    _ => {
+                        let name = String::from_utf8_lossy(&name[..end.unwrap_or(name.len())]);
+                        return Err(format!(
+                            "%{{{name}}} is no directive: there are %{{latency}}, %{{resident}} and %{{level}}"
+                        ));
+                    }
+                };
+                (what, &name[end.map_or(0, |end| end + 1)..])
+            }
+            [which @ (b'A' | b'B' | b'C' | b'T'), how, after @ ..] => (What::Time(*which, *how), after),
+            [letter, after @ ..] if LETTERS.contains(letter) => (What::Letter(*letter), after),
+            [letter, after @ ..] => {
+                warnings.push(unknown(&char::from(*letter).to_string()));
+                self.text(b'%');
+                rest[..rest.len() - after.len()].iter().for_each(|&byte| self.text(byte));
+                return Ok(after);
+            }
+        };
+        self.pieces.push(Piece::Directive { shape, what });
+        Ok(after)
+    }
+}
+
+impl Shape {
+    fn parse(mut rest: &[u8]) -> (Self, &[u8]) {
+        let mut shape = Shape::default();
+        while let Some((&flag, after)) = rest.split_first() {
+            match flag {
+                b'-' => shape.left = true,
+                b'0' => shape.zero = true,
+                b'#' => shape.alternate = true,
+                b'+' => shape.plus = true,
+                b' ' => {}
+                _ => break,
+            }
+            rest = after;
+        }
+        (shape.width, rest) = number(rest);
+        if let Some(after) = rest.strip_prefix(b".") {
+            let (precision, after) = number(after);
+            (shape.precision, rest) = (Some(precision), after);
+        }
+        (shape, rest)
+    }
+}
+
+/// Leading digits as a number, at most a line's worth: a width is room that gets written.
+fn number(text: &[u8]) -> (usize, &[u8]) {
+    const WIDTH_MAX: usize = 1 << 16;
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let value = text[..digits]
+        .iter()
+        .fold(0_usize, |value, digit| (value * 10 + usize::from(digit - b'0')).min(WIDTH_MAX));
+    (value, &text[digits..])
+}

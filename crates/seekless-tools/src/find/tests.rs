@@ -1,0 +1,284 @@
+//! Every answer beside GNU find's, over one tree with something of each kind in it.
+
+use super::{Ended, find};
+use proptest::prelude::*;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+use std::sync::LazyLock;
+
+/// A tree that the tests only read.
+static TREE: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().expect("room for a few files");
+    make(folder.path()).expect("a tree");
+    folder
+});
+
+fn make(root: &Path) -> std::io::Result<()> {
+    for name in ["a/b/c", "a/empty", "d e/f", ".hidden", "x\ny"] {
+        std::fs::create_dir_all(root.join(name))?;
+    }
+    for (name, bytes, mode, day) in [
+        ("a/one.txt", 1, 0o644, 0),
+        ("a/b/big.bin", 1 << 20, 0o600, 3),
+        ("a/b/c/ONE.TXT", 513, 0o755, 40),
+        ("d e/f/spaced name", 512, 0o4711, 400),
+        (".hidden/dot.txt", 0, 0o000, 1),
+        ("x\ny/back\\slash", 1025, 0o666, 2),
+        ("umlaut-\u{e4}", 7, 0o1777, 1),
+    ] {
+        let path = root.join(name);
+        std::fs::write(&path, vec![b'x'; bytes])?;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode))?;
+        let then = std::time::SystemTime::now() - std::time::Duration::from_secs(day * 86_400 + 1_000);
+        let file =
+            std::fs::File::open(&path).or_else(|_| std::fs::OpenOptions::new().write(true).open(&path));
+        if let Ok(file) = file {
+            file.set_times(std::fs::FileTimes::new().set_accessed(then).set_modified(then))?;
+        }
+    }
+    std::fs::write(root.join(std::ffi::OsStr::from_bytes(b"bad-\xff")), "no UTF-8")?;
+    symlink("one.txt", root.join("a/link"))?;
+    symlink("nowhere", root.join("a/dangling"))?;
+    symlink("../..", root.join("a/b/up"))?;
+    std::fs::hard_link(root.join("a/one.txt"), root.join("d e/hard"))?;
+    rustix::fs::mkfifoat(rustix::fs::CWD, root.join("pipe"), rustix::fs::Mode::RUSR)?;
+    let _ = std::os::unix::net::UnixListener::bind(root.join("socket"))?;
+    Ok(())
+}
+
+/// Ours: output, messages, and whether it ended well.
+fn ours(arguments: &[OsString]) -> (Vec<u8>, String, bool) {
+    let (mut out, mut messages) = (Vec::new(), Vec::new());
+    let ended = find(arguments, &mut out, &mut messages, false).expect("memory takes all");
+    (out, String::from_utf8_lossy(&messages).into_owned(), ended == Ended::Well)
+}
+
+/// GNU's, in the C locale, in which a test runs that was not told another.
+fn gnus(arguments: &[OsString]) -> Option<(Vec<u8>, String, bool)> {
+    let output = Command::new("find").args(arguments).output().ok()?;
+    Some((output.stdout, String::from_utf8_lossy(&output.stderr).into_owned(), output.status.success()))
+}
+
+fn is_gnu() -> bool {
+    let version = Command::new("find").arg("--version").output();
+    let gnu = version.is_ok_and(|output| output.stdout.starts_with(b"find (GNU findutils)"));
+    if !gnu {
+        eprintln!("skipped: GNU find is not there to compare with");
+    }
+    gnu
+}
+
+fn words(text: &str) -> Vec<OsString> {
+    text.split(' ').filter(|word| !word.is_empty()).map(OsString::from).collect()
+}
+
+/// With the tree as the one path.
+fn over_tree(leading: &str, expression: &[OsString]) -> Vec<OsString> {
+    let mut arguments = words(leading);
+    arguments.push(TREE.path().into());
+    arguments.extend_from_slice(expression);
+    arguments
+}
+
+fn compare(arguments: &[OsString]) {
+    let Some(expected) = gnus(arguments) else { return };
+    let (out, messages, well) = ours(arguments);
+    let lines = |out: &[u8]| out.split(|byte| b"\n\0".contains(byte)).map(<[u8]>::to_vec).collect::<Vec<_>>();
+    for (line, expected) in lines(&out).iter().zip(lines(&expected.0)) {
+        assert_eq!(String::from_utf8_lossy(line), String::from_utf8_lossy(&expected), "{arguments:?}");
+    }
+    assert!(out == expected.0, "{arguments:?}");
+    assert_eq!(unquoted(&messages), unquoted(&expected.1), "{arguments:?}");
+    assert_eq!(well, expected.2, "{arguments:?}");
+}
+
+/// Quotes differ with the locale, which a test takes as it comes.
+fn unquoted(text: &str) -> String {
+    text.replace(['‘', '’', '`', '\''], "")
+}
+
+const PARTS: &[&str] = &[
+    "-name *.txt",
+    "-iname ONE*",
+    "-name [!.]*",
+    "-path */b/*",
+    "-ipath *A*",
+    "-lname one*",
+    "-type f",
+    "-type d,l",
+    "-type p",
+    "-type s",
+    "-xtype f",
+    "-xtype l",
+    "-size 1",
+    "-size +1",
+    "-size -2k",
+    "-size 513c",
+    "-size +0M",
+    "-size 1M",
+    "-empty",
+    "-mtime 0",
+    "-mtime +1",
+    "-mtime -2",
+    "-mtime 40",
+    "-mmin -30",
+    "-mmin +60",
+    "-daystart -mtime 1",
+    "-perm 644",
+    "-perm -u+x",
+    "-perm /222",
+    "-perm -4000",
+    "-perm u=rw,go=r",
+    "-perm /a+t",
+    "-links +1",
+    "-links 2",
+    "-uid 0",
+    "-user root",
+    "-nouser",
+    "-nogroup",
+    "-readable",
+    "-executable",
+    "-true",
+    "-false",
+    "-prune",
+    "-print0",
+    "-print",
+    "-maxdepth 2",
+    "-mindepth 1",
+    "-depth",
+    "-xdev",
+    "-printf %p|%f|%h|%P|%H|%d|%s|%m|%M|%y|%Y|%l|%n|%i|%b|%k|%u|%g|%U|%G|%D|%F\\n",
+    "-printf %T+|%T@|%t|%TY-%Tm-%Td|%TH:%TM:%TS|%Ta|%Tj|%TT|%TD|%TF\\n",
+    "-printf %-12f|%12f|%.3f|%05m|%#m|%10s|%%|\\101\\t\\0\\n",
+    "-printf %S\\n",
+    "-ls",
+    "-exec test -d {} ;",
+    "-execdir test -f {} ;",
+    "-exec false {} +",
+    "-quit",
+];
+
+#[test]
+fn each_part_answers_as_gnu_find() {
+    if !is_gnu() {
+        return;
+    }
+    for part in PARTS {
+        for leading in ["", "-L", "-H"] {
+            compare(&over_tree(leading, &words(part)));
+        }
+    }
+}
+
+#[test]
+fn arguments_that_make_no_sense_are_refused_in_the_same_words() {
+    if !is_gnu() {
+        return;
+    }
+    for text in [
+        "-foo",
+        "-name",
+        "( -name a",
+        "-name a )",
+        "( )",
+        "!",
+        "-o -name a",
+        "-name a -o",
+        "-size 3x",
+        "-mtime x",
+        "-type q",
+        "-type fd",
+        "-name x c",
+        "-exec ls {} +x",
+        "-exec ;",
+        "-user nobody-of-that-name",
+        "-newer /nowhere",
+        "-maxdepth -1",
+        "-links x",
+        "-printf %q\\x\\n",
+    ] {
+        compare(&over_tree("", &words(text)));
+    }
+    compare(&words("/nowhere"));
+}
+
+#[test]
+fn arguments_of_every_shape_are_walked_as_gnu_find_walks_them() {
+    if !is_gnu() {
+        return;
+    }
+    let tree = TREE.path().as_os_str().to_str().expect("a temporary name").to_owned();
+    for text in [
+        format!("{tree}/ -printf [%f][%h][%P][%p]\\n"),
+        format!("{tree}// -name *"),
+        format!("{tree}/a/link {tree}/a/b"),
+        format!("-H {tree}/a/link {tree}/a/b/up -maxdepth 1"),
+        format!("{tree}/a/dangling -xtype l"),
+        "/ -maxdepth 0 -printf [%f][%h][%P][%p]\\n".to_owned(),
+    ] {
+        compare(&words(&text));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn joined_parts_answer_as_gnu_find(
+        parts in prop::collection::vec((0..PARTS.len(), 0..4_u8, any::<bool>()), 1..6),
+        leading in prop::sample::select(vec!["", "-L", "-P"]),
+    ) {
+        if is_gnu() {
+            let mut expression = Vec::new();
+            for (number, (part, join, not)) in parts.iter().enumerate() {
+                if number > 0 {
+                    expression.extend(words(["", "-o", "-a", ","][usize::from(*join)]));
+                }
+                // GNU find reads a `!` before a comma as if it stood before both sides.
+                let not = *not && parts.iter().all(|part| part.1 != 3);
+                expression.extend(words(if not { "! (" } else { "(" }));
+                expression.extend(words(PARTS[*part]));
+                expression.push(")".into());
+            }
+            compare(&over_tree(leading, &expression));
+        }
+    }
+}
+
+#[test]
+fn deep_nesting_and_deep_trees_have_no_stack_to_exhaust() {
+    let (_, messages, well) = ours(&over_tree("", &vec!["(".into(); 10_000]));
+    assert!(!well && messages.contains("nested"), "{messages}");
+    let folder = tempfile::tempdir().expect("room");
+    let mut inner = rustix::fs::open(folder.path(), rustix::fs::OFlags::DIRECTORY, rustix::fs::Mode::empty())
+        .expect("open");
+    for _ in 0..600 {
+        rustix::fs::mkdirat(&inner, "d", rustix::fs::Mode::RWXU).expect("a folder");
+        inner = rustix::fs::openat(&inner, "d", rustix::fs::OFlags::DIRECTORY, rustix::fs::Mode::empty())
+            .expect("open");
+    }
+    let (out, messages, well) = ours(&[folder.path().into()]);
+    assert!(well, "{messages}");
+    assert_eq!(out.iter().filter(|&&byte| byte == b'\n').count(), 601);
+}
+
+#[test]
+fn files_are_deleted_that_were_asked_for_and_no_others() {
+    let folder = tempfile::tempdir().expect("room");
+    make(folder.path()).expect("a tree");
+    let lines = |arguments: &[&str]| {
+        let mut all: Vec<OsString> = vec![folder.path().into()];
+        all.extend(arguments.iter().map(OsString::from));
+        let (out, messages, well) = ours(&all);
+        assert!(well, "{messages}");
+        out.split(|&byte| byte == 0).map(<[u8]>::to_vec).collect::<Vec<_>>()
+    };
+    let mut expected = lines(&["-print0"]);
+    expected.retain(|path| !path.ends_with(b".txt"));
+    lines(&["-name", "*.txt", "-delete"]);
+    assert_eq!(lines(&["-print0"]), expected);
+    assert!(expected.len() > 15);
+}
