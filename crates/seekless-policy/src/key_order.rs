@@ -112,6 +112,8 @@ impl KeyOrder {
         }
         if self.runs[run].len() == RUN_MAX {
             let upper = self.runs[run].split_off(RUN_MAX / 2);
+            // Most keys ascend, and then nothing more comes to the lower half.
+            self.runs[run].shrink_to_fit();
             self.firsts.insert(run + 1, upper[0]);
             self.runs.insert(run + 1, upper);
         }
