@@ -42,6 +42,9 @@ pub(crate) struct Args {
     /// Cache size in percent of the objects.
     #[arg(long, default_value_t = 5.0, value_name = "PERCENT")]
     cache: f64,
+    /// The Zipf requests once more, for files of 512 to 66,047 bytes.
+    #[arg(long)]
+    files: bool,
     /// Folder that holds cloudphysics/.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -55,7 +58,11 @@ struct Measured {
     trace: String,
     requests: u64,
     objects: u64,
+    /// Of the cache: objects, or bytes where they are files.
     capacity: u64,
+    capacity_is_bytes: bool,
+    /// Policies that take objects of one weight only.
+    refused: Vec<String>,
     /// Requests a second numbered, medians.
     numbering_per_second: f64,
     rows: Vec<Row>,
@@ -111,7 +118,10 @@ fn workloads(args: &Args) -> anyhow::Result<Vec<Workload>> {
     }
     let requests = args.requests.unwrap_or(if args.quick { REQUESTS_QUICK } else { REQUESTS });
     if requests > 0 {
-        workloads.push(Workload::zipf(requests));
+        let zipf = Workload::zipf(requests);
+        let files = args.files.then(|| zipf.with_sizes());
+        workloads.push(zipf);
+        workloads.extend(files);
     }
     Ok(workloads)
 }

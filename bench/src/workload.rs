@@ -35,6 +35,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 pub(crate) struct Workload {
     pub(crate) name: String,
     pub(crate) objects: Vec<u64>,
+    /// Whether they are files, whose sizes differ, rather than objects that weigh 1.
+    pub(crate) files: bool,
     /// How often a round goes through it, so that a short one is timed well.
     pub(crate) repeats: u32,
 }
@@ -50,17 +52,42 @@ impl Workload {
         let object =
             |record: &[u8]| record[4..12].iter().rev().fold(0, |object, &byte| object << 8 | u64::from(byte));
         let objects = bytes.chunks_exact(RECORD_BYTES).map(object).collect();
-        Ok(Some(Self { name: "CloudPhysics sample".to_owned(), objects, repeats: 10 }))
+        let name = "CloudPhysics sample".to_owned();
+        Ok(Some(Self { name, objects, files: false, repeats: 10 }))
     }
 
     pub(crate) fn zipf(requests: usize) -> Self {
-        Self { name: "Zipf(1.0)".to_owned(), objects: zipf(requests), repeats: 1 }
+        Self { name: "Zipf(1.0)".to_owned(), objects: zipf(requests), files: false, repeats: 1 }
+    }
+
+    /// The same requests, for files of different sizes.
+    pub(crate) fn with_sizes(&self) -> Self {
+        let (name, objects) = (format!("{}, files", self.name), self.objects.clone());
+        Self { name, objects, files: true, repeats: self.repeats }
     }
 
     /// Numbers the objects by first appearance, as the simulator numbers what a trace asks for.
     pub(crate) fn number(&self) -> Requests {
-        numbered(&self.objects)
+        if self.files { weighed(&self.objects) } else { numbered(&self.objects) }
     }
+}
+
+fn weighed(objects: &[u64]) -> Requests {
+    let (mut numbers, mut bytes) = (PageNumbers::default(), Vec::new());
+    let number = |&object: &u64| {
+        let id = numbers.id(0, object);
+        if id as usize == bytes.len() {
+            bytes.push(size(object));
+        }
+        id
+    };
+    let ids: Vec<Id> = objects.iter().map(number).collect();
+    Requests::from_numbered_files(ids, bytes)
+}
+
+/// Bytes of a file: 512 to 66,047.
+fn size(object: u64) -> u64 {
+    512 + object.wrapping_mul(2_654_435_761) % 65_536
 }
 
 fn numbered(objects: &[u64]) -> Requests {
@@ -120,6 +147,13 @@ mod tests {
     #[test]
     fn objects_are_numbered_by_first_appearance() {
         assert_eq!(numbered(&[7_000_000, 3, 7_000_000, u64::from(u32::MAX)]).ids(), [0, 1, 0, 2]);
+    }
+
+    #[test]
+    fn files_keep_their_sizes_when_they_are_numbered() {
+        let files = weighed(&[7_000, 3, 7_000]);
+        assert_eq!((files.ids(), files.distinct()), (&[0, 1, 0][..], 2));
+        assert_eq!([files.weight(0), files.weight(1)], [size(7_000), size(3)]);
     }
 
     #[test]

@@ -3,14 +3,17 @@
 use super::clock::timed;
 use super::{Args, Measured};
 use crate::workload::Workload;
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use seekless::policy::eviction::needs_of;
-use seekless::sim::curve::LruMisses;
-use seekless::sim::{Case, Requests, simulate};
+use seekless::sim::curve::{LruMisses, exact_lru, spread};
+use seekless::sim::{Case, Options, Requests, check_cases, simulate};
 use serde::Serialize;
 
 /// The row of the exact LRU curve.
 const CURVE: &str = "(LRU curve, all sizes)";
+/// The same of files, where every byte would be a size of its own.
+const CURVE_OF_FILES: &str = "(LRU curve, 50 sizes)";
+const CURVE_SIZES: usize = 50;
 
 /// One policy's figures; times are of the thread's processor.
 #[derive(Serialize)]
@@ -60,9 +63,15 @@ impl Track {
 pub(super) fn measure(workload: &Workload, policies: &[String], args: &Args) -> anyhow::Result<Measured> {
     let requests = workload.number();
     let objects = u64::from(requests.distinct());
-    let pages = ((objects as f64 * args.cache / 100.0) as u64).max(1);
-    let capacity = pages * requests.unit_bytes();
+    let pages = share_of(objects, args);
+    let capacity = if workload.files {
+        share_of(requests.distinct_weight(), args)
+    } else {
+        pages * requests.unit_bytes()
+    };
+    let (policies, refused) = accepted(&requests, policies, capacity);
     let mut tracks: Vec<Track> = policies.iter().map(|_| Track::default()).collect();
+    let curve_name = if workload.files { CURVE_OF_FILES } else { CURVE };
     let (mut curve, mut numberings) = (Track::default(), Vec::new());
     for _ in 0..=args.rounds {
         let numbering = repeated(workload, || Ok(timed(|| workload.number()).1))?;
@@ -74,8 +83,8 @@ pub(super) fn measure(workload: &Workload, policies: &[String], args: &Args) -> 
             track.add(policy, hits, seconds, numbering)?;
         }
         let mut hits = 0;
-        let seconds = repeated(workload, || curved(&requests, pages, &mut hits))?;
-        curve.add(CURVE, hits, seconds, numbering)?;
+        let seconds = repeated(workload, || curved(&requests, capacity, &mut hits))?;
+        curve.add(curve_name, hits, seconds, numbering)?;
     }
     if let Some(lru) = policies.iter().position(|policy| policy == "lru") {
         ensure!(tracks[lru].hits == curve.hits, "the LRU curve and LRU's simulation disagree");
@@ -84,12 +93,14 @@ pub(super) fn measure(workload: &Workload, policies: &[String], args: &Args) -> 
     let counted = total as f64 * f64::from(workload.repeats);
     let mut rows: Vec<Row> =
         policies.iter().zip(&tracks).map(|(policy, track)| track.row(policy, counted, total)).collect();
-    rows.push(curve.row(CURVE, counted, total));
+    rows.push(curve.row(curve_name, counted, total));
     Ok(Measured {
         trace: workload.name.clone(),
         requests: total,
         objects,
-        capacity: pages,
+        capacity: if workload.files { capacity } else { pages },
+        capacity_is_bytes: workload.files,
+        refused,
         numbering_per_second: counted / median(&numberings[1..]),
         rows,
     })
@@ -108,9 +119,32 @@ fn simulated(requests: &Requests, case: &Case, hits: &mut u64) -> anyhow::Result
     Ok(seconds)
 }
 
-fn curved(requests: &Requests, pages: u64, hits: &mut u64) -> anyhow::Result<f64> {
+fn share_of(all: u64, args: &Args) -> u64 {
+    ((all as f64 * args.cache / 100.0) as u64).max(1)
+}
+
+/// The policies that these requests can be simulated with, and those that they cannot.
+fn accepted(requests: &Requests, policies: &[String], capacity: u64) -> (Vec<String>, Vec<String>) {
+    let fits = |policy: &String| {
+        check_cases(requests, &[Case { policy: policy.clone(), capacity }], &Options::default()).is_ok()
+    };
+    policies.iter().cloned().partition(fits)
+}
+
+fn curved(requests: &Requests, capacity: u64, hits: &mut u64) -> anyhow::Result<f64> {
+    let total = requests.len() as u64;
+    if !requests.unit_weights() {
+        let mut capacities = spread(requests, CURVE_SIZES);
+        capacities.push(capacity);
+        let (curve, seconds) = timed(|| exact_lru(requests, &capacities));
+        let curve = curve?;
+        let point = curve.points.iter().find(|point| point.capacity == capacity).context("no such size")?;
+        *hits = total - (point.miss_ratio * total as f64).round() as u64;
+        return Ok(seconds);
+    }
+    let pages = capacity / requests.unit_bytes();
     let (misses, seconds) = timed(|| LruMisses::of(requests));
-    *hits = requests.len() as u64 - misses?.at(pages);
+    *hits = total - misses?.at(pages);
     Ok(seconds)
 }
 

@@ -1,12 +1,18 @@
 //! The tables, in words.
 
 use super::{Measured, Report};
-use seekless::device::units::format_count;
+use seekless::device::units::{format_bytes, format_count};
 use seekless::report::table;
 
 pub(super) fn of(measured: &Measured) -> String {
-    let Measured { trace, requests, objects, capacity, numbering_per_second, rows } = measured;
-    let [requests, objects, capacity] = [requests, objects, capacity].map(|&count| format_count(count));
+    let Measured { trace, requests, objects, numbering_per_second, rows, refused, .. } = measured;
+    let [requests, objects] = [requests, objects].map(|&count| format_count(count));
+    let format = if measured.capacity_is_bytes { format_bytes } else { format_count };
+    let capacity = format(measured.capacity);
+    let refused = match refused.as_slice() {
+        [] => String::new(),
+        names => format!("\nNot run, since they are for objects of one weight only: {}.\n", names.join(", ")),
+    };
     let cells = rows.iter().map(|row| {
         vec![
             row.policy.clone(),
@@ -16,7 +22,7 @@ pub(super) fn of(measured: &Measured) -> String {
         ]
     });
     format!(
-        "{trace}: {requests} requests for {objects} objects, cache of {capacity}; {} million a second numbered\n\n{}",
+        "{trace}: {requests} requests for {objects} objects, cache of {capacity}; {} million a second numbered\n\n{}{refused}",
         millions(*numbering_per_second),
         table(&["policy", "million requests/s", "with numbering", "miss ratio"], cells.collect())
     )

@@ -25,15 +25,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (what, requests) in &kinds {
         let capacity = requests.distinct_weight() / 20 * requests.unit_bytes();
         println!("{count} requests for {} {what}, cache 5 %", requests.distinct());
+        let mut refused = Vec::new();
         for policy in NAMES.iter().filter(|name| chosen.is_empty() || chosen.iter().any(|one| one == *name)) {
             let case = Case { policy: (*policy).to_owned(), capacity };
             if check_cases(requests, std::slice::from_ref(&case), &Options::default()).is_err() {
-                continue; // a policy for pages
+                refused.push(*policy);
+                continue;
             }
             let started = processor_seconds();
             let figures = simulate(requests, &case)?;
             let rate = count as f64 / (processor_seconds() - started) / 1e6;
             println!("  {policy:<20} {rate:6.1} M/s   miss ratio {:.4}", figures.miss_ratio);
+        }
+        if !refused.is_empty() {
+            println!("  not run, since they need what these requests lack: {}", refused.join(", "));
         }
     }
     Ok(())

@@ -79,7 +79,16 @@ impl Requests {
     /// If a number has no size.
     #[must_use]
     pub fn from_files(files: &[Id], bytes: &[u64]) -> Self {
-        Self::new(Unit::File, files.to_vec(), bytes.to_vec())
+        Self::from_numbered_files(files.to_vec(), bytes.to_vec())
+    }
+
+    /// As [`Requests::from_files`], of what the caller has no more use for.
+    ///
+    /// # Panics
+    /// If a number has no size.
+    #[must_use]
+    pub fn from_numbered_files(files: Vec<Id>, bytes: Vec<u64>) -> Self {
+        Self::new(Unit::File, files, bytes)
     }
 
     /// Requests for pages by number; neighbours have neighbouring numbers.

@@ -6,6 +6,10 @@ use super::{Curve, Method, Point, Totals, share, sorted};
 use crate::requests::Requests;
 use crate::run::{Case, config, simulate_all};
 use crate::{Error, ErrorKind, Result};
+use std::hint::black_box;
+
+/// How many requests are looked at ahead of the pass.
+const LOOK_AHEAD: usize = 32;
 
 /// The misses of LRU at every capacity, for requests that all weigh 1. 8 bytes an id; 13 while it is computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,8 +31,9 @@ impl LruMisses {
         let mut stack: Stack<Units> = Stack::new(requests.id_limit() as usize);
         // By distance from 1; 0 counts the first requests, whose cache would be infinite.
         let mut found = vec![0_u64; requests.distinct() as usize + 1];
-        for &id in requests.ids() {
-            found[stack.touch(id, 1).unwrap_or(0) as usize] += 1;
+        for block in requests.ids().chunks(LOOK_AHEAD) {
+            black_box(stack.look_ahead(block));
+            block.iter().for_each(|&id| found[stack.touch(id, 1).unwrap_or(0) as usize] += 1);
         }
         let mut missed = requests.len() as u64;
         found[0] = 0;
@@ -134,11 +139,14 @@ fn one_pass(requests: &Requests, capacities: &[u64]) -> Vec<Point> {
     // Requests and weight whose distance lies above the capacity before and not above this one.
     let mut found = vec![(0_u64, 0_u64); capacities.len() + 1];
     if !capacities.is_empty() {
-        for &id in requests.ids() {
-            let weight = requests.weight(id);
-            if let Some(distance) = stack.touch(id, weight) {
-                let bin = &mut found[capacities.partition_point(|&capacity| capacity < distance)];
-                *bin = (bin.0 + 1, bin.1 + weight);
+        for block in requests.ids().chunks(LOOK_AHEAD) {
+            black_box(stack.look_ahead(block));
+            for &id in block {
+                let weight = requests.weight(id);
+                if let Some(distance) = stack.touch(id, weight) {
+                    let bin = &mut found[capacities.partition_point(|&capacity| capacity < distance)];
+                    *bin = (bin.0 + 1, bin.1 + weight);
+                }
             }
         }
     }

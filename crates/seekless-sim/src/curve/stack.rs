@@ -22,6 +22,8 @@ pub(super) trait Mass {
     fn leave(&mut self, position: u32, next: u32);
     /// The mass of the positions below this one.
     fn below(&self, position: u32, bits: &[u64]) -> u64;
+    /// Reads what [`Mass::leave`] will at this position.
+    fn look(&self, position: u32, bits: &[u64]) -> u64;
     /// Taken positions close ranks: the n-th taken becomes n.
     fn compact(&mut self, bits: &[u64], live: usize);
 }
@@ -56,6 +58,17 @@ impl<M: Mass> Stack<M> {
     /// How many ids are in the stack.
     pub(super) fn len(&self) -> usize {
         self.live as usize
+    }
+
+    /// Reads what touches of these ids will begin with, all at once, so that the memory's answers to them overlap. A touch waits
+    /// for its own otherwise, since what it does next depends on it. The result is of no use but to be kept by the compiler.
+    #[inline]
+    pub(super) fn look_ahead(&self, ids: &[Id]) -> u64 {
+        let look = |&id: &Id| match self.last[id as usize] {
+            ABSENT => 0,
+            before => self.mass.look(before, &self.bits),
+        };
+        ids.iter().fold(0, |all, id| all ^ look(id))
     }
 
     /// Moves `id` to the top. Says what lay above it and what it adds itself: the smallest LRU cache that would have had
@@ -220,6 +233,11 @@ impl Mass for Units {
         u64::from(self.0.below(word).wrapping_add(rank(bits[word], position)))
     }
 
+    #[inline]
+    fn look(&self, position: u32, bits: &[u64]) -> u64 {
+        bits[position as usize / WORD]
+    }
+
     fn compact(&mut self, _bits: &[u64], live: usize) {
         self.0.clear();
         (0..live / WORD).for_each(|word| self.0.add(word, WORD as u32));
@@ -265,6 +283,11 @@ impl Mass for Weighed {
         let line = position as usize / LINE;
         let beside: u64 = self.weights[line * LINE..position as usize].iter().sum();
         self.tree.below(line) + beside
+    }
+
+    #[inline]
+    fn look(&self, position: u32, _bits: &[u64]) -> u64 {
+        self.weights[position as usize]
     }
 
     fn compact(&mut self, bits: &[u64], live: usize) {
