@@ -4,7 +4,11 @@
 mod access;
 mod files;
 mod future;
+mod overhead;
+mod prefetch;
+mod published;
 mod ratios;
+mod room;
 mod timing;
 mod trace;
 
@@ -63,6 +67,7 @@ struct Figures {
     perfect_hit_ratio: f64,
     hit_ratios: Vec<ratios::Row>,
     times: Option<timing::Times>,
+    overhead: Vec<overhead::Row>,
     future: Vec<future::Row>,
 }
 
@@ -76,27 +81,31 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if !args.json {
         output::text(&ratios::words(&trace, &hit_ratios))?;
     }
-    let (mut times, mut future) = (None, Vec::new());
+    let (mut times, mut overhead, mut future) = (None, Vec::new(), Vec::new());
     if !args.ratios {
         let temporary = if args.keep.is_none() { Some(tempfile::tempdir()?) } else { None };
         let folder = args.keep.as_deref().or(temporary.as_ref().map(|folder| folder.path()));
         let folder = folder.context("there is no folder to make files in")?;
-        times = Some(timed(&trace, folder, args)?);
+        room::check(folder, &trace, args)?;
+        let packed;
+        (times, packed) = timed(&trace, folder, args).map(|(times, packed)| (Some(times), packed))?;
+        overhead = overhead::measure(&trace, &packed, args)?;
         future = future::measure(&trace, folder, args)?;
     }
     if args.json {
         let (entries, requests) = (trace.ids.len(), trace.requests.len());
         let perfect_hit_ratio = trace.perfect_hit_ratio();
-        let figures = Figures { entries, requests, perfect_hit_ratio, hit_ratios, times, future };
+        let figures = Figures { entries, requests, perfect_hit_ratio, hit_ratios, times, overhead, future };
         output::json(&figures)?;
     } else if !future.is_empty() {
+        output::text(&overhead::words(&overhead))?;
         output::text(&future::words(&future))?;
     }
     Ok(())
 }
 
 /// Figures 1 and 2, on files that are made first.
-fn timed(trace: &Trace, folder: &Path, args: &Args) -> anyhow::Result<timing::Times> {
+fn timed(trace: &Trace, folder: &Path, args: &Args) -> anyhow::Result<(timing::Times, Packed)> {
     eprintln!("making {} files of {} bytes in {}", trace.ids.len(), args.file_size, folder.display());
     let tree = Tree::make(&folder.join("db-files"), &trace.ids, args.modulus, args.file_size)?;
     let in_order: Vec<u32> = (0..trace.ids.len() as u32).collect();
@@ -105,7 +114,7 @@ fn timed(trace: &Trace, folder: &Path, args: &Args) -> anyhow::Result<timing::Ti
     if !args.json {
         output::text(&timing::words(&times))?;
     }
-    Ok(times)
+    Ok((times, packed))
 }
 
 impl Args {
@@ -126,6 +135,25 @@ impl Args {
             trials: if small { 1 } else { self.trials },
             ..*self
         })
+    }
+
+    /// As without options.
+    #[cfg(test)]
+    fn test() -> Self {
+        Self {
+            trace: None,
+            data: None,
+            modulus: 250,
+            file_size: 14_336,
+            trials: 5,
+            entries_a_line: 1,
+            lines: vec![15_000],
+            keep: None,
+            ratios: false,
+            small: true,
+            picture: None,
+            json: false,
+        }
     }
 
     fn read_trace(&self) -> anyhow::Result<Trace> {

@@ -42,7 +42,10 @@ fn mccarthy_reads_the_same_by_every_way() {
     }
     let future = figures["future"].as_array().unwrap();
     let hits = |order: &str, entries_a_line: u64| {
-        let row = future.iter().find(|row| row["order"] == order && row["entries_a_line"] == entries_a_line);
+        let is_wanted = |row: &&Value| {
+            row["order"] == order && row["entries_a_line"] == entries_a_line && row["threads"] == 0
+        };
+        let row = future.iter().find(is_wanted);
         row.and_then(|row| row["hits"].as_u64()).unwrap()
     };
     assert_eq!(
@@ -51,6 +54,14 @@ fn mccarthy_reads_the_same_by_every_way() {
         "an order changes nothing for single entries"
     );
     assert!(hits("greedy, whole trace", 4) > 0);
+    let by_threads = future.iter().filter(|row| row["threads"] != 0);
+    assert_eq!(by_threads.clone().count(), 3 * 3, "three orders");
+    assert!(by_threads.into_iter().all(|row| row["hits"].as_u64().unwrap() > 0));
+    let overhead = figures["overhead"].as_array().unwrap();
+    assert_eq!(overhead.len(), 2 * 3, "two orders, no cache and two");
+    for order in overhead.chunks(3) {
+        assert_eq!(order[1]["hits"], order[2]["hits"], "his cache and ours hit the same");
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! His ways to read an entry: open its file, read the packed file, map that into memory, or keep the last N entries of it.
 
 use super::files::{Packed, Tree};
+use super::prefetch::Prefetching;
+use super::published::Published;
 use anyhow::Context;
 use seekless::policy::cache::{Cache, Command, Config, Filled, Step};
 use seekless::policy::eviction::{Id, Lru, Request};
@@ -36,6 +38,16 @@ pub(crate) enum Method {
         lines: u64,
         entries_a_line: u32,
     },
+    /// The cache as he wrote it.
+    Published {
+        entries: u64,
+    },
+    /// Entries that follow a miss are fetched by threads.
+    Prefetching {
+        entries: u64,
+        ahead: u32,
+        threads: u32,
+    },
 }
 
 impl Method {
@@ -46,6 +58,10 @@ impl Method {
             Method::Mapped => "memory map".to_owned(),
             Method::Cached { lines, entries_a_line: 1 } => format!("LRU of {lines} entries"),
             Method::Cached { lines, entries_a_line } => format!("LRU of {lines} lines of {entries_a_line}"),
+            Method::Published { entries } => format!("his LRU of {entries} entries"),
+            Method::Prefetching { entries, ahead, threads } => {
+                format!("LRU of {entries} entries, {threads} threads fetch {ahead} ahead")
+            }
         }
     }
 
@@ -60,6 +76,10 @@ impl Method {
                 Box::new(Mapped { packed, map, buffer, reads: 0 })
             }
             Method::Cached { lines, entries_a_line } => Box::new(Lines::new(packed, lines, entries_a_line)?),
+            Method::Published { entries } => Box::new(Published::new(packed, entries)?),
+            Method::Prefetching { entries, ahead, threads } => {
+                Box::new(Prefetching::new(packed, entries, ahead, threads)?)
+            }
         })
     }
 }

@@ -1,5 +1,5 @@
 //! What his last section leaves for later: entries packed in the order in which the trace reads them, neighbours fetched
-//! together, and less overhead (buffers and dense numbers instead of a hash map and garbage; see `access`).
+//! together or by threads; `overhead` has the rest.
 //!
 //! An order is made from the first half of the trace and judged on the second; the one that knows the second half is shown
 //! for comparison only.
@@ -19,6 +19,8 @@ use std::path::Path;
 
 /// Entries that are fetched together.
 const ENTRIES_A_LINE: [u32; 3] = [1, 4, 16];
+/// Entries that threads fetch after a miss, which are then as many as in a line; and how many threads.
+const PREFETCH: [(u32, u32); 3] = [(3, 2), (15, 2), (15, 8)];
 /// A slow cloud volume; the greedy order does not look at it.
 const COSTS: Costs = Costs { request_ns: 2_000_000, bytes_per_second: 150_000_000, depth: 1 };
 
@@ -28,8 +30,11 @@ pub(crate) struct Row {
     order: &'static str,
     /// Whether the order was made from the requests that it is judged on.
     trained: bool,
+    method: String,
     entries_a_line: u32,
-    lines: u64,
+    /// Fetched by threads after a miss, and how many threads.
+    ahead: u32,
+    threads: u32,
     requests: usize,
     hits: u64,
     reads: u64,
@@ -59,35 +64,49 @@ pub(crate) fn measure(trace: &Trace, folder: &Path, args: &Args) -> anyhow::Resu
     Ok(rivals.iter().zip(seen).map(row).collect())
 }
 
-/// One packed file, read by lines of one size.
+/// One packed file, read through one cache.
 struct Rival<'a> {
     order: &'static str,
     trained: bool,
     packed: &'a Packed,
-    entries_a_line: u32,
-    lines: u64,
+    method: Method,
 }
 
 fn rivals_of<'a>(
     (order, trained, packed): &'a (&'static str, bool, Packed),
     entries: u64,
 ) -> impl Iterator<Item = Rival<'a>> {
-    let rival = move |entries_a_line| {
+    let by_lines = ENTRIES_A_LINE.into_iter().map(move |entries_a_line| {
         let lines = (entries / u64::from(entries_a_line)).max(1);
-        Rival { order, trained: *trained, packed, entries_a_line, lines }
-    };
-    ENTRIES_A_LINE.into_iter().map(rival)
+        Method::Cached { lines, entries_a_line }
+    });
+    let by_threads =
+        PREFETCH.into_iter().map(move |(ahead, threads)| Method::Prefetching { entries, ahead, threads });
+    by_lines.chain(by_threads).map(|method| Rival { order, trained: *trained, packed, method })
 }
 
 impl Rival<'_> {
-    fn method(&self) -> Method {
-        Method::Cached { lines: self.lines, entries_a_line: self.entries_a_line }
-    }
-
     fn row(&self, requests: &[Id], times: Vec<f64>, Counts { hits, reads, read_bytes }: Counts) -> Row {
-        let Rival { order, trained, entries_a_line, lines, .. } = *self;
+        let (entries_a_line, ahead, threads) = match self.method {
+            Method::Cached { entries_a_line, .. } => (entries_a_line, 0, 0),
+            Method::Prefetching { ahead, threads, .. } => (1, ahead, threads),
+            _ => (1, 0, 0),
+        };
+        let (order, trained, method) = (self.order, self.trained, self.method.name());
         let (requests, cold) = (requests.len(), Spread::of(times));
-        Row { order, trained, entries_a_line, lines, requests, hits, reads, read_bytes, cold }
+        Row {
+            order,
+            trained,
+            method,
+            entries_a_line,
+            ahead,
+            threads,
+            requests,
+            hits,
+            reads,
+            read_bytes,
+            cold,
+        }
     }
 }
 
@@ -105,7 +124,7 @@ fn alternate(
         let which = (turn + trial) % rivals.len();
         let rival = &rivals[which];
         make_cold([&rival.packed.path], Dropping::Files)?;
-        let (elapsed, counts) = time(rival.method(), &tree, rival.packed, &trace.ids, requests)?;
+        let (elapsed, counts) = time(rival.method, &tree, rival.packed, &trace.ids, requests)?;
         if trial > 0 {
             seen[which].0.push(milliseconds(elapsed));
             seen[which].1 = counts;
@@ -127,18 +146,17 @@ pub(crate) fn words(rows: &[Row]) -> String {
         vec![
             row.order.to_owned(),
             if row.trained { "trained" } else { "held out" }.to_owned(),
-            row.entries_a_line.to_string(),
-            row.lines.to_string(),
+            row.method.clone(),
             share(row.hits, row),
             row.reads.to_string(),
             seekless::device::units::format_bytes(row.read_bytes),
             row.cold.words(),
         ]
     });
-    let header = ["packed", "", "entries a line", "lines", "hits", "reads", "bytes read", "cold"];
+    let header = ["packed", "", "read by", "hits", "reads", "bytes read", "cold"];
     format!(
-        "Future work: {} requests (the second half), an LRU of the same size in bytes; reordered and with neighbours fetched\n\
-         together\n\n{}",
+        "Future work: {} requests (the second half), an LRU of the same size in bytes; reordered, and with neighbours fetched\n\
+         together or by threads; an entry that a thread is fetching already is a hit\n\n{}",
         rows.first().map_or(0, |row| row.requests),
         table(&header, cells.collect())
     )
