@@ -10,7 +10,7 @@ use std::os::fd::AsFd;
 /// The grain at which asking stops by default: cached fragments below it cost more to read apart than they save.
 pub const GRAIN_BYTES: u64 = 64 << 10;
 /// One touch in so many bytes, where only touching tells (25 ms/GiB).
-const SPACING_BYTES: u64 = 2 << 20;
+pub(crate) const SPACING_BYTES: u64 = 2 << 20;
 
 /// A maximal range of one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

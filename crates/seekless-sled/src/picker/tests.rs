@@ -88,7 +88,7 @@ fn a_cheap_range_without_a_whole_record_goes_to_its_neighbours() {
             .unwrap();
     let all = picks(&mut picker, &mut Text(text));
     assert_eq!(all.iter().map(|chunk| chunk.end - chunk.start).sum::<u64>(), 13);
-    assert_eq!(all, [0..13]);
+    assert_eq!((all.len(), all.first()), (1, Some(&(0..13))));
 }
 
 #[test]

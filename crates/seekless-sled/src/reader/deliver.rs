@@ -5,6 +5,7 @@ use super::source::{Planned, Stamp, State};
 use super::survey::Room;
 use super::{Bytes, Reader, Ready};
 use crate::Records;
+use crate::page_cache::SPACING_BYTES;
 use seekless_engine::AlignedBuf;
 use seekless_sys::guarded::GuardedMap;
 use std::fs::File;
@@ -236,7 +237,7 @@ impl Reader {
 
     fn begin_growth(&mut self, file: usize, open: &File) {
         if self.growth.file != Some(file) {
-            let cached = self.pages_cached(file, open);
+            let Some(cached) = self.pages_cached(file, open) else { return };
             self.growth = Growth { file: Some(file), cached, read: 0, strikes: self.growth.strikes };
         }
     }
@@ -251,7 +252,7 @@ impl Reader {
         if self.growth.read < 2 * self.depth as u64 * self.device_bytes().min(DEVICE_READ_BYTES) {
             return;
         }
-        let cached = self.pages_cached(file, open);
+        let Some(cached) = self.pages_cached(file, open) else { return };
         let kept = cached.saturating_sub(self.growth.cached) * PAGE;
         self.growth.strikes = if 2 * kept < self.growth.read { self.growth.strikes + 1 } else { 0 };
         if self.growth.strikes >= STRIKES {
@@ -260,9 +261,9 @@ impl Reader {
         (self.growth.cached, self.growth.read) = (cached, 0);
     }
 
-    fn pages_cached(&mut self, file: usize, open: &File) -> u64 {
-        let Some(planned) = self.sources[file].planned() else { return 0 };
-        self.kernel.count(open, 0..planned.stamp.bytes).map_or(0, |pages| pages.cached)
+    fn pages_cached(&mut self, file: usize, open: &File) -> Option<u64> {
+        let end = self.sources[file].planned()?.stamp.bytes;
+        self.kernel.count(open, 0..end).map(|pages| pages.cached)
     }
 
     /// Delivers a window of what is cached; false when nothing is.
@@ -283,11 +284,10 @@ impl Reader {
         let all = window.end.div_ceil(PAGE) - window.start / PAGE;
         let gone = cached.is_some_and(|cached| cached < all);
         if gone && just_looked && cached_only {
-            planned
-                .cached
-                .take(window.end - window.start)
-                .into_iter()
-                .for_each(|range| planned.absent.push(range));
+            let left = planned.cached.take(window.end - window.start);
+            left.into_iter().for_each(|range| planned.absent.push(range));
+            self.resort(file);
+            self.touched = Some(file);
             return true;
         }
         if (gone && !just_looked) || planned.surprised {
@@ -338,11 +338,30 @@ impl Reader {
                 buffer.set_len(read);
                 let slow = started.elapsed() > SURPRISE;
                 if let Some(planned) = self.sources[file].planned() {
+                    if slow && planned.sampled {
+                        // The sample was mistaken: the threads read the rest of what it stood for.
+                        let rest = planned.cached.take(SPACING_BYTES);
+                        rest.into_iter().for_each(|range| planned.absent.push(range));
+                    }
                     // A busy processor makes a read slow, too: do not ask over and over.
                     planned.surprised = slow && !planned.sampled && planned.looked_at.elapsed() > LOOKS_APART;
                 }
+                self.resort(file);
                 self.block = Block::Read(buffer, 0..read);
                 self.feed(file, offset);
+            }
+        }
+    }
+
+    /// Says anew whether the file has something cached, and something absent.
+    fn resort(&mut self, file: usize) {
+        let Some(planned) = self.sources[file].planned() else { return };
+        let (cached, lacks) = (!planned.cached.is_empty(), planned.lacks());
+        for (files, has) in [(&mut self.cached_files, cached), (&mut self.absent_files, lacks)] {
+            if has {
+                files.insert(file);
+            } else {
+                files.remove(&file);
             }
         }
     }

@@ -11,7 +11,7 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// Adds a range that touches none held but, at most, at its start.
+    /// Adds a range that touches none held but, at its start, the one before.
     pub(super) fn push(&mut self, range: Range<u64>) {
         if range.is_empty() {
             return;
