@@ -258,7 +258,9 @@ fn finished(printed: anyhow::Result<()>) -> ExitCode {
 
 fn print_help() -> ExitCode {
     use clap::Args as _;
-    let mut command = Args::augment_args(clap::Command::new("wc").bin_name("seekless wc"));
+    let mut command = Args::augment_args(
+        clap::Command::new("wc").bin_name("seekless wc").version(env!("CARGO_PKG_VERSION")),
+    );
     finished(output::text(&command.render_long_help().to_string()))
 }
 

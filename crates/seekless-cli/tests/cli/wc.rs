@@ -4,6 +4,7 @@ use super::{seekless, workplace};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -39,7 +40,8 @@ fn ours(folder: &Path) -> Command {
 
 fn gnu(folder: &Path) -> Command {
     let mut command = Command::new(GNU);
-    command.current_dir(folder);
+    // It says its whole path in messages otherwise.
+    command.arg0("wc").current_dir(folder);
     command
 }
 
