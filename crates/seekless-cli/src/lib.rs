@@ -32,7 +32,11 @@ pub enum Verb {
     Pack(command::pack::Args),
     Compare(command::compare::Args),
     Synth(command::synth::Args),
+    Probe(command::probe::Args),
+    Sleds(command::sleds::Args),
     Wc(command::wc::Args),
+    Grep(command::grep::Args),
+    Find(command::find::Args),
     #[command(name = "__tour-reader", hide = true)]
     TourReader(command::tour_reader::Args),
 }
@@ -41,7 +45,8 @@ pub enum Verb {
 /// quick to start, since the tree of verbs is not built.
 type StandIn = fn(Vec<OsString>) -> ExitCode;
 
-const STAND_INS: [(&str, StandIn); 1] = [("wc", command::wc::main)];
+const STAND_INS: [(&str, StandIn); 3] =
+    [("wc", command::wc::main), ("grep", command::grep::main), ("find", command::find::main)];
 
 /// The verb that stands in for a tool, and its words: it is the first word, or the name that the command is called by.
 fn stand_in(words: impl IntoIterator<Item = OsString>) -> Option<(StandIn, Vec<OsString>)> {
@@ -81,7 +86,11 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Pack(args) => command::pack::run(args),
         Verb::Compare(args) => command::compare::run(args),
         Verb::Synth(args) => command::synth::run(args),
+        Verb::Probe(args) => command::probe::run(args),
+        Verb::Sleds(args) => command::sleds::run(args),
         // Reached by no command line: `stand_in` takes the verb before.
+        Verb::Grep(_) => Ok(command::grep::main(std::env::args_os().skip(2).collect())),
+        Verb::Find(_) => Ok(command::find::main(std::env::args_os().skip(2).collect())),
         Verb::Wc(_) => Ok(command::wc::main(std::env::args_os().skip(2).collect())),
         Verb::TourReader(args) => command::tour_reader::run(args),
     }

@@ -5,6 +5,7 @@ mod curve;
 mod pack;
 mod scripts;
 mod sim;
+mod sleds;
 mod tour;
 mod trace;
 mod wc;

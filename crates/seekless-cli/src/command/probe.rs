@@ -1,0 +1,175 @@
+//! `seekless probe`: what a device costs, measured once and kept.
+
+use crate::output;
+use seekless::device::Origin;
+use seekless::device::units::{format_bytes, format_duration};
+use seekless::report::table;
+use seekless::tools::probe::{Options, Probe, known, probe, probe_memory};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Learn what a device costs: the latency to the first byte, and the bandwidth from then on.
+///
+/// Reads at most 1 GiB in at most three seconds, past the page cache (O_DIRECT), from PATH: a large file, or the largest files
+/// below a folder. Never writes to the device. The figures go to the device table
+/// ($XDG_STATE_HOME/seekless/devices.toml), from which `seekless sleds` and all that reads the cheapest bytes first
+/// take theirs. A device that is in the table is shown and not measured again, unless --refresh is given; one that the
+/// control group throttles is another one. What you write into $XDG_CONFIG_HOME/seekless/sleds.toml holds against what was
+/// measured.
+///
+/// Without PATH, shows all that was measured.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  seekless probe /data
+  seekless probe /data/film.mkv --refresh
+  seekless probe --memory            what reading cached data costs
+  seekless probe --json | jq '.[] | {device, latency_s, bandwidth}'")]
+pub struct Args {
+    /// A large file, or a folder with some below
+    #[arg(value_name = "PATH")]
+    path: Option<PathBuf>,
+    /// Measure again what is known already
+    #[arg(long)]
+    refresh: bool,
+    /// Measure the page cache
+    #[arg(long, conflicts_with = "path")]
+    memory: bool,
+    /// Keep the figures in this device table
+    #[arg(long, value_name = "FILE")]
+    table: Option<PathBuf>,
+    /// Print the figures as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Measures or looks up, and prints.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let options = Options { refresh: args.refresh, table: args.table.clone(), ..Options::default() };
+    let probed = if args.memory {
+        probe_memory(&options)?
+    } else if let Some(path) = &args.path {
+        let mut progress = output::progress("Measuring");
+        let probed = probe(path, &options, &mut progress);
+        drop(progress);
+        probed?
+    } else {
+        return list(&args);
+    };
+    if args.json {
+        output::json(&probed)?;
+    } else {
+        output::text(&report(&probed))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A row of the list.
+#[derive(Serialize)]
+struct Known<'a> {
+    device: &'a str,
+    latency_s: f64,
+    bandwidth: u64,
+    origin: Origin,
+    measured_unix_s: u64,
+    conditions: &'a str,
+}
+
+fn list(args: &Args) -> anyhow::Result<ExitCode> {
+    let (path, devices) = known(args.table.as_deref())?;
+    let rows: Vec<Known<'_>> = devices
+        .entries()
+        .map(|(device, entry)| Known {
+            device,
+            latency_s: entry.row.at(0).latency_ns as f64 / 1e9,
+            bandwidth: entry.row.at(0).bytes_per_second,
+            origin: entry.row.origin,
+            measured_unix_s: entry.measured_unix_s,
+            conditions: &entry.conditions,
+        })
+        .collect();
+    if args.json {
+        output::json(&rows)?;
+    } else if rows.is_empty() {
+        output::text(&format!("nothing measured yet ({}): seekless probe PATH\n", path.display()))?;
+    } else {
+        let cells = rows.iter().map(|row| {
+            vec![
+                row.device.to_owned(),
+                seconds(row.latency_s),
+                rate(row.bandwidth),
+                word(row.origin).to_owned(),
+                ago(row.measured_unix_s),
+            ]
+        });
+        output::text(&table(&["device", "latency", "bandwidth", "from", "measured"], cells.collect()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn report(probed: &Probe) -> String {
+    let mut text = format!("{}\n", probed.device);
+    let mut line = |name: &str, value: String| {
+        let _ = writeln!(text, "  {name:<11} {value}");
+    };
+    let late =
+        probed.latency_p90_s.map_or(String::new(), |late| format!("  (9 of 10 within {})", seconds(late)));
+    line("latency", seconds(probed.latency_s) + &late);
+    line("bandwidth", rate(probed.bandwidth));
+    line("figures", word(probed.origin).to_owned());
+    if let Some(when) = probed.measured_unix_s {
+        line("measured", ago(when));
+    }
+    line("conditions", probed.conditions.clone());
+    if let Some(calibration) = &probed.calibration {
+        line("first byte", format_duration(calibration.first_byte_ns));
+        line("one at once", rate(calibration.single_bytes_per_second));
+        if let Some(several) = calibration.parallel_bytes_per_second {
+            line(&format!("{} at once", calibration.depth), rate(several));
+        }
+    }
+    line("kept in", probed.table.display().to_string());
+    if let Some(calibration) = &probed.calibration {
+        let rows = calibration.sizes.iter().map(|size| {
+            let (median, late) = (format_duration(size.median_ns), format_duration(size.p90_ns));
+            vec![kib(size.bytes), size.reads.to_string(), median, late]
+        });
+        text.push('\n');
+        text += &table(&["read of", "times", "median", "9 of 10"], rows.collect());
+    }
+    text
+}
+
+fn kib(bytes: u64) -> String {
+    if bytes >= 1 << 20 { format!("{} MiB", bytes >> 20) } else { format!("{} KiB", bytes >> 10) }
+}
+
+fn seconds(seconds: f64) -> String {
+    format_duration((seconds * 1e9).round() as u64)
+}
+
+fn rate(bytes_per_second: u64) -> String {
+    format!("{}/s", format_bytes(bytes_per_second))
+}
+
+fn word(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Calibrated => "measured",
+        Origin::Refined => "measured, and corrected by reads since",
+        Origin::Given => "yours",
+        _ => "assumed",
+    }
+}
+
+fn ago(unix_s: u64) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    match now.saturating_sub(unix_s) {
+        0..120 => "just now".to_owned(),
+        seconds if seconds < 7200 => format!("{} min ago", seconds / 60),
+        seconds if seconds < 172_800 => format!("{} h ago", seconds / 3600),
+        seconds => format!("{} days ago", seconds / 86_400),
+    }
+}

@@ -1,0 +1,154 @@
+//! `seekless sleds`: what each range of a file costs to read now.
+
+mod bar;
+mod figures;
+mod words;
+
+use crate::{exit, output};
+use anyhow::Context;
+use figures::Figures;
+use seekless::device::units::parse_duration;
+use seekless::sled::{Config, Devices, Server, ServerOptions, Survey, Surveyor, Turnover};
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Show what each range of a file costs to read now: where it is, the latency to its first byte, the bandwidth from then on.
+///
+/// Nothing is read, and nothing recalled from an archive, to find out. The times are for delivering all of the file: linearly
+/// from its first byte to its last, and in the best order, which is what is cached first. They are ranges where the state is
+/// unknown, or where a linear reader might push out what is cached before it gets there.
+///
+/// What a device costs comes from the device table (`seekless probe PATH`), else it is assumed. Mounts, archives, cache files and
+/// other machines are described in $XDG_CONFIG_HOME/seekless/sleds.toml; see docs/sleds.md.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  seekless sleds film.mkv
+  seekless sleds --json *.fits | jq '.[] | {file, best: .total_s.best.high}'
+  seekless sleds --watch film.mkv                        again every second
+  seekless sleds --serve 10.0.0.5:7007 --root /export    tell other machines
+  seekless sleds --mock demo/tape.bin                    as demo/tape.bin.sleds.toml says
+
+Exit status: 0, or 2 if a file could not be asked about.")]
+pub struct Args {
+    /// Files to ask about
+    #[arg(value_name = "FILE", required_unless_present = "serve")]
+    files: Vec<PathBuf>,
+    /// Print the figures as JSON, one document (with --watch, one a line)
+    #[arg(long)]
+    json: bool,
+    /// Ask again after this time, until interrupted
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "1s", value_parser = interval)]
+    watch: Option<Duration>,
+    /// Take SLEDs from FILE.sleds.toml where there is one: levels that are not there
+    #[arg(long)]
+    mock: bool,
+    /// Use this configuration
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Use this device table
+    #[arg(long, value_name = "FILE")]
+    table: Option<PathBuf>,
+    /// Tell other machines, at this address and port, about files below --root
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["files", "json", "watch"], requires = "root")]
+    serve: Option<String>,
+    /// A folder that --serve may tell about, with all below
+    #[arg(long, value_name = "DIR", requires = "serve")]
+    root: Vec<PathBuf>,
+}
+
+fn interval(text: &str) -> Result<Duration, String> {
+    let nanos = parse_duration(text).map_err(|error| error.to_string())?;
+    match nanos {
+        0 => Err("nothing would come between: 1s".to_owned()),
+        nanos => Ok(Duration::from_nanos(nanos)),
+    }
+}
+
+/// Asks and prints; or serves.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let mut surveyor = surveyor(&args)?;
+    if let Some(address) = &args.serve {
+        return serve(address, &args.root, surveyor);
+    }
+    let Some(interval) = args.watch else {
+        let seen = look(&args, &mut surveyor, None);
+        let failed = seen.iter().any(Result::is_err);
+        print(&args, &seen)?;
+        return Ok(ExitCode::from(if failed { exit::ERROR } else { 0 }));
+    };
+    let mut earlier = None;
+    loop {
+        let started = Instant::now();
+        let seen = look(&args, &mut surveyor, earlier.as_ref());
+        earlier = Turnover::look().ok();
+        if !args.json && std::io::stdout().is_terminal() {
+            output::text("\x1b[H\x1b[2J")?; // home, and clear
+        }
+        print(&args, &seen)?;
+        std::thread::sleep(interval.saturating_sub(started.elapsed()));
+    }
+}
+
+fn surveyor(args: &Args) -> anyhow::Result<Surveyor> {
+    let mut config = match &args.config {
+        Some(path) => Config::read(path)?,
+        None => Config::load()?,
+    };
+    config.mock_files |= args.mock;
+    let devices = match &args.table {
+        Some(path) => Devices::read(path)?,
+        None => Devices::load()?,
+    };
+    Ok(Surveyor::with(config, devices))
+}
+
+/// One file's figures, or what is wrong with it.
+type Seen = Result<Figures, String>;
+
+fn look(args: &Args, surveyor: &mut Surveyor, earlier: Option<&Turnover>) -> Vec<Seen> {
+    let now = Turnover::look().ok();
+    let room = now.map(|now| now.room_bytes);
+    let residence = now.and_then(|now| now.residence(earlier));
+    let figures = |path: &Path, survey: Survey| Figures::new(path, survey, room, residence);
+    let files = args.files.iter();
+    files
+        .map(|path| {
+            surveyor.path(path).map(|survey| figures(path, survey)).map_err(|error| error.to_string())
+        })
+        .collect()
+}
+
+fn print(args: &Args, seen: &[Seen]) -> anyhow::Result<()> {
+    for error in seen.iter().filter_map(|seen| seen.as_ref().err()) {
+        eprintln!("seekless: {error}");
+    }
+    let figures: Vec<&Figures> = seen.iter().flatten().collect();
+    match (args.json, args.watch) {
+        (true, None) => output::json(&figures),
+        (true, Some(_)) => {
+            let mut line = serde_json::to_string(&figures)?;
+            line.push('\n');
+            output::text(&line)
+        }
+        _ => {
+            let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            let texts: Vec<String> = figures.iter().map(|figures| words::report(figures, colour)).collect();
+            output::text(&texts.join("\n"))
+        }
+    }
+}
+
+fn serve(address: &str, roots: &[PathBuf], surveyor: Surveyor) -> anyhow::Result<ExitCode> {
+    let options = ServerOptions { roots: roots.to_vec(), ..ServerOptions::default() };
+    let server =
+        Server::bind(address, options, surveyor).with_context(|| format!("cannot serve at {address}"))?;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "serving at {}", server.address()?)?;
+    out.flush()?;
+    drop(out);
+    server.run()?;
+    Ok(ExitCode::SUCCESS)
+}

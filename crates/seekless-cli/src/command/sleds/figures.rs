@@ -1,0 +1,98 @@
+//! The figures of a file as `--json` has them: names and units that stay.
+
+use seekless::device::Origin;
+use seekless::sled::{DeliveryTime, Plan, Sled, Survey};
+use serde::Serialize;
+use std::path::Path;
+use std::time::Duration;
+
+/// A file.
+#[derive(Debug, Serialize)]
+pub(super) struct Figures {
+    /// As it was named; bytes that are no UTF-8 are replaced.
+    pub(super) file: String,
+    pub(super) bytes: u64,
+    pub(super) sleds: Vec<SledFigures>,
+    pub(super) total_s: Totals,
+    /// The name of its device in the device table.
+    pub(super) device: String,
+    /// Where that device's costs come from.
+    pub(super) origin: Origin,
+    /// Bytes that may be cached before something must leave.
+    pub(super) room_bytes: Option<u64>,
+    /// How long what is cached stays, at the pace at which the kernel takes it back; `null` if it takes nothing.
+    pub(super) residence_s: Option<f64>,
+    pub(super) notes: Vec<String>,
+    #[serde(skip)]
+    pub(super) raw: Vec<Sled>,
+}
+
+/// One range of it.
+#[derive(Debug, Serialize)]
+pub(super) struct SledFigures {
+    offset: u64,
+    bytes: u64,
+    latency_s: f64,
+    /// Bytes per second; `null` for a hole.
+    bandwidth: Option<f64>,
+    level: &'static str,
+    confidence: &'static str,
+    age_s: f64,
+}
+
+/// Seconds to deliver the whole file.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Totals {
+    pub(super) linear: Seconds,
+    pub(super) best: Seconds,
+}
+
+/// Not under `low`, not over `high`.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Seconds {
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+impl Figures {
+    pub(super) fn new(
+        path: &Path,
+        survey: Survey,
+        room: Option<u64>,
+        residence: Option<Duration>,
+    ) -> Figures {
+        let total = |plan| Seconds::from(survey.delivery_time(plan, room));
+        Figures {
+            file: path.to_string_lossy().into_owned(),
+            bytes: survey.bytes,
+            total_s: Totals { linear: total(Plan::Linear), best: total(Plan::Best) },
+            sleds: survey.sleds.iter().map(SledFigures::from).collect(),
+            device: survey.device,
+            origin: survey.origin,
+            room_bytes: room,
+            residence_s: residence.map(|residence| residence.as_secs_f64()),
+            notes: survey.notes,
+            raw: survey.sleds,
+        }
+    }
+}
+
+impl From<&Sled> for SledFigures {
+    fn from(sled: &Sled) -> Self {
+        SledFigures {
+            offset: sled.offset,
+            bytes: sled.bytes,
+            latency_s: sled.latency.as_secs_f64(),
+            bandwidth: Some(sled.bandwidth).filter(|bandwidth| bandwidth.is_finite()),
+            level: sled.level.name(),
+            confidence: sled.confidence.name(),
+            age_s: sled.age.as_secs_f64(),
+        }
+    }
+}
+
+impl From<DeliveryTime> for Seconds {
+    fn from(time: DeliveryTime) -> Self {
+        Seconds { low: time.low.as_secs_f64(), high: time.high.as_secs_f64() }
+    }
+}

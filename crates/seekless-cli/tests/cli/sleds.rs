@@ -1,0 +1,135 @@
+//! `seekless sleds` and `seekless probe`: figures that stay, refusals in words, two machines that talk.
+
+use super::{printed, run, seekless, workplace};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Stdio};
+
+const TAPE: &str = "[[range]]\nbytes = \"1MiB\"\nlevel = \"memory\"\nlatency = \"175ns\"\nbandwidth = \"48MB/s\"\n\n\
+[[range]]\nlevel = \"archive\"\nlatency = \"40s\"\nbandwidth = \"4MiB/s\"\n";
+
+fn tape(folder: &Path) {
+    fs::write(folder.join("tape.bin"), vec![1; 5 << 20]).expect("written");
+    fs::write(folder.join("tape.bin.sleds.toml"), TAPE).expect("written");
+    fs::write(folder.join("none.toml"), "").expect("written");
+}
+
+#[test]
+fn the_figures_of_a_tape_in_json() {
+    let folder = workplace();
+    tape(folder.path());
+    let text = printed(folder.path(), "sleds --mock --json --config none.toml --table none.devices tape.bin");
+    let figures: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let file = &figures[0];
+    assert_eq!((file["file"].as_str(), file["bytes"].as_u64()), (Some("tape.bin"), Some(5 << 20)));
+    let expected = serde_json::json!([
+        { "offset": 0, "bytes": 1 << 20, "latency_s": 0.000_000_175, "bandwidth": 48e6, "level": "memory",
+          "confidence": "exact", "age_s": 0.0 },
+        { "offset": 1 << 20, "bytes": 4 << 20, "latency_s": 40.0, "bandwidth": 4_194_304.0, "level": "archive",
+          "confidence": "exact", "age_s": 0.0 },
+    ]);
+    assert_eq!(file["sleds"], expected);
+    let best = &file["total_s"]["best"];
+    assert_eq!(best["low"], best["high"]);
+    assert!((best["high"].as_f64().expect("seconds") - 41.021_845).abs() < 1e-3, "{best}");
+    assert!(file["total_s"]["linear"]["low"].is_number());
+}
+
+#[test]
+fn a_tape_in_words() {
+    let folder = workplace();
+    tape(folder.path());
+    let text = printed(folder.path(), "sleds --mock --config none.toml --table none.devices tape.bin");
+    let bar = "█".repeat(13) + &"▁".repeat(51);
+    assert!(text.starts_with(&format!("tape.bin  5.2 MB\n{bar}\n█ memory  ▁ archive\n\n")), "{text}");
+    assert!(text.contains("linear 41.02 s, best 41.02 s"), "{text}");
+}
+
+#[test]
+fn what_has_no_sleds_is_said_and_the_rest_is_shown() {
+    let folder = workplace();
+    fs::write(folder.path().join("file"), "text").expect("written");
+    fs::write(folder.path().join("none.toml"), "").expect("written");
+    fs::write(folder.path().join("empty"), "").expect("written");
+    let output = run(folder.path(), "sleds --config none.toml --table none.devices . file missing empty");
+    assert_eq!(output.status.code(), Some(2));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains(".: a folder, which has no SLEDs") && errors.contains("missing: "), "{errors}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("file  4 B") && text.contains("empty  0 B"), "{text}");
+}
+
+#[test]
+fn a_broken_configuration_is_named_with_its_line() {
+    let folder = workplace();
+    fs::write(folder.path().join("sleds.toml"), "mock_files = true\nmonut = 3\n").expect("written");
+    let output = run(folder.path(), "sleds --config sleds.toml sleds.toml");
+    assert_eq!(output.status.code(), Some(2));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("sleds.toml: ") && errors.contains("monut"), "{errors}");
+}
+
+/// Ends the server when the test ends.
+struct Serving(Child);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn another_machine_is_asked_over_the_network() {
+    let folder = workplace();
+    let at = |name: &str| folder.path().join(name).canonicalize().expect("there").display().to_string();
+    for name in ["export", "mount"] {
+        fs::create_dir(folder.path().join(name)).expect("made");
+    }
+    tape(&folder.path().join("export"));
+    // Here it is a file of no data, as on a mount of which only the names are known.
+    fs::File::create(folder.path().join("mount/tape.bin")).expect("made").set_len(5 << 20).expect("sparse");
+    fs::write(folder.path().join("none.toml"), "").expect("written");
+
+    let words = ["sleds", "--mock", "--config", "none.toml", "--serve", "127.0.0.1:0", "--root", "export"];
+    let child = seekless(folder.path()).args(words).stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut server = Serving(child);
+    let mut line = String::new();
+    BufReader::new(server.0.stdout.take().expect("piped")).read_line(&mut line).expect("it says where");
+    let address = line.trim().strip_prefix("serving at ").expect("an address").to_owned();
+
+    let config = format!(
+        "[[mount]]\npath = {:?}\nremote = {{ server = {address:?}, prefix = {:?} }}\n",
+        at("mount"),
+        at("export")
+    );
+    fs::write(folder.path().join("client.toml"), config).expect("written");
+    let text =
+        printed(folder.path(), "sleds --json --config client.toml --table none.devices mount/tape.bin");
+    let figures: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let levels: Vec<_> =
+        figures[0]["sleds"].as_array().expect("some").iter().map(|sled| &sled["level"]).collect();
+    assert_eq!(levels, ["network", "archive"], "{text}");
+    drop(server);
+    let text = printed(folder.path(), "sleds --config client.toml --table none.devices mount/tape.bin");
+    assert!(text.contains("note: remote: "), "{text}");
+}
+
+#[test]
+fn a_device_is_probed_and_kept() {
+    let folder = workplace();
+    let file = fs::File::create(folder.path().join("data")).expect("made");
+    std::io::Write::write_all(&mut &file, &vec![7; 16 << 20]).expect("room");
+    file.sync_all().expect("synced");
+    let text = printed(folder.path(), "probe data --table devices.toml --json");
+    let probed: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert!(probed["latency_s"].as_f64().is_some_and(|latency| latency > 0.0), "{text}");
+    assert!(probed["calibration"]["bytes_read"].as_u64().is_some_and(|bytes| bytes <= 1 << 30), "{text}");
+    let again = printed(folder.path(), "probe data --table devices.toml");
+    assert!(again.contains("latency") && again.contains("conditions"), "{again}");
+    assert!(!again.contains("read of"), "known, so not measured again: {again}");
+    let list = printed(folder.path(), "probe --table devices.toml");
+    assert!(list.contains(probed["device"].as_str().expect("a name")), "{list}");
+    assert!(printed(folder.path(), "probe --table other.toml").contains("nothing measured yet"));
+}

@@ -1,0 +1,235 @@
+//! Probe: what the device under a path costs, measured once and kept, so that SLEDs can say it without asking.
+
+mod choose;
+
+use crate::{Error, ErrorKind, Result};
+use seekless_device::units::{format_bytes, format_duration};
+use seekless_device::{Origin, Row, Table, Zone};
+use seekless_measure::{Budget, Calibration, calibrate, calibrate_memory};
+use seekless_sled::{Config, Devices, Entry, Home, Kind, Surveyor};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// What to do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Measure again what is known already.
+    pub refresh: bool,
+    /// Where the device table stands, if not in the user's state folder.
+    pub table: Option<PathBuf>,
+    /// How much may be taken of the device.
+    pub budget: Budget,
+}
+
+/// What a device costs, and how that is known.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Probe {
+    /// Its name in the device table.
+    pub device: String,
+    /// The type of its file system.
+    pub file_system: String,
+    /// The device or share that is mounted.
+    pub source: String,
+    /// Time to the first byte in seconds, the median.
+    pub latency_s: f64,
+    /// The same, which nine of ten reads keep; `null` if that was not measured.
+    pub latency_p90_s: Option<f64>,
+    /// Bytes per second from then on.
+    pub bandwidth: u64,
+    /// Where the figures come from.
+    pub origin: Origin,
+    /// When it was measured, in seconds since 1970; `null` if it was not.
+    pub measured_unix_s: Option<u64>,
+    /// Under which conditions.
+    pub conditions: String,
+    /// The measurement, if it was made just now.
+    pub calibration: Option<Calibration>,
+    /// The device table in which it is kept.
+    pub table: PathBuf,
+}
+
+/// What the device under `path` costs: measured if it is not known yet, or if it is to be known anew.
+///
+/// # Errors
+/// There is nothing at the path, nothing large enough to read, or the device table cannot be kept.
+pub fn probe(path: &Path, options: &Options, progress: &mut dyn FnMut(u64, u64)) -> Result<Probe> {
+    let table = match &options.table {
+        Some(table) => table.clone(),
+        None => Devices::path().map_err(sled)?,
+    };
+    let devices = Devices::read(&table).map_err(sled)?;
+    let mut surveyor = Surveyor::with(Config::load().map_err(sled)?, devices.clone());
+    let (home, row) = surveyor.home(path).map_err(sled)?;
+    let known = devices.entry(&home.key).filter(|_| !options.refresh);
+    match known {
+        Some(entry) => Ok(shown(&home, &row, Some(entry), None, table)),
+        None => {
+            let (entry, calibration) = measured(path, &home, options, progress)?;
+            let key = home.key.clone();
+            Devices::update(&table, |devices| devices.insert(key, entry.clone())).map_err(sled)?;
+            let row = if row.origin == Origin::Given { row } else { entry.row.clone() };
+            Ok(shown(&home, &row, Some(&entry), Some(calibration), table))
+        }
+    }
+}
+
+/// All that was measured, by device.
+///
+/// # Errors
+/// The device table cannot be read.
+pub fn known(table: Option<&Path>) -> Result<(PathBuf, Devices)> {
+    let table = table.map_or_else(|| Devices::path().map_err(sled), |table| Ok(table.to_owned()))?;
+    let devices = Devices::read(&table).map_err(sled)?;
+    Ok((table, devices))
+}
+
+fn measured(
+    path: &Path,
+    home: &Home,
+    options: &Options,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<(Entry, Calibration)> {
+    let load = load();
+    let measure = |error: seekless_measure::Error| {
+        Error::because(
+            ErrorKind::Measure,
+            format!("cannot measure the device under {}", path.display()),
+            error,
+        )
+    };
+    let calibration = if home.kind == Kind::Memory {
+        calibrate_memory(Budget { time: Duration::from_millis(500), ..options.budget }).map_err(measure)?
+    } else {
+        let files = choose::files(path)?;
+        calibrate(&files, options.budget, progress).map_err(measure)?
+    };
+    let zone = Zone {
+        from_byte: 0,
+        latency_ns: calibration.latency_ns,
+        latency_p90_ns: Some(calibration.latency_p90_ns),
+        bytes_per_second: calibration.bytes_per_second,
+    };
+    let row = Row { origin: Origin::Calibrated, zones: vec![zone] };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let entry = Entry { measured_unix_s: now, conditions: conditions(&calibration, home, &load), row };
+    Ok((entry, calibration))
+}
+
+fn conditions(calibration: &Calibration, home: &Home, load: &str) -> String {
+    let how = match (home.kind, calibration.direct) {
+        (Kind::Memory, _) => "from memory",
+        (_, true) => "past the page cache (O_DIRECT)",
+        (_, false) => "through the page cache, what was not cached",
+    };
+    format!(
+        "{} of {} read in {} {how}; load {load}",
+        format_bytes(calibration.bytes_read),
+        match calibration.files {
+            0 => "memory".to_owned(),
+            1 => "1 file".to_owned(),
+            files => format!("{files} files"),
+        },
+        format_duration(calibration.elapsed_ns),
+    )
+}
+
+/// The load of the last minute, before our own.
+fn load() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').next().filter(|load| !load.is_empty()).unwrap_or("unknown").to_owned()
+}
+
+fn shown(
+    home: &Home,
+    row: &Row,
+    entry: Option<&Entry>,
+    calibration: Option<Calibration>,
+    table: PathBuf,
+) -> Probe {
+    let zone = row.at(0);
+    let seconds = |nanos: u64| nanos as f64 / 1e9;
+    Probe {
+        device: home.key.clone(),
+        file_system: home.file_system.clone(),
+        source: home.source.clone(),
+        latency_s: seconds(zone.latency_ns),
+        latency_p90_s: zone.latency_p90_ns.map(seconds),
+        bandwidth: zone.bytes_per_second,
+        origin: row.origin,
+        measured_unix_s: entry.map(|entry| entry.measured_unix_s),
+        conditions: entry.map_or(String::new(), |entry| entry.conditions.clone()),
+        calibration,
+        table,
+    }
+}
+
+/// Measures what reading cached data costs, and keeps it as the row `memory`.
+///
+/// # Errors
+/// The device table cannot be kept.
+pub fn probe_memory(options: &Options) -> Result<Probe> {
+    let home = Home {
+        kind: Kind::Memory,
+        key: Table::MEMORY.to_owned(),
+        file_system: String::new(),
+        source: "page cache".to_owned(),
+        assumed: Table::MEMORY,
+    };
+    let (table, devices) = known(options.table.as_deref())?;
+    if let Some(entry) = devices.entry(&home.key).filter(|_| !options.refresh) {
+        return Ok(shown(&home, &entry.row, Some(entry), None, table));
+    }
+    let (entry, calibration) = measured(Path::new("memory"), &home, options, &mut |_, _| {})?;
+    let key = home.key.clone();
+    Devices::update(&table, |devices| devices.insert(key, entry.clone())).map_err(sled)?;
+    Ok(shown(&home, &entry.row, Some(&entry), Some(calibration), table))
+}
+
+fn sled(error: seekless_sled::Error) -> Error {
+    Error::new(ErrorKind::Io, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_is_measured_once_and_then_known() {
+        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
+        let path = folder.path().join("data");
+        std::fs::write(&path, vec![7; 8 << 20]).expect("written");
+        std::fs::File::open(&path).expect("there").sync_all().expect("synced");
+        let options = Options {
+            refresh: false,
+            table: Some(folder.path().join("state/devices.toml")),
+            budget: Budget { time: Duration::from_millis(200), bytes: 16 << 20 },
+        };
+        let first = probe(&path, &options, &mut |_, _| {}).expect("measured");
+        assert!(first.calibration.is_some() && first.latency_s > 0.0);
+        let again = probe(&path, &options, &mut |_, _| {}).expect("known");
+        assert_eq!(again.calibration, None);
+        assert_eq!(
+            (again.latency_s, again.bandwidth, again.device),
+            (first.latency_s, first.bandwidth, first.device)
+        );
+        let refreshed =
+            probe(&path, &Options { refresh: true, ..options.clone() }, &mut |_, _| {}).expect("measured");
+        assert!(refreshed.calibration.is_some());
+
+        let memory = probe_memory(&options).expect("measured");
+        assert_eq!(memory.device, "memory");
+        assert_eq!(known(options.table.as_deref()).expect("there").1.entries().count(), 2);
+    }
+
+    #[test]
+    fn a_folder_without_large_files_says_what_is_wanted() {
+        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
+        let options = Options { table: Some(folder.path().join("devices.toml")), ..Options::default() };
+        let error = probe(folder.path(), &options, &mut |_, _| {}).expect_err("nothing to read");
+        assert_eq!(error.kind(), ErrorKind::Missing);
+        let error =
+            probe(&folder.path().join("missing"), &options, &mut |_, _| {}).expect_err("nothing there");
+        assert!(error.to_string().contains("missing"), "{error}");
+    }
+}
