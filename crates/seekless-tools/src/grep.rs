@@ -6,6 +6,7 @@
 mod bracket;
 mod classes;
 mod colors;
+mod count;
 mod expression;
 mod filter;
 mod fold;
@@ -16,6 +17,7 @@ mod ordered;
 mod perl;
 mod print;
 mod session;
+mod source;
 mod syntax;
 #[cfg(test)]
 mod tests;

@@ -171,7 +171,7 @@ fn named(name: Class) -> ClassUnicode {
 
 fn cased(name: Class) -> ClassUnicode {
     let mut class = match name {
-        Class::Upper => parsed(r"[\p{Uppercase}&&\p{Alphabetic}]"),
+        Class::Upper => parsed(r"[[\p{Uppercase}\p{Lt}]&&\p{Alphabetic}]"),
         _ => parsed(r"[\p{Lowercase}&&\p{Alphabetic}]"),
     };
     for (&capital, smalls) in by_capital() {

@@ -46,10 +46,10 @@ impl Longest {
     /// The end of the longest match of `text` that begins at `start` and ends at most at `limit`.
     pub(super) fn end(&mut self, text: &[u8], start: usize, limit: usize) -> Option<usize> {
         let input = Input::new(text).span(start..limit).anchored(Anchored::Yes);
-        if let Some((dfa, cache)) = &mut self.automaton {
-            if let Ok(found) = dfa.try_search_fwd(cache, &input) {
-                return found.map(|found| found.offset());
-            }
+        if let Some((dfa, cache)) = &mut self.automaton
+            && let Ok(found) = dfa.try_search_fwd(cache, &input)
+        {
+            return found.map(|found| found.offset());
         }
         let simulation = &self.simulation;
         let cache = self.simulation_cache.get_or_insert_with(|| simulation.create_cache());

@@ -208,7 +208,7 @@ impl Ordered {
             let found = tools.matcher.next_line(text, at);
             match (found, invert) {
                 (Some(line), false) => {
-                    self.select(text, line.start, line.end, tools);
+                    self.select(text, line.start, line.end, true, tools);
                     at = line.end;
                 }
                 (None, false) => break,
@@ -223,14 +223,16 @@ impl Ordered {
 
     fn select_all(&mut self, text: &[u8], mut at: usize, stop: usize, tools: &mut Tools<'_>) {
         let terminator = tools.printer.options.terminator();
+        let mut first = true;
         while at < stop && self.left > 0 && !self.done {
             let end = memchr(terminator, &text[at..stop]).map_or(stop, |end| at + end + 1);
-            self.select(text, at, end, tools);
-            at = end;
+            self.select(text, at, end, first, tools);
+            (at, first) = (end, false);
         }
     }
 
-    fn select(&mut self, text: &[u8], start: usize, end: usize, tools: &mut Tools<'_>) {
+    /// `leads`: the line before is not selected, so a context may stand between.
+    fn select(&mut self, text: &[u8], start: usize, end: usize, leads: bool, tools: &mut Tools<'_>) {
         let options = tools.printer.options;
         let binary = self.nul_in.is_some_and(|nul| self.buffer_of(self.position + end as u64) >= nul);
         if binary && !options.count {
@@ -239,8 +241,10 @@ impl Ordered {
             return;
         }
         if options.prints_lines() {
-            self.print_pending(text, start, tools);
-            self.print_before(text, start, tools);
+            if leads {
+                self.print_pending(text, start, tools);
+                self.print_before(text, start, tools);
+            }
             _ = self.print(text, start, end, SELECTED, tools);
             self.pending = options.after;
         } else {

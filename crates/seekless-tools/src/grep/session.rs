@@ -2,28 +2,22 @@
 //! searched at once and remembered in a few words a piece ([`Summary`]); if it holds something to print it is read again in
 //! its turn, from the page cache as a rule. So memory holds at most [`WAITING_BYTES_MAX`] of output beside 48 bytes a piece.
 
+use super::count::{Summary, count, summary, zapped};
 use super::matcher::Matcher;
-use super::ordered::{Ordered, Piece, Tools, lines_back};
+use super::ordered::{Ordered, Piece, Tools};
 use super::print::{Printer, SELECTED};
+use super::source::Source;
 use super::walk::{Item, problem, words};
 use super::{BinaryFiles, Listing, Options};
-use memchr::{memchr, memchr_iter};
 use seekless_sled::Event;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
 
 /// How much output of files whose turn has not come is kept; beyond, they are read again.
 const WAITING_BYTES_MAX: usize = 16 << 20;
 
 /// How much output is gathered before it is written.
 const WRITE_BYTES: usize = 64 << 10;
-
-/// How far back is read at once in search of the lines before.
-const STEP_BACK_BYTES: u64 = 16 << 10;
 
 /// What the reader shall do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,16 +65,6 @@ struct Searched {
     problem: Option<Vec<u8>>,
 }
 
-enum Source {
-    Path(PathBuf, Option<File>),
-    /// Standard input, and where it stood.
-    Standard {
-        file: File,
-        start: u64,
-        regular: bool,
-    },
-}
-
 struct State {
     ordered: Ordered,
     /// Pieces that came before their turn, by offset.
@@ -89,14 +73,6 @@ struct State {
     selected: u64,
     /// Something of the file was printed: it cannot be taken back.
     printed: bool,
-}
-
-/// A piece of which only this is kept.
-#[derive(Clone, Copy, Debug)]
-struct Summary {
-    bytes: u64,
-    lines: u64,
-    plain: bool,
 }
 
 impl<'a> Session<'a> {
@@ -420,144 +396,4 @@ impl Searched {
             Box::new(State { ordered, waiting: BTreeMap::new(), selected: 0, printed: false })
         })
     }
-}
-
-impl Source {
-    fn open(&mut self) -> io::Result<(&File, u64)> {
-        match self {
-            Source::Standard { file, start, .. } => Ok((file, *start)),
-            Source::Path(path, open) => {
-                if open.is_none() {
-                    *open = Some(File::open(path)?);
-                }
-                open.as_ref().map(|file| (file, 0)).ok_or_else(|| io::ErrorKind::NotFound.into())
-            }
-        }
-    }
-
-    /// How wide numbers are with -T: as the file's size, or as any size where there is none.
-    fn width(&self) -> usize {
-        let bytes = match self {
-            Source::Standard { regular: false, .. } => None,
-            Source::Standard { file, .. } => file.metadata().ok(),
-            Source::Path(path, _) => std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file),
-        };
-        bytes.map_or(i64::MAX as u64, |data| data.len()).to_string().len()
-    }
-
-    /// A piece that was searched before.
-    fn read(&mut self, offset: u64, bytes: u64) -> io::Result<Vec<u8>> {
-        let (file, start) = self.open()?;
-        let mut buffer = vec![0; usize::try_from(bytes).map_err(|_| io::ErrorKind::OutOfMemory)?];
-        file.read_exact_at(&mut buffer, start + offset)?;
-        Ok(buffer)
-    }
-
-    /// The lines before a place, as many as the context may want; fewer if they cannot be had.
-    fn lines_before(&mut self, position: u64, options: &Options) -> Vec<u8> {
-        let mut bytes = STEP_BACK_BYTES.min(position);
-        loop {
-            let Ok(text) = self.read(position - bytes, bytes) else { return Vec::new() };
-            let (first, found) = lines_back(&text, 0, text.len(), options.before, options.terminator());
-            // The first of them may be cut off by the edge.
-            if bytes == position || (found == options.before && first > 0) {
-                return text[first..].to_vec();
-            }
-            bytes = (bytes * 4).min(position);
-        }
-    }
-
-    /// Leaves standard input where GNU does: behind the last selected line if no more were wanted, at its end otherwise.
-    fn leave(&self, selected: u64, selected_to: u64, options: &Options) {
-        let Source::Standard { file, start, regular: true } = self else { return };
-        let place = match options.max_count == Some(selected) && options.listing == Listing::None {
-            true => rustix::fs::SeekFrom::Start(start + selected_to),
-            false => rustix::fs::SeekFrom::End(0),
-        };
-        // A place that cannot be had is the next reader's to find out.
-        let _ = rustix::fs::seek(file, place);
-    }
-}
-
-/// A text in which NULs have become line ends, where binary files are not taken for text, and where the first NUL was.
-fn zapped<'t>(options: &Options, bytes: &'t [u8]) -> (Cow<'t, [u8]>, Option<usize>) {
-    if options.null_data || options.binary_files == BinaryFiles::Text {
-        return (Cow::Borrowed(bytes), None);
-    }
-    match memchr(0, bytes) {
-        None => (Cow::Borrowed(bytes), None),
-        Some(nul) => (Cow::Owned(without_nuls(bytes)), Some(nul)),
-    }
-}
-
-fn without_nuls(bytes: &[u8]) -> Vec<u8> {
-    bytes.iter().map(|&byte| if byte == 0 { b'\n' } else { byte }).collect()
-}
-
-/// Selected lines of a piece, at most `most`, and where the last of them ends.
-fn count(matcher: &mut Matcher, options: &Options, bytes: &[u8], most: u64) -> (u64, usize) {
-    if most == 0 {
-        return (0, 0);
-    }
-    // Whether there is a NUL matters only to the bounds of lines that match.
-    let lazy = matcher.is_blind_to_nul() && !options.invert_match;
-    if !lazy {
-        return count_lines(matcher, options, &zapped(options, bytes).0, most, false).unwrap_or_default();
-    }
-    let checked = !options.null_data && options.binary_files != BinaryFiles::Text && most > 1;
-    match count_lines(matcher, options, bytes, most, checked) {
-        Some(counted) => counted,
-        None => count_lines(matcher, options, &without_nuls(bytes), most, false).unwrap_or_default(),
-    }
-}
-
-/// The same for a text as it is; `None` if a NUL in a matching line is to be refused and there is one.
-fn count_lines(
-    matcher: &mut Matcher,
-    options: &Options,
-    text: &[u8],
-    most: u64,
-    refuse_nul: bool,
-) -> Option<(u64, usize)> {
-    let (mut at, mut counted, mut last) = (0, 0, 0);
-    while at < text.len() && counted < most {
-        let found = matcher.next_line(text, at);
-        if options.invert_match {
-            let stop = found.as_ref().map_or(text.len(), |line| line.start);
-            let (lines, end) = lines_forward(&text[at..stop], most - counted, options.terminator());
-            counted += lines;
-            last = if lines > 0 { at + end } else { last };
-            at = found.map_or(text.len(), |line| line.end);
-            continue;
-        }
-        let Some(line) = found else { break };
-        if refuse_nul && memchr(0, &text[line.clone()]).is_some() {
-            return None;
-        }
-        counted += 1;
-        (at, last) = (line.end, line.end);
-    }
-    Some((counted, last))
-}
-
-/// How many lines a text has, at most `most`, and where the last of them ends.
-fn lines_forward(text: &[u8], most: u64, terminator: u8) -> (u64, usize) {
-    let mut lines = 0;
-    let mut end = 0;
-    for at in memchr_iter(terminator, text) {
-        lines += 1;
-        end = at + 1;
-        if lines == most {
-            return (lines, end);
-        }
-    }
-    if end < text.len() { (lines + 1, text.len()) } else { (lines, end) }
-}
-
-fn summary(matcher: &mut Matcher, options: &Options, bytes: &[u8]) -> Summary {
-    let (text, nul) = zapped(options, bytes);
-    let hit = count_lines(matcher, options, &text, 1, false).is_some_and(|(found, _)| found > 0);
-    let terminator = options.terminator();
-    let lines = if options.line_number { memchr_iter(terminator, bytes).count() as u64 } else { 0 };
-    Summary { bytes: bytes.len() as u64, lines, plain: !hit && nul.is_none() }
 }

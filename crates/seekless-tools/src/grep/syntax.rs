@@ -191,10 +191,11 @@ impl Parser<'_, '_> {
     }
 
     fn atom(&mut self) -> Result<Ast, String> {
-        if self.at_start && self.extended {
-            if let Some(empty) = self.leading_operator() {
-                return Ok(empty);
-            }
+        if self.at_start
+            && self.extended
+            && let Some(empty) = self.leading_operator()
+        {
+            return Ok(empty);
         }
         let anchors = std::mem::replace(&mut self.anchors, false);
         let Some(unit) = self.input.next() else { return Ok(Ast::Empty) };

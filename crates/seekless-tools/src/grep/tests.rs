@@ -193,3 +193,91 @@ fn what_is_wrong_with_a_pattern_is_said_in_glibcs_words() {
         assert_eq!(complaints.errors, [words], "{pattern}");
     }
 }
+
+/// Pieces of patterns and of texts that meet each other often.
+const ATOMS: [&str; 18] = [
+    "a",
+    "b",
+    "ab",
+    ".",
+    "[ab]",
+    "[^a]",
+    "x",
+    "_",
+    " ",
+    "[[:alpha:]]",
+    "\u{e9}",
+    "\u{c9}",
+    "\\w",
+    "1",
+    "B",
+    "^",
+    "$",
+    "s",
+];
+
+fn expression() -> impl Strategy<Value = String> {
+    let times = prop::sample::select(vec!["", "", "", "*", "+", "?", "{2}", "{1,2}"]);
+    let part =
+        (prop::sample::select(ATOMS.to_vec()), times, any::<bool>()).prop_map(|(atom, times, group)| {
+            match atom {
+                // What an anchor's repetition means is not agreed on.
+                "^" | "$" => atom.to_string(),
+                _ if group => format!("({atom}{times})"),
+                _ => format!("{atom}{times}"),
+            }
+        });
+    let branch = prop::collection::vec(part, 0..4).prop_map(|parts| parts.concat());
+    prop::collection::vec(branch, 1..3).prop_map(|branches| branches.join("|"))
+}
+
+/// What GNU grep 3.8 prints, or nothing if there is none.
+fn gnu(flags: &[&str], locale: &str, pattern: &str, file: &std::path::Path) -> Option<Vec<u8>> {
+    let version = std::process::Command::new("/usr/bin/grep").arg("--version").output().ok()?;
+    if !version.stdout.starts_with(b"grep (GNU grep) 3.8") {
+        return None;
+    }
+    let mut command = std::process::Command::new("/usr/bin/grep");
+    command.env_clear().env("LC_ALL", locale).args(flags).arg("-e").arg(pattern).arg(file);
+    Some(command.output().ok()?.stdout)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn the_output_is_gnu_greps(
+        pattern in expression(),
+        lines in prop::collection::vec("[ab xB_1s\u{e9}\u{c9}]{0,8}", 0..8),
+        chosen in prop::collection::vec(any::<bool>(), 7),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("text");
+        std::fs::write(&file, lines.join("\n")).unwrap();
+        let names = ["-n", "-i", "-w", "-x", "-o", "-v"];
+        let flags: Vec<&str> =
+            ["-E"].into_iter().chain(names.iter().zip(&chosen).filter(|(_, chosen)| **chosen).map(|(name, _)| *name)).collect();
+        let (locale, name) = if chosen[6] { (Locale::Utf8, "C.UTF-8") } else { (Locale::C, "C") };
+        let options = Options {
+            syntax: Syntax::Extended,
+            locale,
+            line_number: chosen[0],
+            ignore_case: chosen[1],
+            word_regexp: chosen[2],
+            line_regexp: chosen[3],
+            only_matching: chosen[4],
+            invert_match: chosen[5],
+            ..options(&pattern)
+        };
+        let Some(expected) = gnu(&flags, name, &pattern, &file) else {
+            eprintln!("skipped: no GNU grep 3.8 to compare with");
+            return Ok(());
+        };
+        let search = super::Search { operands: vec![file.into_os_string()], ..super::Search::default() };
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        super::run(&options, &search, &mut out, &mut err, &mut |_, _| {}).unwrap();
+        prop_assert_eq!(
+            String::from_utf8_lossy(&out), String::from_utf8_lossy(&expected), "{:?} {} {:?}", flags, name, pattern
+        );
+    }
+}

@@ -1,0 +1,79 @@
+//! Where a file's text comes from when a part of it is wanted again.
+
+use super::ordered::lines_back;
+use super::{Listing, Options};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+/// How far back is read at once in search of the lines before.
+const STEP_BACK_BYTES: u64 = 16 << 10;
+
+/// A file, opened when it is wanted again.
+pub(super) enum Source {
+    Path(PathBuf, Option<File>),
+    /// Standard input, and where it stood.
+    Standard {
+        file: File,
+        start: u64,
+        regular: bool,
+    },
+}
+
+impl Source {
+    fn open(&mut self) -> io::Result<(&File, u64)> {
+        match self {
+            Source::Standard { file, start, .. } => Ok((file, *start)),
+            Source::Path(path, open) => {
+                if open.is_none() {
+                    *open = Some(File::open(path)?);
+                }
+                open.as_ref().map(|file| (file, 0)).ok_or_else(|| io::ErrorKind::NotFound.into())
+            }
+        }
+    }
+
+    /// How wide numbers are with -T: as the file's size, or as any size where there is none.
+    pub(super) fn width(&self) -> usize {
+        let bytes = match self {
+            Source::Standard { regular: false, .. } => None,
+            Source::Standard { file, .. } => file.metadata().ok(),
+            Source::Path(path, _) => std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file),
+        };
+        bytes.map_or(i64::MAX as u64, |data| data.len()).to_string().len()
+    }
+
+    /// A piece that was searched before.
+    pub(super) fn read(&mut self, offset: u64, bytes: u64) -> io::Result<Vec<u8>> {
+        let (file, start) = self.open()?;
+        let mut buffer = vec![0; usize::try_from(bytes).map_err(|_| io::ErrorKind::OutOfMemory)?];
+        file.read_exact_at(&mut buffer, start + offset)?;
+        Ok(buffer)
+    }
+
+    /// The lines before a place, as many as the context may want; fewer if they cannot be had.
+    pub(super) fn lines_before(&mut self, position: u64, options: &Options) -> Vec<u8> {
+        let mut bytes = STEP_BACK_BYTES.min(position);
+        loop {
+            let Ok(text) = self.read(position - bytes, bytes) else { return Vec::new() };
+            let (first, found) = lines_back(&text, 0, text.len(), options.before, options.terminator());
+            // The first of them may be cut off by the edge.
+            if bytes == position || (found == options.before && first > 0) {
+                return text[first..].to_vec();
+            }
+            bytes = (bytes * 4).min(position);
+        }
+    }
+
+    /// Leaves standard input where GNU does: behind the last selected line if no more were wanted, at its end otherwise.
+    pub(super) fn leave(&self, selected: u64, selected_to: u64, options: &Options) {
+        let Source::Standard { file, start, regular: true } = self else { return };
+        let place = match options.max_count == Some(selected) && options.listing == Listing::None {
+            true => rustix::fs::SeekFrom::Start(start + selected_to),
+            false => rustix::fs::SeekFrom::End(0),
+        };
+        // A place that cannot be had is the next reader's to find out.
+        let _ = rustix::fs::seek(file, place);
+    }
+}
