@@ -1,5 +1,6 @@
 //! How fast the parts are, one module a question: `./run bench NAME`. `libcachesim.py` beside it asks a rival the same.
 
+mod grep;
 mod speed;
 mod wc;
 mod workload;
@@ -17,6 +18,8 @@ struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Question {
+    /// `seekless grep` beside GNU's and ripgrep, on cached files of 1 KiB to 2 GiB.
+    Grep(grep::Args),
     /// Simulated requests per second of each policy and of the LRU curve, on one thread.
     Speed(speed::Args),
     /// `seekless wc` beside GNU's and uutils', on cached files of 1 KiB to 2 GiB.
@@ -27,6 +30,7 @@ enum Question {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().question {
+        Question::Grep(args) => grep::run(&args),
         Question::Speed(args) => speed::run(&args),
         Question::Wc(args) => wc::run(&args),
         Question::Zipf(args) => workload::run(&args),

@@ -1,7 +1,7 @@
 //! `seekless wc` beside GNU's and uutils', on files that the page cache holds: rivals take turns, answers are compared.
 
-mod rounds;
-mod texts;
+pub(crate) mod rounds;
+pub(crate) mod texts;
 
 use anyhow::{Context, bail, ensure};
 use rounds::Rival;
@@ -119,7 +119,7 @@ fn rivals(args: &Args) -> anyhow::Result<Vec<Rival>> {
 }
 
 /// Of the last minute; not a number where the kernel does not tell.
-fn load_average() -> f64 {
+pub(crate) fn load_average() -> f64 {
     let told = std::fs::read_to_string("/proc/loadavg").ok();
     told.and_then(|text| text.split(' ').next()?.parse().ok()).unwrap_or(f64::NAN)
 }
@@ -149,7 +149,7 @@ fn words(report: &Report) -> String {
     )
 }
 
-fn duration(seconds: f64) -> String {
+pub(crate) fn duration(seconds: f64) -> String {
     match seconds {
         short if short < 0.01 => format!("{:.0} µs", short * 1e6),
         _ => format!("{:.1} ms", seconds * 1e3),

@@ -10,14 +10,14 @@ const BYTES_PER_ROUND: u64 = 32 << 20;
 const RUNS_MOST: u64 = 100;
 
 /// A program that counts.
-pub(super) struct Rival {
-    pub(super) name: String,
+pub(crate) struct Rival {
+    pub(crate) name: String,
     path: PathBuf,
     words: Vec<String>,
 }
 
 impl Rival {
-    pub(super) fn new(name: &str, path: &Path, words: &[&str]) -> Self {
+    pub(crate) fn new(name: &str, path: &Path, words: &[&str]) -> Self {
         let words = words.iter().map(|&word| word.to_owned()).collect();
         Rival { name: name.to_owned(), path: path.to_owned(), words }
     }
@@ -35,12 +35,12 @@ impl Rival {
 }
 
 /// How often a file of this size is counted in a round.
-pub(super) fn runs(bytes: u64) -> u32 {
+pub(crate) fn runs(bytes: u64) -> u32 {
     (BYTES_PER_ROUND / bytes.max(1)).clamp(1, RUNS_MOST) as u32
 }
 
 /// Median seconds of a run of each rival; the first round is discarded.
-pub(super) fn alternate(
+pub(crate) fn alternate(
     rivals: &[Rival],
     flags: &[&str],
     locale: &str,

@@ -8,17 +8,17 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 /// A folder that is removed at the end.
-pub(super) struct Folder(PathBuf);
+pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    pub(super) fn in_(parent: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn in_(parent: &Path) -> anyhow::Result<Self> {
         let path = parent.join(format!("seekless-bench-wc.{}", std::process::id()));
         std::fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
         Ok(Folder(path))
     }
 
     /// A file of words of 1 to 9 letters in lines of 3 to 15; the same each time.
-    pub(super) fn text(&self, bytes: u64) -> anyhow::Result<PathBuf> {
+    pub(crate) fn text(&self, bytes: u64) -> anyhow::Result<PathBuf> {
         let path = self.0.join(format!("text-{bytes}"));
         write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
         Ok(path)
@@ -67,7 +67,7 @@ fn words(bytes: usize) -> Vec<u8> {
 }
 
 /// Reads a file into the page cache; how much of it is there then, if the kernel tells.
-pub(super) fn warm(path: &Path) -> anyhow::Result<Option<u64>> {
+pub(crate) fn warm(path: &Path) -> anyhow::Result<Option<u64>> {
     let mut file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let mut buffer = vec![0; 1 << 20];
     while file.read(&mut buffer)? > 0 {}

@@ -1,0 +1,130 @@
+//! `seekless grep` beside GNU's and ripgrep, on files that the page cache holds: rivals take turns, answers are compared.
+
+mod text;
+
+use crate::wc::rounds::{Rival, alternate, runs};
+use crate::wc::texts::{Folder, warm};
+use anyhow::{Context, ensure};
+use seekless::device::units::format_bytes;
+use seekless::report::table;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// From where a start is all to where memory is all.
+const SIZES: [u64; 7] = [1 << 10, 64 << 10, 1 << 20, 16 << 20, 128 << 20, 512 << 20, 2 << 30];
+
+/// What is asked; the needle stands once in a few mebibytes.
+const QUESTIONS: [(&str, &[&str]); 5] = [
+    ("literal, -c", &["-c", "needle"]),
+    ("literal", &["needle"]),
+    ("literal, -n", &["-n", "needle"]),
+    ("literal, -ci", &["-ci", "needle"]),
+    ("expression, -c", &["-c", "ne[def]dle [0-9]"]),
+];
+
+/// Options of the measurement.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// Sizes in bytes [default: 1 KiB to 2 GiB]
+    #[arg(long, value_name = "BYTES", value_delimiter = ',')]
+    size: Vec<u64>,
+    /// Leaves out sizes above 128 MiB
+    #[arg(long)]
+    quick: bool,
+    /// Timed rounds, after one that is discarded
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// A folder for the files, removed at the end
+    #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
+    folder: PathBuf,
+    /// The command to measure [default: `seekless` beside this program]
+    #[arg(long, value_name = "FILE")]
+    seekless: Option<PathBuf>,
+    /// Prints figures as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// One question about one size.
+#[derive(Serialize)]
+struct Row {
+    question: &'static str,
+    bytes: u64,
+    /// In the page cache when the first round began.
+    resident_bytes: Option<u64>,
+    /// Median seconds a run, of each rival in order.
+    seconds: Vec<f64>,
+    /// The best rival's seconds over ours.
+    ratio: f64,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    ensure!(args.rounds > 0, "--rounds: at least 1");
+    let rivals = rivals(args)?;
+    let sizes = if args.size.is_empty() { &SIZES[..] } else { &args.size };
+    let folder = Folder::in_(&args.folder)?;
+    let before = crate::wc::load_average();
+    let mut rows = Vec::new();
+    for &bytes in sizes.iter().filter(|&&bytes| !args.quick || bytes <= 128 << 20) {
+        let path = folder.text(bytes)?;
+        text::hide_needles(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+        for (question, words) in QUESTIONS {
+            let resident_bytes = warm(&path)?;
+            let seconds = alternate(&rivals, words, "C.UTF-8", &path, args.rounds, runs(bytes))
+                .with_context(|| format!("{question} in {}", format_bytes(bytes)))?;
+            let best = seconds[1..].iter().copied().fold(f64::INFINITY, f64::min);
+            let ratio = best / seconds[0];
+            rows.push(Row { question, bytes, resident_bytes, seconds, ratio });
+        }
+        std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+    }
+    let load = [before, crate::wc::load_average()];
+    match args.json {
+        true => println!("{}", serde_json::to_string_pretty(&rows)?),
+        false => println!("{}", words(&rivals, &rows, load, args.rounds)),
+    }
+    Ok(())
+}
+
+/// Ours first.
+fn rivals(args: &Args) -> anyhow::Result<Vec<Rival>> {
+    let seekless = match &args.seekless {
+        Some(path) => path.clone(),
+        None => std::env::current_exe()?.with_file_name("seekless"),
+    };
+    ensure!(
+        seekless.exists(),
+        "{}: not there; build it (`./run --version`) or name it with --seekless",
+        seekless.display()
+    );
+    let mut rivals = vec![Rival::new("seekless", &seekless, &["grep"])];
+    for (name, path) in [("GNU", "/usr/bin/grep"), ("ripgrep", "/usr/bin/rg")] {
+        match Path::new(path).exists() {
+            true => rivals.push(Rival::new(name, Path::new(path), &[])),
+            false => eprintln!("bench: no {path}: left out"),
+        }
+    }
+    ensure!(rivals.len() > 1, "no rival is installed");
+    Ok(rivals)
+}
+
+fn words(rivals: &[Rival], rows: &[Row], [before, after]: [f64; 2], rounds: usize) -> String {
+    let mut header = vec!["question", "file", "cached"];
+    header.extend(rivals.iter().map(|rival| rival.name.as_str()));
+    header.push("ratio");
+    let cells = rows.iter().map(|row| {
+        let share = |resident: u64| {
+            format!("{:.0} %", resident as f64 * 100.0 / row.bytes.next_multiple_of(4096) as f64)
+        };
+        let cached = row.resident_bytes.map_or_else(|| "unknown".to_owned(), share);
+        let mut cells = vec![row.question.to_owned(), format_bytes(row.bytes), cached];
+        cells.extend(row.seconds.iter().map(|&seconds| crate::wc::duration(seconds)));
+        cells.push(format!("{:.2}", row.ratio));
+        cells
+    });
+    format!(
+        "{}\nMedians of {rounds} rounds that alternate, after one discarded, process start included; ratio: the best rival's \
+         time over ours; load average {before} before and {after} after.",
+        table(&header, cells.collect())
+    )
+}
