@@ -1,8 +1,7 @@
 //! What a device costs: a few hundred reads past the page cache, and the line through them.
 //!
 //! Reads of 4 KiB to 4 MiB at random places take turns; the medians of each size lie on t = L + s / B, which gives the latency L
-//! and the bandwidth B of one request at a time. Then sequential reads, four in flight, say what more than one at a time
-//! yields. At most three seconds and 1 GiB of a device, and nothing is ever written.
+//! and the bandwidth B of one request at a time. Then sequential reads, four in flight, say what bandwidth lasts. At most three seconds and 1 GiB of a device, and nothing is ever written.
 
 mod fit;
 mod places;
@@ -53,7 +52,8 @@ pub struct Calibration {
     pub latency_ns: u64,
     /// The same, which nine of ten reads keep.
     pub latency_p90_ns: u64,
-    /// Bytes per second: of one request at a time or of several, whichever is more.
+    /// Bytes per second that last: of sequential reads with several in flight, or if there was no time for these, of the line.
+    /// (A throttle lets single reads pass for a while, so the line alone may say too much.)
     pub bytes_per_second: u64,
     /// The very first read, which also waits for what sleeps: a disk that stands still, a link that is down.
     pub first_byte_ns: u64,
@@ -120,14 +120,16 @@ pub fn calibrate<P: AsRef<Path>>(
         time: budget.time.saturating_sub(clock.elapsed()),
         bytes: budget.bytes.saturating_sub(bytes_read),
     };
-    let parallel = stream(&mut reading, &places, left, &mut seed)?;
+    let expected = Duration::from_nanos(line.latency_ns)
+        + Duration::from_secs_f64(f64::from(DEPTH) * STREAM_BYTES as f64 / line.bytes_per_second as f64);
+    let parallel = stream(&reading, &places, left, expected, &mut seed)?;
     shown(&clock);
     let single = line.bytes_per_second;
     let several = parallel.map(|(bytes, elapsed)| (bytes as f64 / elapsed.as_secs_f64().max(1e-9)) as u64);
     Ok(Calibration {
         latency_ns: line.latency_ns,
         latency_p90_ns: line.latency_p90_ns,
-        bytes_per_second: several.unwrap_or(0).max(single).max(1),
+        bytes_per_second: several.unwrap_or(single).max(1),
         first_byte_ns: times.first_ns,
         single_bytes_per_second: single,
         parallel_bytes_per_second: several,
@@ -222,9 +224,10 @@ fn alternate_sizes(
 
 /// Sequential reads from a random place on, several in flight; the bytes and the time.
 fn stream(
-    reading: &mut Reading,
+    reading: &Reading,
     places: &Places,
     budget: Budget,
+    expected: Duration,
     dice: &mut Dice,
 ) -> Result<Option<(u64, Duration)>, Error> {
     let chunks = places.sequence(STREAM_BYTES, reading.alignment(), dice);
@@ -234,16 +237,20 @@ fn stream(
     }
     let clock = Instant::now();
     let (next, bytes, failed) = (AtomicU64::new(0), AtomicU64::new(0), Mutex::new(None));
-    let reading = &*reading;
     std::thread::scope(|scope| {
         for _ in 0..DEPTH {
             scope.spawn(|| {
                 let mut buffer = AlignedBuf::with_capacity(STREAM_BYTES as usize);
-                while clock.elapsed() < budget.time {
+                let mut last = expected;
+                while clock.elapsed() + last <= budget.time {
+                    let started = clock.elapsed();
                     let number = next.fetch_add(1, Ordering::Relaxed) as usize;
                     let Some(&place) = chunks[..chunks_max].get(number) else { return };
                     match reading.read(place, buffer.whole_mut()) {
-                        Ok(true) => bytes.fetch_add(STREAM_BYTES, Ordering::Relaxed),
+                        Ok(true) => {
+                            bytes.fetch_add(STREAM_BYTES, Ordering::Relaxed);
+                            last = clock.elapsed().saturating_sub(started);
+                        }
                         Ok(false) => continue, // it was cached, and says nothing of the device
                         Err(error) => {
                             failed
@@ -252,7 +259,7 @@ fn stream(
                                 .get_or_insert(error);
                             return;
                         }
-                    };
+                    }
                 }
             });
         }

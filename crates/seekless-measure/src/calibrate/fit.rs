@@ -27,17 +27,27 @@ pub(super) fn of_times(sizes: &[SizeTimes]) -> Option<Line> {
         sizes.iter().map(|size| (size.bytes as f64, size.median_ns as f64)).collect();
     let (latency, byte_ns) = line(&points)?;
     let small = sizes.first()?;
-    let late = small.p90_ns as f64 - small.bytes as f64 * byte_ns;
-    let latency_ns = latency.round().max(1.0) as u64;
+    let without_transfer =
+        |time_ns: u64| (time_ns as f64 - small.bytes as f64 * byte_ns).round().max(0.0) as u64;
+    // A throttle lets small reads pass and holds up large ones: then the line starts below what any read took.
+    let latency_ns = match latency.round() as u64 {
+        0 => small.median_ns.max(1),
+        latency => latency,
+    };
+    let latency_p90_ns = match without_transfer(small.p90_ns) {
+        0 => small.p90_ns,
+        late => late,
+    };
     Some(Line {
         latency_ns,
-        latency_p90_ns: (late.round().max(1.0) as u64).max(latency_ns),
+        latency_p90_ns: latency_p90_ns.max(latency_ns),
         bytes_per_second: (1e9 / byte_ns).round().max(1.0) as u64,
     })
 }
 
-/// Latency in ns and time per byte in ns of points (bytes, ns): the median of the slopes between any two, and the median of
-/// what that leaves of each point, not under 0. If that slopes downwards, the largest point alone says the bandwidth.
+/// Latency in ns and time per byte in ns of points (bytes, ns), smallest first: the median of the slopes between any two, and
+/// the median of what that leaves of the three smallest, not under 0. (The larger ones are nearly all transfer: a slope that
+/// is a little off would move their rest by more than the latency.) If that slopes downwards, the largest point alone says the bandwidth.
 /// `None` of fewer than two sizes.
 #[must_use]
 pub fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
@@ -53,7 +63,7 @@ pub fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     let largest = points.iter().max_by(|one, other| one.0.total_cmp(&other.0))?;
     let slope = median(&mut slopes)?;
     let slope = if slope > 0.0 { slope } else { (largest.1 / largest.0).max(1e-9) };
-    let mut rests: Vec<f64> = points.iter().map(|(bytes, ns)| ns - slope * bytes).collect();
+    let mut rests: Vec<f64> = points.iter().take(3).map(|(bytes, ns)| ns - slope * bytes).collect();
     Some((median(&mut rests)?.max(0.0), slope))
 }
 
@@ -88,6 +98,22 @@ mod tests {
         points[2].1 *= 5.0;
         let (latency, byte_ns) = line(&points).expect("a line");
         assert!((17e6..20e6).contains(&latency) && (105.0..125.0).contains(&byte_ns), "{latency} {byte_ns}");
+    }
+
+    /// Medians under a throttle of 9 MB/s, as measured: what is small slips through.
+    #[test]
+    fn a_latency_is_never_nothing() {
+        let times = [
+            (4 << 10, 83_200),
+            (64 << 10, 123_100),
+            (256 << 10, 248_200),
+            (1 << 20, 153_200_000),
+            (4 << 20, 463_900_000),
+        ];
+        let sizes: Vec<SizeTimes> = times.iter().map(|&(bytes, time)| of_reads(bytes, vec![time])).collect();
+        let line = of_times(&sizes).expect("a line");
+        assert_eq!((line.latency_ns, line.latency_p90_ns), (83_200, 83_200));
+        assert!((8_000_000..10_000_000).contains(&line.bytes_per_second), "{line:?}");
     }
 
     #[test]
