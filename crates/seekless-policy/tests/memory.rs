@@ -123,8 +123,7 @@ fn every_policy_takes_what_it_says_and_that_is_little() {
             let taken = capacities.map(|capacity| measure(name, capacity, &requests));
             let taken = taken.into_iter().fold(0.0, f64::max);
             let told = bytes_per_id(name, unit).unwrap();
-            let most = if TOO_LARGE.contains(name) { told } else { BYTES_MAX };
-            if taken > told as f64 || taken < told as f64 - SLACK || told > most {
+            if taken > told as f64 || taken < told as f64 - SLACK || told > BYTES_MAX {
                 wrong.push(format!(
                     "{name}, unit weights {unit}: takes {taken:.2} bytes an id and says {told}"
                 ));
@@ -133,6 +132,3 @@ fn every_policy_takes_what_it_says_and_that_is_little() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
-
-/// Policies known to take more than they may.
-const TOO_LARGE: &[&str] = &["lru-2", "lru-2@history", "fab@ozen"];

@@ -33,12 +33,12 @@ pub fn bytes_per_id(name: &str, unit_weights: bool) -> Result<u64> {
         "lfu" => (35, 43),
         "lfu-da" => (48, 56),
         "gdsf" => (48, 53),
-        "spatial-clock" | "spatial-clock@ozen" => (50, 50),
+        "spatial-clock" | "spatial-clock@ozen" => (34, 34),
         "belady-size" => (57, 57),
         "hyperbolic" => (61, 61),
-        "lru-2" | "lru-2@history" => (63, 71),
-        "fab" => (60, 60),
-        "fab@ozen" => (77, 77),
+        "lru-2" | "lru-2@history" => (52, 60),
+        "fab" => (46, 46),
+        "fab@ozen" => (61, 61),
         _ => return Err(unknown(name)),
     };
     Ok(if unit_weights { pages } else { files })
