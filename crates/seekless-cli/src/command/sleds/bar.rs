@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn a_cell_shows_what_most_of_it_is() {
         let sleds = [sled(0, 320, Level::Memory), sled(320, 5, Level::Device), sled(325, 315, Level::Memory)];
-        let expected = "█".repeat(32) + &"▒".repeat(1) + &"█".repeat(31) + "\n█ memory  ▒ device\n";
+        let expected = "█".repeat(32) + "▒" + &"█".repeat(31) + "\n█ memory  ▒ device\n";
         assert_eq!(bar(&sleds, 640, false), expected);
     }
 
