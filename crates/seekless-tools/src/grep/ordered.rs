@@ -223,7 +223,9 @@ impl Ordered {
 
     fn select_all(&mut self, text: &[u8], mut at: usize, stop: usize, tools: &mut Tools<'_>) {
         let terminator = tools.printer.options.terminator();
-        let mut first = true;
+        // A run of selected lines goes on over the edge of a piece.
+        let goes_on = at == 0 && self.selected > 0 && self.selected_to == self.position;
+        let mut first = !goes_on;
         while at < stop && self.left > 0 && !self.done {
             let end = memchr(terminator, &text[at..stop]).map_or(stop, |end| at + end + 1);
             self.select(text, at, end, first, tools);
