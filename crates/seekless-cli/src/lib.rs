@@ -50,7 +50,8 @@ const STAND_INS: [(&str, StandIn); 3] =
 
 /// The verb that stands in for a tool, and its words: it is the first word, or the name that the command is called by.
 fn stand_in(words: impl IntoIterator<Item = OsString>) -> Option<(StandIn, Vec<OsString>)> {
-    let find = |name: &std::ffi::OsStr| STAND_INS.iter().find(|(tool, _)| name == *tool).map(|&(_, main)| main);
+    let find =
+        |name: &std::ffi::OsStr| STAND_INS.iter().find(|(tool, _)| name == *tool).map(|&(_, main)| main);
     let mut words = words.into_iter();
     let called = words.next()?;
     if let Some(main) = Path::new(&called).file_name().and_then(find) {

@@ -80,7 +80,7 @@ impl Published {
 
     fn report(&mut self) {
         let requests = self.counts.hits + self.counts.reads;
-        if requests % REPORT_EVERY == 0 {
+        if requests.is_multiple_of(REPORT_EVERY) {
             self.miss_rates.push(self.counts.reads as f64 / requests as f64);
         }
     }

@@ -187,7 +187,8 @@ impl Eviction for Lru2 {
             }
             None => {
                 let histories = &self.histories;
-                let Some((_, victim)) = self.twice.settle_root(|id| histories[id as usize].last_but_one) else {
+                let Some((_, victim)) = self.twice.settle_root(|id| histories[id as usize].last_but_one)
+                else {
                     return false;
                 };
                 self.twice.remove(victim);

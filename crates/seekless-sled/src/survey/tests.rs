@@ -119,7 +119,7 @@ fn an_empty_file_has_no_sleds() {
 fn what_is_no_regular_file_is_refused_without_waiting() {
     let folder = workplace();
     let at = |name: &str| folder.path().join(name);
-    rustix::fs::mknodat(rustix::fs::CWD, at("pipe"), FileType::Fifo, Mode::RWXU, 0).expect("made");
+    rustix::fs::mknodat(CWD, at("pipe"), FileType::Fifo, Mode::RWXU, 0).expect("made");
     let _socket = std::os::unix::net::UnixListener::bind(at("socket")).expect("bound");
     std::os::unix::fs::symlink("loop", at("loop")).expect("made");
     let mut surveyor = surveyor("");
@@ -305,7 +305,7 @@ fn nothing_outside_its_roots_exists_for_a_server() {
     let export = folder.path().join("export").canonicalize().expect("there");
     std::os::unix::fs::symlink("../secret", export.join("relative")).expect("made");
     std::os::unix::fs::symlink(folder.path().join("secret"), export.join("absolute")).expect("made");
-    rustix::fs::mknodat(rustix::fs::CWD, export.join("pipe"), FileType::Fifo, Mode::RWXU, 0).expect("made");
+    rustix::fs::mknodat(CWD, export.join("pipe"), FileType::Fifo, Mode::RWXU, 0).expect("made");
     let (address, _) = served(folder.path(), ServerOptions::default());
     let mut stream = TcpStream::connect(address).expect("it listens");
     let mut ask = |path: &str| {

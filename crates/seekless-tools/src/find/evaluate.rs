@@ -267,7 +267,7 @@ impl<'a> Evaluator<'a> {
             Test::Group(bound) => bound.holds(entry.stat()?.st_gid.into()),
             Test::NoUser => self.names.user(entry.stat()?.st_uid).is_none(),
             Test::NoGroup => self.names.group(entry.stat()?.st_gid).is_none(),
-            Test::Links(bound) => bound.holds(entry.stat()?.st_nlink as u64),
+            Test::Links(bound) => bound.holds(entry.stat()?.st_nlink),
             Test::Inode(bound) => bound.holds(entry.stat()?.st_ino),
             Test::SameFile { device, inode } => {
                 let stat = entry.stat()?;

@@ -180,7 +180,7 @@ impl Parser<'_> {
             Some(operator @ ("-o" | "-or" | "-a" | "-and" | ",")) => Err(format!(
                 "invalid expression; you have used a binary operator '{operator}' with nothing before it."
             )),
-            Some(name) if name.starts_with('-') && name.len() > 1 => self.named(&name.to_owned()),
+            Some(name) if name.starts_with('-') && name.len() > 1 => self.named(name),
             _ => Err(format!("paths must precede expression: {}", ascii_quoted(token.as_bytes()))),
         }
     }

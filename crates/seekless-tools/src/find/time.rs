@@ -59,7 +59,7 @@ impl Clock {
     }
 
     /// Counts from the start of today, for the tests that follow `-daystart`.
-    pub(super) fn from_midnight(self) -> Self {
+    pub(super) fn since_midnight(self) -> Self {
         let now = ((self.day / SECOND_NS) + DAY_SECONDS) as i64;
         Clock { day: (i128::from(now) - i128::from(seekless_sys::locale::seconds_of_day(now))) * SECOND_NS }
     }

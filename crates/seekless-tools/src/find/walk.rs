@@ -303,7 +303,7 @@ fn sorting_helps(folder: &OwnedFd) -> bool {
     const TMPFS: i64 = 0x0102_1994;
     const NFS: i64 = 0x6969;
     const CIFS: i64 = 0xFF53_4D42;
-    !fstatfs(folder).is_ok_and(|system| [TMPFS, NFS, CIFS].contains(&(system.f_type as i64)))
+    !fstatfs(folder).is_ok_and(|system| [TMPFS, NFS, CIFS].contains(&system.f_type))
 }
 
 /// Where an argument's last component starts, slashes at its end left out of the search.

@@ -329,7 +329,7 @@ impl Parser<'_> {
             "-depth" | "-d" => self.plan.contents_first = true,
             "-xdev" | "-mount" => self.plan.one_file_system = true,
             "-follow" => self.plan.follow = Follow::Always,
-            "-daystart" => self.clock = self.clock.from_midnight(),
+            "-daystart" => self.clock = self.clock.since_midnight(),
             "-noleaf" | "-ignore_readdir_race" | "-noignore_readdir_race" | "-warn" | "-nowarn" => {}
             "--cheapest-first" => self.plan.cheapest_first = true,
             _ => match name.strip_prefix("--unknown=") {

@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn general_numbers_are_written_as_c_does() {
         for (value, text) in [
-            (1365.333_333, "1365.33"),
+            (1_365.333_333, "1365.33"),
             (1.0, "1"),
             (0.5, "0.5"),
             (1_234_567.0, "1.23457e+06"),

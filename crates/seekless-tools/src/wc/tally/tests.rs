@@ -132,6 +132,6 @@ fn long_pieces_are_read_in_streams_and_count_the_same() {
         (0..200_003u32).map(|at| if at % 7 == 3 || at % 1000 < 300 { b'\n' } else { b'x' }).collect();
     for length in [16 << 10, (16 << 10) + 1, 64 * 255 * 4, 64 * 255 * 4 + 63, 100_000, text.len()] {
         let expected = text[..length].iter().filter(|&&byte| byte == b'\n').count() as u64;
-        assert_eq!(super::super::plain::newlines(&text[..length]), expected, "{length}");
+        assert_eq!(plain::newlines(&text[..length]), expected, "{length}");
     }
 }
