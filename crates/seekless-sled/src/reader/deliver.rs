@@ -77,7 +77,7 @@ impl Reader {
         let cached_only = self.options.cached_only;
         let Some(planned) = self.sources[file].planned() else { return false };
         let complete =
-            planned.cached.is_empty() && (cached_only || planned.absent.is_empty()) && planned.in_flight == 0;
+            planned.cached.is_empty() && (cached_only || !planned.lacks()) && planned.in_flight == 0;
         if lost {
             self.restart(file);
         } else if complete {
@@ -104,10 +104,12 @@ impl Reader {
     fn finish(&mut self, file: usize) {
         let Some(opened) = self.opened(file) else { return };
         let now = Stamp::of(&opened.buffered);
+        let cached_only = self.options.cached_only;
         let source = &mut self.sources[file];
         let Some(planned) = source.planned() else { return };
         match now {
-            Ok(now) if now == planned.stamp => {
+            // A byte that did not come would be an error of ours; still no answer is given without it.
+            Ok(now) if now == planned.stamp && (cached_only || planned.is_delivered()) => {
                 let (end, base, emitted) = (planned.stamp.bytes, planned.base, planned.emitted);
                 source.leave_at(end);
                 self.forget(file);
@@ -179,7 +181,8 @@ impl Reader {
             }
             let Some(range) = range else { continue };
             planned.in_flight += 1;
-            let buffered = opened.buffered.clone();
+            let fills = way == Way::Keep && self.room == Room::Enough;
+            let buffered = if fills { opened.ahead() } else { opened.buffered.clone() };
             planned.opened = Some(opened);
             self.device.submit(Job { file, life, range, way, hole, buffered, direct, buffer });
         }
@@ -244,7 +247,8 @@ impl Reader {
 
     /// Counts a read that was to be kept, and sees whether it was.
     fn grow(&mut self, file: usize, open: &File, read: u64) {
-        if self.growth.file != Some(file) {
+        // With readahead the count grows by leaps; but then there is room.
+        if self.growth.file != Some(file) || self.room == Room::Enough {
             return;
         }
         self.growth.read += read;

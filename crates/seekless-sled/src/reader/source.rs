@@ -64,6 +64,8 @@ pub(super) struct Opened {
     pub(super) buffered: Arc<File>,
     /// Opened when first wanted; `None` inside where the file system refuses it.
     pub(super) direct: Option<Option<Arc<File>>>,
+    /// Opened when first wanted.
+    ahead: Option<Arc<File>>,
 }
 
 /// What tells a file from what it was or from another.
@@ -79,6 +81,11 @@ impl Planned {
     /// Whether anything that is not cached is still to come.
     pub(super) fn lacks(&self) -> bool {
         !self.absent.is_empty() || !self.holes.is_empty()
+    }
+
+    /// Whether every byte has been handed out.
+    pub(super) fn is_delivered(&self) -> bool {
+        self.emitted == self.stamp.bytes - self.base
     }
 }
 
@@ -121,12 +128,20 @@ impl Source {
 
 impl Opened {
     pub(super) fn new(file: File) -> Self {
-        Opened { buffered: Arc::new(file), direct: None }
+        Opened { buffered: Arc::new(file), direct: None, ahead: None }
     }
 
     /// No readahead: it would fetch what was not asked for, and leave markers that set off more of it.
     pub(super) fn advise_random(&self) {
         let _ = rustix::fs::fadvise(&*self.buffered, 0, None, rustix::fs::Advice::Random);
+    }
+
+    /// The descriptor for filling a cache that has room: with readahead, which brings in large folios. A file cached by exact
+    /// reads lies in single pages, and to ask about it or to map it costs several times as much.
+    pub(super) fn ahead(&mut self) -> Arc<File> {
+        let buffered = &self.buffered;
+        let open = || File::open(descriptor_path(buffered)).map_or_else(|_| Arc::clone(buffered), Arc::new);
+        Arc::clone(self.ahead.get_or_insert_with(open))
     }
 
     /// The descriptor for reads past the page cache, where there is one that takes whole pages.

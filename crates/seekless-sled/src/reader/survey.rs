@@ -124,7 +124,7 @@ impl Reader {
         if all > 0 && !self.options.cached_only {
             let holes = planned.absent.split_off_small(HOLE_BYTES);
             if holes.bytes() < all / 16 {
-                planned.holes = holes;
+                holes.iter().for_each(|range| planned.holes.push(range));
             } else {
                 holes.iter().for_each(|range| planned.absent.push(range));
             }

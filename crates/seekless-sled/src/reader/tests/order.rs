@@ -202,3 +202,16 @@ fn a_finished_file_is_heard_of_no_more() {
     assert!(!told.chunks.contains_key(&0) && !told.ends.contains_key(&0));
     assert_eq!(told.content(1), text(40_000));
 }
+
+#[test]
+fn a_gap_at_the_very_end_is_not_forgotten() {
+    for gap in [36_864, 40_960] {
+        let file = written(gap + 1);
+        let cached: Vec<bool> = (0..gap as u64 / PAGE).map(|_| true).chain([false]).collect();
+        let (mut reader, _) = over(options(Records::None, 1_000), Made::new(&cached));
+        reader.add_path(file.path());
+        let told = all(&mut reader);
+        assert_eq!(told.content(0), text(gap + 1));
+        assert_eq!((told.ends[&0], reader.statistics().restarts), ((gap as u64 + 1, 0), 0));
+    }
+}
