@@ -117,6 +117,11 @@ impl Picker {
         Ok(())
     }
 
+    /// From now on chunks of at most this many bytes.
+    pub fn set_chunk_bytes(&mut self, bytes: u64) {
+        self.chunk_bytes = bytes.max(1);
+    }
+
     /// Bytes not yet handed out.
     #[must_use]
     pub fn unseen_bytes(&self) -> u64 {

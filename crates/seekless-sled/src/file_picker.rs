@@ -1,0 +1,215 @@
+//! A [`Picker`] of an open file that asks for the file's SLEDs itself, and again while the program reads (Van Meter and Gao 2000,
+//! section 4.2: "refreshing the state of those SLEDs occasionally"). The C calls `sleds_pick_*` are this.
+
+use crate::serve::by_descriptor;
+use crate::{Error, ErrorKind, FindDelimiter, Picker, Priced, Records, Surveyor};
+use rustix::fs::Stat;
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
+
+/// How long a look at the file's state is believed.
+const BELIEVED: Duration = Duration::from_millis(500);
+/// Bytes read at a time in search of a delimiter.
+const SEARCH_BYTES: u64 = 64 << 10;
+
+/// Advises where to read next in an open file. The file is handed to each call and must be the same.
+///
+/// ```
+/// use seekless_sled::{FilePicker, Records, Surveyor};
+/// use std::os::unix::fs::FileExt;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("data");
+/// # std::fs::write(&path, "one\ntwo\n")?;
+/// let file = std::fs::File::open(&path)?;
+/// let mut surveyor = Surveyor::new()?;
+/// let mut pick = FilePicker::new(&file, &mut surveyor, 0..u64::MAX, 1 << 20, Records::Delimiter(b'\n'))?;
+/// let mut lines = 0;
+/// while let Some(range) = pick.next_read(&file, &mut surveyor)? {
+///     let mut chunk = vec![0; (range.end - range.start) as usize];
+///     file.read_exact_at(&mut chunk, range.start)?;
+///     lines += chunk.iter().filter(|&&byte| byte == b'\n').count();
+/// }
+/// assert_eq!(lines, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct FilePicker {
+    picker: Picker,
+    records: Records,
+    /// What is handed out.
+    part: Range<u64>,
+    device: u64,
+    inode: u64,
+    looked_at: Instant,
+    mixed: bool,
+}
+
+impl FilePicker {
+    /// Looks at the file and plans `part` of it, as far as the file goes, in chunks of at most `chunk_bytes` (a record that is longer
+    /// is a chunk). What is appended later is not handed out.
+    ///
+    /// # Errors
+    /// It is no regular file, or a record boundary could not be looked for.
+    pub fn new(
+        file: &File,
+        surveyor: &mut Surveyor,
+        part: Range<u64>,
+        chunk_bytes: u64,
+        records: Records,
+    ) -> Result<Self, Error> {
+        let stat = stat(file)?;
+        let ranges = priced(file, surveyor, &part)?;
+        let end = ranges.last().map_or(part.start, |last| last.range.end);
+        let mixed = ranges.windows(2).any(|pair| pair[0].cost != pair[1].cost);
+        let picker = Picker::new(ranges, chunk_bytes, records, &mut Search::new(file, records))
+            .map_err(found(file))?;
+        let (device, inode, part) = (stat.st_dev, stat.st_ino, part.start.min(end)..end);
+        Ok(FilePicker { picker, records, part, device, inode, looked_at: Instant::now(), mixed })
+    }
+
+    /// The next range to read, cheapest first; `None` when every byte was handed out. Looks at the file again when the last look
+    /// is half a second old.
+    ///
+    /// # Errors
+    /// The file is another one, or became shorter; or a record boundary could not be looked for.
+    pub fn next_read(&mut self, file: &File, surveyor: &mut Surveyor) -> Result<Option<Range<u64>>, Error> {
+        self.check(file)?;
+        if self.looked_at.elapsed() >= BELIEVED {
+            self.refresh(file, surveyor)?;
+        }
+        self.picker.next_read(&mut Search::new(file, self.records)).map_err(found(file))
+    }
+
+    /// Looks again at once, and sorts what has not been handed out by what it costs now.
+    ///
+    /// # Errors
+    /// As [`next_read`](Self::next_read).
+    pub fn refresh(&mut self, file: &File, surveyor: &mut Surveyor) -> Result<(), Error> {
+        self.check(file)?;
+        let ranges = priced(file, surveyor, &self.part)?;
+        if ranges.last().map_or(self.part.start, |last| last.range.end) < self.part.end {
+            return Err(shorter(file));
+        }
+        self.looked_at = Instant::now();
+        self.picker.refresh(&ranges, &mut Search::new(file, self.records)).map_err(found(file))
+    }
+
+    /// From now on chunks of at most this many bytes.
+    pub fn set_chunk_bytes(&mut self, bytes: u64) {
+        self.picker.set_chunk_bytes(bytes);
+    }
+
+    /// Bytes not yet handed out.
+    #[must_use]
+    pub fn unseen_bytes(&self) -> u64 {
+        self.picker.unseen_bytes()
+    }
+
+    /// Whether the first look found parts of different cost: then the order matters, and so does reading no more than is advised.
+    #[must_use]
+    pub fn mixed(&self) -> bool {
+        self.mixed
+    }
+
+    fn check(&self, file: &File) -> Result<(), Error> {
+        let stat = stat(file)?;
+        if (stat.st_dev, stat.st_ino) != (self.device, self.inode) {
+            let why = format!("{}: is another file now: begin again", named(file));
+            return Err(Error::new(ErrorKind::Changed, why));
+        }
+        if u64::try_from(stat.st_size).unwrap_or(0) < self.part.end { Err(shorter(file)) } else { Ok(()) }
+    }
+}
+
+/// The part's ranges by latency, as the paper's library sorts them.
+fn priced(file: &File, surveyor: &mut Surveyor, part: &Range<u64>) -> Result<Vec<Priced>, Error> {
+    let sleds = surveyor.file(file)?.sleds;
+    let clipped = sleds.iter().map(|sled| Priced {
+        range: sled.offset.max(part.start)..sled.end().min(part.end),
+        cost: u64::try_from(sled.latency.as_nanos()).unwrap_or(u64::MAX),
+    });
+    Ok(clipped.filter(|priced| !priced.range.is_empty()).collect())
+}
+
+fn stat(file: &File) -> Result<Stat, Error> {
+    rustix::fs::fstat(file).map_err(|error| Error::io(&by_descriptor(file), error.into()))
+}
+
+/// The file's name as far as the system knows it.
+fn named(file: &File) -> String {
+    let by = by_descriptor(file);
+    std::fs::read_link(&by).unwrap_or(by).display().to_string()
+}
+
+fn shorter(file: &File) -> Error {
+    Error::new(ErrorKind::Changed, format!("{}: became shorter while it was read: begin again", named(file)))
+}
+
+fn found(file: &File) -> impl Fn(io::Error) -> Error + '_ {
+    move |error| Error::io(named(file).as_ref(), error)
+}
+
+/// Finds delimiters by reading, without moving the file's position.
+struct Search<'a> {
+    file: &'a File,
+    delimiter: u8,
+}
+
+impl<'a> Search<'a> {
+    /// For what ends the file's records; of other records the picker asks nothing.
+    fn new(file: &'a File, records: Records) -> Self {
+        let delimiter = if let Records::Delimiter(byte) = records { byte } else { b'\n' };
+        Search { file, delimiter }
+    }
+
+    /// Reads the piece; short only at the end of the file.
+    fn piece(&self, range: Range<u64>) -> io::Result<Vec<u8>> {
+        let mut piece = vec![0; usize::try_from(range.end - range.start).unwrap_or(0)];
+        let mut filled = 0;
+        while filled < piece.len() {
+            match self.file.read_at(&mut piece[filled..], range.start + filled as u64) {
+                Ok(0) => break,
+                Ok(bytes) => filled += bytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        piece.truncate(filled);
+        Ok(piece)
+    }
+}
+
+impl FindDelimiter for Search<'_> {
+    type Error = io::Error;
+
+    fn first(&mut self, range: Range<u64>) -> io::Result<Option<u64>> {
+        let mut start = range.start;
+        while start < range.end {
+            let end = range.end.min(start + SEARCH_BYTES);
+            if let Some(at) = memchr::memchr(self.delimiter, &self.piece(start..end)?) {
+                return Ok(Some(start + at as u64 + 1));
+            }
+            start = end;
+        }
+        Ok(None)
+    }
+
+    fn last(&mut self, range: Range<u64>) -> io::Result<Option<u64>> {
+        let mut end = range.end;
+        while end > range.start {
+            let start = range.start.max(end.saturating_sub(SEARCH_BYTES));
+            if let Some(at) = memchr::memrchr(self.delimiter, &self.piece(start..end)?) {
+                return Ok(Some(start + at as u64 + 1));
+            }
+            end = start;
+        }
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests;

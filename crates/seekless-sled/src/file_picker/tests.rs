@@ -1,0 +1,91 @@
+//! The picker of open files, over mock levels.
+
+use super::*;
+use crate::{Config, Devices};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// A file whose mock says: 30 bytes far away, 40 near, the rest far away.
+fn mocked(folder: &Path, text: &[u8]) -> (PathBuf, File, Surveyor) {
+    let path = folder.join("data");
+    std::fs::write(&path, text).unwrap();
+    std::fs::write(
+        folder.join("data.sleds.toml"),
+        r#"
+[[range]]
+bytes = "30"
+level = "archive"
+latency = "40s"
+bandwidth = "5MB/s"
+[[range]]
+bytes = "40"
+level = "memory"
+latency = "1us"
+bandwidth = "4GB/s"
+[[range]]
+level = "device"
+latency = "5ms"
+bandwidth = "200MB/s"
+"#,
+    )
+    .unwrap();
+    let config = Config { mock_files: true, ..Config::default() };
+    let file = File::open(&path).unwrap();
+    (path, file, Surveyor::with(config, Devices::default()))
+}
+
+fn text() -> Vec<u8> {
+    (0..100).map(|at| if at % 8 == 7 { b'\n' } else { b'a' }).collect()
+}
+
+fn picks(pick: &mut FilePicker, file: &File, surveyor: &mut Surveyor) -> Vec<Range<u64>> {
+    std::iter::from_fn(|| pick.next_read(file, surveyor).unwrap()).collect()
+}
+
+#[test]
+fn the_cheapest_comes_first_in_whole_records() {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let (_, file, mut surveyor) = mocked(folder.path(), &text());
+    let mut pick = FilePicker::new(&file, &mut surveyor, 0..u64::MAX, 24, Records::Delimiter(b'\n')).unwrap();
+    assert!(pick.mixed());
+    assert_eq!(pick.unseen_bytes(), 100);
+    let found = picks(&mut pick, &file, &mut surveyor);
+    assert_eq!(found, [32..56, 56..64, 64..88, 88..100, 0..24, 24..32]);
+}
+
+#[test]
+fn elements_of_a_part_come_whole_and_nothing_beside_it() {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let (_, file, mut surveyor) = mocked(folder.path(), &text());
+    let records = Records::Fixed { origin: 10, bytes: 8 };
+    let mut pick = FilePicker::new(&file, &mut surveyor, 10..90, 1000, records).unwrap();
+    assert_eq!(picks(&mut pick, &file, &mut surveyor), [34..66, 66..90, 10..34]);
+}
+
+#[test]
+fn a_new_look_sorts_what_is_left() {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let (path, file, mut surveyor) = mocked(folder.path(), &text());
+    let mut pick = FilePicker::new(&file, &mut surveyor, 0..u64::MAX, 20, Records::None).unwrap();
+    assert_eq!(pick.next_read(&file, &mut surveyor).unwrap(), Some(30..50));
+    let near = "[[range]]\nbytes = \"100\"\nlevel = \"memory\"\nlatency = \"1us\"\nbandwidth = \"4GB/s\"\n";
+    std::fs::write(path.with_file_name("data.sleds.toml"), near).unwrap();
+    pick.refresh(&file, &mut surveyor).unwrap();
+    pick.set_chunk_bytes(40);
+    assert_eq!(picks(&mut pick, &file, &mut surveyor), [0..30, 50..90, 90..100]);
+}
+
+#[test]
+fn a_file_that_shrinks_or_is_another_is_an_error_and_growth_is_left_out() {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let (path, file, mut surveyor) = mocked(folder.path(), &text());
+    let mut pick = FilePicker::new(&file, &mut surveyor, 0..u64::MAX, 40, Records::None).unwrap();
+    File::options().append(true).open(&path).unwrap().write_all(b"more").unwrap();
+    assert_eq!(pick.next_read(&file, &mut surveyor).unwrap(), Some(30..70));
+    let other = tempfile::tempfile().unwrap();
+    assert_eq!(pick.next_read(&other, &mut surveyor).unwrap_err().kind(), ErrorKind::Changed);
+    assert_eq!(pick.clone().next_read(&file, &mut surveyor).unwrap(), Some(70..100));
+    File::options().write(true).open(&path).unwrap().set_len(99).unwrap();
+    let error = pick.next_read(&file, &mut surveyor).unwrap_err();
+    assert!(error.to_string().contains("data: became shorter"), "{error}");
+}
