@@ -54,9 +54,12 @@ Of seekless
   --stats                    say on standard error what was read
 
 Where it differs from GNU grep 3.8
-  \\b \\B \\< \\> in UTF-8 take marks and joiners for parts of words, and classes of characters follow a newer Unicode.
-  A group that is repeated and referred back to is PCRE2's, not glibc's; -P is PCRE2 10.4x whatever the system has.
-  -P with a pattern that is not UTF-8, and encodings other than UTF-8, are read as bytes of the C locale.
+  \\b \\B \\< \\> in UTF-8 take marks and joiners for parts of words, and see an edge beside a byte that is no character;
+  classes of characters follow a newer Unicode. glibc misses matches where they stand in a repeated group.
+  Groups that are referred back to are PCRE2's: one that is repeated may hold another part than glibc's, and -o and
+  colours may then show a match of another length. -P is PCRE2 10.4x whatever the system has, a pattern of it in UTF-8.
+  -x with -o on an empty line shows nothing. -1 -1 is -11.
+  Encodings other than UTF-8 are read as bytes of the C locale.
   In a pipe, lines before a NUL are shown or not by how its writer cuts the text, as with GNU, but not cut alike.
   ^* and \\(^*\\) in -E repeat nothing; a range in -i is of capitals.
 

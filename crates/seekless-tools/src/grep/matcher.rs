@@ -149,13 +149,14 @@ type Built = (Vec<Finder>, Option<meta::Regex>, bool);
 
 fn posix(options: &Options, characters: Characters, plain: Vec<Ast>, back: &[Ast]) -> Result<Built, String> {
     let whole = |hir: Hir| if options.line_regexp { whole_line(hir) } else { hir };
-    let mut finders = Vec::new();
-    let superset = plain.iter().chain(back).map(|ast| characters.hir(ast)).collect();
-    let candidates = whole(Hir::alternation(superset));
+    let (mut finders, mut candidates) = (Vec::new(), None);
     if !plain.is_empty() {
         let hir = Hir::alternation(plain.iter().map(|ast| characters.hir(ast)).collect());
         let (literal, expression) = (hir.properties().is_literal() && !options.line_regexp, whole(hir));
-        let first = Box::new(automaton(&expression, characters.terminator)?);
+        let first = automaton(&expression, characters.terminator)?;
+        // Clones share what was built.
+        candidates = back.is_empty().then(|| first.clone());
+        let first = Box::new(first);
         finders.push(Finder::Automaton { first, expression, longest: None, literal });
     }
     for ast in back {
@@ -166,8 +167,11 @@ fn posix(options: &Options, characters: Characters, plain: Vec<Ast>, back: &[Ast
         )?)));
     }
     let blind = plain.iter().chain(back).all(is_blind) && !options.line_regexp && !options.word_regexp;
-    let candidates = automaton(&candidates, characters.terminator)?;
-    Ok((finders, Some(candidates), blind))
+    if candidates.is_none() {
+        let superset = plain.iter().chain(back).map(|ast| characters.hir(ast)).collect();
+        candidates = Some(automaton(&whole(Hir::alternation(superset)), characters.terminator)?);
+    }
+    Ok((finders, candidates, blind))
 }
 
 /// Only letters: nothing here sees where a line starts or ends, or takes a NUL for a character.
