@@ -136,16 +136,18 @@ impl<'a> Session<'a> {
 
     /// Writes what is ready.
     pub(super) fn write(&mut self, out: &mut dyn Write, err: &mut dyn Write, all: bool) -> io::Result<()> {
+        // Lines before the message that follows them, where both go to one place.
+        let flush = all || self.options.line_buffered || !self.err.is_empty();
+        if self.out.len() >= WRITE_BYTES || (flush && !self.out.is_empty()) {
+            out.write_all(&self.out)?;
+            self.out.clear();
+        }
+        if flush {
+            out.flush()?;
+        }
         if !self.err.is_empty() {
             err.write_all(&self.err)?;
             self.err.clear();
-        }
-        if self.out.len() >= WRITE_BYTES || ((all || self.options.line_buffered) && !self.out.is_empty()) {
-            out.write_all(&self.out)?;
-            self.out.clear();
-            if self.options.line_buffered || all {
-                out.flush()?;
-            }
         }
         Ok(())
     }
