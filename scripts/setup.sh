@@ -37,4 +37,6 @@ setup_test() {
     debian python3 python3 || true
     debian make make || true
     debian java default-jdk-headless || true
+    debian pkg-config pkg-config || true
+    debian gfortran gfortran || true
 }

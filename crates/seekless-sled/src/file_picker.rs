@@ -63,7 +63,7 @@ impl FilePicker {
     ) -> Result<Self, Error> {
         let stat = stat(file)?;
         let ranges = priced(file, surveyor, &part)?;
-        let end = ranges.last().map_or(part.start, |last| last.range.end);
+        let end = ranges.last().map_or(0, |last| last.range.end);
         let mixed = ranges.windows(2).any(|pair| pair[0].cost != pair[1].cost);
         let picker = Picker::new(ranges, chunk_bytes, records, &mut Search::new(file, records))
             .map_err(found(file))?;

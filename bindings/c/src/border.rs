@@ -1,0 +1,95 @@
+//! What crosses between C and Rust: results and error text one way, pointers the other. No panic does.
+
+use crate::failure::Failure;
+use std::cell::RefCell;
+use std::ffi::{CString, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+thread_local! {
+    /// Why the last call of this thread that failed did so.
+    static LAST: RefCell<CString> = RefCell::default();
+}
+
+/// Runs a call. If it fails, or panics, says so by `errno` and text and returns `failed`.
+pub(crate) fn shielded<T>(failed: T, call: impl FnOnce() -> Result<T, Failure>) -> T {
+    // A call works on state that it either replaces as a whole or leaves in an order that is still right.
+    let failure = match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(Ok(value)) => return value,
+        Ok(Err(failure)) => failure,
+        Err(_) => Failure::new(libc::ENOTRECOVERABLE, "a mistake in seekless: please report it".to_owned()),
+    };
+    let text = CString::new(failure.message.replace('\0', "\\0")).unwrap_or_default();
+    // While a thread ends its text may be gone: then there is only `errno`.
+    let _ = LAST.try_with(|last| last.replace(text));
+    // SAFETY: the C library's own `errno` of this thread.
+    unsafe { *libc::__errno_location() = failure.errno };
+    failed
+}
+
+/// The text; valid until the thread's next failure.
+pub(crate) fn last_error() -> *const c_char {
+    LAST.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
+}
+
+/// Refuses a null pointer, by the name of its argument.
+pub(crate) fn given<T>(pointer: *mut T, name: &str) -> Result<(), Failure> {
+    if pointer.is_null() { Err(Failure::argument(format!("{name} is NULL"))) } else { Ok(()) }
+}
+
+/// Writes a result where the caller wants it.
+///
+/// # Safety
+/// `pointer` is null or may be written to.
+pub(crate) unsafe fn put<T>(pointer: *mut T, name: &str, value: T) -> Result<(), Failure> {
+    given(pointer, name)?;
+    // SAFETY: not null, and the caller lets it be written to.
+    unsafe { pointer.write(value) };
+    Ok(())
+}
+
+/// An array from `malloc`, so that `free` needs no length; null if there is nothing.
+pub(crate) fn allocated<T: Copy>(items: impl ExactSizeIterator<Item = T>) -> Result<*mut T, Failure> {
+    let count = items.len();
+    if count == 0 {
+        return Ok(std::ptr::null_mut());
+    }
+    // SAFETY: calloc checks the product; its memory is aligned for every type without special wishes, as those here.
+    let array = unsafe { libc::calloc(count, size_of::<T>()) }.cast::<T>();
+    if array.is_null() {
+        return Err(Failure::new(libc::ENOMEM, format!("no memory for {count} SLEDs")));
+    }
+    for (index, item) in items.take(count).enumerate() {
+        // SAFETY: `index` is below `count`, for which the memory was asked.
+        unsafe { array.add(index).write(item) };
+    }
+    Ok(array)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::CStr;
+
+    fn text() -> String {
+        // SAFETY: the text of this thread, and nothing fails before it is copied.
+        unsafe { CStr::from_ptr(last_error()) }.to_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_failure_leaves_text_and_errno_in_its_thread_only() {
+        assert_eq!(text(), "");
+        assert_eq!(shielded(-1, || Err(Failure::closed(7))), -1);
+        assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(libc::EBADF));
+        assert_eq!(text(), "descriptor 7 is not open");
+        assert_eq!(shielded(-1, || Ok(3)), 3);
+        assert_eq!(text(), "descriptor 7 is not open", "success leaves it");
+        assert_eq!(std::thread::spawn(text).join().unwrap(), "");
+    }
+
+    #[test]
+    fn a_panic_stays_on_this_side() {
+        assert_eq!(shielded(-1.0, || -> Result<f64, Failure> { panic!("as the test wants") }), -1.0);
+        assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(libc::ENOTRECOVERABLE));
+        assert!(text().contains("mistake"));
+    }
+}

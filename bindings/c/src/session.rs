@@ -1,0 +1,189 @@
+//! Advice on one descriptor, from init to finish: a picker, and what of its last chunk did not fit the buffer.
+
+use crate::failure::Failure;
+use crate::table::surveyed;
+use rustix::fs::Advice;
+use seekless_sled::{FilePicker, Records};
+use std::fs::File;
+use std::ops::Range;
+
+/// The buffer of a program that has no wish.
+const BUFFER_BYTES: u64 = 256 << 10;
+/// The largest that is advised, unless a record is larger.
+const BUFFER_BYTES_MAX: u64 = 1 << 30;
+const PAGE_BYTES: u64 = 4096;
+
+/// Equal pieces of a part of a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Elements {
+    origin: u64,
+    bytes_each: u64,
+    /// `None`: all that fit.
+    count: Option<u64>,
+}
+
+/// What a program asks for.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    preferred_bytes: u64,
+    records: Records,
+    fixed: Option<Elements>,
+    /// Whether the program counts in elements.
+    in_elements: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Session {
+    picker: FilePicker,
+    wanted: Wanted,
+    buffer_bytes: u64,
+    /// Of a record that is longer than the buffer: what comes next.
+    rest: Range<u64>,
+}
+
+impl Elements {
+    /// From C's numbers.
+    pub(crate) fn new(origin: i64, bytes_each: i64, count: i64) -> Result<Self, Failure> {
+        let origin = u64::try_from(origin)
+            .map_err(|_| Failure::argument("origin: lies before the start of the file".to_owned()))?;
+        let bytes_each = u64::try_from(bytes_each).ok().filter(|&bytes| bytes > 0);
+        let bytes_each = bytes_each
+            .ok_or_else(|| Failure::argument("record_bytes, element_bytes: give at least 1".to_owned()))?;
+        Ok(Elements { origin, bytes_each, count: u64::try_from(count).ok() })
+    }
+
+    /// How many bytes so many elements have.
+    pub(crate) fn bytes(&self, elements: i64) -> Result<u64, Failure> {
+        let bytes = u64::try_from(elements).ok().and_then(|elements| elements.checked_mul(self.bytes_each));
+        bytes.ok_or_else(|| Failure::argument(format!("{elements} elements: beyond all measure")))
+    }
+
+    /// The whole elements of a file of this size.
+    fn part(&self, file_bytes: u64) -> Range<u64> {
+        let fitting = file_bytes.saturating_sub(self.origin) / self.bytes_each;
+        let count = self.count.map_or(fitting, |count| count.min(fitting));
+        self.origin..self.origin.saturating_add(count * self.bytes_each)
+    }
+}
+
+impl Wanted {
+    /// All of the file.
+    pub(crate) fn records(preferred_bytes: u64, records: Records) -> Self {
+        Wanted { preferred_bytes, records, fixed: None, in_elements: false }
+    }
+
+    /// Records of one length, counted in bytes.
+    pub(crate) fn fixed(preferred_bytes: u64, fixed: Elements) -> Self {
+        let records = Records::Fixed { origin: fixed.origin, bytes: fixed.bytes_each };
+        Wanted { preferred_bytes, records, fixed: Some(fixed), in_elements: false }
+    }
+
+    /// The same, counted in records.
+    pub(crate) fn elements(preferred_bytes: u64, fixed: Elements) -> Self {
+        Wanted { in_elements: true, ..Self::fixed(preferred_bytes, fixed) }
+    }
+
+    /// The size of the buffer to use.
+    fn buffer_bytes(&self) -> u64 {
+        let preferred = if self.preferred_bytes == 0 { BUFFER_BYTES } else { self.preferred_bytes };
+        let preferred = preferred.min(BUFFER_BYTES_MAX);
+        match self.fixed {
+            Some(fixed) => (preferred / fixed.bytes_each).max(1) * fixed.bytes_each,
+            None => preferred.next_multiple_of(PAGE_BYTES),
+        }
+    }
+}
+
+impl Session {
+    pub(crate) fn new(file: &File, wanted: Wanted) -> Result<Self, Failure> {
+        let about = rustix::fs::fstat(file).map_err(|error| {
+            Failure::new(error.raw_os_error(), format!("cannot ask about the file: {error}"))
+        })?;
+        let part =
+            wanted.fixed.map_or(0..u64::MAX, |fixed| fixed.part(u64::try_from(about.st_size).unwrap_or(0)));
+        let buffer_bytes = wanted.buffer_bytes();
+        let new = |surveyor: &mut _| FilePicker::new(file, surveyor, part, buffer_bytes, wanted.records);
+        let picker = surveyed(new)?;
+        if picker.mixed() {
+            // The kernel's readahead would go beyond what is advised and push out what is still to be read.
+            let _ = rustix::fs::fadvise(file, 0, None, Advice::Random);
+        }
+        Ok(Session { picker, wanted, buffer_bytes, rest: 0..0 })
+    }
+
+    pub(crate) fn buffer_bytes(&self) -> u64 {
+        self.buffer_bytes
+    }
+
+    /// The next range, at most a buffer.
+    pub(crate) fn next_read(
+        &mut self,
+        file: &File,
+        buffer_bytes: u64,
+        whole_records: bool,
+    ) -> Result<Option<Range<u64>>, Failure> {
+        if self.wanted.in_elements {
+            return Err(Failure::argument(
+                "this descriptor counts in elements: call ff_sleds_pick_next_read".to_owned(),
+            ));
+        }
+        self.next_bytes(file, buffer_bytes, whole_records)
+    }
+
+    /// The first and the number of the next elements.
+    pub(crate) fn next_elements(
+        &mut self,
+        file: &File,
+        buffer_elements: i64,
+    ) -> Result<Option<(i64, i64)>, Failure> {
+        let Some(unit) = self.wanted.fixed.filter(|_| self.wanted.in_elements) else {
+            return Err(Failure::argument(
+                "this descriptor counts in bytes: call sleds_pick_next_read".to_owned(),
+            ));
+        };
+        let buffer_bytes = unit.bytes(buffer_elements)?;
+        let range = self.next_bytes(file, buffer_bytes, true)?;
+        let number = |bytes: u64| i64::try_from(bytes / unit.bytes_each).unwrap_or(i64::MAX);
+        Ok(range.map(|range| (number(range.start - unit.origin), number(range.end - range.start))))
+    }
+
+    /// Looks at the file again.
+    pub(crate) fn refresh(&mut self, file: &File) -> Result<(), Failure> {
+        surveyed(|surveyor| self.picker.refresh(file, surveyor))
+    }
+
+    /// Gives the descriptor the kernel's readahead back.
+    pub(crate) fn finish(&self, file: &File) {
+        if self.picker.mixed() {
+            let _ = rustix::fs::fadvise(file, 0, None, Advice::Normal);
+        }
+    }
+
+    fn next_bytes(
+        &mut self,
+        file: &File,
+        buffer_bytes: u64,
+        whole_records: bool,
+    ) -> Result<Option<Range<u64>>, Failure> {
+        if buffer_bytes == 0 {
+            return Err(Failure::argument("a buffer of 0 bytes holds nothing".to_owned()));
+        }
+        if self.rest.is_empty() {
+            self.picker.set_chunk_bytes(self.buffer_bytes.min(buffer_bytes));
+            let Some(next) = surveyed(|surveyor| self.picker.next_read(file, surveyor))? else {
+                return Ok(None);
+            };
+            self.rest = next;
+        }
+        let rest = self.rest.end - self.rest.start;
+        if whole_records && rest > buffer_bytes {
+            return Err(Failure::too_small(rest));
+        }
+        let piece = self.rest.start..self.rest.start + rest.min(buffer_bytes);
+        self.rest.start = piece.end;
+        Ok(Some(piece))
+    }
+}
+
+#[cfg(test)]
+mod tests;
