@@ -90,6 +90,7 @@ pub struct Surveyor {
     mounts: Mounts,
     homes: HashMap<u64, Home>,
     lines: HashMap<String, Line>,
+    user: rustix::process::Uid,
 }
 
 /// A file as it is examined: found, and not yet opened.
@@ -116,7 +117,8 @@ impl Surveyor {
     #[must_use]
     pub fn with(config: Config, devices: Devices) -> Self {
         let (mounts, homes, lines) = (Mounts::read().unwrap_or_default(), HashMap::new(), HashMap::new());
-        Surveyor { config, devices, assumed: Table::assumed(), mounts, homes, lines }
+        let user = rustix::process::geteuid();
+        Surveyor { config, devices, assumed: Table::assumed(), mounts, homes, lines, user }
     }
 
     /// The same, asking no other machine.
@@ -134,10 +136,11 @@ impl Surveyor {
     /// There is no such file, it is no regular file, or it may not be read.
     pub fn path(&mut self, path: &Path) -> Result<Survey, Error> {
         let stat = rustix::fs::stat(path).map_err(|error| Error::io(path, error.into()))?;
-        self.examined(path, stat, |stat| open(CWD, path, stat))
+        self.examined(path, path, stat)
     }
 
-    /// The same of a file in an open folder, of which a walk knows `stat` already; `name` is what errors call it.
+    /// The same of a file in an open folder, of which a walk knows `stat` already; `name` is what errors call it. A file that took
+    /// its place since is asked as if it had the other's size.
     ///
     /// # Errors
     /// As [`path`](Self::path).
@@ -148,7 +151,12 @@ impl Surveyor {
         name: &Path,
         stat: Stat,
     ) -> Result<Survey, Error> {
-        self.examined(name, stat, |stat| open(folder, below, stat))
+        let subject = self.subject(name, stat)?;
+        if let Some(survey) = self.unopened(&subject) {
+            return Ok(survey);
+        }
+        let file = self.open(folder, below, &subject.stat).map_err(|error| Error::io(name, error))?;
+        self.opened(&subject, Some(&file))
     }
 
     /// SLEDs of an open file, whose position stays where it is.
@@ -167,7 +175,7 @@ impl Surveyor {
         let by = by_descriptor(file);
         let stat = rustix::fs::fstat(file).map_err(|error| Error::io(&by, error.into()))?;
         let name = std::fs::read_link(&by).unwrap_or_else(|_| by.clone());
-        self.examined(&name, stat, |stat| open(CWD, &by, stat))
+        self.examined(&name, &by, stat)
     }
 
     /// The home of the files with this device number, and what it costs: what `probe` measures and the table keeps.
@@ -183,17 +191,12 @@ impl Surveyor {
         Ok((home, row))
     }
 
-    fn examined(
-        &mut self,
-        name: &Path,
-        stat: Stat,
-        open: impl FnOnce(&Stat) -> io::Result<File>,
-    ) -> Result<Survey, Error> {
+    fn examined(&mut self, name: &Path, open_as: &Path, stat: Stat) -> Result<Survey, Error> {
         let subject = self.subject(name, stat)?;
         if let Some(survey) = self.unopened(&subject) {
             return Ok(survey);
         }
-        let file = open(&subject.stat).map_err(|error| Error::io(name, error))?;
+        let file = self.open(CWD, open_as, &subject.stat).map_err(|error| Error::io(name, error))?;
         // Between the look and the opening, another file may have taken its place.
         let stat = rustix::fs::fstat(&file).map_err(|error| Error::io(name, error.into()))?;
         if (stat.st_dev, stat.st_ino) != (subject.stat.st_dev, subject.stat.st_ino) {
@@ -201,6 +204,18 @@ impl Surveyor {
             return Err(Error::new(ErrorKind::Changed, why));
         }
         self.opened(&Subject { stat, ..subject }, Some(&file))
+    }
+
+    /// Opens for looking: without waiting for anybody, and without leaving a mark where that is allowed.
+    fn open(&self, folder: BorrowedFd<'_>, path: impl Arg + Copy, stat: &Stat) -> io::Result<File> {
+        let plain = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+        if self.user.is_root() || self.user.as_raw() == stat.st_uid {
+            match openat(folder, path, plain | OFlags::NOATIME, Mode::empty()) {
+                Err(rustix::io::Errno::PERM) => {}
+                other => return Ok(File::from(other?)),
+            }
+        }
+        Ok(File::from(openat(folder, path, plain, Mode::empty())?))
     }
 
     fn subject<'a>(&mut self, name: &'a Path, stat: Stat) -> Result<Subject<'a>, Error> {
@@ -380,20 +395,6 @@ fn told(provider: &dyn Provider, target: &Target<'_>, notes: &mut Vec<String>) -
             None
         }
     }
-}
-
-/// Opens for looking: without waiting for anybody, and without leaving a mark where that is allowed.
-fn open(folder: BorrowedFd<'_>, path: impl Arg + Copy, stat: &Stat) -> io::Result<File> {
-    let plain = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-    let user = rustix::process::geteuid();
-    let own = user.is_root() || user.as_raw() == stat.st_uid;
-    if own {
-        match openat(folder, path, plain | OFlags::NOATIME, Mode::empty()) {
-            Err(rustix::io::Errno::PERM) => {}
-            other => return Ok(File::from(other?)),
-        }
-    }
-    Ok(File::from(openat(folder, path, plain, Mode::empty())?))
 }
 
 fn word(kind: FileType) -> &'static str {
