@@ -62,6 +62,8 @@ impl Reader {
         // A size of 0 says nothing: files of /proc have content.
         let linear = self.options.plan == Plan::Linear || !about.is_file() || about.len() <= base;
         if linear {
+            // A file that was handed in was opened again, and stands at its start.
+            let _ = rustix::fs::seek(&opened, rustix::fs::SeekFrom::Start(base)); // a stream has no position
             self.sources[file].state = State::Linear(Some(opened));
             self.linear_files.push_back(file);
             return Ok(());
