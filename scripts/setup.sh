@@ -39,4 +39,11 @@ setup_test() {
     debian java default-jdk-headless || true
     debian pkg-config pkg-config || true
     debian gfortran gfortran || true
+    debian fitsverify fitsverify || true
+    # A Python of our own, with what the FITS tests compare with.
+    if [ ! -e target/test-python/ready ] && command -v python3 >/dev/null 2>&1; then
+        python3 -m venv target/test-python >/dev/null 2>&1 &&
+            target/test-python/bin/pip install -q numpy astropy >/dev/null 2>&1 &&
+            touch target/test-python/ready || true
+    fi
 }

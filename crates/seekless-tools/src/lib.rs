@@ -1,9 +1,10 @@
-//! What joins crates into a job: pack a folder, synth, compare, tour, wc.
+//! What joins crates into a job: pack a folder, synth, compare, tour, wc, grep, find, fits.
 
 pub mod compare;
 mod crew;
 mod error;
 pub mod find;
+pub mod fits;
 pub mod grep;
 pub mod order;
 pub mod output;
