@@ -63,7 +63,8 @@ class Page(Gtk.Box):
         self._legend.set_markup("   ".join(_legend(level) for level in figures.bytes_at(told)))
         for number, (name, value) in enumerate(figures.rows(told)):
             self._grid.attach(_label(name + ":", dim=True), 0, number, 1, 1)
-            self._grid.attach(_label(value, wrap=True, selectable=True), 1, number, 1, 1)
+            # Without the focus, for it would show the first value selected.
+            self._grid.attach(_label(value, wrap=True, selectable=True, can_focus=False), 1, number, 1, 1)
         self._grid.show_all()
         for row in figures.sled_rows(told, RANGES_MAX):
             self._ranges.append(row)
