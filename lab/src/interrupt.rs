@@ -1,4 +1,4 @@
-//! Ctrl-C in a lab that works in a temporary folder: the folder goes, too. The signals are blocked in the whole process and one
+//! Ctrl-C in a lab that works in a temporary folder: the folder goes, too, and what else the lab made. The signals are blocked in the whole process and one
 //! thread waits for them, so that no code runs in a handler. (The command has the same; a lab cannot depend on it.)
 
 use nix::sys::signal::{SigSet, Signal};
@@ -17,14 +17,20 @@ pub(crate) struct Removal {
 /// Removes `folder` and ends the process with 128 plus the signal when it is interrupted. To be called before other threads
 /// are started: only later ones inherit the blocked signals.
 pub(crate) fn remove_when_interrupted(folder: &Path) -> anyhow::Result<Removal> {
+    let folder = folder.to_path_buf();
+    clean_when_interrupted(move || remove(&folder))
+}
+
+/// As [`remove_when_interrupted`], for a lab that has more to clean up than a folder.
+pub(crate) fn clean_when_interrupted(clean: impl FnOnce() + Send + 'static) -> anyhow::Result<Removal> {
     let signals = heeded();
     signals.thread_block()?;
     let removal = Removal { begun: Arc::default() };
-    let (folder, begun) = (folder.to_path_buf(), Arc::clone(&removal.begun));
+    let begun = Arc::clone(&removal.begun);
     let wait = move || {
         let Ok(signal) = signals.wait() else { return };
         begun.store(true, Ordering::SeqCst);
-        remove(&folder);
+        clean();
         std::process::exit(128 + signal as i32);
     };
     std::thread::Builder::new().name("lab-interrupt".to_owned()).spawn(wait)?;
@@ -55,7 +61,7 @@ fn heeded() -> SigSet {
 }
 
 /// The recorded program may still be writing into the folder, so once may not be enough.
-fn remove(folder: &Path) {
+pub(crate) fn remove(folder: &Path) {
     for _ in 0..20 {
         let _ = std::fs::remove_dir_all(folder);
         if !folder.exists() {

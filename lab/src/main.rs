@@ -7,6 +7,7 @@ mod output;
 mod ozen2018;
 mod picture;
 mod progress;
+mod vanmeter2000;
 mod wassenberg2006;
 
 use clap::{Parser, Subcommand};
@@ -26,11 +27,16 @@ enum Experiment {
     Mccarthy2015(mccarthy2015::Args),
     /// Eviction of cached blocks: what each policy reads and writes, as published and corrected; with --sqlite under a database.
     Ozen2018(ozen2018::Args),
+    /// SLEDs: wc, grep and two astronomers' tools on files larger than the cache, in the plain order and the cheapest bytes first.
+    Vanmeter2000(vanmeter2000::Args),
     /// "Optimizing File Accesses via Ordering and Caching": order, cache and cold loads of five starts of 0 A.D.
     Wassenberg2006(wassenberg2006::Args),
     /// What the ozen2018 lab records.
     #[command(name = ozen2018::sqlite::PLAYER, hide = true)]
     Ledger(ozen2018::sqlite::LedgerArgs),
+    /// A rival in the vanmeter2000 lab.
+    #[command(name = vanmeter2000::LINEAR, hide = true)]
+    Linear(vanmeter2000::LinearArgs),
 }
 
 fn main() -> ExitCode {
@@ -43,6 +49,11 @@ fn main() -> ExitCode {
         Experiment::Ozen2018(args) => ozen2018::run(&args),
         Experiment::Wassenberg2006(args) => wassenberg2006::run(&args),
         Experiment::Ledger(args) => ozen2018::sqlite::play(&args),
+        Experiment::Vanmeter2000(args) => vanmeter2000::run(&args),
+        Experiment::Linear(args) => match vanmeter2000::read(&args) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,191 @@
+//! One pass: a program is run in the control group, and what it took is read off before it is buried.
+
+use super::group::Group;
+use anyhow::{Context, bail, ensure};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use seekless::sys::residency::windows;
+use serde::Serialize;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A shell that waits in the group for its line before it becomes the program: neither the start of a process nor its way into
+/// the group is timed, only the program from its `exec` on.
+const WAITING: &str = "read -r go; exec \"$@\"";
+/// Ranges smaller than this are no run of their own: eviction takes large folios, and leaves crumbs.
+const RUN_GRAIN_BYTES: u64 = 64 << 10;
+
+/// What one pass took.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Pass {
+    pub(super) seconds: f64,
+    /// Of the processor, in the clock's ticks of 10 ms.
+    pub(super) cpu_seconds: f64,
+    /// Read from the disk.
+    pub(super) device_bytes: u64,
+    pub(super) major_faults: u64,
+    /// Of the file, in the page cache at the start.
+    pub(super) resident_bytes: u64,
+    /// In so many runs.
+    pub(super) resident_runs: u64,
+}
+
+/// A pass, and what the program said.
+pub(super) struct Done {
+    pub(super) pass: Pass,
+    pub(super) code: i32,
+    pub(super) stdout: Vec<u8>,
+}
+
+/// What of a file is in the page cache.
+#[derive(Clone, Debug)]
+pub(super) struct Resident {
+    pub(super) bytes: u64,
+    pub(super) runs: Vec<std::ops::Range<u64>>,
+}
+
+/// Looks without touching: no byte is read.
+pub(super) fn resident(path: &Path) -> anyhow::Result<Resident> {
+    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let bytes = file.metadata()?.len();
+    let windows = windows(file.as_fd(), 0..bytes, RUN_GRAIN_BYTES)?
+        .context("this kernel does not say what is cached")?;
+    let exact = seekless::sys::residency::resident_bytes(file.as_fd())?;
+    let mut runs: Vec<std::ops::Range<u64>> = Vec::new();
+    for window in windows.into_iter().filter(|window| window.resident) {
+        match runs.last_mut().filter(|last| last.end == window.range.start) {
+            Some(last) => last.end = window.range.end,
+            None => runs.push(window.range),
+        }
+    }
+    Ok(Resident { bytes: exact.unwrap_or(0), runs })
+}
+
+/// Runs `words` in the group over `input`.
+pub(super) fn run(group: &Group, words: &[OsString], input: &Path) -> anyhow::Result<Done> {
+    let before = resident(input)?;
+    let mut child = waiting(words)?;
+    let started = start(group, &mut child);
+    let Ok((device_before, started)) = started else {
+        let _ = child.kill();
+        let _ = child.wait();
+        return Err(started.err().unwrap_or_else(|| anyhow::anyhow!("cannot start {words:?}")));
+    };
+    // Emptied while the program runs: a full pipe would stop it.
+    let mut pipe = child.stdout.take().context("no pipe from the program")?;
+    let output = std::thread::spawn(move || {
+        let mut stdout = Vec::new();
+        pipe.read_to_end(&mut stdout).map(|_| stdout)
+    });
+    let id = child.id();
+    let pid = i32::try_from(id).ok().and_then(Pid::from_raw).context("no process id")?;
+    while let Err(error) = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+        ensure!(error == rustix::io::Errno::INTR, "cannot wait for {words:?}: {error}");
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    let used = Used::of(id);
+    let status = child.wait()?;
+    let stdout = match output.join() {
+        Ok(read) => read?,
+        Err(_) => bail!("the reader of {words:?} ended"),
+    };
+    let Some(code) = status.code() else { bail!("{words:?} ended by {status}") };
+    let device_bytes = match (group.device_bytes(), device_before) {
+        (Some(after), Some(before)) if after > before || used.read_bytes.is_none() => after - before,
+        // Some kernels count a group's bytes only while it is throttled.
+        _ => used.read_bytes.unwrap_or(0),
+    };
+    let pass = Pass {
+        seconds,
+        cpu_seconds: used.cpu_seconds,
+        device_bytes,
+        major_faults: used.major_faults,
+        resident_bytes: before.bytes,
+        resident_runs: before.runs.len() as u64,
+    };
+    Ok(Done { pass, code, stdout })
+}
+
+fn waiting(words: &[OsString]) -> anyhow::Result<Child> {
+    Command::new("/bin/sh")
+        .args(["-c", WAITING, "sh"])
+        .args(words)
+        .env("LC_ALL", "C.UTF-8")
+        .env_remove("GREP_COLORS")
+        .env_remove("RIPGREP_CONFIG_PATH")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("cannot start /bin/sh")
+}
+
+/// Brings the shell into the group and lets it go on; the device's count and the time just before.
+fn start(group: &Group, child: &mut Child) -> anyhow::Result<(Option<u64>, Instant)> {
+    group.take_in(child.id())?;
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !sleeps(child.id()) {
+        ensure!(Instant::now() < deadline, "the shell does not wait for its line");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let device_before = group.device_bytes();
+    let mut line = child.stdin.take().context("no pipe to the shell")?;
+    let started = Instant::now();
+    line.write_all(b"go\n")?;
+    Ok((device_before, started))
+}
+
+/// Whether it waits in read(2), not for the disk.
+fn sleeps(process: u32) -> bool {
+    std::thread::sleep(Duration::from_millis(3));
+    fields(process).and_then(|fields| fields.first().cloned()).is_some_and(|state| state == "S")
+}
+
+/// What a process that has ended, but is not buried yet, has used.
+struct Used {
+    cpu_seconds: f64,
+    major_faults: u64,
+    read_bytes: Option<u64>,
+}
+
+impl Used {
+    fn of(process: u32) -> Self {
+        let fields = fields(process).unwrap_or_default();
+        let number =
+            |index: usize| fields.get(index).and_then(|field| field.parse::<u64>().ok()).unwrap_or(0);
+        let counts = fs::read_to_string(format!("/proc/{process}/io")).unwrap_or_default();
+        let read_bytes = counts.lines().find_map(|line| line.strip_prefix("read_bytes: ")?.parse().ok());
+        let ticks = rustix::param::clock_ticks_per_second() as f64;
+        Used { cpu_seconds: (number(11) + number(12)) as f64 / ticks, major_faults: number(9), read_bytes }
+    }
+}
+
+/// The fields of /proc/PID/stat behind the name, the state first.
+fn fields(process: u32) -> Option<Vec<String>> {
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    Some(text.rsplit_once(')')?.1.split_whitespace().map(str::to_owned).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_just_written_is_one_run() {
+        let mut file = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        file.write_all(&vec![1; 1 << 20]).unwrap();
+        file.as_file().sync_all().unwrap();
+        let found = resident(file.path()).unwrap();
+        assert_eq!((found.bytes, found.runs), (1 << 20, vec![0..1 << 20]));
+    }
+
+    #[test]
+    fn the_fields_of_a_process_begin_with_its_state() {
+        let own = fields(std::process::id()).unwrap();
+        assert!(["R", "S", "D"].contains(&own[0].as_str()), "{own:?}");
+        assert!(own.len() > 20);
+    }
+}

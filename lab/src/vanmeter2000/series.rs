@@ -1,0 +1,158 @@
+//! A rival's passes over one file, in the same mode again and again as the paper ran them: each finds the cache as its own previous
+//! pass left it. So rivals take turns by blocks, not by passes: a block begins with the file out of the cache and one pass that
+//! is discarded.
+
+use super::estimate::{Estimate, estimate};
+use super::files::forget;
+use super::group::Group;
+use super::pass::{self, Pass};
+use super::task::{Programs, Task, Tool};
+use anyhow::{Context, ensure};
+use serde::Serialize;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+/// Times that a block is redone because somebody emptied caches meanwhile.
+const REDONE_MAX: u64 = 5;
+
+/// What a rival took.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Series {
+    pub(super) tool: Tool,
+    /// Of each block the first pass, from cold; not in the figures.
+    pub(super) discarded: Vec<Pass>,
+    pub(super) passes: Vec<Pass>,
+    /// Blocks redone because the count of page-cache drops moved.
+    pub(super) redone: u64,
+    /// Drops that fell into passes kept all the same, after too many redone blocks.
+    pub(super) drops_kept: u64,
+    #[serde(skip)]
+    output_digest: Option<u64>,
+}
+
+/// Where and how often.
+pub(super) struct Setting<'a> {
+    pub(super) group: &'a Group,
+    pub(super) programs: &'a Programs,
+    pub(super) input: &'a Path,
+    /// For tools that write a file; removed after each pass.
+    pub(super) output: &'a Path,
+    pub(super) blocks: usize,
+    pub(super) check: &'a dyn Fn(&Task, i32, &[u8]) -> anyhow::Result<()>,
+}
+
+impl Setting<'_> {
+    /// Each tool does `warming` and then `tasks`, in blocks.
+    pub(super) fn measure(
+        &self,
+        tools: &[Tool],
+        warming: &Task,
+        tasks: &[Task],
+    ) -> anyhow::Result<Vec<Series>> {
+        let empty = |&tool: &Tool| Series {
+            tool,
+            discarded: Vec::new(),
+            passes: Vec::new(),
+            redone: 0,
+            drops_kept: 0,
+            output_digest: None,
+        };
+        let mut all: Vec<Series> = tools.iter().map(empty).collect();
+        for tasks in tasks.chunks(tasks.len().div_ceil(self.blocks).max(1)) {
+            for series in &mut all {
+                self.block(series, warming, tasks)?;
+            }
+        }
+        let digests: Vec<u64> = all.iter().filter_map(|series| series.output_digest).collect();
+        ensure!(digests.windows(2).all(|pair| pair[0] == pair[1]), "the rivals' outputs differ");
+        Ok(all)
+    }
+
+    fn block(&self, series: &mut Series, warming: &Task, tasks: &[Task]) -> anyhow::Result<()> {
+        loop {
+            let drops = cache_drops();
+            forget(self.input)?;
+            let first = self.pass(series.tool.warmer(), warming, None)?;
+            let last = tasks.len().saturating_sub(1);
+            let mut passes = Vec::new();
+            for (index, task) in tasks.iter().enumerate() {
+                let digest = (index == last).then_some(&mut series.output_digest);
+                passes.push(self.pass(series.tool, task, digest)?);
+            }
+            let moved = cache_drops() - drops;
+            if moved > 0 && series.redone < REDONE_MAX {
+                series.redone += 1;
+                continue;
+            }
+            series.drops_kept += moved;
+            series.discarded.push(first);
+            series.passes.extend(passes);
+            return Ok(());
+        }
+    }
+
+    /// One pass, its answer checked.
+    pub(super) fn pass(
+        &self,
+        tool: Tool,
+        task: &Task,
+        digest: Option<&mut Option<u64>>,
+    ) -> anyhow::Result<Pass> {
+        let words = self.programs.command(tool, task, self.input, self.output);
+        let done = pass::run(self.group, &words, self.input)?;
+        (self.check)(task, done.code, &done.stdout)
+            .with_context(|| format!("{} answers wrongly", tool.name()))?;
+        if self.output.exists() {
+            if let Some(digest) = digest {
+                *digest = Some(digest_of(self.output)?);
+            }
+            fs::remove_file(self.output)
+                .with_context(|| format!("cannot remove {}", self.output.display()))?;
+        }
+        Ok(done.pass)
+    }
+}
+
+impl Series {
+    pub(super) fn seconds(&self) -> Estimate {
+        estimate(&self.passes.iter().map(|pass| pass.seconds).collect::<Vec<_>>())
+    }
+
+    pub(super) fn device_bytes(&self) -> Estimate {
+        estimate(&self.passes.iter().map(|pass| pass.device_bytes as f64).collect::<Vec<_>>())
+    }
+
+    pub(super) fn most(&self, what: fn(&Pass) -> u64) -> u64 {
+        self.passes.iter().map(what).max().unwrap_or(0)
+    }
+
+    /// The middle of the bytes in the cache when passes began.
+    pub(super) fn median_resident(&self) -> u64 {
+        let mut all: Vec<u64> = self.passes.iter().map(|pass| pass.resident_bytes).collect();
+        all.sort_unstable();
+        all.get(all.len() / 2).copied().unwrap_or(0)
+    }
+}
+
+/// How often somebody had the kernel drop its caches; 0 where it does not count.
+fn cache_drops() -> u64 {
+    let counts = fs::read_to_string("/proc/vmstat").unwrap_or_default();
+    counts.lines().find_map(|line| line.strip_prefix("drop_pagecache ")?.parse().ok()).unwrap_or(0)
+}
+
+/// FNV-1a over words of eight bytes, and over the date of a FITS header no more than over anything else: outputs hold none.
+fn digest_of(path: &Path) -> anyhow::Result<u64> {
+    let mut file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let (mut digest, mut buffer) = (0xcbf2_9ce4_8422_2325_u64, vec![0; 1 << 20]);
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            return Ok(digest);
+        }
+        for word in buffer[..read].chunks(8) {
+            let value = word.iter().fold(0_u64, |value, &byte| value << 8 | u64::from(byte));
+            digest = (digest ^ value).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Table 4: the lines that a program changes to adopt the library, the paper's beside those of our examples in C and Fortran.
+
+use seekless::report::table;
+use serde::Serialize;
+use std::path::Path;
+use std::process::Command;
+
+/// The paper's: lines of the application's own sources, changed and in all.
+const PAPER: [(&str, u64, u64); 6] = [
+    ("grep", 560, 1930),
+    ("wc", 140, 530),
+    ("find", 70, 1600),
+    ("gmc", 93, 1500),
+    ("fimhisto", 49, 645),
+    ("fimgbin", 45, 870),
+];
+
+/// One of our examples.
+#[derive(Serialize)]
+pub(super) struct Row {
+    application: String,
+    modified: u64,
+    total: u64,
+}
+
+/// Counted by the bindings' own script; none where it is not there.
+pub(super) fn rows() -> Vec<Row> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bindings/c/adopting.sh");
+    let said = Command::new("bash").arg(script).output().map(|output| output.stdout).unwrap_or_default();
+    let row = |line: &str| {
+        let mut fields = line.split('\t');
+        let (application, modified, total) = (fields.next()?, fields.next()?, fields.next()?);
+        Some(Row {
+            application: application.to_owned(),
+            modified: modified.parse().ok()?,
+            total: total.parse().ok()?,
+        })
+    };
+    String::from_utf8_lossy(&said).lines().filter_map(row).collect()
+}
+
+pub(super) fn words(rows: &[Row]) -> String {
+    let paper = PAPER.iter().map(|&(name, modified, total)| {
+        vec![name.to_owned(), "the paper".to_owned(), modified.to_string(), total.to_string()]
+    });
+    let ours = rows.iter().map(|row| {
+        let name = format!("{}, an example in bindings/c", row.application);
+        vec![name, "ours".to_owned(), row.modified.to_string(), row.total.to_string()]
+    });
+    let header = ["application", "whose", "lines modified", "of"];
+    format!(
+        "Lines that a program changes to adopt SLEDs (Table 4)\n\n{}",
+        table(&header, ours.chain(paper).collect())
+    )
+}

@@ -1,0 +1,199 @@
+//! What is asked, and how each rival is asked it: the command lines, and what they must answer.
+
+use super::files::{ABSENT, MARK};
+use serde::Serialize;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Where Debian's package of uutils keeps its tools.
+const UUTILS: &str = "/usr/lib/cargo/bin/coreutils/wc";
+
+/// What a graph of the paper is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Question {
+    /// Figs. 7 to 9.
+    CountLines,
+    /// Fig. 10.
+    AllMatches,
+    /// Figs. 11 to 13.
+    OneMatch,
+    /// Fig. 14.
+    Histogram,
+    /// Fig. 15.
+    RebinBy4,
+    /// Fig. 15's text.
+    RebinBy16,
+}
+
+/// One thing to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Task {
+    CountLines,
+    /// Prints the lines that hold the word.
+    Matches(&'static str),
+    /// Whether a line holds the word.
+    Holds(String),
+    Histogram,
+    /// Boxes of so many pixels.
+    Rebin(u32),
+}
+
+/// Who does it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Tool {
+    Seekless,
+    Gnu,
+    Uutils,
+    Ripgrep,
+    /// From the first byte to the last with RWF_DONTCACHE.
+    DontCache,
+    /// Seekless told to do as a plain program does.
+    SeeklessLinear,
+}
+
+/// Where the programs are.
+#[derive(Clone, Debug)]
+pub(super) struct Programs {
+    pub(super) seekless: PathBuf,
+    pub(super) lab: PathBuf,
+}
+
+impl Question {
+    pub(super) fn is_of_images(self) -> bool {
+        matches!(self, Question::Histogram | Question::RebinBy4 | Question::RebinBy16)
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Question::CountLines => "wc -l",
+            Question::AllMatches => "grep, all matches",
+            Question::OneMatch => "grep -q, one match",
+            Question::Histogram => "fimhisto",
+            Question::RebinBy4 => "fimgbin, 4 times less data",
+            Question::RebinBy16 => "fimgbin, 16 times less data",
+        }
+    }
+
+    /// The plain program first: the others are compared with it.
+    pub(super) fn tools(self) -> Vec<Tool> {
+        let exists = |path: &str| Path::new(path).exists();
+        let mut tools = match self {
+            Question::CountLines => vec![Tool::Gnu, Tool::Seekless, Tool::DontCache],
+            Question::AllMatches | Question::OneMatch => vec![Tool::Gnu, Tool::Seekless, Tool::DontCache],
+            _ => return vec![Tool::SeeklessLinear, Tool::Seekless],
+        };
+        if self == Question::CountLines && exists(UUTILS) {
+            tools.push(Tool::Uutils);
+        }
+        if self != Question::CountLines && exists("/usr/bin/rg") {
+            tools.push(Tool::Ripgrep);
+        }
+        tools
+    }
+
+    /// What fills the cache: the whole file is read.
+    pub(super) fn warming(self) -> Task {
+        match self {
+            Question::CountLines => Task::CountLines,
+            Question::AllMatches => Task::Matches(MARK),
+            Question::OneMatch => Task::Holds(ABSENT.to_owned()),
+            Question::Histogram => Task::Histogram,
+            Question::RebinBy4 => Task::Rebin(2),
+            Question::RebinBy16 => Task::Rebin(4),
+        }
+    }
+}
+
+impl Tool {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Tool::Seekless => "seekless",
+            Tool::Gnu => "GNU",
+            Tool::Uutils => "uutils",
+            Tool::Ripgrep => "ripgrep",
+            Tool::DontCache => "linear, RWF_DONTCACHE",
+            Tool::SeeklessLinear => "linear, several passes",
+        }
+    }
+
+    /// Who warms the cache for it: what reads past the cache would leave it empty.
+    pub(super) fn warmer(self) -> Tool {
+        if self == Tool::DontCache { Tool::Gnu } else { self }
+    }
+}
+
+impl Programs {
+    /// Program and arguments.
+    pub(super) fn command(&self, tool: Tool, task: &Task, input: &Path, output: &Path) -> Vec<OsString> {
+        let (program, verb) = match (tool, task) {
+            (Tool::Seekless, Task::CountLines) => (&*self.seekless, &["wc", "-l"][..]),
+            (Tool::Gnu, Task::CountLines) => (Path::new("/usr/bin/wc"), &["-l"][..]),
+            (Tool::Uutils, _) => (Path::new(UUTILS), &["-l"][..]),
+            (Tool::Seekless, Task::Matches(_)) => (&*self.seekless, &["grep"][..]),
+            (Tool::Seekless, Task::Holds(_)) => (&*self.seekless, &["grep", "-q"][..]),
+            (Tool::Gnu, Task::Holds(_)) => (Path::new("/usr/bin/grep"), &["-q"][..]),
+            (Tool::Gnu, _) => (Path::new("/usr/bin/grep"), &[][..]),
+            (Tool::Ripgrep, Task::Holds(_)) => (Path::new("/usr/bin/rg"), &["-q"][..]),
+            (Tool::Ripgrep, _) => (Path::new("/usr/bin/rg"), &[][..]),
+            (Tool::DontCache, Task::CountLines) => (&*self.lab, &[LINEAR, "--count"][..]),
+            (Tool::DontCache, Task::Holds(_)) => (&*self.lab, &[LINEAR, "--quiet", "--word"][..]),
+            (Tool::DontCache, _) => (&*self.lab, &[LINEAR, "--word"][..]),
+            (_, Task::Rebin(_)) => (&*self.seekless, &["fits", "rebin"][..]),
+            (_, _) => (&*self.seekless, &["fits", "histogram"][..]),
+        };
+        let mut words = vec![program.as_os_str().to_owned()];
+        words.extend(verb.iter().map(OsString::from));
+        if tool == Tool::SeeklessLinear {
+            words.push("--linear".into());
+        }
+        match task {
+            Task::Matches(word) => words.push(word.into()),
+            Task::Holds(word) => words.push(word.into()),
+            _ => {}
+        }
+        words.push(input.into());
+        match task {
+            // fimhisto's: output, range, width of a bin; the range is found by a pass of its own.
+            Task::Histogram => words.extend([output.into(), "INDEF,INDEF".into(), "10".into()]),
+            Task::Rebin(side) => words.extend([output.into(), side.to_string().into()]),
+            _ => {}
+        }
+        words
+    }
+}
+
+/// The lab's own subcommand for [`Tool::DontCache`].
+pub(crate) const LINEAR: &str = "vanmeter2000-linear";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command(tool: Tool, task: &Task) -> String {
+        let programs = Programs { seekless: "/s".into(), lab: "/lab".into() };
+        let words = programs.command(tool, task, Path::new("in"), Path::new("out"));
+        words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn each_rival_is_asked_in_its_own_words() {
+        assert_eq!(command(Tool::Seekless, &Task::CountLines), "/s wc -l in");
+        assert_eq!(command(Tool::Gnu, &Task::Holds("x".to_owned())), "/usr/bin/grep -q x in");
+        assert_eq!(command(Tool::DontCache, &Task::Matches("x")), "/lab vanmeter2000-linear --word x in");
+        assert_eq!(
+            command(Tool::SeeklessLinear, &Task::Histogram),
+            "/s fits histogram --linear in out INDEF,INDEF 10"
+        );
+        assert_eq!(command(Tool::Seekless, &Task::Rebin(2)), "/s fits rebin in out 2");
+    }
+
+    #[test]
+    fn the_plain_program_is_the_first_of_each() {
+        for question in [Question::CountLines, Question::AllMatches, Question::OneMatch] {
+            assert_eq!(question.tools()[..2], [Tool::Gnu, Tool::Seekless]);
+        }
+        assert_eq!(Question::Histogram.tools(), [Tool::SeeklessLinear, Tool::Seekless]);
+    }
+}

@@ -1,0 +1,143 @@
+//! What must be shown, point by point: measured, wanted, and whether it is so. Only what was measured is judged.
+
+use super::fixed::Place;
+use super::pass::Pass;
+use super::points::{Curve, Point};
+use super::task::{Question, Tool};
+use seekless::device::units::format_bytes;
+use seekless::report::table;
+use serde::Serialize;
+
+/// Sizes this near to one that is named count as it.
+const NEAR: f64 = 0.015;
+/// In at most so many runs what is kept may lie.
+const RUNS_MAX: u64 = 16;
+/// Files of which nothing must be read are all the same to everybody; a program's start is what differs.
+const FITS_THE_CACHE: f64 = 0.9;
+
+/// One claim.
+#[derive(Serialize)]
+pub(super) struct Verdict {
+    claim: String,
+    measured: String,
+    wanted: String,
+    pub(super) holds: bool,
+}
+
+/// What shows on a throttled disk that the claims are about; slower ones show more.
+pub(super) fn judge(curves: &[Curve]) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
+    for curve in curves {
+        for point in &curve.points {
+            match curve.question {
+                Question::CountLines => lines(curve, point, &mut verdicts),
+                Question::OneMatch => matches(curve, point, &mut verdicts),
+                Question::Histogram => image(curve, point, 0.5, &mut verdicts),
+                Question::RebinBy4 | Question::RebinBy16 => image(curve, point, 0.7, &mut verdicts),
+                Question::AllMatches => {}
+            }
+        }
+    }
+    verdicts
+}
+
+fn at_least(claim: String, measured: f64, wanted: f64) -> Verdict {
+    Verdict {
+        claim,
+        measured: format!("{measured:.2}"),
+        wanted: format!("≥ {wanted:.2}"),
+        holds: measured >= wanted,
+    }
+}
+
+fn at_most(claim: String, measured: f64, wanted: f64) -> Verdict {
+    Verdict {
+        claim,
+        measured: format!("{measured:.2}"),
+        wanted: format!("≤ {wanted:.2}"),
+        holds: measured <= wanted,
+    }
+}
+
+fn named(curve: &Curve, point: &Point) -> String {
+    format!("{} at {:.2} C, {}", curve.question.name(), curve.size(point), curve.speed.name)
+}
+
+fn lines(curve: &Curve, point: &Point, verdicts: &mut Vec<Verdict>) {
+    let (Some(ours), Some(ratio)) = (point.of(Tool::Seekless), point.ratio(Tool::Seekless)) else { return };
+    let (size, name) = (curve.size(point), named(curve, point));
+    let near = |wanted: f64| (size - wanted).abs() < NEAR * wanted;
+    if near(1.1) || near(1.2) {
+        verdicts.push(at_least(format!("1. {name}: times as fast as GNU"), ratio, 4.5));
+    } else if [1.3, 1.5, 2.0, 3.0].into_iter().any(near) {
+        let wanted = 0.85 * point.file_bytes as f64 / curve.surplus_bytes(point) as f64;
+        verdicts.push(at_least(format!("1. {name}: times as fast as GNU"), ratio, wanted));
+    }
+    let most = ours.most(|pass| pass.device_bytes);
+    let allowed = curve.surplus_bytes(point) + point.file_bytes / 50;
+    verdicts.push(Verdict {
+        claim: format!("1. {name}: bytes read, each pass from the second"),
+        measured: format!("at most {}", format_bytes(most)),
+        wanted: format!("≤ {} (N − C and 2 % of N)", format_bytes(allowed)),
+        holds: most <= allowed,
+    });
+    let runs = ours.most(|pass| pass.resident_runs);
+    verdicts.push(at_most(format!("1. {name}: runs that are kept"), runs as f64, RUNS_MAX as f64));
+    if let Some(rival) = point.of(Tool::DontCache) {
+        let ratio = rival.seconds().mean / ours.seconds().mean;
+        // Within what the intervals leave open, two that do the same are alike.
+        let alike = rival.seconds().high() >= ours.seconds().low() && size <= FITS_THE_CACHE;
+        let verdict = at_least(format!("1. {name}: times as fast as linear with RWF_DONTCACHE"), ratio, 1.0);
+        verdicts.push(Verdict { holds: verdict.holds || alike, ..verdict });
+    }
+}
+
+fn matches(curve: &Curve, point: &Point, verdicts: &mut Vec<Verdict>) {
+    let Some(fixed) = &point.fixed else { return };
+    let name = named(curve, point);
+    let share = |place: &Place| 100.0 * place.offset as f64 / point.file_bytes as f64;
+    if let Some(place) = fixed.inside.as_ref().filter(|_| curve.size(point) > 1.0) {
+        let (ours, gnu) = place.steady();
+        let name = format!("2. {name}: match at {:.0} %, kept", share(place));
+        verdicts.push(at_least(format!("{name}: times as fast as GNU"), gnu / ours, 20.0));
+        verdicts.push(read(format!("{name}: bytes read"), &place.seekless));
+    }
+    if let Some(place) = &fixed.outside {
+        let (ours, gnu) = place.steady();
+        let name = format!("2. {name}: match at {:.0} %, not kept", share(place));
+        verdicts.push(at_least(
+            format!("{name}: times as fast as GNU from the second pass"),
+            gnu / ours,
+            1.0,
+        ));
+    }
+}
+
+fn read(claim: String, passes: &[Pass]) -> Verdict {
+    let most = passes.iter().map(|pass| pass.device_bytes).max().unwrap_or(0);
+    Verdict { claim, measured: format_bytes(most), wanted: "0 bytes".to_owned(), holds: most == 0 }
+}
+
+fn image(curve: &Curve, point: &Point, wanted: f64, verdicts: &mut Vec<Verdict>) {
+    let (Some(ours), Some(linear)) = (point.of(Tool::Seekless), point.of(Tool::SeeklessLinear)) else {
+        return;
+    };
+    if (curve.size(point) - 1.28).abs() > 0.03 {
+        return;
+    }
+    let name = named(curve, point);
+    let bytes = ours.device_bytes().mean / linear.device_bytes().mean;
+    let seconds = ours.seconds().mean / linear.seconds().mean;
+    verdicts.push(at_most(format!("6. {name}: bytes read, of the linear program's"), bytes, wanted));
+    verdicts.push(at_most(format!("6. {name}: time, of the linear program's"), seconds, wanted));
+}
+
+pub(super) fn words(verdicts: &[Verdict]) -> String {
+    let rows = verdicts.iter().map(|verdict| {
+        let holds = if verdict.holds { "yes" } else { "NO" };
+        vec![verdict.claim.clone(), verdict.measured.clone(), verdict.wanted.clone(), holds.to_owned()]
+    });
+    let held = verdicts.iter().filter(|verdict| verdict.holds).count();
+    let header = ["claim", "measured", "wanted", "holds"];
+    format!("It must show: {held} of {} hold\n\n{}", verdicts.len(), table(&header, rows.collect()))
+}
