@@ -17,6 +17,7 @@ mod output;
 mod parse;
 mod printf;
 mod quote;
+mod rank;
 mod time;
 mod walk;
 

@@ -6,6 +6,7 @@ mod tokens;
 use super::Unknown;
 use super::expression::{Action, Expression, Follow, Plan, Target, Test};
 use super::quote::quoted;
+use super::rank;
 use super::time::Clock;
 use primary::Primary;
 use std::ffi::OsString;
@@ -196,6 +197,8 @@ impl Parser<'_> {
     /// An expression that shows nothing by itself prints what it is true for.
     fn finish(mut self, expression: Expression) -> Plan {
         let shows = |part: &Expression| matches!(part, Expression::Action(action) if action.shows());
+        let mut expression = expression;
+        rank::by_cost(&mut expression);
         self.plan.expression = match expression.any(&shows) {
             true => expression,
             false => {

@@ -159,6 +159,9 @@ const PARTS: &[&str] = &[
     "-execdir test -f {} ;",
     "-exec false {} +",
     "-quit",
+    "-name *.txt , -type f",
+    "-print0 , -type d -print",
+    "-type d -print0 , -name *b* -o -size +1",
 ];
 
 #[test]
@@ -228,18 +231,18 @@ proptest! {
 
     #[test]
     fn joined_parts_answer_as_gnu_find(
-        parts in prop::collection::vec((0..PARTS.len(), 0..4_u8, any::<bool>()), 1..6),
+        parts in prop::collection::vec((0..PARTS.len(), 0..3_u8, any::<bool>()), 1..6),
         leading in prop::sample::select(vec!["", "-L", "-P"]),
     ) {
-        if is_gnu() {
+        // GNU find drops options from the expression, which then has other operands than it seems to have.
+        let option = |part: &str| ["-maxdepth", "-mindepth", "-depth", "-xdev", "-daystart"].iter().any(|word| part.starts_with(word));
+        if is_gnu() && !parts.iter().any(|(part, ..)| option(PARTS[*part])) {
             let mut expression = Vec::new();
             for (number, (part, join, not)) in parts.iter().enumerate() {
                 if number > 0 {
-                    expression.extend(words(["", "-o", "-a", ","][usize::from(*join)]));
+                    expression.extend(words(["", "-o", "-a"][usize::from(*join)]));
                 }
-                // GNU find reads a `!` before a comma as if it stood before both sides.
-                let not = *not && parts.iter().all(|part| part.1 != 3);
-                expression.extend(words(if not { "! (" } else { "(" }));
+                expression.extend(words(if *not { "! (" } else { "(" }));
                 expression.extend(words(PARTS[*part]));
                 expression.push(")".into());
             }
