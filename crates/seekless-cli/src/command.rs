@@ -2,6 +2,7 @@
 
 pub mod compare;
 pub mod find;
+pub mod fits;
 pub mod grep;
 pub mod order;
 pub mod pack;

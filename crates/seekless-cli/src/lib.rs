@@ -37,6 +37,7 @@ pub enum Verb {
     Wc(command::wc::Args),
     Grep(command::grep::Args),
     Find(command::find::Args),
+    Fits(command::fits::Args),
     #[command(name = "__tour-reader", hide = true)]
     TourReader(command::tour_reader::Args),
 }
@@ -89,6 +90,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Synth(args) => command::synth::run(args),
         Verb::Probe(args) => command::probe::run(args),
         Verb::Sleds(args) => command::sleds::run(args),
+        Verb::Fits(args) => command::fits::run(args),
         // Reached by no command line: `stand_in` takes the verb before.
         Verb::Grep(_) => Ok(command::grep::main(std::env::args_os().skip(2).collect())),
         Verb::Find(_) => Ok(command::find::main(std::env::args_os().skip(2).collect())),

@@ -2,6 +2,7 @@
 
 mod compare;
 mod curve;
+mod fits;
 mod pack;
 mod scripts;
 mod sim;

@@ -54,14 +54,27 @@ impl Card {
 
     /// The value as it is written, without quotes, or `None` if the card has none.
     pub(super) fn value(&self) -> Option<String> {
+        self.parts()
+            .map(|(value, _)| value)
+            .filter(|value| !value.is_empty() || self.0[10..].contains(&b'\''))
+    }
+
+    /// The comment behind the value.
+    pub(super) fn comment(&self) -> String {
+        let rest = self.parts().map(|(_, rest)| rest).unwrap_or_default();
+        rest.split_once('/').map_or_else(String::new, |(_, comment)| comment.trim().to_owned())
+    }
+
+    /// The value, and what stands behind it.
+    fn parts(&self) -> Option<(String, String)> {
         if &self.0[8..10] != b"= " {
             return None;
         }
         let field = String::from_utf8_lossy(&self.0[10..]);
         let field = field.trim();
         let Some(quoted) = field.strip_prefix('\'') else {
-            let value = field.split('/').next().unwrap_or_default().trim();
-            return (!value.is_empty()).then(|| value.to_owned());
+            let end = field.find('/').unwrap_or(field.len());
+            return Some((field[..end].trim().to_owned(), field[end..].to_owned()));
         };
         let mut text = String::new();
         let mut characters = quoted.chars().peekable();
@@ -72,14 +85,7 @@ impl Card {
             }
             text.push(character);
         }
-        Some(text.trim_end().to_owned())
-    }
-
-    /// The comment behind the value.
-    pub(super) fn comment(&self) -> String {
-        let field = String::from_utf8_lossy(&self.0[10..]);
-        let quotes = field.match_indices('\'').last().map_or(0, |(at, _)| at);
-        field[quotes..].split_once('/').map_or_else(String::new, |(_, comment)| comment.trim().to_owned())
+        Some((text.trim_end().to_owned(), characters.collect()))
     }
 
     /// All of it, for messages.
@@ -122,7 +128,8 @@ mod tests {
         ] {
             assert_eq!(card(text).value().as_deref(), value, "{text}");
         }
-        assert_eq!(card("OBJECT  = 'a / b'  / a name").comment(), "a name");
+        assert_eq!(card("OBJECT  = 'a / b'  / an object's name").comment(), "an object's name");
+        assert_eq!(card("EMPTY   = ''       / no text").value().as_deref(), Some(""));
         assert_eq!(card("BITPIX  =   8").comment(), "");
     }
 

@@ -192,7 +192,7 @@ impl Job<'_> {
     fn fewest_passes(&mut self) -> Result<Bins> {
         if let Some(mut frequencies) = Frequencies::new(self.image) {
             self.copy(&mut frequencies)?;
-            return self.from_frequencies(&frequencies);
+            return self.bins_of(&frequencies);
         }
         if matches!(self.range, (Some(_), Some(_))) {
             let mut bins = self.bins(|| None)?;
@@ -206,7 +206,7 @@ impl Job<'_> {
         Ok(bins)
     }
 
-    fn from_frequencies(&self, frequencies: &Frequencies) -> Result<Bins> {
+    fn bins_of(&self, frequencies: &Frequencies) -> Result<Bins> {
         let values = frequencies.values();
         let mut extremes = Extremes::new(self.image);
         values.iter().for_each(|&(value, _)| extremes.add(value));

@@ -12,7 +12,6 @@ use crate::error::Result;
 /// When a value is no number.
 pub(super) fn rebin(header: &mut Header, sizes: [f64; 2]) -> Result<()> {
     let keys: Vec<String> = header.cards.iter().map(|card| card.key().to_owned()).collect();
-    // Where a matrix of directions is given, its terms are between an axis of the world and one of the image.
     for key in keys {
         let Some(rescale) = rule(&key, sizes) else { continue };
         if let Some(value) = header.real(&key)? {
@@ -66,7 +65,8 @@ fn rule(key: &str, sizes: [f64; 2]) -> Option<Rescale> {
     if let Some((_, axis)) = plain.strip_prefix("CD").and_then(pair) {
         return size(&axis).map(Rescale::Times);
     }
-    // CDELT of the row grows with its own axis; PC makes up for the difference.
+    // The first index of a matrix is an axis of the world, the second one of the image. CDELT, which multiplies a row of PC, grows
+    // by the size along the row's own axis; PC makes up for the difference.
     let (row, column) = plain.strip_prefix("PC").and_then(pair)?;
     let column = size(&column).unwrap_or(1.0);
     let row = size(&row).unwrap_or(1.0);

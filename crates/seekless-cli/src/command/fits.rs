@@ -1,0 +1,108 @@
+//! `seekless fits`: two of the astronomers' tools, cheapest bytes first.
+
+pub mod histogram;
+pub mod rebin;
+
+use clap::{Args as ClapArgs, Subcommand};
+use seekless::device::units::format_bytes;
+use seekless::tools::fits::{Reading, Selector};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Make a histogram of a FITS image, or an image of larger pixels, the cheapest bytes first.
+///
+/// What the page cache holds of the file is read before the rest, and neither reading the rest nor writing the output pushes it
+/// out, so that a file somewhat larger than memory is not read from the disk again and again. The results are the same whatever
+/// was cached.
+///
+/// FILE[2] or FILE+2 is an HDU by its number (the primary is 0), FILE[SCI] or FILE[SCI,2] by its name and version; without that
+/// the first image is taken. The other HDUs are copied as they are.
+#[derive(ClapArgs, Debug)]
+#[command(
+    arg_required_else_help = true,
+    after_help = "\
+Examples:
+  seekless fits histogram m13.fits counted.fits INDEF,INDEF 1
+  seekless fits rebin m13.fits small.fits 4"
+)]
+pub struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand, Debug)]
+enum Verb {
+    Histogram(histogram::Args),
+    Rebin(rebin::Args),
+}
+
+/// Runs the verb within the verb.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    match args.verb {
+        Verb::Histogram(args) => histogram::run(args),
+        Verb::Rebin(args) => rebin::run(args),
+    }
+}
+
+/// What both verbs take.
+#[derive(ClapArgs, Debug)]
+struct Common {
+    /// Work on this HDU: a number (the primary is 0), or NAME or NAME,VERSION
+    #[arg(long, value_name = "N")]
+    hdu: Option<String>,
+    /// Replace OUTFILE
+    #[arg(long, visible_alias = "force")]
+    clobber: bool,
+    /// Do as a plain program does: several passes in the order of the file, written through the page cache
+    #[arg(long)]
+    linear: bool,
+    /// Print the figures as JSON
+    #[arg(long)]
+    json: bool,
+    /// Say on standard error what was read from where
+    #[arg(long)]
+    stats: bool,
+}
+
+impl Common {
+    /// The file and the HDU that are meant.
+    fn input(&self, name: &Path) -> anyhow::Result<(PathBuf, Selector)> {
+        let (path, selector) = Selector::split(name);
+        Ok(match &self.hdu {
+            None => (path, selector),
+            Some(_) if selector != Selector::FirstImage => {
+                anyhow::bail!("{} names an HDU, and so does --hdu: say it once", name.display())
+            }
+            Some(hdu) => (path, Selector::parse(hdu)),
+        })
+    }
+
+    fn print_statistics(&self, reading: &Reading) {
+        if self.stats {
+            eprintln!("{}", statistics(reading));
+        }
+    }
+}
+
+fn statistics(reading: &Reading) -> String {
+    let passes = if reading.passes == 1 { "1 pass".to_owned() } else { format!("{} passes", reading.passes) };
+    let resident = format_bytes(reading.resident_bytes);
+    let absent = format_bytes(reading.device_bytes);
+    format!(
+        "{passes}, {} read: {resident} resident when asked about, {absent} not, {} of them past the page cache",
+        format_bytes(reading.bytes),
+        format_bytes(reading.bypassed_bytes)
+    )
+}
+
+/// `512 x 512`.
+fn size(axes: &[u64]) -> String {
+    axes.iter().map(u64::to_string).collect::<Vec<_>>().join(" x ")
+}
+
+fn left_over(bytes: u64) -> String {
+    match bytes {
+        0 => String::new(),
+        bytes => format!("not copied: {} of zeros behind the last HDU\n", format_bytes(bytes)),
+    }
+}

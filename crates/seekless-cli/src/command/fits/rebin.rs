@@ -1,0 +1,99 @@
+//! `seekless fits rebin`: fimgbin, cheapest bytes first.
+
+use super::{Common, size};
+use crate::{interrupt, output};
+use seekless::device::units::format_count;
+use seekless::tools::fits::{DataType, RebinOptions, RebinReport, rebin};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Sum boxes of a FITS image's pixels into one pixel each.
+///
+/// Pixels at the right and upper ends that do not fill a box are left out. An image of more than two axes is rebinned plane by
+/// plane. Coordinates (CRPIX, CDELT, CD, PC, of all alternative systems; LTV and LTM) keep their meaning; distortions, and a CROTA
+/// with boxes that are not square, do not.
+///
+/// Whole numbers are summed exactly and rounded once, half away from zero; floating-point ones in double precision. Without
+/// --datatype the output is stored and scaled as the input. A sum that whole numbers cannot hold is an error without --overflow.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  seekless fits rebin m13.fits small.fits 2
+  seekless fits rebin m13.fits small.fits 4 2 --datatype e --average
+  seekless fits rebin 'raw.fits[1]' small.fits 2 --overflow --clobber --json")]
+pub struct Args {
+    /// The FITS file, with the HDU if it is not the first image
+    #[arg(value_name = "INFILE")]
+    input: PathBuf,
+    /// The file to write
+    #[arg(value_name = "OUTFILE")]
+    output: PathBuf,
+    /// The width of a box in pixels
+    #[arg(value_name = "XBINSIZE", value_parser = clap::value_parser!(u64).range(1..))]
+    x_bin_size: u64,
+    /// The height of a box in pixels; 0: as its width
+    #[arg(value_name = "YBINSIZE", default_value_t = 0)]
+    y_bin_size: u64,
+    /// How to store the output: b, i, j, k, e or d, or a BITPIX; `-` as the input
+    #[arg(long, value_name = "TYPE", default_value = "-", allow_hyphen_values = true, value_parser = DataType::parse)]
+    datatype: DataType,
+    /// Store the nearest that can be, where a sum cannot
+    #[arg(long)]
+    overflow: bool,
+    /// What stands for an undefined pixel (BLANK, NaN)
+    #[arg(long, value_name = "NUMBER", default_value = "0", allow_hyphen_values = true, value_parser = super::histogram::number)]
+    nullval: f64,
+    /// Divide by the number of pixels in a box
+    #[arg(long)]
+    average: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Sums, writes, prints.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let cancel = interrupt::cancel_when_interrupted()?;
+    let (input, hdu) = args.common.input(&args.input)?;
+    let options = RebinOptions {
+        hdu,
+        y_bin_size: args.y_bin_size,
+        data_type: args.datatype,
+        overflow: args.overflow,
+        null_value: args.nullval,
+        average: args.average,
+        clobber: args.common.clobber,
+        linear: args.common.linear,
+        cancel,
+        ..RebinOptions::new(input, &args.output, args.x_bin_size)
+    };
+    let mut progress = output::progress("Rebinning");
+    let made = rebin(&options, &mut progress);
+    drop(progress);
+    let Some(report) = interrupt::finished(made)? else { return Ok(interrupt::exit_code()) };
+    args.common.print_statistics(&report.reading);
+    if args.common.json {
+        output::json(&report)?;
+    } else {
+        output::text(&text(&args.output, &report))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn text(path: &Path, report: &RebinReport) -> String {
+    let mut text = format!(
+        "{}: {} pixels (BITPIX {}), from {} (BITPIX {}) of HDU {}\n",
+        path.display(),
+        size(&report.output_axes),
+        report.output_bitpix,
+        size(&report.axes),
+        report.bitpix,
+        report.hdu,
+    );
+    if report.undefined > 0 {
+        text += &format!("undefined pixels replaced: {}\n", format_count(report.undefined));
+    }
+    if report.clamped > 0 {
+        text += &format!("sums that could not be stored: {}\n", format_count(report.clamped));
+    }
+    text + &super::left_over(report.left_over_bytes)
+}
