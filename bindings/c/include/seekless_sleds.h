@@ -75,8 +75,7 @@ int sleds_delivery_time_range(int fd, int attack_plan, double *low, double *high
 
 /* Begins to advise on a descriptor, or begins again. `record` is the byte that ends a record ('\n'), or SLEDS_NO_RECORDS. Returns
  * the size of the buffer to use: the preferred one, rounded up to whole pages; 256 KiB if that is 0. Negative if it fails.
- * What is appended to the file later is not advised. While a file lies partly in memory, the kernel's readahead for this
- * descriptor is off (POSIX_FADV_RANDOM), until sleds_pick_finish(): it would push out what is still to be read. */
+ * What is appended to the file later is not advised. */
 int64_t sleds_pick_init(int fd, size_t preferred_buffer_bytes, int record);
 
 /* The same for records of one length, the first of which starts at `origin`; what lies before it is not advised, nor is a part of
@@ -93,7 +92,7 @@ int sleds_pick_next_read(int fd, size_t buffer_bytes, int whole_records, int64_t
 /* Looks at the file again now. sleds_pick_next_read() does so itself when the last look is half a second old. 0, or -1. */
 int sleds_pick_refresh(int fd);
 
-/* Ends the advice; call it before close(). 0, or -1 if none was begun. */
+/* Ends the advice, before close() or after. 0, or -1 if none was begun. */
 int sleds_pick_finish(int fd);
 
 /* The same in units of data elements, for programs that think in numbers rather than bytes: `elements` of `element_bytes` each

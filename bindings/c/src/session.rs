@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 use crate::table::surveyed;
-use rustix::fs::Advice;
 use seekless_sled::{FilePicker, Records};
 use std::fs::File;
 use std::ops::Range;
@@ -104,10 +103,6 @@ impl Session {
         let buffer_bytes = wanted.buffer_bytes();
         let new = |surveyor: &mut _| FilePicker::new(file, surveyor, part, buffer_bytes, wanted.records);
         let picker = surveyed(new)?;
-        if picker.mixed() {
-            // The kernel's readahead would go beyond what is advised and push out what is still to be read.
-            let _ = rustix::fs::fadvise(file, 0, None, Advice::Random);
-        }
         Ok(Session { picker, wanted, buffer_bytes, rest: 0..0 })
     }
 
@@ -150,13 +145,6 @@ impl Session {
     /// Looks at the file again.
     pub(crate) fn refresh(&mut self, file: &File) -> Result<(), Failure> {
         surveyed(|surveyor| self.picker.refresh(file, surveyor))
-    }
-
-    /// Gives the descriptor the kernel's readahead back.
-    pub(crate) fn finish(&self, file: &File) {
-        if self.picker.mixed() {
-            let _ = rustix::fs::fadvise(file, 0, None, Advice::Normal);
-        }
     }
 
     fn next_bytes(

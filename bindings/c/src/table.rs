@@ -51,15 +51,9 @@ pub(crate) fn session<T>(
     call(&mut session)
 }
 
-/// Ends the descriptor's session; one that was closed meanwhile is no error.
+/// Ends the descriptor's session, be it open or not.
 pub(crate) fn finish(fd: c_int) -> Result<(), Failure> {
-    let shared = sessions().remove(&fd).ok_or_else(|| not_begun(fd))?;
-    let session = shared.lock().unwrap_or_else(PoisonError::into_inner);
-    let _ = descriptor::with(fd, |file| {
-        session.finish(file);
-        Ok::<(), Failure>(())
-    });
-    Ok(())
+    sessions().remove(&fd).map(|_| ()).ok_or_else(|| not_begun(fd))
 }
 
 fn sessions() -> MutexGuard<'static, HashMap<c_int, Shared>> {

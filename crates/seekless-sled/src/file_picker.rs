@@ -45,7 +45,6 @@ pub struct FilePicker {
     device: u64,
     inode: u64,
     looked_at: Instant,
-    mixed: bool,
 }
 
 impl FilePicker {
@@ -64,11 +63,10 @@ impl FilePicker {
         let stat = stat(file)?;
         let ranges = priced(file, surveyor, &part)?;
         let end = ranges.last().map_or(0, |last| last.range.end);
-        let mixed = ranges.windows(2).any(|pair| pair[0].cost != pair[1].cost);
         let picker = Picker::new(ranges, chunk_bytes, records, &mut Search::new(file, records))
             .map_err(found(file))?;
         let (device, inode, part) = (stat.st_dev, stat.st_ino, part.start.min(end)..end);
-        Ok(FilePicker { picker, records, part, device, inode, looked_at: Instant::now(), mixed })
+        Ok(FilePicker { picker, records, part, device, inode, looked_at: Instant::now() })
     }
 
     /// The next range to read, cheapest first; `None` when every byte was handed out. Looks at the file again when the last look
@@ -107,12 +105,6 @@ impl FilePicker {
     #[must_use]
     pub fn unseen_bytes(&self) -> u64 {
         self.picker.unseen_bytes()
-    }
-
-    /// Whether the first look found parts of different cost: then the order matters, and so does reading no more than is advised.
-    #[must_use]
-    pub fn mixed(&self) -> bool {
-        self.mixed
     }
 
     fn check(&self, file: &File) -> Result<(), Error> {

@@ -47,7 +47,6 @@ fn the_cheapest_comes_first_in_whole_records() {
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     let (_, file, mut surveyor) = mocked(folder.path(), &text());
     let mut pick = FilePicker::new(&file, &mut surveyor, 0..u64::MAX, 24, Records::Delimiter(b'\n')).unwrap();
-    assert!(pick.mixed());
     assert_eq!(pick.unseen_bytes(), 100);
     let found = picks(&mut pick, &file, &mut surveyor);
     assert_eq!(found, [32..56, 56..64, 64..88, 88..100, 0..24, 24..32]);
