@@ -18,6 +18,8 @@ const FITS_THE_CACHE: f64 = 0.9;
 /// One claim.
 #[derive(Serialize)]
 pub(super) struct Verdict {
+    /// Its number in the list of what must be shown.
+    point: u32,
     claim: String,
     measured: String,
     wanted: String,
@@ -41,8 +43,9 @@ pub(super) fn judge(curves: &[Curve]) -> Vec<Verdict> {
     verdicts
 }
 
-fn at_least(claim: String, measured: f64, wanted: f64) -> Verdict {
+fn at_least(point: u32, claim: String, measured: f64, wanted: f64) -> Verdict {
     Verdict {
+        point,
         claim,
         measured: format!("{measured:.2}"),
         wanted: format!("≥ {wanted:.2}"),
@@ -50,8 +53,9 @@ fn at_least(claim: String, measured: f64, wanted: f64) -> Verdict {
     }
 }
 
-fn at_most(claim: String, measured: f64, wanted: f64) -> Verdict {
+fn at_most(point: u32, claim: String, measured: f64, wanted: f64) -> Verdict {
     Verdict {
+        point,
         claim,
         measured: format!("{measured:.2}"),
         wanted: format!("≤ {wanted:.2}"),
@@ -68,26 +72,27 @@ fn lines(curve: &Curve, point: &Point, verdicts: &mut Vec<Verdict>) {
     let (size, name) = (curve.size(point), named(curve, point));
     let near = |wanted: f64| (size - wanted).abs() < NEAR * wanted;
     if near(1.1) || near(1.2) {
-        verdicts.push(at_least(format!("1. {name}: times as fast as GNU"), ratio, 4.5));
+        verdicts.push(at_least(1, format!("{name}: times as fast as GNU"), ratio, 4.5));
     } else if [1.3, 1.5, 2.0, 3.0].into_iter().any(near) {
         let wanted = 0.85 * point.file_bytes as f64 / curve.surplus_bytes(point) as f64;
-        verdicts.push(at_least(format!("1. {name}: times as fast as GNU"), ratio, wanted));
+        verdicts.push(at_least(1, format!("{name}: times as fast as GNU"), ratio, wanted));
     }
     let most = ours.most(|pass| pass.device_bytes);
     let allowed = curve.surplus_bytes(point) + point.file_bytes / 50;
     verdicts.push(Verdict {
-        claim: format!("1. {name}: bytes read, each pass from the second"),
+        point: 1,
+        claim: format!("{name}: bytes read, each pass from the second"),
         measured: format!("at most {}", format_bytes(most)),
         wanted: format!("≤ {} (N − C and 2 % of N)", format_bytes(allowed)),
         holds: most <= allowed,
     });
     let runs = ours.most(|pass| pass.resident_runs);
-    verdicts.push(at_most(format!("1. {name}: runs that are kept"), runs as f64, RUNS_MAX as f64));
+    verdicts.push(at_most(1, format!("{name}: runs that are kept"), runs as f64, RUNS_MAX as f64));
     if let Some(rival) = point.of(Tool::DontCache) {
         let ratio = rival.seconds().mean / ours.seconds().mean;
         // Within what the intervals leave open, two that do the same are alike.
         let alike = rival.seconds().high() >= ours.seconds().low() && size <= FITS_THE_CACHE;
-        let verdict = at_least(format!("1. {name}: times as fast as linear with RWF_DONTCACHE"), ratio, 1.0);
+        let verdict = at_least(1, format!("{name}: times as fast as linear with RWF_DONTCACHE"), ratio, 1.0);
         verdicts.push(Verdict { holds: verdict.holds || alike, ..verdict });
     }
 }
@@ -98,14 +103,15 @@ fn matches(curve: &Curve, point: &Point, verdicts: &mut Vec<Verdict>) {
     let share = |place: &Place| 100.0 * place.offset as f64 / point.file_bytes as f64;
     if let Some(place) = fixed.inside.as_ref().filter(|_| curve.size(point) > 1.0) {
         let (ours, gnu) = place.steady();
-        let name = format!("2. {name}: match at {:.0} %, kept", share(place));
-        verdicts.push(at_least(format!("{name}: times as fast as GNU"), gnu / ours, 20.0));
+        let name = format!("{name}: match at {:.0} %, kept", share(place));
+        verdicts.push(at_least(2, format!("{name}: times as fast as GNU"), gnu / ours, 20.0));
         verdicts.push(read(format!("{name}: bytes read"), &place.seekless));
     }
     if let Some(place) = &fixed.outside {
         let (ours, gnu) = place.steady();
-        let name = format!("2. {name}: match at {:.0} %, not kept", share(place));
+        let name = format!("{name}: match at {:.0} %, not kept", share(place));
         verdicts.push(at_least(
+            2,
             format!("{name}: times as fast as GNU from the second pass"),
             gnu / ours,
             1.0,
@@ -115,7 +121,7 @@ fn matches(curve: &Curve, point: &Point, verdicts: &mut Vec<Verdict>) {
 
 fn read(claim: String, passes: &[Pass]) -> Verdict {
     let most = passes.iter().map(|pass| pass.device_bytes).max().unwrap_or(0);
-    Verdict { claim, measured: format_bytes(most), wanted: "0 bytes".to_owned(), holds: most == 0 }
+    Verdict { point: 2, claim, measured: format_bytes(most), wanted: "0 bytes".to_owned(), holds: most == 0 }
 }
 
 fn image(curve: &Curve, point: &Point, wanted: f64, verdicts: &mut Vec<Verdict>) {
@@ -128,16 +134,22 @@ fn image(curve: &Curve, point: &Point, wanted: f64, verdicts: &mut Vec<Verdict>)
     let name = named(curve, point);
     let bytes = ours.device_bytes().mean / linear.device_bytes().mean;
     let seconds = ours.seconds().mean / linear.seconds().mean;
-    verdicts.push(at_most(format!("6. {name}: bytes read, of the linear program's"), bytes, wanted));
-    verdicts.push(at_most(format!("6. {name}: time, of the linear program's"), seconds, wanted));
+    verdicts.push(at_most(6, format!("{name}: bytes read, of the linear program's"), bytes, wanted));
+    verdicts.push(at_most(6, format!("{name}: time, of the linear program's"), seconds, wanted));
 }
 
 pub(super) fn words(verdicts: &[Verdict]) -> String {
     let rows = verdicts.iter().map(|verdict| {
         let holds = if verdict.holds { "yes" } else { "NO" };
-        vec![verdict.claim.clone(), verdict.measured.clone(), verdict.wanted.clone(), holds.to_owned()]
+        vec![
+            verdict.point.to_string(),
+            verdict.claim.clone(),
+            verdict.measured.clone(),
+            verdict.wanted.clone(),
+            holds.to_owned(),
+        ]
     });
     let held = verdicts.iter().filter(|verdict| verdict.holds).count();
-    let header = ["claim", "measured", "wanted", "holds"];
+    let header = ["point", "claim", "measured", "wanted", "holds"];
     format!("It must show: {held} of {} hold\n\n{}", verdicts.len(), table(&header, rows.collect()))
 }

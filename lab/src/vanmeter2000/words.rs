@@ -16,15 +16,17 @@ pub(super) fn words(figures: &Figures) -> String {
         format_bytes(figures.memory_bytes),
         format_bytes(figures.cache_bytes)
     )];
-    let rows = figures.curves.iter().map(|curve| {
+    let beside = figures.curves.iter().map(|curve| {
         let numbers: Vec<String> =
             paper::figures(curve.question).iter().map(|figure| figure.to_string()).collect();
-        vec![numbers.join(", "), paper::found(curve.question).to_owned(), best(curve)]
+        let (name, numbers) = (curve.question.name(), numbers.join(", "));
+        format!(
+            "  {name} (figures {numbers})\n    paper: {}\n    ours: {}\n",
+            paper::found(curve.question),
+            best(curve)
+        )
     });
-    parts.push(format!(
-        "The paper, and ours\n\n{}",
-        table(&["figures", "the paper found", "ours"], rows.collect())
-    ));
+    parts.push(format!("The paper, and ours\n\n{}", beside.collect::<String>()));
     if !figures.verdicts.is_empty() {
         parts.push(verdicts::words(&figures.verdicts));
     }

@@ -1,0 +1,76 @@
+//! `./run lab vanmeter2000` in its small setting: real commands in a control group of 32 MiB on a throttled disk.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The command beside the lab, built where it is not there.
+fn seekless() -> PathBuf {
+    let path = Path::new(env!("CARGO_BIN_EXE_seekless-lab")).with_file_name("seekless");
+    if !path.exists() {
+        let build = ["build", "--locked", "--package", "seekless-cli", "--bin", "seekless"];
+        assert!(Command::new(env!("CARGO")).args(build).status().unwrap().success());
+    }
+    path
+}
+
+fn lab(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_seekless-lab"))
+        .args(["vanmeter2000", "--small", "--json", "--dir"])
+        .arg(folder)
+        .arg("--seekless")
+        .arg(seekless())
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn a_file_larger_than_the_cache_is_not_read_whole_again_and_again() {
+    // Not in /tmp, which may be memory: the group's disk is under the checkout.
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let pictures = folder.path().join("pictures");
+    let output = lab(folder.path(), &["--figures", "7,9,11,13", "--pictures", pictures.to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    if let Some(skipped) = said.lines().find(|line| line.starts_with("skipped: ")) {
+        eprintln!("{skipped}");
+        return;
+    }
+    let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let cache = figures["cache_bytes"].as_u64().unwrap();
+    assert!(cache > 8 << 20 && cache <= 40 << 20, "{cache}");
+    let curves = figures["curves"].as_array().unwrap();
+    assert_eq!(curves.len(), 2, "each question once");
+    for curve in curves {
+        let large = &curve["points"][1];
+        assert!(large["file_bytes"].as_u64().unwrap() > cache);
+        let series = large["series"].as_array().unwrap();
+        assert_eq!((&series[0]["tool"], &series[1]["tool"]), (&"gnu".into(), &"seekless".into()));
+        assert!(series.iter().all(|series| series["discarded"].as_array().unwrap().len() == 1));
+    }
+    let bytes = |tool: usize, pass: usize| {
+        curves[0]["points"][1]["series"][tool]["passes"][pass]["device_bytes"].as_u64().unwrap()
+    };
+    assert!(bytes(1, 1) < bytes(0, 1), "{} and {}", bytes(1, 1), bytes(0, 1));
+    for figure in [7, 9, 11, 13] {
+        let picture = std::fs::read_to_string(pictures.join(format!("figure-{figure}-200MB-s.svg"))).unwrap();
+        assert!(picture.starts_with("<svg"));
+    }
+    let left: Vec<_> =
+        std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["pictures"], "the files are removed");
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |arguments: &[&str]| {
+        let output = lab(folder.path(), arguments);
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(refused(&["--figures", "6"]).contains("there is no figure 6"));
+    assert!(refused(&["--speed", "tape"]).contains("cdrom"));
+    assert!(refused(&["--sizes", "0"]).contains("--sizes"));
+}
