@@ -37,8 +37,8 @@ case ${1-} in
 esac
 if [ $# -gt 0 ]; then
     [ $# -eq 2 ] && [ "$1" = --command ] || usage
+    [ -f "$2" ] && [ -x "$2" ] || { printf '%s: not a command\n' "$2" >&2; exit 2; }
     command=$(readlink -f "$2")
-    [ -x "$command" ] || { printf '%s: not a command\n' "$2" >&2; exit 2; }
 fi
 remove
 install_page nautilus
