@@ -36,7 +36,7 @@ def parse(text):
             residence_s=told.get("residence_s"),
             notes=[str(note) for note in told.get("notes", [])],
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise NotUnderstood(f"seekless answered what this panel does not understand: {error!r}") from error
 
 
@@ -65,7 +65,9 @@ def size(count):
 
 
 def time(seconds):
-    """Seconds in the unit that fits."""
+    """Seconds in the unit that fits; what never comes takes for ever."""
+    if seconds > 1e11:
+        return "for ever"
     for unit, power in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
         if seconds >= 2 * power:
             return f"{seconds / power:.1f} {unit}"
