@@ -1,45 +1,24 @@
 //! Writes the output in pieces that come in any order, past the page cache: what a cache holds of the input, the output
-//! must not push out. Whole pages go by O_DIRECT; the page in which two runs of pieces meet is written through the cache.
+//! must not push out. Pieces are gathered to runs here and written by a thread ([`hand`]), while the next are being read.
+
+mod hand;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::Output;
-use rustix::fs::{Advice, OFlags, fadvise};
+use hand::{Hand, Run, Writer};
 use seekless_engine::{ALIGNMENT, AlignedBuf};
-use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 const BUFFER_BYTES: usize = 1 << 20;
-/// Where the output cannot be written past the cache, it is synced and dropped from it after so many bytes.
-const BEHIND_BYTES: u64 = 8 << 20;
-
-/// How the output treats the page cache.
-#[derive(Debug)]
-enum Way {
-    /// Past it, through this second descriptor.
-    Direct(File),
-    /// Through it, and dropped behind.
-    Behind,
-    /// As any program does.
-    Plain,
-}
 
 /// The output on its way. Pieces may come again; the last word counts.
 #[derive(Debug)]
 pub(super) struct Sink {
     output: Output,
-    way: Way,
-    /// A run of pieces that follow each other, from `base` on; of its first page `head` bytes are not ours.
-    buffer: AlignedBuf,
-    base: u64,
-    head: usize,
-    filled: usize,
-    /// Bytes taken in since the output was synced.
-    unsynced: u64,
-    /// Bytes taken in.
-    pub(super) written: u64,
+    hand: Hand,
+    /// A run of pieces that follow each other.
+    run: Run,
 }
 
 impl Sink {
@@ -49,89 +28,41 @@ impl Sink {
     /// When nothing can be written there, or a file stands there and `force` is not said.
     pub(super) fn create(path: &Path, force: bool, plain: bool) -> Result<Self> {
         let output = Output::create(path, force)?;
-        let way = match plain {
-            true => Way::Plain,
-            false => direct(output.file()).map_or(Way::Behind, Way::Direct),
-        };
-        let mut buffer = AlignedBuf::with_capacity(BUFFER_BYTES);
-        buffer.set_len(BUFFER_BYTES);
-        Ok(Sink { output, way, buffer, base: 0, head: 0, filled: 0, unsynced: 0, written: 0 })
+        let file = output.file().try_clone().map_err(|error| unwritable(path, error))?;
+        let hand = if plain { Hand::Own(Writer::plain(file)) } else { Hand::start(Writer::past_cache(file)) };
+        Ok(Sink { output, hand, run: Run::new(buffer()) })
     }
 
     /// Writes `bytes` at `offset`.
     ///
     /// # Errors
-    /// When the disk is full, say.
+    /// When the disk is full, say; it may be an earlier piece that could not be written.
     pub(super) fn write(&mut self, offset: u64, mut bytes: &[u8]) -> Result<()> {
-        if offset != self.base + self.filled as u64 {
-            self.flush()?;
-            self.begin(offset);
+        if offset != self.run.end() {
+            self.flush(offset)?;
         }
-        self.written += bytes.len() as u64;
         while !bytes.is_empty() {
-            let taken = bytes.len().min(BUFFER_BYTES - self.filled);
-            self.buffer.whole_mut()[self.filled..self.filled + taken].copy_from_slice(&bytes[..taken]);
-            self.filled += taken;
+            let taken = bytes.len().min(BUFFER_BYTES - self.run.filled);
+            let free = self.run.filled..self.run.filled + taken;
+            self.run.buffer[free].copy_from_slice(&bytes[..taken]);
+            self.run.filled += taken;
             bytes = &bytes[taken..];
-            if self.filled == BUFFER_BYTES {
-                let next = self.base + BUFFER_BYTES as u64;
-                self.flush()?;
-                self.begin(next);
+            if self.run.filled == BUFFER_BYTES {
+                self.flush(self.run.end())?;
             }
         }
         Ok(())
     }
 
-    fn begin(&mut self, offset: u64) {
-        self.base = offset / ALIGNMENT as u64 * ALIGNMENT as u64;
-        self.head = (offset - self.base) as usize;
-        self.filled = self.head;
-    }
-
-    /// Hands the kernel what is in the buffer.
-    fn flush(&mut self) -> Result<()> {
-        let result = self.write_run();
-        self.head = self.filled; // nothing is left that could be written
-        result.map_err(|error| {
-            Error::because(ErrorKind::Io, format!("cannot write {}", self.output.path().display()), error)
-        })
-    }
-
-    fn write_run(&mut self) -> io::Result<()> {
-        let (head, filled) = (self.head, self.filled);
-        if head == filled {
-            return Ok(());
+    /// Has the run written; the next begins at `next`.
+    fn flush(&mut self, next: u64) -> Result<()> {
+        let path = self.output.path();
+        if !self.run.is_empty() {
+            self.hand.write(&mut self.run).map_err(|error| unwritable(path, error))?;
         }
-        let first = head.next_multiple_of(ALIGNMENT).min(filled);
-        let last = (filled / ALIGNMENT * ALIGNMENT).max(first);
-        if let Way::Direct(direct) = &self.way {
-            match direct.write_all_at(&self.buffer[first..last], self.base + first as u64) {
-                // Some file systems take the flag and refuse the first write.
-                Err(error) if error.kind() == io::ErrorKind::InvalidInput => self.way = Way::Behind,
-                Err(error) => return Err(error),
-                Ok(()) => {
-                    self.write_buffered(head, first)?;
-                    return self.write_buffered(last, filled);
-                }
-            }
-        }
-        self.write_buffered(head, filled)?;
-        self.unsynced += (filled - head) as u64;
-        match self.way {
-            Way::Behind if self.unsynced >= BEHIND_BYTES => self.drop_behind(),
-            _ => Ok(()),
-        }
-    }
-
-    fn write_buffered(&self, start: usize, end: usize) -> io::Result<()> {
-        self.output.file().write_all_at(&self.buffer[start..end], self.base + start as u64)
-    }
-
-    /// Pages must be clean to be dropped.
-    fn drop_behind(&mut self) -> io::Result<()> {
-        self.unsynced = 0;
-        self.output.file().sync_data()?;
-        let _ = fadvise(self.output.file(), 0, None, Advice::DontNeed); // only advice
+        self.run.base = next / ALIGNMENT as u64 * ALIGNMENT as u64;
+        self.run.head = (next - self.run.base) as usize;
+        self.run.filled = self.run.head;
         Ok(())
     }
 
@@ -140,41 +71,42 @@ impl Sink {
     /// # Errors
     /// When it cannot be written to the end, or somebody has put a file there meanwhile.
     pub(super) fn publish(mut self, bytes: u64) -> Result<()> {
-        self.flush()?;
-        let failed = |error| {
-            Error::because(ErrorKind::Io, format!("cannot write {}", self.output.path().display()), error)
-        };
-        self.output.file().set_len(bytes).map_err(failed)?;
-        if !matches!(self.way, Way::Plain) {
-            self.output.file().sync_data().map_err(failed)?;
-            let _ = fadvise(self.output.file(), 0, None, Advice::DontNeed);
-        }
+        self.flush(0)?;
+        let path = self.output.path();
+        let finished = self.hand.finish().and_then(|mut writer| writer.finish(bytes));
+        finished.map_err(|error| unwritable(path, error))?;
         self.output.publish()
     }
 }
 
-/// The same file once more, for writing past the cache; it may have no name to open it by.
-fn direct(file: &File) -> Option<File> {
-    let flags = OFlags::DIRECT.bits().try_into().ok()?;
-    let by_descriptor = format!("/proc/self/fd/{}", file.as_raw_fd());
-    OpenOptions::new().write(true).custom_flags(flags).open(by_descriptor).ok()
+fn unwritable(path: &Path, error: io::Error) -> Error {
+    Error::because(ErrorKind::Io, format!("cannot write {}", path.display()), error)
+}
+
+fn buffer() -> AlignedBuf {
+    let mut buffer = AlignedBuf::with_capacity(BUFFER_BYTES);
+    buffer.set_len(BUFFER_BYTES);
+    buffer
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::fs::File;
 
     fn folder_is_direct(folder: &Path) -> bool {
-        direct(&tempfile::tempfile_in(folder).expect("a file")).is_some()
+        Writer::past_cache(tempfile::tempfile_in(folder).expect("a file")).is_direct()
     }
 
     /// Pieces that cover `bytes`, in the order given by `order`, some of them twice.
-    fn write(bytes: &[u8], cuts: &[usize], order: &[usize], way: Option<Way>) -> Vec<u8> {
+    fn write(bytes: &[u8], cuts: &[usize], order: &[usize], behind: bool) -> Vec<u8> {
         let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
         let path = folder.path().join("out");
         let mut sink = Sink::create(&path, false, false).expect("a sink");
-        sink.way = way.unwrap_or(sink.way);
+        if behind {
+            sink.hand = Hand::start(Writer::behind(sink.output.file().try_clone().expect("another")));
+        }
         let mut edges: Vec<usize> = cuts.iter().map(|cut| cut % bytes.len()).collect();
         edges.extend([0, bytes.len()]);
         edges.sort_unstable();
@@ -203,7 +135,7 @@ mod tests {
             let bytes: Vec<u8> = (0..length).map(|at| (at * 31 % 251) as u8).collect();
             let mut expected = bytes.clone();
             expected.extend([0; 3]);
-            let made = write(&bytes, &cuts, &order, behind.then_some(Way::Behind));
+            let made = write(&bytes, &cuts, &order, behind);
             prop_assert!(made == expected);
         }
     }
@@ -229,5 +161,19 @@ mod tests {
         }
         let kept = resident(false).expect("as before");
         assert!(kept <= 64 << 10, "{kept} bytes of the output are cached");
+    }
+
+    #[test]
+    fn a_failure_of_the_thread_is_told() {
+        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
+        let path = folder.path().join("out");
+        let mut sink = Sink::create(&path, false, false).expect("a sink");
+        let unwritable = File::open("/dev/null").expect("it is there");
+        sink.hand = Hand::start(Writer::behind(unwritable));
+        let failed = (0..64).find_map(|at| sink.write(at << 20, &vec![1; 1 << 20]).err());
+        let error = failed.expect("nobody may write to what was opened for reading");
+        assert!(error.to_string().contains("cannot write"), "{error}");
+        drop(sink);
+        assert!(!path.exists());
     }
 }
