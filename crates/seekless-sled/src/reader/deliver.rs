@@ -131,6 +131,9 @@ impl Reader {
             }
             Ok(false) => {
                 let bytes = linear.offset;
+                if let Some(end) = linear.position() {
+                    self.sources[file].leave_at(end);
+                }
                 self.forget(file);
                 self.ready.push_back(Ready::End { file, bytes, skipped: 0 });
             }

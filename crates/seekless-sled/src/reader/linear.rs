@@ -30,6 +30,11 @@ impl Linear {
         &self.buffer[..self.held]
     }
 
+    /// Where in the file reading stands; a stream has no such place.
+    pub(super) fn position(&self) -> Option<u64> {
+        rustix::fs::seek(&self.stream, rustix::fs::SeekFrom::Current(0)).ok()
+    }
+
     /// Lets go of the records last handed out and reads until the buffer starts with whole ones. False at the end.
     pub(super) fn advance(&mut self, records: Records, chunk_bytes: usize) -> io::Result<bool> {
         self.offset += self.held as u64;

@@ -178,15 +178,18 @@ fn streams_proc_files_and_empty_files_are_read_to_their_end() {
 
 #[test]
 fn a_file_handed_in_open_is_read_from_where_it_stands_and_left_at_its_end() {
-    let named = written(50_000);
-    let mut file = File::open(named.path()).unwrap();
-    file.seek(io::SeekFrom::Start(10_001)).unwrap();
-    let mut shared = file.try_clone().unwrap();
-    let (mut reader, _) = over(options(Records::None, 4_096), Made::new(&[true, false]));
-    reader.add_file(named.path(), file);
-    let told = all(&mut reader);
-    assert_eq!(told.content(0), text(50_000)[10_001..]);
-    assert_eq!(shared.stream_position().unwrap(), 50_000);
+    for plan in [Plan::Best, Plan::Linear] {
+        let named = written(50_000);
+        let mut file = File::open(named.path()).unwrap();
+        file.seek(io::SeekFrom::Start(10_001)).unwrap();
+        let mut shared = file.try_clone().unwrap();
+        let (mut reader, _) =
+            over(Options { plan, ..options(Records::None, 4_096) }, Made::new(&[true, false]));
+        reader.add_file(named.path(), file);
+        let told = all(&mut reader);
+        assert_eq!(told.content(0), text(50_000)[10_001..], "{plan:?}");
+        assert_eq!(shared.stream_position().unwrap(), 50_000, "{plan:?}");
+    }
 }
 
 #[test]
