@@ -41,7 +41,9 @@ fn draw(figure: u32, curve: &Curve) -> Option<Drawing> {
         _ => "time of a pass",
     };
     let (x, y, series) = match figure {
-        8 | 12 => (size_axis(), Axis::linear("times as fast, %", Unit::Percent), ratios(curve)),
+        8 | 12 => {
+            (size_axis(), Axis::linear("speed, % of the plain program's", Unit::Percent), ratios(curve))
+        }
         9 => (size_axis(), Axis::linear("bytes read", Unit::Bytes), by_size(curve, bytes)),
         13 => {
             let x = Axis::linear("milliseconds", Unit::Count);
