@@ -179,7 +179,8 @@ mod tests {
         file.write_all(&vec![1; 1 << 20]).unwrap();
         file.as_file().sync_all().unwrap();
         let found = resident(file.path()).unwrap();
-        assert_eq!((found.bytes, found.runs), (1 << 20, vec![0..1 << 20]));
+        assert_eq!((found.bytes, found.runs.len()), (1 << 20, 1));
+        assert_eq!(found.runs[0], 0..1 << 20);
     }
 
     #[test]

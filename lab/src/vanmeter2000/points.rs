@@ -2,7 +2,7 @@
 
 use super::files::{self, NEEDLES, Random, Text};
 use super::group::Group;
-use super::series::{Series, Setting};
+use super::series::{Check, Series, Setting};
 use super::speed::Speed;
 use super::task::{Programs, Question, Task, Tool};
 use super::{fixed, load_average};
@@ -91,11 +91,7 @@ impl Bench<'_> {
         Ok(Point { file_bytes, series, fixed: None, load_average: [before, load_average()] })
     }
 
-    fn setting<'a>(
-        &'a self,
-        input: &'a Path,
-        check: &'a dyn Fn(&Task, i32, &[u8]) -> anyhow::Result<()>,
-    ) -> Setting<'a> {
+    fn setting<'a>(&'a self, input: &'a Path, check: &'a Check<'a>) -> Setting<'a> {
         let Bench { group, programs, output, blocks, .. } = self;
         Setting { group, programs, input, output, blocks: *blocks, check }
     }

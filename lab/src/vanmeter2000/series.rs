@@ -31,6 +31,9 @@ pub(super) struct Series {
     output_digest: Option<u64>,
 }
 
+/// Whether exit code and output are the right answer to a task.
+pub(super) type Check<'a> = dyn Fn(&Task, i32, &[u8]) -> anyhow::Result<()> + 'a;
+
 /// Where and how often.
 pub(super) struct Setting<'a> {
     pub(super) group: &'a Group,
@@ -39,7 +42,7 @@ pub(super) struct Setting<'a> {
     /// For tools that write a file; removed after each pass.
     pub(super) output: &'a Path,
     pub(super) blocks: usize,
-    pub(super) check: &'a dyn Fn(&Task, i32, &[u8]) -> anyhow::Result<()>,
+    pub(super) check: &'a Check<'a>,
 }
 
 impl Setting<'_> {
@@ -141,7 +144,7 @@ fn cache_drops() -> u64 {
     counts.lines().find_map(|line| line.strip_prefix("drop_pagecache ")?.parse().ok()).unwrap_or(0)
 }
 
-/// FNV-1a over words of eight bytes, and over the date of a FITS header no more than over anything else: outputs hold none.
+/// FNV-1a, over words of eight bytes.
 fn digest_of(path: &Path) -> anyhow::Result<u64> {
     let mut file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let (mut digest, mut buffer) = (0xcbf2_9ce4_8422_2325_u64, vec![0; 1 << 20]);
