@@ -1,8 +1,8 @@
 //! Two of the astronomers' tools, cheapest bytes first: a histogram of an image, and an image of larger pixels
 //! (Van Meter and Gao 2000, section 5.3: fimhisto and fimgbin of LHEASOFT).
 //!
-//! A FITS file is read by its headers ([`header`], [`hdu`]) and its data in whatever order is cheapest ([`feed`], [`pass`]); what is
-//! made is written past the page cache ([`write`]), so that it does not push out the input. Neither result depends on the order.
+//! A FITS file is read by its headers (`header`, `hdu`) and its data in whatever order is cheapest (`feed`, `pass`); what is
+//! made is written past the page cache (`write`), so that it does not push out the input. Neither result depends on the order.
 
 mod bins;
 mod boxes;

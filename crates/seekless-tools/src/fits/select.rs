@@ -51,6 +51,9 @@ impl Selector {
         let images: Vec<String> =
             (0..hdus.len()).filter(|&at| hdus[at].has_pixels()).map(|at| at.to_string()).collect();
         let there = match images.as_slice() {
+            [] if hdus.iter().any(|hdu| hdu.header.is_true("ZIMAGE")) => {
+                "its images are compressed, stored as tables: unpack it first (funpack)".to_owned()
+            }
             [] => "it has no image at all".to_owned(),
             images => format!("images are HDU {}", images.join(", ")),
         };

@@ -1,5 +1,5 @@
 //! Writes the output in pieces that come in any order, past the page cache: what a cache holds of the input, the output
-//! must not push out. Pieces are gathered to runs here and written by a thread ([`hand`]), while the next are being read.
+//! must not push out. Pieces are gathered to runs here and written by a thread (`hand`), while the next are being read.
 
 mod hand;
 
