@@ -328,6 +328,8 @@ impl Reader {
             self.accept(done);
             return true;
         }
-        !self.ready.is_empty() || self.begin_linear()
+        // A look at what was absent may have found it cached meanwhile.
+        let found = self.touched.is_some() || !self.cached_files.is_empty();
+        found || !self.ready.is_empty() || self.begin_linear()
     }
 }

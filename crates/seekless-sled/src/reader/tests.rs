@@ -24,6 +24,8 @@ const PAGE: u64 = 4096;
 #[derive(Debug)]
 struct Made {
     cached: Vec<bool>,
+    /// Whether somebody else has read all of every file meanwhile.
+    warm: std::sync::atomic::AtomicBool,
     /// Whether anybody tells.
     known: bool,
     /// Reads that touch this offset fail.
@@ -35,11 +37,13 @@ struct Made {
 
 impl Made {
     fn new(cached: &[bool]) -> Self {
-        Made { cached: cached.to_vec(), known: true, broken: None, room: None, reads: Mutex::default() }
+        let (warm, reads) = Default::default();
+        Made { cached: cached.to_vec(), warm, known: true, broken: None, room: None, reads }
     }
 
     fn is_cached(&self, page: u64) -> bool {
-        self.cached[(page % self.cached.len() as u64) as usize]
+        let warm = self.warm.load(std::sync::atomic::Ordering::Relaxed);
+        warm || self.cached[(page % self.cached.len() as u64) as usize]
     }
 }
 

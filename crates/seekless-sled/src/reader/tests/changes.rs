@@ -132,3 +132,21 @@ fn what_cannot_be_opened_or_read_is_named() {
     assert!(told.failed[&0].contains("missing: No such file"));
     assert!(told.failed[&1].contains("Is a directory"));
 }
+
+#[test]
+fn what_was_absent_and_is_cached_when_its_turn_comes_is_read_all_the_same() {
+    let file = written(50_000);
+    let options = Options { overlap: false, ..options(Records::None, 4_096) };
+    let (mut reader, made) = over(options, Made::new(&[true, false]));
+    reader.add_path(file.path());
+    let mut told = Told::default();
+    while let Some(event) = reader.next() {
+        told.hear(event);
+        if !made.warm.swap(true, std::sync::atomic::Ordering::Relaxed) {
+            // Longer than an answer about the cache is believed.
+            std::thread::sleep(std::time::Duration::from_millis(350));
+        }
+    }
+    assert_eq!(told.content(0), text(50_000));
+    assert_eq!(told.ends[&0], (50_000, 0));
+}
