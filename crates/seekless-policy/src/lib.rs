@@ -8,7 +8,7 @@
 //! - [`ordering`]: which file comes after which in an archive;
 //! - [`ahead`]: what to read around an entry that was asked for;
 //! - [`extents`]: which reads fetch a set of archive entries at least cost;
-//! - [`list`], [`segments`], [`queues`], [`heap`], [`key_order`], [`bits`], [`sample`], [`lehmer`], [`column`], [`weights`]: the
+//! - [`list`], [`segments`], [`queues`], [`heap`], [`key_order`], [`bits`], [`sample`], [`lehmer`], [`mod@column`], [`weights`]: the
 //!   arrays over dense ids that policies are made of.
 //!
 //! ```

@@ -1,7 +1,7 @@
 //! Finds lines, whatever the order in which a file's pieces come; what is printed is GNU grep 3.8's, byte for byte.
 //!
-//! A search goes through four hands: [`walk`] finds the files, the reader of `seekless-sled` delivers their text the cheapest
-//! first, [`matcher`] finds lines in whole chunks, [`session`] puts what was found in order and says it as GNU does.
+//! A search goes through four hands: `walk` finds the files, the reader of `seekless-sled` delivers their text the cheapest
+//! first, `matcher` finds lines in whole chunks, `session` puts what was found in order and says it as GNU does.
 
 mod bracket;
 mod classes;

@@ -1,6 +1,6 @@
 //! Counts lines, words, characters, bytes and columns, whatever the order in which a file's pieces come.
 //!
-//! The answer is GNU wc's. A piece's counts are an element of a monoid ([`tally`]), so pieces are counted as they come, the
+//! The answer is GNU wc's. A piece's counts are an element of a monoid (`tally`), so pieces are counted as they come, the
 //! cheapest first, and joined by where they lie.
 
 mod charset;

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 /// out, so that a file somewhat larger than memory is not read from the disk again and again. The results are the same whatever
 /// was cached.
 ///
-/// FILE[2] or FILE+2 is an HDU by its number (the primary is 0), FILE[SCI] or FILE[SCI,2] by its name and version; without that
+/// `FILE[2]` or `FILE+2` is an HDU by its number (the primary is 0), `FILE[SCI]` or `FILE[SCI,2]` by its name and version; without that
 /// the first image is taken. The other HDUs are copied as they are.
 #[derive(ClapArgs, Debug)]
 #[command(

@@ -27,7 +27,7 @@ const WINDOW: f64 = 1.0 / 3.0;
 ///   all pushed out by dirty ones that nobody wants.
 ///
 /// The paper leaves the window to measurement; the default, a third of the cache, is ours ([`Cflru::with_window`]). Needs
-/// the owner to say what it writes back ([`Eviction::cleaned`]). Pages only: it refuses weights. [`Use::FirstUse`]
+/// the owner to say what it writes back ([`Eviction::cleaned`](super::Eviction::cleaned)). Pages only: it refuses weights. [`Use::FirstUse`]
 /// promotes nothing. Cost is ignored.
 pub type Cflru = Resident<CflruRule>;
 

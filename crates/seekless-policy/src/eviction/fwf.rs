@@ -15,7 +15,7 @@ const ALL: usize = 0;
 /// - **Shines** where phases share nothing, and as a floor for others. **Fails** everywhere else.
 ///
 /// Weights: flushes when the newcomer does not fit, and when a smaller capacity holds less than is resident. A flush and
-/// [`Eviction::evict_one`] take the oldest first. [`Use`](super::Use) and cost are ignored.
+/// [`Eviction::evict_one`](super::Eviction::evict_one) take the oldest first. [`Use`](super::Use) and cost are ignored.
 pub type Fwf = Resident<FwfRule>;
 
 /// The rule of [`Fwf`].

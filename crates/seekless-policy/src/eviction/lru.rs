@@ -15,7 +15,7 @@ const ALL: usize = 0;
 /// - **Shines** on recency: stacks, loops that fit. **Fails** on scans and on loops a little larger than the cache,
 ///   and where one large file pushes out hundreds of small ones.
 ///
-/// [`Use::FirstUse`] promotes nothing. A request's cost is ignored. A hit keeps the weight that was admitted.
+/// [`Use::FirstUse`](super::Use::FirstUse) promotes nothing. A request's cost is ignored. A hit keeps the weight that was admitted.
 pub type Lru = Resident<LruRule>;
 
 /// The rule of [`Lru`].

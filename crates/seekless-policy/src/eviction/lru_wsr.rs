@@ -17,7 +17,7 @@ const ALL: usize = 0;
 /// - **Shines** where hot pages are written again and again. **Fails** when nearly all is dirty, where it is a slower LRU,
 ///   and where reads are dearer than writes.
 ///
-/// Needs the owner to say what is dirty. Weights: evicts until the newcomer fits. [`Use::FirstUse`] promotes nothing.
+/// Needs the owner to say what is dirty. Weights: evicts until the newcomer fits. [`Use::FirstUse`](super::Use::FirstUse) promotes nothing.
 /// Cost is ignored.
 pub type LruWsr = Resident<LruWsrRule>;
 

@@ -20,7 +20,7 @@ const SEED: u64 = 2;
 ///   where recency is all there is.
 ///
 /// The two draws differ unless only one page is resident. Same seed, same victims. Weights: evicts until the newcomer
-/// fits, size has no part in it. [`Use::FirstUse`] does not count as use. Cost is ignored. Ozen's program evicts the
+/// fits, size has no part in it. [`Use::FirstUse`](super::Use::FirstUse) does not count as use. Cost is ignored. Ozen's program evicts the
 /// younger of the two: [`Random2Ozen`].
 pub type Random2 = Resident<Random2Rule>;
 

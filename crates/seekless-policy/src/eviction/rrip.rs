@@ -29,7 +29,7 @@ const ABSENT: u32 = u32::MAX;
 ///   class is by slot, not by time.
 ///
 /// The paper's sets of 16 ways are one set of all pages here, so the duel's dedicated ids share it with the others. Pages
-/// only: it refuses weights. [`Use::FirstUse`] promotes nothing. Cost is ignored. Same seed, same victims.
+/// only: it refuses weights. [`Use::FirstUse`](super::Use::FirstUse) promotes nothing. Cost is ignored. Same seed, same victims.
 pub type Rrip = Resident<RripRule>;
 
 /// The rule of [`Rrip`].

@@ -16,7 +16,7 @@ const ALL: usize = 0;
 /// - **Shines** on skewed popularity (web, key-value). **Fails** on scans and loops, and where popularity moves: on block
 ///   traces it keeps what was popular once.
 ///
-/// The paper knows only objects of one size; for files each eviction becomes "until it fits". [`Use::FirstUse`] marks
+/// The paper knows only objects of one size; for files each eviction becomes "until it fits". [`Use::FirstUse`](super::Use::FirstUse) marks
 /// nothing. A request's cost is ignored. A hit keeps the weight that was admitted.
 pub type Sieve = Resident<SieveRule>;
 
