@@ -20,6 +20,8 @@ pub enum ErrorKind {
     Io,
     /// The file changed under the reader in a way that leaves no right answer.
     Changed,
+    /// The reader stopped before the file's end, which is a defect.
+    Incomplete,
     /// A configuration or device table that is not understood.
     Config,
     /// Not a regular file: a folder, a pipe, a socket or a device has no SLEDs.

@@ -17,7 +17,7 @@ mod survey;
 mod tests;
 
 use crate::page_cache::GRAIN_BYTES;
-use crate::{Error, Records};
+use crate::{Error, ErrorKind, Records};
 use deliver::Block;
 use device::{Device, Way};
 use headroom::Headroom;
@@ -281,7 +281,7 @@ impl Reader {
     pub fn next(&mut self) -> Option<Event<'_>> {
         while self.ready.is_empty() {
             if !self.step() {
-                return None;
+                return self.unfinished();
             }
         }
         Some(match self.ready.pop_front()? {
@@ -302,6 +302,16 @@ impl Reader {
                 Event::Chunk(Chunk { file, offset, bytes })
             }
         })
+    }
+
+    /// Nothing is left to do: every file must have ended. One that has not is an error of ours, and no count of it is right.
+    fn unfinished(&mut self) -> Option<Event<'static>> {
+        let file = self.sources.iter().position(|source| !matches!(source.state, State::Ended))?;
+        self.forget(file);
+        let message =
+            "not all of it was delivered: this is a defect of seekless, please report it".to_owned();
+        let error = Error::new(ErrorKind::Incomplete, message).of_file(&self.sources[file].path);
+        Some(Event::Failed { file, error })
     }
 
     /// Does the next thing, cheapest first; false when nothing is left to do.

@@ -154,3 +154,17 @@ fn over(options: Options, made: Made) -> (Reader, Arc<Made>) {
     let made = Arc::new(made);
     (Reader::over(options, Arc::clone(&made) as Arc<dyn Kernel>), made)
 }
+
+#[test]
+fn a_file_that_never_ended_is_an_error_and_no_silence() {
+    let mut reader = Reader::new(Options::default());
+    let file = reader.add_path(Path::new("forgotten"));
+    match reader.unfinished() {
+        Some(Event::Failed { file: failed, error }) => {
+            assert_eq!((failed, error.kind()), (file, crate::ErrorKind::Incomplete));
+            assert!(error.to_string().starts_with("forgotten: "));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(reader.unfinished().is_none());
+}
