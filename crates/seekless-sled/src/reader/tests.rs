@@ -161,7 +161,7 @@ fn a_file_that_never_ended_is_an_error_and_no_silence() {
     let file = reader.add_path(Path::new("forgotten"));
     match reader.unfinished() {
         Some(Event::Failed { file: failed, error }) => {
-            assert_eq!((failed, error.kind()), (file, crate::ErrorKind::Incomplete));
+            assert_eq!((failed, error.kind()), (file, ErrorKind::Incomplete));
             assert!(error.to_string().starts_with("forgotten: "));
         }
         other => panic!("{other:?}"),
