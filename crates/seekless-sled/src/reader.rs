@@ -24,8 +24,8 @@ use headroom::Headroom;
 use kernel::{Kernel, Linux};
 use linear::Linear;
 use seekless_engine::AlignedBuf;
-use source::{Source, State};
-use std::collections::{BTreeSet, VecDeque};
+use source::{Absent, Source, State};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
@@ -133,7 +133,9 @@ pub struct Reader {
     /// Files of which cached bytes are to come.
     cached_files: BTreeSet<usize>,
     /// Files of which other bytes are to come.
-    absent_files: BTreeSet<usize>,
+    absent_files: BTreeSet<Absent>,
+    /// What the first byte costs on each device, by its number: asked once.
+    dearness: HashMap<u64, u64>,
     /// Files open, longest first.
     open_files: VecDeque<usize>,
     /// Files to be read in the plain order.
@@ -211,6 +213,7 @@ impl Reader {
             surveyed: 0,
             cached_files: BTreeSet::new(),
             absent_files: BTreeSet::new(),
+            dearness: HashMap::new(),
             open_files: VecDeque::new(),
             linear_files: VecDeque::new(),
             linear: None,
@@ -322,7 +325,9 @@ impl Reader {
         if self.linear.is_some() {
             return self.read_linear();
         }
-        if self.options.overlap && self.judge_room() != Room::Unknown {
+        // Where devices differ, none is read before all files are known: the next may lie on a cheaper one.
+        let chosen = self.dearness.len() < 2 || self.surveyed == self.sources.len();
+        if self.options.overlap && chosen && self.judge_room() != Room::Unknown {
             self.start_reads();
         }
         if let Some(done) = self.device.ready() {

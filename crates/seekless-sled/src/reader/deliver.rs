@@ -180,7 +180,7 @@ impl Reader {
             // Up to the next whole step, so that requests stay aligned.
             let range = ranges.take(step - start % step);
             if !planned.lacks() {
-                self.absent_files.remove(&file);
+                self.absent_files.remove(&planned.absent(file));
             }
             let Some(range) = range else { continue };
             planned.in_flight += 1;
@@ -194,12 +194,12 @@ impl Reader {
     /// The file to read from the device next. Holes wait until all that is cached has been read: filling them pushes something out.
     fn next_absent(&mut self, cached_over: bool) -> Option<usize> {
         if cached_over {
-            return self.absent_files.first().copied();
+            return self.absent_files.first().map(|absent| absent.file);
         }
         let sources = &mut self.sources;
         self.absent_files
             .iter()
-            .copied()
+            .map(|absent| absent.file)
             .find(|&file| sources[file].planned().is_some_and(|planned| !planned.absent.is_empty()))
     }
 
@@ -363,14 +363,15 @@ impl Reader {
     /// Says anew whether the file has something cached, and something absent.
     fn resort(&mut self, file: usize) {
         let Some(planned) = self.sources[file].planned() else { return };
-        let (cached, lacks) = (!planned.cached.is_empty(), planned.lacks());
-        for (files, has) in [(&mut self.cached_files, cached), (&mut self.absent_files, lacks)] {
-            if has {
-                files.insert(file);
-            } else {
-                files.remove(&file);
-            }
-        }
+        match planned.cached.is_empty() {
+            true => self.cached_files.remove(&file),
+            false => self.cached_files.insert(file),
+        };
+        let absent = planned.absent(file);
+        match planned.lacks() {
+            true => self.absent_files.insert(absent),
+            false => self.absent_files.remove(&absent),
+        };
     }
 
     fn take_cached(&mut self, file: usize, bytes: u64) -> Option<Range<u64>> {

@@ -1,6 +1,7 @@
 //! What the reader asks of the system, behind a seam: tests put their own residency, short reads and failing devices there.
 
 use super::headroom::{self, Headroom};
+use crate::Surveyor;
 use crate::page_cache::{self, PageRun};
 use seekless_sys::guarded::GuardedMap;
 use seekless_sys::reads::{self, Caching};
@@ -9,6 +10,7 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::fd::AsFd;
+use std::path::Path;
 
 pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
     /// Which parts of the range are cached; where only touching tells, it may touch if `touch`.
@@ -31,6 +33,12 @@ pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
 
     fn map(&self, file: &File, offset: u64, bytes: usize) -> Option<GuardedMap> {
         GuardedMap::new(file, offset, bytes)
+    }
+
+    /// What the first byte from the file's device costs, in nanoseconds, as the device table has it; 0 where it tells nothing.
+    fn dearness_ns(&self, path: &Path) -> u64 {
+        let home = Surveyor::new().and_then(|mut surveyor| surveyor.home(path));
+        home.map_or(0, |(_, row)| row.at(0).latency_ns)
     }
 
     /// How full the cache is.

@@ -37,6 +37,8 @@ pub(super) enum State {
 #[derive(Debug)]
 pub(super) struct Planned {
     pub(super) stamp: Stamp,
+    /// What the first byte from its device costs, in nanoseconds.
+    pub(super) dearness_ns: u64,
     pub(super) base: u64,
     pub(super) opened: Option<Opened>,
     pub(super) cached: Ranges,
@@ -68,16 +70,28 @@ pub(super) struct Opened {
     ahead: Option<Arc<File>>,
 }
 
+/// A file of which something is to come from its device, cheap devices first, then in the order in which files were added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Absent {
+    dearness_ns: u64,
+    pub(super) file: usize,
+}
+
 /// What tells a file from what it was or from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
-    device: u64,
+    pub(super) device: u64,
     inode: u64,
     pub(super) bytes: u64,
     modified: (i64, i64),
 }
 
 impl Planned {
+    /// Its place among the files that are read from devices.
+    pub(super) fn absent(&self, file: usize) -> Absent {
+        Absent { dearness_ns: self.dearness_ns, file }
+    }
+
     /// Whether anything that is not cached is still to come.
     pub(super) fn lacks(&self) -> bool {
         !self.absent.is_empty() || !self.holes.is_empty()

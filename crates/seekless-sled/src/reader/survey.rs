@@ -56,6 +56,15 @@ impl Reader {
         true
     }
 
+    /// What a device costs matters only beside another's: a lone file is not asked about.
+    fn dearness_ns(&mut self, file: usize, device: u64) -> u64 {
+        if self.sources.len() == 1 {
+            return 0;
+        }
+        let (kernel, path) = (&self.kernel, &self.sources[file].path);
+        *self.dearness.entry(device).or_insert_with(|| kernel.dearness_ns(path))
+    }
+
     fn survey(&mut self, file: usize) -> io::Result<()> {
         let (opened, base) = self.sources[file].open()?;
         let about = opened.metadata()?;
@@ -71,8 +80,10 @@ impl Reader {
         let stamp = Stamp::of(&opened)?;
         let runs = self.look(&opened, base..stamp.bytes);
         let sampled = self.kernel.count(&opened, base..stamp.bytes).is_none();
+        let dearness_ns = self.dearness_ns(file, stamp.device);
         let planned = Planned {
             stamp,
+            dearness_ns,
             base,
             opened: Some(Opened::new(opened)),
             cached: Ranges::default(),
@@ -135,7 +146,7 @@ impl Reader {
             self.cached_files.insert(file);
         }
         if planned.lacks() {
-            self.absent_files.insert(file);
+            self.absent_files.insert(planned.absent(file));
         }
     }
 
@@ -199,7 +210,7 @@ impl Reader {
         planned.absent = Ranges::default();
         planned.holes = Ranges::default();
         self.cached_files.remove(&file);
-        self.absent_files.remove(&file);
+        self.absent_files.remove(&planned.absent(file));
         let mut joined = Ranges::default();
         left.into_iter().for_each(|range| joined.push(range));
         for range in joined.iter() {
@@ -296,7 +307,9 @@ impl Reader {
     pub(super) fn forget(&mut self, file: usize) {
         self.ready.retain(|ready| !matches!(ready, Ready::Chunk { file: of, .. } if *of == file));
         self.cached_files.remove(&file);
-        self.absent_files.remove(&file);
+        if let Some(planned) = self.sources[file].planned() {
+            self.absent_files.remove(&planned.absent(file));
+        }
         if self.linear.as_ref().is_some_and(|linear| linear.file == file) {
             self.linear = None;
         }

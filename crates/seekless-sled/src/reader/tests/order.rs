@@ -218,3 +218,30 @@ fn a_gap_at_the_very_end_is_not_forgotten() {
         assert_eq!((told.ends[&0], reader.statistics().restarts), ((gap as u64 + 1, 0), 0));
     }
 }
+
+#[test]
+fn what_is_cached_comes_before_the_cheap_device_and_that_before_the_dear_one() {
+    let Ok(mut cheap) = NamedTempFile::new_in(SHARED_MEMORY) else {
+        eprintln!("skipped: no {SHARED_MEMORY} to play another device");
+        return;
+    };
+    let dear = written(40_000);
+    cheap.write_all(&text(40_000)).unwrap();
+    for overlap in [false, true] {
+        let made =
+            Made { room: Some(Headroom { free: 0, cached: 0 }), ..Made::new(&[true, true, false, false]) };
+        let (mut reader, _) = over(Options { overlap, ..options(Records::None, 256 << 10) }, made);
+        reader.add_path(dear.path());
+        reader.add_path(cheap.path());
+        let mut absent = Vec::new();
+        while let Some(event) = reader.next() {
+            if let Event::Chunk(chunk) = event
+                && chunk.offset / PAGE % 4 >= 2
+            {
+                absent.push(chunk.file);
+            }
+        }
+        assert_eq!(absent.first(), Some(&1), "overlap {overlap}");
+        assert!(absent.is_sorted_by(|left, right| left >= right), "overlap {overlap}: {absent:?}");
+    }
+}
