@@ -160,9 +160,14 @@ fn cache_bytes(args: &Args, programs: &Programs, group: &Group, folder: &Path) -
     Ok(held)
 }
 
-/// Once outside the group: their own pages are then nobody's in it.
+/// Once outside the group: their own pages are then nobody's in it, and are not fetched through its throttle.
 fn warm_programs(programs: &Programs) -> anyhow::Result<()> {
+    let others = ["/bin/sh", "/usr/bin/wc", "/usr/bin/grep", "/usr/bin/rg", task::UUTILS].map(PathBuf::from);
+    for program in others.iter().filter(|program| program.exists()) {
+        std::io::copy(&mut std::fs::File::open(program)?, &mut std::io::sink())?;
+    }
     for program in [&programs.seekless, &programs.lab] {
+        std::io::copy(&mut std::fs::File::open(program)?, &mut std::io::sink())?;
         let status = std::process::Command::new(program)
             .arg("--version")
             .stdout(std::process::Stdio::null())

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Where Debian's package of uutils keeps its tools.
-const UUTILS: &str = "/usr/lib/cargo/bin/coreutils/wc";
+pub(super) const UUTILS: &str = "/usr/lib/cargo/bin/coreutils/wc";
 
 /// What a graph of the paper is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
