@@ -8,6 +8,7 @@ mod deliver;
 mod device;
 mod headroom;
 mod kernel;
+mod learned;
 mod linear;
 mod ranges;
 mod source;
@@ -22,6 +23,7 @@ use deliver::Block;
 use device::{Device, Way};
 use headroom::Headroom;
 use kernel::{Kernel, Linux};
+use learned::Learned;
 use linear::Linear;
 use seekless_engine::AlignedBuf;
 use source::{Absent, Source, State};
@@ -136,6 +138,8 @@ pub struct Reader {
     absent_files: BTreeSet<Absent>,
     /// What the first byte costs on each device, by its number: asked once.
     dearness: HashMap<u64, u64>,
+    /// What reads from the device cost; nothing once the table knows.
+    learned: Learned,
     /// Files open, longest first.
     open_files: VecDeque<usize>,
     /// Files to be read in the plain order.
@@ -214,6 +218,7 @@ impl Reader {
             cached_files: BTreeSet::new(),
             absent_files: BTreeSet::new(),
             dearness: HashMap::new(),
+            learned: Learned::default(),
             open_files: VecDeque::new(),
             linear_files: VecDeque::new(),
             linear: None,
@@ -284,6 +289,7 @@ impl Reader {
     pub fn next(&mut self) -> Option<Event<'_>> {
         while self.ready.is_empty() {
             if !self.step() {
+                self.tell_device_table();
                 return self.unfinished();
             }
         }
@@ -315,6 +321,15 @@ impl Reader {
             "not all of it was delivered: this is a defect of seekless, please report it".to_owned();
         let error = Error::new(ErrorKind::Incomplete, message).of_file(&self.sources[file].path);
         Some(Event::Failed { file, error })
+    }
+
+    /// Lets the device table learn from what was read, once; of several devices nobody knows which cost what.
+    fn tell_device_table(&mut self) {
+        let learned = std::mem::take(&mut self.learned);
+        if let (Some(cost), Some(source), 0..2) = (learned.cost(), self.sources.first(), self.dearness.len())
+        {
+            self.kernel.learn(&source.path, cost);
+        }
     }
 
     /// Does the next thing, cheapest first; false when nothing is left to do.

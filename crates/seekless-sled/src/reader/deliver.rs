@@ -187,6 +187,7 @@ impl Reader {
             let fills = way == Way::Keep && self.room == Room::Enough;
             let buffered = if fills { opened.ahead() } else { opened.buffered.clone() };
             planned.opened = Some(opened);
+            self.learned.starts();
             self.device.submit(Job { file, life, range, way, hole, buffered, direct, buffer });
         }
     }
@@ -212,6 +213,9 @@ impl Reader {
     /// Takes in what the device has delivered.
     pub(super) fn accept(&mut self, done: Done) {
         let Done { job, result } = done;
+        let past_cache = matches!(job.way, Way::Direct | Way::Leave) && result.is_ok();
+        self.learned
+            .ended(past_cache.then_some(job.range.end - job.range.start), self.device.in_flight() == 0);
         let file = job.file;
         let source = &mut self.sources[file];
         let current = source.life == job.life;

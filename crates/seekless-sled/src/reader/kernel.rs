@@ -1,8 +1,9 @@
 //! What the reader asks of the system, behind a seam: tests put their own residency, short reads and failing devices there.
 
 use super::headroom::{self, Headroom};
-use crate::Surveyor;
+use super::learned::ReadCost;
 use crate::page_cache::{self, PageRun};
+use crate::{Devices, Error, Surveyor};
 use seekless_sys::guarded::GuardedMap;
 use seekless_sys::reads::{self, Caching};
 use seekless_sys::residency::{self, Pages};
@@ -39,6 +40,19 @@ pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
     fn dearness_ns(&self, path: &Path) -> u64 {
         let home = Surveyor::new().and_then(|mut surveyor| surveyor.home(path));
         home.map_or(0, |(_, row)| row.at(0).latency_ns)
+    }
+
+    /// Keeps what a read from the file's device cost, if the device was ever measured. No count fails for want of this.
+    fn learn(&self, path: &Path, cost: ReadCost) {
+        let keep = || -> Result<(), Error> {
+            let key = Surveyor::new()?.home(path)?.0.key;
+            let table = Devices::path()?;
+            if Devices::read(&table)?.entry(&key).is_some() {
+                Devices::update(&table, |devices| devices.refine(&key, cost.bytes, cost.elapsed_ns))?;
+            }
+            Ok(())
+        };
+        let _ = keep();
     }
 
     /// How full the cache is.

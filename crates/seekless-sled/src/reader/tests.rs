@@ -2,6 +2,7 @@
 
 use super::headroom::Headroom;
 use super::kernel::Kernel;
+use super::learned::ReadCost;
 use super::*;
 use crate::Confidence;
 use crate::page_cache::PageRun;
@@ -34,12 +35,14 @@ struct Made {
     room: Option<Headroom>,
     /// Offsets read, in order.
     reads: Mutex<Vec<u64>>,
+    /// What the device table was told.
+    learned: Mutex<Vec<ReadCost>>,
 }
 
 impl Made {
     fn new(cached: &[bool]) -> Self {
-        let (warm, reads) = Default::default();
-        Made { cached: cached.to_vec(), warm, known: true, broken: None, room: None, reads }
+        let (warm, reads, learned) = Default::default();
+        Made { cached: cached.to_vec(), warm, known: true, broken: None, room: None, reads, learned }
     }
 
     fn is_cached(&self, page: u64) -> bool {
@@ -78,6 +81,10 @@ impl Kernel for Made {
 
     fn map(&self, _: &File, _: u64, _: usize) -> Option<GuardedMap> {
         None
+    }
+
+    fn learn(&self, _: &Path, cost: ReadCost) {
+        self.learned.lock().unwrap().push(cost);
     }
 
     /// Shared memory plays the cheap device.

@@ -245,3 +245,16 @@ fn what_is_cached_comes_before_the_cheap_device_and_that_before_the_dear_one() {
         assert!(absent.is_sorted_by(|left, right| left >= right), "overlap {overlap}: {absent:?}");
     }
 }
+
+#[test]
+fn the_device_table_learns_once_from_many_reads_past_the_cache_and_not_from_a_few() {
+    for (mebibytes, told) in [(2, 0), (20, 1)] {
+        let file = written(mebibytes << 20);
+        let made = Made { room: Some(Headroom { free: 0, cached: 0 }), ..Made::new(&[false]) };
+        let (mut reader, made) = over(options(Records::None, 256 << 10), made);
+        reader.add_path(file.path());
+        assert_eq!(all(&mut reader).content(0).len(), mebibytes << 20);
+        assert!(reader.next().is_none());
+        assert_eq!(made.learned.lock().unwrap().len(), told, "{mebibytes} MiB");
+    }
+}
