@@ -2,13 +2,14 @@
 
 mod text;
 
+pub(crate) use crate::wc::Args;
 use crate::wc::rounds::{Rival, alternate, runs};
 use crate::wc::texts::{Folder, warm};
 use anyhow::{Context, ensure};
 use seekless::device::units::format_bytes;
 use seekless::report::table;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// From where a start is all to where memory is all.
 const SIZES: [u64; 7] = [1 << 10, 64 << 10, 1 << 20, 16 << 20, 128 << 20, 512 << 20, 2 << 30];
@@ -21,29 +22,6 @@ const QUESTIONS: [(&str, &[&str]); 5] = [
     ("literal, -ci", &["-ci", "needle"]),
     ("expression, -c", &["-c", "ne[def]dle [0-9]"]),
 ];
-
-/// Options of the measurement.
-#[derive(clap::Args, Debug)]
-pub(crate) struct Args {
-    /// Sizes in bytes [default: 1 KiB to 2 GiB]
-    #[arg(long, value_name = "BYTES", value_delimiter = ',')]
-    size: Vec<u64>,
-    /// Leaves out sizes above 128 MiB
-    #[arg(long)]
-    quick: bool,
-    /// Timed rounds, after one that is discarded
-    #[arg(long, default_value_t = 5)]
-    rounds: usize,
-    /// A folder for the files, removed at the end
-    #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
-    folder: PathBuf,
-    /// The command to measure [default: `seekless` beside this program]
-    #[arg(long, value_name = "FILE")]
-    seekless: Option<PathBuf>,
-    /// Prints figures as JSON
-    #[arg(long)]
-    json: bool,
-}
 
 /// One question about one size.
 #[derive(Serialize)]

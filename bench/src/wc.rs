@@ -25,22 +25,22 @@ const UUTILS: &str = "/usr/lib/cargo/bin/coreutils/wc";
 pub(crate) struct Args {
     /// Sizes in bytes [default: 1 KiB to 2 GiB]
     #[arg(long, value_name = "BYTES", value_delimiter = ',')]
-    size: Vec<u64>,
+    pub(crate) size: Vec<u64>,
     /// Leaves out sizes above 128 MiB
     #[arg(long)]
-    quick: bool,
+    pub(crate) quick: bool,
     /// Timed rounds, after one that is discarded
     #[arg(long, default_value_t = 5)]
-    rounds: usize,
+    pub(crate) rounds: usize,
     /// A folder for the files, removed at the end
     #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// The command to measure [default: `seekless` beside this program]
     #[arg(long, value_name = "FILE")]
-    seekless: Option<PathBuf>,
+    pub(crate) seekless: Option<PathBuf>,
     /// Prints figures as JSON
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 /// One question about one size.

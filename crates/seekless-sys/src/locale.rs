@@ -1,6 +1,7 @@
 //! What the C library does by the user's locale and time zone: matching shell patterns, writing dates. Programs that must
 //! answer as GNU's do ask the same library.
 
+use crate::ctype::{Ctype, Encoding};
 use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
 
@@ -8,13 +9,9 @@ use std::mem::MaybeUninit;
 /// threads start. Returns whether its characters are UTF-8.
 #[must_use]
 pub fn use_environments_locale() -> bool {
-    // SAFETY: an empty name asks for the environment's locale; the caller has started no thread yet. The answer of
-    // nl_langinfo is a string of the C library's.
-    let codeset = unsafe {
-        libc::setlocale(libc::LC_ALL, c"".as_ptr());
-        CStr::from_ptr(libc::nl_langinfo(libc::CODESET))
-    };
-    codeset.to_bytes().eq_ignore_ascii_case(b"utf-8")
+    // SAFETY: an empty name asks for the environment's locale; the caller has started no thread yet.
+    unsafe { libc::setlocale(libc::LC_ALL, c"".as_ptr()) };
+    Ctype::from_environment().is_some_and(|locale| locale.encoding() == Encoding::Utf8)
 }
 
 /// Whether `text` matches the shell pattern (fnmatch(3), no flags: `*` also matches slashes and leading dots).

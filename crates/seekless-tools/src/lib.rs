@@ -5,6 +5,7 @@ mod crew;
 mod error;
 pub mod find;
 pub mod fits;
+mod gnu;
 pub mod grep;
 pub mod order;
 pub mod output;

@@ -2,7 +2,8 @@
 
 use super::entry::Entry;
 use super::expression::Command;
-use super::quote::{quoted, words as words_of};
+use super::quote::quoted;
+use crate::gnu;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -163,7 +164,7 @@ fn start(
         Ok(status) if status.success() => Ok(Ran::Succeeded),
         Ok(_) => Ok(Ran::Failed),
         Err(error) => {
-            writeln!(messages, "find: {}: {}", quoted(words[0].as_bytes(), utf8), words_of(&error))?;
+            writeln!(messages, "find: {}: {}", quoted(words[0].as_bytes(), utf8), gnu::words(&error))?;
             Ok(Ran::NotStarted)
         }
     }

@@ -32,9 +32,3 @@ pub(super) fn quoted(name: &[u8], utf8: bool) -> String {
 pub(super) fn printable(name: &[u8]) -> Vec<u8> {
     name.iter().map(|&byte| if byte < 0x20 || byte == 0x7f { b'?' } else { byte }).collect()
 }
-
-/// An error of the system in GNU's words, without its number.
-pub(super) fn words(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
-}

@@ -1,6 +1,7 @@
 //! Which files are searched: operands, and with -r all that lies below them, in the order in which folders list them.
 
 use super::{Filter, Options};
+use crate::gnu::words;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, FileType};
 use std::io;
@@ -67,12 +68,6 @@ pub(super) enum Item {
     },
     /// The message after the program's name.
     Problem(Vec<u8>),
-}
-
-/// A system's message in its own words.
-pub(super) fn words(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_string()
 }
 
 pub(super) fn problem(name: &[u8], what: &str) -> Vec<u8> {

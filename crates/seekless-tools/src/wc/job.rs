@@ -4,6 +4,7 @@ use super::charset::Charset;
 use super::pieces::Pieces;
 use super::print::{self, Size};
 use super::{Counts, Wanted, quote, size};
+use crate::gnu::words;
 use seekless_sled::{Event, Options, Plan, Reader, Records};
 use serde::Serialize;
 use std::fs::File;
@@ -173,7 +174,7 @@ impl<'a> Run<'a> {
                     Outcome::Counted { counts, skipped: 0 }
                 }
                 Err((error, line)) => {
-                    Outcome::Failed { message: self.complaint(index, &reason(&error)), line }
+                    Outcome::Failed { message: self.complaint(index, &words(&error)), line }
                 }
             };
             self.end(index, outcome)?;
@@ -201,7 +202,7 @@ impl<'a> Run<'a> {
             })
         }) {
             Ok(()) => Outcome::Counted { counts: pieces.counts(), skipped: 0 },
-            Err(error) => Outcome::Failed { message: self.complaint(0, &reason(&error)), line: false },
+            Err(error) => Outcome::Failed { message: self.complaint(0, &words(&error)), line: false },
         };
         self.end(0, outcome)
     }
@@ -229,7 +230,7 @@ impl<'a> Run<'a> {
                         reader.add_file(Path::new("standard input"), file)
                     }
                     Err(error) => {
-                        let message = self.complaint(index, &reason(&error));
+                        let message = self.complaint(index, &words(&error));
                         self.outcomes[index] = Some(Outcome::Failed { message, line: true });
                         continue;
                     }
@@ -267,7 +268,7 @@ impl<'a> Run<'a> {
                     let index = inputs[file];
                     let outcome = match error.io_error() {
                         Some(error) => Outcome::Failed {
-                            message: self.complaint(index, &reason(error)),
+                            message: self.complaint(index, &words(error)),
                             line: error.kind() == io::ErrorKind::IsADirectory,
                         },
                         None => Outcome::Failed { message: error.to_string(), line: false },
@@ -406,13 +407,4 @@ fn chunk_bytes(sizes: &[Size]) -> usize {
         Size::Failed => 0,
     });
     largest.max().unwrap_or(0).clamp(CHUNK_LEAST, CHUNK) as usize
-}
-
-/// The system's words without their number.
-fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    match text.rfind(" (os error ") {
-        Some(end) => text[..end].to_owned(),
-        None => text,
-    }
 }
