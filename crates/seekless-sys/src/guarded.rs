@@ -78,6 +78,16 @@ impl GuardedMap {
             unsafe { rustix::mm::madvise(self.address, self.bytes, rustix::mm::Advice::LinuxPopulateRead) };
     }
 
+    /// As [`populate`](Self::populate), a large folio at a time; false when something could not be read.
+    pub(crate) fn bring_in(&self) -> bool {
+        use rustix::mm::{Advice, madvise};
+        // SAFETY: advice about our own mapping; it changes no byte.
+        unsafe {
+            madvise(self.address, self.bytes, Advice::LinuxHugepage).is_ok()
+                && madvise(self.address, self.bytes, Advice::LinuxPopulateRead).is_ok()
+        }
+    }
+
     /// The file's bytes. Ask [`is_lost`](Self::is_lost) after using them: lost pages read as zeros.
     ///
     /// Another process may write to the file meanwhile, and then two looks at one byte may differ, as for everybody who maps

@@ -1,12 +1,13 @@
 //! Getting the next bytes, from the cache or from the device, and making chunks of them.
 
-use super::device::{self, Done, Job, PAGE, Way};
+use super::device::{self, Delivered, Done, Job, PAGE, Way};
 use super::source::{Planned, Stamp, State};
 use super::survey::Room;
 use super::{Bytes, Reader, Ready};
 use crate::Records;
 use crate::page_cache::SPACING_BYTES;
 use seekless_engine::AlignedBuf;
+use seekless_sys::folios::FOLIO_BYTES;
 use seekless_sys::guarded::GuardedMap;
 use std::fs::File;
 use std::ops::Range;
@@ -176,9 +177,12 @@ impl Reader {
             let life = source.life;
             let Some(planned) = source.planned() else { return };
             let ranges = if hole { &mut planned.holes } else { &mut planned.absent };
-            let start = ranges.first().map_or(0, |range| range.start);
+            let first = ranges.first().unwrap_or(0..0);
+            let start = first.start;
+            let keeps = way == Way::Keep && self.room != Room::Enough;
+            let folio = keeps && step >= DEVICE_READ_BYTES && starts_folio(&first, planned.stamp.bytes);
             // Up to the next whole step, so that requests stay aligned.
-            let range = ranges.take(step - start % step);
+            let range = ranges.take(if folio { FOLIO_BYTES } else { step - start % step });
             if !planned.lacks() {
                 self.absent_files.remove(&planned.absent(file));
             }
@@ -188,7 +192,7 @@ impl Reader {
             let buffered = if fills { opened.ahead() } else { opened.buffered.clone() };
             planned.opened = Some(opened);
             self.learned.starts();
-            self.device.submit(Job { file, life, range, way, hole, buffered, direct, buffer });
+            self.device.submit(Job { file, life, range, way, hole, folio, buffered, direct, buffer });
         }
     }
 
@@ -227,11 +231,11 @@ impl Reader {
                 self.recycle(job.buffer);
                 self.fail(file, error);
             }
-            Ok(range) if (range.len() as u64) < wanted => {
+            Ok(Delivered::Read(range)) if (range.len() as u64) < wanted => {
                 self.recycle(job.buffer);
                 self.restart(file); // shorter than it was
             }
-            Ok(range) => {
+            Ok(delivered) => {
                 self.statistics.device_bytes += wanted;
                 if job.way == Way::Keep {
                     self.grow(file, &job.buffered, wanted);
@@ -239,7 +243,13 @@ impl Reader {
                     self.statistics.bypassed_bytes += wanted;
                     self.bypass = self.bypass.max(job.way);
                 }
-                self.block = Block::Read(job.buffer, range);
+                self.block = match delivered {
+                    Delivered::Read(range) => Block::Read(job.buffer, range),
+                    Delivered::Mapped(map) => {
+                        self.recycle(job.buffer);
+                        Block::Mapped(map, 0..wanted as usize)
+                    }
+                };
                 self.feed(file, job.range.start);
             }
         }
@@ -405,6 +415,12 @@ impl Reader {
             self.ready.push_back(Ready::Chunk { file, offset, bytes: Bytes::Own(record) });
         }
     }
+}
+
+/// Whether the range starts with a folio, or with what the file has left of one.
+fn starts_folio(range: &Range<u64>, file_bytes: u64) -> bool {
+    let end = (range.start + FOLIO_BYTES).min(file_bytes);
+    range.start.is_multiple_of(FOLIO_BYTES) && range.start < end && end <= range.end
 }
 
 /// Cuts the whole records `inside` a piece that starts at `start` into chunks of about `chunk_bytes`.

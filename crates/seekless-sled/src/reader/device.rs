@@ -2,6 +2,7 @@
 
 use super::kernel::Kernel;
 use seekless_engine::AlignedBuf;
+use seekless_sys::guarded::GuardedMap;
 use seekless_sys::reads::Caching;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -37,6 +38,8 @@ pub(super) struct Job {
     pub(super) way: Way,
     /// A gap to be filled: it says nothing of how the cache is left alone.
     pub(super) hole: bool,
+    /// The range is all that the file has of a folio: it may come into the cache in one piece.
+    pub(super) folio: bool,
     pub(super) buffered: Arc<File>,
     pub(super) direct: Option<Arc<File>>,
     pub(super) buffer: AlignedBuf,
@@ -46,8 +49,16 @@ pub(super) struct Job {
 #[derive(Debug)]
 pub(super) struct Done {
     pub(super) job: Job,
-    /// Where in the buffer the bytes lie: fewer than asked for only at the end of the file.
-    pub(super) result: io::Result<Range<usize>>,
+    pub(super) result: io::Result<Delivered>,
+}
+
+/// Where the bytes of a job lie.
+#[derive(Debug)]
+pub(super) enum Delivered {
+    /// In its buffer, there; fewer than asked for only at the end of the file.
+    Read(Range<usize>),
+    /// In the page cache: all of them.
+    Mapped(GuardedMap),
 }
 
 /// The threads. Jobs come back in the order in which they were handed in.
@@ -154,6 +165,13 @@ fn work(kernel: &dyn Kernel, queue: &Mutex<Receiver<(u64, Job)>>, done: &Sender<
 
 /// Reads a job's range, by the next plainer way where one is not known here; the job then says which it was.
 fn perform(kernel: &dyn Kernel, mut job: Job) -> Done {
+    if let Some(map) = job.folio.then(|| kernel.bring_in(&job.buffered, job.range.clone())).flatten() {
+        return Done { job, result: Ok(Delivered::Mapped(map)) };
+    }
+    let wanted = (job.range.end - job.range.start + 2 * PAGE) as usize;
+    if job.buffer.capacity() < wanted {
+        job.buffer = AlignedBuf::with_capacity(wanted);
+    }
     loop {
         let result = match (job.way, job.direct.clone()) {
             (Way::Direct, Some(direct)) => read_direct(kernel, &direct, &mut job),
@@ -164,7 +182,7 @@ fn perform(kernel: &dyn Kernel, mut job: Job) -> Done {
         match (result, job.way) {
             (Err(error), Way::Direct) if refused(&error) => job.way = Way::Leave,
             (Err(error), Way::Leave) if refused(&error) => job.way = Way::Exact,
-            (result, _) => return Done { job, result },
+            (result, _) => return Done { job, result: result.map(Delivered::Read) },
         }
     }
 }

@@ -4,6 +4,7 @@ use super::headroom::{self, Headroom};
 use super::learned::ReadCost;
 use crate::page_cache::{self, PageRun};
 use crate::{Devices, Error, Surveyor};
+use seekless_sys::folios;
 use seekless_sys::guarded::GuardedMap;
 use seekless_sys::reads::{self, Caching};
 use seekless_sys::residency::{self, Pages};
@@ -30,6 +31,11 @@ pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
 
     fn read_at(&self, file: &File, buffer: &mut [u8], offset: u64, caching: Caching) -> io::Result<usize> {
         reads::read_at(file, buffer, offset, caching)
+    }
+
+    /// Brings a range, a whole folio or what the file has left of one, into the cache; `None` where a read must do it.
+    fn bring_in(&self, file: &File, folio: Range<u64>) -> Option<GuardedMap> {
+        folios::bring_in(file, folio)
     }
 
     fn map(&self, file: &File, offset: u64, bytes: usize) -> Option<GuardedMap> {

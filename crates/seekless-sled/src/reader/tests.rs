@@ -79,6 +79,10 @@ impl Kernel for Made {
         Linux.read_at(file, buffer, offset, caching)
     }
 
+    fn bring_in(&self, _: &File, _: Range<u64>) -> Option<GuardedMap> {
+        None
+    }
+
     fn map(&self, _: &File, _: u64, _: usize) -> Option<GuardedMap> {
         None
     }

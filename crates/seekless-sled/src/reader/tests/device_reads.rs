@@ -1,6 +1,6 @@
 //! The ways past the page cache read what the file holds, and leave the cache as it was.
 
-use super::super::device::{Device, Job};
+use super::super::device::{Delivered, Device, Job};
 use super::*;
 use seekless_sys::residency;
 use std::os::fd::AsFd;
@@ -31,6 +31,7 @@ fn every_way_reads_the_same() {
                 range: range.clone(),
                 way,
                 hole: false,
+                folio: false,
                 buffered: opened.buffered.clone(),
                 direct: opened.direct(),
                 buffer: AlignedBuf::with_capacity(1 << 20),
@@ -38,7 +39,7 @@ fn every_way_reads_the_same() {
             let mut device = Device::new(Arc::new(Linux));
             device.submit(job);
             let done = device.wait().unwrap();
-            let found = done.result.unwrap();
+            let Ok(Delivered::Read(found)) = done.result else { panic!("{:?}", done.result) };
             assert_eq!(done.job.buffer[found], text(1_000_001)[range.start as usize..range.end as usize]);
             if done.job.way == way && way != Way::Exact {
                 let after = residency::resident_bytes(file.as_file().as_fd()).unwrap();
@@ -60,6 +61,7 @@ fn jobs_come_back_in_their_order() {
             range: number as u64 * 10_000..(number as u64 + 1) * 10_000,
             way: Way::Keep,
             hole: false,
+            folio: false,
             buffered: Arc::clone(&open),
             direct: None,
             buffer: AlignedBuf::with_capacity(10_000),
@@ -67,6 +69,36 @@ fn jobs_come_back_in_their_order() {
     }
     let files: Vec<_> = std::iter::from_fn(|| device.wait()).map(|done| done.job.file).collect();
     assert_eq!(files, (0..40).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_file_is_brought_into_the_cache_by_folios_and_what_ends_off_the_grain_too() {
+    let Some(file) = uncached((5 << 20) + 77) else { return };
+    let made = Arc::new(Folios::default());
+    let mut reader = Reader::over(Options::default(), Arc::clone(&made) as Arc<dyn Kernel>);
+    let number = reader.add_path(file.path());
+    assert_eq!(all(&mut reader).content(number), text((5 << 20) + 77));
+    let asked = made.asked.lock().unwrap().clone();
+    assert_eq!(asked, [0..2 << 20, 2 << 20..4 << 20, 4 << 20..(5 << 20) + 77]);
+    let cached = residency::resident_bytes(file.as_file().as_fd()).unwrap();
+    assert_eq!(cached, Some((5 << 20) + 77), "all of it is kept");
+}
+
+/// Linux, with a cache that is never known to have room for all.
+#[derive(Debug, Default)]
+struct Folios {
+    asked: Mutex<Vec<Range<u64>>>,
+}
+
+impl Kernel for Folios {
+    fn headroom(&self) -> Option<Headroom> {
+        None
+    }
+
+    fn bring_in(&self, file: &File, folio: Range<u64>) -> Option<GuardedMap> {
+        self.asked.lock().unwrap().push(folio.clone());
+        Linux.bring_in(file, folio)
+    }
 }
 
 #[test]

@@ -1,0 +1,94 @@
+//! Fills the page cache by whole large folios, without readahead past what was asked for.
+//!
+//! An exact buffered read leaves single pages, and those are dear ever after: newlines in 265 MB of them were counted in 0.10 s,
+//! in 2 MiB folios in 0.02 s (walking page tables under a hypervisor), and `cachestat` looks at each page by itself. Readahead
+//! brings in large folios, but up to 8 MiB more than was asked for, which pushes out what a pass wants to keep. A fault in a
+//! mapping under MADV_HUGEPAGE and MADV_RANDOM reads one aligned 2 MiB folio and leaves it at that.
+
+use crate::guarded::GuardedMap;
+use std::fs::File;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// What one folio holds, and what its start is a multiple of.
+pub const FOLIO_BYTES: u64 = 2 << 20;
+
+/// Before 5.18 such a fault reads page by page.
+const KERNEL_MIN: (u32, u32) = (5, 18);
+
+/// Maps the range and brings it into the page cache, in large folios where the file system has them. The start must be a multiple
+/// of [`FOLIO_BYTES`], and the end another or the file's. `None` where the kernel would do it page by page, or where not all
+/// can be read: read it then.
+///
+/// Use the bytes through the mapping: the kernel has marked the folio as the place to read ahead from, and a `read` obeys that.
+#[must_use]
+pub fn bring_in(file: &File, range: Range<u64>) -> Option<GuardedMap> {
+    if !*IS_KNOWN.get_or_init(is_known) || !range.start.is_multiple_of(FOLIO_BYTES) || range.is_empty() {
+        return None;
+    }
+    let map = GuardedMap::new(file, range.start, usize::try_from(range.end - range.start).ok()?)?;
+    map.bring_in().then_some(map)
+}
+
+static IS_KNOWN: OnceLock<bool> = OnceLock::new();
+
+fn is_known() -> bool {
+    let name = rustix::system::uname();
+    name.release().to_str().is_ok_and(|release| version(release) >= Some(KERNEL_MIN))
+}
+
+fn version(release: &str) -> Option<(u32, u32)> {
+    let mut numbers =
+        release.split(|letter: char| !letter.is_ascii_digit()).map(|number| number.parse().ok());
+    Some((numbers.next()??, numbers.next()??))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::residency;
+    use std::io::Write;
+    use std::os::fd::AsFd;
+
+    /// A file of 5 MiB of which nothing is cached, or `None` where it stays cached (tmpfs).
+    fn cold() -> Option<File> {
+        let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        file.write_all(&vec![7; 5 << 20]).unwrap();
+        file.sync_data().unwrap();
+        residency::drop_cached(file.as_fd()).unwrap();
+        (residency::resident_bytes(file.as_fd()).unwrap() == Some(0)).then_some(file)
+    }
+
+    #[test]
+    fn exactly_the_range_is_brought_in() {
+        let Some(file) = cold() else {
+            return eprintln!("skipped: the file stays in the page cache (tmpfs?)");
+        };
+        let Some(map) = bring_in(&file, FOLIO_BYTES..2 * FOLIO_BYTES) else {
+            return eprintln!("skipped: no such faults in this kernel");
+        };
+        assert!(map.bytes().iter().all(|&byte| byte == 7));
+        let cached = |start, bytes| residency::count(file.as_fd(), start, bytes).unwrap().cached * 4096;
+        assert_eq!(cached(FOLIO_BYTES, FOLIO_BYTES), FOLIO_BYTES);
+        assert_eq!(cached(0, 5 << 20), FOLIO_BYTES);
+        assert!(bring_in(&file, 2 * FOLIO_BYTES..5 << 20).is_some(), "up to the end of the file");
+        assert_eq!(cached(0, 5 << 20), 3 << 20);
+    }
+
+    #[test]
+    fn a_start_off_the_grain_and_a_range_past_the_end_are_refused() {
+        let Some(file) = cold() else {
+            return eprintln!("skipped: the file stays in the page cache (tmpfs?)");
+        };
+        assert!(bring_in(&file, 4096..FOLIO_BYTES).is_none());
+        assert!(bring_in(&file, 0..0).is_none());
+        assert!(bring_in(&file, 4 * FOLIO_BYTES..5 * FOLIO_BYTES).is_none());
+    }
+
+    #[test]
+    fn releases_are_read_as_they_are_written() {
+        assert_eq!(version("6.18.5-fly"), Some((6, 18)));
+        assert_eq!(version("5.4.0-1021-aws"), Some((5, 4)));
+        assert_eq!(version("linux"), None);
+    }
+}
