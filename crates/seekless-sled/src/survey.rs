@@ -12,12 +12,14 @@ use crate::{
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, openat};
 use rustix::path::Arg;
 use seekless_device::{Origin, Row, Table, Zone};
+use seekless_sys::residency::is_all_resident;
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What each range of a file costs to read now. Nothing is read, and nothing recalled, to find out.
@@ -88,7 +90,7 @@ pub struct Surveyor {
     devices: Devices,
     assumed: Table,
     mounts: Mounts,
-    homes: HashMap<u64, Home>,
+    homes: HashMap<u64, Arc<Home>>,
     lines: HashMap<String, Line>,
     user: rustix::process::Uid,
 }
@@ -100,7 +102,7 @@ struct Subject<'a> {
     /// Absolute, without links; only where somebody needs it.
     path: Option<PathBuf>,
     stat: Stat,
-    home: Home,
+    home: Arc<Home>,
     rule: Option<MountRule>,
 }
 
@@ -159,6 +161,39 @@ impl Surveyor {
         self.opened(&subject, Some(&file))
     }
 
+    /// As [`at`](Self::at), but `None` where all of the file is in this machine's memory: what is true of most files of a warm
+    /// tree, found out by one question and without making room for an answer.
+    ///
+    /// # Errors
+    /// As [`path`](Self::path).
+    pub fn at_unless_in_memory(
+        &mut self,
+        folder: BorrowedFd<'_>,
+        below: &CStr,
+        name: &Path,
+        stat: Stat,
+    ) -> Result<Option<Survey>, Error> {
+        if !self.is_plain(name, &stat) {
+            return self.at(folder, below, name, stat).map(Some);
+        }
+        let file = self.open(folder, below, &stat).map_err(|error| Error::io(name, error))?;
+        if is_all_resident(file.as_fd(), u64::try_from(stat.st_size).unwrap_or(0)) {
+            return Ok(None);
+        }
+        let subject = self.subject(name, stat)?;
+        self.opened(&subject, Some(&file)).map(Some)
+    }
+
+    /// Whether the page cache and a device of this machine know all about a regular file, so that asking runs no command, asks no
+    /// other machine and recalls nothing.
+    pub fn is_plain(&mut self, name: &Path, stat: &Stat) -> bool {
+        if self.has_rules() || FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return false;
+        }
+        let path = self.needs_path(stat.st_dev).then(|| name.canonicalize().ok()).flatten();
+        self.home_of(stat.st_dev, path.as_deref()).kind == Kind::Local
+    }
+
     /// SLEDs of an open file, whose position stays where it is.
     ///
     /// # Errors
@@ -188,7 +223,7 @@ impl Surveyor {
         let home = self.home_of(stat.st_dev, path.as_deref());
         let rule = path.as_deref().and_then(|path| self.config.rule(path)).cloned();
         let row = self.row(&home, rule.as_ref());
-        Ok((home, row))
+        Ok((Arc::unwrap_or_clone(home), row))
     }
 
     fn examined(&mut self, name: &Path, open_as: &Path, stat: Stat) -> Result<Survey, Error> {
@@ -224,15 +259,24 @@ impl Surveyor {
             let why = format!("{}: {}, which has no SLEDs", name.display(), word(kind));
             return Err(Error::new(ErrorKind::NotAFile, why));
         }
-        let needs_path =
-            !self.config.mounts.is_empty() || self.config.mock_files || rustix::fs::major(stat.st_dev) == 0;
+        let needs_path = self.has_rules() || self.needs_path(stat.st_dev);
         let path = needs_path.then(|| name.canonicalize().ok()).flatten();
         let home = self.home_of(stat.st_dev, path.as_deref());
         let rule = path.as_deref().and_then(|path| self.config.rule(path)).cloned();
         Ok(Subject { name, path, stat, home, rule })
     }
 
-    fn home_of(&mut self, device: u64, path: Option<&Path>) -> Home {
+    /// Whether the answer for a file may depend on its path.
+    fn has_rules(&self) -> bool {
+        !self.config.mounts.is_empty() || self.config.mock_files
+    }
+
+    /// Whether the home of the first file with this number is found by its path only.
+    fn needs_path(&self, device: u64) -> bool {
+        rustix::fs::major(device) == 0 && !self.homes.contains_key(&device)
+    }
+
+    fn home_of(&mut self, device: u64, path: Option<&Path>) -> Arc<Home> {
         if let Some(home) = self.homes.get(&device) {
             return home.clone();
         }
@@ -242,6 +286,7 @@ impl Surveyor {
             self.mounts = Mounts::read().unwrap_or_default();
             home = Home::of(device, path, &self.mounts);
         }
+        let home = Arc::new(home);
         self.homes.insert(device, home.clone());
         home
     }

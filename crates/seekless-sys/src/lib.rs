@@ -10,6 +10,7 @@
 pub mod ctype;
 pub mod direct;
 pub mod extents;
+pub mod files;
 pub mod folios;
 pub mod guarded;
 mod inherited;

@@ -58,6 +58,12 @@ pub fn resident_bytes(file: BorrowedFd<'_>) -> io::Result<Option<u64>> {
     }
 }
 
+/// Whether every page of a file of `bytes` is in the page cache, by one question; false also where the kernel does not say.
+#[must_use]
+pub fn is_all_resident(file: BorrowedFd<'_>, bytes: u64) -> bool {
+    count(file, 0, bytes).is_ok_and(|pages| pages.cached >= bytes.div_ceil(page_bytes()))
+}
+
 /// Throws the file's clean pages out of the page cache. Dirty pages stay: call `fdatasync` before. Pages that another
 /// process has mapped or is using stay too, so ask [`resident_bytes`] what came of it.
 ///
@@ -178,6 +184,11 @@ mod tests {
         let file = written(10_000);
         if let Some(resident) = resident_bytes(file.as_fd()).unwrap() {
             assert_eq!(resident, 10_000);
+        }
+        if let Ok(pages) = count(file.as_fd(), 0, 10_000) {
+            assert_eq!(pages.cached, 10_000_u64.div_ceil(page_bytes()));
+            assert!(is_all_resident(file.as_fd(), 10_000));
+            assert!(!is_all_resident(file.as_fd(), 10_000 + page_bytes()), "there is no such page");
         }
     }
 

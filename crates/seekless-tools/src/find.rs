@@ -3,11 +3,15 @@
 //!
 //! No file is read or recalled to decide. What `stat` tells is asked first; a file is opened only where its latency is.
 
+mod ahead;
+mod answer;
 mod compare;
 mod entry;
 mod evaluate;
 mod exec;
 mod expression;
+mod folder;
+mod foresee;
 mod latency;
 mod list;
 mod mode;
@@ -21,6 +25,7 @@ mod rank;
 mod time;
 mod walk;
 
+use ahead::{Ahead, Shared};
 use evaluate::Evaluator;
 use expression::Plan;
 pub use latency::Unknown;
@@ -63,7 +68,9 @@ pub fn find(
     if !evaluator.open_files()? {
         return Ok(Ended::Badly);
     }
-    let walked = Walk::new(&plan).run(&mut evaluator);
+    let shared = Shared::new(evaluator.changes());
+    let walked =
+        std::thread::scope(|scope| Walk::new(&plan, Ahead::new(scope, &shared, &plan)).run(&mut evaluator));
     let ended = evaluator.finish();
     match walked.and(ended) {
         Ok(true) => Ok(Ended::Well),

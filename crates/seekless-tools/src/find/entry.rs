@@ -1,5 +1,6 @@
 //! A file that the walk has come to: its path, and what is known of it, asked no more than once.
 
+use super::latency::Cost;
 use rustix::fs::{AtFlags, CWD, FileType, Stat, statat};
 use rustix::io::Errno;
 use std::cell::OnceCell;
@@ -25,12 +26,24 @@ pub(super) struct Entry<'a> {
     /// Whether a link is looked through.
     pub(super) follow: bool,
     stat: OnceCell<Result<Stat, Errno>>,
+    /// What reading it costs, once asked.
+    pub(super) cost: OnceCell<Cost>,
 }
 
 impl<'a> Entry<'a> {
     pub(super) fn new(path: &'a CStr, name_at: usize, root_bytes: usize, depth: usize) -> Self {
-        let (folder, listed, stat) = (None, None, OnceCell::new());
-        Entry { path, name_at, root_bytes, depth, folder, listed, follow: false, stat }
+        let (folder, listed, stat, cost) = (None, None, OnceCell::new(), OnceCell::new());
+        Entry { path, name_at, root_bytes, depth, folder, listed, follow: false, stat, cost }
+    }
+
+    /// What stat told somebody else a moment ago.
+    pub(super) fn know(&self, stat: Stat) {
+        let _ = self.stat.set(Ok(stat));
+    }
+
+    /// What stat told, if it was asked and told.
+    pub(super) fn known(&self) -> Option<Stat> {
+        self.stat.get()?.as_ref().ok().copied()
     }
 
     /// The path without its NUL.

@@ -1,9 +1,9 @@
 //! Holds each file against the expression, and does what its actions say.
 
-use super::Unknown;
+use super::answer::{by_cost, plainly};
 use super::entry::Entry;
 use super::exec::{Batch, Ran};
-use super::expression::{Action, Expression, Glob, Plan, Target, Test};
+use super::expression::{Action, Expression, Plan, Target, Test};
 use super::latency::{Cost, Prices, Unpriced};
 use super::list;
 use super::mounts::Mounts;
@@ -15,8 +15,10 @@ use crate::gnu::words;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, accessat, openat, readlinkat, unlinkat};
 use rustix::io::Errno;
 use seekless_sys::locale::glob_matches;
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Whether the walk goes into the folder that was judged.
@@ -43,8 +45,8 @@ pub(super) struct Evaluator<'a> {
     quit: bool,
     pruned: bool,
     well: bool,
-    /// What the file at hand costs, once asked.
-    cost: Option<Option<Cost>>,
+    /// How often a command may have changed files on the way.
+    changes: Arc<AtomicU64>,
 }
 
 struct Messages<'a>(&'a mut dyn Write);
@@ -85,6 +87,7 @@ impl<'a> Evaluator<'a> {
             names: Names::default(),
             mounts: Mounts::default(),
             prices: Prices::default(),
+            changes: Arc::default(),
             batches,
             waiting: Vec::new(),
             now,
@@ -92,7 +95,6 @@ impl<'a> Evaluator<'a> {
             quit: false,
             pruned: false,
             well: true,
-            cost: None,
         }
     }
 
@@ -114,6 +116,15 @@ impl<'a> Evaluator<'a> {
 
     pub(super) fn utf8(&self) -> bool {
         self.utf8
+    }
+
+    /// How often a command may have changed files that were looked at ahead of their turn.
+    pub(super) fn changes(&self) -> Arc<AtomicU64> {
+        self.changes.clone()
+    }
+
+    pub(super) fn prices(&mut self) -> &mut Prices {
+        &mut self.prices
     }
 
     pub(super) fn has_quit(&self) -> bool {
@@ -149,7 +160,6 @@ impl<'a> Evaluator<'a> {
     /// Holds a file against the expression.
     pub(super) fn judge(&mut self, entry: &Entry<'_>) -> io::Result<Verdict> {
         self.pruned = false;
-        self.cost = None;
         let plan = self.plan;
         let mut actions = Vec::new();
         self.holds(&plan.expression, entry, &mut actions)?;
@@ -168,7 +178,6 @@ impl<'a> Evaluator<'a> {
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.sort_by_key(|file| file.cost_ns); // stable: the walk's order among equals
         for file in waiting {
-            self.cost = None;
             let mut entry = Entry::new(&file.path, file.name_at, file.root_bytes, file.depth);
             entry.follow = file.follow;
             for action in file.actions {
@@ -245,58 +254,29 @@ impl<'a> Evaluator<'a> {
     }
 
     fn answer(&mut self, test: &Test, entry: &Entry<'_>) -> Result<bool, Unpriced> {
+        if let Some(answer) = plainly(test, entry)? {
+            return Ok(answer);
+        }
         Ok(match test {
-            Test::True => true,
-            Test::False => false,
-            Test::Name(glob) => name_matches(glob, entry),
-            Test::Path(glob) => glob_matches(&glob.pattern, entry.path, glob.ignore_case),
             Test::LinkName(glob) => {
                 entry.file_type()? == FileType::Symlink
                     && readlinkat(entry.base(), entry.below(), Vec::new())
                         .is_ok_and(|target| glob_matches(&glob.pattern, &target, glob.ignore_case))
             }
-            Test::Type(kinds) => kinds.contains(&entry.file_type()?),
             Test::OtherType(kinds) => kinds.contains(&entry.other_type()?),
-            Test::Size { unit_bytes, bound } => {
-                bound.holds((entry.stat()?.st_size as u64).div_ceil(*unit_bytes))
-            }
             Test::Empty => is_empty(entry)?,
-            Test::Time(stamp, window) => window.holds(stamp.of(entry.stat()?)),
-            Test::Newer(stamp, than) => stamp.of(entry.stat()?) > *than,
-            Test::Permissions(permissions) => permissions.hold(entry.stat()?.st_mode, entry.is_folder()),
-            Test::Owner(bound) => bound.holds(entry.stat()?.st_uid.into()),
-            Test::Group(bound) => bound.holds(entry.stat()?.st_gid.into()),
             Test::NoUser => self.names.user(entry.stat()?.st_uid).is_none(),
             Test::NoGroup => self.names.group(entry.stat()?.st_gid).is_none(),
-            Test::Links(bound) => bound.holds(entry.stat()?.st_nlink),
-            Test::Inode(bound) => bound.holds(entry.stat()?.st_ino),
-            Test::SameFile { device, inode } => {
-                let stat = entry.stat()?;
-                (stat.st_dev, stat.st_ino) == (*device, *inode)
-            }
             Test::Access(access) => accessat(entry.base(), entry.below(), *access, AtFlags::empty()).is_ok(),
             Test::FileSystem(name) => self.mounts.type_of(entry.stat()?.st_dev) == name,
-            Test::Latency { unit_ns, bound } => match self.price(entry)? {
-                Some(cost) => cost.in_units(*unit_ns, bound),
-                None => false,
-            },
-            Test::Cached(bound) => self
-                .price(entry)?
-                .and_then(|cost| cost.resident_percent())
-                .is_some_and(|share| bound.holds(share)),
-            Test::Level(name) => self.price(entry)?.is_some_and(|cost| cost.level.name() == name),
+            // The rest asks of costs, and what asks of nothing holds.
+            _ => by_cost(test, self.price(entry)?.as_ref()).unwrap_or(true),
         })
     }
 
     /// What the file costs; `None` where nothing tells and unknown files are to be skipped.
     fn price(&mut self, entry: &Entry<'_>) -> Result<Option<Cost>, Unpriced> {
-        if let Some(known) = self.cost {
-            return Ok(known);
-        }
-        let asked = self.prices.ask(entry)?;
-        let kept = Some(asked).filter(|cost| !(cost.is_unknown() && self.plan.unknown == Unknown::Skip));
-        self.cost = Some(kept);
-        Ok(kept)
+        Ok(self.prices.ask(entry)?.kept(self.plan.unknown).copied())
     }
 
     /// As [`Evaluator::price`], with a complaint instead of an error.
@@ -339,6 +319,9 @@ impl<'a> Evaluator<'a> {
                 self.output.flush()?;
                 let ran = command.add(entry, &mut self.batches[*number], self.messages.0, self.utf8)?;
                 self.well &= ran == Ran::Succeeded;
+                if self.batches[*number].has_run() {
+                    self.changes.fetch_add(1, Ordering::Release);
+                }
             }
         }
         Ok(true)
@@ -378,21 +361,6 @@ fn collect<'a>(expression: &'a Expression, commands: &mut Vec<(usize, &'a super:
         Expression::Not(inner) => collect(inner, commands),
         Expression::All(parts) | Expression::Any(parts) | Expression::List(parts) => {
             parts.iter().for_each(|part| collect(part, commands));
-        }
-    }
-}
-
-/// The last component against a pattern; slashes at an argument's end do not count.
-fn name_matches(glob: &Glob, entry: &Entry<'_>) -> bool {
-    let name = entry.name();
-    match name.iter().rposition(|&byte| byte != b'/') {
-        Some(last) if last + 1 < name.len() => {
-            let trimmed = seekless_sys::locale::c_string(&name[..=last]);
-            glob_matches(&glob.pattern, &trimmed, glob.ignore_case)
-        }
-        _ => {
-            let rest = &entry.path.to_bytes_with_nul()[entry.name_at..];
-            glob_matches(&glob.pattern, CStr::from_bytes_with_nul(rest).unwrap_or(c""), glob.ignore_case)
         }
     }
 }

@@ -31,6 +31,13 @@ pub(super) struct Batch {
     bytes: usize,
 }
 
+impl Batch {
+    /// Whether the file that was put in last is its first: a command has just run for those before, or none have been.
+    pub(super) fn has_run(&self) -> bool {
+        self.paths.len() == 1
+    }
+}
+
 impl Command {
     /// The words with the file's path in place of each `{}`.
     fn filled(&self, path: &OsStr) -> Vec<OsString> {

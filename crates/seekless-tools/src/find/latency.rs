@@ -71,9 +71,13 @@ impl Cost {
         self
     }
 
-    /// Whether a part of the file is in a state of which nothing tells.
-    pub(super) fn is_unknown(&self) -> bool {
-        self.unknown_bytes > 0
+    fn in_memory(bytes: u64) -> Cost {
+        Cost { bytes, resident_bytes: bytes, ..NOTHING }
+    }
+
+    /// The cost, unless a part of the file is in a state of which nothing tells and such files are skipped.
+    pub(super) fn kept(&self, unknown: Unknown) -> Option<&Cost> {
+        (self.unknown_bytes == 0 || unknown == Unknown::Assume).then_some(self)
     }
 
     /// Whether the time, rounded up to whole units, keeps the bound.
@@ -97,7 +101,7 @@ impl Cost {
 }
 
 /// Asks files what they cost.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Prices {
     surveyor: Option<Surveyor>,
 }
@@ -118,20 +122,54 @@ impl From<Errno> for Unpriced {
 }
 
 impl Prices {
-    /// What the file costs. Only a regular file is opened, and only if stat does not tell that it has no bytes to fetch or
-    /// lies where opening would bring it back (recall).
-    pub(super) fn ask(&mut self, entry: &Entry<'_>) -> Result<Cost, Unpriced> {
-        if entry.file_type()? != FileType::RegularFile || entry.stat()?.st_size == 0 {
+    /// What the file costs, asked once. Only a regular file is opened, and only if stat does not tell that it has no bytes to
+    /// fetch or lies where opening would bring it back (recall).
+    pub(super) fn ask<'e>(&mut self, entry: &'e Entry<'_>) -> Result<&'e Cost, Unpriced> {
+        if let Some(cost) = entry.cost.get() {
+            return Ok(cost);
+        }
+        let cost = self.look(entry)?;
+        Ok(entry.cost.get_or_init(|| cost))
+    }
+
+    /// The same for a file whose turn has not come yet; `None` where that would run commands or ask other machines, or fails.
+    pub(super) fn ask_ahead<'e>(&mut self, entry: &'e Entry<'_>) -> Option<&'e Cost> {
+        if has_bytes(entry).ok()? {
+            let stat = entry.stat().ok()?;
+            if !self.surveyor().ok()?.is_plain(name(entry), stat) {
+                return None;
+            }
+        }
+        self.ask(entry).ok()
+    }
+
+    fn look(&mut self, entry: &Entry<'_>) -> Result<Cost, Unpriced> {
+        if !has_bytes(entry)? {
             return Ok(NOTHING);
         }
-        if self.surveyor.is_none() {
-            self.surveyor = Some(Surveyor::new().map_err(Unpriced::Survey)?);
-        }
-        let Some(surveyor) = &mut self.surveyor else { return Ok(NOTHING) };
-        let name = Path::new(OsStr::from_bytes(entry.bytes()));
-        let survey = surveyor.at(entry.base(), entry.below(), name, *entry.stat()?);
-        survey.map(|survey| Cost::of(&survey.sleds)).map_err(Unpriced::Survey)
+        let stat = *entry.stat()?;
+        let surveyor = self.surveyor().map_err(Unpriced::Survey)?;
+        let survey = surveyor.at_unless_in_memory(entry.base(), entry.below(), name(entry), stat);
+        Ok(match survey.map_err(Unpriced::Survey)? {
+            Some(survey) => Cost::of(&survey.sleds),
+            None => Cost::in_memory(u64::try_from(stat.st_size).unwrap_or(0)),
+        })
     }
+
+    fn surveyor(&mut self) -> Result<&mut Surveyor, Error> {
+        match &mut self.surveyor {
+            Some(surveyor) => Ok(surveyor),
+            none => Ok(none.insert(Surveyor::new()?)),
+        }
+    }
+}
+
+fn has_bytes(entry: &Entry<'_>) -> Result<bool, Errno> {
+    Ok(entry.file_type()? == FileType::RegularFile && entry.stat()?.st_size != 0)
+}
+
+fn name<'e>(entry: &Entry<'e>) -> &'e Path {
+    Path::new(OsStr::from_bytes(entry.bytes()))
 }
 
 /// Reads `+2`, `-m50`, `-50ms`, `u300`: a bound and its unit in nanoseconds; seconds without a letter. The letters before the

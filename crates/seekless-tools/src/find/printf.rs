@@ -74,6 +74,12 @@ impl Format {
         })
     }
 
+    /// Whether writing it needs more of a file than its path.
+    pub(super) fn asks_stat(&self) -> bool {
+        let of_path = |what: &What| matches!(what, What::Letter(b'p' | b'f' | b'h' | b'H' | b'P' | b'd'));
+        self.pieces.iter().any(|piece| matches!(piece, Piece::Directive { what, .. } if !of_path(what)))
+    }
+
     fn text(&mut self, byte: u8) {
         match self.pieces.last_mut() {
             Some(Piece::Text(text)) => text.push(byte),

@@ -1,28 +1,31 @@
 //! The walk: each argument and all below it, a folder before its contents (or after, with `-depth`), in the order in which
 //! GNU find goes. A stack in memory instead of recursion, and a bound on open folders, let it go as deep as the disk does.
 
+use super::ahead::{Ahead, Looked, Part, Task};
 use super::entry::Entry;
 use super::evaluate::{Evaluator, Verdict};
 use super::expression::{Follow, Plan};
+use super::folder::{Folder, List};
+use super::latency::Prices;
 use super::quote::quoted;
-use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, Stat, fstat, fstatfs, openat};
+use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fstat, openat};
 use rustix::io::Errno;
+use std::collections::VecDeque;
 use std::ffi::{CStr, OsString};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Folders on the way down that stay open.
 const OPEN_MAX: usize = 128;
-/// GNU find sorts a folder of more entries by inode, where that saves seeks, in batches of [`BATCH`].
-const SORTED_MIN: usize = 10_000;
-const BATCH: usize = 100_000;
 
 /// A walk over a plan's arguments.
 #[derive(Debug)]
-pub(super) struct Walk<'a> {
+pub(super) struct Walk<'scope, 'a> {
     plan: &'a Plan,
+    ahead: Ahead<'scope, 'a>,
     /// The path of the file at hand, with a NUL at its end.
     path: Vec<u8>,
     levels: Vec<Level>,
@@ -33,26 +36,30 @@ pub(super) struct Walk<'a> {
 struct Level {
     /// `None` while it lies deeper than [`OPEN_MAX`] above the file at hand.
     folder: Option<Rc<OwnedFd>>,
-    device: u64,
-    inode: u64,
-    children: std::vec::IntoIter<Child>,
+    list: Arc<Folder>,
+    /// The child whose turn it is.
+    next: usize,
+    /// What was seen of its children ahead of their turn, where anything was, or will be.
+    part: Option<Part>,
+    parts: VecDeque<Arc<Task>>,
     /// Length of its path, without the NUL.
     path_bytes: usize,
     name_at: usize,
     listed: Option<FileType>,
 }
 
-/// A line of a folder's list.
-#[derive(Debug)]
-struct Child {
-    name: Box<CStr>,
+/// A child of a folder whose turn has come, and what was found out before.
+#[derive(Debug, Default)]
+struct Turn {
     kind: Option<FileType>,
-    inode: u64,
+    looked: Option<Looked>,
+    /// To list it.
+    task: Option<Arc<Task>>,
 }
 
-impl<'a> Walk<'a> {
-    pub(super) fn new(plan: &'a Plan) -> Self {
-        Walk { plan, path: Vec::new(), levels: Vec::new() }
+impl<'scope, 'a> Walk<'scope, 'a> {
+    pub(super) fn new(plan: &'a Plan, ahead: Ahead<'scope, 'a>) -> Self {
+        Walk { plan, ahead, path: Vec::new(), levels: Vec::new() }
     }
 
     /// Visits everything; false if something could not be visited.
@@ -74,7 +81,7 @@ impl<'a> Walk<'a> {
         self.path.push(0);
         self.levels.clear();
         let mut well = true;
-        well &= self.visit(root_name_at(bytes), bytes.len(), None, evaluator)?;
+        well &= self.visit(root_name_at(bytes), bytes.len(), Turn::default(), evaluator)?;
         while !evaluator.has_quit() && !self.levels.is_empty() {
             well &= self.step(bytes.len(), evaluator)?;
         }
@@ -84,18 +91,19 @@ impl<'a> Walk<'a> {
     /// The next child of the innermost folder, or the way out of it.
     fn step(&mut self, root_bytes: usize, evaluator: &mut Evaluator<'_>) -> io::Result<bool> {
         let Some(level) = self.levels.last_mut() else { return Ok(true) };
-        self.path.truncate(level.path_bytes);
-        match level.children.next() {
-            Some(child) => {
-                if self.path.last() != Some(&b'/') {
-                    self.path.push(b'/');
-                }
-                let name_at = self.path.len();
-                self.path.extend_from_slice(child.name.to_bytes_with_nul());
-                self.visit(name_at, root_bytes, child.kind, evaluator)
-            }
-            None => self.leave(root_bytes, evaluator),
+        let child = level.next;
+        if child >= level.list.list.len() {
+            self.path.truncate(level.path_bytes);
+            return self.leave(root_bytes, evaluator);
         }
+        level.next += 1;
+        let name_at = level.list.path_of(child, &mut self.path);
+        let kind = level.list.list.kind(child);
+        let turn = match level.parts.is_empty() && level.part.is_none() {
+            true => Turn { kind, ..Turn::default() },
+            false => Turn { kind, ..level.turn(child, &mut self.ahead, evaluator.prices()) },
+        };
+        self.visit(name_at, root_bytes, turn, evaluator)
     }
 
     /// Judges the file that `path` names and goes into it if it is a folder to go into.
@@ -103,58 +111,19 @@ impl<'a> Walk<'a> {
         &mut self,
         name_at: usize,
         root_bytes: usize,
-        kind: Option<FileType>,
+        turn: Turn,
         evaluator: &mut Evaluator<'_>,
     ) -> io::Result<bool> {
-        let plan = self.plan;
-        let depth = self.levels.len();
         let path = std::mem::take(&mut self.path);
-        let outcome = (|| {
-            let entry = self.entry(&path, name_at, root_bytes, depth, kind);
-            if depth == 0
-                && let Err(error) = entry.stat()
-            {
-                evaluator.complain(entry.bytes(), error)?;
-                return Ok((false, None));
+        let visited = {
+            let entry = self.entry(&path, name_at, root_bytes, turn.kind);
+            if let Some(looked) = turn.looked {
+                looked.tell(&entry);
             }
-            if entry.follow
-                && entry.is_folder()
-                && let Ok(stat) = entry.stat()
-                && let Err(wrong) = self.check_loop(stat)
-            {
-                wrong.tell(entry.bytes(), evaluator)?;
-                return Ok((false, None));
-            }
-            let mut inside = true;
-            if depth >= plan.depth_min && !(plan.contents_first && entry.is_folder()) {
-                inside = evaluator.judge(&entry)? == Verdict::GoOn;
-            }
-            if !inside || depth >= plan.depth_max || !entry.is_folder() || evaluator.has_quit() {
-                let judged_late = plan.contents_first && entry.is_folder() && depth >= plan.depth_min;
-                if judged_late && !evaluator.has_quit() {
-                    evaluator.judge(&entry)?;
-                }
-                return Ok((true, None));
-            }
-            match self.enter(&entry) {
-                Ok(Some(level)) => Ok((true, Some(level))),
-                Ok(None) => {
-                    if plan.contents_first && depth >= plan.depth_min {
-                        evaluator.judge(&entry)?;
-                    }
-                    Ok((true, None))
-                }
-                Err(wrong) => {
-                    wrong.tell(entry.bytes(), evaluator)?;
-                    if plan.contents_first && depth >= plan.depth_min {
-                        evaluator.judge(&entry)?;
-                    }
-                    Ok((false, None))
-                }
-            }
-        })();
+            self.judge(&entry, turn.task, evaluator)
+        };
         self.path = path;
-        let (well, level) = outcome.map_err(|error: io::Error| error)?;
+        let (well, level) = visited?;
         if let Some(level) = level {
             self.levels.push(level);
             self.close_far();
@@ -162,14 +131,65 @@ impl<'a> Walk<'a> {
         Ok(well)
     }
 
+    /// Holds the file against the expression and opens it if it is a folder to go into; whether all went well, and the folder.
+    fn judge(
+        &mut self,
+        entry: &Entry<'_>,
+        task: Option<Arc<Task>>,
+        evaluator: &mut Evaluator<'_>,
+    ) -> io::Result<(bool, Option<Level>)> {
+        let plan = self.plan;
+        if entry.depth == 0
+            && let Err(error) = entry.stat()
+        {
+            evaluator.complain(entry.bytes(), error)?;
+            return Ok((false, None));
+        }
+        if entry.follow
+            && entry.is_folder()
+            && let Ok(stat) = entry.stat()
+            && let Err(wrong) = self.check_loop(stat)
+        {
+            wrong.tell(entry.bytes(), evaluator)?;
+            return Ok((false, None));
+        }
+        let judged_late = plan.contents_first && entry.is_folder() && entry.depth >= plan.depth_min;
+        let mut inside = true;
+        if entry.depth >= plan.depth_min && !judged_late {
+            inside = evaluator.judge(entry)? == Verdict::GoOn;
+        }
+        let enters = inside && entry.depth < plan.depth_max && entry.is_folder() && !evaluator.has_quit();
+        let entered = match enters {
+            true => self.enter(entry, task, evaluator.prices()),
+            false => {
+                task.iter().for_each(|task| self.ahead.pass(task));
+                Ok(None)
+            }
+        };
+        if let Ok(Some(level)) = entered {
+            return Ok((true, Some(level)));
+        }
+        let well = match entered {
+            Err(wrong) => {
+                wrong.tell(entry.bytes(), evaluator)?;
+                false
+            }
+            Ok(_) => true,
+        };
+        if judged_late && !evaluator.has_quit() {
+            evaluator.judge(entry)?;
+        }
+        Ok((well, None))
+    }
+
     fn entry<'p>(
         &self,
         path: &'p [u8],
         name_at: usize,
         root_bytes: usize,
-        depth: usize,
         kind: Option<FileType>,
     ) -> Entry<'p> {
+        let depth = self.levels.len();
         let mut entry =
             Entry::new(CStr::from_bytes_until_nul(path).unwrap_or(c""), name_at, root_bytes, depth);
         entry.folder = self.levels.last().and_then(|level| level.folder.clone());
@@ -183,8 +203,13 @@ impl<'a> Walk<'a> {
     }
 
     /// Opens and lists a folder; `None` if it lies on another file system and that is not wanted.
-    fn enter(&self, entry: &Entry<'_>) -> Result<Option<Level>, Wrong> {
-        let root_device = self.levels.first().map(|root| root.device);
+    fn enter(
+        &mut self,
+        entry: &Entry<'_>,
+        task: Option<Arc<Task>>,
+        prices: &mut Prices,
+    ) -> Result<Option<Level>, Wrong> {
+        let root_device = self.levels.first().map(|root| root.list.device);
         let follow = if entry.follow { OFlags::empty() } else { OFlags::NOFOLLOW };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK | follow;
         let folder = openat(entry.base(), entry.below(), flags, Mode::empty()).map_err(Wrong::Unreadable)?;
@@ -193,12 +218,22 @@ impl<'a> Walk<'a> {
             return Ok(None);
         }
         self.check_loop(&stat)?;
-        let children = list(&folder).map_err(Wrong::Unreadable)?;
-        Ok(Some(Level {
-            folder: Some(Rc::new(folder)),
+        let folder = Rc::new(folder);
+        let as_is = Folder {
+            path: entry.bytes().to_vec(),
+            root_bytes: entry.root_bytes,
+            depth: entry.depth,
             device: stat.st_dev,
             inode: stat.st_ino,
-            children: children.into_iter(),
+            list: List::default(),
+        };
+        let listed = self.ahead.enter(task, &folder, as_is, prices).map_err(Wrong::Unreadable)?;
+        Ok(Some(Level {
+            folder: Some(folder),
+            list: listed.folder,
+            next: 0,
+            part: None,
+            parts: listed.parts,
             path_bytes: entry.bytes().len(),
             name_at: entry.name_at,
             listed: entry.listed,
@@ -207,7 +242,7 @@ impl<'a> Walk<'a> {
 
     /// A link to a folder above would be walked for ever.
     fn check_loop(&self, stat: &Stat) -> Result<(), Wrong> {
-        let same = |level: &&Level| level.device == stat.st_dev && level.inode == stat.st_ino;
+        let same = |level: &&Level| level.list.device == stat.st_dev && level.list.inode == stat.st_ino;
         match self.levels.iter().find(same) {
             Some(level) => Err(Wrong::Loop { path_bytes: level.path_bytes }),
             None => Ok(()),
@@ -233,7 +268,7 @@ impl<'a> Walk<'a> {
         let depth = self.levels.len();
         if self.plan.contents_first && depth >= self.plan.depth_min {
             let path = std::mem::take(&mut self.path);
-            let judged = evaluator.judge(&self.entry(&path, left.name_at, root_bytes, depth, left.listed));
+            let judged = evaluator.judge(&self.entry(&path, left.name_at, root_bytes, left.listed));
             self.path = path;
             well &= judged.map(|_| true)?;
         }
@@ -249,11 +284,25 @@ impl<'a> Walk<'a> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = openat(inner, c"..", flags, Mode::empty())?;
         let stat = fstat(&folder)?;
-        if (stat.st_dev, stat.st_ino) != (above.device, above.inode) {
+        if (stat.st_dev, stat.st_ino) != (above.list.device, above.list.inode) {
             return Err(Errno::NOENT); // moved away under the walk
         }
         above.folder = Some(Rc::new(folder));
         Ok(())
+    }
+}
+
+impl Level {
+    /// What is known of a child whose turn has come.
+    fn turn(&mut self, child: usize, ahead: &mut Ahead<'_, '_>, prices: &mut Prices) -> Turn {
+        if !self.part.as_ref().is_some_and(|part| part.holds(child)) {
+            let task = self.parts.pop_front();
+            self.part = task.map(|task| ahead.part(&task, self.folder.as_ref(), prices));
+        }
+        let Some(part) = &mut self.part else { return Turn::default() };
+        let (looked, task) = (part.take(child), part.take_folder(child));
+        let looked = looked.filter(|_| ahead.is_fresh(part));
+        Turn { kind: None, looked, task }
     }
 }
 
@@ -276,34 +325,6 @@ impl Wrong {
             }
         }
     }
-}
-
-/// A folder's entries but `.` and `..`, in the order in which GNU find visits them.
-fn list(folder: &OwnedFd) -> Result<Vec<Child>, Errno> {
-    let mut children = Vec::new();
-    for line in Dir::read_from(folder)? {
-        let line = line?;
-        let name = line.file_name();
-        if name == c"." || name == c".." {
-            continue;
-        }
-        let kind = Some(line.file_type()).filter(|kind| *kind != FileType::Unknown);
-        children.push(Child { name: name.into(), kind, inode: line.ino() });
-    }
-    if children.len() > SORTED_MIN && sorting_helps(folder) {
-        for batch in children.chunks_mut(BATCH).filter(|batch| batch.len() > SORTED_MIN) {
-            batch.sort_by_key(|child| child.inode);
-        }
-    }
-    Ok(children)
-}
-
-/// Inode numbers say where inodes lie on a disk, not in memory or across a network.
-fn sorting_helps(folder: &OwnedFd) -> bool {
-    const TMPFS: i64 = 0x0102_1994;
-    const NFS: i64 = 0x6969;
-    const CIFS: i64 = 0xFF53_4D42;
-    !fstatfs(folder).is_ok_and(|system| [TMPFS, NFS, CIFS].contains(&system.f_type))
 }
 
 /// Where an argument's last component starts, slashes at its end left out of the search.

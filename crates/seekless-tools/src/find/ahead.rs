@@ -1,0 +1,267 @@
+//! Looks at files before the walk comes to them, on other threads and, while it would wait, on its own. Only looking runs ahead:
+//! the walk judges one file after the other as if nobody had looked, and looks itself where nobody has.
+//!
+//! What is to come is a queue of tasks in the order of the walk: folders to list, and parts of lists to look at. Whoever is free
+//! takes the first; what it finds (more folders, more parts) takes the task's place in the queue.
+
+mod look;
+mod queue;
+
+use super::entry::Entry;
+use super::expression::Plan;
+use super::folder::{Folder, List};
+use super::foresee;
+use super::latency::{Cost, Prices};
+use queue::{Claim, Queue};
+use rustix::fs::Stat;
+use rustix::io::Errno;
+use seekless_sys::files::start_with_own_files;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::os::fd::{AsFd, OwnedFd};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{Builder, Scope};
+
+/// Threads beside the walk's: more than these the locks of one folder slow down.
+const HELPERS_MAX: usize = 3;
+/// A walk of fewer entries than this is over before a thread has started.
+const STARTED_AT: usize = 256;
+
+/// A piece of work that spares the walk some waiting.
+#[derive(Debug)]
+pub(super) struct Task {
+    job: Job,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+enum Job {
+    /// List a child of a folder, and look at what is in it if it is not much.
+    List { above: Arc<Folder>, child: usize },
+    /// Look at some children of a folder.
+    Look { folder: Arc<Folder>, children: Range<usize> },
+}
+
+#[derive(Debug)]
+enum State {
+    Waiting,
+    /// Somebody is at it.
+    Taken,
+    Done(Found),
+    /// The walk has it, or passed it.
+    Gone,
+}
+
+#[derive(Debug)]
+enum Found {
+    Listed(Listed),
+    Looked(Part),
+    /// Could not be found out; the walk will see why.
+    Nothing,
+}
+
+/// A folder's list and the tasks to look at it, part by part.
+#[derive(Debug)]
+pub(super) struct Listed {
+    pub(super) folder: Arc<Folder>,
+    pub(super) parts: VecDeque<Arc<Task>>,
+    /// Of what was known when.
+    epoch: u64,
+}
+
+/// What was seen of some children of a folder.
+#[derive(Debug)]
+pub(super) struct Part {
+    first: usize,
+    looked: Vec<Option<Looked>>,
+    /// Those that the walk will go into.
+    folders: VecDeque<(usize, Arc<Task>)>,
+    epoch: u64,
+}
+
+/// What was seen of a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Looked {
+    stat: Option<Stat>,
+    cost: Option<Cost>,
+}
+
+impl Looked {
+    /// Lets the entry know what was seen.
+    pub(super) fn tell(self, entry: &Entry<'_>) {
+        if let Some(stat) = self.stat {
+            entry.know(stat);
+        }
+        if let Some(cost) = self.cost {
+            let _ = entry.cost.set(cost);
+        }
+    }
+}
+
+impl Part {
+    /// Nothing was seen of any of these children.
+    fn blank(children: Range<usize>) -> Part {
+        Part { first: children.start, looked: vec![None; children.len()], folders: VecDeque::new(), epoch: 0 }
+    }
+
+    /// Whether it speaks of this child.
+    pub(super) fn holds(&self, child: usize) -> bool {
+        (self.first..self.first + self.looked.len()).contains(&child)
+    }
+
+    /// What was seen of a child, once.
+    pub(super) fn take(&mut self, child: usize) -> Option<Looked> {
+        self.looked.get_mut(child.checked_sub(self.first)?)?.take()
+    }
+
+    /// The task to list a child.
+    pub(super) fn take_folder(&mut self, child: usize) -> Option<Arc<Task>> {
+        let at_front = self.folders.front().is_some_and(|(front, _)| *front == child);
+        if at_front { self.folders.pop_front().map(|(_, task)| task) } else { None }
+    }
+}
+
+/// What the walk and its helpers share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    queue: Queue,
+    /// How often files may have changed by the walk's own doing: what was seen before does not count.
+    epoch: Arc<AtomicU64>,
+}
+
+impl Shared {
+    pub(super) fn new(epoch: Arc<AtomicU64>) -> Self {
+        Shared { queue: Queue::default(), epoch }
+    }
+
+    fn now(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
+    }
+}
+
+/// The walk's side.
+#[derive(Debug)]
+pub(super) struct Ahead<'scope, 'env> {
+    scope: &'scope Scope<'scope, 'env>,
+    shared: &'env Shared,
+    plan: &'env Plan,
+    turns_back: bool,
+    /// Threads that may yet be started.
+    helpers: usize,
+    listed: usize,
+}
+
+impl<'scope, 'env> Ahead<'scope, 'env> {
+    /// Starts no thread yet, and none ever where there is one core or nothing to spare.
+    pub(super) fn new(scope: &'scope Scope<'scope, 'env>, shared: &'env Shared, plan: &'env Plan) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let helpers = if foresee::is_worthwhile(plan) { (cores - 1).min(HELPERS_MAX) } else { 0 };
+        Ahead { scope, shared, plan, turns_back: foresee::turns_back(plan), helpers, listed: 0 }
+    }
+
+    /// The list of a folder that the walk enters, and the tasks to look at it.
+    ///
+    /// # Errors
+    /// It cannot be listed.
+    pub(super) fn enter(
+        &mut self,
+        task: Option<Arc<Task>>,
+        open: &Rc<OwnedFd>,
+        as_is: Folder,
+        prices: &mut Prices,
+    ) -> Result<Listed, Errno> {
+        let found = task.as_ref().and_then(|task| self.obtain(task, false, None, prices));
+        if let Some(Found::Listed(listed)) = found {
+            let same = (listed.folder.device, listed.folder.inode) == (as_is.device, as_is.inode);
+            if same && listed.epoch == self.shared.now() {
+                return Ok(listed);
+            }
+            listed.parts.iter().for_each(|part| self.pass(part));
+        }
+        let epoch = self.shared.now();
+        let list = List::read(open.as_fd())?;
+        self.listed += list.len();
+        let folder = Arc::new(Folder { list, ..as_is });
+        let parts = if self.helpers > 0 { look::parts(&folder) } else { VecDeque::new() };
+        self.start_helpers(prices);
+        self.shared.queue.put_first(&parts);
+        Ok(Listed { folder, parts, epoch })
+    }
+
+    /// What was seen of a part of the list of the folder that the walk is in.
+    pub(super) fn part(&mut self, task: &Arc<Task>, open: Option<&Rc<OwnedFd>>, prices: &mut Prices) -> Part {
+        match (self.obtain(task, true, open, prices), &task.job) {
+            (Some(Found::Looked(part)), _) => part,
+            (_, Job::Look { children, .. }) => Part::blank(children.clone()),
+            (_, Job::List { child, .. }) => Part::blank(*child..*child + 1),
+        }
+    }
+
+    /// Whether what was seen still counts.
+    pub(super) fn is_fresh(&self, part: &Part) -> bool {
+        part.epoch == self.shared.now()
+    }
+
+    /// The walk does not go there.
+    pub(super) fn pass(&self, task: &Arc<Task>) {
+        self.shared.queue.pass(task);
+    }
+
+    /// What a task found: takes it up if nobody has and `own` says so, and works on what comes next while somebody is at it.
+    fn obtain(
+        &self,
+        task: &Arc<Task>,
+        own: bool,
+        open: Option<&Rc<OwnedFd>>,
+        prices: &mut Prices,
+    ) -> Option<Found> {
+        let mut looker = look::Looker::new(self.shared, self.plan, self.turns_back, prices);
+        loop {
+            match self.shared.queue.claim(task, !own) {
+                Claim::Done(found) => return Some(found),
+                Claim::Gone => return None,
+                Claim::Mine => {
+                    let (found, next) = looker.perform(&task.job, open);
+                    self.shared.queue.replace(task, next);
+                    return Some(found);
+                }
+                Claim::Elsewhere => match self.shared.queue.next_now() {
+                    Some(other) => looker.work(&other),
+                    None => self.shared.queue.wait_for(task),
+                },
+            }
+        }
+    }
+
+    fn start_helpers(&mut self, prices: &Prices) {
+        if self.listed < STARTED_AT || self.helpers == 0 || self.shared.queue.has_helpers() {
+            return;
+        }
+        for _ in 0..self.helpers {
+            let (shared, plan, turns_back) = (self.shared, self.plan, self.turns_back);
+            let mut prices = prices.clone();
+            let help = move || {
+                let mut looker = look::Looker::new(shared, plan, turns_back, &mut prices);
+                while let Some(task) = shared.queue.next() {
+                    looker.work(&task);
+                }
+            };
+            let thread = Builder::new().name("seekless-look".to_owned());
+            if start_with_own_files(thread, self.scope, help).is_err() {
+                break;
+            }
+            self.shared.queue.count_helper();
+        }
+        if !self.shared.queue.has_helpers() {
+            self.helpers = 0; // no thread can start: the walk does without
+        }
+    }
+}
+
+impl Drop for Ahead<'_, '_> {
+    fn drop(&mut self) {
+        self.shared.queue.close();
+    }
+}

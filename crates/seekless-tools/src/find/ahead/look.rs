@@ -1,0 +1,162 @@
+//! Performs tasks: lists a folder that is to come, looks at files that are to come.
+
+use super::{Found, Job, Listed, Looked, Part, Shared, State, Task};
+use crate::find::entry::Entry;
+use crate::find::expression::{Follow, Plan};
+use crate::find::folder::{Folder, List};
+use crate::find::foresee::foresee;
+use crate::find::latency::Prices;
+use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
+use std::collections::VecDeque;
+use std::ffi::CStr;
+use std::ops::Range;
+use std::os::fd::{AsFd, OwnedFd};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+
+/// Children that one task looks at: few enough that the last of a large folder come soon, many enough that locks do not matter.
+const PART: usize = 128;
+/// A folder of at most so many children is looked at by whoever lists it.
+const AT_ONCE_MAX: usize = 512;
+
+/// Tasks to look at all of a folder.
+pub(super) fn parts(folder: &Arc<Folder>) -> VecDeque<Arc<Task>> {
+    let all = folder.list.len();
+    let part = |first| Job::Look { folder: folder.clone(), children: first..(first + PART).min(all) };
+    (0..all).step_by(PART).map(part).map(|job| task(job, State::Waiting)).collect()
+}
+
+fn task(job: Job, state: State) -> Arc<Task> {
+    Arc::new(Task { job, state: Mutex::new(state) })
+}
+
+/// One who performs tasks.
+pub(super) struct Looker<'a> {
+    shared: &'a Shared,
+    plan: &'a Plan,
+    turns_back: bool,
+    prices: &'a mut Prices,
+    path: Vec<u8>,
+    order: Vec<usize>,
+}
+
+impl<'a> Looker<'a> {
+    pub(super) fn new(shared: &'a Shared, plan: &'a Plan, turns_back: bool, prices: &'a mut Prices) -> Self {
+        Looker { shared, plan, turns_back, prices, path: Vec::new(), order: Vec::new() }
+    }
+
+    /// Performs a task that was taken, and leaves what it found with it.
+    pub(super) fn work(&mut self, task: &Arc<Task>) {
+        let unfinished = Unfinished(self.shared, task);
+        let (found, next) = self.perform(&task.job, None);
+        std::mem::forget(unfinished);
+        self.shared.queue.finish(task, found, next);
+    }
+
+    /// What it finds, and the tasks that come of it.
+    pub(super) fn perform(&mut self, job: &Job, open: Option<&Rc<OwnedFd>>) -> (Found, Vec<Arc<Task>>) {
+        match job {
+            Job::List { above, child } => match self.list(above, *child) {
+                Some((listed, next)) => (Found::Listed(listed), next),
+                None => (Found::Nothing, Vec::new()),
+            },
+            Job::Look { folder, children } => {
+                let opened = match open {
+                    Some(open) => Some(open.clone()),
+                    None => self.open_again(folder),
+                };
+                let Some(open) = opened else { return (Found::Nothing, Vec::new()) };
+                let part = self.look(folder, children.clone(), &open);
+                let next = part.folders.iter().map(|(_, task)| task.clone()).collect();
+                (Found::Looked(part), next)
+            }
+        }
+    }
+
+    fn list(&mut self, above: &Arc<Folder>, child: usize) -> Option<(Listed, Vec<Arc<Task>>)> {
+        let epoch = self.shared.now();
+        above.path_of(child, &mut self.path);
+        let path = CStr::from_bytes_with_nul(&self.path).ok()?;
+        let flags =
+            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOFOLLOW;
+        let open = Rc::new(openat(CWD, path, flags, Mode::empty()).ok()?);
+        let stat = fstat(&open).ok()?;
+        if self.plan.one_file_system && stat.st_dev != above.device {
+            return None;
+        }
+        let folder = Arc::new(Folder {
+            path: path.to_bytes().to_vec(),
+            root_bytes: above.root_bytes,
+            depth: above.depth + 1,
+            device: stat.st_dev,
+            inode: stat.st_ino,
+            list: List::read(open.as_fd()).ok()?,
+        });
+        let mut parts = parts(&folder);
+        if folder.list.len() > AT_ONCE_MAX {
+            let next = parts.iter().cloned().collect();
+            return Some((Listed { folder, parts, epoch }, next));
+        }
+        let mut next = Vec::new();
+        for part in &mut parts {
+            let Job::Look { children, .. } = &part.job else { continue };
+            let seen = self.look(&folder, children.clone(), &open);
+            next.extend(seen.folders.iter().map(|(_, task)| task.clone()));
+            let job = Job::Look { folder: folder.clone(), children: children.clone() };
+            *part = task(job, State::Done(Found::Looked(seen)));
+        }
+        Some((Listed { folder, parts, epoch }, next))
+    }
+
+    /// Opens a folder that was listed, if it is still where it was.
+    fn open_again(&self, folder: &Folder) -> Option<Rc<OwnedFd>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let open = openat(CWD, &folder.path[..], flags, Mode::empty()).ok()?;
+        let stat = fstat(&open).ok()?;
+        let same = (stat.st_dev, stat.st_ino) == (folder.device, folder.inode);
+        same.then(|| Rc::new(open))
+    }
+
+    /// Asks of each child what the expression will ask, in the order in which inodes lie in memory and on disks.
+    fn look(&mut self, folder: &Arc<Folder>, children: Range<usize>, open: &Rc<OwnedFd>) -> Part {
+        let epoch = self.shared.now();
+        let first = children.start;
+        let mut looked = vec![None; children.len()];
+        let mut entered = Vec::new();
+        let mut order = std::mem::take(&mut self.order);
+        order.clear();
+        order.extend(children);
+        order.sort_unstable_by_key(|&child| folder.list.inode(child));
+        for &child in &order {
+            let name_at = folder.path_of(child, &mut self.path);
+            let Ok(path) = CStr::from_bytes_with_nul(&self.path) else { continue };
+            let mut entry = Entry::new(path, name_at, folder.root_bytes, folder.depth + 1);
+            entry.folder = Some(open.clone());
+            entry.listed = folder.list.kind(child);
+            entry.follow = self.plan.follow == Follow::Always;
+            if foresee(self.plan, self.turns_back, &entry, self.prices) {
+                entered.push(child);
+            }
+            looked[child - first] = seen(&entry);
+        }
+        self.order = order;
+        entered.sort_unstable();
+        let job = |child| task(Job::List { above: folder.clone(), child }, State::Waiting);
+        let folders = entered.into_iter().map(|child| (child, job(child))).collect();
+        Part { first, looked, folders, epoch }
+    }
+}
+
+fn seen(entry: &Entry<'_>) -> Option<Looked> {
+    let (stat, cost) = (entry.known(), entry.cost.get().copied());
+    (stat.is_some() || cost.is_some()).then_some(Looked { stat, cost })
+}
+
+/// A task at which a thread died must not be waited for.
+struct Unfinished<'a>(&'a Shared, &'a Arc<Task>);
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        self.0.queue.finish(self.1, Found::Nothing, Vec::new());
+    }
+}

@@ -1,0 +1,111 @@
+//! A folder's list: names, types and inode numbers of what it holds, in the order in which GNU find visits them, in two pieces of
+//! memory however many there are.
+
+use rustix::fs::{FileType, RawDir, fstatfs};
+use rustix::io::Errno;
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// GNU find sorts a folder of more entries by inode, where that saves seeks, in batches of [`BATCH`].
+const SORTED_MIN: usize = 10_000;
+const BATCH: usize = 100_000;
+/// What the kernel fills at once.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// A folder as it was when it was listed.
+#[derive(Debug)]
+pub(super) struct Folder {
+    /// As find prints it.
+    pub(super) path: Vec<u8>,
+    /// Length of the argument below which it lies.
+    pub(super) root_bytes: usize,
+    /// How far below that.
+    pub(super) depth: usize,
+    pub(super) device: u64,
+    pub(super) inode: u64,
+    pub(super) list: List,
+}
+
+impl Folder {
+    /// Puts a child's path, with a NUL at its end, in place of what `path` holds; the answer is where its name starts.
+    pub(super) fn path_of(&self, child: usize, path: &mut Vec<u8>) -> usize {
+        path.clear();
+        path.extend_from_slice(&self.path);
+        if path.last() != Some(&b'/') {
+            path.push(b'/');
+        }
+        let name_at = path.len();
+        path.extend_from_slice(self.list.name_with_nul(child));
+        name_at
+    }
+}
+
+/// The entries of a folder but `.` and `..`.
+#[derive(Debug, Default)]
+pub(super) struct List {
+    names: Vec<u8>,
+    children: Vec<Child>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Child {
+    name_at: usize,
+    name_bytes: u16,
+    kind: Option<FileType>,
+    inode: u64,
+}
+
+impl List {
+    pub(super) fn read(folder: BorrowedFd<'_>) -> Result<List, Errno> {
+        let mut list = List::default();
+        let mut buffer: Vec<u8> = Vec::with_capacity(BUFFER_BYTES);
+        let mut lines = RawDir::new(folder, buffer.spare_capacity_mut());
+        while let Some(line) = lines.next() {
+            let line = match line {
+                Ok(line) => line,
+                Err(Errno::NOENT) => break, // removed since: it is empty
+                Err(error) => return Err(error),
+            };
+            let name = line.file_name().to_bytes_with_nul();
+            if name == b".\0" || name == b"..\0" {
+                continue;
+            }
+            let kind = Some(line.file_type()).filter(|kind| *kind != FileType::Unknown);
+            // Names have at most 255 bytes in Linux.
+            let name_bytes = u16::try_from(name.len()).map_err(|_| Errno::NAMETOOLONG)?;
+            list.children.push(Child { name_at: list.names.len(), name_bytes, kind, inode: line.ino() });
+            list.names.extend_from_slice(name);
+        }
+        if list.len() > SORTED_MIN && sorting_helps(folder) {
+            for batch in list.children.chunks_mut(BATCH).filter(|batch| batch.len() > SORTED_MIN) {
+                batch.sort_by_key(|child| child.inode);
+            }
+        }
+        Ok(list)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.children.len()
+    }
+
+    pub(super) fn name_with_nul(&self, child: usize) -> &[u8] {
+        let Child { name_at, name_bytes, .. } = self.children[child];
+        &self.names[name_at..name_at + usize::from(name_bytes)]
+    }
+
+    /// The type that the folder tells, if it does.
+    pub(super) fn kind(&self, child: usize) -> Option<FileType> {
+        self.children[child].kind
+    }
+
+    pub(super) fn inode(&self, child: usize) -> u64 {
+        self.children[child].inode
+    }
+}
+
+/// Inode numbers say where inodes lie on a disk, not in memory or across a network.
+fn sorting_helps(folder: impl AsFd) -> bool {
+    const TMPFS: i64 = 0x0102_1994;
+    const NFS: i64 = 0x6969;
+    const CIFS: i64 = 0xFF53_4D42;
+    !fstatfs(folder).is_ok_and(|system| [TMPFS, NFS, CIFS].contains(&system.f_type))
+}

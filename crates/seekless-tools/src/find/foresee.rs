@@ -1,0 +1,117 @@
+//! Goes through the expression for a file that is to come, changing nothing: asks of it what the expression will ask, as far as
+//! that can be known, so that it is known already when the file's turn comes.
+
+use super::answer::{by_cost, plainly};
+use super::entry::Entry;
+use super::expression::{Action, Expression, Plan, Test};
+use super::latency::Prices;
+use rustix::fs::FileType;
+
+/// Whether looking ahead can spare anything, and changes nothing that GNU find would show: no command of the expression may
+/// remove or change files between the look and the judgement. (Those that take many files at once outdate what was seen before.)
+pub(super) fn is_worthwhile(plan: &Plan) -> bool {
+    let acts = |part: &Expression| {
+        matches!(part, Expression::Action(Action::Execute(_) | Action::Delete)) && !plan.cheapest_first
+    };
+    plan.expression.any(&asks) && !plan.expression.any(&acts)
+}
+
+/// Whether this part, by itself, needs more of a file than its folder's list tells.
+fn asks(part: &Expression) -> bool {
+    match part {
+        Expression::Test(test) => {
+            !matches!(test, Test::True | Test::False | Test::Name(_) | Test::Path(_) | Test::Type(_))
+        }
+        Expression::Action(Action::List { .. }) => true,
+        Expression::Action(Action::Printf { format, .. }) => format.asks_stat(),
+        _ => false,
+    }
+}
+
+/// Whether the expression can keep the walk out of a folder or end it.
+pub(super) fn turns_back(plan: &Plan) -> bool {
+    let turns = |part: &Expression| matches!(part, Expression::Action(Action::Prune | Action::Quit));
+    plan.expression.any(&turns)
+}
+
+/// Asks of the file what the expression will; the answer is whether the walk will go into it, as far as that is certain.
+pub(super) fn foresee(plan: &Plan, turns_back: bool, entry: &Entry<'_>, prices: &mut Prices) -> bool {
+    let mut foresight = Foresight { plan, entry, prices, pruned: false };
+    let judged = entry.depth >= plan.depth_min;
+    let certain = !judged || foresight.holds(&plan.expression).is_some() || !turns_back;
+    let stays_out = foresight.pruned && !plan.contents_first;
+    entry.listed == Some(FileType::Directory) && entry.depth < plan.depth_max && certain && !stays_out
+}
+
+struct Foresight<'a, 'e> {
+    plan: &'a Plan,
+    entry: &'a Entry<'e>,
+    prices: &'a mut Prices,
+    pruned: bool,
+}
+
+impl Foresight<'_, '_> {
+    /// The answer that the expression will have; `None` from where on it cannot be known.
+    fn holds(&mut self, expression: &Expression) -> Option<bool> {
+        match expression {
+            Expression::Test(test) => self.passes(test),
+            Expression::Action(action) => self.act(action),
+            Expression::Not(inner) => self.holds(inner).map(|answer| !answer),
+            Expression::All(parts) => {
+                for part in parts {
+                    if !self.holds(part)? {
+                        return Some(false);
+                    }
+                }
+                Some(true)
+            }
+            Expression::Any(parts) => {
+                for part in parts {
+                    if self.holds(part)? {
+                        return Some(true);
+                    }
+                }
+                Some(false)
+            }
+            Expression::List(parts) => {
+                let mut last = Some(true);
+                for part in parts {
+                    last = Some(self.holds(part)?);
+                }
+                last
+            }
+        }
+    }
+
+    fn passes(&mut self, test: &Test) -> Option<bool> {
+        match plainly(test, self.entry).ok()? {
+            Some(answer) => Some(answer),
+            None => {
+                by_cost(test, None)?; // asks of costs at all
+                let cost = self.prices.ask_ahead(self.entry)?;
+                by_cost(test, cost.kept(self.plan.unknown))
+            }
+        }
+    }
+
+    fn act(&mut self, action: &Action) -> Option<bool> {
+        match action {
+            Action::Prune => self.pruned = true,
+            Action::Quit => return None,
+            Action::List { .. } => {
+                self.entry.stat().ok()?;
+            }
+            Action::Printf { format, .. } => {
+                if format.asks_latency() {
+                    self.prices.ask_ahead(self.entry)?;
+                } else if format.asks_stat() {
+                    self.entry.stat().ok()?;
+                }
+            }
+            // Put off to the end, with the cheapest first.
+            Action::Execute(_) | Action::Delete => {}
+            Action::Print { .. } | Action::ExecuteMany { .. } => {}
+        }
+        Some(true)
+    }
+}
