@@ -164,7 +164,7 @@ impl Reader {
                 self.look_again(file);
                 continue;
             }
-            let hole = self.sources[file].planned().is_some_and(|planned| planned.absent.is_empty());
+            let hole = self.sources[file].planned().is_some_and(|planned| planned.fills_hole(cached_over));
             let way = if hole { Way::Exact } else { self.way(file) };
             let direct = if way == Way::Direct { opened.direct() } else { None };
             if way == Way::Keep {
@@ -196,7 +196,8 @@ impl Reader {
         }
     }
 
-    /// The file to read from the device next. Holes wait until all that is cached has been read: filling them pushes something out.
+    /// The file to read from the device next. Holes wait until all that is cached has been read, since filling
+    /// them pushes something out; then they come first, so that what is around them is whole.
     fn next_absent(&mut self, cached_over: bool) -> Option<usize> {
         if cached_over {
             return self.absent_files.first().map(|absent| absent.file);
@@ -406,14 +407,17 @@ impl Reader {
         let start = offset - *base;
         let completed = stitch.add(start, piece);
         *emitted += completed.inside.len() as u64;
-        for range in slices(self.options.records, piece, start, completed.inside, self.options.chunk_bytes) {
-            let offset = start + range.start as u64;
-            self.ready.push_back(Ready::Chunk { file, offset, bytes: Bytes::Block(range) });
-        }
+        let inside = slices(self.options.records, piece, start, completed.inside, self.options.chunk_bytes);
+        let inside = inside.into_iter().map(|range| (start + range.start as u64, Bytes::Block(range)));
+        let mut chunks: Vec<_> = inside.collect();
         for (offset, record) in completed.across {
             *emitted += record.len() as u64;
-            self.ready.push_back(Ready::Chunk { file, offset, bytes: Bytes::Own(record) });
+            chunks.push((offset, Bytes::Own(record)));
         }
+        // The record across the left edge first: a program that wants order then has it.
+        chunks.sort_unstable_by_key(|(offset, _)| *offset);
+        let ready = chunks.into_iter().map(|(offset, bytes)| Ready::Chunk { file, offset, bytes });
+        self.ready.extend(ready);
     }
 }
 

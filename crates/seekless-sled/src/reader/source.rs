@@ -97,6 +97,11 @@ impl Planned {
         !self.absent.is_empty() || !self.holes.is_empty()
     }
 
+    /// Whether a hole is to be read next.
+    pub(super) fn fills_hole(&self, cached_over: bool) -> bool {
+        self.absent.is_empty() || (cached_over && !self.holes.is_empty())
+    }
+
     /// Whether every byte has been handed out.
     pub(super) fn is_delivered(&self) -> bool {
         self.emitted == self.stamp.bytes - self.base

@@ -102,7 +102,7 @@ impl<'a> Session<'a> {
             Item::Problem(message) => return self.turns.push(Turn::Problem(message)),
             Item::File { path, name, .. } => (name, Source::Path(path, None)),
             Item::Standard { file, start, regular, .. } => {
-                (self.options.label.clone(), Source::Standard { file, start, regular })
+                (self.options.label.clone(), Source::Standard { file, start, regular, again: None })
             }
         };
         self.files.push(self.turns.len());

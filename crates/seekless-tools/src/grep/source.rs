@@ -2,9 +2,9 @@
 
 use super::ordered::lines_back;
 use super::{Listing, Options};
+use seekless_sled::QuietFile;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 /// How far back is read at once in search of the lines before.
@@ -12,26 +12,24 @@ const STEP_BACK_BYTES: u64 = 16 << 10;
 
 /// A file, opened when it is wanted again.
 pub(super) enum Source {
-    Path(PathBuf, Option<File>),
+    Path(PathBuf, Option<QuietFile>),
     /// Standard input, and where it stood.
     Standard {
         file: File,
         start: u64,
         regular: bool,
+        again: Option<QuietFile>,
     },
 }
 
 impl Source {
-    fn open(&mut self) -> io::Result<(&File, u64)> {
-        match self {
-            Source::Standard { file, start, .. } => Ok((file, *start)),
-            Source::Path(path, open) => {
-                if open.is_none() {
-                    *open = Some(File::open(path)?);
-                }
-                open.as_ref().map(|file| (file, 0)).ok_or_else(|| io::ErrorKind::NotFound.into())
-            }
-        }
+    fn open(&mut self) -> io::Result<(&QuietFile, u64)> {
+        Ok(match self {
+            Source::Standard { start, again: Some(again), .. } => (again, *start),
+            Source::Standard { file, start, again, .. } => (again.insert(QuietFile::again(file)?), *start),
+            Source::Path(_, Some(open)) => (open, 0),
+            Source::Path(path, open) => (open.insert(QuietFile::open(path)?), 0),
+        })
     }
 
     /// How wide numbers are with -T: as the file's size, or as any size where there is none.
@@ -68,7 +66,7 @@ impl Source {
 
     /// Leaves standard input where GNU does: behind the last selected line if no more were wanted, at its end otherwise.
     pub(super) fn leave(&self, selected: u64, selected_to: u64, options: &Options) {
-        let Source::Standard { file, start, regular: true } = self else { return };
+        let Source::Standard { file, start, regular: true, .. } = self else { return };
         let place = match options.max_count == Some(selected) && options.listing == Listing::None {
             true => rustix::fs::SeekFrom::Start(start + selected_to),
             false => rustix::fs::SeekFrom::End(0),

@@ -1,0 +1,138 @@
+//! Reads parts of a file without a trace in the page cache: what is cached stays, what is not does not come in.
+//!
+//! For what is wanted a second time, out of the order of cost. A plain `read` of cached bytes obeys the readahead markers that it
+//! meets, and brings in up to 8 MiB that push out as much of what a pass means to keep.
+
+use rustix::fs::Advice;
+use seekless_sys::guarded::GuardedMap;
+use seekless_sys::reads::{self, Caching};
+use seekless_sys::residency;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::Path;
+
+const PAGE_BYTES: u64 = 4096;
+
+/// A file that is read without disturbing the page cache.
+#[derive(Debug)]
+pub struct QuietFile {
+    /// Ours alone, so that advice about it concerns nobody else.
+    file: File,
+}
+
+impl QuietFile {
+    /// Opens the file at `path`.
+    ///
+    /// # Errors
+    /// As [`File::open`].
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let _ = rustix::fs::fadvise(&file, 0, None, Advice::Random);
+        Ok(QuietFile { file })
+    }
+
+    /// The file that is open as `file`, whatever its name stands for by now.
+    ///
+    /// # Errors
+    /// As [`File::open`].
+    pub fn again(file: &File) -> io::Result<Self> {
+        Self::open(Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())))
+    }
+
+    /// Fills the buffer with what lies at `offset`.
+    ///
+    /// # Errors
+    /// `UnexpectedEof` where the file ends before; otherwise what the read says.
+    pub fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        // The last page of a mapping goes on in zeros where the file has ended.
+        if offset.saturating_add(buffer.len() as u64) > self.file.metadata()?.len() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        if self.is_cached(offset, buffer.len() as u64) && self.copy(buffer, offset) {
+            return Ok(());
+        }
+        let mut caching = Caching::Leave;
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match reads::read_at(&self.file, &mut buffer[filled..], offset + filled as u64, caching) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::Unsupported && caching == Caching::Leave => {
+                    caching = Caching::Usual;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn is_cached(&self, offset: u64, bytes: u64) -> bool {
+        let pages = offset.saturating_add(bytes).div_ceil(PAGE_BYTES) - offset / PAGE_BYTES;
+        residency::count(self.file.as_fd(), offset, bytes).is_ok_and(|held| held.cached == pages)
+    }
+
+    /// Copies out of the page cache; false where that cannot be done.
+    fn copy(&self, buffer: &mut [u8], offset: u64) -> bool {
+        let before = (offset % PAGE_BYTES) as usize;
+        let Some(map) = GuardedMap::new(&self.file, offset - before as u64, before + buffer.len()) else {
+            return false;
+        };
+        map.populate();
+        buffer.copy_from_slice(&map.bytes()[before..]);
+        !map.is_lost()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+
+    fn written() -> File {
+        let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        file.write_all(&(0..3 << 20).map(|at| (at % 251) as u8).collect::<Vec<_>>()).unwrap();
+        file.sync_data().unwrap();
+        file
+    }
+
+    fn cached(file: &File) -> Option<u64> {
+        residency::resident_bytes(file.as_fd()).unwrap()
+    }
+
+    #[test]
+    fn a_part_is_read_whether_it_is_cached_or_not_and_what_is_cached_stays_as_it_was() {
+        let file = written();
+        residency::drop_cached(file.as_fd()).unwrap();
+        if cached(&file) != Some(0) {
+            return eprintln!("skipped: the file stays in the page cache (tmpfs?)");
+        }
+        let quiet = QuietFile::again(&file).unwrap();
+        rustix::fs::fadvise(&file, 0, None, Advice::Random).unwrap();
+        let mut some = vec![0; 1 << 20];
+        File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))
+            .unwrap()
+            .read_exact(&mut some[..1])
+            .unwrap();
+        let before = cached(&file);
+        assert!(before > Some(0) && before < Some(3 << 20), "{before:?}");
+        for offset in [0, 100, 4096, (1 << 20) + 77, 2 << 20] {
+            quiet.read_exact_at(&mut some, offset).unwrap();
+            assert!(
+                some.iter().enumerate().all(|(at, &byte)| (at + offset as usize) % 251 == usize::from(byte))
+            );
+        }
+        let kept = reads::read_at(&file, &mut [0; 1], 0, Caching::Leave).is_ok();
+        assert!(!kept || cached(&file) == before, "{before:?} {:?}", cached(&file));
+    }
+
+    #[test]
+    fn a_part_past_the_end_is_an_error() {
+        let file = written();
+        file.set_len((3 << 20) - 1000).unwrap();
+        let quiet = QuietFile::again(&file).unwrap();
+        let error = quiet.read_exact_at(&mut [0; 100], (3 << 20) - 1099).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+    }
+}
