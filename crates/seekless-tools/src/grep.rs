@@ -10,17 +10,21 @@ mod count;
 mod expression;
 mod filter;
 mod fold;
+mod fragment;
 mod longest;
 mod matcher;
+mod near;
 mod options;
 mod ordered;
 mod perl;
 mod print;
 mod session;
 mod source;
+mod sweep;
 mod syntax;
 #[cfg(test)]
 mod tests;
+mod text;
 mod walk;
 
 pub use colors::Colors;

@@ -15,6 +15,8 @@ mod tally;
 mod utf8;
 mod words;
 
+pub(crate) use plain::newlines;
+
 pub use charset::Charset;
 pub use job::{Figures, Input, Job, Report, Statistics, Total, run};
 

@@ -1,9 +1,9 @@
 //! How many lines of one piece are selected, without a thought of what stands before it.
 
 use super::matcher::Matcher;
-use super::{BinaryFiles, Options};
-use memchr::{memchr, memchr_iter};
-use std::borrow::Cow;
+use super::text::{Text, heeds_nuls};
+use super::{Options, near};
+use memchr::memchr_iter;
 
 /// A piece of which only this is kept.
 #[derive(Clone, Copy, Debug)]
@@ -14,21 +14,6 @@ pub(super) struct Summary {
     pub plain: bool,
 }
 
-/// A text in which NULs have become line ends, where binary files are not taken for text, and where the first NUL was.
-pub(super) fn zapped<'t>(options: &Options, bytes: &'t [u8]) -> (Cow<'t, [u8]>, Option<usize>) {
-    if options.null_data || options.binary_files == BinaryFiles::Text {
-        return (Cow::Borrowed(bytes), None);
-    }
-    match memchr(0, bytes) {
-        None => (Cow::Borrowed(bytes), None),
-        Some(nul) => (Cow::Owned(without_nuls(bytes)), Some(nul)),
-    }
-}
-
-fn without_nuls(bytes: &[u8]) -> Vec<u8> {
-    bytes.iter().map(|&byte| if byte == 0 { b'\n' } else { byte }).collect()
-}
-
 /// Selected lines of a piece, at most `most`, and where the last of them ends.
 pub(super) fn count(matcher: &mut Matcher, options: &Options, bytes: &[u8], most: u64) -> (u64, usize) {
     if most == 0 {
@@ -36,37 +21,39 @@ pub(super) fn count(matcher: &mut Matcher, options: &Options, bytes: &[u8], most
     }
     // Whether there is a NUL matters only to the bounds of lines that match.
     let lazy = matcher.is_blind_to_nul() && !options.invert_match;
-    if !lazy {
-        return count_lines(matcher, options, &zapped(options, bytes).0, most, false).unwrap_or_default();
+    if lazy {
+        let refuse_nul = heeds_nuls(options) && most > 1;
+        let text = matcher.text_as_it_is(bytes);
+        if let Some(counted) = count_lines(matcher, options, &text, most, refuse_nul) {
+            return counted;
+        }
     }
-    let checked = !options.null_data && options.binary_files != BinaryFiles::Text && most > 1;
-    match count_lines(matcher, options, bytes, most, checked) {
-        Some(counted) => counted,
-        None => count_lines(matcher, options, &without_nuls(bytes), most, false).unwrap_or_default(),
-    }
+    let text = matcher.text(options, bytes);
+    count_lines(matcher, options, &text, most, false).unwrap_or_default()
 }
 
 /// The same for a text as it is; `None` if a NUL in a matching line is to be refused and there is one.
 fn count_lines(
     matcher: &mut Matcher,
     options: &Options,
-    text: &[u8],
+    text: &Text<'_>,
     most: u64,
     refuse_nul: bool,
 ) -> Option<(u64, usize)> {
     let (mut at, mut counted, mut last) = (0, 0, 0);
-    while at < text.len() && counted < most {
+    let bytes = &*text.bytes;
+    while at < bytes.len() && counted < most {
         let found = matcher.next_line(text, at);
         if options.invert_match {
-            let stop = found.as_ref().map_or(text.len(), |line| line.start);
-            let (lines, end) = lines_forward(&text[at..stop], most - counted, options.terminator());
+            let stop = found.as_ref().map_or(bytes.len(), |line| line.start);
+            let (lines, end) = lines_forward(&bytes[at..stop], most - counted, options.terminator());
             counted += lines;
             last = if lines > 0 { at + end } else { last };
-            at = found.map_or(text.len(), |line| line.end);
+            at = found.map_or(bytes.len(), |line| line.end);
             continue;
         }
         let Some(line) = found else { break };
-        if refuse_nul && memchr(0, &text[line.clone()]).is_some() {
+        if refuse_nul && bytes[line.clone()].contains(&0) {
             return None;
         }
         counted += 1;
@@ -90,9 +77,8 @@ fn lines_forward(text: &[u8], most: u64, terminator: u8) -> (u64, usize) {
 }
 
 pub(super) fn summary(matcher: &mut Matcher, options: &Options, bytes: &[u8]) -> Summary {
-    let (text, nul) = zapped(options, bytes);
+    let text = matcher.text(options, bytes);
     let hit = count_lines(matcher, options, &text, 1, false).is_some_and(|(found, _)| found > 0);
-    let terminator = options.terminator();
-    let lines = if options.line_number { memchr_iter(terminator, bytes).count() as u64 } else { 0 };
-    Summary { bytes: bytes.len() as u64, lines, plain: !hit && nul.is_none() }
+    let lines = if options.line_number { near::count(options.terminator(), bytes) } else { 0 };
+    Summary { bytes: bytes.len() as u64, lines, plain: !hit && text.nul.is_none() }
 }

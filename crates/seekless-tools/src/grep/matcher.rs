@@ -3,29 +3,48 @@
 use super::bracket::{Class, Item, Set};
 use super::classes::{Characters, word};
 use super::expression::whole_line;
+use super::fragment::Fragment;
 use super::longest::{AUTOMATON_BYTES_MAX, Longest};
 use super::perl::{BackReferences, Perl};
+use super::sweep::{Marks, find, sweep};
 use super::syntax::{Ast, Notes, Rules, first_unit, parse};
-use super::{Locale, Options, Pattern, Syntax};
-use memchr::{memchr, memrchr};
+use super::text::{Text, heeds_nuls};
+use super::{Locale, Options, Pattern, Syntax, near};
 use regex_automata::{Input, meta};
 use regex_syntax::hir::{ClassUnicode, Hir};
 use std::ops::Range;
 
+/// Texts that are not swept after one that was marked all over.
+const UNSWEPT: u32 = 16;
+/// Longer texts without a fragment are looked through for NULs by the widest vectors.
+const SMALL_BYTES: usize = 16 << 10;
+
 /// Finds matching lines; inversion is the caller's.
 #[derive(Debug)]
 pub(super) struct Matcher {
+    /// What every match holds: where it is not, nothing else need be looked for.
+    fragment: Option<Fragment>,
+    /// So many texts to come are not swept for it.
+    unswept: u32,
+    engines: Option<Engines>,
+    /// What the engines are to be made of when they are wanted: a pattern that is one fragment mostly needs none.
+    literal: Option<(Ast, Characters)>,
+    terminator: u8,
+    /// No match can hold a NUL or see one beside it, so that a NUL that ends a line changes no match.
+    blind_to_nul: bool,
+    /// An engine gave up on a line; the first reason is told once.
+    failure: Option<String>,
+}
+
+/// What matches beyond fragments.
+#[derive(Debug)]
+struct Engines {
     /// Finds each line that matches, and lines that only may unless `exact`; `None`: any line may.
     candidates: Option<meta::Regex>,
     exact: bool,
     /// A line matches if one of these does.
     finders: Vec<Finder>,
     word: Option<Words>,
-    terminator: u8,
-    /// No match can hold a NUL or see one beside it, so that a NUL that ends a line changes no match.
-    blind_to_nul: bool,
-    /// An engine gave up on a line; the first reason is told once.
-    failure: Option<String>,
 }
 
 #[derive(Debug)]
@@ -57,38 +76,188 @@ impl Matcher {
             ignore_case: options.ignore_case,
             terminator: options.terminator(),
         };
+        let mut matcher = Matcher {
+            fragment: None,
+            unswept: 0,
+            engines: None,
+            literal: None,
+            terminator: characters.terminator,
+            blind_to_nul: false,
+            failure: None,
+        };
         let built = match options.syntax {
-            Syntax::Perl => perl(options, characters).map(|finder| (vec![finder], None, false)),
+            Syntax::Perl => Engines::perl(options, characters).map(Some),
             _ => {
                 let (plain, back) = read(options, characters, complaints)?;
-                posix(options, characters, plain, &back)
+                matcher.learn(options, characters, &plain, &back);
+                match &matcher.literal {
+                    Some(_) => Ok(None),
+                    None => Engines::posix(options.into(), characters, &plain, &back).map(Some),
+                }
             }
         };
-        let (finders, candidates, blind_to_nul) = match built {
-            Ok(built) => built,
+        match built {
+            Ok(engines) => Some(Matcher { engines, ..matcher }),
             Err(error) => {
                 complaints.errors.push(error);
-                return None;
+                None
             }
-        };
-        let word = options.word_regexp && !options.line_regexp && options.syntax != Syntax::Perl;
-        let exact = !word && finders.iter().all(|finder| matches!(finder, Finder::Automaton { .. }));
-        let word = word.then(|| Words { locale: options.locale, beyond_ascii: self::word() });
-        let terminator = options.terminator();
-        Some(Matcher { candidates, exact, finders, word, terminator, blind_to_nul, failure: None })
+        }
     }
 
-    /// The first matching line of `text` that starts at `from` or after, its terminator included. `from` starts a line.
-    pub(super) fn next_line(&mut self, text: &[u8], mut from: usize) -> Option<Range<usize>> {
-        while from < text.len() {
+    /// Takes from the expressions what spares the engines work.
+    fn learn(&mut self, options: &Options, characters: Characters, plain: &[Ast], back: &[Ast]) {
+        let bounded = options.line_regexp || options.word_regexp;
+        self.blind_to_nul = plain.iter().chain(back).all(is_blind) && !bounded;
+        if let ([only], []) = (plain, back) {
+            let Some(mut fragment) = Fragment::of(only, characters) else { return };
+            fragment.whole &= !bounded;
+            self.literal = fragment.whole.then(|| (only.clone(), characters));
+            self.fragment = Some(fragment);
+        }
+    }
+
+    /// Looks over a piece of a file before lines are asked for.
+    pub(super) fn text<'t>(&mut self, options: &Options, bytes: &'t [u8]) -> Text<'t> {
+        let (marks, has_nul) = self.look(bytes, heeds_nuls(options));
+        Text::new(bytes, marks, has_nul)
+    }
+
+    /// The same without regard to NULs.
+    pub(super) fn text_as_it_is<'t>(&mut self, bytes: &'t [u8]) -> Text<'t> {
+        Text::new(bytes, self.look(bytes, false).0, false)
+    }
+
+    /// Where the fragment may lie, and whether there is a NUL, if `nuls` asks for it.
+    fn look(&mut self, bytes: &[u8], nuls: bool) -> (Marks, bool) {
+        let swept = match &self.fragment {
+            Some(fragment) if self.unswept == 0 => sweep(bytes, fragment, nuls),
+            _ => {
+                self.unswept = self.unswept.saturating_sub(1);
+                (Marks::default(), nuls && has_nul(bytes))
+            }
+        };
+        match swept.0.are_dense() {
+            true => {
+                self.unswept = UNSWEPT;
+                (Marks::default(), swept.1)
+            }
+            false => swept,
+        }
+    }
+
+    /// The first matching line that starts at `from` or after, its terminator included. `from` starts a line.
+    pub(super) fn next_line(&mut self, text: &Text<'_>, mut from: usize) -> Option<Range<usize>> {
+        let (bytes, terminator) = (&*text.bytes, self.terminator);
+        match &self.fragment {
+            Some(fragment) if fragment.whole && text.marks.are_known() => {
+                let mut at = from;
+                loop {
+                    let part = text.marks.next(at, bytes.len())?;
+                    at = part.end;
+                    if let Some(found) = find(bytes, fragment, part) {
+                        return line_around(bytes, from, found, terminator);
+                    }
+                }
+            }
+            _ => {
+                let engines = Self::engines(&mut self.engines, &mut self.literal, &mut self.failure)?;
+                while let Some(part) = text.marks.next(from, bytes.len()) {
+                    let lines = lines_of(bytes, from, part, terminator);
+                    from = lines.end;
+                    let found = engines.line(bytes, lines, terminator, &mut self.failure);
+                    if found.is_some() {
+                        return found;
+                    }
+                }
+                None
+            }
+        }
+    }
+
+    /// The first match in a line (without its terminator) that starts at `from` or after: of those the leftmost, the longest.
+    pub(super) fn span(&mut self, line: &[u8], from: usize) -> Option<Range<usize>> {
+        let engines = Self::engines(&mut self.engines, &mut self.literal, &mut self.failure)?;
+        engines.span(line, from, &mut self.failure)
+    }
+
+    /// The engines, made if they are wanted for the first time.
+    fn engines<'e>(
+        made: &'e mut Option<Engines>,
+        literal: &mut Option<(Ast, Characters)>,
+        failure: &mut Option<String>,
+    ) -> Option<&'e mut Engines> {
+        if let Some((ast, characters)) = literal.take() {
+            match Engines::posix(Bounds::default(), characters, &[ast], &[]) {
+                Ok(engines) => *made = Some(engines),
+                Err(error) => *failure = failure.take().or(Some(error)),
+            }
+        }
+        made.as_mut()
+    }
+
+    /// A NUL that ends a line cannot change which parts of a text match.
+    pub(super) fn is_blind_to_nul(&self) -> bool {
+        self.blind_to_nul
+    }
+
+    /// Why an engine gave up on some line, told once.
+    pub(super) fn take_failure(&mut self) -> Option<String> {
+        self.failure.take()
+    }
+}
+
+impl Engines {
+    fn posix(bounds: Bounds, characters: Characters, plain: &[Ast], back: &[Ast]) -> Result<Self, String> {
+        let whole = |hir: Hir| if bounds.line { whole_line(hir) } else { hir };
+        let (mut finders, mut candidates) = (Vec::new(), None);
+        if !plain.is_empty() {
+            let hir = Hir::alternation(plain.iter().map(|ast| characters.hir(ast)).collect());
+            let (literal, expression) = (hir.properties().is_literal() && !bounds.line, whole(hir));
+            let first = automaton(&expression, characters.terminator)?;
+            // Clones share what was built.
+            candidates = back.is_empty().then(|| first.clone());
+            let first = Box::new(first);
+            finders.push(Finder::Automaton { first, expression, longest: None, literal });
+        }
+        for ast in back {
+            let engine = BackReferences::new(ast, characters, bounds.line)?;
+            finders.push(Finder::BackReferences(Box::new(engine)));
+        }
+        if candidates.is_none() {
+            let superset = plain.iter().chain(back).map(|ast| characters.hir(ast)).collect();
+            candidates = Some(automaton(&whole(Hir::alternation(superset)), characters.terminator)?);
+        }
+        let exact = back.is_empty() && !bounds.word;
+        let word = bounds.word.then(|| Words { locale: characters.locale, beyond_ascii: word() });
+        Ok(Engines { candidates, exact, finders, word })
+    }
+
+    fn perl(options: &Options, characters: Characters) -> Result<Self, String> {
+        let finder = perl(options, characters)?;
+        Ok(Engines { candidates: None, exact: false, finders: vec![finder], word: None })
+    }
+
+    /// The first matching line of those in `lines`.
+    fn line(
+        &mut self,
+        text: &[u8],
+        lines: Range<usize>,
+        terminator: u8,
+        failure: &mut Option<String>,
+    ) -> Option<Range<usize>> {
+        let mut from = lines.start;
+        while from < lines.end {
             let near = match &self.candidates {
                 Some(candidates) => {
-                    candidates.search_half(&Input::new(text).range(from..).earliest(true))?.offset()
+                    let input = Input::new(text).range(from..lines.end).earliest(true);
+                    candidates.search_half(&input)?.offset()
                 }
                 None => from,
             };
-            let line = self.line_around(text, from, near)?;
-            if self.exact || self.span(&text[line.start..trimmed(text, &line, self.terminator)], 0).is_some()
+            let line = line_around(text, from, near, terminator)?;
+            if self.exact
+                || self.span(&text[line.start..trimmed(text, &line, terminator)], 0, failure).is_some()
             {
                 return Some(line);
             }
@@ -97,18 +266,7 @@ impl Matcher {
         None
     }
 
-    /// The line that a match which ends at `near` lies in; none if that is behind the last line.
-    fn line_around(&self, text: &[u8], from: usize, near: usize) -> Option<Range<usize>> {
-        let start = memrchr(self.terminator, &text[from..near]).map_or(from, |before| from + before + 1);
-        if start >= text.len() {
-            return None;
-        }
-        let end = memchr(self.terminator, &text[near..]).map_or(text.len(), |behind| near + behind + 1);
-        Some(start..end)
-    }
-
-    /// The first match in a line (without its terminator) that starts at `from` or after: of those the leftmost, the longest.
-    pub(super) fn span(&mut self, line: &[u8], from: usize) -> Option<Range<usize>> {
+    fn span(&mut self, line: &[u8], from: usize, failure: &mut Option<String>) -> Option<Range<usize>> {
         let mut best: Option<Range<usize>> = None;
         for finder in &mut self.finders {
             let found = match &self.word {
@@ -123,55 +281,52 @@ impl Matcher {
                     best = if better { Some(found) } else { best };
                 }
                 Ok(None) => {}
-                Err(error) => self.failure = self.failure.take().or(Some(error)),
+                Err(error) => *failure = failure.take().or(Some(error)),
             }
         }
         best
     }
+}
 
-    /// A NUL that ends a line cannot change which parts of a text match.
-    pub(super) fn is_blind_to_nul(&self) -> bool {
-        self.blind_to_nul
-    }
+/// What a match has to fill.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bounds {
+    word: bool,
+    line: bool,
+}
 
-    /// Why an engine gave up on some line, told once.
-    pub(super) fn take_failure(&mut self) -> Option<String> {
-        self.failure.take()
+impl From<&Options> for Bounds {
+    fn from(options: &Options) -> Self {
+        Bounds { word: options.word_regexp && !options.line_regexp, line: options.line_regexp }
     }
+}
+
+/// Whether there is a NUL, found without asking what the processor can do unless the text is long.
+fn has_nul(bytes: &[u8]) -> bool {
+    if bytes.len() < SMALL_BYTES { bytes.contains(&0) } else { memchr::memchr(0, bytes).is_some() }
+}
+
+/// The lines, from `from` on, that begin or end in a part of the text or hold it.
+fn lines_of(text: &[u8], from: usize, part: Range<usize>, terminator: u8) -> Range<usize> {
+    let start = near::last(terminator, &text[from..part.start]).map_or(from, |before| from + before + 1);
+    let last = part.end - 1;
+    let end = near::first(terminator, &text[last..]).map_or(text.len(), |behind| last + behind + 1);
+    start..end
+}
+
+/// The line that a match which ends at `near` or holds it lies in; none if that is behind the last line.
+fn line_around(text: &[u8], from: usize, near: usize, terminator: u8) -> Option<Range<usize>> {
+    let start = near::last(terminator, &text[from..near]).map_or(from, |before| from + before + 1);
+    if start >= text.len() {
+        return None;
+    }
+    let end = near::first(terminator, &text[near..]).map_or(text.len(), |behind| near + behind + 1);
+    Some(start..end)
 }
 
 /// The end of a line without its terminator.
 fn trimmed(text: &[u8], line: &Range<usize>, terminator: u8) -> usize {
     line.end - usize::from(text[line.clone()].last() == Some(&terminator))
-}
-
-type Built = (Vec<Finder>, Option<meta::Regex>, bool);
-
-fn posix(options: &Options, characters: Characters, plain: Vec<Ast>, back: &[Ast]) -> Result<Built, String> {
-    let whole = |hir: Hir| if options.line_regexp { whole_line(hir) } else { hir };
-    let (mut finders, mut candidates) = (Vec::new(), None);
-    if !plain.is_empty() {
-        let hir = Hir::alternation(plain.iter().map(|ast| characters.hir(ast)).collect());
-        let (literal, expression) = (hir.properties().is_literal() && !options.line_regexp, whole(hir));
-        let first = automaton(&expression, characters.terminator)?;
-        // Clones share what was built.
-        candidates = back.is_empty().then(|| first.clone());
-        let first = Box::new(first);
-        finders.push(Finder::Automaton { first, expression, longest: None, literal });
-    }
-    for ast in back {
-        finders.push(Finder::BackReferences(Box::new(BackReferences::new(
-            ast,
-            characters,
-            options.line_regexp,
-        )?)));
-    }
-    let blind = plain.iter().chain(back).all(is_blind) && !options.line_regexp && !options.word_regexp;
-    if candidates.is_none() {
-        let superset = plain.iter().chain(back).map(|ast| characters.hir(ast)).collect();
-        candidates = Some(automaton(&whole(Hir::alternation(superset)), characters.terminator)?);
-    }
-    Ok((finders, candidates, blind))
 }
 
 /// Only letters: nothing here sees where a line starts or ends, or takes a NUL for a character.
@@ -197,6 +352,8 @@ fn automaton(expression: &Hir, terminator: u8) -> Result<meta::Regex, String> {
         .line_terminator(terminator)
         .nfa_size_limit(Some(AUTOMATON_BYTES_MAX))
         .hybrid_cache_capacity(8 << 20)
+        // One thread searches; to ask how many could reads files of the system.
+        .pool_capacity(1)
         .which_captures(regex_automata::nfa::thompson::WhichCaptures::Implicit);
     meta::Builder::new()
         .configure(config)

@@ -3,8 +3,8 @@
 
 use super::matcher::Matcher;
 use super::print::{CONTEXT, Line, Printer, SELECTED};
-use super::{BinaryFiles, Options};
-use memchr::{memchr, memchr_iter, memrchr};
+use super::text::Text;
+use super::{BinaryFiles, Options, near};
 
 /// GNU grep looks for NULs a buffer at a time before it searches it, so the lines before one in the same buffer are not shown.
 const BUFFER_BYTES: u64 = 96 << 10;
@@ -50,15 +50,6 @@ struct Mark {
     selected: u64,
     group_at: Option<usize>,
     encoding_error: bool,
-}
-
-/// A piece of text that begins where the file has got to.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Piece<'a> {
-    /// Whole lines; NULs have become line ends where they do.
-    pub text: &'a [u8],
-    /// Where the first NUL was.
-    pub nul: Option<usize>,
 }
 
 /// What lines are selected by and printed with.
@@ -141,24 +132,25 @@ impl Ordered {
         self.pending = 0;
     }
 
-    /// Looks at the next piece.
-    pub(super) fn piece(&mut self, piece: Piece<'_>, tools: &mut Tools<'_>) {
+    /// Looks at the next piece, which begins where the file has got to.
+    pub(super) fn piece(&mut self, piece: &Text<'_>, tools: &mut Tools<'_>) {
         let options = tools.printer.options;
+        let text = &*piece.bytes;
         self.chunks += 1;
         if let (Some(nul), None) = (piece.nul, self.nul_in) {
             self.found_nul(nul as u64, options);
         }
         if !self.done {
-            self.lines_of(piece.text, tools);
+            self.lines_of(piece, tools);
         }
         if !self.done && self.pending > 0 {
-            self.print_pending(piece.text, piece.text.len(), tools);
+            self.print_pending(text, text.len(), tools);
         }
-        self.keep_before(piece.text, options);
+        self.keep_before(text, options);
         if options.line_number {
-            self.count_lines(piece.text, piece.text.len(), options.terminator());
+            self.count_lines(text, text.len(), options.terminator());
         }
-        self.position += piece.text.len() as u64;
+        self.position += text.len() as u64;
         if self.nul_in.is_some() && options.binary_files == BinaryFiles::WithoutMatch {
             self.without_match();
         }
@@ -201,11 +193,12 @@ impl Ordered {
         if self.stream { self.chunks } else { end.saturating_sub(1) / BUFFER_BYTES }
     }
 
-    fn lines_of(&mut self, text: &[u8], tools: &mut Tools<'_>) {
+    fn lines_of(&mut self, piece: &Text<'_>, tools: &mut Tools<'_>) {
         let invert = tools.printer.options.invert_match;
+        let text = &*piece.bytes;
         let mut at = 0;
         while at < text.len() && self.left > 0 && !self.done {
-            let found = tools.matcher.next_line(text, at);
+            let found = tools.matcher.next_line(piece, at);
             match (found, invert) {
                 (Some(line), false) => {
                     self.select(text, line.start, line.end, true, tools);
@@ -227,7 +220,7 @@ impl Ordered {
         let goes_on = at == 0 && self.selected > 0 && self.selected_to == self.position;
         let mut first = !goes_on;
         while at < stop && self.left > 0 && !self.done {
-            let end = memchr(terminator, &text[at..stop]).map_or(stop, |end| at + end + 1);
+            let end = near::first(terminator, &text[at..stop]).map_or(stop, |end| at + end + 1);
             self.select(text, at, end, first, tools);
             (at, first) = (end, false);
         }
@@ -293,7 +286,7 @@ impl Ordered {
 
     fn count_lines(&mut self, text: &[u8], to: usize, terminator: u8) {
         let from = (self.lines_to.saturating_sub(self.position) as usize).min(to);
-        self.lines += memchr_iter(terminator, &text[from..to]).count() as u64;
+        self.lines += near::count(terminator, &text[from..to]);
         self.lines_to = self.lines_to.max(self.position + to as u64);
     }
 
@@ -306,7 +299,7 @@ impl Ordered {
         let printed = *self.printed_to.get_or_insert(0);
         let mut at = printed.saturating_sub(self.position) as usize;
         while self.pending > 0 && at < to {
-            let end = memchr(terminator, &text[at..to]).map_or(to, |end| at + end + 1);
+            let end = near::first(terminator, &text[at..to]).map_or(to, |end| at + end + 1);
             // GNU does not get past a line that it cannot show.
             self.pending = if self.print(text, at, end, CONTEXT, tools) { self.pending - 1 } else { 0 };
             at = end;
@@ -340,7 +333,7 @@ impl Ordered {
         }
         let mut at = first;
         while at < start {
-            let end = memchr(terminator, &text[at..start]).map_or(start, |end| at + end + 1);
+            let end = near::first(terminator, &text[at..start]).map_or(start, |end| at + end + 1);
             _ = self.print(text, at, end, CONTEXT, tools);
             at = end;
         }
@@ -351,11 +344,11 @@ impl Ordered {
         let terminator = tools.printer.options.terminator();
         let (position, lines, lines_to) = (self.position, self.lines, self.lines_to);
         self.position -= carried.len() as u64;
-        self.lines = lines.saturating_sub(memchr_iter(terminator, carried).count() as u64);
+        self.lines = lines.saturating_sub(near::count(terminator, carried));
         self.lines_to = self.position;
         let mut at = 0;
         while at < carried.len() {
-            let end = memchr(terminator, &carried[at..]).map_or(carried.len(), |end| at + end + 1);
+            let end = near::first(terminator, &carried[at..]).map_or(carried.len(), |end| at + end + 1);
             _ = self.print(carried, at, end, CONTEXT, tools);
             at = end;
         }
@@ -392,7 +385,7 @@ impl Ordered {
 pub(super) fn lines_back(text: &[u8], floor: usize, end: usize, count: u64, terminator: u8) -> (usize, u64) {
     let (mut at, mut found) = (end, 0);
     while found < count && at > floor {
-        at = memrchr(terminator, &text[floor..at - 1]).map_or(floor, |before| floor + before + 1);
+        at = near::last(terminator, &text[floor..at - 1]).map_or(floor, |before| floor + before + 1);
         found += 1;
     }
     (at, found)

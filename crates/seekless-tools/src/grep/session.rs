@@ -2,9 +2,9 @@
 //! searched at once and remembered in a few words a piece ([`Summary`]); if it holds something to print it is read again in
 //! its turn, from the page cache as a rule. So memory holds at most [`WAITING_BYTES_MAX`] of output beside 48 bytes a piece.
 
-use super::count::{Summary, count, summary, zapped};
+use super::count::{Summary, count, summary};
 use super::matcher::Matcher;
-use super::ordered::{Ordered, Piece, Tools};
+use super::ordered::{Ordered, Tools};
 use super::print::{Printer, SELECTED};
 use super::source::Source;
 use super::walk::{Item, problem};
@@ -256,7 +256,7 @@ impl<'a> Session<'a> {
     /// Looks at the piece that begins where a file has got to.
     fn piece(&mut self, searched: &mut Searched, bytes: &[u8]) {
         let options = self.options;
-        let (text, nul) = zapped(options, bytes);
+        let text = self.matcher.text(options, bytes);
         let position = searched.state(options).ordered.position;
         if searched.state(options).ordered.wants_before(options) {
             let before = searched.source.lines_before(position, options);
@@ -267,7 +267,7 @@ impl<'a> Session<'a> {
         let before = state.ordered.out.len();
         let width = if options.initial_tab { source.width() } else { 0 };
         let mut tools = Tools { matcher: &mut self.matcher, printer: self.printer, name, width };
-        state.ordered.piece(Piece { text: &text, nul }, &mut tools);
+        state.ordered.piece(&text, &mut tools);
         let after = state.ordered.out.len();
         self.waiting_bytes = (self.waiting_bytes + after).saturating_sub(before);
         if state.ordered.done && !searched.ended {

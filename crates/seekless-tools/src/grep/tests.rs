@@ -116,6 +116,48 @@ fn any_options() -> impl Strategy<Value = Options> {
     )
 }
 
+/// All matching lines of a text, found in parts that a sweep marks or by the automata alone.
+fn lines(options: &Options, bytes: &[u8], swept: bool) -> Vec<Range<usize>> {
+    let mut matcher = matcher(options);
+    let mut text = matcher.text(options, bytes);
+    assert!(text.marks.are_known(), "too many matches for a sweep");
+    if !swept {
+        text.marks = super::sweep::Marks::default();
+    }
+    let (mut lines, mut from) = (Vec::new(), 0);
+    while let Some(line) = matcher.next_line(&text, from) {
+        from = line.end;
+        lines.push(line);
+    }
+    lines
+}
+
+proptest! {
+    #[test]
+    fn a_sweep_hides_no_line(
+        pattern in prop::sample::select(vec!["need", "ned", "^ne", "ne*d x", "[ab]need", "d$", "nee", "xé"]),
+        flags in prop::collection::vec(any::<bool>(), 4),
+        hits in prop::collection::vec((0usize..60_000, "[neEDd é]{1,9}"), 0..12),
+        length in 20_000usize..60_000,
+    ) {
+        let mut bytes: Vec<u8> = (0..length).map(|at| if at % 61 == 60 { b'\n' } else { b'.' }).collect();
+        for (at, hit) in hits {
+            let end = bytes.len().min(at + hit.len());
+            if at < end {
+                bytes[at..end].copy_from_slice(&hit.as_bytes()[..end - at]);
+            }
+        }
+        let options = Options {
+            ignore_case: flags[0],
+            word_regexp: flags[1],
+            line_regexp: flags[2],
+            locale: if flags[3] { Locale::Utf8 } else { Locale::C },
+            ..options(pattern)
+        };
+        prop_assert_eq!(lines(&options, &bytes, true), lines(&options, &bytes, false));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 

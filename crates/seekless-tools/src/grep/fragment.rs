@@ -1,0 +1,189 @@
+//! Bytes that every match of a pattern holds side by side. A sweep for them at the speed of memory says which parts of a text need
+//! no closer look, and where they are the whole pattern it is all the search there is: no automaton is built.
+
+use super::Locale;
+use super::classes::Characters;
+use super::syntax::Ast;
+
+/// How many of its bytes a fragment is swept for.
+pub(super) const PROBES: usize = 3;
+/// Longer ones are cut: nothing is gained by more.
+const BYTES_MAX: usize = 1 << 10;
+/// Bytes of texts and logs, the most frequent first.
+const FREQUENT: &[u8] = b" etaoinsrhldcum0fp1gw\n2yb.,v3-54:/6789k=_\"'x()jzq;";
+/// What tells a letter's two cases apart in ASCII.
+const CASE: u8 = 0x20;
+
+/// Neighbouring bytes, each perhaps a letter of either case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fragment {
+    /// A letter of either case stands as the small one.
+    bytes: Vec<u8>,
+    /// What is set in a byte of the text before it is compared: [`CASE`] for letters of either case, else nothing.
+    masks: Vec<u8>,
+    /// Which bytes to sweep for: those that are rare.
+    pub probes: [Probe; PROBES],
+    /// There are letters of either case.
+    pub folds: bool,
+    /// It is the whole pattern.
+    pub whole: bool,
+}
+
+/// A byte and its place in the fragment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Probe {
+    pub at: usize,
+    pub byte: u8,
+    pub mask: u8,
+}
+
+impl Fragment {
+    /// The longest fragment of an expression; none if its matches need not have one.
+    pub(super) fn of(ast: &Ast, characters: Characters) -> Option<Self> {
+        let parts = match ast {
+            Ast::Concat(parts) => &parts[..],
+            single => std::slice::from_ref(single),
+        };
+        let mut runs: Vec<Run> = vec![Run::default()];
+        let mut whole = true;
+        for part in parts {
+            let grown = runs.last_mut().is_some_and(|run| run.push(part, characters));
+            if !grown {
+                whole = false;
+                runs.push(Run::default());
+            }
+        }
+        let longest = runs.into_iter().max_by_key(|run| run.bytes.len())?;
+        longest.into_fragment(whole)
+    }
+
+    /// How far from its start the last probe lies.
+    pub(super) fn reach(&self) -> usize {
+        self.probes.iter().map(|probe| probe.at).max().unwrap_or(0)
+    }
+
+    /// Whether it stands at the start of `text`.
+    pub(super) fn leads(&self, text: &[u8]) -> bool {
+        if !self.folds {
+            return text.starts_with(&self.bytes);
+        }
+        let same = |((&found, mask), byte): ((&u8, &u8), &u8)| found | mask == *byte;
+        text.len() >= self.bytes.len() && text.iter().zip(&self.masks).zip(&self.bytes).all(same)
+    }
+}
+
+/// A fragment as it grows.
+#[derive(Default)]
+struct Run {
+    bytes: Vec<u8>,
+    masks: Vec<u8>,
+}
+
+impl Run {
+    /// Adds what a part matches; `false` if that is not always the same bytes but for their case.
+    fn push(&mut self, part: &Ast, characters: Characters) -> bool {
+        match *part {
+            Ast::Byte(byte) if characters.locale == Locale::C => self.add(byte, 0),
+            Ast::Char(character) if !character.is_ascii_control() => match characters.one(character)[..] {
+                [only] => {
+                    only.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| _ = self.add(byte, 0));
+                    true
+                }
+                [one, other] if one.is_ascii() && one.eq_ignore_ascii_case(&other) => {
+                    let mask = if one == other { 0 } else { CASE };
+                    self.add(one as u8 | mask, mask)
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    fn add(&mut self, byte: u8, mask: u8) -> bool {
+        // A terminator or NUL in it would match what has become a line's end, or nothing.
+        if byte == 0 || byte == b'\n' {
+            return false;
+        }
+        self.bytes.push(byte);
+        self.masks.push(mask);
+        true
+    }
+
+    fn into_fragment(mut self, whole: bool) -> Option<Fragment> {
+        let whole = whole && self.bytes.len() <= BYTES_MAX;
+        self.bytes.truncate(BYTES_MAX);
+        self.masks.truncate(BYTES_MAX);
+        let mut places: Vec<usize> = (0..self.bytes.len()).collect();
+        // Stable, so that of equals the first is taken; a byte that is there twice tells less the second time.
+        places.sort_by_key(|&at| (self.bytes[..at].contains(&self.bytes[at]), frequency(self.bytes[at])));
+        let probe = |at: usize| Probe { at, byte: self.bytes[at], mask: self.masks[at] };
+        let last = *places.get(..PROBES.min(places.len()))?.last()?;
+        let probes = std::array::from_fn(|index| probe(places.get(index).copied().unwrap_or(last)));
+        let folds = self.masks.iter().any(|&mask| mask != 0);
+        Some(Fragment { bytes: self.bytes, masks: self.masks, probes, folds, whole })
+    }
+}
+
+/// How often a byte is met, 0 for those beyond the list.
+fn frequency(byte: u8) -> usize {
+    let small = byte.to_ascii_lowercase();
+    FREQUENT.iter().position(|&frequent| frequent == small).map_or(0, |rank| FREQUENT.len() - rank)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::syntax::{Notes, Rules, parse};
+    use super::*;
+
+    fn fragment(pattern: &str, ignore_case: bool, locale: Locale) -> Option<Fragment> {
+        let rules = Rules { extended: true, ignore_case, locale };
+        let ast = parse(pattern.as_bytes(), rules, &mut Notes::default()).expect(pattern);
+        Fragment::of(&ast, Characters { locale, ignore_case, terminator: b'\n' })
+    }
+
+    fn text(fragment: Option<Fragment>) -> Option<(String, bool)> {
+        fragment.map(|fragment| (String::from_utf8_lossy(&fragment.bytes).into_owned(), fragment.whole))
+    }
+
+    #[test]
+    fn the_longest_run_of_characters_is_the_fragment() {
+        for (pattern, expected, whole) in [
+            ("needle", "needle", true),
+            ("ne[def]dle [0-9]", "dle ", false),
+            ("^abc", "abc", false),
+            ("a.bc*d", "d", false),
+            ("été", "été", true),
+        ] {
+            assert_eq!(
+                text(fragment(pattern, false, Locale::Utf8)),
+                Some((expected.to_owned(), whole)),
+                "{pattern}"
+            );
+        }
+        for pattern in ["", "a*", "a|b", "(ab)", "[ab]"] {
+            assert_eq!(fragment(pattern, false, Locale::Utf8), None, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn letters_with_foreign_variants_part_runs() {
+        assert_eq!(text(fragment("Needle", true, Locale::Utf8)), Some(("needle".to_owned(), true)));
+        // U+0131 and U+017F are the same as i and s, and longer.
+        assert_eq!(text(fragment("abcides", true, Locale::Utf8)), Some(("abc".to_owned(), false)));
+        assert_eq!(text(fragment("abcides", true, Locale::C)), Some(("abcides".to_owned(), true)));
+        assert_eq!(text(fragment("xyé", true, Locale::Utf8)), Some(("xy".to_owned(), false)));
+    }
+
+    #[test]
+    fn rare_bytes_are_swept_for_and_case_is_folded() {
+        let fragment = fragment("The quiz_Z", true, Locale::C).unwrap();
+        let mut probes = fragment.probes.map(|probe| probe.byte);
+        probes.sort_unstable();
+        assert_eq!(probes, *b"_qz");
+        assert!(fragment.leads(b"tHE QUIZ_z etc."));
+        assert!(!fragment.leads(b"tHE QUIZ_"));
+        // What differs from a letter in the same bit is no case of it: `_` and DEL.
+        assert!(!fragment.leads(b"the quiz\x7fz"));
+        assert_eq!(fragment.reach(), 8);
+    }
+}

@@ -1,0 +1,230 @@
+//! One pass over a text at the speed of memory: which of its parts may hold a fragment, and whether it holds a NUL. The compiler
+//! makes vector code of the rows; nothing asks what the processor can do, which in a virtual machine costs more than a small file.
+
+use super::fragment::{Fragment, PROBES, Probe};
+use std::ops::Range;
+
+/// Bytes that are marked together.
+const GROUP: usize = 1 << 10;
+/// Bytes a step, of which the compiler makes vectors.
+const ROW: usize = 32;
+/// Places of a text that take turns, a group at a time: memory delivers several streams faster than one.
+const STREAMS: usize = 4;
+/// With one group of so many marked, a search of all costs no more.
+const DENSE: usize = 4;
+
+/// Where in a text a fragment may begin.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    /// A byte a group, not 0 where one may; none if the text was not swept.
+    groups: Vec<u8>,
+}
+
+impl Marks {
+    /// The next marked part that ends behind `from`, cut off before it.
+    pub(super) fn next(&self, from: usize, length: usize) -> Option<Range<usize>> {
+        if self.groups.is_empty() || from >= length {
+            return (from < length).then_some(from..length);
+        }
+        let first = from / GROUP + self.groups.get(from / GROUP..)?.iter().position(|&mark| mark != 0)?;
+        let behind = self.groups[first..].iter().position(|&mark| mark == 0);
+        let end = behind.map_or(length, |groups| (first + groups) * GROUP);
+        Some(from.max(first * GROUP)..end.min(length))
+    }
+
+    /// The text was swept.
+    pub(super) fn are_known(&self) -> bool {
+        !self.groups.is_empty()
+    }
+
+    /// So much is marked that sweeping was of little use.
+    pub(super) fn are_dense(&self) -> bool {
+        let marked = self.groups.iter().filter(|&&mark| mark != 0).count();
+        self.groups.len() > DENSE && marked * DENSE > self.groups.len()
+    }
+}
+
+/// Marks the groups in which the fragment may begin; says also whether there is a NUL, if `nuls` asks for it.
+pub(super) fn sweep(text: &[u8], fragment: &Fragment, nuls: bool) -> (Marks, bool) {
+    match (fragment.folds, nuls) {
+        (false, false) => marks::<false, false>(text, fragment),
+        (false, true) => marks::<false, true>(text, fragment),
+        (true, false) => marks::<true, false>(text, fragment),
+        (true, true) => marks::<true, true>(text, fragment),
+    }
+}
+
+fn marks<const FOLDS: bool, const NULS: bool>(text: &[u8], fragment: &Fragment) -> (Marks, bool) {
+    let mut groups = vec![1; text.len().div_ceil(GROUP)];
+    // Of these groups each probe has its row inside the text; the others stay marked.
+    let whole = text.len().saturating_sub(fragment.reach()) / GROUP;
+    let each = whole / STREAMS;
+    let mut zero = [0; ROW];
+    for step in 0..each {
+        for stream in 0..STREAMS {
+            let group = stream * each + step;
+            groups[group] = mark::<FOLDS, NULS>(&text[group * GROUP..], &fragment.probes, &mut zero);
+        }
+    }
+    for group in each * STREAMS..whole {
+        groups[group] = mark::<FOLDS, NULS>(&text[group * GROUP..], &fragment.probes, &mut zero);
+    }
+    let nul = NULS && (zero.iter().any(|&lane| lane != 0) || text[whole * GROUP..].contains(&0));
+    (Marks { groups }, nul)
+}
+
+/// Not 0 if the fragment may begin in the first group of `text`.
+#[inline(always)]
+fn mark<const FOLDS: bool, const NULS: bool>(
+    text: &[u8],
+    probes: &[Probe; PROBES],
+    zero: &mut [u8; ROW],
+) -> u8 {
+    let windows: [&[u8; GROUP]; PROBES] = probes.map(|probe| window(text, probe.at));
+    let plain: &[u8; GROUP] = window(text, 0);
+    let (mut hits, mut nuls) = ([0; ROW], [0; ROW]);
+    for at in (0..GROUP).step_by(ROW) {
+        for lane in 0..ROW {
+            let mut hit = 0xff;
+            for (window, probe) in windows.iter().zip(probes) {
+                let byte = if FOLDS { window[at + lane] | probe.mask } else { window[at + lane] };
+                hit &= if byte == probe.byte { 0xff } else { 0 };
+            }
+            hits[lane] |= hit;
+            if NULS {
+                nuls[lane] |= if plain[at + lane] == 0 { 0xff } else { 0 };
+            }
+        }
+    }
+    for lane in 0..ROW {
+        zero[lane] |= nuls[lane];
+    }
+    hits.iter().fold(0, |all, &hit| all | hit)
+}
+
+/// The bytes from `at` on, as many as a group has.
+#[inline(always)]
+fn window(text: &[u8], at: usize) -> &[u8; GROUP] {
+    match text[at..].first_chunk() {
+        Some(window) => window,
+        None => &[0; GROUP],
+    }
+}
+
+/// Where the fragment first stands in `range` of a text, its end perhaps behind it.
+pub(super) fn find(text: &[u8], fragment: &Fragment, range: Range<usize>) -> Option<usize> {
+    let mut at = range.start;
+    while at < range.end {
+        let Some(hits) = row(text, at, fragment) else { break };
+        if hits.iter().fold(0, |all, &hit| all | hit) != 0 {
+            let starts = (at..range.end).zip(hits).filter(|(_, hit)| *hit != 0).map(|(start, _)| start);
+            if let Some(found) = starts.into_iter().find(|&start| fragment.leads(&text[start..])) {
+                return Some(found);
+            }
+        }
+        at += ROW;
+    }
+    (at..range.end).find(|&start| fragment.leads(&text[start..]))
+}
+
+/// Where in the row at `at` all probes fit; none where the text ends before the row of a probe does.
+#[inline(always)]
+fn row(text: &[u8], at: usize, fragment: &Fragment) -> Option<[u8; ROW]> {
+    let mut hits = [0xff; ROW];
+    for probe in &fragment.probes {
+        let row: &[u8; ROW] = text.get(at + probe.at..)?.first_chunk()?;
+        for lane in 0..ROW {
+            hits[lane] &= if row[lane] | probe.mask == probe.byte { 0xff } else { 0 };
+        }
+    }
+    Some(hits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Locale;
+    use super::super::classes::Characters;
+    use super::super::syntax::Ast;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn fragment(text: &str, ignore_case: bool) -> Fragment {
+        let ast = Ast::Concat(text.chars().map(Ast::Char).collect());
+        let characters = Characters { locale: Locale::C, ignore_case, terminator: b'\n' };
+        Fragment::of(&ast, characters).expect(text)
+    }
+
+    /// Where it stands, all places.
+    fn places(text: &[u8], fragment: &Fragment) -> Vec<usize> {
+        (0..text.len()).filter(|&at| fragment.leads(&text[at..])).collect()
+    }
+
+    /// The same by marks and rows.
+    fn found(text: &[u8], fragment: &Fragment, marks: &Marks) -> Vec<usize> {
+        let (mut places, mut at) = (Vec::new(), 0);
+        while let Some(part) = marks.next(at, text.len()) {
+            assert!(part.start >= at && part.end > part.start && part.end <= text.len());
+            match find(text, fragment, part.clone()) {
+                Some(place) => {
+                    places.push(place);
+                    at = place + 1;
+                }
+                None => at = part.end,
+            }
+        }
+        places
+    }
+
+    proptest! {
+        #[test]
+        fn every_place_is_found(
+            needle in "[ab_]{1,5}",
+            needles in prop::collection::vec(0usize..20_000, 0..9),
+            length in 0usize..20_000,
+            nul in prop::option::of(0usize..20_000),
+            ignore_case: bool,
+        ) {
+            let mut text = vec![b'x'; length];
+            for (index, at) in needles.into_iter().enumerate() {
+                let needle = if index % 2 == 0 { needle.clone() } else { needle.to_uppercase() };
+                let end = length.min(at + needle.len());
+                if at < end {
+                    text[at..end].copy_from_slice(&needle.as_bytes()[..end - at]);
+                }
+            }
+            if let Some(byte) = nul.and_then(|at| text.get_mut(at)) {
+                *byte = 0;
+            }
+            let fragment = fragment(&needle, ignore_case);
+            let (marks, has_nul) = sweep(&text, &fragment, true);
+            prop_assert_eq!(has_nul, text.contains(&0));
+            prop_assert_eq!(found(&text, &fragment, &marks), places(&text, &fragment));
+            prop_assert!(!sweep(&text, &fragment, false).1);
+        }
+    }
+
+    #[test]
+    fn only_groups_that_hold_the_fragment_are_marked() {
+        let mut text = vec![b'x'; 64 * GROUP];
+        text[5 * GROUP + 17] = b'q';
+        text[6 * GROUP - 1] = b'q';
+        text[17 * GROUP] = b'q';
+        let (marks, _) = sweep(&text, &fragment("q", false), true);
+        let mut parts = Vec::new();
+        let mut at = 0;
+        while let Some(part) = marks.next(at, text.len()) {
+            at = part.end;
+            parts.push(part);
+        }
+        assert_eq!(parts, [5 * GROUP..6 * GROUP, 17 * GROUP..18 * GROUP]);
+        assert!(!marks.are_dense());
+        assert!(sweep(&text, &fragment("x", false), false).0.are_dense());
+    }
+
+    #[test]
+    fn a_text_that_was_not_swept_is_one_part() {
+        let marks = Marks::default();
+        assert!(!marks.are_known());
+        assert_eq!((marks.next(3, 9), marks.next(9, 9)), (Some(3..9), None));
+    }
+}
