@@ -51,6 +51,9 @@ pub struct Options {
     /// Read from the device while what is cached is being delivered. A program that may stop early (`grep -q`) says no, so
     /// that nothing is read before all that is cached has been seen.
     pub overlap: bool,
+    /// How many cached bytes that are to be read are held in memory until then (section 3.4), at most half of what may be
+    /// cached. What is held cannot be pushed out, by this reading or by others': it is bought at their expense.
+    pub hold_bytes: u64,
 }
 
 /// The order of reading.
@@ -114,6 +117,8 @@ pub struct Statistics {
     pub resident_bytes: u64,
     /// In how many runs those lay.
     pub resident_runs: u64,
+    /// Of those, bytes that were held ([`Options::hold_bytes`]).
+    pub held_bytes: u64,
     /// Bytes read as not cached: from the device, unless they came into the cache meanwhile.
     pub device_bytes: u64,
     /// Of those, bytes read past the cache, which stays as it was.
@@ -196,6 +201,7 @@ impl Default for Options {
             cached_only: false,
             chunk_bytes: 256 << 10,
             overlap: true,
+            hold_bytes: 0,
         }
     }
 }

@@ -78,6 +78,14 @@ impl GuardedMap {
             unsafe { rustix::mm::madvise(self.address, self.bytes, rustix::mm::Advice::LinuxPopulateRead) };
     }
 
+    /// Keeps the pages that are in memory from being pushed out as long as the window stands; false where that is not allowed
+    /// (RLIMIT_MEMLOCK).
+    #[must_use]
+    pub fn lock(&self) -> bool {
+        // SAFETY: locks our own mapping, which unmapping undoes; it changes no byte. On fault: nothing is read for it.
+        unsafe { rustix::mm::mlock_with(self.address, self.bytes, rustix::mm::MlockFlags::ONFAULT) }.is_ok()
+    }
+
     /// As [`populate`](Self::populate), a large folio at a time; false when something could not be read.
     pub(crate) fn bring_in(&self) -> bool {
         use rustix::mm::{Advice, madvise};

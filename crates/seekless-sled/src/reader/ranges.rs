@@ -52,7 +52,7 @@ impl Ranges {
         small
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = Range<u64>> + '_ {
         self.by_start.iter().map(|(&start, &end)| start..end)
     }
 

@@ -2,6 +2,7 @@
 
 use super::ranges::Ranges;
 use super::stitch::Stitch;
+use crate::Hold;
 use rustix::fs::SeekFrom;
 use seekless_sys::direct;
 use std::fs::File;
@@ -45,6 +46,8 @@ pub(super) struct Planned {
     pub(super) absent: Ranges,
     /// Small gaps in what is cached: read last, and kept, so that the kept set does not go to pieces.
     pub(super) holes: Ranges,
+    /// Of what is cached, what is held until it is read.
+    pub(super) hold: Hold,
     pub(super) in_flight: usize,
     pub(super) stitch: Stitch,
     /// Bytes delivered.

@@ -8,7 +8,7 @@ use super::source::{Opened, Planned, Stamp, State};
 use super::stitch::Stitch;
 use super::{Reader, Ready};
 use crate::page_cache::{GRAIN_BYTES, PageRun};
-use crate::{Confidence, Error, Plan};
+use crate::{Confidence, Error, Hold, Plan};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -89,6 +89,7 @@ impl Reader {
             cached: Ranges::default(),
             absent: Ranges::default(),
             holes: Ranges::default(),
+            hold: Hold::default(),
             in_flight: 0,
             stitch: Stitch::new(self.options.records, stamp.bytes - base),
             emitted: 0,
@@ -101,8 +102,25 @@ impl Reader {
         self.sources[file].state = State::Planned(Box::new(planned));
         self.sort_in(file, &runs);
         self.note(file);
+        self.hold(file);
         self.touched = Some(file);
         Ok(())
+    }
+
+    /// Holds the end of what is cached of a file, as far as the bound allows.
+    fn hold(&mut self, file: usize) {
+        let wanted = self.options.hold_bytes.saturating_sub(self.statistics.held_bytes);
+        if wanted == 0 {
+            return;
+        }
+        let room = *self.headroom.get_or_insert_with(|| self.kernel.headroom());
+        let most = room.map_or(u64::MAX, |room| room.free.saturating_add(room.cached) / 2);
+        let most = wanted.min(most.saturating_sub(self.statistics.held_bytes));
+        let Some(Planned { opened: Some(opened), cached, hold, .. }) = self.sources[file].planned() else {
+            return;
+        };
+        *hold = Hold::on(&opened.buffered, cached.iter(), most);
+        self.statistics.held_bytes += hold.bytes();
     }
 
     fn look(&self, file: &File, range: Range<u64>) -> Vec<PageRun> {

@@ -124,3 +124,24 @@ fn a_pinned_hit_is_cached_for_the_next_pass() {
     }
     assert!(grain.contains(&first.unwrap()), "{first:?}");
 }
+
+#[test]
+fn what_is_held_is_still_cached_when_its_turn_comes() {
+    let file = written(4 << 20);
+    file.as_file().sync_data().unwrap();
+    let whole = residency::resident_bytes(file.as_file().as_fd()).unwrap();
+    if whole != Some(4 << 20) {
+        return eprintln!("skipped: the file is not cached whole: {whole:?}");
+    }
+    let options =
+        Options { hold_bytes: 1 << 20, overlap: false, chunk_bytes: 64 << 10, ..Options::default() };
+    let mut reader = Reader::new(options);
+    reader.add_path(file.path());
+    assert!(matches!(reader.next(), Some(Event::Chunk(Chunk { offset: 0, .. }))));
+    residency::drop_cached(file.as_file().as_fd()).unwrap();
+    let told = all(&mut reader);
+    assert_eq!(told.ends[&0], (4 << 20, 0));
+    let done = reader.statistics();
+    assert_eq!(done.held_bytes, 1 << 20);
+    assert!(done.device_bytes <= 3 << 20, "what was held came from the cache: {done:?}");
+}

@@ -1,0 +1,135 @@
+//! A bounded hold on what is cached, so that a SLED stays true until its range has been read.
+//!
+//! The paper's SLEDs describe an instant; it names "a lock or reservation mechanism" as what would lengthen their life
+//! (Van Meter and Gao 2000, section 3.4). Here that is a mapping, locked as far as RLIMIT_MEMLOCK allows: a locked page is not
+//! pushed out, a merely mapped one is not dropped by advice and gets a second chance.
+
+use seekless_sys::guarded::GuardedMap;
+use seekless_sys::residency;
+use std::fs::File;
+use std::ops::Range;
+use std::os::fd::AsFd;
+
+const PAGE_BYTES: u64 = 4096;
+/// Windows held at most: each is a mapping.
+const WINDOWS_MAX: usize = 16;
+
+/// Ranges of a file that are held in memory until this is dropped.
+#[derive(Debug, Default)]
+pub struct Hold {
+    windows: Vec<GuardedMap>,
+    ranges: Vec<Range<u64>>,
+    bytes: u64,
+    locked_bytes: u64,
+}
+
+impl Hold {
+    /// Holds what is cached of `ranges`, ascending, the last first (they are read last, and are at risk for longest), up to
+    /// `bytes_max`. Of a range that is not cached whole nothing is held: a hold moves no data.
+    #[must_use]
+    pub fn on(file: &File, ranges: impl DoubleEndedIterator<Item = Range<u64>>, bytes_max: u64) -> Hold {
+        let mut hold = Hold::default();
+        for range in ranges.rev().take(WINDOWS_MAX) {
+            let left = bytes_max - hold.bytes;
+            let start = range.start.max(range.end.saturating_sub(left)).div_ceil(PAGE_BYTES) * PAGE_BYTES;
+            if start < range.end {
+                hold.take(file, start..range.end);
+            }
+        }
+        hold
+    }
+
+    fn take(&mut self, file: &File, range: Range<u64>) {
+        let bytes = range.end - range.start;
+        let cached = residency::count(file.as_fd(), range.start, bytes).map_or(0, |pages| pages.cached);
+        let window = if cached == bytes.div_ceil(PAGE_BYTES) { map(file, &range) } else { None };
+        let Some(window) = window else { return };
+        window.populate();
+        if window.lock() {
+            self.locked_bytes += bytes;
+        }
+        self.bytes += bytes;
+        self.ranges.push(range);
+        self.windows.push(window);
+    }
+
+    /// Bytes that are held.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Of those, bytes that are locked; the rest is only mapped, since RLIMIT_MEMLOCK allows no more.
+    #[must_use]
+    pub fn locked_bytes(&self) -> u64 {
+        self.locked_bytes
+    }
+
+    /// What is held, the last range first.
+    #[must_use]
+    pub fn ranges(&self) -> &[Range<u64>] {
+        &self.ranges
+    }
+}
+
+fn map(file: &File, range: &Range<u64>) -> Option<GuardedMap> {
+    GuardedMap::new(file, range.start, usize::try_from(range.end - range.start).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::iter::once;
+
+    const MIB: u64 = 1 << 20;
+
+    fn cached_file() -> Option<File> {
+        let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        file.write_all(&vec![3; 8 << 20]).unwrap();
+        file.sync_data().unwrap();
+        let probe = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        residency::drop_cached(probe.as_fd()).unwrap();
+        residency::resident_bytes(file.as_fd()).unwrap().is_some().then_some(file)
+    }
+
+    fn cached(file: &File, range: Range<u64>) -> u64 {
+        residency::count(file.as_fd(), range.start, range.end - range.start).unwrap().cached * PAGE_BYTES
+    }
+
+    #[test]
+    fn what_is_held_outlives_an_order_to_drop_it_and_what_is_let_go_does_not() {
+        let Some(file) = cached_file() else { return eprintln!("skipped: nothing tells what is cached") };
+        let hold = Hold::on(&file, [0..2 * MIB, 3 * MIB..8 * MIB].into_iter(), 6 * MIB);
+        assert_eq!(hold.ranges(), [3 * MIB..8 * MIB, MIB..2 * MIB]);
+        assert_eq!(hold.bytes(), 6 * MIB);
+        assert!(hold.locked_bytes() <= hold.bytes());
+        residency::drop_cached(file.as_fd()).unwrap();
+        for range in hold.ranges() {
+            assert_eq!(cached(&file, range.clone()), range.end - range.start);
+        }
+        drop(hold);
+        residency::drop_cached(file.as_fd()).unwrap();
+        if cached(&file, 0..8 * MIB) != 0 {
+            eprintln!("skipped in part: the file stays in the page cache (tmpfs?)");
+        }
+    }
+
+    #[test]
+    fn nothing_is_brought_in_by_a_hold() {
+        let Some(file) = cached_file() else { return eprintln!("skipped: nothing tells what is cached") };
+        residency::drop_cached(file.as_fd()).unwrap();
+        let before = cached(&file, 0..8 * MIB);
+        let hold = Hold::on(&file, once(0..8 * MIB), 8 * MIB);
+        assert_eq!(hold.bytes() > 0, before == 8 * MIB);
+        assert_eq!(cached(&file, 0..8 * MIB), before);
+    }
+
+    #[test]
+    fn a_hold_is_bounded() {
+        let Some(file) = cached_file() else { return eprintln!("skipped: nothing tells what is cached") };
+        assert_eq!(Hold::on(&file, once(0..8 * MIB), 0).bytes(), 0);
+        let end = Hold::on(&file, once(0..8 * MIB - 5), 5000);
+        assert_eq!(end.ranges().first(), Some(&(8 * MIB - 4096..8 * MIB - 5)));
+    }
+}
