@@ -7,6 +7,7 @@ mod bracket;
 mod classes;
 mod colors;
 mod count;
+mod engines;
 mod expression;
 mod filter;
 mod fold;
@@ -109,9 +110,9 @@ pub fn run(
 /// The locale that the environment names: UTF-8 if the system has it, else that of bytes.
 #[must_use]
 pub fn locale_of_environment() -> Locale {
-    use seekless_sys::ctype::{Ctype, Encoding};
-    match Ctype::from_environment() {
-        Some(ctype) if ctype.encoding() == Encoding::Utf8 => Locale::Utf8,
+    use seekless_sys::ctype::{Encoding, encoding_of_environment};
+    match encoding_of_environment() {
+        Some(Encoding::Utf8) => Locale::Utf8,
         _ => Locale::C,
     }
 }
