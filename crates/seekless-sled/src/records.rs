@@ -1,5 +1,8 @@
 //! What must not be cut apart when a file is read in pieces.
 
+/// So near a delimiter mostly lies.
+const NEAR_BYTES: usize = 512;
+
 /// The records of a file: a chunk holds whole ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Records {
@@ -35,7 +38,7 @@ impl Records {
     pub(crate) fn first_cut(self, piece: &[u8], offset: u64) -> Option<usize> {
         match self {
             Records::None => (!piece.is_empty()).then_some(1),
-            Records::Delimiter(delimiter) => memchr::memchr(delimiter, piece).map(|at| at + 1),
+            Records::Delimiter(delimiter) => first_delimiter(delimiter, piece).map(|at| at + 1),
             Records::Fixed { origin, bytes } => {
                 let bytes = bytes.max(1);
                 let next = match offset.checked_sub(origin) {
@@ -51,7 +54,7 @@ impl Records {
     pub(crate) fn last_cut(self, piece: &[u8], offset: u64) -> Option<usize> {
         match self {
             Records::None => (!piece.is_empty()).then_some(piece.len()),
-            Records::Delimiter(delimiter) => memchr::memrchr(delimiter, piece).map(|at| at + 1),
+            Records::Delimiter(delimiter) => last_delimiter(delimiter, piece).map(|at| at + 1),
             Records::Fixed { origin, bytes } => {
                 let bytes = bytes.max(1);
                 let after = (offset + piece.len() as u64).checked_sub(origin)?;
@@ -62,6 +65,46 @@ impl Records {
     }
 }
 
+fn first_delimiter(delimiter: u8, piece: &[u8]) -> Option<usize> {
+    let (front, back) = piece.split_at(piece.len().min(NEAR_BYTES));
+    match front.iter().position(|&byte| byte == delimiter) {
+        Some(at) => Some(at),
+        None => memchr::memchr(delimiter, back).map(|at| front.len() + at),
+    }
+}
+
+/// Mostly it lies near, and is found there without asking what the processor can do: in a virtual machine that costs more than
+/// a small file.
+fn last_delimiter(delimiter: u8, piece: &[u8]) -> Option<usize> {
+    let (front, back) = piece.split_at(piece.len().saturating_sub(NEAR_BYTES));
+    match back.iter().rposition(|&byte| byte == delimiter) {
+        Some(at) => Some(front.len() + at),
+        None => memchr::memrchr(delimiter, front),
+    }
+}
+
 fn within(cut: u64, piece: &[u8]) -> Option<usize> {
     usize::try_from(cut).ok().filter(|&cut| cut <= piece.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delimiters_near_and_far_cut() {
+        let records = Records::Delimiter(b'\n');
+        for length in [0, 1, 2, NEAR_BYTES - 1, NEAR_BYTES, NEAR_BYTES + 1, 3 * NEAR_BYTES] {
+            let mut piece = vec![b'x'; length];
+            assert_eq!((records.first_cut(&piece, 7), records.last_cut(&piece, 7)), (None, None));
+            for at in 0..length {
+                piece[at] = b'\n';
+                assert_eq!(
+                    (records.first_cut(&piece, 7), records.last_cut(&piece, 7)),
+                    (Some(at + 1), Some(at + 1))
+                );
+                piece[at] = b'x';
+            }
+        }
+    }
 }

@@ -2,7 +2,8 @@
 //!
 //! A locale is loaded beside the process's own and lent to the calling thread for one question, so nothing global changes.
 
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, OsString, c_char, c_int};
+use std::path::Path;
 
 unsafe extern "C" {
     fn iswprint(character: u32) -> c_int;
@@ -100,6 +101,61 @@ impl Drop for Ctype {
     }
 }
 
+/// How the locale that the environment names writes characters; `None` where [`Ctype::from_environment`] says so.
+///
+/// A locale of UTF-8 is seen to be installed, not loaded: that takes more time than the search of a small file.
+#[must_use]
+pub fn encoding_of_environment() -> Option<Encoding> {
+    match name_of_all() {
+        Some(name) if is_utf8_installed(Path::new(LOCALES), &name) => Some(Encoding::Utf8),
+        _ => Ctype::from_environment().map(|locale| locale.encoding()),
+    }
+}
+
+/// Where the C library looks for locales unless LOCPATH is set.
+const LOCALES: &str = "/usr/lib/locale";
+
+const CATEGORIES: [&str; 12] = [
+    "LC_CTYPE",
+    "LC_NUMERIC",
+    "LC_TIME",
+    "LC_COLLATE",
+    "LC_MONETARY",
+    "LC_MESSAGES",
+    "LC_PAPER",
+    "LC_NAME",
+    "LC_ADDRESS",
+    "LC_TELEPHONE",
+    "LC_MEASUREMENT",
+    "LC_IDENTIFICATION",
+];
+
+/// The name of the environment's locale, if it is one for all categories and stands where it does by default.
+fn name_of_all() -> Option<String> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    if std::env::var_os("LOCPATH").is_some() {
+        return None;
+    }
+    let name = match set("LC_ALL") {
+        Some(name) => name,
+        None => {
+            let language = set("LANG");
+            let mut names = CATEGORIES.iter().map(|category| set(category).or_else(|| language.clone()));
+            let first = names.next()??;
+            names.all(|name| name.as_ref() == Some(&first)).then_some(first)?
+        }
+    };
+    OsString::into_string(name).ok()
+}
+
+/// Whether a locale is one of UTF-8 by its name and has a folder of its own among the system's.
+fn is_utf8_installed(locales: &Path, name: &str) -> bool {
+    let Some((language, codeset)) = name.split_once('.') else { return false };
+    let is_utf8 = ["UTF-8", "utf-8", "UTF8", "utf8"].contains(&codeset);
+    // The C library writes codesets so; a slash would lead elsewhere.
+    is_utf8 && !language.contains('/') && locales.join(format!("{language}.utf8/LC_CTYPE")).is_file()
+}
+
 fn characters_bytes_max() -> usize {
     // SAFETY: takes nothing and changes nothing.
     unsafe { __ctype_get_mb_cur_max() }
@@ -161,6 +217,34 @@ mod tests {
         assert!(combining.printable && combining.columns == 0);
         assert!(utf8.characters(0x3000)[0].space);
         assert!(!utf8.characters(0x110000)[0].printable);
+    }
+
+    #[test]
+    fn what_is_seen_installed_is_what_the_library_loads() {
+        for name in [
+            "C.UTF-8",
+            "C.utf8",
+            "en_US.UTF-8",
+            "C",
+            "POSIX",
+            "no_SUCH.UTF-8",
+            "C.ISO-8859-1",
+            "../C.UTF-8",
+            "",
+        ] {
+            let loaded = Ctype::named(&std::ffi::CString::new(name).expect("no NUL"));
+            let utf8 = loaded.is_some_and(|locale| locale.encoding() == Encoding::Utf8);
+            let seen = is_utf8_installed(Path::new(LOCALES), name);
+            // One in an archive is loaded without being seen.
+            assert!(!seen || utf8, "{name}");
+        }
+        let folder = std::env::temp_dir().join(format!("seekless-locales.{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("C.utf8")).expect("a folder can be made");
+        std::fs::write(folder.join("C.utf8/LC_CTYPE"), "").expect("a file can be written");
+        let seen =
+            ["C.UTF-8", "C.utf8", "C", "D.UTF-8", "C.utf9"].map(|name| is_utf8_installed(&folder, name));
+        std::fs::remove_dir_all(&folder).expect("it was made above");
+        assert_eq!(seen, [true, true, false, false, false]);
     }
 
     #[test]
