@@ -4,7 +4,7 @@ pub(crate) mod cgroup;
 mod mounts;
 mod sysfs;
 
-pub(crate) use mounts::Mounts;
+pub use mounts::{Mount, Mounts};
 
 use rustix::fs::{major, minor};
 use seekless_device::Table;

@@ -12,7 +12,7 @@ use crate::{
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, openat};
 use rustix::path::Arg;
 use seekless_device::{Origin, Row, Table, Zone};
-use seekless_sys::residency::is_all_resident;
+use seekless_sys::residency::all_or_nothing;
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::fs::File;
@@ -177,11 +177,14 @@ impl Surveyor {
             return self.at(folder, below, name, stat).map(Some);
         }
         let file = self.open(folder, below, &stat).map_err(|error| Error::io(name, error))?;
-        if is_all_resident(file.as_fd(), u64::try_from(stat.st_size).unwrap_or(0)) {
-            return Ok(None);
-        }
+        let bytes = u64::try_from(stat.st_size).unwrap_or(0);
+        let resident = match all_or_nothing(file.as_fd(), bytes) {
+            Some(true) => return Ok(None),
+            Some(false) => Some(vec![Range::now(0, bytes, Claim::Lacks(Confidence::Exact))]),
+            None => None,
+        };
         let subject = self.subject(name, stat)?;
-        self.opened(&subject, Some(&file)).map(Some)
+        self.opened_with(&subject, Some(&file), resident).map(Some)
     }
 
     /// Whether the page cache and a device of this machine know all about a regular file, so that asking runs no command, asks no
@@ -340,13 +343,24 @@ impl Surveyor {
 
     /// The answer for an open file.
     fn opened(&mut self, subject: &Subject<'_>, file: Option<&File>) -> Result<Survey, Error> {
+        self.opened_with(subject, file, None)
+    }
+
+    /// The same; `resident` is what the page cache said, if it was asked.
+    fn opened_with(
+        &mut self,
+        subject: &Subject<'_>,
+        file: Option<&File>,
+        resident: Option<Vec<Range>>,
+    ) -> Result<Survey, Error> {
         let target = subject.target(file);
         let mut notes = Vec::new();
         let mut layers = Vec::new();
         let page_cache = PageCache { memory: self.zone(Table::MEMORY) };
-        let resident = match subject.home.kind {
-            Kind::Memory => Vec::new(), // below is memory already
-            _ => page_cache.ranges(&target)?,
+        let resident = match (resident, subject.home.kind) {
+            (Some(told), _) => told,
+            (None, Kind::Memory) => Vec::new(), // below is memory already
+            (None, _) => page_cache.ranges(&target)?,
         };
         let all_here =
             matches!(resident[..], [Range { bytes, claim: Claim::Has { .. }, .. }] if bytes == target.bytes);

@@ -3,11 +3,13 @@
 
 use std::io;
 use std::ops::Range;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 /// `_IOWR('f', 11, struct fiemap)`.
 const FS_IOC_FIEMAP: u64 = 0xC020_660B;
-/// Extents asked for in one call.
+/// Extents asked for in the first call: most files have fewer, and room for many costs more than the call.
+const FIRST: usize = 4;
+/// Extents asked for in each later call.
 const BATCH: usize = 128;
 
 const LAST: u32 = 0x1;
@@ -51,14 +53,14 @@ struct RawExtent {
 }
 
 #[repr(C)]
-struct Request {
+struct Request<const COUNT: usize> {
     start: u64,
     length: u64,
     flags: u32,
     mapped: u32,
     count: u32,
     reserved: u32,
-    extents: [RawExtent; BATCH],
+    extents: [RawExtent; COUNT],
 }
 
 /// The extents of `range`, at most about `limit` of them; `None` where the file system does not tell (tmpfs, FUSE, NFS).
@@ -72,32 +74,45 @@ pub fn extents(file: impl AsFd, range: Range<u64>, limit: usize) -> io::Result<O
         if answer.list.len() >= limit {
             return Ok(Some(answer));
         }
-        let mut request = Request {
-            start: answer.end,
-            length: range.end - answer.end,
-            flags: 0,
-            mapped: 0,
-            count: BATCH as u32,
-            reserved: 0,
-            extents: [RawExtent::default(); BATCH],
+        let asked = answer.end..range.end;
+        let result = match answer.list.is_empty() {
+            true => ask::<FIRST>(file.as_fd(), asked, &mut answer),
+            false => ask::<BATCH>(file.as_fd(), asked, &mut answer),
         };
-        // SAFETY: the request is a live structure of the kernel's layout with room for the `count` extents it states, and the
-        // kernel writes nowhere else.
-        let result = unsafe { libc::ioctl(file.as_fd().as_raw_fd(), FS_IOC_FIEMAP as _, &raw mut request) };
-        if result != 0 {
-            return refused(io::Error::last_os_error());
+        if let Err(error) = result {
+            return refused(error);
         }
-        let found = &request.extents[..(request.mapped as usize).min(BATCH)];
-        answer.list.extend(found.iter().map(extent));
-        let last = found.last().filter(|last| last.flags & LAST == 0);
-        answer.end = match last {
-            // A file system that answers what lies before the question would have us ask for ever.
-            Some(last) if last.logical.saturating_add(last.length) <= answer.end => range.end,
-            Some(last) => last.logical.saturating_add(last.length).min(range.end),
-            None => range.end,
-        };
     }
     Ok(Some(answer))
+}
+
+/// One call: adds what it tells, and moves the end of what was answered.
+fn ask<const COUNT: usize>(file: BorrowedFd<'_>, range: Range<u64>, answer: &mut Extents) -> io::Result<()> {
+    let mut request = Request {
+        start: range.start,
+        length: range.end - range.start,
+        flags: 0,
+        mapped: 0,
+        count: COUNT as u32,
+        reserved: 0,
+        extents: [RawExtent::default(); COUNT],
+    };
+    // SAFETY: the request is a live structure of the kernel's layout with room for the `count` extents it states, and the
+    // kernel writes nowhere else.
+    let result = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP as _, &raw mut request) };
+    if result != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let found = &request.extents[..(request.mapped as usize).min(COUNT)];
+    answer.list.extend(found.iter().map(extent));
+    let last = found.last().filter(|last| last.flags & LAST == 0);
+    answer.end = match last {
+        // A file system that answers what lies before the question would have us ask for ever.
+        Some(last) if last.logical.saturating_add(last.length) <= range.start => range.end,
+        Some(last) => last.logical.saturating_add(last.length).min(range.end),
+        None => range.end,
+    };
+    Ok(())
 }
 
 fn refused(error: io::Error) -> io::Result<Option<Extents>> {

@@ -17,6 +17,7 @@ mod inherited;
 pub mod locale;
 pub mod map;
 pub mod reads;
+pub mod regex;
 pub mod residency;
 pub mod seccomp;
 mod seekable;

@@ -58,10 +58,12 @@ pub fn resident_bytes(file: BorrowedFd<'_>) -> io::Result<Option<u64>> {
     }
 }
 
-/// Whether every page of a file of `bytes` is in the page cache, by one question; false also where the kernel does not say.
+/// Whether all of a file of `bytes` is in the page cache, or nothing of it, by one question; `None` where it is there in part, and
+/// where the kernel does not say.
 #[must_use]
-pub fn is_all_resident(file: BorrowedFd<'_>, bytes: u64) -> bool {
-    count(file, 0, bytes).is_ok_and(|pages| pages.cached >= bytes.div_ceil(page_bytes()))
+pub fn all_or_nothing(file: BorrowedFd<'_>, bytes: u64) -> Option<bool> {
+    let cached = count(file, 0, bytes).ok()?.cached;
+    (cached == 0 || cached >= bytes.div_ceil(page_bytes())).then_some(cached > 0)
 }
 
 /// Throws the file's clean pages out of the page cache. Dirty pages stay: call `fdatasync` before. Pages that another
@@ -187,8 +189,8 @@ mod tests {
         }
         if let Ok(pages) = count(file.as_fd(), 0, 10_000) {
             assert_eq!(pages.cached, 10_000_u64.div_ceil(page_bytes()));
-            assert!(is_all_resident(file.as_fd(), 10_000));
-            assert!(!is_all_resident(file.as_fd(), 10_000 + page_bytes()), "there is no such page");
+            assert_eq!(all_or_nothing(file.as_fd(), 10_000), Some(true));
+            assert_eq!(all_or_nothing(file.as_fd(), 10_000 + page_bytes()), None, "there is no such page");
         }
     }
 

@@ -22,6 +22,7 @@ mod parse;
 mod printf;
 mod quote;
 mod rank;
+mod roots;
 mod time;
 mod walk;
 

@@ -9,10 +9,11 @@ use std::process::ExitCode;
 
 /// Find files as GNU find does, also by what they would cost to read now.
 ///
-/// Paths, tests and actions are GNU find's: names, types, sizes, times, owners, -perm, -exec, -execdir, -ok, -print0, -printf,
-/// -ls, -prune, -delete, -quit, -maxdepth, -mindepth, -depth, -xdev, -H, -L, -newer, -samefile, -empty and the rest of
-/// its list, but -regex, -context, -used, -files0-from and -fls. No file is read or recalled to decide, and only
-/// a file whose cost is asked is opened.
+/// Paths, tests and actions are GNU find's: names, -regex in all its dialects, types, sizes, times, owners, -perm, -exec,
+/// -execdir, -ok, -print0, -printf, -ls, -fprint, -fls, -files0-from, -prune, -delete, -quit, -maxdepth, -mindepth, -depth,
+/// -xdev, -H, -L, -newer, -samefile, -empty and the rest of its list, but -newerXt (touch a file and name that) and -D. No file is
+/// read or recalled to decide, and only a file whose cost is asked is opened. Where it saves time, files are looked at before their
+/// turn, by several threads; what is done and shown, and in which order, is the same.
 #[derive(clap::Args, Debug)]
 #[command(
     disable_help_flag = true,

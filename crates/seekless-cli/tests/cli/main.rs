@@ -2,6 +2,7 @@
 
 mod compare;
 mod curve;
+mod find;
 mod fits;
 mod pack;
 mod scripts;

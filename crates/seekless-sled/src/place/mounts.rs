@@ -7,22 +7,27 @@ use std::path::{Path, PathBuf};
 
 /// Every mount that this process sees, in the order in which they were made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Mounts(Vec<Mount>);
+pub struct Mounts(Vec<Mount>);
 
 /// One of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mount {
+pub struct Mount {
     /// The `st_dev` of its files, save where a file system has many (btrfs).
-    pub(crate) device: (u32, u32),
-    pub(crate) point: PathBuf,
+    pub device: (u32, u32),
+    /// Where it is mounted.
+    pub point: PathBuf,
     /// Type of the file system, `fuse.sshfs` among them.
-    pub(crate) kind: String,
+    pub kind: String,
     /// The device or the share.
-    pub(crate) source: String,
+    pub source: String,
 }
 
 impl Mounts {
-    pub(crate) fn read() -> io::Result<Mounts> {
+    /// As they are now.
+    ///
+    /// # Errors
+    /// There is no /proc.
+    pub fn read() -> io::Result<Mounts> {
         Ok(Mounts::parse(&String::from_utf8_lossy(&std::fs::read("/proc/self/mountinfo")?)))
     }
 
@@ -32,7 +37,8 @@ impl Mounts {
     }
 
     /// The mount of files with that device number; if none has it, the one that `path` lies below. Of several the last.
-    pub(crate) fn of(&self, device: (u32, u32), path: Option<&Path>) -> Option<&Mount> {
+    #[must_use]
+    pub fn of(&self, device: (u32, u32), path: Option<&Path>) -> Option<&Mount> {
         let by_number = self.0.iter().rev().find(|mount| mount.device == device);
         by_number.or_else(|| self.below(path?))
     }

@@ -4,15 +4,16 @@ use super::Unknown;
 use super::compare::Bound;
 use super::mode::Permissions;
 use super::printf::Format;
-use super::time::{Stamp, Window};
+use super::time::{Stamp, Used, Window};
 use rustix::fs::FileType;
+use seekless_sys::regex::Regex;
 use std::ffi::{CString, OsString};
 use std::path::PathBuf;
 
 /// The whole command line, understood.
 #[derive(Debug)]
 pub(super) struct Plan {
-    pub(super) roots: Vec<OsString>,
+    pub(super) roots: Roots,
     pub(super) follow: Follow,
     pub(super) depth_min: usize,
     pub(super) depth_max: usize,
@@ -26,6 +27,14 @@ pub(super) struct Plan {
     /// How many commands take many files each.
     pub(super) batches: usize,
     pub(super) warnings: Vec<String>,
+}
+
+/// Where the walk starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Roots {
+    Given(Vec<OsString>),
+    /// Named in a file, each with a NUL behind it; `-` is standard input.
+    From(OsString),
 }
 
 /// Which symbolic links are followed.
@@ -58,6 +67,8 @@ pub(super) enum Test {
     Name(Glob),
     Path(Glob),
     LinkName(Glob),
+    /// All of the path.
+    Regex(Regex),
     Type(Vec<FileType>),
     /// The type of what a link points to, or of the link where links are followed.
     OtherType(Vec<FileType>),
@@ -68,6 +79,8 @@ pub(super) enum Test {
     Empty,
     Time(Stamp, Window),
     Newer(Stamp, i128),
+    /// How long after its last change it was last read.
+    Used(Used),
     Permissions(Permissions),
     Owner(Bound<u64>),
     Group(Bound<u64>),

@@ -19,9 +19,10 @@ pub(super) fn is_worthwhile(plan: &Plan) -> bool {
 /// Whether this part, by itself, needs more of a file than its folder's list tells.
 fn asks(part: &Expression) -> bool {
     match part {
-        Expression::Test(test) => {
-            !matches!(test, Test::True | Test::False | Test::Name(_) | Test::Path(_) | Test::Type(_))
-        }
+        Expression::Test(test) => !matches!(
+            test,
+            Test::True | Test::False | Test::Name(_) | Test::Path(_) | Test::Regex(_) | Test::Type(_)
+        ),
         Expression::Action(Action::List { .. }) => true,
         Expression::Action(Action::Printf { format, .. }) => format.asks_stat(),
         _ => false,

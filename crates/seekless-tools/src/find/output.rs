@@ -22,7 +22,10 @@ impl<'a> Output<'a> {
     /// Opens the files; the first that cannot be is the error.
     pub(super) fn open(&mut self, paths: &[PathBuf]) -> Result<(), (PathBuf, io::Error)> {
         for path in paths {
-            let file = File::create(path).map_err(|error| (path.clone(), error))?;
+            // What is already in the file of a redirection is not find's to empty.
+            let keep = path.as_os_str() == "/dev/stderr";
+            let opened = File::options().write(true).create(true).truncate(!keep).append(keep).open(path);
+            let file = opened.map_err(|error| (path.clone(), error))?;
             self.files.push(Some(BufWriter::new(file)));
         }
         Ok(())

@@ -4,11 +4,12 @@ mod primary;
 mod tokens;
 
 use super::Unknown;
-use super::expression::{Action, Expression, Follow, Plan, Target, Test};
+use super::expression::{Action, Expression, Follow, Plan, Roots, Target, Test};
 use super::quote::quoted;
 use super::rank;
 use super::time::Clock;
 use primary::Primary;
+use seekless_sys::regex::Dialect;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use tokens::Tokens;
@@ -21,7 +22,7 @@ pub(super) fn parse(arguments: &[OsString], utf8: bool) -> Result<Plan, String> 
     let mut parser = Parser {
         tokens: Tokens::new(arguments),
         plan: Plan {
-            roots: Vec::new(),
+            roots: Roots::Given(Vec::new()),
             follow: Follow::Never,
             depth_min: 0,
             depth_max: usize::MAX,
@@ -35,12 +36,16 @@ pub(super) fn parse(arguments: &[OsString], utf8: bool) -> Result<Plan, String> 
             warnings: Vec::new(),
         },
         clock: Clock::now(),
+        given: Vec::new(),
+        dialect: Dialect::default(),
+        asks: false,
         nested: 0,
         utf8,
     };
     parser.leading_options()?;
     parser.roots()?;
     let expression = parser.expression()?;
+    parser.settle_roots()?;
     Ok(parser.finish(expression))
 }
 
@@ -49,6 +54,12 @@ struct Parser<'a> {
     tokens: Tokens<'a>,
     plan: Plan,
     clock: Clock,
+    /// The paths on the command line.
+    given: Vec<OsString>,
+    /// Of the regular expressions that follow.
+    dialect: Dialect,
+    /// Whether `-ok` reads answers from standard input.
+    asks: bool,
     nested: usize,
     utf8: bool,
 }
@@ -90,13 +101,33 @@ impl Parser<'_> {
             if starts_expression(token.as_bytes()) {
                 break;
             }
-            self.plan.roots.push(token.to_owned());
+            self.given.push(token.to_owned());
             self.tokens.next();
         }
-        if self.plan.roots.is_empty() {
-            self.plan.roots.push(".".into());
-        }
         Ok(())
+    }
+
+    /// Paths come from the command line or from the file of `-files0-from`, not from both.
+    fn settle_roots(&mut self) -> Result<(), String> {
+        let given = std::mem::take(&mut self.given);
+        match (&self.plan.roots, given.first()) {
+            (Roots::From(_), Some(extra)) => {
+                let extra = self.name_of(extra.as_bytes());
+                Err(format!(
+                    "extra operand {extra}\nfind: file operands cannot be combined with -files0-from"
+                ))
+            }
+            (Roots::From(file), None) if file == "-" && self.asks => {
+                Err("option -files0-from reading from standard input cannot be combined with -ok, -okdir\n"
+                    .to_owned())
+            }
+            (Roots::From(_), None) => Ok(()),
+            (Roots::Given(_), first) => {
+                let given = if first.is_none() { vec![".".into()] } else { given };
+                self.plan.roots = Roots::Given(given);
+                Ok(())
+            }
+        }
     }
 
     /// All of the expression, or nothing, which is true.

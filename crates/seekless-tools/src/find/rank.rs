@@ -41,7 +41,9 @@ fn rank(expression: &Expression) -> Option<Rank> {
             parts.iter().map(rank).try_fold(Rank::Listed, |most, part| part.map(|part| most.max(part)))
         }
         Expression::Test(test) => Some(match test {
-            Test::True | Test::False | Test::Name(_) | Test::Path(_) | Test::Type(_) => Rank::Listed,
+            Test::True | Test::False | Test::Name(_) | Test::Path(_) | Test::Regex(_) | Test::Type(_) => {
+                Rank::Listed
+            }
             Test::LinkName(_) | Test::OtherType(_) | Test::Empty | Test::Access(_) => Rank::Call,
             Test::Latency { .. } | Test::Cached(_) | Test::Level(_) => Rank::Price,
             _ => Rank::Stat,

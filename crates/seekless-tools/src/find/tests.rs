@@ -40,6 +40,11 @@ fn make(root: &Path) -> std::io::Result<()> {
             file.set_times(std::fs::FileTimes::new().set_accessed(then).set_modified(then))?;
         }
     }
+    for hours in [2, 30, 50] {
+        let read = std::time::SystemTime::now() + std::time::Duration::from_secs(hours * 3600);
+        let file = std::fs::File::create(root.join(format!("read{hours}")))?;
+        file.set_times(std::fs::FileTimes::new().set_accessed(read))?;
+    }
     std::fs::write(root.join(std::ffi::OsStr::from_bytes(b"bad-\xff")), "no UTF-8")?;
     symlink("one.txt", root.join("a/link"))?;
     symlink("nowhere", root.join("a/dangling"))?;
@@ -108,6 +113,21 @@ const PARTS: &[&str] = &[
     "-path */b/*",
     "-ipath *A*",
     "-lname one*",
+    "-regex .*/[ab].*",
+    "-iregex .*ONE.*",
+    "-regex .*\\(txt\\|bin\\)",
+    "-regextype posix-extended -regex .*/(b|c)(/.*)?",
+    "-regextype awk -regex .*[.]txt+",
+    "-regextype posix-basic -regex .*\\(n\\)\\1*.*",
+    "-regextype emacs -regex .*x.y",
+    "-regex .*x.y",
+    "-type f -used 0",
+    "-type f -used +1",
+    "-type f -used -1",
+    "-type f -used -40",
+    "-type f -used 2",
+    "-type f -used 1.5",
+    "-type f -used +0",
     "-type f",
     "-type d,l",
     "-type p",
@@ -203,6 +223,25 @@ fn arguments_that_make_no_sense_are_refused_in_the_same_words() {
         "-maxdepth -1",
         "-links x",
         "-printf %q\\x\\n",
+        "-regex (\\(",
+        "-regex [",
+        "-regex",
+        "-regextype posix-extended -iregex a{3,1}",
+        "-regextype perl -name a",
+        "-used x",
+        "-used",
+        "-context",
+        "-context x",
+        "-newerXY /",
+        "-newerBt now",
+        "-newermB /",
+        "-type D",
+        "-xtype f,D",
+        "-fls",
+        "-fls /nowhere/file",
+        "-fprint /nowhere/file",
+        "-files0-from",
+        "-files0-from /dev/null",
     ] {
         compare(&over_tree("", &words(text)));
     }
@@ -225,6 +264,120 @@ fn arguments_of_every_shape_are_walked_as_gnu_find_walks_them() {
     ] {
         compare(&words(&text));
     }
+}
+
+#[test]
+fn paths_come_from_a_file_as_in_gnu_find() {
+    if !is_gnu() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("room");
+    let list = folder.path().join("list");
+    let tree = TREE.path().as_os_str().as_bytes();
+    let named = |names: &[&[u8]]| names.iter().map(|name| [tree, name].concat()).collect::<Vec<_>>().join(&0);
+    for text in [
+        Vec::new(),
+        b"\0".to_vec(),
+        named(&[b"/a", b"/d e/f", b""]),
+        named(&[b"/a/b", b"/nowhere"]),
+        [named(&[b"/a/one.txt"]), b"\0\0".to_vec(), named(&[b"/x\ny"])].concat(),
+    ] {
+        std::fs::write(&list, text).expect("written");
+        for expression in ["", "-type f -print0", "-maxdepth 0 -printf [%H][%P]\\n", "-quit"] {
+            let mut arguments: Vec<OsString> = vec!["-files0-from".into(), list.clone().into()];
+            arguments.extend(words(expression));
+            compare(&arguments);
+        }
+    }
+    for file in ["/nowhere", "/"] {
+        compare(&words(&format!("-files0-from {file}")));
+    }
+    compare(&words("-files0-from - -ok true ;"));
+}
+
+#[test]
+fn files_that_actions_write_hold_what_gnu_find_writes() {
+    if !is_gnu() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("room");
+    let written = |name: &str| std::fs::read(folder.path().join(name)).expect("written");
+    let arguments = |names: [&str; 4]| {
+        let mut all: Vec<OsString> = vec![TREE.path().into()];
+        for (action, name) in ["-fls", "-fprint", "-fprint0", "-fprintf"].iter().zip(names) {
+            // Longer than what comes: it must be emptied.
+            std::fs::write(folder.path().join(name), vec![b'-'; 100_000]).expect("written");
+            all.extend([action.into(), folder.path().join(name).into()]);
+        }
+        all.push("%f %s\\n".into());
+        all
+    };
+    let (our_names, gnu_names) = (["a", "b", "c", "d"], ["A", "B", "C", "D"]);
+    let (_, messages, well) = ours(&arguments(our_names));
+    assert!(well, "{messages}");
+    gnus(&arguments(gnu_names)).expect("GNU find is there");
+    for (ours, gnus) in our_names.iter().zip(gnu_names) {
+        assert_eq!(String::from_utf8_lossy(&written(ours)), String::from_utf8_lossy(&written(gnus)));
+    }
+}
+
+/// A tree large enough that the walk gets help.
+fn broad(root: &Path) -> std::io::Result<()> {
+    for number in 0..60 {
+        let folder = root.join(format!("{number}/in"));
+        std::fs::create_dir_all(&folder)?;
+        for file in 0..30 {
+            std::fs::write(folder.join(format!("{file}.txt")), vec![b'x'; file * number])?;
+        }
+        symlink(folder, root.join(format!("{number}/link")))?;
+    }
+    (0..700).try_for_each(|number| std::fs::write(root.join(format!("f{number}")), vec![b'x'; number]))
+}
+
+#[test]
+fn looking_ahead_changes_no_answer() {
+    if !is_gnu() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("room");
+    broad(folder.path()).expect("a tree");
+    for (leading, expression) in [
+        ("", "-size +1"),
+        ("", "-size 0 -print0 , -type f -links 1 -printf %s|%p\\n"),
+        ("-L", "-size +1 -printf %p|%y|%s\\n"),
+        ("", "-depth -size +1 -printf %p|%y|%i\\n"),
+        ("", "-name in -prune -o -size +1 -print"),
+        ("", "-path */3*/in -size +0 -prune -o -size +1 -print"),
+        ("", "-mindepth 2 -maxdepth 2 -size +1 -printf %p|%y\\n"),
+        ("", "-xdev -name 2*.txt -size +0 -ls"),
+        ("", "-size +1 -name f6* -quit"),
+        ("", "-newer /proc/version -size -3 -exec true {} +"),
+    ] {
+        let mut arguments = words(leading);
+        arguments.push(folder.path().into());
+        arguments.extend(words(expression));
+        if expression.contains("-exec") {
+            let (_, messages, well) = ours(&arguments);
+            assert!(well, "{messages}");
+            continue;
+        }
+        compare(&arguments);
+    }
+}
+
+#[test]
+fn what_a_command_removes_is_not_shown_although_it_was_seen() {
+    let folder = tempfile::tempdir().expect("room");
+    broad(folder.path()).expect("a tree");
+    let mut arguments: Vec<OsString> = vec![folder.path().into()];
+    arguments.extend(words("-type f -size -9 -print -exec sh -c"));
+    // A word of 100 KB leaves room for some hundred files a command: the first one removes what all others would be given.
+    let remove = format!("rm -rf {}/*/in # {}", folder.path().display(), "x".repeat(100_000));
+    arguments.extend([remove.into(), "{}".into(), "+".into()]);
+    let (out, messages, _) = ours(&arguments);
+    let shown = out.split(|&byte| byte == b'\n').filter(|path| path.ends_with(b".txt")).count();
+    assert!((1..1000).contains(&shown), "{shown} of 1800");
+    assert!(messages.lines().all(|line| line.ends_with("No such file or directory")), "{messages}");
 }
 
 /// A seed that the environment may replace.

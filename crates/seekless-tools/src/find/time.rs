@@ -77,6 +77,25 @@ impl Clock {
     }
 }
 
+/// `-used`: how long after its last change a file was last read, in days, a part of a day counted as one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Used(Bound<i128>);
+
+impl Used {
+    pub(super) fn days(bound: Bound<f64>) -> Self {
+        Used(bound.map(|days| (days * (DAY_SECONDS * SECOND_NS) as f64) as i128))
+    }
+
+    pub(super) fn holds(&self, stat: &Stat) -> bool {
+        let after = Stamp::Access.of(stat) - Stamp::Change.of(stat);
+        after >= 0
+            && match self.0 {
+                Bound::Exactly(days) => (days - DAY_SECONDS * SECOND_NS..days).contains(&after),
+                other => other.holds(after),
+            }
+    }
+}
+
 /// More age means an earlier time.
 fn window(origin: i128, bound: Bound<f64>, unit_seconds: i128) -> Window {
     let unit = unit_seconds * SECOND_NS;

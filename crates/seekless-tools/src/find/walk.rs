@@ -4,14 +4,15 @@
 use super::ahead::{Ahead, Looked, Part, Task};
 use super::entry::Entry;
 use super::evaluate::{Evaluator, Verdict};
-use super::expression::{Follow, Plan};
+use super::expression::{Follow, Plan, Roots};
 use super::folder::{Folder, List};
 use super::latency::Prices;
 use super::quote::quoted;
+use super::roots::Names;
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fstat, openat};
 use rustix::io::Errno;
 use std::collections::VecDeque;
-use std::ffi::{CStr, OsString};
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -65,17 +66,28 @@ impl<'scope, 'a> Walk<'scope, 'a> {
     /// Visits everything; false if something could not be visited.
     pub(super) fn run(mut self, evaluator: &mut Evaluator<'_>) -> io::Result<bool> {
         let mut well = true;
-        for root in &self.plan.roots {
-            well &= self.root(root, evaluator)?;
-            if evaluator.has_quit() {
-                break;
+        match &self.plan.roots {
+            Roots::Given(roots) => {
+                for root in roots {
+                    well &= self.root(root.as_bytes(), evaluator)?;
+                    if evaluator.has_quit() {
+                        break;
+                    }
+                }
+            }
+            Roots::From(file) => {
+                let Some(mut names) = Names::open(file, evaluator)? else { return Ok(false) };
+                while !evaluator.has_quit()
+                    && let Some(root) = names.next(evaluator)?
+                {
+                    well &= self.root(&root, evaluator)?;
+                }
             }
         }
         Ok(well)
     }
 
-    fn root(&mut self, root: &OsString, evaluator: &mut Evaluator<'_>) -> io::Result<bool> {
-        let bytes = root.as_bytes();
+    fn root(&mut self, bytes: &[u8], evaluator: &mut Evaluator<'_>) -> io::Result<bool> {
         self.path.clear();
         self.path.extend_from_slice(bytes);
         self.path.push(0);

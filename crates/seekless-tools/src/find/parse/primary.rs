@@ -2,15 +2,16 @@
 
 use super::{Parser, ascii_quoted};
 use crate::find::compare::{Bound, whole};
-use crate::find::expression::{Action, Command, Follow, Glob, Target, Test};
+use crate::find::expression::{Action, Command, Follow, Glob, Roots, Target, Test};
 use crate::find::latency;
 use crate::find::mode::Permissions;
 use crate::find::names::{group_number, user_number};
 use crate::find::printf::Format;
-use crate::find::time::Stamp;
+use crate::find::time::{Stamp, Used};
 use crate::gnu::words;
 use rustix::fs::{Access, FileType, Stat};
 use seekless_sys::locale::c_string;
+use seekless_sys::regex::{Dialect, Regex};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -22,10 +23,6 @@ pub(super) enum Primary {
     /// Noted in the plan; true as a test.
     Option,
 }
-
-/// GNU find has these; they are refused by name instead of being called unknown.
-const NOT_OFFERED: &[&str] =
-    &["-regex", "-iregex", "-regextype", "-context", "-used", "-newerB", "-files0-from", "-fls"];
 
 impl Parser<'_> {
     /// Reads the word `name` and its arguments.
@@ -47,7 +44,6 @@ impl Parser<'_> {
         }
         match self.option(name)? {
             true => Ok(Primary::Option),
-            false if NOT_OFFERED.contains(&name) => Err(format!("{name} is GNU find's and not offered here")),
             false => Err(format!("unknown predicate `{name}'")),
         }
     }
@@ -63,6 +59,23 @@ impl Parser<'_> {
     fn glob(&mut self, name: &str) -> Result<Glob, String> {
         let pattern = c_string(self.argument(name)?.as_bytes());
         Ok(Glob { pattern, ignore_case: name.starts_with("-i") })
+    }
+
+    fn regex(&mut self, name: &str) -> Result<Regex, String> {
+        let pattern = self.argument(name)?;
+        let wrong =
+            |why| format!("failed to compile regular expression '{}': {why}", pattern.to_string_lossy());
+        Regex::new(pattern.as_bytes(), self.dialect, name == "-iregex").map_err(wrong)
+    }
+
+    fn dialect(&mut self, name: &str) -> Result<Dialect, String> {
+        let text = self.text(name)?;
+        Dialect::named(&text).ok_or_else(|| {
+            let known: Vec<_> =
+                Dialect::NAMED.iter().map(|(name, _)| self.name_of(name.as_bytes())).collect();
+            let unknown = self.name_of(text.as_bytes());
+            format!("Unknown regular expression type {unknown}; valid types are {}.", known.join(", "))
+        })
     }
 
     fn bound(&mut self, name: &str) -> Result<Bound<u64>, String> {
@@ -84,6 +97,11 @@ impl Parser<'_> {
             "-name" | "-iname" => Test::Name(self.glob(name)?),
             "-path" | "-ipath" | "-wholename" | "-iwholename" => Test::Path(self.glob(name)?),
             "-lname" | "-ilname" => Test::LinkName(self.glob(name)?),
+            "-regex" | "-iregex" => Test::Regex(self.regex(name)?),
+            "-context" => {
+                self.argument(name)?;
+                return Err("invalid predicate -context: SELinux is not enabled.".to_owned());
+            }
             "-true" => Test::True,
             "-false" => Test::False,
             _ => return Ok(None),
@@ -152,8 +170,19 @@ impl Parser<'_> {
         if let Some(letters) = name.strip_prefix("-newer").filter(|letters| letters.len() == 2) {
             return match (stamp(&letters[..1]), stamp(&letters[1..])) {
                 (Some(left), Some(right)) => newer(self, left, right),
-                _ => Err(format!("{name} is not offered here: a, c and m are")),
+                (Some(_), None) if &letters[1..] == "t" => {
+                    Err(format!("{name} is GNU find's and not offered here: touch a file and name that"))
+                }
+                _ if letters.contains('B') => Err(format!(
+                    "This system does not provide a way to find the birth time of a file.\nfind: invalid predicate `{name}'"
+                )),
+                _ => Err(format!("invalid predicate `{name}'")),
             };
+        }
+        if name == "-used" {
+            let text = self.text(name)?;
+            let bound = age(&text).ok_or_else(|| format!("Invalid argument {text} to -used"))?;
+            return Ok(Some(Test::Used(Used::days(bound))));
         }
         let Some(which) = name.get(1..2).and_then(stamp) else { return Ok(None) };
         let window = match &name[2..] {
@@ -166,8 +195,7 @@ impl Parser<'_> {
 
     fn age(&mut self, name: &str) -> Result<Bound<f64>, String> {
         let text = self.text(name)?;
-        let read = |text: &str| text.parse().ok().filter(|value: &f64| value.is_finite());
-        Bound::parse(&text, read).ok_or_else(|| invalid(name, &text))
+        age(&text).ok_or_else(|| invalid(name, &text))
     }
 
     /// What a file costs to read: the paper's `-latency`, and ours.
@@ -212,6 +240,11 @@ impl Parser<'_> {
                 "l" => FileType::Symlink,
                 "p" => FileType::Fifo,
                 "s" => FileType::Socket,
+                "D" => {
+                    return Err(format!(
+                        "{name} D is not supported because Solaris doors are not supported on the platform find was compiled on."
+                    ));
+                }
                 "" => {
                     return Err(format!(
                         "Last file type in list argument to {name} is missing, i.e., list is ending on: ','"
@@ -257,6 +290,7 @@ impl Parser<'_> {
             "-printf" => Action::Printf { to: Target::Output, format: self.format(name)? },
             "-fprintf" => Action::Printf { to: self.file(name)?, format: self.format(name)? },
             "-ls" => Action::List { to: Target::Output },
+            "-fls" => Action::List { to: self.file(name)? },
             "-prune" => Action::Prune,
             "-quit" => Action::Quit,
             "-delete" => {
@@ -275,6 +309,9 @@ impl Parser<'_> {
 
     fn file(&mut self, name: &str) -> Result<Target, String> {
         let path = PathBuf::from(self.argument(name)?);
+        if path.as_os_str() == "/dev/stdout" {
+            return Ok(Target::Output);
+        }
         let number = self.plan.files.iter().position(|other| *other == path).unwrap_or_else(|| {
             self.plan.files.push(path);
             self.plan.files.len() - 1
@@ -285,6 +322,7 @@ impl Parser<'_> {
     /// The words up to `;`, or up to `{} +`.
     fn command(&mut self, name: &str) -> Result<Action, String> {
         let (in_folder, ask) = (name.ends_with("dir"), name.starts_with("-ok"));
+        self.asks |= ask;
         let mut words: Vec<OsString> = Vec::new();
         loop {
             let Some(word) = self.tokens.next() else { return Err(format!("missing argument to `{name}'")) };
@@ -329,6 +367,8 @@ impl Parser<'_> {
             "-depth" | "-d" => self.plan.contents_first = true,
             "-xdev" | "-mount" => self.plan.one_file_system = true,
             "-follow" => self.plan.follow = Follow::Always,
+            "-regextype" => self.dialect = self.dialect(name)?,
+            "-files0-from" => self.plan.roots = Roots::From(self.argument(name)?),
             "-daystart" => self.clock = self.clock.since_midnight(),
             "-noleaf" | "-ignore_readdir_race" | "-noignore_readdir_race" | "-warn" | "-nowarn" => {}
             "--cheapest-first" => self.plan.cheapest_first = true,
@@ -339,6 +379,10 @@ impl Parser<'_> {
         }
         Ok(true)
     }
+}
+
+fn age(text: &str) -> Option<Bound<f64>> {
+    Bound::parse(text, |text| text.parse().ok().filter(|value: &f64| value.is_finite()))
 }
 
 /// `50`, `+50`, `-50`, each with `%` or without: per cent of a file in memory; without a sign, at least so much.
