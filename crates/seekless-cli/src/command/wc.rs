@@ -5,6 +5,7 @@ mod names;
 use crate::getopt::{self, Known, Parsed, Value};
 use crate::output;
 use clap::ArgAction;
+use seekless::device::units::parse_bytes;
 use seekless::sled::Plan;
 use seekless::tools::wc::{Charset, Counts, Input, Job, Report, Total, Wanted, run};
 use serde_json::{Map, json};
@@ -67,6 +68,9 @@ pub struct Args {
     /// Count only what is cached, and say what was skipped
     #[arg(long)]
     cached_only: bool,
+    /// Hold so much of what is cached (64MiB, say) in memory until it is counted
+    #[arg(long, value_name = "BYTES")]
+    hold: Option<String>,
     /// Print the counts and figures as JSON
     #[arg(long)]
     json: bool,
@@ -93,6 +97,7 @@ enum Flag {
     Total,
     Linear,
     CachedOnly,
+    Hold,
     Json,
     Stats,
     Help,
@@ -109,7 +114,7 @@ const fn known(
     Known { short, long, value, what, abbreviates }
 }
 
-const KNOWN: [Known<Flag>; 13] = [
+const KNOWN: [Known<Flag>; 14] = [
     known(Some(b'c'), "bytes", Value::No, Flag::Bytes, true),
     known(Some(b'm'), "chars", Value::No, Flag::Chars, true),
     known(Some(b'l'), "lines", Value::No, Flag::Lines, true),
@@ -119,6 +124,7 @@ const KNOWN: [Known<Flag>; 13] = [
     known(None, "total", Value::Required, Flag::Total, true),
     known(None, "linear", Value::No, Flag::Linear, false),
     known(None, "cached-only", Value::No, Flag::CachedOnly, false),
+    known(None, "hold", Value::Required, Flag::Hold, false),
     known(None, "json", Value::No, Flag::Json, false),
     known(None, "stats", Value::No, Flag::Stats, false),
     known(None, "help", Value::No, Flag::Help, true),
@@ -164,7 +170,7 @@ fn asked(parsed: Parsed<Flag>, charset: &mut Charset) -> Result<Asked, Vec<u8>> 
     }
     let mut wanted = Wanted::default();
     let (mut total, mut plan, mut list) = (Total::Auto, Plan::Best, None);
-    let (mut cached_only, mut json, mut stats) = (false, false, false);
+    let (mut cached_only, mut json, mut stats, mut hold_bytes) = (false, false, false, 0);
     for (flag, value) in parsed.options {
         match flag {
             Flag::Bytes => wanted.bytes = true,
@@ -176,6 +182,7 @@ fn asked(parsed: Parsed<Flag>, charset: &mut Charset) -> Result<Asked, Vec<u8>> 
             Flag::Total => total = self::total(&value.unwrap_or_default())?,
             Flag::Linear => plan = Plan::Linear,
             Flag::CachedOnly => cached_only = true,
+            Flag::Hold => hold_bytes = held(&value.unwrap_or_default())?,
             Flag::Json => json = true,
             Flag::Stats => stats = true,
             Flag::Help | Flag::Version => {}
@@ -190,7 +197,7 @@ fn asked(parsed: Parsed<Flag>, charset: &mut Charset) -> Result<Asked, Vec<u8>> 
         None => (parsed.operands.iter().map(|name| names::input(name)).collect(), true),
     };
     let statistics = json || stats;
-    let job = Job { inputs, wanted, total, aligned, plan, cached_only, statistics, quiet: json };
+    let job = Job { inputs, wanted, total, aligned, plan, cached_only, hold_bytes, statistics, quiet: json };
     Ok(Asked { job, json, stats })
 }
 
@@ -210,6 +217,12 @@ fn total(word: &std::ffi::OsStr) -> Result<Total, Vec<u8>> {
             ))
         }
     }
+}
+
+fn held(word: &std::ffi::OsStr) -> Result<u64, Vec<u8>> {
+    let word = word.to_string_lossy();
+    parse_bytes(&word)
+        .map_err(|error| usage(format!("invalid argument '{word}' for '--hold': {error}").as_bytes()))
 }
 
 /// A message about the command line, and where to look.
@@ -281,6 +294,7 @@ fn figures(report: &Report, wanted: Wanted) -> serde_json::Value {
         "complete": report.complete,
         "read_bytes": report.statistics.bytes,
         "resident_bytes": report.statistics.resident_bytes,
+        "held_bytes": report.statistics.held_bytes,
     })
 }
 
@@ -305,7 +319,12 @@ fn print_statistics(report: &Report, before: Option<u64>) {
         (Some(before), Some(after)) => format!("{} read from devices", after.saturating_sub(before)),
         _ => "what came from devices is unknown (/proc/self/io cannot be read)".to_owned(),
     };
-    eprintln!("wc: {} bytes counted; {} resident at the start; {device}", read.bytes, read.resident_bytes);
+    let held =
+        if read.held_bytes > 0 { format!(", {} of them held", read.held_bytes) } else { String::new() };
+    eprintln!(
+        "wc: {} bytes counted; {} resident at the start{held}; {device}",
+        read.bytes, read.resident_bytes
+    );
 }
 
 /// What this process has had devices read for it.

@@ -211,6 +211,23 @@ fn figures_come_as_json_and_in_words() {
 }
 
 #[test]
+fn what_is_cached_can_be_held_within_a_bound() {
+    let folder = workplace();
+    fs::write(folder.path().join("a"), vec![b'\n'; 1 << 20]).unwrap();
+    let output = ours(folder.path()).args(["-l", "--hold", "512KiB", "--json", "a"]).output().unwrap();
+    let figures: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(figures["total"]["lines"], 1 << 20);
+    let (resident, held) =
+        (figures["resident_bytes"].as_u64().unwrap(), figures["held_bytes"].as_u64().unwrap());
+    assert!(held <= 512 << 10 && (held > 0) == (resident > 0), "{held} of {resident}");
+    let output = ours(folder.path()).args(["--hold=much", "a"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        String::from_utf8_lossy(&output.stderr).starts_with("wc: invalid argument 'much' for '--hold': ")
+    );
+}
+
+#[test]
 fn a_full_device_is_an_error() {
     let folder = workplace();
     let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") else {
@@ -233,7 +250,7 @@ fn the_help_and_the_reader_of_flags_agree() {
     let flags: Vec<&str> = flags.map(|flag| flag.split([']', '=', '.']).next().unwrap_or("")).collect();
     assert!(flags.contains(&"max-line-length"), "{help}");
     for flag in flags {
-        if ["help", "version", "files0-from", "total"].contains(&flag) {
+        if ["help", "version", "files0-from", "total", "hold"].contains(&flag) {
             continue;
         }
         let output =

@@ -33,6 +33,8 @@ pub struct Job {
     pub plan: Plan,
     /// Count only what no device must be asked for.
     pub cached_only: bool,
+    /// How many cached bytes are held in memory until they are counted.
+    pub hold_bytes: u64,
     /// Whether the report's statistics are wanted; a lone small file is counted quicker without.
     pub statistics: bool,
     /// Print no lines, since the caller shows the report itself.
@@ -99,6 +101,8 @@ pub struct Statistics {
     pub bytes: u64,
     /// Of them, in memory at the start.
     pub resident_bytes: u64,
+    /// Of those, held until they were counted.
+    pub held_bytes: u64,
 }
 
 /// How one input ended.
@@ -186,7 +190,9 @@ impl<'a> Run<'a> {
     fn lone_small(&self, sizes: &[Size]) -> Option<&'a Path> {
         let job = self.job;
         match (&job.inputs[..], sizes) {
-            ([Input::Path(path)], [Size::Bytes(0..CHUNK)]) if !job.cached_only && !job.statistics => {
+            ([Input::Path(path)], [Size::Bytes(0..CHUNK)])
+                if !job.cached_only && !job.statistics && job.hold_bytes == 0 =>
+            {
                 Some(path)
             }
             _ => None,
@@ -208,10 +214,16 @@ impl<'a> Run<'a> {
     }
 
     fn by_reading(&mut self, sizes: &[Size], progress: &mut dyn FnMut(u64, u64)) -> io::Result<()> {
-        let Job { plan, cached_only, wanted, .. } = *self.job;
+        let Job { plan, cached_only, hold_bytes, wanted, .. } = *self.job;
         let chunk_bytes = chunk_bytes(sizes);
-        let options =
-            Options { records: Records::None, plan, cached_only, chunk_bytes, ..Options::default() };
+        let options = Options {
+            records: Records::None,
+            plan,
+            cached_only,
+            chunk_bytes,
+            hold_bytes,
+            ..Options::default()
+        };
         let mut reader = Reader::new(options);
         let mut inputs = Vec::new();
         let mut standard = false;
@@ -278,8 +290,11 @@ impl<'a> Run<'a> {
             }
         }
         let statistics = reader.statistics();
-        self.report.statistics =
-            Statistics { bytes: statistics.bytes, resident_bytes: statistics.resident_bytes };
+        self.report.statistics = Statistics {
+            bytes: statistics.bytes,
+            resident_bytes: statistics.resident_bytes,
+            held_bytes: statistics.held_bytes,
+        };
         Ok(())
     }
 
