@@ -267,8 +267,8 @@ impl Reader {
         self.statistics
     }
 
-    /// Keeps a range (up to 4 MiB, rounded to 64 KiB) in memory if it can: a hit that a later pass will look for again. Without this, what lies outside the
-    /// kept part of a file would be fetched anew by every pass.
+    /// Keeps a range (up to 4 MiB, rounded to 64 KiB) in memory if it can: a hit that a later pass will look for again. Without
+    /// this, what lies outside the kept part of a file would be fetched anew by every pass. What is cached whole is left as it is.
     pub fn pin(&mut self, file: usize, offset: u64, bytes: u64) {
         let Some(source) = self.sources.get_mut(file) else { return };
         let base = source.planned().map_or(0, |planned| planned.base);
@@ -276,9 +276,14 @@ impl Reader {
             .planned()
             .and_then(|planned| planned.opened.as_ref().map(|opened| opened.buffered.clone()));
         let Some(open) = open.or_else(|| File::open(&source.path).ok().map(Arc::new)) else { return };
+        let range = base + offset..(base + offset).saturating_add(bytes);
+        let pages = range.end.div_ceil(device::PAGE) - range.start / device::PAGE;
+        if self.kernel.count(&open, range.clone()).is_some_and(|held| held.cached >= pages) {
+            return;
+        }
         // The whole grain: what is asked by the grain is else found mostly absent.
-        let start = (base + offset) / GRAIN_BYTES * GRAIN_BYTES;
-        let end = (base + offset).saturating_add(bytes).div_ceil(GRAIN_BYTES).saturating_mul(GRAIN_BYTES);
+        let start = range.start / GRAIN_BYTES * GRAIN_BYTES;
+        let end = range.end.div_ceil(GRAIN_BYTES).saturating_mul(GRAIN_BYTES);
         let length = std::num::NonZeroU64::new(end.saturating_sub(start).min(PINNED_BYTES_MAX));
         let _ = rustix::fs::fadvise(&*open, start, length, rustix::fs::Advice::WillNeed);
     }

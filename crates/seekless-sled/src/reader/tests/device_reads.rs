@@ -126,6 +126,21 @@ fn a_pinned_hit_is_cached_for_the_next_pass() {
 }
 
 #[test]
+fn a_hit_that_is_cached_brings_nothing_in_when_pinned() {
+    let Some(file) = uncached(1 << 20) else { return };
+    rustix::fs::fadvise(file.as_file(), 0, None, rustix::fs::Advice::Random).unwrap();
+    Linux.read_at(file.as_file(), &mut [0; 10], 700_000, Caching::Usual).unwrap();
+    let cached = || residency::resident_bytes(file.as_file().as_fd()).unwrap();
+    let before = cached();
+    let mut reader = Reader::new(Options { overlap: false, ..Options::default() });
+    reader.add_path(file.path());
+    reader.pin(0, 700_000, 10);
+    std::thread::sleep(std::time::Duration::from_millis(20)); // what WILLNEED starts is seen at once, in flight or not
+    assert_eq!(cached(), before);
+    assert!(before < Some(GRAIN_BYTES), "the grain is not whole: {before:?}");
+}
+
+#[test]
 fn what_is_held_is_still_cached_when_its_turn_comes() {
     let file = written(4 << 20);
     file.as_file().sync_data().unwrap();
