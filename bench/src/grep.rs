@@ -38,9 +38,9 @@ struct Row {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     ensure!(args.rounds > 0, "--rounds: at least 1");
-    let rivals = rivals(args)?;
     let sizes = if args.size.is_empty() { &SIZES[..] } else { &args.size };
     let folder = Folder::in_(&args.folder)?;
+    let rivals = rivals(args, &folder)?;
     let before = crate::wc::load_average();
     let mut rows = Vec::new();
     for &bytes in sizes.iter().filter(|&&bytes| !args.quick || bytes <= 128 << 20) {
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 /// Ours first.
-fn rivals(args: &Args) -> anyhow::Result<Vec<Rival>> {
+fn rivals(args: &Args, folder: &Folder) -> anyhow::Result<Vec<Rival>> {
     let seekless = match &args.seekless {
         Some(path) => path.clone(),
         None => std::env::current_exe()?.with_file_name("seekless"),
@@ -75,7 +75,7 @@ fn rivals(args: &Args) -> anyhow::Result<Vec<Rival>> {
         "{}: not there; build it (`./run --version`) or name it with --seekless",
         seekless.display()
     );
-    let mut rivals = vec![Rival::new("seekless", &seekless, &["grep"])];
+    let mut rivals = vec![Rival::new("seekless", &folder.installed(&seekless)?, &["grep"])];
     for (name, path) in [("GNU", "/usr/bin/grep"), ("ripgrep", "/usr/bin/rg")] {
         match Path::new(path).exists() {
             true => rivals.push(Rival::new(name, Path::new(path), &[])),

@@ -67,10 +67,10 @@ struct Report {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     ensure!(args.rounds > 0, "--rounds: at least 1");
-    let rivals = rivals(args)?;
     let before = load_average();
     let sizes = if args.size.is_empty() { &SIZES[..] } else { &args.size };
     let folder = texts::Folder::in_(&args.folder)?;
+    let rivals = rivals(args, &folder)?;
     let mut rows = Vec::new();
     for &bytes in sizes.iter().filter(|&&bytes| !args.quick || bytes <= 128 << 20) {
         let path = folder.text(bytes)?;
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 /// Ours first.
-fn rivals(args: &Args) -> anyhow::Result<Vec<Rival>> {
+fn rivals(args: &Args, folder: &texts::Folder) -> anyhow::Result<Vec<Rival>> {
     let seekless = match &args.seekless {
         Some(path) => path.clone(),
         None => std::env::current_exe()?.with_file_name("seekless"),
@@ -105,7 +105,7 @@ fn rivals(args: &Args) -> anyhow::Result<Vec<Rival>> {
         "{}: not there; build it (`./run --version`) or name it with --seekless",
         seekless.display()
     );
-    let mut rivals = vec![Rival::new("seekless", &seekless, &["wc"])];
+    let mut rivals = vec![Rival::new("seekless", &folder.installed(&seekless)?, &["wc"])];
     for (name, path) in [("GNU", "/usr/bin/wc"), ("uutils", UUTILS)] {
         match Path::new(path).exists() {
             true => rivals.push(Rival::new(name, Path::new(path), &[])),
