@@ -91,6 +91,8 @@ pub struct Surveyor {
     assumed: Table,
     mounts: Mounts,
     homes: HashMap<u64, Arc<Home>>,
+    /// The device number asked about last, and whether its files are plain.
+    last_asked: Option<(u64, bool)>,
     lines: HashMap<String, Line>,
     user: rustix::process::Uid,
 }
@@ -120,7 +122,7 @@ impl Surveyor {
     pub fn with(config: Config, devices: Devices) -> Self {
         let (mounts, homes, lines) = (Mounts::read().unwrap_or_default(), HashMap::new(), HashMap::new());
         let user = rustix::process::geteuid();
-        Surveyor { config, devices, assumed: Table::assumed(), mounts, homes, lines, user }
+        Surveyor { config, devices, assumed: Table::assumed(), mounts, homes, last_asked: None, lines, user }
     }
 
     /// The same, asking no other machine.
@@ -193,8 +195,16 @@ impl Surveyor {
         if self.has_rules() || FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return false;
         }
+        // Files come by thousands from one file system.
+        if let Some((device, plain)) = self.last_asked
+            && device == stat.st_dev
+        {
+            return plain;
+        }
         let path = self.needs_path(stat.st_dev).then(|| name.canonicalize().ok()).flatten();
-        self.home_of(stat.st_dev, path.as_deref()).kind == Kind::Local
+        let plain = self.home_of(stat.st_dev, path.as_deref()).kind == Kind::Local;
+        self.last_asked = Some((stat.st_dev, plain));
+        plain
     }
 
     /// SLEDs of an open file, whose position stays where it is.

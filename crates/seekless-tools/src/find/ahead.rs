@@ -75,26 +75,35 @@ pub(super) struct Listed {
 #[derive(Debug)]
 pub(super) struct Part {
     first: usize,
-    looked: Vec<Option<Looked>>,
+    seen: Vec<Seen>,
     /// Those that the walk will go into.
     folders: VecDeque<(usize, Arc<Task>)>,
     epoch: u64,
 }
 
 /// What was seen of a file.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Looked {
-    stat: Option<Stat>,
-    cost: Option<Cost>,
+#[derive(Clone, Debug, Default)]
+pub(super) enum Seen {
+    #[default]
+    Nothing,
+    /// The expression does not hold for it and does nothing to it: the walk may leave it out.
+    Passed,
+    Cost(Cost),
+    Stat(Box<Stat>, Option<Cost>),
 }
 
-impl Looked {
+impl Seen {
     /// Lets the entry know what was seen.
     pub(super) fn tell(self, entry: &Entry<'_>) {
-        if let Some(stat) = self.stat {
-            entry.know(stat);
-        }
-        if let Some(cost) = self.cost {
+        let cost = match self {
+            Seen::Nothing | Seen::Passed => None,
+            Seen::Cost(cost) => Some(cost),
+            Seen::Stat(stat, cost) => {
+                entry.know(*stat);
+                cost
+            }
+        };
+        if let Some(cost) = cost {
             let _ = entry.cost.set(cost);
         }
     }
@@ -103,23 +112,50 @@ impl Looked {
 impl Part {
     /// Nothing was seen of any of these children.
     fn blank(children: Range<usize>) -> Part {
-        Part { first: children.start, looked: vec![None; children.len()], folders: VecDeque::new(), epoch: 0 }
+        Part {
+            first: children.start,
+            seen: vec![Seen::Nothing; children.len()],
+            folders: VecDeque::new(),
+            epoch: 0,
+        }
     }
 
     /// Whether it speaks of this child.
     pub(super) fn holds(&self, child: usize) -> bool {
-        (self.first..self.first + self.looked.len()).contains(&child)
+        (self.first..self.first + self.seen.len()).contains(&child)
     }
 
     /// What was seen of a child, once.
-    pub(super) fn take(&mut self, child: usize) -> Option<Looked> {
-        self.looked.get_mut(child.checked_sub(self.first)?)?.take()
+    pub(super) fn take(&mut self, child: usize) -> Seen {
+        let place = child.checked_sub(self.first).and_then(|place| self.seen.get_mut(place));
+        place.map(std::mem::take).unwrap_or_default()
+    }
+
+    /// The first child from this one on that the walk may not leave out, or the first of which the part does not speak.
+    pub(super) fn skip_passed(&self, child: usize) -> usize {
+        let Some(rest) = child.checked_sub(self.first).and_then(|place| self.seen.get(place..)) else {
+            return child;
+        };
+        child + rest.iter().take_while(|seen| matches!(seen, Seen::Passed)).count()
     }
 
     /// The task to list a child.
     pub(super) fn take_folder(&mut self, child: usize) -> Option<Arc<Task>> {
         let at_front = self.folders.front().is_some_and(|(front, _)| *front == child);
         if at_front { self.folders.pop_front().map(|(_, task)| task) } else { None }
+    }
+}
+
+/// What the expression looks for.
+#[derive(Clone, Copy, Debug)]
+struct Aims {
+    turns_back: bool,
+    asks_stat: bool,
+}
+
+impl Aims {
+    fn of(plan: &Plan) -> Self {
+        Aims { turns_back: foresee::turns_back(plan), asks_stat: foresee::asks_stat(plan) }
     }
 }
 
@@ -147,7 +183,7 @@ pub(super) struct Ahead<'scope, 'env> {
     scope: &'scope Scope<'scope, 'env>,
     shared: &'env Shared,
     plan: &'env Plan,
-    turns_back: bool,
+    aims: Aims,
     /// Threads that may yet be started.
     helpers: usize,
     listed: usize,
@@ -158,7 +194,7 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
     pub(super) fn new(scope: &'scope Scope<'scope, 'env>, shared: &'env Shared, plan: &'env Plan) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let helpers = if foresee::is_worthwhile(plan) { (cores - 1).min(HELPERS_MAX) } else { 0 };
-        Ahead { scope, shared, plan, turns_back: foresee::turns_back(plan), helpers, listed: 0 }
+        Ahead { scope, shared, plan, aims: Aims::of(plan), helpers, listed: 0 }
     }
 
     /// The list of a folder that the walk enters, and the tasks to look at it.
@@ -217,7 +253,7 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
         open: Option<&Rc<OwnedFd>>,
         prices: &mut Prices,
     ) -> Option<Found> {
-        let mut looker = look::Looker::new(self.shared, self.plan, self.turns_back, prices);
+        let mut looker = look::Looker::new(self.shared, self.plan, self.aims, prices);
         loop {
             match self.shared.queue.claim(task, !own) {
                 Claim::Done(found) => return Some(found),
@@ -240,10 +276,10 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
             return;
         }
         for _ in 0..self.helpers {
-            let (shared, plan, turns_back) = (self.shared, self.plan, self.turns_back);
+            let (shared, plan, aims) = (self.shared, self.plan, self.aims);
             let mut prices = prices.clone();
             let help = move || {
-                let mut looker = look::Looker::new(shared, plan, turns_back, &mut prices);
+                let mut looker = look::Looker::new(shared, plan, aims, &mut prices);
                 while let Some(task) = shared.queue.next() {
                     looker.work(&task);
                 }

@@ -5,7 +5,6 @@ use super::expression::{Glob, Test};
 use super::latency::Cost;
 use rustix::io::Errno;
 use seekless_sys::locale::{c_string, glob_matches};
-use std::ffi::CStr;
 
 /// The answer to tests of the name, the listed type and what stat tells; `None` for all others.
 ///
@@ -53,9 +52,6 @@ fn name_matches(glob: &Glob, entry: &Entry<'_>) -> bool {
         Some(last) if last + 1 < name.len() => {
             glob_matches(&glob.pattern, &c_string(&name[..=last]), glob.ignore_case)
         }
-        _ => {
-            let rest = &entry.path.to_bytes_with_nul()[entry.name_at..];
-            glob_matches(&glob.pattern, CStr::from_bytes_with_nul(rest).unwrap_or(c""), glob.ignore_case)
-        }
+        _ => glob_matches(&glob.pattern, entry.rest(), glob.ignore_case),
     }
 }

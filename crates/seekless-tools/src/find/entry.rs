@@ -15,6 +15,7 @@ pub(super) struct Entry<'a> {
     pub(super) path: &'a CStr,
     /// Where its last component starts.
     pub(super) name_at: usize,
+    rest: &'a CStr,
     /// Length of the argument below which it was found.
     pub(super) root_bytes: usize,
     /// How far below that.
@@ -33,7 +34,9 @@ pub(super) struct Entry<'a> {
 impl<'a> Entry<'a> {
     pub(super) fn new(path: &'a CStr, name_at: usize, root_bytes: usize, depth: usize) -> Self {
         let (folder, listed, stat, cost) = (None, None, OnceCell::new(), OnceCell::new());
-        Entry { path, name_at, root_bytes, depth, folder, listed, follow: false, stat, cost }
+        // The rest of a C string is one.
+        let rest = CStr::from_bytes_with_nul(&path.to_bytes_with_nul()[name_at..]).unwrap_or(c"");
+        Entry { path, name_at, rest, root_bytes, depth, folder, listed, follow: false, stat, cost }
     }
 
     /// What stat told somebody else a moment ago.
@@ -42,8 +45,8 @@ impl<'a> Entry<'a> {
     }
 
     /// What stat told, if it was asked and told.
-    pub(super) fn known(&self) -> Option<Stat> {
-        self.stat.get()?.as_ref().ok().copied()
+    pub(super) fn known(&self) -> Option<&Stat> {
+        self.stat.get()?.as_ref().ok()
     }
 
     /// The path without its NUL.
@@ -63,13 +66,12 @@ impl<'a> Entry<'a> {
 
     /// Its name below [`Entry::base`].
     pub(super) fn below(&self) -> &'a CStr {
-        match self.folder {
-            // The rest of a C string is one.
-            Some(_) => {
-                CStr::from_bytes_with_nul(&self.path.to_bytes_with_nul()[self.name_at..]).unwrap_or(c"")
-            }
-            None => self.path,
-        }
+        if self.folder.is_some() { self.rest } else { self.path }
+    }
+
+    /// Its last component as a C string.
+    pub(super) fn rest(&self) -> &'a CStr {
+        self.rest
     }
 
     /// What stat tells: of a link's target where links are followed and it has one.

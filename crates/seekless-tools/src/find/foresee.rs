@@ -35,13 +35,38 @@ pub(super) fn turns_back(plan: &Plan) -> bool {
     plan.expression.any(&turns)
 }
 
-/// Asks of the file what the expression will; the answer is whether the walk will go into it, as far as that is certain.
-pub(super) fn foresee(plan: &Plan, turns_back: bool, entry: &Entry<'_>, prices: &mut Prices) -> bool {
-    let mut foresight = Foresight { plan, entry, prices, pruned: false };
+/// Whether the expression asks stat for more than a file's cost.
+pub(super) fn asks_stat(plan: &Plan) -> bool {
+    let asks_more = |part: &Expression| match part {
+        Expression::Test(Test::Latency { .. } | Test::Cached(_) | Test::Level(_)) => false,
+        other => asks(other),
+    };
+    plan.expression.any(&asks_more)
+}
+
+/// What can be said of a file that is to come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Foreseen {
+    /// A folder that the walk will go into.
+    pub(super) entered: bool,
+    /// The expression will not hold for it, and do nothing to it; nor is it a folder.
+    pub(super) passed: bool,
+}
+
+/// Asks of the file what the expression will.
+pub(super) fn foresee(plan: &Plan, turns_back: bool, entry: &Entry<'_>, prices: &mut Prices) -> Foreseen {
+    let mut foresight = Foresight { plan, entry, prices, pruned: false, acted: false };
     let judged = entry.depth >= plan.depth_min;
-    let certain = !judged || foresight.holds(&plan.expression).is_some() || !turns_back;
-    let stays_out = foresight.pruned && !plan.contents_first;
-    entry.listed == Some(FileType::Directory) && entry.depth < plan.depth_max && certain && !stays_out
+    let answer = if judged { foresight.holds(&plan.expression) } else { Some(false) };
+    if plan.cheapest_first && answer == Some(true) && foresight.acted {
+        foresight.prices.ask_ahead(entry);
+    }
+    let stays_out = foresight.pruned && !plan.contents_first || answer.is_none() && turns_back;
+    let folder = entry.listed == Some(FileType::Directory);
+    Foreseen {
+        entered: folder && entry.depth < plan.depth_max && !stays_out,
+        passed: answer == Some(false) && !foresight.acted && !entry.is_folder(),
+    }
 }
 
 struct Foresight<'a, 'e> {
@@ -49,6 +74,8 @@ struct Foresight<'a, 'e> {
     entry: &'a Entry<'e>,
     prices: &'a mut Prices,
     pruned: bool,
+    /// Something was or will be done to the file.
+    acted: bool,
 }
 
 impl Foresight<'_, '_> {
@@ -96,6 +123,7 @@ impl Foresight<'_, '_> {
     }
 
     fn act(&mut self, action: &Action) -> Option<bool> {
+        self.acted = true;
         match action {
             Action::Prune => self.pruned = true,
             Action::Quit => return None,

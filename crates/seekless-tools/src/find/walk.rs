@@ -1,7 +1,7 @@
 //! The walk: each argument and all below it, a folder before its contents (or after, with `-depth`), in the order in which
 //! GNU find goes. A stack in memory instead of recursion, and a bound on open folders, let it go as deep as the disk does.
 
-use super::ahead::{Ahead, Looked, Part, Task};
+use super::ahead::{Ahead, Part, Seen, Task};
 use super::entry::Entry;
 use super::evaluate::{Evaluator, Verdict};
 use super::expression::{Follow, Plan, Roots};
@@ -53,7 +53,7 @@ struct Level {
 #[derive(Debug, Default)]
 struct Turn {
     kind: Option<FileType>,
-    looked: Option<Looked>,
+    seen: Seen,
     /// To list it.
     task: Option<Arc<Task>>,
 }
@@ -103,18 +103,14 @@ impl<'scope, 'a> Walk<'scope, 'a> {
     /// The next child of the innermost folder, or the way out of it.
     fn step(&mut self, root_bytes: usize, evaluator: &mut Evaluator<'_>) -> io::Result<bool> {
         let Some(level) = self.levels.last_mut() else { return Ok(true) };
-        let child = level.next;
+        let child = level.advance(&mut self.ahead, evaluator.prices());
         if child >= level.list.list.len() {
             self.path.truncate(level.path_bytes);
             return self.leave(root_bytes, evaluator);
         }
         level.next += 1;
         let name_at = level.list.path_of(child, &mut self.path);
-        let kind = level.list.list.kind(child);
-        let turn = match level.parts.is_empty() && level.part.is_none() {
-            true => Turn { kind, ..Turn::default() },
-            false => Turn { kind, ..level.turn(child, &mut self.ahead, evaluator.prices()) },
-        };
+        let turn = level.turn(child, &self.ahead);
         self.visit(name_at, root_bytes, turn, evaluator)
     }
 
@@ -129,9 +125,7 @@ impl<'scope, 'a> Walk<'scope, 'a> {
         let path = std::mem::take(&mut self.path);
         let visited = {
             let entry = self.entry(&path, name_at, root_bytes, turn.kind);
-            if let Some(looked) = turn.looked {
-                looked.tell(&entry);
-            }
+            turn.seen.tell(&entry);
             self.judge(&entry, turn.task, evaluator)
         };
         self.path = path;
@@ -203,7 +197,7 @@ impl<'scope, 'a> Walk<'scope, 'a> {
     ) -> Entry<'p> {
         let depth = self.levels.len();
         let mut entry =
-            Entry::new(CStr::from_bytes_until_nul(path).unwrap_or(c""), name_at, root_bytes, depth);
+            Entry::new(CStr::from_bytes_with_nul(path).unwrap_or(c""), name_at, root_bytes, depth);
         entry.folder = self.levels.last().and_then(|level| level.folder.clone());
         entry.listed = kind;
         entry.follow = match self.plan.follow {
@@ -305,16 +299,33 @@ impl<'scope, 'a> Walk<'scope, 'a> {
 }
 
 impl Level {
-    /// What is known of a child whose turn has come.
-    fn turn(&mut self, child: usize, ahead: &mut Ahead<'_, '_>, prices: &mut Prices) -> Turn {
-        if !self.part.as_ref().is_some_and(|part| part.holds(child)) {
-            let task = self.parts.pop_front();
-            self.part = task.map(|task| ahead.part(&task, self.folder.as_ref(), prices));
+    /// The next child that the walk may not leave out, and what was seen of its neighbours at hand.
+    fn advance(&mut self, ahead: &mut Ahead<'_, '_>, prices: &mut Prices) -> usize {
+        while self.next < self.list.list.len() {
+            match &self.part {
+                Some(part) if part.holds(self.next) => {
+                    let next = if ahead.is_fresh(part) { part.skip_passed(self.next) } else { self.next };
+                    if next == self.next {
+                        break;
+                    }
+                    self.next = next;
+                }
+                _ => {
+                    let Some(task) = self.parts.pop_front() else { break };
+                    self.part = Some(ahead.part(&task, self.folder.as_ref(), prices));
+                }
+            }
         }
-        let Some(part) = &mut self.part else { return Turn::default() };
-        let (looked, task) = (part.take(child), part.take_folder(child));
-        let looked = looked.filter(|_| ahead.is_fresh(part));
-        Turn { kind: None, looked, task }
+        self.next
+    }
+
+    /// What is known of a child whose turn has come.
+    fn turn(&mut self, child: usize, ahead: &Ahead<'_, '_>) -> Turn {
+        let kind = self.list.list.kind(child);
+        let Some(part) = &mut self.part else { return Turn { kind, ..Turn::default() } };
+        let (seen, task) = (part.take(child), part.take_folder(child));
+        let seen = if ahead.is_fresh(part) { seen } else { Seen::Nothing };
+        Turn { kind, seen, task }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Performs tasks: lists a folder that is to come, looks at files that are to come.
 
-use super::{Found, Job, Listed, Looked, Part, Shared, State, Task};
+use super::{Aims, Found, Job, Listed, Part, Seen, Shared, State, Task};
 use crate::find::entry::Entry;
 use crate::find::expression::{Follow, Plan};
 use crate::find::folder::{Folder, List};
@@ -34,15 +34,15 @@ fn task(job: Job, state: State) -> Arc<Task> {
 pub(super) struct Looker<'a> {
     shared: &'a Shared,
     plan: &'a Plan,
-    turns_back: bool,
+    aims: Aims,
     prices: &'a mut Prices,
     path: Vec<u8>,
     order: Vec<usize>,
 }
 
 impl<'a> Looker<'a> {
-    pub(super) fn new(shared: &'a Shared, plan: &'a Plan, turns_back: bool, prices: &'a mut Prices) -> Self {
-        Looker { shared, plan, turns_back, prices, path: Vec::new(), order: Vec::new() }
+    pub(super) fn new(shared: &'a Shared, plan: &'a Plan, aims: Aims, prices: &'a mut Prices) -> Self {
+        Looker { shared, plan, aims, prices, path: Vec::new(), order: Vec::new() }
     }
 
     /// Performs a task that was taken, and leaves what it found with it.
@@ -121,7 +121,7 @@ impl<'a> Looker<'a> {
     fn look(&mut self, folder: &Arc<Folder>, children: Range<usize>, open: &Rc<OwnedFd>) -> Part {
         let epoch = self.shared.now();
         let first = children.start;
-        let mut looked = vec![None; children.len()];
+        let mut seen = vec![Seen::Nothing; children.len()];
         let mut entered = Vec::new();
         let mut order = std::mem::take(&mut self.order);
         order.clear();
@@ -134,22 +134,28 @@ impl<'a> Looker<'a> {
             entry.folder = Some(open.clone());
             entry.listed = folder.list.kind(child);
             entry.follow = self.plan.follow == Follow::Always;
-            if foresee(self.plan, self.turns_back, &entry, self.prices) {
+            let foreseen = foresee(self.plan, self.aims.turns_back, &entry, self.prices);
+            if foreseen.entered {
                 entered.push(child);
             }
-            looked[child - first] = seen(&entry);
+            seen[child - first] = self.seen(&entry, foreseen.passed);
         }
         self.order = order;
         entered.sort_unstable();
         let job = |child| task(Job::List { above: folder.clone(), child }, State::Waiting);
         let folders = entered.into_iter().map(|child| (child, job(child))).collect();
-        Part { first, looked, folders, epoch }
+        Part { first, seen, folders, epoch }
     }
-}
 
-fn seen(entry: &Entry<'_>) -> Option<Looked> {
-    let (stat, cost) = (entry.known(), entry.cost.get().copied());
-    (stat.is_some() || cost.is_some()).then_some(Looked { stat, cost })
+    fn seen(&self, entry: &Entry<'_>, passed: bool) -> Seen {
+        let stat = entry.known().filter(|_| self.aims.asks_stat);
+        match (stat, entry.cost.get()) {
+            _ if passed => Seen::Passed,
+            (Some(stat), cost) => Seen::Stat(Box::new(*stat), cost.copied()),
+            (None, Some(cost)) => Seen::Cost(*cost),
+            (None, None) => Seen::Nothing,
+        }
+    }
 }
 
 /// A task at which a thread died must not be waited for.

@@ -61,7 +61,7 @@ impl Queue {
         match std::mem::replace(&mut *state, State::Gone) {
             State::Done(found) => {
                 if let Found::Looked(part) = &found {
-                    inner.wanted(part.looked.len());
+                    inner.wanted(part.seen.len());
                     self.wake(&inner);
                 }
                 Claim::Done(found)
@@ -90,7 +90,7 @@ impl Queue {
             State::Waiting => {
                 inner.remove(task);
             }
-            State::Done(Found::Looked(part)) => inner.wanted(part.looked.len()),
+            State::Done(Found::Looked(part)) => inner.wanted(part.seen.len()),
             State::Done(Found::Listed(listed)) => {
                 drop(inner);
                 listed.parts.iter().for_each(|part| self.pass(part));
@@ -214,7 +214,7 @@ impl Found {
     fn weight(&self) -> usize {
         match self {
             Found::Listed(listed) => listed.parts.iter().map(|part| looked_at(part)).sum(),
-            Found::Looked(part) => part.looked.len(),
+            Found::Looked(part) => part.seen.len(),
             Found::Nothing => 0,
         }
     }
