@@ -32,6 +32,7 @@ mod delivery;
 mod devices;
 mod error;
 mod file_picker;
+mod headroom;
 mod hold;
 mod level;
 mod overlay;

@@ -6,7 +6,6 @@
 
 mod deliver;
 mod device;
-mod headroom;
 mod kernel;
 mod learned;
 mod linear;
@@ -17,11 +16,11 @@ mod survey;
 #[cfg(test)]
 mod tests;
 
+use crate::headroom::Headroom;
 use crate::page_cache::GRAIN_BYTES;
 use crate::{Error, ErrorKind, Records};
 use deliver::Block;
 use device::{Device, Way};
-use headroom::Headroom;
 use kernel::{Kernel, Linux};
 use learned::Learned;
 use linear::Linear;

@@ -1,7 +1,7 @@
 //! What the reader asks of the system, behind a seam: tests put their own residency, short reads and failing devices there.
 
-use super::headroom::{self, Headroom};
 use super::learned::ReadCost;
+use crate::headroom::{self, Headroom};
 use crate::page_cache::{self, PageRun};
 use crate::{Devices, Error, Surveyor};
 use seekless_sys::folios;

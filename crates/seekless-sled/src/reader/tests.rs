@@ -1,10 +1,10 @@
 //! Tests of the reader: over residency that is made up, over files that change under it, and over devices that fail.
 
-use super::headroom::Headroom;
 use super::kernel::Kernel;
 use super::learned::ReadCost;
 use super::*;
 use crate::Confidence;
+use crate::headroom::Headroom;
 use crate::page_cache::PageRun;
 use proptest::prelude::*;
 use seekless_sys::guarded::GuardedMap;

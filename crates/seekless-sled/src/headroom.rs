@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 
 /// A bound on the page cache, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Headroom {
+pub(crate) struct Headroom {
     /// Not in use at all.
-    pub(super) free: u64,
+    pub(crate) free: u64,
     /// Pages of files now held.
-    pub(super) cached: u64,
+    pub(crate) cached: u64,
 }
 
 /// `None` where nothing tells.
-pub(super) fn tightest() -> Option<Headroom> {
+pub(crate) fn tightest() -> Option<Headroom> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| of_machine(&text));
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     memory_groups(&groups)
