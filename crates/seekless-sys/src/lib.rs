@@ -3,7 +3,7 @@
 //! Each module wraps one facility of the kernel: [`residency`] asks what of a file is in the page cache and throws it out,
 //! [`direct`] opens a file past the page cache and asks for the alignment that this needs; [`extents`] says where a
 //! file lies on its device and where it has holes; [`map`] and [`guarded`] map one for reading;
-//! [`reads`] reads with or without the page cache, [`folios`] fills it by large pieces;
+//! [`reads`] reads with or without the page cache, [`folios`] fills it by large pieces, [`memory`] fetches into the processor's own;
 //! [`seccomp`], [`tracee`] and [`signals`] are what a recorder of programs stands on. Nothing here knows a trace or a
 //! policy, and every `unsafe` stands with its `SAFETY` line.
 
@@ -16,6 +16,7 @@ pub mod guarded;
 mod inherited;
 pub mod locale;
 pub mod map;
+pub mod memory;
 pub mod reads;
 pub mod regex;
 pub mod residency;

@@ -2,6 +2,7 @@
 //! makes vector code of the rows; nothing asks what the processor can do, which in a virtual machine costs more than a small file.
 
 use super::fragment::{Fragment, PROBES, Probe};
+use seekless_sys::memory::fetch;
 use std::ops::Range;
 
 /// Bytes that are marked together.
@@ -10,6 +11,8 @@ const GROUP: usize = 1 << 10;
 const ROW: usize = 32;
 /// Places of a text that take turns, a group at a time: memory delivers several streams faster than one.
 const STREAMS: usize = 4;
+/// How far ahead of each the processor is told to fetch.
+const AHEAD: usize = 2 * GROUP;
 /// With one group of so many marked, a search of all costs no more.
 const DENSE: usize = 4;
 
@@ -63,6 +66,9 @@ fn marks<const FOLDS: bool, const NULS: bool>(text: &[u8], fragment: &Fragment) 
     for step in 0..each {
         for stream in 0..STREAMS {
             let group = stream * each + step;
+            if let Some(next) = text.get(group * GROUP + AHEAD..).and_then(<[u8]>::first_chunk::<GROUP>) {
+                fetch(next);
+            }
             groups[group] = mark::<FOLDS, NULS>(&text[group * GROUP..], &fragment.probes, &mut zero);
         }
     }
