@@ -1,13 +1,16 @@
 //! A [`Picker`] of an open file that asks for the file's SLEDs itself, and again while the program reads (Van Meter and Gao 2000,
-//! section 4.2: "refreshing the state of those SLEDs occasionally"). The C calls `sleds_pick_*` are this.
+//! section 4.2: "refreshing the state of those SLEDs occasionally"), and reads, if the program likes. The C calls `sleds_pick_*`
+//! are this.
 
-use crate::serve::by_descriptor;
-use crate::{Error, ErrorKind, FindDelimiter, Picker, Priced, Records, Surveyor};
+use crate::cached;
+use crate::keeper::{found, named};
+use crate::{Error, ErrorKind, FindDelimiter, Keeper, Picker, Priced, Records, Surveyor};
 use rustix::fs::Stat;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long a look at the file's state is believed.
@@ -19,7 +22,6 @@ const SEARCH_BYTES: u64 = 64 << 10;
 ///
 /// ```
 /// use seekless_sled::{FilePicker, Records, Surveyor};
-/// use std::os::unix::fs::FileExt;
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("data");
@@ -30,7 +32,7 @@ const SEARCH_BYTES: u64 = 64 << 10;
 /// let mut lines = 0;
 /// while let Some(range) = pick.next_read(&file, &mut surveyor)? {
 ///     let mut chunk = vec![0; (range.end - range.start) as usize];
-///     file.read_exact_at(&mut chunk, range.start)?;
+///     pick.read(&file, &mut chunk, range.start)?;
 ///     lines += chunk.iter().filter(|&&byte| byte == b'\n').count();
 /// }
 /// assert_eq!(lines, 2);
@@ -45,6 +47,7 @@ pub struct FilePicker {
     device: u64,
     inode: u64,
     looked_at: Instant,
+    keeper: Arc<Keeper>,
 }
 
 impl FilePicker {
@@ -63,10 +66,10 @@ impl FilePicker {
         let stat = stat(file)?;
         let ranges = priced(file, surveyor, &part)?;
         let end = ranges.last().map_or(0, |last| last.range.end);
-        let picker = Picker::new(ranges, chunk_bytes, records, &mut Search::new(file, records))
-            .map_err(found(file))?;
+        let keeper = Arc::new(Keeper::new(file)?);
+        let picker = Picker::new(ranges, chunk_bytes, records, &mut Search::new(file, records, &keeper))?;
         let (device, inode, part) = (stat.st_dev, stat.st_ino, part.start.min(end)..end);
-        Ok(FilePicker { picker, records, part, device, inode, looked_at: Instant::now() })
+        Ok(FilePicker { picker, records, part, device, inode, looked_at: Instant::now(), keeper })
     }
 
     /// The next range to read, cheapest first; `None` when every byte was handed out. Looks at the file again when the last look
@@ -79,7 +82,31 @@ impl FilePicker {
         if self.looked_at.elapsed() >= BELIEVED {
             self.refresh(file, surveyor)?;
         }
-        self.picker.next_read(&mut Search::new(file, self.records)).map_err(found(file))
+        let next = self.picker.next_read(&mut Search::new(file, self.records, &self.keeper))?;
+        if let Some(next) = &next {
+            self.keeper.let_go(next.clone());
+        }
+        Ok(next)
+    }
+
+    /// Reads into the buffer what lies at `offset`, so that what is cached stays cached, and what is not comes in only while
+    /// there is room: the number of bytes, fewer than asked for only at the end of the file.
+    ///
+    /// # Errors
+    /// As [`Keeper::read`].
+    pub fn read(&self, file: &File, buffer: &mut [u8], offset: u64) -> Result<usize, Error> {
+        self.keeper.read(file, buffer, offset)
+    }
+
+    /// What [`read`](Self::read) reads through: for threads that read at the same time, and to finish with.
+    #[must_use]
+    pub fn keeper(&self) -> &Arc<Keeper> {
+        &self.keeper
+    }
+
+    /// Holds up to so many cached bytes in memory that were not yet handed out, until they are; see [`Keeper::hold`].
+    pub fn hold(&self, file: &File, bytes_max: u64) -> u64 {
+        self.keeper.hold(file, self.picker.unseen(), bytes_max)
     }
 
     /// Looks again at once, and sorts what has not been handed out by what it costs now.
@@ -93,7 +120,7 @@ impl FilePicker {
             return Err(shorter(file));
         }
         self.looked_at = Instant::now();
-        self.picker.refresh(&ranges, &mut Search::new(file, self.records)).map_err(found(file))
+        self.picker.refresh(&ranges, &mut Search::new(file, self.records, &self.keeper))
     }
 
     /// From now on chunks of at most this many bytes.
@@ -128,57 +155,62 @@ fn priced(file: &File, surveyor: &mut Surveyor, part: &Range<u64>) -> Result<Vec
 }
 
 fn stat(file: &File) -> Result<Stat, Error> {
-    rustix::fs::fstat(file).map_err(|error| Error::io(&by_descriptor(file), error.into()))
-}
-
-/// The file's name as far as the system knows it.
-fn named(file: &File) -> String {
-    let by = by_descriptor(file);
-    std::fs::read_link(&by).unwrap_or(by).display().to_string()
+    rustix::fs::fstat(file).map_err(|error| found(file)(error.into()))
 }
 
 fn shorter(file: &File) -> Error {
     Error::new(ErrorKind::Changed, format!("{}: became shorter while it was read: begin again", named(file)))
 }
 
-fn found(file: &File) -> impl Fn(io::Error) -> Error + '_ {
-    move |error| Error::io(named(file).as_ref(), error)
-}
-
-/// Finds delimiters by reading, without moving the file's position.
+/// Finds delimiters by reading, without moving the file's position. What is cached sets off no readahead; what is not is read
+/// as the program reads.
 struct Search<'a> {
     file: &'a File,
     delimiter: u8,
+    keeper: &'a Keeper,
 }
 
 impl<'a> Search<'a> {
     /// For what ends the file's records; of other records the picker asks nothing.
-    fn new(file: &'a File, records: Records) -> Self {
+    fn new(file: &'a File, records: Records, keeper: &'a Keeper) -> Self {
         let delimiter = if let Records::Delimiter(byte) = records { byte } else { b'\n' };
-        Search { file, delimiter }
+        Search { file, delimiter, keeper }
     }
 
     /// Reads the piece; short only at the end of the file.
-    fn piece(&self, range: Range<u64>) -> io::Result<Vec<u8>> {
+    fn piece(&self, range: Range<u64>) -> Result<Vec<u8>, Error> {
         let mut piece = vec![0; usize::try_from(range.end - range.start).unwrap_or(0)];
+        let read = if self.keeper.is_used() {
+            self.keeper.search(self.file, &mut piece, range.start)?
+        } else {
+            self.plain(&mut piece, range.start).map_err(found(self.file))?
+        };
+        piece.truncate(read);
+        Ok(piece)
+    }
+
+    fn plain(&self, piece: &mut [u8], offset: u64) -> io::Result<usize> {
+        if cached::is_cached(self.file, offset, piece.len() as u64) && cached::copy(self.file, piece, offset)
+        {
+            return Ok(piece.len());
+        }
         let mut filled = 0;
         while filled < piece.len() {
-            match self.file.read_at(&mut piece[filled..], range.start + filled as u64) {
+            match self.file.read_at(&mut piece[filled..], offset + filled as u64) {
                 Ok(0) => break,
                 Ok(bytes) => filled += bytes,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
-        piece.truncate(filled);
-        Ok(piece)
+        Ok(filled)
     }
 }
 
 impl FindDelimiter for Search<'_> {
-    type Error = io::Error;
+    type Error = Error;
 
-    fn first(&mut self, range: Range<u64>) -> io::Result<Option<u64>> {
+    fn first(&mut self, range: Range<u64>) -> Result<Option<u64>, Error> {
         let mut start = range.start;
         while start < range.end {
             let end = range.end.min(start + SEARCH_BYTES);
@@ -190,7 +222,7 @@ impl FindDelimiter for Search<'_> {
         Ok(None)
     }
 
-    fn last(&mut self, range: Range<u64>) -> io::Result<Option<u64>> {
+    fn last(&mut self, range: Range<u64>) -> Result<Option<u64>, Error> {
         let mut end = range.end;
         while end > range.start {
             let start = range.start.max(end.saturating_sub(SEARCH_BYTES));

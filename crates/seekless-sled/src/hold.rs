@@ -17,10 +17,16 @@ const WINDOWS_MAX: usize = 16;
 /// Ranges of a file that are held in memory until this is dropped.
 #[derive(Debug, Default)]
 pub struct Hold {
-    windows: Vec<GuardedMap>,
+    windows: Vec<Window>,
     ranges: Vec<Range<u64>>,
     bytes: u64,
     locked_bytes: u64,
+}
+
+#[derive(Debug)]
+struct Window {
+    _map: GuardedMap,
+    is_locked: bool,
 }
 
 impl Hold {
@@ -43,14 +49,23 @@ impl Hold {
         let bytes = range.end - range.start;
         let cached = residency::count(file.as_fd(), range.start, bytes).map_or(0, |pages| pages.cached);
         let window = if cached == bytes.div_ceil(PAGE_BYTES) { map(file, &range) } else { None };
-        let Some(window) = window else { return };
-        window.populate();
-        if window.lock() {
-            self.locked_bytes += bytes;
-        }
+        let Some(map) = window else { return };
+        map.populate();
+        let is_locked = map.lock();
+        self.locked_bytes += if is_locked { bytes } else { 0 };
         self.bytes += bytes;
         self.ranges.push(range);
-        self.windows.push(window);
+        self.windows.push(Window { _map: map, is_locked });
+    }
+
+    /// Lets go of each range whose end was read now: what is held is read in order.
+    pub fn let_go(&mut self, read: &Range<u64>) {
+        let ends_in = |range: &Range<u64>| read.start < range.end && range.end <= read.end;
+        while let Some(at) = self.ranges.iter().position(ends_in) {
+            let (range, window) = (self.ranges.remove(at), self.windows.remove(at));
+            self.bytes -= range.end - range.start;
+            self.locked_bytes -= if window.is_locked { range.end - range.start } else { 0 };
+        }
     }
 
     /// Bytes that are held.
@@ -81,6 +96,7 @@ mod tests {
     use super::*;
     use std::io::Write;
     use std::iter::once;
+    use std::slice;
 
     const MIB: u64 = 1 << 20;
 
@@ -100,15 +116,22 @@ mod tests {
     #[test]
     fn what_is_held_outlives_an_order_to_drop_it_and_what_is_let_go_does_not() {
         let Some(file) = cached_file() else { return eprintln!("skipped: nothing tells what is cached") };
-        let hold = Hold::on(&file, [0..2 * MIB, 3 * MIB..8 * MIB].into_iter(), 6 * MIB);
+        let mut hold = Hold::on(&file, [0..2 * MIB, 3 * MIB..8 * MIB].into_iter(), 6 * MIB);
         assert_eq!(hold.ranges(), [3 * MIB..8 * MIB, MIB..2 * MIB]);
         assert_eq!(hold.bytes(), 6 * MIB);
         assert!(hold.locked_bytes() <= hold.bytes());
+        let locked = hold.locked_bytes();
+        hold.let_go(&(5 * MIB..7 * MIB));
+        assert_eq!((hold.bytes(), hold.locked_bytes()), (6 * MIB, locked), "its end is still to come");
         residency::drop_cached(file.as_fd()).unwrap();
         for range in hold.ranges() {
             assert_eq!(cached(&file, range.clone()), range.end - range.start);
         }
-        drop(hold);
+        hold.let_go(&(0..2 * MIB));
+        assert_eq!(hold.ranges(), slice::from_ref(&(3 * MIB..8 * MIB)));
+        assert_eq!(hold.bytes(), 5 * MIB);
+        hold.let_go(&(7 * MIB..8 * MIB));
+        assert_eq!((hold.bytes(), hold.locked_bytes()), (0, 0));
         residency::drop_cached(file.as_fd()).unwrap();
         if cached(&file, 0..8 * MIB) != 0 {
             eprintln!("skipped in part: the file stays in the page cache (tmpfs?)");

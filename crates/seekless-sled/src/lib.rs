@@ -27,6 +27,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod cached;
 mod config;
 mod delivery;
 mod devices;
@@ -34,6 +35,7 @@ mod error;
 mod file_picker;
 mod headroom;
 mod hold;
+mod keeper;
 mod level;
 mod overlay;
 pub mod page_cache;
@@ -55,6 +57,7 @@ pub use devices::{Devices, Entry};
 pub use error::{Error, ErrorKind};
 pub use file_picker::FilePicker;
 pub use hold::Hold;
+pub use keeper::Keeper;
 pub use level::Level;
 pub use picker::{FindDelimiter, NoDelimiter, Picker, Priced};
 pub use place::{Home, Kind, Mount, Mounts};

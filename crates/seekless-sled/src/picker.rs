@@ -122,6 +122,11 @@ impl Picker {
         self.chunk_bytes = bytes.max(1);
     }
 
+    /// The ranges not yet handed out, in order.
+    pub fn unseen(&self) -> impl Iterator<Item = Range<u64>> {
+        self.unseen.iter().map(|(&start, &(end, _))| start..end)
+    }
+
     /// Bytes not yet handed out.
     #[must_use]
     pub fn unseen_bytes(&self) -> u64 {

@@ -3,16 +3,13 @@
 //! For what is wanted a second time, out of the order of cost. A plain `read` of cached bytes obeys the readahead markers that it
 //! meets, and brings in up to 8 MiB that push out as much of what a pass means to keep.
 
+use crate::cached;
 use rustix::fs::Advice;
-use seekless_sys::guarded::GuardedMap;
 use seekless_sys::reads::{self, Caching};
-use seekless_sys::residency;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsRawFd;
 use std::path::Path;
-
-const PAGE_BYTES: u64 = 4096;
 
 /// A file that is read without disturbing the page cache.
 #[derive(Debug)]
@@ -49,7 +46,9 @@ impl QuietFile {
         if offset.saturating_add(buffer.len() as u64) > self.file.metadata()?.len() {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        if self.is_cached(offset, buffer.len() as u64) && self.copy(buffer, offset) {
+        if cached::is_cached(&self.file, offset, buffer.len() as u64)
+            && cached::copy(&self.file, buffer, offset)
+        {
             return Ok(());
         }
         let mut caching = Caching::Leave;
@@ -67,28 +66,14 @@ impl QuietFile {
         }
         Ok(())
     }
-
-    fn is_cached(&self, offset: u64, bytes: u64) -> bool {
-        let pages = offset.saturating_add(bytes).div_ceil(PAGE_BYTES) - offset / PAGE_BYTES;
-        residency::count(self.file.as_fd(), offset, bytes).is_ok_and(|held| held.cached == pages)
-    }
-
-    /// Copies out of the page cache; false where that cannot be done.
-    fn copy(&self, buffer: &mut [u8], offset: u64) -> bool {
-        let before = (offset % PAGE_BYTES) as usize;
-        let Some(map) = GuardedMap::new(&self.file, offset - before as u64, before + buffer.len()) else {
-            return false;
-        };
-        map.populate();
-        buffer.copy_from_slice(&map.bytes()[before..]);
-        !map.is_lost()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seekless_sys::residency;
     use std::io::{Read, Write};
+    use std::os::fd::AsFd;
 
     fn written() -> File {
         let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();

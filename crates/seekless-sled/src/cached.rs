@@ -1,0 +1,37 @@
+//! Bytes out of the page cache by way of a mapping, which sets off no readahead as a `read` of the same pages would.
+
+use seekless_sys::guarded::GuardedMap;
+use seekless_sys::residency;
+use std::fs::File;
+use std::os::fd::AsFd;
+
+pub(crate) const PAGE_BYTES: u64 = 4096;
+
+/// How many pages the range lies in.
+pub(crate) fn pages(offset: u64, bytes: u64) -> u64 {
+    offset.saturating_add(bytes).div_ceil(PAGE_BYTES) - offset / PAGE_BYTES
+}
+
+/// Whether every page of the range is cached, as far as anybody tells.
+pub(crate) fn is_cached(file: &File, offset: u64, bytes: u64) -> bool {
+    residency::count(file.as_fd(), offset, bytes).is_ok_and(|held| held.cached == pages(offset, bytes))
+}
+
+/// Copies out of the page cache what lies within the file, all of it cached; false where that cannot be done, or the file was
+/// cut short meanwhile: what the buffer holds then means nothing.
+pub(crate) fn copy(file: &File, buffer: &mut [u8], offset: u64) -> bool {
+    let before = (offset % PAGE_BYTES) as usize;
+    let Some(map) = GuardedMap::new(file, offset - before as u64, before + buffer.len()) else {
+        return false;
+    };
+    map.populate();
+    copy_of(&map, file, buffer, offset, before)
+}
+
+/// The same out of a mapping that stands, from its byte `before` on.
+pub(crate) fn copy_of(map: &GuardedMap, file: &File, buffer: &mut [u8], offset: u64, before: usize) -> bool {
+    buffer.copy_from_slice(&map.bytes()[before..before + buffer.len()]);
+    // The last page of a mapping goes on in zeros where the file has ended.
+    let end = offset + buffer.len() as u64;
+    !map.is_lost() && file.metadata().is_ok_and(|about| about.len() >= end)
+}

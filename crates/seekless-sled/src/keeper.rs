@@ -1,0 +1,392 @@
+//! Reads an open file by *freeze and bypass*, for programs that pick their reads themselves ([`FilePicker`](crate::FilePicker)):
+//! what is cached is copied out of the cache without setting off readahead; what is not comes in by whole large folios while there
+//! is room, and is read past the cache afterwards. [`Reader`](crate::Reader) does the same where it may choose the reads.
+
+mod pieces;
+mod room;
+
+use crate::cached::{self, PAGE_BYTES};
+use crate::headroom::{self, Headroom};
+use crate::page_cache;
+use crate::serve::by_descriptor;
+use crate::{Error, ErrorKind, Hold};
+use pieces::{Pieces, Stamp};
+use room::Room;
+use rustix::fs::Advice;
+use seekless_sys::folios::{self, FOLIO_BYTES};
+use seekless_sys::guarded::GuardedMap;
+use seekless_sys::reads::{self, Caching};
+use seekless_sys::residency;
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A piece that lies in more runs than this is not read run by run.
+const RUNS_MAX: usize = 8;
+/// A hold on less is not worth a mapping.
+const HELD_BYTES_MIN: u64 = 64 << 10;
+
+/// Keeps a file's cached bytes cached while it is read. The file is handed to each call and must be the same; any number of
+/// threads may read at a time.
+///
+/// The first read that would push something out advises the descriptor `POSIX_FADV_RANDOM`, since only then a read past the cache
+/// leaves the rest of it alone; [`finish`](Self::finish) takes that back. No descriptor is opened: to close it would release
+/// the process's record locks on the file.
+///
+/// ```
+/// use seekless_sled::Keeper;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("data");
+/// # std::fs::write(&path, "one\ntwo\n")?;
+/// let file = std::fs::File::open(&path)?;
+/// let keeper = Keeper::new(&file)?;
+/// let mut buffer = [0; 100];
+/// assert_eq!(keeper.read(&file, &mut buffer, 4)?, 4);
+/// assert_eq!(&buffer[..4], b"two\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Keeper {
+    /// Device and inode.
+    identity: (u64, u64),
+    headroom: fn() -> Option<Headroom>,
+    /// Judged at the first read.
+    room: Mutex<Option<Room>>,
+    /// Whether the descriptor was advised.
+    advised: AtomicBool,
+    /// Whether reads past the cache are refused here.
+    refused: AtomicBool,
+    pieces: Mutex<Pieces>,
+    hold: Mutex<Hold>,
+}
+
+/// How a read treats the page cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// As `pread`.
+    Plain,
+    /// What is absent comes in.
+    Keep,
+    /// What is absent is read past it.
+    Past,
+}
+
+/// What one read is about.
+struct Asked<'a> {
+    file: &'a File,
+    stamp: Stamp,
+    way: Way,
+    /// A search: the same bytes will be read again.
+    again: bool,
+}
+
+impl Keeper {
+    /// For an open file; nothing is asked or advised before the first read.
+    ///
+    /// # Errors
+    /// What the system says when it is asked about the file.
+    pub fn new(file: &File) -> Result<Self, Error> {
+        Self::with_headroom(file, headroom::tightest)
+    }
+
+    /// As [`new`](Self::new), in a cache that is as full as told.
+    pub(crate) fn with_headroom(file: &File, headroom: fn() -> Option<Headroom>) -> Result<Self, Error> {
+        let about = file.metadata().map_err(found(file))?;
+        Ok(Keeper {
+            identity: (about.dev(), about.ino()),
+            headroom,
+            room: Mutex::default(),
+            advised: AtomicBool::new(false),
+            refused: AtomicBool::new(false),
+            pieces: Mutex::default(),
+            hold: Mutex::default(),
+        })
+    }
+
+    /// Reads into the buffer what lies at `offset`: the number of bytes, fewer than asked for only at the end of the file.
+    ///
+    /// # Errors
+    /// The descriptor is of another file now, or what the system says; what the buffer holds then means nothing.
+    pub fn read(&self, file: &File, buffer: &mut [u8], offset: u64) -> Result<usize, Error> {
+        let read = self.read_as(file, buffer, offset, false)?;
+        self.let_go(offset..offset.saturating_add(read as u64));
+        Ok(read)
+    }
+
+    /// As [`read`](Self::read), for what will be read again at once.
+    pub(crate) fn search(&self, file: &File, buffer: &mut [u8], offset: u64) -> Result<usize, Error> {
+        self.read_as(file, buffer, offset, true)
+    }
+
+    /// Whether reads went through this keeper.
+    pub(crate) fn is_used(&self) -> bool {
+        lock(&self.room).is_some()
+    }
+
+    /// Holds what is cached of `ranges`, ascending, in memory until it was read or the keeper is dropped: the last first, up to
+    /// `bytes_max` and half of what the cache may hold (Van Meter and Gao 2000, section 3.4). Returns the bytes held. An earlier hold
+    /// is let go.
+    pub fn hold(&self, file: &File, ranges: impl Iterator<Item = Range<u64>>, bytes_max: u64) -> u64 {
+        let most = (self.headroom)().map_or(u64::MAX, |room| room.free.saturating_add(room.cached) / 2);
+        let mut cached = Vec::new();
+        for range in ranges {
+            let runs = page_cache::runs(file, range, PAGE_BYTES).unwrap_or_default();
+            let held = runs.into_iter().filter(|run| run.resident == Some(true));
+            cached.extend(held.filter(|run| run.bytes >= HELD_BYTES_MIN).map(|run| run.range()));
+        }
+        let mut hold = lock(&self.hold);
+        *hold = Hold::default();
+        *hold = Hold::on(file, cached.into_iter(), bytes_max.min(most));
+        hold.bytes()
+    }
+
+    /// Lets go of what is held and was read now.
+    pub(crate) fn let_go(&self, read: Range<u64>) {
+        lock(&self.hold).let_go(&read);
+    }
+
+    /// Takes back the advice about the descriptor, and lets go of what is held.
+    pub fn finish(&self, file: &File) {
+        *lock(&self.hold) = Hold::default();
+        let same = file.metadata().is_ok_and(|about| (about.dev(), about.ino()) == self.identity);
+        if same && self.advised.swap(false, Ordering::Relaxed) {
+            let _ = rustix::fs::fadvise(file, 0, None, Advice::Normal); // only advice
+        }
+    }
+
+    fn read_as(&self, file: &File, buffer: &mut [u8], offset: u64, again: bool) -> Result<usize, Error> {
+        let about = file.metadata().map_err(found(file))?;
+        if (about.dev(), about.ino()) != self.identity {
+            return Err(Error::new(
+                ErrorKind::Changed,
+                format!("{}: is another file now: begin again", named(file)),
+            ));
+        }
+        let bytes = (buffer.len() as u64).min(about.len().saturating_sub(offset)) as usize;
+        let stamp = (about.len(), about.mtime(), about.mtime_nsec());
+        let asked = Asked { file, stamp, way: self.way(file, about.len()), again };
+        self.fill(&asked, &mut buffer[..bytes], offset).map_err(found(file))
+    }
+
+    /// What is to become of what is absent, judged at the first read.
+    fn way(&self, file: &File, file_bytes: u64) -> Way {
+        let mut room = lock(&self.room);
+        let room = room.get_or_insert_with(|| {
+            let judged = self.judge(file, file_bytes);
+            if judged != Room::Enough {
+                self.advised.store(true, Ordering::Relaxed);
+                let _ = rustix::fs::fadvise(file, 0, None, Advice::Random); // only advice
+            }
+            judged
+        });
+        match room {
+            Room::Enough => Way::Plain,
+            Room::Free(_) | Room::Trial { .. } => Way::Keep,
+            Room::Full => Way::Past,
+        }
+    }
+
+    fn judge(&self, file: &File, file_bytes: u64) -> Room {
+        // Where nobody tells what is cached, nothing can be spared.
+        let Some(cached) = cached_bytes(file, file_bytes) else { return Room::Enough };
+        let ours = room::ours(self.identity, cached);
+        Room::judge(file_bytes - cached, cached, ours, self.headroom)
+    }
+
+    /// Counts what was brought in.
+    fn kept(&self, asked: &Asked, bytes: u64) {
+        if let Some(room) = &mut *lock(&self.room) {
+            room.kept(bytes, || cached_bytes(asked.file, asked.stamp.0));
+            if *room == Room::Full {
+                cached_bytes(asked.file, asked.stamp.0).map(|cached| room::ours(self.identity, cached));
+            }
+        }
+    }
+
+    /// Reads folio by folio; what lies past the end was cut off before.
+    fn fill(&self, asked: &Asked, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        if asked.way == Way::Plain {
+            return fill(asked.file, buffer, offset, Caching::Usual);
+        }
+        let mut filled = 0;
+        while filled < buffer.len() {
+            let start = offset + filled as u64;
+            let bytes = (FOLIO_BYTES - start % FOLIO_BYTES).min((buffer.len() - filled) as u64) as usize;
+            let read = self.part(asked, &mut buffer[filled..filled + bytes], start)?;
+            filled += read;
+            if read < bytes {
+                break;
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Reads a part that lies in one folio.
+    fn part(&self, asked: &Asked, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let bytes = buffer.len() as u64;
+        match residency::count(asked.file.as_fd(), offset, bytes).map(|pages| pages.cached) {
+            Ok(0) => self.absent(asked, buffer, offset),
+            Ok(cached) if cached == cached::pages(offset, bytes) => self.cached(asked, buffer, offset),
+            Ok(_) => self.mixed(asked, buffer, offset),
+            Err(_) => fill(asked.file, buffer, offset, Caching::Usual),
+        }
+    }
+
+    fn cached(&self, asked: &Asked, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        if cached::copy(asked.file, buffer, offset) {
+            return Ok(buffer.len());
+        }
+        self.past(asked.file, buffer, offset)
+    }
+
+    /// Reads what is cached in part, run by run: a read that goes over both obeys the marks for readahead that it meets.
+    fn mixed(&self, asked: &Asked, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let start = offset / PAGE_BYTES * PAGE_BYTES;
+        let before = (offset - start) as usize;
+        let end = offset + buffer.len() as u64;
+        let runs = page_cache::runs(asked.file, start..end, PAGE_BYTES)?;
+        let map = GuardedMap::new(asked.file, start, before + buffer.len());
+        let Some(map) = map.filter(|_| runs.len() <= RUNS_MAX) else {
+            return self.past(asked.file, buffer, offset);
+        };
+        let mut filled = 0;
+        for run in runs {
+            let part = &mut buffer[filled..(run.range().end - offset) as usize];
+            let (at, bytes) = (offset + filled as u64, part.len());
+            // Pages that are not mapped yet are faulted in one by one: the mapping reads nothing ahead.
+            let copied =
+                run.resident == Some(true) && cached::copy_of(&map, asked.file, part, at, before + filled);
+            let read = if copied { bytes } else { self.absent(asked, part, at)? };
+            filled += read;
+            if read < bytes {
+                break;
+            }
+        }
+        Ok(filled)
+    }
+
+    fn absent(&self, asked: &Asked, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        match asked.way {
+            Way::Keep => self.bring_in(asked, buffer, offset),
+            _ if asked.again => self.search_past(asked, buffer, offset),
+            _ => self.past_pieces(asked, buffer, offset),
+        }
+    }
+
+    /// Reads into the cache: the folio around if nothing of it is there, else exactly the part.
+    fn bring_in(&self, asked: &Asked, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let start = offset / FOLIO_BYTES * FOLIO_BYTES;
+        let end = (start + FOLIO_BYTES).min(asked.stamp.0);
+        let empty =
+            residency::count(asked.file.as_fd(), start, end - start).is_ok_and(|pages| pages.cached == 0);
+        let map = if empty { folios::bring_in(asked.file, start..end) } else { None };
+        let brought = if map.is_some() { end - start } else { buffer.len() as u64 };
+        let before = (offset - start) as usize;
+        let copied = map.is_some_and(|map| cached::copy_of(&map, asked.file, buffer, offset, before));
+        let read = if copied { buffer.len() } else { fill(asked.file, buffer, offset, Caching::Usual)? };
+        self.kept(asked, brought);
+        Ok(read)
+    }
+
+    /// Reads whole pages past the cache, and keeps them for the program that will ask for the same.
+    fn search_past(&self, asked: &Asked, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let start = offset / PAGE_BYTES * PAGE_BYTES;
+        let before = (offset - start) as usize;
+        let held = lock(&self.pieces).at(offset, asked.stamp);
+        let (piece, at) = match held.filter(|(piece, at)| piece.len() - at >= buffer.len()) {
+            Some(held) => held,
+            None => {
+                let mut piece = vec![0; (before + buffer.len()).next_multiple_of(PAGE_BYTES as usize)];
+                let read = self.past(asked.file, &mut piece, start)?;
+                piece.truncate(read);
+                let piece = Arc::new(piece);
+                lock(&self.pieces).add(start, asked.stamp, Arc::clone(&piece));
+                (piece, before)
+            }
+        };
+        let found = piece.get(at..).unwrap_or_default();
+        let bytes = found.len().min(buffer.len());
+        buffer[..bytes].copy_from_slice(&found[..bytes]);
+        Ok(bytes)
+    }
+
+    /// Reads past the cache what no search has read.
+    fn past_pieces(&self, asked: &Asked, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            let (at, rest) = (offset + filled as u64, &mut buffer[filled..]);
+            let (held, next) = {
+                let pieces = lock(&self.pieces);
+                (pieces.at(at, asked.stamp), pieces.next_after(at, asked.stamp))
+            };
+            if let Some((piece, start)) = held {
+                let bytes = rest.len().min(piece.len() - start);
+                rest[..bytes].copy_from_slice(&piece[start..start + bytes]);
+                filled += bytes;
+                continue;
+            }
+            let bytes = next.map_or(rest.len(), |next| rest.len().min((next - at) as usize));
+            let read = self.past(asked.file, &mut rest[..bytes], at)?;
+            filled += read;
+            if read < bytes {
+                break;
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Reads past the cache; exactly what is asked for where that is not known here.
+    fn past(&self, file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        if !self.refused.load(Ordering::Relaxed) {
+            match fill(file, buffer, offset, Caching::Leave) {
+                Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                    self.refused.store(true, Ordering::Relaxed);
+                }
+                result => return result,
+            }
+        }
+        fill(file, buffer, offset, Caching::Usual)
+    }
+}
+
+/// How many bytes of the file are cached; `None` where nobody tells.
+fn cached_bytes(file: &File, file_bytes: u64) -> Option<u64> {
+    let pages = residency::count(file.as_fd(), 0, file_bytes).ok()?;
+    Some((pages.cached * PAGE_BYTES).min(file_bytes))
+}
+
+/// Reads until the buffer is full or the file ends.
+fn fill(file: &File, buffer: &mut [u8], offset: u64, caching: Caching) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match reads::read_at(file, &mut buffer[filled..], offset + filled as u64, caching) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The file's name as far as the system knows it.
+pub(crate) fn named(file: &File) -> String {
+    let by = by_descriptor(file);
+    std::fs::read_link(&by).unwrap_or(by).display().to_string()
+}
+
+pub(crate) fn found(file: &File) -> impl Fn(io::Error) -> Error + '_ {
+    move |error| Error::io(named(file).as_ref(), error)
+}
+
+#[cfg(test)]
+mod tests;
