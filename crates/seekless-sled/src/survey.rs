@@ -181,7 +181,10 @@ impl Surveyor {
         let file = self.open(folder, below, &stat).map_err(|error| Error::io(name, error))?;
         let bytes = u64::try_from(stat.st_size).unwrap_or(0);
         let resident = match all_or_nothing(file.as_fd(), bytes) {
-            Some(true) => return Ok(None),
+            Some(true) => {
+                seekless_sys::files::close(file);
+                return Ok(None);
+            }
             Some(false) => Some(vec![Range::now(0, bytes, Claim::Lacks(Confidence::Exact))]),
             None => None,
         };

@@ -187,6 +187,7 @@ pub(super) struct Ahead<'scope, 'env> {
     /// Threads that may yet be started.
     helpers: usize,
     listed: usize,
+    buffer: Vec<u8>,
 }
 
 impl<'scope, 'env> Ahead<'scope, 'env> {
@@ -194,7 +195,7 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
     pub(super) fn new(scope: &'scope Scope<'scope, 'env>, shared: &'env Shared, plan: &'env Plan) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let helpers = if foresee::is_worthwhile(plan) { (cores - 1).min(HELPERS_MAX) } else { 0 };
-        Ahead { scope, shared, plan, aims: Aims::of(plan), helpers, listed: 0 }
+        Ahead { scope, shared, plan, aims: Aims::of(plan), helpers, listed: 0, buffer: Vec::new() }
     }
 
     /// The list of a folder that the walk enters, and the tasks to look at it.
@@ -217,7 +218,7 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
             listed.parts.iter().for_each(|part| self.pass(part));
         }
         let epoch = self.shared.now();
-        let list = List::read(open.as_fd())?;
+        let list = List::read(open.as_fd(), &mut self.buffer)?;
         self.listed += list.len();
         let folder = Arc::new(Folder { list, ..as_is });
         let parts = if self.helpers > 0 { look::parts(&folder) } else { VecDeque::new() };

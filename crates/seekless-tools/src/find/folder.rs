@@ -55,9 +55,10 @@ struct Child {
 }
 
 impl List {
-    pub(super) fn read(folder: BorrowedFd<'_>) -> Result<List, Errno> {
+    /// Lists a folder; `buffer` is room that is kept from one to the next.
+    pub(super) fn read(folder: BorrowedFd<'_>, buffer: &mut Vec<u8>) -> Result<List, Errno> {
         let mut list = List::default();
-        let mut buffer: Vec<u8> = Vec::with_capacity(BUFFER_BYTES);
+        buffer.reserve(BUFFER_BYTES);
         let mut lines = RawDir::new(folder, buffer.spare_capacity_mut());
         while let Some(line) = lines.next() {
             let line = match line {

@@ -38,11 +38,12 @@ pub(super) struct Looker<'a> {
     prices: &'a mut Prices,
     path: Vec<u8>,
     order: Vec<usize>,
+    buffer: Vec<u8>,
 }
 
 impl<'a> Looker<'a> {
     pub(super) fn new(shared: &'a Shared, plan: &'a Plan, aims: Aims, prices: &'a mut Prices) -> Self {
-        Looker { shared, plan, aims, prices, path: Vec::new(), order: Vec::new() }
+        Looker { shared, plan, aims, prices, path: Vec::new(), order: Vec::new(), buffer: Vec::new() }
     }
 
     /// Performs a task that was taken, and leaves what it found with it.
@@ -90,7 +91,7 @@ impl<'a> Looker<'a> {
             depth: above.depth + 1,
             device: stat.st_dev,
             inode: stat.st_ino,
-            list: List::read(open.as_fd()).ok()?,
+            list: List::read(open.as_fd(), &mut self.buffer).ok()?,
         });
         let mut parts = parts(&folder);
         if folder.list.len() > AT_ONCE_MAX {

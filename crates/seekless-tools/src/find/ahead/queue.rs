@@ -19,7 +19,10 @@ pub(super) enum Claim {
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     inner: Mutex<Inner>,
-    changed: Condvar,
+    /// There is something to do, for helpers.
+    work: Condvar,
+    /// A task is done, for the walk.
+    done: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -28,8 +31,11 @@ struct Inner {
     tasks: VecDeque<Arc<Task>>,
     /// Files in what was found and not yet wanted.
     ahead: usize,
+    /// So many that helpers rest until half of them are wanted: waking somebody costs more than looking at a file.
+    full: bool,
     helpers: usize,
-    sleepers: usize,
+    resting: usize,
+    walk_waits: bool,
     closed: bool,
 }
 
@@ -51,7 +57,7 @@ impl Queue {
         for task in tasks.iter().rev() {
             inner.tasks.push_front(task.clone());
         }
-        self.wake(&inner);
+        self.call_helpers(inner);
     }
 
     /// The walk wants this task: takes it up, or what it found. With `only_found`, a task that nobody has begun is dropped.
@@ -60,9 +66,10 @@ impl Queue {
         let mut state = lock(&task.state);
         match std::mem::replace(&mut *state, State::Gone) {
             State::Done(found) => {
-                if let Found::Looked(part) = &found {
-                    inner.wanted(part.seen.len());
-                    self.wake(&inner);
+                if let Found::Looked(part) = &found
+                    && inner.wanted(part.seen.len())
+                {
+                    self.call_helpers(inner);
                 }
                 Claim::Done(found)
             }
@@ -90,7 +97,11 @@ impl Queue {
             State::Waiting => {
                 inner.remove(task);
             }
-            State::Done(Found::Looked(part)) => inner.wanted(part.seen.len()),
+            State::Done(Found::Looked(part)) => {
+                if inner.wanted(part.seen.len()) {
+                    self.call_helpers(inner);
+                }
+            }
             State::Done(Found::Listed(listed)) => {
                 drop(inner);
                 listed.parts.iter().for_each(|part| self.pass(part));
@@ -103,88 +114,100 @@ impl Queue {
     pub(super) fn replace(&self, task: &Arc<Task>, next: Vec<Arc<Task>>) {
         let mut inner = self.lock();
         *lock(&task.state) = State::Gone;
-        inner.replace(task, next);
-        self.wake(&inner);
+        if inner.replace(task, next) {
+            self.call_helpers(inner);
+        }
     }
 
-    /// The same of a task whose result the walk will want later.
+    /// The same of a task whose result the walk will want later, if it has not passed it by.
     pub(super) fn finish(&self, task: &Arc<Task>, found: Found, next: Vec<Arc<Task>>) {
         let mut inner = self.lock();
         let mut state = lock(&task.state);
-        match *state {
-            State::Gone => {
-                inner.remove(task);
-            }
-            _ => {
-                inner.ahead += found.weight();
-                *state = State::Done(found);
-                inner.replace(task, next);
-            }
+        if matches!(*state, State::Gone) {
+            inner.remove(task);
+            return;
         }
-        self.wake(&inner);
+        inner.found(found.weight());
+        *state = State::Done(found);
+        drop(state);
+        let walk_waits = std::mem::take(&mut inner.walk_waits);
+        match inner.replace(task, next) {
+            true => self.call_helpers(inner),
+            false => drop(inner),
+        }
+        if walk_waits {
+            self.done.notify_all();
+        }
     }
 
     /// The first task that nobody has begun, if there is one.
     pub(super) fn next_now(&self) -> Option<Arc<Task>> {
-        self.lock().take(2 * AHEAD_MAX)
+        let mut inner = self.lock();
+        if inner.ahead >= 2 * AHEAD_MAX { None } else { inner.take() }
     }
 
-    /// The same, waiting for one; `None` when the walk is over.
+    /// The same for a helper, who rests until there is one; `None` when the walk is over.
     pub(super) fn next(&self) -> Option<Arc<Task>> {
         let mut inner = self.lock();
         loop {
             if inner.closed {
                 return None;
             }
-            if let Some(task) = inner.take(AHEAD_MAX) {
-                return Some(task);
+            let task = if inner.full { None } else { inner.take() };
+            if task.is_some() {
+                return task;
             }
-            inner = self.sleep(inner);
+            inner.resting += 1;
+            inner = self.work.wait(inner).unwrap_or_else(PoisonError::into_inner);
+            inner.resting -= 1;
         }
     }
 
     /// Waits until something has changed, if somebody is at this task.
     pub(super) fn wait_for(&self, task: &Task) {
-        let inner = self.lock();
+        let mut inner = self.lock();
         let taken = matches!(*lock(&task.state), State::Taken);
         if taken {
-            drop(self.sleep(inner));
+            inner.walk_waits = true;
+            drop(self.done.wait(inner));
         }
     }
 
     pub(super) fn close(&self) {
         let mut inner = self.lock();
-        inner.closed = true;
-        self.wake(&inner);
+        (inner.closed, inner.full) = (true, false);
+        self.call_helpers(inner);
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         lock(&self.inner)
     }
 
-    fn sleep<'a>(&self, mut inner: MutexGuard<'a, Inner>) -> MutexGuard<'a, Inner> {
-        inner.sleepers += 1;
-        let mut inner = self.changed.wait(inner).unwrap_or_else(PoisonError::into_inner);
-        inner.sleepers -= 1;
-        inner
-    }
-
-    fn wake(&self, inner: &Inner) {
-        if inner.sleepers > 0 {
-            self.changed.notify_all();
+    /// Wakes those who rest, if they may work, once they can have the lock.
+    fn call_helpers(&self, inner: MutexGuard<'_, Inner>) {
+        let call = inner.resting > 0 && !inner.full;
+        drop(inner);
+        if call {
+            self.work.notify_all();
         }
     }
 }
 
 impl Inner {
-    fn wanted(&mut self, files: usize) {
-        self.ahead = self.ahead.saturating_sub(files);
+    fn found(&mut self, files: usize) {
+        self.ahead += files;
+        self.full |= self.ahead >= AHEAD_MAX;
     }
 
-    fn take(&mut self, ahead_max: usize) -> Option<Arc<Task>> {
-        if self.ahead >= ahead_max {
-            return None;
-        }
+    /// Whether helpers who rested because of the bound may go on.
+    fn wanted(&mut self, files: usize) -> bool {
+        self.ahead = self.ahead.saturating_sub(files);
+        let room = self.full && self.ahead <= AHEAD_MAX / 2;
+        self.full &= !room;
+        room
+    }
+
+    fn take(&mut self) -> Option<Arc<Task>> {
         for task in &self.tasks {
             let mut state = lock(&task.state);
             if matches!(*state, State::Waiting) {
@@ -201,11 +224,14 @@ impl Inner {
         Some(at)
     }
 
-    fn replace(&mut self, task: &Arc<Task>, next: Vec<Arc<Task>>) {
-        let Some(at) = self.remove(task) else { return };
+    /// Whether there is more to do than before.
+    fn replace(&mut self, task: &Arc<Task>, next: Vec<Arc<Task>>) -> bool {
+        let Some(at) = self.remove(task) else { return false };
+        let more = !next.is_empty();
         for (index, task) in next.into_iter().enumerate() {
             self.tasks.insert(at + index, task);
         }
+        more
     }
 }
 
