@@ -50,6 +50,9 @@ pub struct Options {
     /// Read from the device while what is cached is being delivered. A program that may stop early (`grep -q`) says no, so
     /// that nothing is read before all that is cached has been seen.
     pub overlap: bool,
+    /// For a program that needs each file in order, and keeps or reads again what comes before its turn: where reading past the
+    /// cache disturbs nothing, a short range that is not cached comes before the cached one behind it.
+    pub in_order: bool,
     /// How many cached bytes that are to be read are held in memory until then (section 3.4), at most half of what may be
     /// cached. What is held cannot be pushed out, by this reading or by others': it is bought at their expense.
     pub hold_bytes: u64,
@@ -200,6 +203,7 @@ impl Default for Options {
             cached_only: false,
             chunk_bytes: 256 << 10,
             overlap: true,
+            in_order: false,
             hold_bytes: 0,
         }
     }
@@ -359,13 +363,14 @@ impl Reader {
             self.accept(done);
             return true;
         }
+        if self.options.in_order && self.read_gap() {
+            return true;
+        }
         if self.read_cached() || self.survey_next() {
             return true;
         }
         self.judge_room();
-        self.start_reads();
-        if let Some(done) = self.device.wait() {
-            self.accept(done);
+        if self.read_absent() {
             return true;
         }
         // A look at what was absent may have found it cached meanwhile.

@@ -137,6 +137,7 @@ fn reader(options: &Options) -> Reader {
         // One that may stop early reads nothing before it has seen all that is cached. And what is needed in order would, if it
         // came from the device before its turn, be read from there again.
         overlap: !options.first_match_decides() && options.max_count.is_none() && !options.needs_order(),
+        in_order: options.needs_order(),
         ..seekless_sled::Options::default()
     })
 }

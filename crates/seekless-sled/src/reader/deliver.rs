@@ -33,6 +33,8 @@ const SURPRISE: Duration = Duration::from_millis(4);
 const LOOKS_APART: Duration = Duration::from_millis(50);
 /// How old an answer about what is cached may get.
 const ANSWER_AGE: Duration = Duration::from_millis(300);
+/// A range up to this size is read before the cached one behind it, for those who need order.
+const GAP_BYTES: u64 = 64 << 20;
 /// Steps in a row that kept less than half of what was read, after which the cache counts as full.
 const STRIKES: u8 = 2;
 
@@ -154,11 +156,41 @@ impl Reader {
         (self.device_bytes() + 2 * PAGE) as usize
     }
 
+    /// Keeps the device busy, and waits for what comes next from it; false when nothing does.
+    pub(super) fn read_absent(&mut self) -> bool {
+        self.start_reads();
+        let Some(done) = self.device.wait() else { return false };
+        self.accept(done);
+        true
+    }
+
+    /// Reads what lies before the next cached range, if it is short and its reading pushes nothing out; false where it is not so.
+    pub(super) fn read_gap(&mut self) -> bool {
+        let full = self.judge_room() == Room::Full;
+        let next = self.absent_files.first().map(|absent| absent.file);
+        let gap = next.is_some_and(|file| full && self.is_gap(file));
+        (gap || self.device.in_flight() > 0) && self.read_absent()
+    }
+
+    /// Whether the first range of the file that is not cached is short and lies before a cached one.
+    fn is_gap(&mut self, file: usize) -> bool {
+        let Some(planned) = self.sources[file].planned() else { return false };
+        match (planned.absent.first(), planned.cached.first()) {
+            (Some(absent), Some(cached)) => {
+                absent.start < cached.start && absent.end - absent.start <= GAP_BYTES
+            }
+            _ => false,
+        }
+    }
+
     /// Keeps the device busy.
     pub(super) fn start_reads(&mut self) {
         while !self.options.cached_only && self.device.in_flight() < self.depth {
             let cached_over = self.cached_files.is_empty() && self.surveyed == self.sources.len();
             let Some(file) = self.next_absent(cached_over) else { return };
+            if self.options.in_order && !cached_over && !self.is_gap(file) {
+                return;
+            }
             let Some(mut opened) = self.opened(file) else { return };
             if self.is_stale(file) {
                 self.look_again(file);

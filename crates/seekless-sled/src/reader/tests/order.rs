@@ -258,3 +258,26 @@ fn the_device_table_learns_once_from_many_reads_past_the_cache_and_not_from_a_fe
         assert_eq!(made.learned.lock().unwrap().len(), told, "{mebibytes} MiB");
     }
 }
+
+#[test]
+fn for_those_who_need_order_a_gap_comes_before_what_is_cached_behind_it() {
+    let file = written(12 << 20);
+    let cached: Vec<bool> = (0..3072).map(|page| (1536..2304).contains(&page)).collect();
+    for (free, in_order) in [(0, true), (1 << 30, false)] {
+        let made = Made { room: Some(Headroom { free, cached: 0 }), ..Made::new(&cached) };
+        let options =
+            Options { in_order: true, overlap: false, ..options(Records::Delimiter(b'\n'), 256 << 10) };
+        let (mut reader, _) = over(options, made);
+        reader.add_path(file.path());
+        let mut offsets = Vec::new();
+        let mut told = Told::default();
+        while let Some(event) = reader.next() {
+            if let Event::Chunk(chunk) = &event {
+                offsets.push(chunk.offset);
+            }
+            told.hear(event);
+        }
+        assert_eq!(told.content(0), text(12 << 20));
+        assert_eq!(offsets.is_sorted(), in_order, "free {free}");
+    }
+}
