@@ -229,8 +229,8 @@ impl Ordered {
     /// `leads`: the line before is not selected, so a context may stand between.
     fn select(&mut self, text: &[u8], start: usize, end: usize, leads: bool, tools: &mut Tools<'_>) {
         let options = tools.printer.options;
-        let binary = self.nul_in.is_some_and(|nul| self.buffer_of(self.position + end as u64) >= nul);
-        if binary && !options.count {
+        if self.is_binary(end) && !options.count {
+            self.print_pending(text, start, tools);
             self.selected += 1;
             (self.binary_match, self.done) = (true, true);
             return;
@@ -238,6 +238,8 @@ impl Ordered {
         if options.prints_lines() {
             if leads {
                 self.print_pending(text, start, tools);
+                // What leads to a line is shown only if the line is.
+                self.settle(end as u64);
                 self.print_before(text, start, tools);
             }
             _ = self.print(text, start, end, SELECTED, tools);
@@ -251,6 +253,11 @@ impl Ordered {
         if options.first_match_decides() {
             self.left = 0;
         }
+    }
+
+    /// Whether a line that ends at `end` of the text is searched with the first NUL or after it.
+    fn is_binary(&self, end: usize) -> bool {
+        self.nul_in.is_some_and(|nul| self.buffer_of(self.position + end as u64) >= nul)
     }
 
     /// Everything before a line in a later buffer is settled.
@@ -300,8 +307,10 @@ impl Ordered {
         let mut at = printed.saturating_sub(self.position) as usize;
         while self.pending > 0 && at < to {
             let end = near::first(terminator, &text[at..to]).map_or(to, |end| at + end + 1);
+            let binary = self.is_binary(end);
             // GNU does not get past a line that it cannot show.
-            self.pending = if self.print(text, at, end, CONTEXT, tools) { self.pending - 1 } else { 0 };
+            let shown = !binary && self.print(text, at, end, CONTEXT, tools);
+            self.pending = if shown { self.pending - 1 } else { 0 };
             at = end;
         }
     }

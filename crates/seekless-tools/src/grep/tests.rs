@@ -341,3 +341,35 @@ proptest! {
         );
     }
 }
+
+/// What leads to a line is in GNU's buffers before, and not shown if the line is not: where a NUL lies late, group and all.
+#[test]
+fn context_before_a_nul_far_into_a_file_is_gnu_greps() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("text");
+    for (nul, apart) in [(150_000, 7), (196_640, 40), (197_000, 1000), (300_000, 150)] {
+        let line = |at: usize| if at % apart == 0 { "a needle\n" } else { "some hay\n" };
+        let mut text: Vec<u8> = (0..40_000).flat_map(|at| line(at).bytes()).collect();
+        text[nul] = 0;
+        std::fs::write(&file, &text).unwrap();
+        for (before, after) in [(0, 0), (0, 1), (1, 0), (2, 3), (50, 50)] {
+            let around = [format!("-A{after}"), format!("-B{before}")];
+            let flags = [&around[0][..], &around[1][..], "-n"];
+            let Some(expected) = gnu(&flags, "C", "needle", &file) else {
+                eprintln!("skipped: no GNU grep 3.8 to compare with");
+                return;
+            };
+            let options = Options { line_number: true, context: true, before, after, ..options("needle") };
+            let operands = vec![file.clone().into_os_string()];
+            let search = super::Search { operands, ..super::Search::default() };
+            let (mut out, mut err) = (Vec::new(), Vec::new());
+            super::run(&options, &search, &mut out, &mut err, &mut |_, _| {}).unwrap();
+            assert!(
+                out == expected,
+                "-A{after} -B{before}, NUL at {nul}: {} and {} bytes",
+                out.len(),
+                expected.len()
+            );
+        }
+    }
+}
