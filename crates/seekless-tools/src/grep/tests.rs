@@ -348,7 +348,7 @@ fn context_before_a_nul_far_into_a_file_is_gnu_greps() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("text");
     for (nul, apart) in [(150_000, 7), (196_640, 40), (197_000, 1000), (300_000, 150)] {
-        let line = |at: usize| if at % apart == 0 { "a needle\n" } else { "some hay\n" };
+        let line = |at: usize| if at.is_multiple_of(apart) { "a needle\n" } else { "some hay\n" };
         let mut text: Vec<u8> = (0..40_000).flat_map(|at| line(at).bytes()).collect();
         text[nul] = 0;
         std::fs::write(&file, &text).unwrap();
