@@ -4,7 +4,7 @@ program mean
     use seekless_sleds
     use, intrinsic :: iso_fortran_env, only: error_unit, int64, real32, real64
     implicit none
-    real(real32), allocatable :: values(:)
+    real(real32), allocatable, target :: values(:)
     real(real64) :: total = 0
     integer(int64) :: header, file_bytes, elements, first, count, buffer_elements
     integer :: unit, fd, more, status
@@ -27,7 +27,8 @@ program mean
     do
         more = ff_sleds_pick_next_read(fd, buffer_elements, first, count)
         if (more /= 1) exit
-        read(unit, pos=header + first * 4 + 1) values(1:count)
+        if (ff_sleds_pick_read(fd, c_loc(values), count, first) /= count) &
+            error stop 'mean: not all could be read'
         total = total + sum(real(values(1:count), real64))
     end do
     if (more < 0) then

@@ -39,7 +39,7 @@ static int count_file(int fd, struct counts *counts)
         if (offset != next)
             counts->in_word = 0;
         next = offset + (int64_t)length;
-        ssize_t got = pread(fd, buffer, length, offset);
+        ssize_t got = sleds_pick_read(fd, buffer, length, offset);
         if (got != (ssize_t)length) {
             errno = got < 0 ? errno : ESTALE;
             more = -1;

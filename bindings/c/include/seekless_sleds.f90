@@ -31,6 +31,22 @@ module seekless_sleds
             integer(c_int) :: more
         end function
 
+        function sleds_pick_read(fd, buffer, bytes, offset) bind(c) result(got)
+            import :: c_int, c_size_t, c_int64_t, c_ptr
+            integer(c_int), value :: fd
+            type(c_ptr), value :: buffer
+            integer(c_size_t), value :: bytes
+            integer(c_int64_t), value :: offset
+            integer(c_size_t) :: got
+        end function
+
+        function sleds_pick_hold(fd, bytes) bind(c) result(held)
+            import :: c_int, c_size_t
+            integer(c_int), value :: fd
+            integer(c_size_t), value :: bytes
+            integer(c_size_t) :: held
+        end function
+
         function sleds_pick_finish(fd) bind(c) result(status)
             import :: c_int
             integer(c_int), value :: fd
@@ -51,6 +67,14 @@ module seekless_sleds
             integer(c_int64_t), value :: buffer_elements
             integer(c_int64_t), intent(out) :: first, count
             integer(c_int) :: more
+        end function
+
+        function ff_sleds_pick_read(fd, buffer, elements, first) bind(c) result(got)
+            import :: c_int, c_int64_t, c_ptr
+            integer(c_int), value :: fd
+            type(c_ptr), value :: buffer
+            integer(c_int64_t), value :: elements, first
+            integer(c_int64_t) :: got
         end function
 
         function ff_sleds_pick_refresh(fd) bind(c) result(status)

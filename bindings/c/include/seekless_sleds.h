@@ -5,7 +5,7 @@
  *
  *     int64_t bytes = sleds_pick_init(fd, 1 << 20, '\n');          the size of the buffer to use
  *     while ((more = sleds_pick_next_read(fd, bytes, 0, &offset, &length)) == 1)
- *         pread(fd, buffer, length, offset) ...                    the cheapest bytes first
+ *         sleds_pick_read(fd, buffer, length, offset) ...          the cheapest bytes first, as pread() would
  *     sleds_pick_finish(fd);
  *
  * Descriptors are of regular files, open for reading; their positions stay where they are. Every call may be made from any
@@ -17,6 +17,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -89,6 +90,23 @@ int64_t sleds_pick_init_fixed(int fd, size_t preferred_buffer_bytes, int64_t ori
  * 1; or 0 when every byte was advised; or -1: ESTALE when the file became shorter or the descriptor is of another file. */
 int sleds_pick_next_read(int fd, size_t buffer_bytes, int whole_records, int64_t *offset, size_t *length);
 
+/* As pread(), but what is cached stays cached, and what is not comes into the cache only while there is room; once it is full it is
+ * read past the cache (Linux 6.14 and later; before, through it). Whether there is room is looked up at the first read of a pick, at
+ * the tightest of machine and memory cgroup, and counted down; where all that is missing finds room, the read is a plain pread().
+ * Any `offset` may be read, advised or not, by any number of threads at a time. Signals do not cut it short.
+ *
+ * Where there is not room for all, the descriptor is advised POSIX_FADV_RANDOM until sleds_pick_finish(), for others who read
+ * by it too; and what is cached is read through a mapping, for which the library puts a handler of SIGBUS in front of the program's,
+ * which it asks about all but its own mappings: a program that installs one should do so before the first read.
+ * The number of bytes, less than `bytes` only at the end of the file; or -1: EINVAL when nothing was begun, ESTALE when the descriptor
+ * is of another file, else what pread() says. */
+ssize_t sleds_pick_read(int fd, void *buffer, size_t bytes, int64_t offset);
+
+/* Holds up to so many bytes that are cached and not yet advised, the last first, at most half of what may be cached: they are not pushed
+ * out, by nobody, until they are advised, held anew or finished with. Locked as far as RLIMIT_MEMLOCK allows, and else mapped, which
+ * protects less. It is bought at the expense of others' cached bytes. The number of bytes held; or -1. */
+ssize_t sleds_pick_hold(int fd, size_t bytes);
+
 /* Looks at the file again now. sleds_pick_next_read() does so itself when the last look is half a second old. 0, or -1. */
 int sleds_pick_refresh(int fd);
 
@@ -96,10 +114,11 @@ int sleds_pick_refresh(int fd);
 int sleds_pick_finish(int fd);
 
 /* The same in units of data elements, for programs that think in numbers rather than bytes: `elements` of `element_bytes` each
- * (all that fit if negative), the first of which starts at byte `origin`. Elements are numbered from 0; sizes of buffers are in
- * elements too. */
+ * (all that fit if negative), the first of which starts at byte `origin`. Elements are numbered from 0; sizes of buffers, and what is
+ * read, are in elements too, and only whole ones count. */
 int64_t ff_sleds_pick_init(int fd, int64_t preferred_buffer_elements, int64_t origin, int64_t element_bytes, int64_t elements);
 int ff_sleds_pick_next_read(int fd, int64_t buffer_elements, int64_t *first, int64_t *count);
+int64_t ff_sleds_pick_read(int fd, void *buffer, int64_t elements, int64_t first);
 int ff_sleds_pick_refresh(int fd);
 int ff_sleds_pick_finish(int fd);
 double ff_sleds_total_delivery_time(int fd, int attack_plan);

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use std::cell::RefCell;
-use std::ffi::{CString, c_char};
+use std::ffi::{CString, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 thread_local! {
@@ -45,6 +45,22 @@ pub(crate) unsafe fn put<T>(pointer: *mut T, name: &str, value: T) -> Result<(),
     // SAFETY: not null, and the caller lets it be written to.
     unsafe { pointer.write(value) };
     Ok(())
+}
+
+/// The caller's buffer.
+///
+/// # Safety
+/// `buffer` is null or `bytes` may be written to, by nobody else while the slice lives.
+pub(crate) unsafe fn lent<'a>(buffer: *mut c_void, bytes: usize) -> Result<&'a mut [u8], Failure> {
+    if bytes == 0 {
+        return Ok(&mut []);
+    }
+    given(buffer, "buffer")?;
+    if isize::try_from(bytes).is_err() {
+        return Err(Failure::argument(format!("a buffer of {bytes} bytes: beyond all measure")));
+    }
+    // SAFETY: not null, of a length that a slice may have, and the caller's for as long as it lasts; bytes need no alignment.
+    Ok(unsafe { std::slice::from_raw_parts_mut(buffer.cast(), bytes) })
 }
 
 /// An array from `malloc`, so that `free` needs no length; null if there is nothing.

@@ -13,7 +13,7 @@ use border::{given, put, shielded};
 use failure::Failure;
 use seekless_sled::{Confidence, Level, Plan, Records, Sled, Turnover};
 use session::{Elements, Session, Wanted};
-use std::ffi::{CStr, c_char, c_double, c_int};
+use std::ffi::{CStr, c_char, c_double, c_int, c_void};
 
 /// `struct sled`.
 #[repr(C)]
@@ -160,6 +160,37 @@ pub unsafe extern "C" fn sleds_pick_next_read(
     })
 }
 
+/// Reads as `pread` does, and spares what is cached.
+///
+/// # Safety
+/// `buffer` is null or `bytes` may be written to.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sleds_pick_read(
+    fd: c_int,
+    buffer: *mut c_void,
+    bytes: usize,
+    offset: i64,
+) -> libc::ssize_t {
+    shielded(-1, || {
+        let offset = u64::try_from(offset)
+            .map_err(|_| Failure::argument("offset: lies before the start of the file".to_owned()))?;
+        // SAFETY: as the caller says.
+        let buffer = unsafe { border::lent(buffer, bytes) }?;
+        read(fd, buffer, offset).map(usize::cast_signed)
+    })
+}
+
+/// Holds cached bytes until they are advised.
+#[unsafe(no_mangle)]
+pub extern "C" fn sleds_pick_hold(fd: c_int, bytes: usize) -> libc::ssize_t {
+    shielded(-1, || {
+        let held = descriptor::with(fd, |file| {
+            table::session(fd, |session| Ok::<_, Failure>(session.hold(file, bytes as u64)))
+        })?;
+        Ok(isize::try_from(held).unwrap_or(isize::MAX))
+    })
+}
+
 /// Looks at the file again.
 #[unsafe(no_mangle)]
 pub extern "C" fn sleds_pick_refresh(fd: c_int) -> c_int {
@@ -219,6 +250,27 @@ pub unsafe extern "C" fn ff_sleds_pick_next_read(
     })
 }
 
+/// As [`sleds_pick_read`], in data elements.
+///
+/// # Safety
+/// `buffer` is null or so many elements may be written to it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ff_sleds_pick_read(
+    fd: c_int,
+    buffer: *mut c_void,
+    elements: i64,
+    first: i64,
+) -> i64 {
+    shielded(-1, || {
+        let (range, bytes_each) = table::session(fd, |session| session.elements(first, elements))?;
+        let bytes = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+        // SAFETY: as the caller says, and no more than were asked for.
+        let buffer = unsafe { border::lent(buffer, bytes) }?;
+        let read = read(fd, buffer, range.start)? as u64;
+        Ok(i64::try_from(read / bytes_each).unwrap_or(i64::MAX))
+    })
+}
+
 /// As [`sleds_pick_refresh`].
 #[unsafe(no_mangle)]
 pub extern "C" fn ff_sleds_pick_refresh(fd: c_int) -> c_int {
@@ -248,6 +300,10 @@ pub extern "C" fn sleds_level_name(level: c_int) -> *const c_char {
 #[unsafe(no_mangle)]
 pub extern "C" fn sleds_error() -> *const c_char {
     border::last_error()
+}
+
+fn read(fd: c_int, buffer: &mut [u8], offset: u64) -> Result<usize, Failure> {
+    descriptor::with(fd, |file| Ok::<_, Failure>(table::keeper(fd)?.read(file, buffer, offset)?))
 }
 
 fn delivery_time(fd: c_int, attack_plan: c_int) -> Result<(f64, f64), Failure> {

@@ -2,9 +2,10 @@
 
 use crate::failure::Failure;
 use crate::table::surveyed;
-use seekless_sled::{FilePicker, Records};
+use seekless_sled::{FilePicker, Keeper, Records};
 use std::fs::File;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The buffer of a program that has no wish.
 const BUFFER_BYTES: u64 = 256 << 10;
@@ -131,15 +132,38 @@ impl Session {
         file: &File,
         buffer_elements: i64,
     ) -> Result<Option<(i64, i64)>, Failure> {
-        let Some(unit) = self.wanted.fixed.filter(|_| self.wanted.in_elements) else {
-            return Err(Failure::argument(
-                "this descriptor counts in bytes: call sleds_pick_next_read".to_owned(),
-            ));
-        };
+        let unit = self.unit("sleds_pick_next_read")?;
         let buffer_bytes = unit.bytes(buffer_elements)?;
         let range = self.next_bytes(file, buffer_bytes, true)?;
         let number = |bytes: u64| i64::try_from(bytes / unit.bytes_each).unwrap_or(i64::MAX);
         Ok(range.map(|range| (number(range.start - unit.origin), number(range.end - range.start))))
+    }
+
+    /// Where elements lie, and how many bytes each has: `elements` from the number `first` on, as far as there are so many.
+    pub(crate) fn elements(&self, first: i64, elements: i64) -> Result<(Range<u64>, u64), Failure> {
+        let unit = self.unit("sleds_pick_read")?;
+        let start = unit.origin.checked_add(unit.bytes(first)?);
+        let left = unit.count.map_or(u64::MAX, |count| count.saturating_mul(unit.bytes_each));
+        let bytes = unit.bytes(elements)?.min(left.saturating_sub(unit.bytes(first)?));
+        let range = start.and_then(|start| Some(start..start.checked_add(bytes)?));
+        let range = range.ok_or_else(|| Failure::argument(format!("element {first}: beyond all measure")))?;
+        Ok((range, unit.bytes_each))
+    }
+
+    /// What the file is read through.
+    pub(crate) fn keeper(&self) -> Arc<Keeper> {
+        Arc::clone(self.picker.keeper())
+    }
+
+    /// Holds so many cached bytes until they are advised; returns how many.
+    pub(crate) fn hold(&self, file: &File, bytes: u64) -> u64 {
+        self.picker.hold(file, bytes)
+    }
+
+    /// The element, where the program counts in such; else it should make the other call.
+    fn unit(&self, other: &str) -> Result<Elements, Failure> {
+        let unit = self.wanted.fixed.filter(|_| self.wanted.in_elements);
+        unit.ok_or_else(|| Failure::argument(format!("this descriptor counts in bytes: call {other}")))
     }
 
     /// Looks at the file again.

@@ -3,7 +3,7 @@
 use crate::descriptor;
 use crate::failure::Failure;
 use crate::session::{Session, Wanted};
-use seekless_sled::Surveyor;
+use seekless_sled::{Keeper, Surveyor};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -36,7 +36,8 @@ pub(crate) fn surveyed<T, E: Into<Failure>>(
 pub(crate) fn begin(fd: c_int, wanted: Wanted) -> Result<i64, Failure> {
     let session = descriptor::with(fd, |file| Session::new(file, wanted))?;
     let bytes = i64::try_from(session.buffer_bytes()).unwrap_or(i64::MAX);
-    sessions().insert(fd, Arc::new(Mutex::new(session)));
+    let before = sessions().insert(fd, Arc::new(Mutex::new(session)));
+    before.into_iter().for_each(|before| end(fd, &before));
     Ok(bytes)
 }
 
@@ -51,9 +52,26 @@ pub(crate) fn session<T>(
     call(&mut session)
 }
 
+/// What the descriptor is read through; several threads may read at a time.
+pub(crate) fn keeper(fd: c_int) -> Result<Arc<Keeper>, Failure> {
+    session(fd, |session| Ok(session.keeper()))
+}
+
 /// Ends the descriptor's session, be it open or not.
 pub(crate) fn finish(fd: c_int) -> Result<(), Failure> {
-    sessions().remove(&fd).map(|_| ()).ok_or_else(|| not_begun(fd))
+    let ended = sessions().remove(&fd).ok_or_else(|| not_begun(fd))?;
+    end(fd, &ended);
+    Ok(())
+}
+
+/// Leaves the descriptor as it was, if it is still open.
+fn end(fd: c_int, ended: &Shared) {
+    let keeper = ended.lock().unwrap_or_else(PoisonError::into_inner).keeper();
+    let open = descriptor::with(fd, |file| {
+        keeper.finish(file);
+        Ok::<(), Failure>(())
+    });
+    drop(open); // closed before: there is nothing to take back
 }
 
 fn sessions() -> MutexGuard<'static, HashMap<c_int, Shared>> {

@@ -77,6 +77,35 @@ static void elements(int fd)
     must(seen == 20 && ff_sleds_pick_finish(fd) == 0);
 }
 
+/* Reads are those of pread, whether the place was advised or not. */
+static void reads(int fd)
+{
+    char got[128], expected[128];
+    must(sleds_pick_read(fd, got, 10, 0) == -1 && errno == EINVAL && strstr(sleds_error(), "sleds_pick_init"));
+    must(sleds_pick_init(fd, 0, '\n') > 0);
+    for (int64_t offset = 0; offset < 110; offset++)
+        for (size_t bytes = 0; bytes < sizeof got; bytes += 9) {
+            ssize_t read = pread(fd, expected, bytes, offset);
+            memset(got, '?', sizeof got);
+            must(sleds_pick_read(fd, got, bytes, offset) == read && memcmp(got, expected, (size_t)read) == 0);
+            must(got[read] == '?');
+        }
+    must(sleds_pick_read(fd, NULL, 0, 0) == 0);
+    must(sleds_pick_read(fd, NULL, 1, 0) == -1 && errno == EINVAL && strcmp(sleds_error(), "buffer is NULL") == 0);
+    must(sleds_pick_read(fd, got, 1, -1) == -1 && errno == EINVAL);
+    must(sleds_pick_read(fd, got, SIZE_MAX, 0) == -1 && errno == EINVAL);
+    must(ff_sleds_pick_read(fd, got, 1, 0) == -1 && strstr(sleds_error(), "sleds_pick_read"));
+    must(sleds_pick_hold(fd, 1 << 20) >= 0 && sleds_pick_hold(fd, 0) == 0);
+    must(sleds_pick_finish(fd) == 0);
+    must(sleds_pick_hold(fd, 1) == -1 && errno == EINVAL);
+    must(ff_sleds_pick_init(fd, 6, 4, 4, 20) == 6);
+    must(ff_sleds_pick_read(fd, got, 3, 18) == 2 && pread(fd, expected, 8, 76) == 8 && memcmp(got, expected, 8) == 0);
+    must(ff_sleds_pick_read(fd, got, 3, 20) == 0 && ff_sleds_pick_read(fd, got, 3, 99) == 0);
+    must(ff_sleds_pick_read(fd, got, 3, -1) == -1 && ff_sleds_pick_read(fd, got, INT64_MAX, 0) == -1);
+    must(ff_sleds_pick_init(fd, 6, 3, 10, -1) == 6);
+    must(ff_sleds_pick_read(fd, got, 12, 0) == 9 && sleds_pick_finish(fd) == 0);
+}
+
 static int shared;
 
 /* Counts the bytes advised to this thread. */
@@ -84,8 +113,13 @@ static void *share(void *bytes)
 {
     int64_t offset;
     size_t length;
-    while (sleds_pick_next_read(shared, 3, 0, &offset, &length) == 1)
+    char got[3];
+    while (sleds_pick_next_read(shared, 3, 0, &offset, &length) == 1) {
+        must(sleds_pick_read(shared, got, length, offset) == (ssize_t)length);
+        for (size_t at = 0; at < length; at++)
+            must(got[at] == ((offset + (int64_t)at) % 8 == 7 ? '\n' : 'a'));
         *(size_t *)bytes += length;
+    }
     return NULL;
 }
 
@@ -109,17 +143,21 @@ int main(int argc, char **argv)
     int fd = open(argv[argc - 1], O_RDONLY), other = open("/dev/null", O_RDONLY);
     int64_t offset;
     size_t length;
+    char byte;
     must(fd >= 0);
     sleds_of(fd);
     picks(fd);
+    reads(fd);
     elements(fd);
     threads(fd);
     must(lseek(fd, 0, SEEK_CUR) == 0);
     must(sleds_pick_init(other, 0, SLEDS_NO_RECORDS) == -1 && errno == EINVAL);
     must(sleds_pick_init(fd, 0, SLEDS_NO_RECORDS) > 0 && dup2(other, fd) == fd);
     must(sleds_pick_next_read(fd, 10, 0, &offset, &length) == -1 && errno == ESTALE);
+    must(sleds_pick_read(fd, &byte, 1, 0) == -1 && errno == ESTALE);
     close(fd);
     must(sleds_pick_next_read(fd, 10, 0, &offset, &length) == -1 && errno == EBADF);
+    must(sleds_pick_read(fd, &byte, 1, 0) == -1 && errno == EBADF);
     must(sleds_pick_finish(fd) == 0);
     puts("every call does as the header says");
     return 0;
