@@ -134,6 +134,7 @@ fn reader(options: &Options) -> Reader {
         records: Records::Delimiter(options.terminator()),
         plan: if options.linear { Plan::Linear } else { Plan::Best },
         cached_only: options.cached_only,
+        hold_bytes: options.hold_bytes,
         // One that may stop early reads nothing before it has seen all that is cached. And what is needed in order would, if it
         // came from the device before its turn, be read from there again.
         overlap: !options.first_match_decides() && options.max_count.is_none() && !options.needs_order(),

@@ -51,6 +51,7 @@ Which files
 Of seekless
   --linear                   file by file, from the first byte to the last
   --cached-only              only what is cached; what is skipped is said and makes the code 2; not with -n
+  --hold BYTES               hold so much of what is cached (64MiB, say) in memory until it is searched
   --stats                    say on standard error what was read
 
 Where it differs from GNU grep 3.8
@@ -171,8 +172,10 @@ fn print_help() -> ExitCode {
 
 fn print_statistics(report: &Report) {
     let read = report.statistics;
+    let held =
+        if read.held_bytes > 0 { format!(", {} of them held", read.held_bytes) } else { String::new() };
     eprintln!(
-        "grep: {} bytes searched in {} pieces; {} resident at the start; {} read from devices, {} of them past the cache",
+        "grep: {} bytes searched in {} pieces; {} resident at the start{held}; {} read from devices, {} of them past the cache",
         read.bytes, read.chunks, read.resident_bytes, read.device_bytes, read.bypassed_bytes
     );
 }

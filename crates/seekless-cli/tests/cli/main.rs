@@ -4,6 +4,7 @@ mod compare;
 mod curve;
 mod find;
 mod fits;
+mod grep;
 mod pack;
 mod scripts;
 mod sim;

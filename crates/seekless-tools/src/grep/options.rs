@@ -97,6 +97,8 @@ pub struct Options {
     pub no_messages: bool,
     /// Only what is in memory; what is left out is told on the error stream.
     pub cached_only: bool,
+    /// How many cached bytes are held in memory until they are searched.
+    pub hold_bytes: u64,
     /// File by file, from first byte to last.
     pub linear: bool,
 }
@@ -133,6 +135,7 @@ impl Default for Options {
             line_buffered: false,
             no_messages: false,
             cached_only: false,
+            hold_bytes: 0,
             linear: false,
         }
     }

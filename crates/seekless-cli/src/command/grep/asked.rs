@@ -2,6 +2,7 @@
 
 use super::known::Flag;
 use crate::getopt::Parsed;
+use seekless::device::units::parse_bytes;
 use seekless::tools::grep::{
     BinaryFiles, Colors, Devices, Directories, Listing, Locale, Options, Pattern, Search, Syntax,
 };
@@ -147,6 +148,7 @@ impl Draft {
             }
             Flag::Linear => options.linear = true,
             Flag::CachedOnly => options.cached_only = true,
+            Flag::Hold => options.hold_bytes = held(value)?,
             _ => {}
         }
         Ok(())
@@ -235,6 +237,12 @@ fn context(text: &OsStr) -> Result<u64, Wrong> {
         Some(Ok(lines)) => Ok(lines),
         _ => Err(Some([text.as_bytes(), b": invalid context length argument"].concat())),
     }
+}
+
+fn held(text: &OsStr) -> Result<u64, Wrong> {
+    let words = text.to_string_lossy();
+    parse_bytes(&words)
+        .map_err(|error| wrong(format!("invalid argument '{words}' for '--hold': {error}").as_bytes()))
 }
 
 /// A negative count is none.

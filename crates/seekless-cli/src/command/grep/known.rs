@@ -56,6 +56,7 @@ pub(crate) enum Flag {
     Idle,
     Linear,
     CachedOnly,
+    Hold,
     Statistics,
 }
 
@@ -72,7 +73,7 @@ const fn digit(short: u8) -> Known<Flag> {
 }
 
 /// All of them.
-pub(crate) const KNOWN: [Known<Flag>; 66] = [
+pub(crate) const KNOWN: [Known<Flag>; 67] = [
     known(b'E', "extended-regexp", Value::No, Flag::Extended),
     known(b'F', "fixed-strings", Value::No, Flag::Fixed),
     known(0, "fixed-regexp", Value::No, Flag::Fixed),
@@ -128,6 +129,7 @@ pub(crate) const KNOWN: [Known<Flag>; 66] = [
     known(b'X', "", Value::Required, Flag::Idle),
     ours("linear", Flag::Linear),
     ours("cached-only", Flag::CachedOnly),
+    Known { value: Value::Required, ..ours("hold", Flag::Hold) },
     ours("stats", Flag::Statistics),
     digit(b'0'),
     digit(b'1'),
