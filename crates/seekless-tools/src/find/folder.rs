@@ -8,6 +8,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 /// GNU find sorts a folder of more entries by inode, where that saves seeks, in batches of [`BATCH`].
 const SORTED_MIN: usize = 10_000;
 const BATCH: usize = 100_000;
+/// Room for most folders.
+const CHILDREN: usize = 32;
+const NAMES_BYTES: usize = 512;
 /// What the kernel fills at once.
 const BUFFER_BYTES: usize = 64 << 10;
 
@@ -57,7 +60,8 @@ struct Child {
 impl List {
     /// Lists a folder; `buffer` is room that is kept from one to the next.
     pub(super) fn read(folder: BorrowedFd<'_>, buffer: &mut Vec<u8>) -> Result<List, Errno> {
-        let mut list = List::default();
+        let mut list =
+            List { names: Vec::with_capacity(NAMES_BYTES), children: Vec::with_capacity(CHILDREN) };
         buffer.reserve(BUFFER_BYTES);
         let mut lines = RawDir::new(folder, buffer.spare_capacity_mut());
         while let Some(line) = lines.next() {

@@ -7,6 +7,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 /// Files that may have been looked at before the walk comes to them: a bound on memory, and on how far what was seen may be behind.
 const AHEAD_MAX: usize = 8 << 10;
 
+/// How long the walk watches a task before it sleeps: some tens of microseconds.
+const LOOKS_BEFORE_SLEEP: u32 = 32;
+const PAUSES_BETWEEN_LOOKS: u32 = 32;
+
 /// What became of an attempt to take a task.
 pub(super) enum Claim {
     Mine,
@@ -163,11 +167,17 @@ impl Queue {
         }
     }
 
-    /// Waits until something has changed, if somebody is at this task.
+    /// Waits until something has changed, if somebody is at this task. Most are done sooner than a thread falls asleep and wakes.
     pub(super) fn wait_for(&self, task: &Task) {
+        let taken = || matches!(*lock(&task.state), State::Taken);
+        for _ in 0..LOOKS_BEFORE_SLEEP {
+            if !taken() {
+                return;
+            }
+            (0..PAUSES_BETWEEN_LOOKS).for_each(|_| std::hint::spin_loop());
+        }
         let mut inner = self.lock();
-        let taken = matches!(*lock(&task.state), State::Taken);
-        if taken {
+        if taken() {
             inner.walk_waits = true;
             drop(self.done.wait(inner));
         }
