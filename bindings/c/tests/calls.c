@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 _Static_assert(sizeof(struct sled) == 48, "as in Rust");
@@ -106,6 +107,31 @@ static void reads(int fd)
     must(ff_sleds_pick_read(fd, got, 12, 0) == 9 && sleds_pick_finish(fd) == 0);
 }
 
+/* Whether another process finds the file locked by this one. */
+static int is_locked(int fd)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type == F_RDLCK && lock.l_pid == getppid() ? 0 : 1);
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+/* A descriptor that was opened and closed on the way would have released it. */
+static void record_locks_stay(int fd)
+{
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    int64_t offset;
+    size_t length;
+    char got[100];
+    must(fcntl(fd, F_SETLK, &lock) == 0 && is_locked(fd));
+    must(sleds_pick_init(fd, 0, '\n') > 0 && sleds_pick_hold(fd, 100) >= 0 && sleds_pick_refresh(fd) == 0);
+    while (sleds_pick_next_read(fd, sizeof got, 0, &offset, &length) == 1)
+        must(sleds_pick_read(fd, got, length, offset) == (ssize_t)length);
+    must(sleds_pick_finish(fd) == 0 && is_locked(fd));
+}
+
 static int shared;
 
 /* Counts the bytes advised to this thread. */
@@ -150,6 +176,7 @@ int main(int argc, char **argv)
     reads(fd);
     elements(fd);
     threads(fd);
+    record_locks_stay(fd);
     must(lseek(fd, 0, SEEK_CUR) == 0);
     must(sleds_pick_init(other, 0, SLEDS_NO_RECORDS) == -1 && errno == EINVAL);
     must(sleds_pick_init(fd, 0, SLEDS_NO_RECORDS) > 0 && dup2(other, fd) == fd);

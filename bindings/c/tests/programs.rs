@@ -159,6 +159,14 @@ fn every_call_does_as_the_header_says() {
     let calls = place.shared("tests/calls.c");
     run(place.command(&calls).arg("calls.data"));
 
+    if has("valgrind") {
+        run(place
+            .command(Path::new("valgrind"))
+            .args(["-q", "--error-exitcode=9", "--leak-check=no"])
+            .arg(&calls)
+            .arg("calls.data"));
+    }
+
     let mut link = vec![place.prefix.join("lib/libseekless_sleds.a").display().to_string()];
     link.extend(
         place.pkg_config(&["--libs", "--static"]).into_iter().filter(|word| word != "-lseekless_sleds"),
