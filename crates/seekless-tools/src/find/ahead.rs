@@ -29,6 +29,9 @@ const HELPERS_MAX: usize = 3;
 /// A walk of fewer entries than this is over before a thread has started.
 const STARTED_AT: usize = 256;
 
+/// Pieces of waste that are handed over together.
+const WASTE_AT_ONCE: usize = 64;
+
 /// A piece of work that spares the walk some waiting.
 #[derive(Debug)]
 pub(super) struct Task {
@@ -76,6 +79,7 @@ pub(super) struct Listed {
 pub(super) struct Part {
     first: usize,
     seen: Vec<Seen>,
+    stats: Vec<Stat>,
     /// Those that the walk will go into.
     folders: VecDeque<(usize, Arc<Task>)>,
     epoch: u64,
@@ -83,30 +87,14 @@ pub(super) struct Part {
 
 /// What was seen of a file.
 #[derive(Clone, Debug, Default)]
-pub(super) enum Seen {
+enum Seen {
     #[default]
     Nothing,
     /// The expression does not hold for it and does nothing to it: the walk may leave it out.
     Passed,
     Cost(Cost),
-    Stat(Box<Stat>, Option<Cost>),
-}
-
-impl Seen {
-    /// Lets the entry know what was seen.
-    pub(super) fn tell(self, entry: &Entry<'_>) {
-        let cost = match self {
-            Seen::Nothing | Seen::Passed => None,
-            Seen::Cost(cost) => Some(cost),
-            Seen::Stat(stat, cost) => {
-                entry.know(*stat);
-                cost
-            }
-        };
-        if let Some(cost) = cost {
-            let _ = entry.cost.set(cost);
-        }
-    }
+    /// Its attributes stand in the part's list of them.
+    Stat(usize, Option<Cost>),
 }
 
 impl Part {
@@ -115,6 +103,7 @@ impl Part {
         Part {
             first: children.start,
             seen: vec![Seen::Nothing; children.len()],
+            stats: Vec::new(),
             folders: VecDeque::new(),
             epoch: 0,
         }
@@ -125,10 +114,20 @@ impl Part {
         (self.first..self.first + self.seen.len()).contains(&child)
     }
 
-    /// What was seen of a child, once.
-    pub(super) fn take(&mut self, child: usize) -> Seen {
-        let place = child.checked_sub(self.first).and_then(|place| self.seen.get_mut(place));
-        place.map(std::mem::take).unwrap_or_default()
+    /// Lets the entry of a child know what was seen of it.
+    pub(super) fn tell(&self, child: usize, entry: &Entry<'_>) {
+        let seen = child.checked_sub(self.first).and_then(|place| self.seen.get(place));
+        let cost = match seen {
+            None | Some(Seen::Nothing | Seen::Passed) => None,
+            Some(Seen::Cost(cost)) => Some(cost),
+            Some(Seen::Stat(stat, cost)) => {
+                self.stats.get(*stat).into_iter().for_each(|stat| entry.know(*stat));
+                cost.as_ref()
+            }
+        };
+        if let Some(cost) = cost {
+            let _ = entry.cost.set(*cost);
+        }
     }
 
     /// The first child from this one on that the walk may not leave out, or the first of which the part does not speak.
@@ -143,6 +142,25 @@ impl Part {
     pub(super) fn take_folder(&mut self, child: usize) -> Option<Arc<Task>> {
         let at_front = self.folders.front().is_some_and(|(front, _)| *front == child);
         if at_front { self.folders.pop_front().map(|(_, task)| task) } else { None }
+    }
+}
+
+/// What the walk is done with. Threads that free what others allocated wait for one another in the C library, so it goes back to a
+/// helper.
+#[derive(Debug)]
+pub(super) enum Waste {
+    Folder(Arc<Folder>),
+    Part(Part),
+    Task(Arc<Task>),
+}
+
+impl Waste {
+    fn free(self) {
+        match self {
+            Waste::Folder(folder) => drop(folder),
+            Waste::Part(part) => drop(part),
+            Waste::Task(task) => drop(task),
+        }
     }
 }
 
@@ -188,6 +206,7 @@ pub(super) struct Ahead<'scope, 'env> {
     helpers: usize,
     listed: usize,
     buffer: Vec<u8>,
+    waste: Vec<Waste>,
 }
 
 impl<'scope, 'env> Ahead<'scope, 'env> {
@@ -195,7 +214,16 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
     pub(super) fn new(scope: &'scope Scope<'scope, 'env>, shared: &'env Shared, plan: &'env Plan) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let helpers = if foresee::is_worthwhile(plan) { (cores - 1).min(HELPERS_MAX) } else { 0 };
-        Ahead { scope, shared, plan, aims: Aims::of(plan), helpers, listed: 0, buffer: Vec::new() }
+        Ahead {
+            scope,
+            shared,
+            plan,
+            aims: Aims::of(plan),
+            helpers,
+            listed: 0,
+            buffer: Vec::new(),
+            waste: Vec::new(),
+        }
     }
 
     /// The list of a folder that the walk enters, and the tasks to look at it.
@@ -204,12 +232,12 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
     /// It cannot be listed.
     pub(super) fn enter(
         &mut self,
-        task: Option<Arc<Task>>,
+        task: Option<&Arc<Task>>,
         open: &Rc<OwnedFd>,
         as_is: Folder,
         prices: &mut Prices,
     ) -> Result<Listed, Errno> {
-        let found = task.as_ref().and_then(|task| self.obtain(task, false, None, prices));
+        let found = task.and_then(|task| self.obtain(task, false, None, prices));
         if let Some(Found::Listed(listed)) = found {
             let same = (listed.folder.device, listed.folder.inode) == (as_is.device, as_is.inode);
             if same && listed.epoch == self.shared.now() {
@@ -233,6 +261,17 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
             (Some(Found::Looked(part)), _) => part,
             (_, Job::Look { children, .. }) => Part::blank(children.clone()),
             (_, Job::List { child, .. }) => Part::blank(*child..*child + 1),
+        }
+    }
+
+    /// The walk is done with this.
+    pub(super) fn discard(&mut self, waste: Waste) {
+        if self.helpers == 0 {
+            return;
+        }
+        self.waste.push(waste);
+        if self.waste.len() >= WASTE_AT_ONCE {
+            self.shared.queue.hand_over(&mut self.waste);
         }
     }
 

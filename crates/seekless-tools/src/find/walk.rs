@@ -1,7 +1,7 @@
 //! The walk: each argument and all below it, a folder before its contents (or after, with `-depth`), in the order in which
 //! GNU find goes. A stack in memory instead of recursion, and a bound on open folders, let it go as deep as the disk does.
 
-use super::ahead::{Ahead, Part, Seen, Task};
+use super::ahead::{Ahead, Part, Task, Waste};
 use super::entry::Entry;
 use super::evaluate::{Evaluator, Verdict};
 use super::expression::{Follow, Plan, Roots};
@@ -53,7 +53,8 @@ struct Level {
 #[derive(Debug, Default)]
 struct Turn {
     kind: Option<FileType>,
-    seen: Seen,
+    /// Something was seen of it, which the part at hand tells.
+    seen: Option<usize>,
     /// To list it.
     task: Option<Arc<Task>>,
 }
@@ -125,7 +126,9 @@ impl<'scope, 'a> Walk<'scope, 'a> {
         let path = std::mem::take(&mut self.path);
         let visited = {
             let entry = self.entry(&path, name_at, root_bytes, turn.kind);
-            turn.seen.tell(&entry);
+            if let (Some(child), Some(level)) = (turn.seen, self.levels.last()) {
+                level.part.iter().for_each(|part| part.tell(child, &entry));
+            }
             self.judge(&entry, turn.task, evaluator)
         };
         self.path = path;
@@ -166,12 +169,13 @@ impl<'scope, 'a> Walk<'scope, 'a> {
         }
         let enters = inside && entry.depth < plan.depth_max && entry.is_folder() && !evaluator.has_quit();
         let entered = match enters {
-            true => self.enter(entry, task, evaluator.prices()),
-            false => {
-                task.iter().for_each(|task| self.ahead.pass(task));
-                Ok(None)
-            }
+            true => self.enter(entry, task.as_ref(), evaluator.prices()),
+            false => Ok(None),
         };
+        if let Some(task) = task {
+            self.ahead.pass(&task);
+            self.ahead.discard(Waste::Task(task));
+        }
         if let Ok(Some(level)) = entered {
             return Ok((true, Some(level)));
         }
@@ -212,7 +216,7 @@ impl<'scope, 'a> Walk<'scope, 'a> {
     fn enter(
         &mut self,
         entry: &Entry<'_>,
-        task: Option<Arc<Task>>,
+        task: Option<&Arc<Task>>,
         prices: &mut Prices,
     ) -> Result<Option<Level>, Wrong> {
         let root_device = self.levels.first().map(|root| root.list.device);
@@ -278,6 +282,8 @@ impl<'scope, 'a> Walk<'scope, 'a> {
             self.path = path;
             well &= judged.map(|_| true)?;
         }
+        left.part.into_iter().for_each(|part| self.ahead.discard(Waste::Part(part)));
+        self.ahead.discard(Waste::Folder(left.list));
         Ok(well)
     }
 
@@ -312,7 +318,9 @@ impl Level {
                 }
                 _ => {
                     let Some(task) = self.parts.pop_front() else { break };
-                    self.part = Some(ahead.part(&task, self.folder.as_ref(), prices));
+                    let part = ahead.part(&task, self.folder.as_ref(), prices);
+                    self.part.replace(part).into_iter().for_each(|part| ahead.discard(Waste::Part(part)));
+                    ahead.discard(Waste::Task(task));
                 }
             }
         }
@@ -323,9 +331,8 @@ impl Level {
     fn turn(&mut self, child: usize, ahead: &Ahead<'_, '_>) -> Turn {
         let kind = self.list.list.kind(child);
         let Some(part) = &mut self.part else { return Turn { kind, ..Turn::default() } };
-        let (seen, task) = (part.take(child), part.take_folder(child));
-        let seen = if ahead.is_fresh(part) { seen } else { Seen::Nothing };
-        Turn { kind, seen, task }
+        let seen = ahead.is_fresh(part).then_some(child);
+        Turn { kind, seen, task: part.take_folder(child) }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::find::expression::{Follow, Plan};
 use crate::find::folder::{Folder, List};
 use crate::find::foresee::foresee;
 use crate::find::latency::Prices;
-use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
+use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, openat};
 use std::collections::VecDeque;
 use std::ffi::CStr;
 use std::ops::Range;
@@ -123,7 +123,7 @@ impl<'a> Looker<'a> {
         let epoch = self.shared.now();
         let first = children.start;
         let mut seen = vec![Seen::Nothing; children.len()];
-        let mut entered = Vec::new();
+        let (mut stats, mut entered) = (Vec::new(), Vec::new());
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         order.extend(children);
@@ -139,20 +139,23 @@ impl<'a> Looker<'a> {
             if foreseen.entered {
                 entered.push(child);
             }
-            seen[child - first] = self.seen(&entry, foreseen.passed);
+            seen[child - first] = self.seen(&entry, foreseen.passed, &mut stats);
         }
         self.order = order;
         entered.sort_unstable();
         let job = |child| task(Job::List { above: folder.clone(), child }, State::Waiting);
         let folders = entered.into_iter().map(|child| (child, job(child))).collect();
-        Part { first, seen, folders, epoch }
+        Part { first, seen, stats, folders, epoch }
     }
 
-    fn seen(&self, entry: &Entry<'_>, passed: bool) -> Seen {
+    fn seen(&self, entry: &Entry<'_>, passed: bool, stats: &mut Vec<Stat>) -> Seen {
         let stat = entry.known().filter(|_| self.aims.asks_stat);
         match (stat, entry.cost.get()) {
             _ if passed => Seen::Passed,
-            (Some(stat), cost) => Seen::Stat(Box::new(*stat), cost.copied()),
+            (Some(stat), cost) => {
+                stats.push(*stat);
+                Seen::Stat(stats.len() - 1, cost.copied())
+            }
             (None, Some(cost)) => Seen::Cost(*cost),
             (None, None) => Seen::Nothing,
         }

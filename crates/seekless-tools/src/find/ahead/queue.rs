@@ -1,15 +1,20 @@
 //! The tasks that are to come, in the order in which the walk will want them, and those who wait for one.
 
-use super::{Found, State, Task};
+use super::{Found, State, Task, Waste};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Files that may have been looked at before the walk comes to them: a bound on memory, and on how far what was seen may be behind.
 const AHEAD_MAX: usize = 8 << 10;
 
+/// What may lie about before the walk frees it itself.
+const WASTE_MAX: usize = 4 << 10;
 /// How long the walk watches a task before it sleeps: some tens of microseconds.
 const LOOKS_BEFORE_SLEEP: u32 = 32;
 const PAUSES_BETWEEN_LOOKS: u32 = 32;
+
+/// Fewer tasks than these the walk has done before a helper is awake.
+const WORTH_WAKING: usize = 3;
 
 /// What became of an attempt to take a task.
 pub(super) enum Claim {
@@ -40,6 +45,7 @@ struct Inner {
     helpers: usize,
     resting: usize,
     walk_waits: bool,
+    waste: Vec<Waste>,
     closed: bool,
 }
 
@@ -150,6 +156,18 @@ impl Queue {
         if inner.ahead >= 2 * AHEAD_MAX { None } else { inner.take() }
     }
 
+    /// Gives a helper to free what the walk is done with; if none has come for it, nobody has time.
+    pub(super) fn hand_over(&self, waste: &mut Vec<Waste>) {
+        let mut inner = self.lock();
+        match inner.waste.len() < WASTE_MAX {
+            true => inner.waste.append(waste),
+            false => {
+                drop(inner);
+                waste.drain(..).for_each(Waste::free);
+            }
+        }
+    }
+
     /// The same for a helper, who rests until there is one; `None` when the walk is over.
     pub(super) fn next(&self) -> Option<Arc<Task>> {
         let mut inner = self.lock();
@@ -158,8 +176,15 @@ impl Queue {
                 return None;
             }
             let task = if inner.full { None } else { inner.take() };
-            if task.is_some() {
-                return task;
+            if task.is_some() || !inner.waste.is_empty() {
+                let waste = std::mem::take(&mut inner.waste);
+                drop(inner);
+                waste.into_iter().for_each(Waste::free);
+                if task.is_some() {
+                    return task;
+                }
+                inner = self.lock();
+                continue;
             }
             inner.resting += 1;
             inner = self.work.wait(inner).unwrap_or_else(PoisonError::into_inner);
@@ -195,7 +220,8 @@ impl Queue {
 
     /// Wakes those who rest, if they may work, once they can have the lock.
     fn call_helpers(&self, inner: MutexGuard<'_, Inner>) {
-        let call = inner.resting > 0 && !inner.full;
+        let worthwhile = inner.tasks.len() >= WORTH_WAKING || inner.closed;
+        let call = inner.resting > 0 && !inner.full && worthwhile;
         drop(inner);
         if call {
             self.work.notify_all();
