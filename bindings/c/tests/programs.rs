@@ -224,6 +224,55 @@ fn the_examples_count_as_wc_does() {
     assert_eq!(absent.status.code(), Some(1));
 }
 
+/// A memory control group (version 1) of 64 MiB, or none where that may not be made.
+struct Group(PathBuf);
+
+impl Group {
+    fn new() -> Option<Group> {
+        let folder = format!("/sys/fs/cgroup/memory/seekless-c-{}", std::process::id());
+        let group = Group(PathBuf::from(folder));
+        let made = fs::create_dir(&group.0).is_ok()
+            && fs::write(group.0.join("memory.limit_in_bytes"), (64 << 20).to_string()).is_ok();
+        made.then_some(group)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = fs::write(self.0.join("memory.force_empty"), "0");
+        let _ = fs::remove_dir(&self.0); // what it was charged with goes to the group above
+    }
+}
+
+/// Linear reading of a file larger than the cache finds nothing of it there, pass after pass.
+#[test]
+fn in_a_small_cache_every_pass_reads_only_what_the_last_could_not_keep() {
+    const FILE_BYTES: usize = 80_000_000;
+    if !tools() {
+        return;
+    }
+    let Some(group) = Group::new() else { return eprintln!("skipped: no memory control groups to be had") };
+    let place = place();
+    let program = place.shared("examples/wc_sleds.c");
+    fs::write(place.folder.join("large.txt"), text(FILE_BYTES)).unwrap();
+    let words = "dd of=large.txt oflag=nocache conv=notrunc,fdatasync count=0 status=none
+        echo $$ >\"$1/cgroup.procs\"
+        for pass in 1 2 3; do \"$2\" large.txt; sed -n 's/^read_bytes: //p' /proc/$$/io; done";
+    let mut shell = place.command(Path::new("sh"));
+    let told = run(shell.args(["-ec", words, "sh"]).arg(&group.0).arg(&program));
+    fs::remove_file(place.folder.join("large.txt")).unwrap();
+    let lines: Vec<&str> = told.lines().collect();
+    assert!(
+        lines[0].ends_with("80000000 large.txt") && lines[2] == lines[0] && lines[4] == lines[0],
+        "{told}"
+    );
+    let read: Vec<usize> = [1, 3, 5].map(|at| lines[at].parse().unwrap()).to_vec();
+    if read[0] < FILE_BYTES / 2 {
+        return eprintln!("skipped: the file stays in the page cache (tmpfs?)");
+    }
+    assert!(read[2] - read[1] < FILE_BYTES / 2, "{told}");
+}
+
 #[test]
 fn the_example_prints_sleds() {
     if !tools() {
