@@ -1,8 +1,11 @@
 //! The picker of open files, over mock levels.
 
 use super::*;
+use crate::headroom::Headroom;
 use crate::{Config, Devices};
+use seekless_sys::residency;
 use std::io::Write;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 /// A file whose mock says: 30 bytes far away, 40 near, the rest far away.
@@ -87,4 +90,49 @@ fn a_file_that_shrinks_or_is_another_is_an_error_and_growth_is_left_out() {
     File::options().write(true).open(&path).unwrap().set_len(99).unwrap();
     let error = pick.next_read(&file, &mut surveyor).unwrap_err();
     assert!(error.to_string().contains("data: became shorter"), "{error}");
+}
+
+/// A file of 3 MB of lines, of which about a third is cached where the page cache can be told to forget.
+fn cached_in_part(text: &[u8]) -> File {
+    let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    file.write_all(text).unwrap();
+    file.sync_data().unwrap();
+    residency::drop_cached(file.as_fd()).unwrap();
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random).unwrap();
+    file.read_exact_at(&mut vec![0; 1 << 20], 1 << 20).unwrap();
+    file
+}
+
+#[test]
+fn in_a_full_cache_all_lines_come_once_and_the_cache_stays_as_it_was() {
+    let line = |at: u32| format!("{}\n", "x".repeat((at * 7919 % 211) as usize));
+    let text: Vec<u8> = (0..30_000).flat_map(|at| line(at).into_bytes()).collect();
+    let file = cached_in_part(&text);
+    let cached = || residency::resident_bytes(file.as_fd()).unwrap();
+    let before = cached();
+    let mut surveyor = Surveyor::with(Config::default(), Devices::default());
+    for chunk_bytes in [100_000, 4096, 1 << 20] {
+        let mut pick =
+            FilePicker::new(&file, &mut surveyor, 0..u64::MAX, chunk_bytes, Records::Delimiter(b'\n'))
+                .unwrap();
+        let full = Keeper::with_headroom(&file, || Some(Headroom { free: 0, cached: 0 }));
+        pick.keeper = Arc::new(full.unwrap());
+        assert_eq!(pick.read(&file, &mut [0; 10], 0).unwrap(), 10, "judged before the first search");
+        let mut seen = vec![0; text.len()];
+        let mut bytes = 0;
+        while let Some(range) = pick.next_read(&file, &mut surveyor).unwrap() {
+            let part = &mut seen[range.start as usize..range.end as usize];
+            assert_eq!(pick.read(&file, part, range.start).unwrap(), part.len());
+            assert_eq!(part.last(), Some(&b'\n'));
+            bytes += part.len();
+        }
+        assert_eq!(bytes, text.len());
+        assert!(seen == text);
+        pick.keeper().finish(&file);
+        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random).unwrap();
+    }
+    match seekless_sys::reads::read_at(&file, &mut [0; 1], 0, seekless_sys::reads::Caching::Leave) {
+        Ok(_) => assert_eq!(cached(), before),
+        Err(_) => eprintln!("skipped in part: no RWF_DONTCACHE here"),
+    }
 }
