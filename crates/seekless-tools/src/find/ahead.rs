@@ -37,6 +37,7 @@ const WASTE_AT_ONCE: usize = 64;
 pub(super) struct Task {
     job: Job,
     state: Mutex<State>,
+    by_helper: bool,
 }
 
 #[derive(Debug)]
@@ -83,6 +84,7 @@ pub(super) struct Part {
     /// Those that the walk will go into.
     folders: VecDeque<(usize, Arc<Task>)>,
     epoch: u64,
+    by_helper: bool,
 }
 
 /// What was seen of a file.
@@ -106,6 +108,7 @@ impl Part {
             stats: Vec::new(),
             folders: VecDeque::new(),
             epoch: 0,
+            by_helper: false,
         }
     }
 
@@ -145,8 +148,8 @@ impl Part {
     }
 }
 
-/// What the walk is done with. Threads that free what others allocated wait for one another in the C library, so it goes back to a
-/// helper.
+/// What the walk is done with. Threads that free what others allocated wait for one another in the C library, so what a
+/// helper allocated goes back to one.
 #[derive(Debug)]
 pub(super) enum Waste {
     Folder(Arc<Folder>),
@@ -155,6 +158,15 @@ pub(super) enum Waste {
 }
 
 impl Waste {
+    /// Whether a helper allocated it.
+    fn is_helpers(&self) -> bool {
+        match self {
+            Waste::Folder(folder) => folder.by_helper,
+            Waste::Part(part) => part.by_helper,
+            Waste::Task(task) => task.by_helper,
+        }
+    }
+
     fn free(self) {
         match self {
             Waste::Folder(folder) => drop(folder),
@@ -249,7 +261,7 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
         let list = List::read(open.as_fd(), &mut self.buffer)?;
         self.listed += list.len();
         let folder = Arc::new(Folder { list, ..as_is });
-        let parts = if self.helpers > 0 { look::parts(&folder) } else { VecDeque::new() };
+        let parts = if self.helpers > 0 { look::parts(&folder, false) } else { VecDeque::new() };
         self.start_helpers(prices);
         self.shared.queue.put_first(&parts);
         Ok(Listed { folder, parts, epoch })
@@ -266,8 +278,8 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
 
     /// The walk is done with this.
     pub(super) fn discard(&mut self, waste: Waste) {
-        if self.helpers == 0 {
-            return;
+        if !waste.is_helpers() {
+            return waste.free();
         }
         self.waste.push(waste);
         if self.waste.len() >= WASTE_AT_ONCE {
@@ -293,7 +305,7 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
         open: Option<&Rc<OwnedFd>>,
         prices: &mut Prices,
     ) -> Option<Found> {
-        let mut looker = look::Looker::new(self.shared, self.plan, self.aims, prices);
+        let mut looker = look::Looker::new(self.shared, self.plan, self.aims, prices, false);
         loop {
             match self.shared.queue.claim(task, !own) {
                 Claim::Done(found) => return Some(found),
@@ -319,7 +331,7 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
             let (shared, plan, aims) = (self.shared, self.plan, self.aims);
             let mut prices = prices.clone();
             let help = move || {
-                let mut looker = look::Looker::new(shared, plan, aims, &mut prices);
+                let mut looker = look::Looker::new(shared, plan, aims, &mut prices, true);
                 while let Some(task) = shared.queue.next() {
                     looker.work(&task);
                 }

@@ -26,6 +26,8 @@ pub(super) struct Folder {
     pub(super) device: u64,
     pub(super) inode: u64,
     pub(super) list: List,
+    /// Made by a thread beside the walk.
+    pub(super) by_helper: bool,
 }
 
 impl Folder {

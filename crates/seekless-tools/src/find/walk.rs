@@ -236,6 +236,7 @@ impl<'scope, 'a> Walk<'scope, 'a> {
             device: stat.st_dev,
             inode: stat.st_ino,
             list: List::default(),
+            by_helper: false,
         };
         let listed = self.ahead.enter(task, &folder, as_is, prices).map_err(Wrong::Unreadable)?;
         Ok(Some(Level {

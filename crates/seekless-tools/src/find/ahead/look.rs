@@ -20,14 +20,14 @@ const PART: usize = 128;
 const AT_ONCE_MAX: usize = 512;
 
 /// Tasks to look at all of a folder.
-pub(super) fn parts(folder: &Arc<Folder>) -> VecDeque<Arc<Task>> {
+pub(super) fn parts(folder: &Arc<Folder>, by_helper: bool) -> VecDeque<Arc<Task>> {
     let all = folder.list.len();
     let part = |first| Job::Look { folder: folder.clone(), children: first..(first + PART).min(all) };
-    (0..all).step_by(PART).map(part).map(|job| task(job, State::Waiting)).collect()
+    (0..all).step_by(PART).map(part).map(|job| task(job, State::Waiting, by_helper)).collect()
 }
 
-fn task(job: Job, state: State) -> Arc<Task> {
-    Arc::new(Task { job, state: Mutex::new(state) })
+fn task(job: Job, state: State, by_helper: bool) -> Arc<Task> {
+    Arc::new(Task { job, state: Mutex::new(state), by_helper })
 }
 
 /// One who performs tasks.
@@ -36,14 +36,21 @@ pub(super) struct Looker<'a> {
     plan: &'a Plan,
     aims: Aims,
     prices: &'a mut Prices,
+    helper: bool,
     path: Vec<u8>,
     order: Vec<usize>,
     buffer: Vec<u8>,
 }
 
 impl<'a> Looker<'a> {
-    pub(super) fn new(shared: &'a Shared, plan: &'a Plan, aims: Aims, prices: &'a mut Prices) -> Self {
-        Looker { shared, plan, aims, prices, path: Vec::new(), order: Vec::new(), buffer: Vec::new() }
+    pub(super) fn new(
+        shared: &'a Shared,
+        plan: &'a Plan,
+        aims: Aims,
+        prices: &'a mut Prices,
+        helper: bool,
+    ) -> Self {
+        Looker { shared, plan, aims, prices, helper, path: Vec::new(), order: Vec::new(), buffer: Vec::new() }
     }
 
     /// Performs a task that was taken, and leaves what it found with it.
@@ -89,11 +96,12 @@ impl<'a> Looker<'a> {
             path: path.to_bytes().to_vec(),
             root_bytes: above.root_bytes,
             depth: above.depth + 1,
+            by_helper: self.helper,
             device: stat.st_dev,
             inode: stat.st_ino,
             list: List::read(open.as_fd(), &mut self.buffer).ok()?,
         });
-        let mut parts = parts(&folder);
+        let mut parts = parts(&folder, self.helper);
         if folder.list.len() > AT_ONCE_MAX {
             let next = parts.iter().cloned().collect();
             return Some((Listed { folder, parts, epoch }, next));
@@ -104,7 +112,7 @@ impl<'a> Looker<'a> {
             let seen = self.look(&folder, children.clone(), &open);
             next.extend(seen.folders.iter().map(|(_, task)| task.clone()));
             let job = Job::Look { folder: folder.clone(), children: children.clone() };
-            *part = task(job, State::Done(Found::Looked(seen)));
+            *part = task(job, State::Done(Found::Looked(seen)), self.helper);
         }
         Some((Listed { folder, parts, epoch }, next))
     }
@@ -143,9 +151,9 @@ impl<'a> Looker<'a> {
         }
         self.order = order;
         entered.sort_unstable();
-        let job = |child| task(Job::List { above: folder.clone(), child }, State::Waiting);
+        let job = |child| task(Job::List { above: folder.clone(), child }, State::Waiting, self.helper);
         let folders = entered.into_iter().map(|child| (child, job(child))).collect();
-        Part { first, seen, stats, folders, epoch }
+        Part { first, seen, stats, folders, epoch, by_helper: self.helper }
     }
 
     fn seen(&self, entry: &Entry<'_>, passed: bool, stats: &mut Vec<Stat>) -> Seen {
