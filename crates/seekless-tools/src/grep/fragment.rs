@@ -7,6 +7,8 @@ use super::syntax::Ast;
 
 /// How many of its bytes a fragment is swept for.
 pub(super) const PROBES: usize = 3;
+/// With more, automata are faster.
+const FRAGMENTS_MAX: usize = 6;
 /// Longer ones are cut: nothing is gained by more.
 const BYTES_MAX: usize = 1 << 10;
 /// Bytes of texts and logs, the most frequent first.
@@ -37,26 +39,52 @@ pub(super) struct Probe {
     pub mask: u8,
 }
 
-impl Fragment {
-    /// The longest fragment of an expression; none if its matches need not have one.
-    pub(super) fn of(ast: &Ast, characters: Characters) -> Option<Self> {
-        let parts = match ast {
-            Ast::Concat(parts) => &parts[..],
-            single => std::slice::from_ref(single),
-        };
-        let mut runs: Vec<Run> = vec![Run::default()];
-        let mut whole = true;
-        for part in parts {
-            let grown = runs.last_mut().is_some_and(|run| run.push(part, characters));
-            if !grown {
-                whole = false;
-                runs.push(Run::default());
-            }
+/// Of several expressions, any of which may match: fragments of which every match holds at least one. None if a match need not
+/// hold any, or there are more than [`FRAGMENTS_MAX`].
+pub(super) fn fragments<'a>(
+    expressions: impl Iterator<Item = &'a Ast>,
+    characters: Characters,
+) -> Vec<Fragment> {
+    let alternatives = expressions.flat_map(|ast| match ast {
+        Ast::Either(alternatives) => &alternatives[..],
+        single => std::slice::from_ref(single),
+    });
+    let mut all = Vec::new();
+    for ast in alternatives {
+        let longest = longest(ast, characters, false).filter(|run| run.bytes.len() >= PROBES);
+        let run = longest.or_else(|| self::longest(ast, characters, true));
+        let Some(found) = run.and_then(Run::into_fragments) else { return Vec::new() };
+        all.extend(found);
+        if all.len() > FRAGMENTS_MAX {
+            return Vec::new();
         }
-        let longest = runs.into_iter().max_by_key(|run| run.bytes.len())?;
-        longest.into_fragment(whole)
     }
+    if let [_, _, ..] = all[..] {
+        all.iter_mut().for_each(|fragment| fragment.whole = false);
+    }
+    all
+}
 
+/// The longest run of bytes that every match of an expression holds; `foreign`: or one of the run's foreign letters.
+fn longest(ast: &Ast, characters: Characters, foreign: bool) -> Option<Run> {
+    let parts = match ast {
+        Ast::Concat(parts) => &parts[..],
+        single => std::slice::from_ref(single),
+    };
+    let mut runs: Vec<Run> = vec![Run::default()];
+    let mut whole = true;
+    for part in parts {
+        let grown = runs.last_mut().is_some_and(|run| run.push(part, characters, foreign));
+        if !grown {
+            whole = false;
+            runs.push(Run::default());
+        }
+    }
+    let longest = runs.into_iter().max_by_key(|run| run.bytes.len()).filter(|run| !run.bytes.is_empty())?;
+    Some(Run { whole, ..longest })
+}
+
+impl Fragment {
     /// How far from its start the last probe lies.
     pub(super) fn reach(&self) -> usize {
         self.probes.iter().map(|probe| probe.at).max().unwrap_or(0)
@@ -77,11 +105,15 @@ impl Fragment {
 struct Run {
     bytes: Vec<u8>,
     masks: Vec<u8>,
+    /// Letters beyond ASCII that may stand for one of it.
+    foreign: Vec<char>,
+    /// It is all of the expression.
+    whole: bool,
 }
 
 impl Run {
     /// Adds what a part matches; `false` if that is not always the same bytes but for their case.
-    fn push(&mut self, part: &Ast, characters: Characters) -> bool {
+    fn push(&mut self, part: &Ast, characters: Characters, foreign: bool) -> bool {
         match *part {
             Ast::Byte(byte) if characters.locale == Locale::C => self.add(byte, 0),
             Ast::Char(character) if !character.is_ascii_control() => match characters.one(character)[..] {
@@ -89,9 +121,13 @@ impl Run {
                     only.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| _ = self.add(byte, 0));
                     true
                 }
-                [one, other] if one.is_ascii() && one.eq_ignore_ascii_case(&other) => {
+                [one, other, ref more @ ..] if one.is_ascii() && one.eq_ignore_ascii_case(&other) => {
                     let mask = if one == other { 0 } else { CASE };
-                    self.add(one as u8 | mask, mask)
+                    let known = more.is_empty() || (foreign && more.iter().all(|letter| !letter.is_ascii()));
+                    if known {
+                        self.foreign.extend_from_slice(more);
+                    }
+                    known && self.add(one as u8 | mask, mask)
                 }
                 _ => false,
             },
@@ -109,8 +145,22 @@ impl Run {
         true
     }
 
-    fn into_fragment(mut self, whole: bool) -> Option<Fragment> {
-        let whole = whole && self.bytes.len() <= BYTES_MAX;
+    /// The run, and each of its foreign letters: a match without one holds the run.
+    fn into_fragments(mut self) -> Option<Vec<Fragment>> {
+        let mut foreign = std::mem::take(&mut self.foreign);
+        foreign.sort_unstable();
+        foreign.dedup();
+        let mut all = vec![self.into_fragment()?];
+        for letter in foreign {
+            let bytes = letter.encode_utf8(&mut [0; 4]).as_bytes().to_vec();
+            let masks = vec![0; bytes.len()];
+            all.push(Run { bytes, masks, ..Run::default() }.into_fragment()?);
+        }
+        Some(all)
+    }
+
+    fn into_fragment(mut self) -> Option<Fragment> {
+        let whole = self.whole && self.bytes.len() <= BYTES_MAX;
         self.bytes.truncate(BYTES_MAX);
         self.masks.truncate(BYTES_MAX);
         let mut places: Vec<usize> = (0..self.bytes.len()).collect();
@@ -135,14 +185,14 @@ mod tests {
     use super::super::syntax::{Notes, Rules, parse};
     use super::*;
 
-    fn fragment(pattern: &str, ignore_case: bool, locale: Locale) -> Option<Fragment> {
+    fn all(pattern: &str, ignore_case: bool, locale: Locale) -> Vec<Fragment> {
         let rules = Rules { extended: true, ignore_case, locale };
         let ast = parse(pattern.as_bytes(), rules, &mut Notes::default()).expect(pattern);
-        Fragment::of(&ast, Characters { locale, ignore_case, terminator: b'\n' })
+        fragments(std::iter::once(&ast), Characters { locale, ignore_case, terminator: b'\n' })
     }
 
-    fn text(fragment: Option<Fragment>) -> Option<(String, bool)> {
-        fragment.map(|fragment| (String::from_utf8_lossy(&fragment.bytes).into_owned(), fragment.whole))
+    fn texts(fragments: &[Fragment]) -> Vec<String> {
+        fragments.iter().map(|fragment| String::from_utf8_lossy(&fragment.bytes).into_owned()).collect()
     }
 
     #[test]
@@ -154,29 +204,36 @@ mod tests {
             ("a.bc*d", "d", false),
             ("été", "été", true),
         ] {
-            assert_eq!(
-                text(fragment(pattern, false, Locale::Utf8)),
-                Some((expected.to_owned(), whole)),
-                "{pattern}"
-            );
+            let found = all(pattern, false, Locale::Utf8);
+            assert_eq!((texts(&found), found[0].whole), (vec![expected.to_owned()], whole), "{pattern}");
         }
-        for pattern in ["", "a*", "a|b", "(ab)", "[ab]"] {
-            assert_eq!(fragment(pattern, false, Locale::Utf8), None, "{pattern}");
+        for pattern in ["", "a*", "a|b*", "(ab)", "[ab]", "a|", "a|b|c|d|e|f|g"] {
+            assert_eq!(all(pattern, false, Locale::Utf8), [], "{pattern}");
         }
     }
 
     #[test]
-    fn letters_with_foreign_variants_part_runs() {
-        assert_eq!(text(fragment("Needle", true, Locale::Utf8)), Some(("needle".to_owned(), true)));
+    fn each_alternative_has_its_fragment() {
+        let found = all("needle|h[ae]ystack|x", false, Locale::Utf8);
+        assert_eq!(texts(&found), ["needle", "ystack", "x"]);
+        assert!(found.iter().all(|fragment| !fragment.whole));
+    }
+
+    #[test]
+    fn letters_with_foreign_variants_part_runs_or_stand_beside_them() {
+        let texts = |pattern, locale| texts(&all(pattern, true, locale));
+        assert_eq!(texts("Needle", Locale::Utf8), ["needle"]);
         // U+0131 and U+017F are the same as i and s, and longer.
-        assert_eq!(text(fragment("abcides", true, Locale::Utf8)), Some(("abc".to_owned(), false)));
-        assert_eq!(text(fragment("abcides", true, Locale::C)), Some(("abcides".to_owned(), true)));
-        assert_eq!(text(fragment("xyé", true, Locale::Utf8)), Some(("xy".to_owned(), false)));
+        assert_eq!(texts("abcides", Locale::Utf8), ["abc"]);
+        assert_eq!(texts("kiss", Locale::Utf8), ["kiss", "ı", "ſ"]);
+        assert_eq!(texts("abcides", Locale::C), ["abcides"]);
+        assert_eq!(texts("xyé", Locale::Utf8), ["xy"]);
+        assert!(all("kiss", true, Locale::C)[0].whole && !all("kiss", true, Locale::Utf8)[0].whole);
     }
 
     #[test]
     fn rare_bytes_are_swept_for_and_case_is_folded() {
-        let fragment = fragment("The quiz_Z", true, Locale::C).unwrap();
+        let fragment = all("The quiz_Z", true, Locale::C).remove(0);
         let mut probes = fragment.probes.map(|probe| probe.byte);
         probes.sort_unstable();
         assert_eq!(probes, *b"_qz");

@@ -4,7 +4,7 @@
 use super::bracket::{Class, Item, Set};
 use super::classes::Characters;
 use super::engines::{Bounds, Engines, line_around};
-use super::fragment::Fragment;
+use super::fragment::{Fragment, fragments};
 use super::sweep::{Marks, find, sweep};
 use super::syntax::{Ast, Notes, Rules, first_unit, parse};
 use super::text::{Text, heeds_nuls};
@@ -19,9 +19,9 @@ const SMALL_BYTES: usize = 16 << 10;
 /// Finds matching lines; inversion is the caller's.
 #[derive(Debug)]
 pub(super) struct Matcher {
-    /// What every match holds: where it is not, nothing else need be looked for.
-    fragment: Option<Fragment>,
-    /// So many texts to come are not swept for it.
+    /// Every match holds one of these: where none is, nothing else need be looked for. Empty if that cannot be said.
+    fragments: Vec<Fragment>,
+    /// So many texts to come are not swept for them.
     unswept: u32,
     engines: Option<Engines>,
     /// What the engines are to be made of when they are wanted: a pattern that is one fragment mostly needs none.
@@ -49,7 +49,7 @@ impl Matcher {
             terminator: options.terminator(),
         };
         let mut matcher = Matcher {
-            fragment: None,
+            fragments: Vec::new(),
             unswept: 0,
             engines: None,
             literal: None,
@@ -81,11 +81,10 @@ impl Matcher {
     fn learn(&mut self, options: &Options, characters: Characters, plain: &[Ast], back: &[Ast]) {
         let bounded = options.line_regexp || options.word_regexp;
         self.blind_to_nul = plain.iter().chain(back).all(is_blind) && !bounded;
-        if let ([only], []) = (plain, back) {
-            let Some(mut fragment) = Fragment::of(only, characters) else { return };
-            fragment.whole &= !bounded;
-            self.literal = fragment.whole.then(|| (only.clone(), characters));
-            self.fragment = Some(fragment);
+        self.fragments = fragments(plain.iter().chain(back), characters);
+        self.fragments.iter_mut().for_each(|fragment| fragment.whole &= !bounded);
+        if let ([only], [Fragment { whole: true, .. }]) = (plain, &self.fragments[..]) {
+            self.literal = Some((only.clone(), characters));
         }
     }
 
@@ -100,14 +99,13 @@ impl Matcher {
         Text::new(bytes, self.look(bytes, false).0, false)
     }
 
-    /// Where the fragment may lie, and whether there is a NUL, if `nuls` asks for it.
+    /// Where a fragment may lie, and whether there is a NUL, if `nuls` asks for it.
     fn look(&mut self, bytes: &[u8], nuls: bool) -> (Marks, bool) {
-        let swept = match &self.fragment {
-            Some(fragment) if self.unswept == 0 => sweep(bytes, fragment, nuls),
-            _ => {
-                self.unswept = self.unswept.saturating_sub(1);
-                (Marks::default(), nuls && has_nul(bytes))
-            }
+        let swept = if self.fragments.is_empty() || self.unswept > 0 {
+            self.unswept = self.unswept.saturating_sub(1);
+            (Marks::default(), nuls && has_nul(bytes))
+        } else {
+            sweep(bytes, &self.fragments, nuls)
         };
         match swept.0.are_dense() {
             true => {
@@ -121,8 +119,8 @@ impl Matcher {
     /// The first matching line that starts at `from` or after, its terminator included. `from` starts a line.
     pub(super) fn next_line(&mut self, text: &Text<'_>, mut from: usize) -> Option<Range<usize>> {
         let (bytes, terminator) = (&*text.bytes, self.terminator);
-        match &self.fragment {
-            Some(fragment) if fragment.whole && text.marks.are_known() => {
+        match &self.fragments[..] {
+            [fragment] if fragment.whole && text.marks.are_known() => {
                 let mut at = from;
                 loop {
                     let part = text.marks.next(at, bytes.len())?;

@@ -47,19 +47,28 @@ impl Marks {
     }
 }
 
-/// Marks the groups in which the fragment may begin; says also whether there is a NUL, if `nuls` asks for it.
-pub(super) fn sweep(text: &[u8], fragment: &Fragment, nuls: bool) -> (Marks, bool) {
-    match (fragment.folds, nuls) {
-        (false, false) => marks::<false, false>(text, fragment),
-        (false, true) => marks::<false, true>(text, fragment),
-        (true, false) => marks::<true, false>(text, fragment),
-        (true, true) => marks::<true, true>(text, fragment),
+/// Marks the groups in which one of the fragments may begin; says also whether there is a NUL, if `nuls` asks for it.
+pub(super) fn sweep(text: &[u8], fragments: &[Fragment], nuls: bool) -> (Marks, bool) {
+    let mut groups = vec![0; text.len().div_ceil(GROUP)];
+    let mut has_nul = false;
+    for (index, fragment) in fragments.iter().enumerate() {
+        has_nul |= match (fragment.folds, nuls && index == 0) {
+            (false, false) => mark_all::<false, false>(text, fragment, &mut groups),
+            (false, true) => mark_all::<false, true>(text, fragment, &mut groups),
+            (true, false) => mark_all::<true, false>(text, fragment, &mut groups),
+            (true, true) => mark_all::<true, true>(text, fragment, &mut groups),
+        };
     }
+    (Marks { groups }, has_nul)
 }
 
-fn marks<const FOLDS: bool, const NULS: bool>(text: &[u8], fragment: &Fragment) -> (Marks, bool) {
-    let mut groups = vec![1; text.len().div_ceil(GROUP)];
-    // Of these groups each probe has its row inside the text; the others stay marked.
+/// Marks for one fragment; says whether there is a NUL if asked to.
+fn mark_all<const FOLDS: bool, const NULS: bool>(
+    text: &[u8],
+    fragment: &Fragment,
+    groups: &mut [u8],
+) -> bool {
+    // Of these groups each probe has its row inside the text; the others are marked.
     let whole = text.len().saturating_sub(fragment.reach()) / GROUP;
     let each = whole / STREAMS;
     let mut zero = [0; ROW];
@@ -69,14 +78,14 @@ fn marks<const FOLDS: bool, const NULS: bool>(text: &[u8], fragment: &Fragment) 
             if let Some(next) = text.get(group * GROUP + AHEAD..).and_then(<[u8]>::first_chunk::<GROUP>) {
                 fetch(next);
             }
-            groups[group] = mark::<FOLDS, NULS>(&text[group * GROUP..], &fragment.probes, &mut zero);
+            groups[group] |= mark::<FOLDS, NULS>(&text[group * GROUP..], &fragment.probes, &mut zero);
         }
     }
     for group in each * STREAMS..whole {
-        groups[group] = mark::<FOLDS, NULS>(&text[group * GROUP..], &fragment.probes, &mut zero);
+        groups[group] |= mark::<FOLDS, NULS>(&text[group * GROUP..], &fragment.probes, &mut zero);
     }
-    let nul = NULS && (zero.iter().any(|&lane| lane != 0) || text[whole * GROUP..].contains(&0));
-    (Marks { groups }, nul)
+    groups[whole..].fill(1);
+    NULS && (zero.iter().any(|&lane| lane != 0) || text[whole * GROUP..].contains(&0))
 }
 
 /// Not 0 if the fragment may begin in the first group of `text`.
@@ -150,6 +159,7 @@ fn row(text: &[u8], at: usize, fragment: &Fragment) -> Option<[u8; ROW]> {
 mod tests {
     use super::super::Locale;
     use super::super::classes::Characters;
+    use super::super::fragment::fragments;
     use super::super::syntax::Ast;
     use super::*;
     use proptest::prelude::*;
@@ -157,7 +167,7 @@ mod tests {
     fn fragment(text: &str, ignore_case: bool) -> Fragment {
         let ast = Ast::Concat(text.chars().map(Ast::Char).collect());
         let characters = Characters { locale: Locale::C, ignore_case, terminator: b'\n' };
-        Fragment::of(&ast, characters).expect(text)
+        fragments(std::iter::once(&ast), characters).remove(0)
     }
 
     /// Where it stands, all places.
@@ -202,10 +212,11 @@ mod tests {
                 *byte = 0;
             }
             let fragment = fragment(&needle, ignore_case);
-            let (marks, has_nul) = sweep(&text, &fragment, true);
+            let one = std::slice::from_ref(&fragment);
+            let (marks, has_nul) = sweep(&text, one, true);
             prop_assert_eq!(has_nul, text.contains(&0));
             prop_assert_eq!(found(&text, &fragment, &marks), places(&text, &fragment));
-            prop_assert!(!sweep(&text, &fragment, false).1);
+            prop_assert!(!sweep(&text, one, false).1);
         }
     }
 
@@ -215,7 +226,7 @@ mod tests {
         text[5 * GROUP + 17] = b'q';
         text[6 * GROUP - 1] = b'q';
         text[17 * GROUP] = b'q';
-        let (marks, _) = sweep(&text, &fragment("q", false), true);
+        let (marks, _) = sweep(&text, &[fragment("q", false)], true);
         let mut parts = Vec::new();
         let mut at = 0;
         while let Some(part) = marks.next(at, text.len()) {
@@ -224,7 +235,7 @@ mod tests {
         }
         assert_eq!(parts, [5 * GROUP..6 * GROUP, 17 * GROUP..18 * GROUP]);
         assert!(!marks.are_dense());
-        assert!(sweep(&text, &fragment("x", false), false).0.are_dense());
+        assert!(sweep(&text, &[fragment("z", false), fragment("x", false)], false).0.are_dense());
     }
 
     #[test]

@@ -135,9 +135,9 @@ fn lines(options: &Options, bytes: &[u8], swept: bool) -> Vec<Range<usize>> {
 proptest! {
     #[test]
     fn a_sweep_hides_no_line(
-        pattern in prop::sample::select(vec!["need", "ned", "^ne", "ne*d x", "[ab]need", "d$", "nee", "xé"]),
+        pattern in prop::sample::select(vec!["need", "ned", "^ne", "ne*d x", "[ab]need", "d$", "nee", "xé", "dene\\|éx", "iss", "\\(e\\)d\\1"]),
         flags in prop::collection::vec(any::<bool>(), 4),
-        hits in prop::collection::vec((0usize..60_000, "[neEDd é]{1,9}"), 0..12),
+        hits in prop::collection::vec((0usize..60_000, "[neEDd\\u{e9}iIsS\\u{131}\\u{17f}]{1,9}"), 0..12),
         length in 20_000usize..60_000,
     ) {
         let mut bytes: Vec<u8> = (0..length).map(|at| if at % 61 == 60 { b'\n' } else { b'.' }).collect();
