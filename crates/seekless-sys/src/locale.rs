@@ -43,6 +43,61 @@ pub fn format_time(format: &CStr, seconds: i64) -> Vec<u8> {
     text
 }
 
+/// A time by the calendar and the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BrokenDown {
+    /// As written: 2026.
+    pub year: i32,
+    /// From 1.
+    pub month: i32,
+    /// Of the month, from 1.
+    pub day: i32,
+    /// From 0.
+    pub hour: i32,
+    /// From 0.
+    pub minute: i32,
+    /// From 0.
+    pub second: i32,
+}
+
+/// A time since 1970 by the local calendar; `None` where the year passes an int.
+#[must_use]
+pub fn broken_down(seconds: i64) -> Option<BrokenDown> {
+    let mut time = MaybeUninit::<libc::tm>::uninit();
+    // SAFETY: both point to live values; the second is written whole where the answer is not null.
+    let told = unsafe { libc::localtime_r(&raw const seconds, time.as_mut_ptr()) };
+    if told.is_null() {
+        return None;
+    }
+    // SAFETY: as just said.
+    let time = unsafe { time.assume_init() };
+    Some(BrokenDown {
+        year: time.tm_year.checked_add(1900)?,
+        month: time.tm_mon + 1,
+        day: time.tm_mday,
+        hour: time.tm_hour,
+        minute: time.tm_min,
+        second: time.tm_sec,
+    })
+}
+
+/// The other way round, in the local time zone or in Greenwich's; parts beyond their range count on (the 32nd of May is the 1st of
+/// June). `None` where that cannot be said.
+#[must_use]
+pub fn seconds_of(time: &BrokenDown, greenwich: bool) -> Option<i64> {
+    // SAFETY: all zeros is a time: numbers, and no name of a zone.
+    let mut parts: libc::tm = unsafe { std::mem::zeroed() };
+    parts.tm_year = time.year.checked_sub(1900)?;
+    parts.tm_mon = time.month.checked_sub(1)?;
+    (parts.tm_mday, parts.tm_hour, parts.tm_min) = (time.day, time.hour, time.minute);
+    (parts.tm_sec, parts.tm_isdst, parts.tm_wday) = (time.second, -1, -1);
+    // SAFETY: a live time of the C library's layout, which it may put into its ranges.
+    let seconds =
+        unsafe { if greenwich { libc::timegm(&raw mut parts) } else { libc::mktime(&raw mut parts) } };
+    // The weekday is filled in unless it failed; -1 by itself is a second before 1970.
+    (parts.tm_wday >= 0).then_some(seconds)
+}
+
 /// Seconds since the last local midnight at `seconds` since 1970.
 #[must_use]
 pub fn seconds_of_day(seconds: i64) -> i64 {
@@ -74,6 +129,16 @@ mod tests {
         }
         assert!(glob_matches(c"READ*", c"readme", true));
         assert!(!glob_matches(c"READ*", c"readme", false));
+    }
+
+    #[test]
+    fn the_calendar_goes_both_ways() {
+        for seconds in [0, 1_577_934_245, 1_600_000_000] {
+            let time = broken_down(seconds).unwrap();
+            assert_eq!(seconds_of(&time, false), Some(seconds));
+        }
+        let time = BrokenDown { year: 1970, month: 1, day: 32, hour: 0, minute: 0, second: 0 };
+        assert_eq!(seconds_of(&time, true), Some(31 * 86_400));
     }
 
     #[test]

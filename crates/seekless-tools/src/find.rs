@@ -6,6 +6,7 @@
 mod ahead;
 mod answer;
 mod compare;
+mod date;
 mod entry;
 mod evaluate;
 mod exec;

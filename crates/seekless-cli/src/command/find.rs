@@ -11,7 +11,8 @@ use std::process::ExitCode;
 ///
 /// Paths, tests and actions are GNU find's: names, -regex in all its dialects, types, sizes, times, owners, -perm, -exec,
 /// -execdir, -ok, -print0, -printf, -ls, -fprint, -fls, -files0-from, -prune, -delete, -quit, -maxdepth, -mindepth, -depth,
-/// -xdev, -H, -L, -newer, -samefile, -empty and the rest of its list, but -newerXt (touch a file and name that) and -D. No file is
+/// -xdev, -H, -L, -newer, -samefile, -empty and the rest of its list, but -D and, in -newerXt,
+/// dates in other words than `2026-11-21 09:30`, `@SECONDS`, `yesterday`, `3 days ago` and the like. No file is
 /// read or recalled to decide, and only a file whose cost is asked is opened. Where it saves time, files are looked at before their
 /// turn, by several threads; what is done and shown, and in which order, is the same.
 #[derive(clap::Args, Debug)]

@@ -148,6 +148,12 @@ const PARTS: &[&str] = &[
     "-mmin -30",
     "-mmin +60",
     "-daystart -mtime 1",
+    "-newermt 2020-01-05",
+    "-newerct now",
+    "-newermt yesterday",
+    "-newerat tomorrow",
+    "-newermt @1600000000.25",
+    "-newermt 2026-02-03T04:05:06.7",
     "-perm 644",
     "-perm -u+x",
     "-perm /222",
@@ -229,6 +235,13 @@ fn arguments_that_make_no_sense_are_refused_in_the_same_words() {
         "-regextype posix-extended -iregex a{3,1}",
         "-regextype perl -name a",
         "-used x",
+        "-newermt",
+        "-newerma",
+        "-newermt foo",
+        "-newermt 2020-13-01",
+        "-newermt 2020-02-30",
+        "-newermt @x",
+        "-newerat 2020-01-01T24:00",
         "-used",
         "-context",
         "-context x",
@@ -332,6 +345,30 @@ fn broad(root: &Path) -> std::io::Result<()> {
         symlink(folder, root.join(format!("{number}/link")))?;
     }
     (0..700).try_for_each(|number| std::fs::write(root.join(format!("f{number}")), vec![b'x'; number]))
+}
+
+#[test]
+fn dates_are_gnu_finds() {
+    if !is_gnu() {
+        return;
+    }
+    for date in [
+        "3 days ago",
+        "41 day ago",
+        "1 week ago",
+        "-1 month",
+        "2 months ago",
+        "1 year ago",
+        "90 minutes ago",
+        "-30 hours",
+        " 2025-1-2  3:04",
+        "2025-11-12 03:04:05Z",
+        "61 sec ago",
+    ] {
+        for test in ["-newermt", "-newerct"] {
+            compare(&over_tree("", &["(".into(), test.into(), date.into(), ")".into()]));
+        }
+    }
 }
 
 #[test]

@@ -50,18 +50,25 @@ impl Window {
 pub(super) struct Clock {
     /// A day before the start of find, or the start of today with `-daystart`; nanoseconds since 1970.
     day: i128,
+    start: i128,
 }
 
 impl Clock {
     pub(super) fn now() -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128);
-        Clock { day: now - DAY_SECONDS * SECOND_NS }
+        Clock { day: now - DAY_SECONDS * SECOND_NS, start: now }
+    }
+
+    /// When find started.
+    pub(super) fn start(self) -> i128 {
+        self.start
     }
 
     /// Counts from the start of today, for the tests that follow `-daystart`.
     pub(super) fn since_midnight(self) -> Self {
         let now = ((self.day / SECOND_NS) + DAY_SECONDS) as i64;
-        Clock { day: (i128::from(now) - i128::from(seekless_sys::locale::seconds_of_day(now))) * SECOND_NS }
+        let day = (i128::from(now) - i128::from(seekless_sys::locale::seconds_of_day(now))) * SECOND_NS;
+        Clock { day, ..self }
     }
 
     /// `-mtime` and its kin: whole days, a part of a day dropped.

@@ -2,6 +2,7 @@
 
 use super::{Parser, ascii_quoted};
 use crate::find::compare::{Bound, whole};
+use crate::find::date;
 use crate::find::expression::{Action, Command, Follow, Glob, Roots, Target, Test};
 use crate::find::latency;
 use crate::find::mode::Permissions;
@@ -168,11 +169,14 @@ impl Parser<'_> {
             _ => {}
         }
         if let Some(letters) = name.strip_prefix("-newer").filter(|letters| letters.len() == 2) {
+            if let (Some(left), "t") = (stamp(&letters[..1]), &letters[1..]) {
+                return self.newer_than_date(name, left).map(Some);
+            }
             return match (stamp(&letters[..1]), stamp(&letters[1..])) {
-                (Some(left), Some(right)) => newer(self, left, right),
-                (Some(_), None) if &letters[1..] == "t" => {
-                    Err(format!("{name} is GNU find's and not offered here: touch a file and name that"))
+                (Some(_), Some(_)) if self.tokens.peek().is_none() => {
+                    Err(format!("The {} test needs an argument", self.name_of(name.as_bytes())))
                 }
+                (Some(left), Some(right)) => newer(self, left, right),
                 _ if letters.contains('B') => Err(format!(
                     "This system does not provide a way to find the birth time of a file.\nfind: invalid predicate `{name}'"
                 )),
@@ -196,6 +200,18 @@ impl Parser<'_> {
     fn age(&mut self, name: &str) -> Result<Bound<f64>, String> {
         let text = self.text(name)?;
         age(&text).ok_or_else(|| invalid(name, &text))
+    }
+
+    fn newer_than_date(&mut self, name: &str, stamp: Stamp) -> Result<Test, String> {
+        let Some(text) = self.tokens.next() else {
+            return Err(format!("The {} test needs an argument", self.name_of(name.as_bytes())));
+        };
+        let date = text.to_str().and_then(|text| date::parse(text, self.clock.start()));
+        let than = date.ok_or_else(|| {
+            let text = self.name_of(text.as_bytes());
+            format!("I cannot figure out how to interpret {text} as a date or time")
+        })?;
+        Ok(Test::Newer(stamp, than))
     }
 
     /// What a file costs to read: the paper's `-latency`, and ours.
