@@ -4,6 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Left free when a cache counts as having room for all that is missing: page tables, what else comes meanwhile.
+const MARGIN_BYTES: u64 = 32 << 20;
+/// Free in a cache that counts as full: a program's own memory, which comes back when it ends.
+const SLACK_BYTES: u64 = 16 << 20;
+
 /// A bound on the page cache, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Headroom {
@@ -11,6 +16,24 @@ pub(crate) struct Headroom {
     pub(crate) free: u64,
     /// Pages of files now held.
     pub(crate) cached: u64,
+}
+
+impl Headroom {
+    /// Whether so much comes in without pushing anything out.
+    pub(crate) fn takes(self, bytes: u64) -> bool {
+        self.free >= bytes.saturating_add(MARGIN_BYTES)
+    }
+
+    /// What comes in before the cache counts as full.
+    pub(crate) fn before_full(self) -> u64 {
+        self.free.saturating_sub(SLACK_BYTES)
+    }
+
+    /// Whether it is full, and nearly all of it ours (`our_bytes`): what we add then pushes out our own. A cache that is full of
+    /// others' pages is another matter: whether they give way shows only by trying.
+    pub(crate) fn is_full_of(self, our_bytes: u64) -> bool {
+        self.free < SLACK_BYTES && our_bytes / 9 >= self.cached / 10
+    }
 }
 
 /// `None` where nothing tells.

@@ -33,6 +33,7 @@ mod delivery;
 mod devices;
 mod error;
 mod file_picker;
+mod growth;
 mod headroom;
 mod hold;
 mod keeper;

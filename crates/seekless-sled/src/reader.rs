@@ -16,6 +16,7 @@ mod survey;
 #[cfg(test)]
 mod tests;
 
+use crate::growth::Growth;
 use crate::headroom::Headroom;
 use crate::page_cache::GRAIN_BYTES;
 use crate::{Error, ErrorKind, Records};
@@ -164,7 +165,8 @@ pub struct Reader {
     /// Bytes found absent by the first look at each file, and how many they were when the room was judged last.
     absent_bytes: u64,
     judged: u64,
-    growth: deliver::Growth,
+    /// Of the file that is being read into the cache.
+    growth: Option<(usize, Growth)>,
     depth: usize,
     /// Where the bytes of the chunks in `ready` lie.
     block: Block,
@@ -238,7 +240,7 @@ impl Reader {
             headroom: None,
             absent_bytes: 0,
             judged: 0,
-            growth: deliver::Growth::default(),
+            growth: None,
             depth: deliver::DEPTH,
             block: Block::Empty,
             touched: None,

@@ -1,19 +1,14 @@
 //! Whether what is read may stay in the page cache: looked up once, then counted down.
 
+use crate::growth::Growth;
 use crate::headroom::Headroom;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 /// With less to fetch it is not worth asking how full the cache is.
 const ASKED_BYTES: u64 = 1 << 20;
-/// Left free when a cache counts as having room for all that is missing: page tables, what else comes meanwhile.
-const MARGIN_BYTES: u64 = 32 << 20;
-/// Free in a cache that counts as full: the program's own memory, which comes back when it ends.
-const SLACK_BYTES: u64 = 16 << 20;
 /// After so many bytes it is asked how many of them were kept.
 const STEP_BYTES: u64 = 4 << 20;
-/// Steps in a row that kept less than half of what was read, after which the cache counts as full.
-const STRIKES: u8 = 2;
 /// Files remembered as ours.
 const FILES_MAX: usize = 64;
 
@@ -25,7 +20,7 @@ pub(super) enum Room {
     /// It takes so many bytes.
     Free(u64),
     /// Nobody knows: what is read is kept as long as the count of what is cached grows.
-    Trial { cached: u64, read: u64, strikes: u8 },
+    Trial(Growth),
     /// What came in would push out what was kept.
     Full,
 }
@@ -43,19 +38,16 @@ impl Room {
             return Room::Enough;
         }
         let Some(now) = look() else { return Room::trial(cached) };
-        if now.free >= absent.saturating_add(MARGIN_BYTES) {
-            Room::Enough
-        } else if now.free >= SLACK_BYTES {
-            Room::Free(now.free - SLACK_BYTES)
-        } else if ours / 9 >= now.cached / 10 {
-            Room::Full
-        } else {
-            Room::trial(cached)
+        match now.before_full() {
+            _ if now.takes(absent) => Room::Enough,
+            0 if now.is_full_of(ours) => Room::Full,
+            0 => Room::trial(cached),
+            free => Room::Free(free),
         }
     }
 
     fn trial(cached: u64) -> Room {
-        Room::Trial { cached, read: 0, strikes: 0 }
+        Room::Trial(Growth::from(cached))
     }
 
     /// Notes bytes that were read to be kept; `cached` tells how many are cached of the file now.
@@ -64,13 +56,8 @@ impl Room {
             Room::Enough | Room::Full => {}
             Room::Free(left) if *left > bytes => *left -= bytes,
             Room::Free(_) => *self = cached().map_or(Room::Full, Room::trial),
-            Room::Trial { read, .. } if *read + bytes < STEP_BYTES => *read += bytes,
-            Room::Trial { cached: before, read, strikes } => {
-                let Some(now) = cached() else { return *self = Room::Full };
-                let grown = now.saturating_sub(*before);
-                *strikes = if 2 * grown < *read + bytes { *strikes + 1 } else { 0 };
-                (*before, *read) = (now, 0);
-                if *strikes >= STRIKES {
+            Room::Trial(growth) => {
+                if growth.is_over(bytes, STEP_BYTES, cached) {
                     *self = Room::Full;
                 }
             }

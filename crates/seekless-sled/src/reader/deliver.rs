@@ -5,6 +5,7 @@ use super::source::{Planned, Stamp, State};
 use super::survey::Room;
 use super::{Bytes, Reader, Ready};
 use crate::Records;
+use crate::growth::Growth;
 use crate::page_cache::SPACING_BYTES;
 use seekless_engine::AlignedBuf;
 use seekless_sys::folios::FOLIO_BYTES;
@@ -35,8 +36,6 @@ const LOOKS_APART: Duration = Duration::from_millis(50);
 const ANSWER_AGE: Duration = Duration::from_millis(300);
 /// A range up to this size is read before the cached one behind it, for those who need order.
 const GAP_BYTES: u64 = 64 << 20;
-/// Steps in a row that kept less than half of what was read, after which the cache counts as full.
-const STRIKES: u8 = 2;
 
 /// Where the bytes of the current chunks lie.
 #[derive(Debug)]
@@ -58,17 +57,6 @@ impl Block {
     fn is_lost(&self) -> bool {
         matches!(self, Block::Mapped(map, _) if map.is_lost())
     }
-}
-
-/// Whether the cache keeps what is read into it.
-#[derive(Debug, Default)]
-pub(super) struct Growth {
-    file: Option<usize>,
-    /// Pages of the file that were cached when the step began.
-    cached: u64,
-    /// Bytes read in this step.
-    read: u64,
-    strikes: u8,
 }
 
 impl Reader {
@@ -289,35 +277,31 @@ impl Reader {
     }
 
     fn begin_growth(&mut self, file: usize, open: &File) {
-        if self.growth.file != Some(file) {
-            let Some(cached) = self.pages_cached(file, open) else { return };
-            self.growth = Growth { file: Some(file), cached, read: 0, strikes: self.growth.strikes };
+        if self.growth.is_none_or(|(of, _)| of != file)
+            && let Some(cached) = self.bytes_cached(file, open)
+        {
+            let growth = self.growth.map_or(Growth::from(cached), |(_, growth)| growth.with(cached));
+            self.growth = Some((file, growth));
         }
     }
 
     /// Counts a read that was to be kept, and sees whether it was.
     fn grow(&mut self, file: usize, open: &File, read: u64) {
         // With readahead the count grows by leaps; but then there is room.
-        if self.growth.file != Some(file) || self.room == Room::Enough {
+        let Some((_, mut growth)) = self.growth.filter(|(of, _)| *of == file && self.room != Room::Enough)
+        else {
             return;
-        }
-        self.growth.read += read;
-        // What is in flight is counted as cached already: a step is long against it.
-        if self.growth.read < 2 * self.depth as u64 * self.device_bytes().min(DEVICE_READ_BYTES) {
-            return;
-        }
-        let Some(cached) = self.pages_cached(file, open) else { return };
-        let kept = cached.saturating_sub(self.growth.cached) * PAGE;
-        self.growth.strikes = if 2 * kept < self.growth.read { self.growth.strikes + 1 } else { 0 };
-        if self.growth.strikes >= STRIKES {
+        };
+        let step = 2 * self.depth as u64 * self.device_bytes().min(DEVICE_READ_BYTES);
+        if growth.is_over(read, step, || self.bytes_cached(file, open)) {
             self.room = Room::Full;
         }
-        (self.growth.cached, self.growth.read) = (cached, 0);
+        self.growth = Some((file, growth));
     }
 
-    fn pages_cached(&mut self, file: usize, open: &File) -> Option<u64> {
+    fn bytes_cached(&mut self, file: usize, open: &File) -> Option<u64> {
         let end = self.sources[file].planned()?.stamp.bytes;
-        self.kernel.count(open, 0..end).map(|pages| pages.cached)
+        self.kernel.count(open, 0..end).map(|pages| pages.cached * PAGE)
     }
 
     /// Delivers a window of what is cached; false when nothing is.

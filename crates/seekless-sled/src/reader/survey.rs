@@ -18,10 +18,6 @@ use std::time::Instant;
 const OPEN_MAX: usize = 128;
 /// Below this, advice about readahead costs more than readahead does.
 const ADVISED_BYTES: u64 = 256 << 10;
-/// Left free when a cache counts as having room for all that is missing: page tables, what else comes meanwhile.
-const MARGIN_BYTES: u64 = 32 << 20;
-/// Free in a cache that counts as full: a pass's own memory, which comes back when its program ends.
-const SLACK_BYTES: u64 = 16 << 20;
 /// With less to fetch it is not worth asking how full the cache is.
 const ASKED_BYTES: u64 = 4 << 20;
 /// A gap up to this size in what is cached is filled.
@@ -184,9 +180,6 @@ impl Reader {
     }
 
     /// What is believed of the cache now. Once it was seen full it stays so.
-    ///
-    /// It is full for us when hardly anything is free and nearly all it holds is ours: what we add then pushes out our own. A
-    /// cache that is full of others' pages is another matter: whether they give way shows only by trying.
     pub(super) fn judge_room(&mut self) -> Room {
         if self.room == Room::Full || self.absent_bytes < ASKED_BYTES || self.judged == self.absent_bytes {
             return self.room;
@@ -198,9 +191,9 @@ impl Reader {
         if now.free.saturating_add(now.cached) >= LARGE_BYTES {
             self.depth = DEPTH_LARGE;
         }
-        self.room = if now.free >= self.absent_bytes.saturating_add(MARGIN_BYTES) {
+        self.room = if now.takes(self.absent_bytes) {
             Room::Enough
-        } else if now.free < SLACK_BYTES && self.statistics.resident_bytes / 9 >= now.cached / 10 {
+        } else if now.is_full_of(self.statistics.resident_bytes) {
             Room::Full
         } else {
             Room::Unknown
