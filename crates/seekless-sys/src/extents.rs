@@ -184,8 +184,8 @@ mod tests {
         };
         assert_eq!((all.list.len(), all.end), (300, 300 * 65536));
         let some = extents(&file, 0..300 * 65536, 100).unwrap().unwrap();
-        assert_eq!(some.list[..], all.list[..BATCH]);
-        assert_eq!(some.end, 127 * 65536 + 4096);
+        assert_eq!(some.list[..], all.list[..FIRST + BATCH]);
+        assert_eq!(some.end, (FIRST + BATCH - 1) as u64 * 65536 + 4096);
     }
 
     #[test]
