@@ -10,6 +10,7 @@ mod paper;
 mod pass;
 mod pictures;
 mod points;
+mod programs;
 mod series;
 mod speed;
 mod table4;
@@ -22,12 +23,13 @@ use anyhow::{Context, bail, ensure};
 use group::Group;
 pub(crate) use linear::{LinearArgs, read};
 use points::{Bench, Curve};
+use programs::Programs;
 use seekless::device::units::{format_bytes, parse_bytes};
 use serde::Serialize;
 use speed::Speed;
 use std::path::{Path, PathBuf};
 pub(crate) use task::LINEAR;
-use task::{Programs, Question, Task, Tool};
+use task::{Question, Task, Tool};
 
 /// Options of the experiment.
 #[derive(clap::Args, Debug)]
@@ -94,11 +96,23 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     };
     check_room(&args)?;
     let folder = tempfile::Builder::new().prefix("seekless-vanmeter2000.").tempdir_in(&args.dir)?;
+    let memory = programs::memory_folder();
     let (path, groups) = (folder.path().to_owned(), group.removal());
+    let copies = memory.as_ref().map(|memory| memory.path().to_owned());
     let removal = interrupt::clean_when_interrupted(move || {
         groups.remove();
         interrupt::remove(&path);
+        copies.iter().for_each(|copies| interrupt::remove(copies));
     })?;
+    let copied = memory.as_ref().map(|memory| programs.clone().copied_to(memory.path()));
+    let programs = match removal.unless_begun(copied) {
+        Some(Ok(copied)) => copied,
+        Some(Err(error)) => {
+            eprintln!("the programs run from the disk, since memory cannot hold them: {error:#}");
+            programs
+        }
+        None => programs,
+    };
     let measured = removal.unless_begun(measure(&args, &programs, &group, folder.path(), &wanted));
     folder.close().context("cannot remove the temporary folder")?;
     let figures = measured?;
@@ -115,7 +129,7 @@ fn measure(
     folder: &Path,
     wanted: &[(Question, Speed)],
 ) -> anyhow::Result<Figures> {
-    warm_programs(programs)?;
+    programs.start_once()?;
     let cache_bytes = cache_bytes(args, programs, group, folder)?;
     eprintln!("a group of {} holds {} of page cache", format_bytes(args.memory), format_bytes(cache_bytes));
     let output = folder.join("output.fits");
@@ -158,24 +172,6 @@ fn cache_bytes(args: &Args, programs: &Programs, group: &Group, folder: &Path) -
         args.memory
     );
     Ok(held)
-}
-
-/// Once outside the group: their own pages are then nobody's in it, and are not fetched through its throttle.
-fn warm_programs(programs: &Programs) -> anyhow::Result<()> {
-    let others = ["/bin/sh", "/usr/bin/wc", "/usr/bin/grep", "/usr/bin/rg", task::UUTILS].map(PathBuf::from);
-    for program in others.iter().filter(|program| program.exists()) {
-        std::io::copy(&mut std::fs::File::open(program)?, &mut std::io::sink())?;
-    }
-    for program in [&programs.seekless, &programs.lab] {
-        std::io::copy(&mut std::fs::File::open(program)?, &mut std::io::sink())?;
-        let status = std::process::Command::new(program)
-            .arg("--version")
-            .stdout(std::process::Stdio::null())
-            .status()
-            .with_context(|| format!("cannot start {}", program.display()))?;
-        ensure!(status.success(), "{} --version ends with {status}", program.display());
-    }
-    Ok(())
 }
 
 fn check_room(args: &Args) -> anyhow::Result<()> {
@@ -234,7 +230,7 @@ impl Args {
             "{} is not there: build it (`./run --version`) or name it with --seekless",
             seekless.display()
         );
-        Ok(Programs { seekless: seekless.canonicalize()?, lab })
+        Ok(Programs::installed(seekless.canonicalize()?, lab))
     }
 
     /// What the figures ask for, each once.

@@ -2,9 +2,10 @@
 
 use super::files::{self, NEEDLES, Random, Text};
 use super::group::Group;
+use super::programs::Programs;
 use super::series::{Check, Series, Setting};
 use super::speed::Speed;
-use super::task::{Programs, Question, Task, Tool};
+use super::task::{Question, Task, Tool};
 use super::{fixed, load_average};
 use anyhow::ensure;
 use serde::Serialize;
@@ -67,7 +68,8 @@ impl Bench<'_> {
         let text = Text::make(self.folder.join("text"), bytes)?;
         let check = |task: &Task, code: i32, stdout: &[u8]| check(&text, task, code, stdout);
         let setting = self.setting(&text.path, &check);
-        let series = setting.measure(&question.tools(), &question.warming(), &self.tasks(question))?;
+        let series =
+            setting.measure(&question.tools(self.programs), &question.warming(), &self.tasks(question))?;
         let fixed = match question {
             Question::OneMatch => fixed::measure(&setting, &text, self.passes)?,
             _ => None,
@@ -86,7 +88,8 @@ impl Bench<'_> {
             Ok(())
         };
         let setting = self.setting(&path, &check);
-        let series = setting.measure(&question.tools(), &question.warming(), &self.tasks(question))?;
+        let series =
+            setting.measure(&question.tools(self.programs), &question.warming(), &self.tasks(question))?;
         std::fs::remove_file(&path)?;
         Ok(Point { file_bytes, series, fixed: None, load_average: [before, load_average()] })
     }

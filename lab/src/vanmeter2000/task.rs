@@ -1,12 +1,10 @@
 //! What is asked, and how each rival is asked it: the command lines, and what they must answer.
 
 use super::files::{ABSENT, MARK};
+use super::programs::Programs;
 use serde::Serialize;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-
-/// Where Debian's package of uutils keeps its tools.
-pub(super) const UUTILS: &str = "/usr/lib/cargo/bin/coreutils/wc";
+use std::path::Path;
 
 /// What a graph of the paper is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -53,13 +51,6 @@ pub(super) enum Tool {
     SeeklessLinear,
 }
 
-/// Where the programs are.
-#[derive(Clone, Debug)]
-pub(super) struct Programs {
-    pub(super) seekless: PathBuf,
-    pub(super) lab: PathBuf,
-}
-
 impl Question {
     pub(super) fn is_of_images(self) -> bool {
         matches!(self, Question::Histogram | Question::RebinBy4 | Question::RebinBy16)
@@ -77,17 +68,16 @@ impl Question {
     }
 
     /// The plain program first: the others are compared with it.
-    pub(super) fn tools(self) -> Vec<Tool> {
-        let exists = |path: &str| Path::new(path).exists();
+    pub(super) fn tools(self, programs: &Programs) -> Vec<Tool> {
         let mut tools = match self {
             Question::CountLines => vec![Tool::Gnu, Tool::Seekless, Tool::DontCache],
             Question::AllMatches | Question::OneMatch => vec![Tool::Gnu, Tool::Seekless, Tool::DontCache],
             _ => return vec![Tool::SeeklessLinear, Tool::Seekless],
         };
-        if self == Question::CountLines && exists(UUTILS) {
+        if self == Question::CountLines && programs.uutils_wc.exists() {
             tools.push(Tool::Uutils);
         }
-        if self != Question::CountLines && exists("/usr/bin/rg") {
+        if self != Question::CountLines && programs.ripgrep.exists() {
             tools.push(Tool::Ripgrep);
         }
         tools
@@ -129,14 +119,14 @@ impl Programs {
     pub(super) fn command(&self, tool: Tool, task: &Task, input: &Path, output: &Path) -> Vec<OsString> {
         let (program, verb) = match (tool, task) {
             (Tool::Seekless, Task::CountLines) => (&*self.seekless, &["wc", "-l"][..]),
-            (Tool::Gnu, Task::CountLines) => (Path::new("/usr/bin/wc"), &["-l"][..]),
-            (Tool::Uutils, _) => (Path::new(UUTILS), &["-l"][..]),
+            (Tool::Gnu, Task::CountLines) => (&*self.wc, &["-l"][..]),
+            (Tool::Uutils, _) => (&*self.uutils_wc, &["-l"][..]),
             (Tool::Seekless, Task::Matches(_)) => (&*self.seekless, &["grep"][..]),
             (Tool::Seekless, Task::Holds(_)) => (&*self.seekless, &["grep", "-q"][..]),
-            (Tool::Gnu, Task::Holds(_)) => (Path::new("/usr/bin/grep"), &["-q"][..]),
-            (Tool::Gnu, _) => (Path::new("/usr/bin/grep"), &[][..]),
-            (Tool::Ripgrep, Task::Holds(_)) => (Path::new("/usr/bin/rg"), &["-q"][..]),
-            (Tool::Ripgrep, _) => (Path::new("/usr/bin/rg"), &[][..]),
+            (Tool::Gnu, Task::Holds(_)) => (&*self.grep, &["-q"][..]),
+            (Tool::Gnu, _) => (&*self.grep, &[][..]),
+            (Tool::Ripgrep, Task::Holds(_)) => (&*self.ripgrep, &["-q"][..]),
+            (Tool::Ripgrep, _) => (&*self.ripgrep, &[][..]),
             (Tool::DontCache, Task::CountLines) => (&*self.lab, &[LINEAR, "--count"][..]),
             (Tool::DontCache, Task::Holds(_)) => (&*self.lab, &[LINEAR, "--quiet", "--word"][..]),
             (Tool::DontCache, _) => (&*self.lab, &[LINEAR, "--word"][..]),
@@ -172,7 +162,7 @@ mod tests {
     use super::*;
 
     fn command(tool: Tool, task: &Task) -> String {
-        let programs = Programs { seekless: "/s".into(), lab: "/lab".into() };
+        let programs = Programs::installed("/s".into(), "/lab".into());
         let words = programs.command(tool, task, Path::new("in"), Path::new("out"));
         words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
     }
@@ -191,9 +181,10 @@ mod tests {
 
     #[test]
     fn the_plain_program_is_the_first_of_each() {
+        let programs = Programs::installed("/s".into(), "/lab".into());
         for question in [Question::CountLines, Question::AllMatches, Question::OneMatch] {
-            assert_eq!(question.tools()[..2], [Tool::Gnu, Tool::Seekless]);
+            assert_eq!(question.tools(&programs)[..2], [Tool::Gnu, Tool::Seekless]);
         }
-        assert_eq!(Question::Histogram.tools(), [Tool::SeeklessLinear, Tool::Seekless]);
+        assert_eq!(Question::Histogram.tools(&programs), [Tool::SeeklessLinear, Tool::Seekless]);
     }
 }

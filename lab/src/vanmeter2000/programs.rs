@@ -1,0 +1,101 @@
+//! Where the rivals are. They run from copies in memory: a pass may take minutes, after which the system has taken back what it
+//! could of a program on the disk, and to fetch that through a slow throttle took longer than the work (seen: 388 pages, 130 s).
+
+use anyhow::{Context, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A file system in memory, on every Linux.
+const MEMORY: &str = "/dev/shm";
+
+/// The programs of each rival; those of other authors may be missing.
+#[derive(Clone, Debug)]
+pub(super) struct Programs {
+    pub(super) seekless: PathBuf,
+    pub(super) lab: PathBuf,
+    pub(super) wc: PathBuf,
+    pub(super) grep: PathBuf,
+    pub(super) ripgrep: PathBuf,
+    pub(super) uutils_wc: PathBuf,
+}
+
+impl Programs {
+    /// As they are installed.
+    pub(super) fn installed(seekless: PathBuf, lab: PathBuf) -> Self {
+        Programs {
+            seekless,
+            lab,
+            wc: "/usr/bin/wc".into(),
+            grep: "/usr/bin/grep".into(),
+            ripgrep: "/usr/bin/rg".into(),
+            // Where Debian's package keeps its tools.
+            uutils_wc: "/usr/lib/cargo/bin/coreutils/wc".into(),
+        }
+    }
+
+    fn all(&mut self) -> [&mut PathBuf; 6] {
+        [
+            &mut self.seekless,
+            &mut self.lab,
+            &mut self.wc,
+            &mut self.grep,
+            &mut self.ripgrep,
+            &mut self.uutils_wc,
+        ]
+    }
+
+    /// Copies of those that are there in `folder`, each in a folder of its own, since some go by their names.
+    pub(super) fn copied_to(mut self, folder: &Path) -> anyhow::Result<Self> {
+        for (number, program) in self.all().into_iter().enumerate().filter(|(_, program)| program.exists()) {
+            let name = program.file_name().context("a program has a name")?;
+            let place = folder.join(number.to_string());
+            fs::create_dir(&place)?;
+            let copy = place.join(name);
+            fs::copy(&*program, &copy).with_context(|| format!("cannot copy {}", program.display()))?;
+            *program = copy;
+        }
+        Ok(self)
+    }
+
+    /// Once outside the group: what they need of the disk (libraries) is then nobody's in it.
+    pub(super) fn start_once(&self) -> anyhow::Result<()> {
+        let ours = [&self.seekless, &self.lab];
+        let others = [&self.wc, &self.grep, &self.ripgrep, &self.uutils_wc];
+        for program in ours.into_iter().chain(others.into_iter().filter(|program| program.exists())) {
+            let status = Command::new(program)
+                .arg("--version")
+                .stdout(Stdio::null())
+                .status()
+                .with_context(|| format!("cannot start {}", program.display()))?;
+            ensure!(status.success(), "{} --version ends with {status}", program.display());
+        }
+        Ok(())
+    }
+}
+
+/// A folder for the copies, where there is memory that can be one and programs in it may be run.
+pub(super) fn memory_folder() -> Option<tempfile::TempDir> {
+    let about = rustix::fs::statvfs(MEMORY).ok()?;
+    if about.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC) {
+        return None;
+    }
+    tempfile::Builder::new().prefix("seekless-vanmeter2000.").tempdir_in(MEMORY).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_keep_their_names_and_what_is_missing_stays_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut programs = Programs::installed("/bin/sh".into(), "/bin/cat".into());
+        programs.uutils_wc = folder.path().join("none");
+        let copied = programs.copied_to(folder.path()).unwrap();
+        assert!(copied.seekless.starts_with(folder.path()) && copied.seekless.ends_with("sh"));
+        let status = Command::new(&copied.lab).stdin(Stdio::null()).status().unwrap();
+        assert!(status.success());
+        assert_eq!(copied.uutils_wc, folder.path().join("none"));
+    }
+}
