@@ -35,6 +35,7 @@ pub(super) struct Evaluator<'a> {
     output: Output<'a>,
     messages: Messages<'a>,
     names: Names,
+    widths: list::Widths,
     mounts: Mounts,
     prices: Prices,
     batches: Vec<Batch>,
@@ -85,6 +86,7 @@ impl<'a> Evaluator<'a> {
             output: Output::new(out, terminal),
             messages: Messages(messages),
             names: Names::default(),
+            widths: list::Widths::default(),
             mounts: Mounts::default(),
             prices: Prices::default(),
             changes: Arc::default(),
@@ -330,7 +332,7 @@ impl<'a> Evaluator<'a> {
     fn list(&mut self, to: Target, entry: &Entry<'_>) -> io::Result<()> {
         match entry.stat() {
             Ok(stat) => {
-                let line = list::line(entry, stat, &mut self.names, self.now);
+                let line = list::line(entry, stat, &mut self.names, &mut self.widths, self.now);
                 self.output.write(to, &line)
             }
             Err(error) => self.complain(entry.bytes(), error),

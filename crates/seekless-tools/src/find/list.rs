@@ -10,29 +10,88 @@ use std::io::Write;
 /// Half a year in seconds: an older file shows its year instead of the time of day.
 const RECENT_SECONDS: i64 = 31_556_952 / 2;
 
-/// Writes the line; `now` is in seconds since 1970.
-pub(super) fn line(entry: &Entry<'_>, stat: &Stat, names: &mut Names, now: i64) -> Vec<u8> {
-    let user = names.user(stat.st_uid).map_or_else(|| stat.st_uid.to_string(), str::to_owned);
-    let group = names.group(stat.st_gid).map_or_else(|| stat.st_gid.to_string(), str::to_owned);
-    let kind = FileType::from_raw_mode(stat.st_mode);
-    let size = match kind {
-        FileType::BlockDevice | FileType::CharacterDevice => {
-            let (major, minor) = (rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev));
-            format!("{major:>3}, {minor:>3}")
+/// How wide the columns are: each grows with the widest that was in it.
+#[derive(Clone, Debug)]
+pub(super) struct Widths {
+    inode: usize,
+    blocks: usize,
+    links: usize,
+    owner: usize,
+    group: usize,
+    major: usize,
+    minor: usize,
+    size: usize,
+}
+
+impl Default for Widths {
+    fn default() -> Self {
+        Widths { inode: 9, blocks: 6, links: 3, owner: 8, group: 8, major: 3, minor: 3, size: 8 }
+    }
+}
+
+/// A number on the right of its column.
+fn right(number: impl ToString, width: &mut usize) -> String {
+    let text = number.to_string();
+    *width = text.len().max(*width);
+    format!("{text:>width$}")
+}
+
+impl Widths {
+    /// A name, or a number where there is none, which has a width of its own: a slip of GNU find's.
+    fn owner(&mut self, name: Option<&str>, number: u32) -> String {
+        let text = match name {
+            Some(name) => {
+                self.owner = self.owner.max(name.chars().count());
+                format!("{name:<0$}", self.owner)
+            }
+            None => format!("{number:<8}"),
+        };
+        if name.is_none() {
+            self.owner = self.owner.max(text.len() + 1);
         }
-        _ => format!("{:>8}", stat.st_size),
-    };
+        text
+    }
+
+    fn group(&mut self, name: Option<&str>, number: u32) -> String {
+        let text = name.map_or_else(|| number.to_string(), str::to_owned);
+        self.group = self.group.max(text.chars().count());
+        format!("{text:<0$}", self.group)
+    }
+
+    fn size(&mut self, stat: &Stat) -> String {
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::BlockDevice | FileType::CharacterDevice => {
+                let major = right(rustix::fs::major(stat.st_rdev), &mut self.major);
+                format!("{major}, {}", right(rustix::fs::minor(stat.st_rdev), &mut self.minor))
+            }
+            _ => right(stat.st_size, &mut self.size),
+        }
+    }
+}
+
+/// Writes the line; `now` is in seconds since 1970.
+pub(super) fn line(
+    entry: &Entry<'_>,
+    stat: &Stat,
+    names: &mut Names,
+    widths: &mut Widths,
+    now: i64,
+) -> Vec<u8> {
+    let kind = FileType::from_raw_mode(stat.st_mode);
     let age = now - stat.st_mtime;
     let format: &CStr = if (0..=RECENT_SECONDS).contains(&age) { c"%b %e %H:%M" } else { c"%b %e  %Y" };
     let mut line = Vec::new();
     // Writing to a vector cannot fail.
     let _ = write!(
         line,
-        "{:>9} {:>6} {} {:>3} {user:<8} {group:<8} {size} ",
-        stat.st_ino,
-        (stat.st_blocks + 1) / 2,
+        "{} {} {} {} {} {} {} ",
+        right(stat.st_ino, &mut widths.inode),
+        right((stat.st_blocks + 1) / 2, &mut widths.blocks),
         letters(stat.st_mode),
-        stat.st_nlink
+        right(stat.st_nlink, &mut widths.links),
+        widths.owner(names.user(stat.st_uid), stat.st_uid),
+        widths.group(names.group(stat.st_gid), stat.st_gid),
+        widths.size(stat),
     );
     line.extend(seekless_sys::locale::format_time(format, stat.st_mtime));
     line.push(b' ');

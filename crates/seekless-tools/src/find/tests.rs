@@ -1,5 +1,7 @@
 //! Every answer beside GNU find's, over one tree with something of each kind in it.
 
+mod ahead;
+
 use super::{Ended, find};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -334,17 +336,32 @@ fn files_that_actions_write_hold_what_gnu_find_writes() {
     }
 }
 
-/// A tree large enough that the walk gets help.
-fn broad(root: &Path) -> std::io::Result<()> {
-    for number in 0..60 {
-        let folder = root.join(format!("{number}/in"));
-        std::fs::create_dir_all(&folder)?;
-        for file in 0..30 {
-            std::fs::write(folder.join(format!("{file}.txt")), vec![b'x'; file * number])?;
-        }
-        symlink(folder, root.join(format!("{number}/link")))?;
+#[test]
+fn columns_grow_as_gnu_finds() {
+    if !is_gnu() {
+        return;
     }
-    (0..700).try_for_each(|number| std::fs::write(root.join(format!("f{number}")), vec![b'x'; number]))
+    let folder = tempfile::tempdir().expect("room");
+    let path = |name: &str| folder.path().join(name);
+    let nobody: Option<u32> = Some(123_456_789);
+    for (name, bytes, owner) in
+        [("a", 0, None), ("b", 10 << 30, None), ("c", 1, Some(12_345)), ("d", 2, nobody)]
+    {
+        std::fs::File::create(path(name)).and_then(|file| file.set_len(bytes)).expect("a file");
+        // Only root may; for others the names stay as they are.
+        let _ = std::os::unix::fs::chown(path(name), owner, owner.map(|owner| owner / 3));
+    }
+    let _ = rustix::fs::mknodat(
+        rustix::fs::CWD,
+        path("e"),
+        rustix::fs::FileType::CharacterDevice,
+        rustix::fs::Mode::RUSR,
+        rustix::fs::makedev(1234, 56789),
+    );
+    let order = ["a", "c", "a", "d", "c", "a", "b", "a", "e", "a"];
+    let mut arguments: Vec<OsString> = order.iter().map(|name| path(name).into()).collect();
+    arguments.extend([OsString::from("/dev/null"), "-maxdepth".into(), "0".into(), "-ls".into()]);
+    compare(&arguments);
 }
 
 #[test]
@@ -369,52 +386,6 @@ fn dates_are_gnu_finds() {
             compare(&over_tree("", &["(".into(), test.into(), date.into(), ")".into()]));
         }
     }
-}
-
-#[test]
-fn looking_ahead_changes_no_answer() {
-    if !is_gnu() {
-        return;
-    }
-    let folder = tempfile::tempdir().expect("room");
-    broad(folder.path()).expect("a tree");
-    for (leading, expression) in [
-        ("", "-size +1"),
-        ("", "-size 0 -print0 , -type f -links 1 -printf %s|%p\\n"),
-        ("-L", "-size +1 -printf %p|%y|%s\\n"),
-        ("", "-depth -size +1 -printf %p|%y|%i\\n"),
-        ("", "-name in -prune -o -size +1 -print"),
-        ("", "-path */3*/in -size +0 -prune -o -size +1 -print"),
-        ("", "-mindepth 2 -maxdepth 2 -size +1 -printf %p|%y\\n"),
-        ("", "-xdev -name 2*.txt -size +0 -ls"),
-        ("", "-size +1 -name f6* -quit"),
-        ("", "-newer /proc/version -size -3 -exec true {} +"),
-    ] {
-        let mut arguments = words(leading);
-        arguments.push(folder.path().into());
-        arguments.extend(words(expression));
-        if expression.contains("-exec") {
-            let (_, messages, well) = ours(&arguments);
-            assert!(well, "{messages}");
-            continue;
-        }
-        compare(&arguments);
-    }
-}
-
-#[test]
-fn what_a_command_removes_is_not_shown_although_it_was_seen() {
-    let folder = tempfile::tempdir().expect("room");
-    broad(folder.path()).expect("a tree");
-    let mut arguments: Vec<OsString> = vec![folder.path().into()];
-    arguments.extend(words("-type f -size -9 -print -exec sh -c"));
-    // A word of 100 KB leaves room for some hundred files a command: the first one removes what all others would be given.
-    let remove = format!("rm -rf {}/*/in # {}", folder.path().display(), "x".repeat(100_000));
-    arguments.extend([remove.into(), "{}".into(), "+".into()]);
-    let (out, messages, _) = ours(&arguments);
-    let shown = out.split(|&byte| byte == b'\n').filter(|path| path.ends_with(b".txt")).count();
-    assert!((1..1000).contains(&shown), "{shown} of 1800");
-    assert!(messages.lines().all(|line| line.ends_with("No such file or directory")), "{messages}");
 }
 
 /// A seed that the environment may replace.
