@@ -2,9 +2,10 @@
 
 mod text;
 
+use crate::folder::Folder;
+use crate::rounds::{Rival, alternate, load_average, runs};
+use crate::texts::warm;
 pub(crate) use crate::wc::Args;
-use crate::wc::rounds::{Rival, alternate, runs};
-use crate::wc::texts::{Folder, warm};
 use anyhow::{Context, ensure};
 use seekless::device::units::format_bytes;
 use seekless::report::table;
@@ -41,7 +42,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let sizes = if args.size.is_empty() { &SIZES[..] } else { &args.size };
     let folder = Folder::in_(&args.folder)?;
     let rivals = rivals(args, &folder)?;
-    let before = crate::wc::load_average();
+    let before = load_average();
     let mut rows = Vec::new();
     for &bytes in sizes.iter().filter(|&&bytes| !args.quick || bytes <= 128 << 20) {
         let path = folder.text(bytes)?;
@@ -56,7 +57,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         }
         std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
     }
-    let load = [before, crate::wc::load_average()];
+    let load = [before, load_average()];
     match args.json {
         true => println!("{}", serde_json::to_string_pretty(&rows)?),
         false => println!("{}", words(&rivals, &rows, load, args.rounds)),
@@ -66,16 +67,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
 /// Ours first.
 fn rivals(args: &Args, folder: &Folder) -> anyhow::Result<Vec<Rival>> {
-    let seekless = match &args.seekless {
-        Some(path) => path.clone(),
-        None => std::env::current_exe()?.with_file_name("seekless"),
-    };
-    ensure!(
-        seekless.exists(),
-        "{}: not there; build it (`./run --version`) or name it with --seekless",
-        seekless.display()
-    );
-    let mut rivals = vec![Rival::new("seekless", &folder.installed(&seekless)?, &["grep"])];
+    let mut rivals = vec![folder.seekless(args.seekless.as_deref(), "grep")?];
     for (name, path) in [("GNU", "/usr/bin/grep"), ("ripgrep", "/usr/bin/rg")] {
         match Path::new(path).exists() {
             true => rivals.push(Rival::new(name, Path::new(path), &[])),

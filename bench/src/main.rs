@@ -1,7 +1,11 @@
 //! How fast the parts are, one module a question: `./run bench NAME`. `libcachesim.py` beside it asks a rival the same.
 
+mod find;
+mod folder;
 mod grep;
+mod rounds;
 mod speed;
+mod texts;
 mod wc;
 mod workload;
 
@@ -18,6 +22,8 @@ struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Question {
+    /// `seekless find` beside GNU's, and what `-latency` adds, over 130,000 cached files.
+    Find(find::Args),
     /// `seekless grep` beside GNU's and ripgrep, on cached files of 1 KiB to 2 GiB.
     Grep(grep::Args),
     /// Simulated requests per second of each policy and of the LRU curve, on one thread.
@@ -30,6 +36,7 @@ enum Question {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().question {
+        Question::Find(args) => find::run(&args),
         Question::Grep(args) => grep::run(&args),
         Question::Speed(args) => speed::run(&args),
         Question::Wc(args) => wc::run(&args),

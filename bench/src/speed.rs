@@ -4,6 +4,7 @@ mod clock;
 mod rounds;
 mod words;
 
+use crate::rounds::load_average;
 use crate::workload::Workload;
 use anyhow::{bail, ensure};
 use rounds::Row;
@@ -80,7 +81,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let policies = policies(args)?;
     ensure!(args.rounds > 0, "--rounds: at least 1");
     ensure!(args.cache > 0.0 && args.cache <= 100.0, "--cache: more than 0 and at most 100 percent");
-    let before = clock::load_average();
+    let before = load_average();
     let mut traces = Vec::new();
     for workload in workloads(args)? {
         let measured = rounds::measure(&workload, &policies, args)?;
@@ -89,7 +90,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         }
         traces.push(measured);
     }
-    let report = Report { load_average: [before, clock::load_average()], rounds: args.rounds, traces };
+    let report = Report { load_average: [before, load_average()], rounds: args.rounds, traces };
     if args.json {
         println!("{}", serde_json::to_string_pretty(&report)?);
     } else {

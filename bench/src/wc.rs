@@ -1,10 +1,9 @@
 //! `seekless wc` beside GNU's and uutils', on files that the page cache holds: rivals take turns, answers are compared.
 
-pub(crate) mod rounds;
-pub(crate) mod texts;
-
+use crate::folder::Folder;
+use crate::rounds::{Rival, alternate, load_average, runs};
+use crate::texts::warm;
 use anyhow::{Context, bail, ensure};
-use rounds::Rival;
 use seekless::device::units::format_bytes;
 use seekless::report::table;
 use serde::Serialize;
@@ -69,19 +68,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     ensure!(args.rounds > 0, "--rounds: at least 1");
     let before = load_average();
     let sizes = if args.size.is_empty() { &SIZES[..] } else { &args.size };
-    let folder = texts::Folder::in_(&args.folder)?;
+    let folder = Folder::in_(&args.folder)?;
     let rivals = rivals(args, &folder)?;
     let mut rows = Vec::new();
     for &bytes in sizes.iter().filter(|&&bytes| !args.quick || bytes <= 128 << 20) {
         let path = folder.text(bytes)?;
         for (question, flags, locale) in QUESTIONS {
-            let resident_bytes = texts::warm(&path)?;
-            let runs = rounds::runs(bytes);
-            let seconds = rounds::alternate(&rivals, flags, locale, &path, args.rounds, runs)
+            let resident_bytes = warm(&path)?;
+            let runs_per_round = runs(bytes);
+            let seconds = alternate(&rivals, flags, locale, &path, args.rounds, runs_per_round)
                 .with_context(|| format!("{question} of {}", format_bytes(bytes)))?;
             let best = seconds[1..].iter().copied().fold(f64::INFINITY, f64::min);
             let ratio = best / seconds[0];
-            rows.push(Row { question, bytes, resident_bytes, runs_per_round: runs, seconds, ratio });
+            rows.push(Row { question, bytes, resident_bytes, runs_per_round, seconds, ratio });
         }
         std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
     }
@@ -95,17 +94,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 /// Ours first.
-fn rivals(args: &Args, folder: &texts::Folder) -> anyhow::Result<Vec<Rival>> {
-    let seekless = match &args.seekless {
-        Some(path) => path.clone(),
-        None => std::env::current_exe()?.with_file_name("seekless"),
-    };
-    ensure!(
-        seekless.exists(),
-        "{}: not there; build it (`./run --version`) or name it with --seekless",
-        seekless.display()
-    );
-    let mut rivals = vec![Rival::new("seekless", &folder.installed(&seekless)?, &["wc"])];
+fn rivals(args: &Args, folder: &Folder) -> anyhow::Result<Vec<Rival>> {
+    let mut rivals = vec![folder.seekless(args.seekless.as_deref(), "wc")?];
     for (name, path) in [("GNU", "/usr/bin/wc"), ("uutils", UUTILS)] {
         match Path::new(path).exists() {
             true => rivals.push(Rival::new(name, Path::new(path), &[])),
@@ -116,12 +106,6 @@ fn rivals(args: &Args, folder: &texts::Folder) -> anyhow::Result<Vec<Rival>> {
         bail!("no rival is installed");
     }
     Ok(rivals)
-}
-
-/// Of the last minute; not a number where the kernel does not tell.
-pub(crate) fn load_average() -> f64 {
-    let told = std::fs::read_to_string("/proc/loadavg").ok();
-    told.and_then(|text| text.split(' ').next()?.parse().ok()).unwrap_or(f64::NAN)
 }
 
 fn words(report: &Report) -> String {

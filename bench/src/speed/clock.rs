@@ -14,9 +14,3 @@ pub(super) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let result = work();
     (result, thread_seconds() - started)
 }
-
-/// Of the last minute; not a number where the kernel does not tell.
-pub(super) fn load_average() -> f64 {
-    let told = std::fs::read_to_string("/proc/loadavg").ok();
-    told.and_then(|text| text.split(' ').next()?.parse().ok()).unwrap_or(f64::NAN)
-}

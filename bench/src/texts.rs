@@ -1,5 +1,6 @@
 //! Files of text, made and removed, and brought into the page cache.
 
+use crate::folder::Folder;
 use anyhow::Context;
 use seekless::sys::residency::resident_bytes;
 use std::fs::File;
@@ -7,35 +8,12 @@ use std::io::{BufWriter, Read, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-/// A folder that is removed at the end.
-pub(crate) struct Folder(PathBuf);
-
 impl Folder {
-    pub(crate) fn in_(parent: &Path) -> anyhow::Result<Self> {
-        let path = parent.join(format!("seekless-bench-wc.{}", std::process::id()));
-        std::fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
-        Ok(Folder(path))
-    }
-
-    /// A copy of a program. A linker writes through a mapping, and its file then lies in the page cache in pages of 4 KiB, which
-    /// take longer to map at a start than those of a file that was copied as an installation does, the rivals' among them.
-    pub(crate) fn installed(&self, program: &Path) -> anyhow::Result<PathBuf> {
-        let copy = self.0.join(program.file_name().context("a program has a name")?);
-        std::fs::copy(program, &copy).with_context(|| format!("cannot copy {}", program.display()))?;
-        Ok(copy)
-    }
-
     /// A file of words of 1 to 9 letters in lines of 3 to 15; the same each time.
     pub(crate) fn text(&self, bytes: u64) -> anyhow::Result<PathBuf> {
-        let path = self.0.join(format!("text-{bytes}"));
+        let path = self.path().join(format!("text-{bytes}"));
         write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
         Ok(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

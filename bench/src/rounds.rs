@@ -1,6 +1,7 @@
-//! Rivals take turns, run by run, so that what disturbs one disturbs all.
+//! Rivals take turns, run by run, so that what disturbs one disturbs all; what `wc`, `grep` and `find` share.
 
 use anyhow::{Context, ensure};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -9,7 +10,7 @@ use std::time::Instant;
 const BYTES_PER_ROUND: u64 = 32 << 20;
 const RUNS_MOST: u64 = 100;
 
-/// A program that counts.
+/// A program that is measured.
 pub(crate) struct Rival {
     pub(crate) name: String,
     path: PathBuf,
@@ -22,10 +23,14 @@ impl Rival {
         Rival { name: name.to_owned(), path: path.to_owned(), words }
     }
 
-    /// Counts a file once: what it printed, and the seconds from before its start until after its end.
-    fn count(&self, flags: &[&str], locale: &str, file: &Path) -> anyhow::Result<(Vec<u8>, f64)> {
+    /// Runs once: what it printed, and the seconds from before its start until after its end.
+    pub(crate) fn run<A: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+        locale: &str,
+    ) -> anyhow::Result<(Vec<u8>, f64)> {
         let mut command = Command::new(&self.path);
-        command.args(&self.words).args(flags).arg(file).env("LC_ALL", locale).stdin(Stdio::null());
+        command.args(&self.words).args(arguments).env("LC_ALL", locale).stdin(Stdio::null());
         let started = Instant::now();
         let output = command.output().with_context(|| format!("cannot run {}", self.path.display()))?;
         let seconds = started.elapsed().as_secs_f64();
@@ -39,7 +44,7 @@ pub(crate) fn runs(bytes: u64) -> u32 {
     (BYTES_PER_ROUND / bytes.max(1)).clamp(1, RUNS_MOST) as u32
 }
 
-/// Median seconds of a run of each rival; the first round is discarded.
+/// Median seconds of a run over one file, of each rival; the first round is discarded.
 pub(crate) fn alternate(
     rivals: &[Rival],
     flags: &[&str],
@@ -48,12 +53,13 @@ pub(crate) fn alternate(
     rounds: usize,
     runs: u32,
 ) -> anyhow::Result<Vec<f64>> {
+    let arguments: Vec<&OsStr> = flags.iter().map(OsStr::new).chain([file.as_os_str()]).collect();
     let mut seconds = vec![Vec::new(); rivals.len()];
     for round in 0..=rounds {
         for _ in 0..runs {
             let mut answer: Option<Vec<u8>> = None;
             for (rival, seconds) in rivals.iter().zip(&mut seconds) {
-                let (printed, took) = rival.count(flags, locale, file)?;
+                let (printed, took) = rival.run(arguments.iter().copied(), locale)?;
                 let first = answer.get_or_insert_with(|| printed.clone());
                 ensure!(*first == printed, "{} and {} disagree", rivals[0].name, rival.name);
                 if round > 0 {
@@ -65,13 +71,19 @@ pub(crate) fn alternate(
     Ok(seconds.iter_mut().map(|seconds| median(seconds)).collect())
 }
 
-fn median(values: &mut [f64]) -> f64 {
+pub(crate) fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     match values.len() {
         0 => f64::NAN,
         odd if odd % 2 == 1 => values[odd / 2],
         even => (values[even / 2 - 1] + values[even / 2]) / 2.0,
     }
+}
+
+/// Of the last minute; not a number where the kernel does not tell.
+pub(crate) fn load_average() -> f64 {
+    let told = std::fs::read_to_string("/proc/loadavg").ok();
+    told.and_then(|text| text.split(' ').next()?.parse().ok()).unwrap_or(f64::NAN)
 }
 
 #[cfg(test)]

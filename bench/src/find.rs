@@ -1,0 +1,241 @@
+//! `seekless find` beside GNU's over many small cached files: the walk, `-size`, and what `-latency` adds, which GNU has not.
+
+mod answers;
+mod tree;
+
+use crate::folder::Folder;
+use crate::rounds::{Rival, load_average, median};
+use answers::Answers;
+use anyhow::{Context, ensure};
+use seekless::report::table;
+use serde::Serialize;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use tree::{Cached, Tree};
+
+const FILES: usize = 130_000;
+const FILES_QUICK: usize = 13_000;
+const GNU: &str = "/usr/bin/find";
+
+type Tests = &'static [&'static str];
+const WALK: Tests = &[];
+const SIZE: Tests = &["-size", "+0"];
+const LATENCY: [Tests; 2] = [&["-latency", "+0"], &["-latency", "0"]];
+
+/// What is asked, in this order each round.
+const QUESTIONS: [Question; 6] = [
+    Question { rival: Rivals::Gnu, tests: WALK },
+    Question { rival: Rivals::Seekless, tests: WALK },
+    Question { rival: Rivals::Gnu, tests: SIZE },
+    Question { rival: Rivals::Seekless, tests: SIZE },
+    Question { rival: Rivals::Seekless, tests: LATENCY[0] },
+    Question { rival: Rivals::Seekless, tests: LATENCY[1] },
+];
+/// What the others are compared with.
+const GNU_WALK: usize = 0;
+const GNU_SIZE: usize = 2;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rivals {
+    Gnu,
+    Seekless,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Question {
+    rival: Rivals,
+    tests: Tests,
+}
+
+/// Options of the measurement.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// How many files, a hundred a folder [default: 130000]
+    #[arg(long, value_name = "COUNT")]
+    files: Option<usize>,
+    /// A tenth of the files
+    #[arg(long, conflicts_with = "files")]
+    quick: bool,
+    /// Timed rounds, after one that is discarded
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// A folder for the files, removed at the end
+    #[arg(long, visible_alias = "dir", value_name = "DIR", default_value = "/var/tmp")]
+    folder: PathBuf,
+    /// The command to measure [default: `seekless` beside this program]
+    #[arg(long, value_name = "FILE")]
+    seekless: Option<PathBuf>,
+    /// Prints figures as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// One question.
+#[derive(Serialize)]
+struct Row {
+    question: String,
+    /// Of the last round.
+    lines: usize,
+    /// Median of a run.
+    seconds: f64,
+    files_per_second: f64,
+    /// Its seconds over those of GNU's walk and of GNU's `-size`.
+    times_gnu_walk: f64,
+    times_gnu_size: f64,
+}
+
+#[derive(Serialize)]
+struct Report {
+    files: usize,
+    folders: usize,
+    data_pages: u64,
+    /// In the page cache when the first round began.
+    resident_pages: Option<u64>,
+    cores: usize,
+    load_average: [f64; 2],
+    rounds: usize,
+    rows: Vec<Row>,
+}
+
+/// What the rounds found for one question.
+#[derive(Clone, Default)]
+struct Track {
+    lines: usize,
+    seconds: Vec<f64>,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    ensure!(args.rounds > 0, "--rounds: at least 1");
+    let files = args.files.unwrap_or(if args.quick { FILES_QUICK } else { FILES });
+    ensure!(files > 0, "--files: at least 1");
+    ensure!(Path::new(GNU).exists(), "no {GNU}: nothing to compare with");
+    let folder = Folder::in_(&args.folder)?;
+    let seekless = folder.seekless(args.seekless.as_deref(), "find")?;
+    let gnu = Rival::new("GNU", Path::new(GNU), &[]);
+    let tree = Tree::make(folder.path().join("tree"), files)?;
+    let before = load_average();
+    let (cached, tracks) =
+        rounds(&tree, |rival| if rival == Rivals::Gnu { &gnu } else { &seekless }, args.rounds)?;
+    let report = Report {
+        files,
+        folders: tree.folders(),
+        data_pages: cached.pages,
+        resident_pages: cached.resident_pages,
+        cores: std::thread::available_parallelism().map_or(1, usize::from),
+        load_average: [before, load_average()],
+        rounds: args.rounds,
+        rows: rows(files, tracks),
+    };
+    match args.json {
+        true => println!("{}", serde_json::to_string_pretty(&report)?),
+        false => println!("{}", words(&report)),
+    }
+    Ok(())
+}
+
+/// All questions a round, each round after all files were read: a kernel may take back pages that were idle for a minute. The
+/// first round is discarded.
+fn rounds<'a>(
+    tree: &Tree,
+    rival: impl Fn(Rivals) -> &'a Rival,
+    rounds: usize,
+) -> anyhow::Result<(Cached, Vec<Track>)> {
+    let mut answers = Answers::default();
+    let mut tracks = vec![Track::default(); QUESTIONS.len()];
+    let mut cached = Cached::default();
+    for round in 0..=rounds {
+        tree.warm()?;
+        if round == 1 {
+            cached = tree.cached()?;
+        }
+        for (question, track) in QUESTIONS.iter().zip(&mut tracks) {
+            let (printed, seconds) = ask(rival(question.rival), tree, question.tests)?;
+            track.lines = answers.check(question, &printed)?;
+            let complete = question.tests != WALK || track.lines == tree.lines();
+            ensure!(complete, "{}: {} lines of {}", question.name(), track.lines, tree.lines());
+            if round > 0 {
+                track.seconds.push(seconds);
+            }
+        }
+    }
+    let [more, nothing] = LATENCY;
+    let either = [nothing, &["-o"], more].concat();
+    answers.check_both(&ask(rival(Rivals::Seekless), tree, &either)?.0)?;
+    Ok((cached, tracks))
+}
+
+fn ask(rival: &Rival, tree: &Tree, tests: &[&str]) -> anyhow::Result<(Vec<u8>, f64)> {
+    let arguments = std::iter::once(tree.root.as_os_str()).chain(tests.iter().map(OsStr::new));
+    rival.run(arguments, "C.UTF-8").with_context(|| format!("find {}", tests.join(" ")))
+}
+
+fn rows(files: usize, mut tracks: Vec<Track>) -> Vec<Row> {
+    let medians: Vec<f64> = tracks.iter_mut().map(|track| median(&mut track.seconds)).collect();
+    let asked = QUESTIONS.iter().zip(&tracks).zip(&medians);
+    asked
+        .map(|((question, track), &seconds)| Row {
+            question: question.name(),
+            lines: track.lines,
+            seconds,
+            files_per_second: files as f64 / seconds,
+            times_gnu_walk: seconds / medians[GNU_WALK],
+            times_gnu_size: seconds / medians[GNU_SIZE],
+        })
+        .collect()
+}
+
+impl Question {
+    /// `GNU find -size +0`.
+    fn name(&self) -> String {
+        let rival = match self.rival {
+            Rivals::Gnu => "GNU",
+            Rivals::Seekless => "seekless",
+        };
+        [&[rival, "find"], self.tests].concat().join(" ")
+    }
+}
+
+fn words(report: &Report) -> String {
+    let header = ["question", "lines", "ms", "files a second", "times GNU's walk", "times GNU's -size"];
+    let cells = report.rows.iter().map(|row| {
+        vec![
+            row.question.clone(),
+            row.lines.to_string(),
+            format!("{:.1}", row.seconds * 1e3),
+            format!("{:.0}", row.files_per_second),
+            format!("{:.2}", row.times_gnu_walk),
+            format!("{:.2}", row.times_gnu_size),
+        ]
+    });
+    let cached = match report.resident_pages {
+        Some(resident) => format!("{:.1} %", resident as f64 * 100.0 / report.data_pages.max(1) as f64),
+        None => "unknown".to_owned(),
+    };
+    let [before, after] = report.load_average;
+    format!(
+        "{}\n{} files in {} folders; data pages cached at the start: {cached}; {} cores. Medians of {} rounds that alternate, after \
+         one discarded, process start included, output to a pipe; load average {before} before and {after} after.",
+        table(&header, cells.collect()),
+        report.files,
+        report.folders,
+        report.cores,
+        report.rounds
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_those_of_gnu() {
+        assert_eq!(QUESTIONS[GNU_WALK].name(), "GNU find");
+        assert_eq!(QUESTIONS[GNU_SIZE].name(), "GNU find -size +0");
+        let seconds = [2.0, 1.0, 4.0, 2.0, 6.0, 8.0];
+        let tracks = seconds.map(|second| Track { lines: 1, seconds: vec![second, 9.0, 0.5] }).to_vec();
+        let rows = rows(100, tracks);
+        assert_eq!(rows[4].question, "seekless find -latency +0");
+        assert_eq!((rows[4].times_gnu_walk, rows[4].times_gnu_size), (3.0, 1.5));
+        assert_eq!((rows[1].files_per_second, rows[0].times_gnu_walk), (100.0, 1.0));
+    }
+}
