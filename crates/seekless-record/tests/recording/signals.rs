@@ -144,6 +144,12 @@ fn real_time_signals_arrive() {
 #[test]
 fn an_interrupt_reaches_the_program_exactly_once() {
     for (to_group, signal) in [(true, libc::SIGINT), (false, libc::SIGINT), (false, libc::SIGTERM)] {
+        if signal == libc::SIGINT && is_ignored(signal) {
+            eprintln!(
+                "skipped: SIGINT is ignored here, as in a background job, and so by all that is started"
+            );
+            continue;
+        }
         let place = Place::new();
         let Some(mut command) = mode(&place, &["interrupted"]) else { skip!("no C compiler") };
         command.process_group(0);
@@ -154,6 +160,12 @@ fn an_interrupt_reaches_the_program_exactly_once() {
         assert_eq!(working.end().code(), Some(1), "to the group: {to_group}");
         assert!(!place.recording().accesses.is_empty());
     }
+}
+
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    u64::from_str_radix(mask.trim(), 16).unwrap() >> (signal - 1) & 1 == 1
 }
 
 #[test]

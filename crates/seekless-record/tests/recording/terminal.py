@@ -2,6 +2,7 @@
 import os
 import pty
 import select
+import signal
 import sys
 import time
 
@@ -9,6 +10,7 @@ recorder, helper, output = sys.argv[1:]
 shell, terminal = pty.fork()
 if shell == 0:
     os.environ["PS1"] = "$ "
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a background job ignores it, and so would all that it starts
     os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
 
 seen = b""
