@@ -19,6 +19,11 @@ pub(crate) struct Headroom {
 }
 
 impl Headroom {
+    /// What may be cached in all.
+    pub(crate) fn bytes(self) -> u64 {
+        self.free.saturating_add(self.cached)
+    }
+
     /// Whether so much comes in without pushing anything out.
     pub(crate) fn takes(self, bytes: u64) -> bool {
         self.free >= bytes.saturating_add(MARGIN_BYTES)

@@ -4,13 +4,11 @@
 //! (Van Meter and Gao 2000, section 3.4). Here that is a mapping, locked as far as RLIMIT_MEMLOCK allows: a locked page is not
 //! pushed out, a merely mapped one is not dropped by advice and gets a second chance.
 
+use crate::cached::{PAGE_BYTES, is_cached};
 use seekless_sys::guarded::GuardedMap;
-use seekless_sys::residency;
 use std::fs::File;
 use std::ops::Range;
-use std::os::fd::AsFd;
 
-const PAGE_BYTES: u64 = 4096;
 /// Windows held at most: each is a mapping.
 const WINDOWS_MAX: usize = 16;
 
@@ -47,9 +45,8 @@ impl Hold {
 
     fn take(&mut self, file: &File, range: Range<u64>) {
         let bytes = range.end - range.start;
-        let cached = residency::count(file.as_fd(), range.start, bytes).map_or(0, |pages| pages.cached);
-        let window = if cached == bytes.div_ceil(PAGE_BYTES) { map(file, &range) } else { None };
-        let Some(map) = window else { return };
+        let cached = is_cached(file, range.start, bytes);
+        let Some(map) = cached.then(|| map(file, &range)).flatten() else { return };
         map.populate();
         let is_locked = map.lock();
         self.locked_bytes += if is_locked { bytes } else { 0 };
@@ -94,8 +91,10 @@ fn map(file: &File, range: &Range<u64>) -> Option<GuardedMap> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seekless_sys::residency;
     use std::io::Write;
     use std::iter::once;
+    use std::os::fd::AsFd;
     use std::slice;
 
     const MIB: u64 = 1 << 20;

@@ -6,16 +6,16 @@ mod pieces;
 mod room;
 
 use crate::cached::{self, PAGE_BYTES};
+use crate::descriptor::by_descriptor;
 use crate::headroom::{self, Headroom};
 use crate::page_cache;
-use crate::serve::by_descriptor;
 use crate::{Error, ErrorKind, Hold};
 use pieces::{Pieces, Stamp};
 use room::Room;
 use rustix::fs::Advice;
 use seekless_sys::folios::{self, FOLIO_BYTES};
 use seekless_sys::guarded::GuardedMap;
-use seekless_sys::reads::{self, Caching};
+use seekless_sys::reads::{Caching, fill};
 use seekless_sys::residency;
 use std::fs::File;
 use std::io;
@@ -132,7 +132,7 @@ impl Keeper {
     /// `bytes_max` and half of what the cache may hold (Van Meter and Gao 2000, section 3.4). Returns the bytes held. An earlier hold
     /// is let go.
     pub fn hold(&self, file: &File, ranges: impl Iterator<Item = Range<u64>>, bytes_max: u64) -> u64 {
-        let most = (self.headroom)().map_or(u64::MAX, |room| room.free.saturating_add(room.cached) / 2);
+        let most = (self.headroom)().map_or(u64::MAX, |room| room.bytes() / 2);
         let mut cached = Vec::new();
         for range in ranges {
             let runs = page_cache::runs(file, range, PAGE_BYTES).unwrap_or_default();
@@ -358,20 +358,6 @@ impl Keeper {
 fn cached_bytes(file: &File, file_bytes: u64) -> Option<u64> {
     let pages = residency::count(file.as_fd(), 0, file_bytes).ok()?;
     Some((pages.cached * PAGE_BYTES).min(file_bytes))
-}
-
-/// Reads until the buffer is full or the file ends.
-fn fill(file: &File, buffer: &mut [u8], offset: u64, caching: Caching) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match reads::read_at(file, &mut buffer[filled..], offset + filled as u64, caching) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -30,6 +30,7 @@
 mod cached;
 mod config;
 mod delivery;
+mod descriptor;
 mod devices;
 mod error;
 mod file_picker;

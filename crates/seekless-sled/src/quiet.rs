@@ -4,11 +4,11 @@
 //! meets, and brings in up to 8 MiB that push out as much of what a pass means to keep.
 
 use crate::cached;
+use crate::descriptor::by_descriptor;
 use rustix::fs::Advice;
-use seekless_sys::reads::{self, Caching};
+use seekless_sys::reads::{Caching, fill};
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::path::Path;
 
 /// A file that is read without disturbing the page cache.
@@ -34,7 +34,7 @@ impl QuietFile {
     /// # Errors
     /// As [`File::open`].
     pub fn again(file: &File) -> io::Result<Self> {
-        Self::open(Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())))
+        Self::open(&by_descriptor(file))
     }
 
     /// Fills the buffer with what lies at `offset`.
@@ -51,20 +51,13 @@ impl QuietFile {
         {
             return Ok(());
         }
-        let mut caching = Caching::Leave;
-        let mut filled = 0;
-        while filled < buffer.len() {
-            match reads::read_at(&self.file, &mut buffer[filled..], offset + filled as u64, caching) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(read) => filled += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::Unsupported && caching == Caching::Leave => {
-                    caching = Caching::Usual;
-                }
-                Err(error) => return Err(error),
+        let read = match fill(&self.file, buffer, offset, Caching::Leave) {
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                fill(&self.file, buffer, offset, Caching::Usual)?
             }
-        }
-        Ok(())
+            read => read?,
+        };
+        if read < buffer.len() { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
     }
 }
 
@@ -96,10 +89,7 @@ mod tests {
         let quiet = QuietFile::again(&file).unwrap();
         rustix::fs::fadvise(&file, 0, None, Advice::Random).unwrap();
         let mut some = vec![0; 1 << 20];
-        File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))
-            .unwrap()
-            .read_exact(&mut some[..1])
-            .unwrap();
+        File::open(by_descriptor(&file)).unwrap().read_exact(&mut some[..1]).unwrap();
         let before = cached(&file);
         assert!(before > Some(0) && before < Some(3 << 20), "{before:?}");
         for offset in [0, 100, 4096, (1 << 20) + 77, 2 << 20] {
@@ -108,7 +98,7 @@ mod tests {
                 some.iter().enumerate().all(|(at, &byte)| (at + offset as usize) % 251 == usize::from(byte))
             );
         }
-        let kept = reads::read_at(&file, &mut [0; 1], 0, Caching::Leave).is_ok();
+        let kept = fill(&file, &mut [0; 1], 0, Caching::Leave).is_ok();
         assert!(!kept || cached(&file) == before, "{before:?} {:?}", cached(&file));
     }
 

@@ -16,6 +16,7 @@ mod survey;
 #[cfg(test)]
 mod tests;
 
+use crate::cached::pages;
 use crate::growth::Growth;
 use crate::headroom::Headroom;
 use crate::page_cache::GRAIN_BYTES;
@@ -282,7 +283,7 @@ impl Reader {
             .and_then(|planned| planned.opened.as_ref().map(|opened| opened.buffered.clone()));
         let Some(open) = open.or_else(|| File::open(&source.path).ok().map(Arc::new)) else { return };
         let range = base + offset..(base + offset).saturating_add(bytes);
-        let pages = range.end.div_ceil(device::PAGE) - range.start / device::PAGE;
+        let pages = pages(range.start, range.end - range.start);
         if self.kernel.count(&open, range.clone()).is_some_and(|held| held.cached >= pages) {
             return;
         }

@@ -5,7 +5,7 @@ use crate::{Confidence, Error, ErrorKind, Level, Sled, Surveyor};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -170,9 +170,4 @@ fn shortened(sleds: &[Sled], bytes: u64) -> Vec<WireSled> {
     let (level, confidence) = (Level::Unknown, Confidence::Unknown);
     let rest = Sled { bytes: bytes - last.offset, level, confidence, ..*last };
     first.iter().chain([&rest]).map(WireSled::from).collect()
-}
-
-/// The path by which a held file may be opened or examined.
-pub(crate) fn by_descriptor(file: &impl AsRawFd) -> PathBuf {
-    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }

@@ -1,10 +1,10 @@
 //! SLEDs of a file: asks everybody who knows something of it, lays their answers over each other, and joins neighbours.
 
+use crate::descriptor::by_descriptor;
 use crate::overlay::{overlay, push};
 use crate::place::Mounts;
 use crate::provider::remote::Line;
 use crate::provider::{CacheFile, Claim, Device, Mock, PageCache, Provider, Range, Recall, Remote, Target};
-use crate::serve::by_descriptor;
 use crate::{
     Confidence, Config, DeliveryTime, Devices, Error, ErrorKind, Home, Kind, Level, MountRule, Plan, Sled,
     delivery_time,

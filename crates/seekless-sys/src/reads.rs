@@ -40,6 +40,23 @@ pub fn read_at(file: &File, buffer: &mut [u8], offset: u64, caching: Caching) ->
     }
 }
 
+/// Reads on until the buffer is full or the file ends: the number of bytes.
+///
+/// # Errors
+/// As [`read_at`], but for interruptions; what the buffer holds then means nothing.
+pub fn fill(file: &File, buffer: &mut [u8], offset: u64, caching: Caching) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match read_at(file, &mut buffer[filled..], offset + filled as u64, caching) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
 /// ENOSYS: no preadv2; EOPNOTSUPP: no such flag, here or in this file system. EINVAL is left alone: it has other causes.
 fn refusal(error: io::Error, caching: Caching) -> io::Error {
     match error.raw_os_error() {

@@ -71,7 +71,7 @@ fn check(keeper: &Keeper, file: &File, range: Range<u64>) {
 }
 
 fn leaves_nothing(file: &File) -> bool {
-    let known = reads::read_at(file, &mut [0; 1], 0, Caching::Leave).is_ok();
+    let known = fill(file, &mut [0; 1], 0, Caching::Leave).is_ok();
     if !known {
         eprintln!("skipped: no RWF_DONTCACHE here");
     }

@@ -2,11 +2,11 @@
 //! lies says what the rest costs.
 
 use super::{Claim, Provider, Range, Target};
+use crate::descriptor::by_descriptor;
 use crate::{Confidence, Error, Level};
 use seekless_device::Row;
 use seekless_sys::extents::{Extent, extents};
 use std::fs::File;
-use std::os::fd::AsRawFd;
 use std::path::Path;
 
 /// Extents of one file that are looked at; what lies behind counts as data at the cost of the first zone.
@@ -95,7 +95,7 @@ fn hole(ranges: &mut Vec<Range>, start: u64, end: u64) {
 pub(super) fn data_ranges(file: &File, bytes: u64) -> Option<(Vec<Extent>, u64)> {
     use rustix::fs::{SeekFrom, seek};
     // Opened anew: the caller's own file must not move.
-    let file = File::open(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()?;
+    let file = File::open(by_descriptor(file)).ok()?;
     let (mut list, mut at) = (Vec::new(), 0);
     while at < bytes {
         if list.len() >= EXTENTS_MAX {

@@ -3,11 +3,12 @@
 use super::ranges::Ranges;
 use super::stitch::Stitch;
 use crate::Hold;
+use crate::descriptor::by_descriptor;
 use rustix::fs::SeekFrom;
 use seekless_sys::direct;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -129,7 +130,7 @@ impl Source {
         let Some(given) = &self.given else { return Ok((File::open(&self.path)?, 0)) };
         let start = rustix::fs::seek(given, SeekFrom::Current(0)).unwrap_or(0);
         let regular = given.metadata()?.is_file();
-        let own = if regular { File::open(descriptor_path(given)).ok() } else { None };
+        let own = if regular { File::open(by_descriptor(given)).ok() } else { None };
         Ok((own.map_or_else(|| given.try_clone(), Ok)?, start))
     }
 
@@ -162,7 +163,7 @@ impl Opened {
     /// reads lies in single pages, and to ask about it or to map it costs several times as much.
     pub(super) fn ahead(&mut self) -> Arc<File> {
         let buffered = &self.buffered;
-        let open = || File::open(descriptor_path(buffered)).map_or_else(|_| Arc::clone(buffered), Arc::new);
+        let open = || File::open(by_descriptor(&**buffered)).map_or_else(|_| Arc::clone(buffered), Arc::new);
         Arc::clone(self.ahead.get_or_insert_with(open))
     }
 
@@ -175,13 +176,8 @@ impl Opened {
                 if alignment.memory_bytes.max(alignment.offset_bytes) > 4096 {
                     return None;
                 }
-                direct::open_direct(&descriptor_path(buffered)).ok().flatten().map(Arc::new)
+                direct::open_direct(&by_descriptor(&**buffered)).ok().flatten().map(Arc::new)
             })
             .clone()
     }
-}
-
-/// A path to the very file that is open, whatever its name stands for by now.
-fn descriptor_path(file: &File) -> PathBuf {
-    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }

@@ -110,7 +110,7 @@ impl Reader {
             return;
         }
         let room = *self.headroom.get_or_insert_with(|| self.kernel.headroom());
-        let most = room.map_or(u64::MAX, |room| room.free.saturating_add(room.cached) / 2);
+        let most = room.map_or(u64::MAX, |room| room.bytes() / 2);
         let most = wanted.min(most.saturating_sub(self.statistics.held_bytes));
         let Some(Planned { opened: Some(opened), cached, hold, .. }) = self.sources[file].planned() else {
             return;
@@ -188,7 +188,7 @@ impl Reader {
         let Some(now) = *self.headroom.get_or_insert_with(|| self.kernel.headroom()) else {
             return self.room;
         };
-        if now.free.saturating_add(now.cached) >= LARGE_BYTES {
+        if now.bytes() >= LARGE_BYTES {
             self.depth = DEPTH_LARGE;
         }
         self.room = if now.takes(self.absent_bytes) {
