@@ -19,7 +19,9 @@ pub(crate) struct Folder {
 impl Folder {
     pub(crate) fn in_(parent: &Path) -> anyhow::Result<Self> {
         let path = parent.join(format!("seekless-bench.{}", std::process::id()));
-        std::fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
+        std::fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
+        // One that is there already is not ours to remove.
+        std::fs::create_dir(&path).with_context(|| format!("cannot make {}", path.display()))?;
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", REMOVE_LATER, "sh"]).arg(&path).process_group(0);
         shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -78,6 +80,15 @@ mod tests {
         std::fs::write(folder.path().join("file"), "text").unwrap();
         drop(folder);
         assert_eq!(std::fs::read_dir(parent.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_folder_that_is_there_already_is_left_alone() {
+        let parent = tempfile::tempdir().unwrap();
+        let theirs = parent.path().join(format!("seekless-bench.{}", std::process::id()));
+        std::fs::create_dir(&theirs).unwrap();
+        assert!(Folder::in_(parent.path()).is_err());
+        assert!(theirs.exists());
     }
 
     #[test]
