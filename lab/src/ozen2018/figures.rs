@@ -1,7 +1,7 @@
 //! The two tests whose traces can be had, what was published of them, and what we find.
 
 // Shared with the golden test, which holds the same outputs to the same digests.
-#[path = "../../../crates/seekless-sim/tests/ozen2018/md5.rs"]
+#[path = "../../../crates/seekless-sim/tests/sim/md5.rs"]
 mod md5;
 
 use seekless::sim::post_cache::{self, Format};

@@ -2,6 +2,7 @@
 
 mod compare;
 mod curve;
+mod documents;
 mod find;
 mod fits;
 mod grep;

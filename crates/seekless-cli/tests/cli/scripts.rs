@@ -37,6 +37,6 @@ fn run_builds_in_the_checkout_and_runs_where_the_caller_is() {
         .expect("it starts");
     let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert_eq!(said(&output.stdout), format!("ran in {}: sim a trace\n", caller.display()));
-    assert!(said(&output.stderr).contains(&format!("cargo in {}: rustc --release", checkout.display())));
+    assert!(said(&output.stderr).contains(&format!("cargo in {}: build --release", checkout.display())));
     assert!(caller.join("target/release/seekless").exists(), "a relative target folder is the caller's");
 }

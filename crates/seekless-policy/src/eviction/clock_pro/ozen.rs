@@ -12,12 +12,16 @@ const TEST: u8 = 4;
 /// Read again since a hand saw it.
 const REFERENCED: u8 = 8;
 
+fn is_resident_cold(flags: u8) -> bool {
+    flags & (RESIDENT | HOT) == RESIDENT
+}
+
 /// CLOCK-Pro as published by Ozen 2018 (`blockcacheperf`); kept to reproduce his tables.
 ///
 /// Its slips together: each promotion demotes one hot page at once, so there is no hot page between requests; a test hand
 /// that is guarded by the number of hot pages ends each newcomer's test at its arrival once three quarters of the cache
 /// were loaded, so there are no new ghosts; and the cold hand steps twice after it removes what it is on, so one page is
-/// passed over. The share of cold pages is fixed. Only a read hit sets the bit. [`ClockPro`](super::ClockPro) is the
+/// passed over, except where the first of these steps leaves the end of the list. The share of cold pages is fixed. Only a read hit sets the bit. [`ClockPro`](super::ClockPro) is the
 /// algorithm.
 ///
 /// Cost per request O(1) amortised; memory 9 bytes an id; at most as many ghosts as the capacity. Pages only.
@@ -85,8 +89,16 @@ impl ClockProOzen {
     }
 
     fn next_cold(&mut self) {
-        let hand = self.cold_hand.filter(|_| self.counted_cold > 0);
-        self.cold_hand = hand.and_then(|at| self.seek(at, |flags| flags & (RESIDENT | HOT) == RESIDENT));
+        self.cold_hand = match self.cold_hand {
+            _ if self.counted_cold == 0 => None,
+            Some(hand) => self.seek(hand, is_resident_cold),
+            None => self.first_cold(),
+        };
+    }
+
+    /// The resident cold page nearest to the front of the list.
+    fn first_cold(&self) -> Option<Id> {
+        self.list.iter(ALL).find(|&id| is_resident_cold(self.flags[id as usize]))
     }
 
     /// Guarded by the number of hot pages, not of those on test: the slip that ends tests early.
@@ -187,8 +199,7 @@ impl ClockProOzen {
 
     /// Looks at one cold page: true if it was evicted.
     fn move_cold<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
-        let resident_cold = |&id: &Id| self.has(id, RESIDENT) && !self.has(id, HOT);
-        let Some(page) = self.cold_hand.or_else(|| self.list.iter(ALL).find(resident_cold)) else {
+        let Some(page) = self.cold_hand.or_else(|| self.first_cold()) else {
             return false;
         };
         self.cold_hand = Some(page);
@@ -219,7 +230,9 @@ impl ClockProOzen {
             self.trim_ghosts(pool);
             return;
         }
-        self.cold_hand = self.step(page);
+        // His hand takes this step along the list, not around the circle: past the last entry it stands nowhere, and
+        // `next_cold` then stops at the first entry instead of passing it over.
+        self.cold_hand = self.list.after(page);
         self.unlink(page);
         pool.forget(page);
     }

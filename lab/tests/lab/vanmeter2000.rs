@@ -8,7 +8,8 @@ use std::process::{Command, Output};
 fn seekless() -> PathBuf {
     let path = Path::new(env!("CARGO_BIN_EXE_seekless-lab")).with_file_name("seekless");
     if !path.exists() {
-        let build = ["build", "--locked", "--package", "seekless-cli", "--bin", "seekless"];
+        let profile = if path.parent().unwrap().ends_with("release") { "release" } else { "dev" };
+        let build = ["build", "--locked", "--package", "seekless-cli", "--bins", "--profile", profile];
         assert!(Command::new(env!("CARGO")).args(build).status().unwrap().success());
     }
     path

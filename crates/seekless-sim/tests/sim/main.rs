@@ -1,0 +1,8 @@
+//! The simulator against published figures, other simulators and the real thing: one binary, a claim a file.
+
+mod curve_coverage;
+mod differences;
+mod md5;
+mod ozen2018;
+mod public_runs;
+mod published_traces;

@@ -1,0 +1,5 @@
+//! The labs in their small settings: one binary, a file each.
+
+mod ozen2018;
+mod small;
+mod vanmeter2000;
