@@ -1,7 +1,9 @@
-//! The project's own chores: `cargo xtask layers` and `cargo xtask dist DIR`.
+//! The project's own chores: `cargo xtask layers`, `cargo xtask licences` and `cargo xtask dist DIR`.
 
 mod dist;
 mod layers;
+mod licences;
+mod workspace;
 
 use anyhow::bail;
 use std::path::Path;
@@ -10,7 +12,8 @@ fn main() -> anyhow::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["layers"] => layers::check(),
+        ["licences"] => licences::check(),
         ["dist", folder] => dist::write(Path::new(folder)),
-        _ => bail!("usage: cargo xtask layers | cargo xtask dist DIR"),
+        _ => bail!("usage: cargo xtask layers | cargo xtask licences | cargo xtask dist DIR"),
     }
 }

@@ -1,0 +1,140 @@
+//! The licences of what Seekless is built with: each must be one that its own licence allows, and those of what is linked
+//! into the programs are shipped with them. Advisories need a database from the network: `cargo deny check` (deny.toml).
+
+use crate::workspace::{Package, Workspace};
+use anyhow::{Context, bail};
+use spdx::{Expression, LicenseReq};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+/// Licences that ask for no more than a notice. deny.toml names the same.
+const ALLOWED: [&str; 8] =
+    ["Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "Unicode-3.0", "Zlib"];
+
+/// The crates whose programs and libraries are shipped.
+const SHIPPED: [&str; 2] = ["seekless-cli", "seekless-c"];
+
+/// Fails, naming each package whose licence is absent, unreadable or not allowed.
+pub(crate) fn check() -> anyhow::Result<()> {
+    let workspace = Workspace::whole()?;
+    let foreign = || workspace.packages.iter().filter(|package| package.source.is_some());
+    let wrong: Vec<String> = foreign().filter_map(refused).collect();
+    if !wrong.is_empty() {
+        bail!("licences that are not allowed:\n  {}", wrong.join("\n  "));
+    }
+    println!("licences: {} packages, each allowed", foreign().count());
+    Ok(())
+}
+
+/// Why a package may not be used, in words.
+fn refused(package: &Package) -> Option<String> {
+    let named = format!("{} {}", package.name, package.version);
+    let Some(license) = &package.license else { return Some(format!("{named} names none")) };
+    // Old manifests write a slash for OR.
+    match Expression::parse(&license.replace('/', " OR ")) {
+        Err(error) => Some(format!("{named}: {license}: {}", error.reason)),
+        Ok(expression) if expression.evaluate(allowed) => None,
+        Ok(_) => Some(format!("{named}: {license}")),
+    }
+}
+
+fn allowed(license: &LicenseReq) -> bool {
+    license.license.id().is_some_and(|id| ALLOWED.contains(&id.name))
+}
+
+/// Writes the notices of every package that is linked into what is shipped. Equal texts stand once.
+pub(crate) fn write_notices(path: &Path) -> anyhow::Result<()> {
+    let workspace = Workspace::whole()?;
+    let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut out = String::from("Seekless is built with these packages:\n\n");
+    for package in linked(&workspace)? {
+        let license = package.license.as_deref().unwrap_or("");
+        let home = package.repository.as_deref().unwrap_or("");
+        writeln!(out, "{} {}  {license}  {home}", package.name, package.version)?;
+        for text in license_texts(package)? {
+            texts.entry(text).or_default().push(package.name.clone());
+        }
+    }
+    for (text, names) in texts {
+        write!(out, "\n\n---- {} ----\n\n{}\n", names.join(", "), text.trim_end())?;
+    }
+    fs::write(path, out).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// The packages that are linked into what is shipped, by name.
+fn linked(workspace: &Workspace) -> anyhow::Result<Vec<&Package>> {
+    let graph = workspace.resolve.as_ref().context("cargo metadata told no graph")?;
+    let imports: HashMap<&str, Vec<&str>> = graph
+        .nodes
+        .iter()
+        .map(|node| {
+            let linked =
+                node.deps.iter().filter(|edge| edge.dep_kinds.iter().any(|kind| kind.kind.is_none()));
+            (node.id.as_str(), linked.map(|edge| edge.pkg.as_str()).collect())
+        })
+        .collect();
+    let shipped = workspace.packages.iter().filter(|package| SHIPPED.contains(&package.name.as_str()));
+    let mut reached = BTreeSet::new();
+    let mut waiting: Vec<&str> = shipped.map(|package| package.id.as_str()).collect();
+    while let Some(id) = waiting.pop() {
+        if reached.insert(id) {
+            waiting.extend(imports.get(id).into_iter().flatten());
+        }
+    }
+    let mut found: Vec<_> = workspace
+        .packages
+        .iter()
+        .filter(|package| package.source.is_some() && reached.contains(package.id.as_str()))
+        .collect();
+    found.sort_by_key(|package| (&package.name, &package.version));
+    Ok(found)
+}
+
+/// The texts of files named LICENSE, COPYING or NOTICE beside a package's manifest.
+fn license_texts(package: &Package) -> anyhow::Result<Vec<String>> {
+    let folder = package.manifest_path.parent().context("a manifest lies in a folder")?;
+    let mut paths: Vec<_> = fs::read_dir(folder)
+        .with_context(|| format!("cannot list {}", folder.display()))?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.is_file() && is_license(path))
+        .collect();
+    paths.sort();
+    paths
+        .iter()
+        .map(|path| {
+            let text = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+            Ok(String::from_utf8_lossy(&text).replace("\r\n", "\n"))
+        })
+        .collect()
+}
+
+fn is_license(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
+    ["LICENSE", "LICENCE", "COPYING", "NOTICE"].iter().any(|start| name.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(license: Option<&str>) -> Package {
+        serde_json::from_value(serde_json::json!({
+            "id": "x", "name": "x", "version": "1.0.0", "source": "registry", "license": license,
+            "repository": null, "manifest_path": "x/Cargo.toml", "dependencies": []
+        }))
+        .expect("a package")
+    }
+
+    #[test]
+    fn a_licence_is_allowed_as_a_whole_expression() {
+        for license in ["MIT", "MIT/Apache-2.0", "GPL-3.0-only OR MIT", "(MIT OR Apache-2.0) AND Unicode-3.0"]
+        {
+            assert_eq!(refused(&package(Some(license))), None, "{license}");
+        }
+        for license in [Some("GPL-3.0-only"), Some("MIT AND GPL-3.0-only"), Some("homemade"), None] {
+            assert!(refused(&package(license)).is_some(), "{license:?}");
+        }
+    }
+}
