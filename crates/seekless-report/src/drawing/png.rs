@@ -3,11 +3,11 @@
 use super::{Anchor, Drawing, Ink, Shape, Text, font};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
+use skrifa::outline::OutlinePen;
 use std::io::Write;
 use tiny_skia::{
     Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, StrokeDash, Transform,
 };
-use ttf_parser::OutlineBuilder;
 
 /// Pixels of a unit of the drawing.
 const SCALE: u32 = 2;
@@ -109,21 +109,20 @@ fn words(pixels: &mut Pixmap, text: &Text) {
         Anchor::End => text.x - width,
     };
     let paint = paint(text.ink, 1.0);
-    font::outline::<Outline>(&text.words, text.size, text.bold, |x, scale, trace| {
+    font::outline::<Outline>(&text.words, text.size, text.bold, |x, trace| {
         let mut outline = Outline(PathBuilder::new());
         trace(&mut outline);
-        let (x, y, scale) = ((left + x) as f32, text.y as f32, scale as f32);
-        let place = scaled().pre_translate(x, y).pre_scale(scale, -scale);
+        let place = scaled().pre_translate((left + x) as f32, text.y as f32).pre_scale(1.0, -1.0);
         if let Some(path) = outline.0.finish() {
             pixels.fill_path(&path, &paint, FillRule::Winding, place, None);
         }
     });
 }
 
-/// A letter's outline as a path, in font units.
+/// A letter's outline as a path, in pixels, y upwards.
 struct Outline(PathBuilder);
 
-impl OutlineBuilder for Outline {
+impl OutlinePen for Outline {
     fn move_to(&mut self, x: f32, y: f32) {
         self.0.move_to(x, y);
     }
@@ -132,8 +131,8 @@ impl OutlineBuilder for Outline {
         self.0.line_to(x, y);
     }
 
-    fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
-        self.0.quad_to(x1, y1, x, y);
+    fn quad_to(&mut self, cx: f32, cy: f32, x: f32, y: f32) {
+        self.0.quad_to(cx, cy, x, y);
     }
 
     fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
