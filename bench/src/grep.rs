@@ -67,14 +67,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
 /// Ours first.
 fn rivals(args: &Args, folder: &Folder) -> anyhow::Result<Vec<Rival>> {
-    let mut rivals = vec![folder.seekless(args.seekless.as_deref(), "grep")?];
-    for (name, path) in [("GNU", "/usr/bin/grep"), ("ripgrep", "/usr/bin/rg")] {
-        match Path::new(path).exists() {
-            true => rivals.push(Rival::new(name, Path::new(path), &[])),
-            false => eprintln!("bench: no {path}: left out"),
-        }
-    }
-    ensure!(rivals.len() > 1, "no rival is installed");
+    let gnu = Rival::new("GNU", Path::new("/usr/bin/grep"), &[]);
+    let mut rivals = vec![folder.seekless(args.seekless.as_deref(), "grep")?, gnu];
+    rivals.extend(Rival::installed("ripgrep", "rg", "/usr/bin/rg"));
     Ok(rivals)
 }
 

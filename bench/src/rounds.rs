@@ -17,7 +17,21 @@ pub(crate) struct Rival {
     words: Vec<String>,
 }
 
+/// Where `./run` put the rivals that it built from the registry.
+const BUILT: &str = "SEEKLESS_RIVALS";
+
 impl Rival {
+    /// The rival of this program name that `./run` built, else the system's; says which, or that there is none.
+    pub(crate) fn installed(name: &str, program: &str, system: &str) -> Option<Self> {
+        let built = std::env::var_os(BUILT).map(|folder| Path::new(&folder).join(program));
+        let found = built.into_iter().chain([PathBuf::from(system)]).find(|path| path.exists());
+        match &found {
+            Some(path) => eprintln!("bench: {name} is {}: {}", path.display(), version(path)),
+            None => eprintln!("bench: no {name}: left out"),
+        }
+        found.map(|path| Rival::new(name, &path, &[]))
+    }
+
     pub(crate) fn new(name: &str, path: &Path, words: &[&str]) -> Self {
         let words = words.iter().map(|&word| word.to_owned()).collect();
         Rival { name: name.to_owned(), path: path.to_owned(), words }
@@ -37,6 +51,13 @@ impl Rival {
         ensure!(output.status.success(), "{} failed: {}", self.name, String::from_utf8_lossy(&output.stderr));
         Ok((output.stdout, seconds))
     }
+}
+
+/// The first line of what a program says of itself.
+fn version(path: &Path) -> String {
+    let said = Command::new(path).arg("--version").stdin(Stdio::null()).output();
+    let text = said.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    text.lines().next().unwrap_or("of an unknown version").to_owned()
 }
 
 /// How often a file of this size is counted in a round.

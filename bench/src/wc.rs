@@ -3,7 +3,7 @@
 use crate::folder::Folder;
 use crate::rounds::{Rival, alternate, load_average, runs};
 use crate::texts::warm;
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use seekless::device::units::format_bytes;
 use seekless::report::table;
 use serde::Serialize;
@@ -95,16 +95,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
 /// Ours first.
 fn rivals(args: &Args, folder: &Folder) -> anyhow::Result<Vec<Rival>> {
-    let mut rivals = vec![folder.seekless(args.seekless.as_deref(), "wc")?];
-    for (name, path) in [("GNU", "/usr/bin/wc"), ("uutils", UUTILS)] {
-        match Path::new(path).exists() {
-            true => rivals.push(Rival::new(name, Path::new(path), &[])),
-            false => eprintln!("bench: no {path}: left out"),
-        }
-    }
-    if rivals.len() < 2 {
-        bail!("no rival is installed");
-    }
+    let gnu = Rival::new("GNU", Path::new("/usr/bin/wc"), &[]);
+    let mut rivals = vec![folder.seekless(args.seekless.as_deref(), "wc")?, gnu];
+    rivals.extend(Rival::installed("uutils", "wc", UUTILS));
     Ok(rivals)
 }
 
