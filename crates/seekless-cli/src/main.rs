@@ -1,7 +1,7 @@
-//! The `seekless` command: everything lives in the library, so that xtask can see the flags.
+//! The program `seekless`: see `front`.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    seekless_cli::main()
+    seekless_cli::front::main()
 }

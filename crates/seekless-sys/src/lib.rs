@@ -5,7 +5,7 @@
 //! file lies on its device and where it has holes; [`map`] and [`guarded`] map one for reading;
 //! [`reads`] reads with or without the page cache, [`folios`] fills it by large pieces, [`memory`] fetches into the processor's own;
 //! [`files`] opens and closes many; [`ctype`], [`locale`] and [`regex`] are the C library's characters, patterns and dates, as GNU's tools use them;
-//! [`seccomp`], [`tracee`] and [`signals`] are what a recorder of programs stands on. Nothing here knows a trace or a
+//! [`seccomp`], [`tracee`] and [`signals`] are what a recorder of programs stands on; [`replace`] becomes another program. Nothing here knows a trace or a
 //! policy, and every `unsafe` stands with its `SAFETY` line.
 
 pub mod ctype;
@@ -20,6 +20,7 @@ pub mod map;
 pub mod memory;
 pub mod reads;
 pub mod regex;
+pub mod replace;
 pub mod residency;
 pub mod seccomp;
 mod seekable;

@@ -1,0 +1,58 @@
+//! Links the program `seekless` statically where the C library's archives are there: without a dynamic loader it starts in
+//! two thirds of the time. It stays a position-independent executable.
+//!
+//! `-C target-feature=+crt-static` would do it too, but reaches every crate and macro unless a target is named, and `cargo
+//! install` could not pass it to one program. So the linker is told: a folder of the archives stands before the system's,
+//! so that every `-lNAME` that rustc writes finds an archive there, and the compiler's driver makes a static program of it.
+
+use std::env;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Libraries that rustc names for Linux with glibc, and the archive of each.
+const ARCHIVES: [(&str, &str); 7] = [
+    ("libc.a", "libc.a"),
+    ("libm.a", "libm.a"),
+    ("libdl.a", "libdl.a"),
+    ("librt.a", "librt.a"),
+    ("libutil.a", "libutil.a"),
+    ("libpthread.a", "libpthread.a"),
+    ("libgcc_s.a", "libgcc_eh.a"),
+];
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed=CC");
+    let Some(folder) = archives() else { return };
+    println!("cargo:rustc-link-arg-bin=seekless=-static-pie");
+    println!("cargo:rustc-link-arg-bin=seekless=-L{}", folder.display());
+}
+
+/// A folder with a link to each archive; `None` where one is missing or the program is built for another machine.
+fn archives() -> Option<PathBuf> {
+    let set = |name: &str| env::var(name).unwrap_or_default();
+    if set("CARGO_CFG_TARGET_OS") != "linux"
+        || set("CARGO_CFG_TARGET_ENV") != "gnu"
+        || set("HOST") != set("TARGET")
+    {
+        return None;
+    }
+    let folder = PathBuf::from(env::var_os("OUT_DIR")?).join("archives");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).ok()?;
+    for (name, archive) in ARCHIVES {
+        symlink(found(archive)?, folder.join(name)).ok()?;
+    }
+    found("rcrt1.o")?; // what starts such a program
+    Some(folder)
+}
+
+/// Where the C compiler finds a file; it answers with the bare name if it finds none.
+fn found(file: &str) -> Option<PathBuf> {
+    let compiler = env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let output = Command::new(compiler).arg(format!("-print-file-name={file}")).output().ok()?;
+    let path = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
+    (path.is_absolute() && Path::exists(&path)).then_some(path)
+}

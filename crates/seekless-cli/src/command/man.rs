@@ -1,0 +1,21 @@
+//! `seekless __man`: the man pages, which packagers take from `cargo xtask dist`.
+
+use crate::Cli;
+use anyhow::Context;
+use clap::CommandFactory;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Write a man page for each verb.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// The folder to write them into; it must be there
+    folder: PathBuf,
+}
+
+/// Writes them.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    clap_mangen::generate_to(Cli::command(), &args.folder)
+        .with_context(|| format!("cannot write into {}", args.folder.display()))?;
+    Ok(ExitCode::SUCCESS)
+}
