@@ -7,6 +7,7 @@ mod find;
 mod fits;
 mod grep;
 mod pack;
+mod programs;
 mod scripts;
 mod sim;
 mod sleds;
