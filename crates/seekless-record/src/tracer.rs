@@ -48,9 +48,8 @@ pub(crate) struct Tracer {
     live: bool,
     status: Option<Status>,
     threads: HashMap<i32, Thread, foldhash::fast::RandomState>,
-    /// Threads that stopped, or ended, before their maker's event told of them.
-    early: HashMap<i32, Stop>,
-    ended_early: HashSet<i32>,
+    /// Threads that stopped before their maker's event told of them, and when.
+    early: HashMap<i32, (Stop, u64)>,
     descriptions: Descriptions,
     paths: Paths,
     forwarding: Option<Forwarding>,
@@ -84,7 +83,6 @@ impl Tracer {
             status: None,
             threads: [(main, Thread::new(main))].into_iter().collect(),
             early: HashMap::new(),
-            ended_early: HashSet::new(),
             descriptions: Descriptions::default(),
             paths: Paths::default(),
             forwarding: Forwarding::to(main),
@@ -100,9 +98,9 @@ impl Tracer {
     /// When tracees can no longer be waited for; they are killed then.
     pub(crate) fn run(mut self) -> io::Result<Traced> {
         while !self.threads.is_empty() {
-            match tracee::wait(-1) {
+            match self.next_stop() {
                 Ok((tid, stop)) => {
-                    self.now_ns = self.started.elapsed().as_nanos() as u64;
+                    self.now_ns = self.elapsed_ns();
                     self.stopped(tid, stop);
                 }
                 Err(error) if error.raw_os_error() == Some(libc::EINTR) => self.pass_to_the_rest(),
@@ -114,11 +112,15 @@ impl Tracer {
             }
         }
         Ok(Traced {
-            duration_ns: self.started.elapsed().as_nanos() as u64,
+            duration_ns: self.elapsed_ns(),
             sink: self.sink,
             summary: self.summary,
             status: self.status.filter(|_| self.live),
         })
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        self.started.elapsed().as_nanos() as u64
     }
 
     fn stopped(&mut self, tid: i32, stop: Stop) {
@@ -128,7 +130,7 @@ impl Tracer {
             _ => {}
         }
         if !self.threads.contains_key(&tid) {
-            self.early.insert(tid, stop);
+            self.early.insert(tid, (stop, self.now_ns));
             return;
         }
         let resumed = match stop {
@@ -196,7 +198,7 @@ impl Tracer {
         let Some(forwarding) = self.forwarding.as_ref().filter(|_| signals::is_forwarded(signal)) else {
             return false;
         };
-        if self.threads.get(&tid).is_none_or(|thread| thread.pid != self.main) {
+        if self.status.is_some() || self.threads.get(&tid).is_none_or(|thread| thread.pid != self.main) {
             return false;
         }
         let Ok(from) = tracee::signal_sender(tid) else { return false };

@@ -206,6 +206,16 @@ fn wait_with(pid: i32, flags: i32) -> io::Result<(i32, i32)> {
     if pid < 0 { Err(io::Error::last_os_error()) } else { Ok((pid, status)) }
 }
 
+/// Whether `pid` is a tracee or child of the calling thread whose end has not been waited for.
+#[must_use]
+pub fn is_followed(pid: i32) -> bool {
+    let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
+    let flags =
+        libc::WEXITED | libc::WSTOPPED | libc::WNOHANG | libc::WNOWAIT | libc::__WALL | libc::__WNOTHREAD;
+    // SAFETY: the kernel writes one siginfo to a live one.
+    unsafe { libc::waitid(libc::P_PID, pid as libc::id_t, info.as_mut_ptr(), flags) == 0 }
+}
+
 fn decode(status: i32) -> Stop {
     if libc::WIFEXITED(status) {
         return Stop::Exited(libc::WEXITSTATUS(status));
@@ -301,6 +311,15 @@ mod tests {
         let (_, outcome) = end_of(&["/nonexistent/program"]);
         let Err(Failure::Execute(error)) = outcome else { panic!("{outcome:?}") };
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_child_is_followed_until_its_end_is_waited_for() {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let pid = child.id() as i32;
+        assert!(is_followed(pid));
+        child.wait().unwrap();
+        assert!(!is_followed(pid));
     }
 
     #[test]

@@ -6,11 +6,19 @@ use crate::inspect;
 use crate::recorded::Status;
 use crate::space::Space;
 use crate::thread::{Entry, Table, Thread};
-use hashbrown::HashSet;
 use nix::sys::ptrace;
 use nix::unistd::Pid;
+use rustix::io::Errno;
+use rustix::thread::{NanosleepRelativeResult, Timespec};
+use seekless_sys::tracee::{self, Stop};
 use std::cell::RefCell;
+use std::io;
 use std::rc::Rc;
+
+/// A maker's event mostly follows its child's first stop within microseconds: so often others are just let run.
+const SHORT_PAUSES: u32 = 32;
+/// After this a child is followed without its maker's word; what it shares with the maker is then looked up anew.
+const PATIENCE_NS: u64 = 500_000_000;
 
 /// What pthread_create asks for, and what is taken for granted where the flags cannot be read.
 const THREAD_FLAGS: u64 = (libc::CLONE_VM | libc::CLONE_FS | libc::CLONE_FILES | libc::CLONE_THREAD) as u64;
@@ -34,8 +42,8 @@ impl Tracer {
     }
 
     fn born(&mut self, maker: i32, tid: i32, flags: u64) {
-        if self.ended_early.remove(&tid) || self.threads.contains_key(&tid) {
-            return;
+        if self.threads.contains_key(&tid) || !tracee::is_followed(tid) {
+            return; // adopted as an orphan, or its end has been waited for already
         }
         let Some(maker) = self.threads.get(&maker) else { return };
         let shares = |flag: i32| flags & flag as u64 != 0;
@@ -56,7 +64,7 @@ impl Tracer {
     fn adopt(&mut self, tid: i32, thread: Thread) {
         self.summary.processes += u64::from(thread.pid == tid);
         self.threads.insert(tid, thread);
-        if let Some(stop) = self.early.remove(&tid) {
+        if let Some((stop, _)) = self.early.remove(&tid) {
             self.stopped(tid, stop);
         }
     }
@@ -75,7 +83,6 @@ impl Tracer {
         let files = Rc::clone(&thread.files);
         self.threads.insert(tid, thread);
         self.leave_space(space, tid);
-        self.adopt_orphans(|maker| maker == tid);
         let open = inspect::descriptors(tid);
         if let Some(open) = &open {
             self.keep_only(tid, &files, open);
@@ -98,22 +105,16 @@ impl Tracer {
         self.release_entries(closed, tid);
     }
 
-    /// A thread's end was waited for.
+    /// A thread's end was waited for. After the program's own end its number may be another's.
     pub(super) fn ended(&mut self, tid: i32, status: Status) {
-        if tid == self.main {
+        if tid == self.main && self.status.is_none() {
             self.status = Some(status);
             if let Some(forwarding) = &self.forwarding {
                 forwarding.program_ended();
             }
         }
-        if !self.threads.contains_key(&tid) && self.early.remove(&tid).is_none() {
-            self.ended_early.insert(tid);
-        }
+        self.early.remove(&tid);
         self.forget(tid);
-        if !self.early.is_empty() {
-            let left: HashSet<i32> = self.threads.values().map(|thread| thread.pid).collect();
-            self.adopt_orphans(|maker| !left.contains(&maker));
-        }
     }
 
     /// Lets go of all that only this thread still had.
@@ -136,16 +137,43 @@ impl Tracer {
         }
     }
 
-    /// A thread that ends at its fork, by a signal, or another's exit or exec, never tells of the child; the child must not
-    /// wait for that forever. `is_silent` says of a process whether none of its threads can still tell.
-    fn adopt_orphans(&mut self, is_silent: impl Fn(i32) -> bool) {
-        let early: Vec<i32> = self.early.keys().copied().collect();
-        for tid in early {
+    /// The next stop or end of any thread.
+    pub(super) fn next_stop(&mut self) -> io::Result<(i32, Stop)> {
+        let mut pauses = 0;
+        while !self.early.is_empty() {
+            if self.early.values().any(|(_, since_ns)| self.is_overdue(*since_ns)) {
+                self.adopt_orphans();
+            }
+            if let Some(next) = tracee::wait_now(-1)? {
+                return Ok(next);
+            }
+            pause(pauses)?;
+            pauses += 1;
+            if pauses > SHORT_PAUSES {
+                self.now_ns = self.elapsed_ns();
+                self.adopt_orphans();
+            }
+        }
+        tracee::wait(-1)
+    }
+
+    /// A thread that ends at its fork, by a signal, or another's exit or exec, never tells of the child, and the child must
+    /// not wait for that forever. Where the process that should tell is not there any more, the child goes on at once. Where
+    /// there is one, it may be its maker or only have inherited the child: then it goes on after a while.
+    pub(super) fn adopt_orphans(&mut self) {
+        let early: Vec<(i32, u64)> =
+            self.early.iter().map(|(tid, (_, since_ns))| (*tid, *since_ns)).collect();
+        for (tid, since_ns) in early {
             let Some((pid, parent)) = inspect::family(tid) else { continue };
-            if is_silent(if pid == tid { parent } else { pid }) {
+            let maker = if pid == tid { parent } else { pid };
+            if self.is_overdue(since_ns) || !self.threads.values().any(|thread| thread.pid == maker) {
                 self.adopt(tid, Thread::new(pid));
             }
         }
+    }
+
+    fn is_overdue(&self, since_ns: u64) -> bool {
+        self.now_ns.saturating_sub(since_ns) > PATIENCE_NS
     }
 
     /// The program's own flags for clone3 return to where they stood.
@@ -153,6 +181,19 @@ impl Tracer {
         if let Some((address, flags)) = self.threads.get_mut(&tid).and_then(|thread| thread.lent.take()) {
             let _ = inspect::set_word(tid, address, flags); // fails if it was killed meanwhile
         }
+    }
+}
+
+/// Lets others run: at first just so, then for a while that doubles from 32 us to 8 ms.
+fn pause(pauses: u32) -> io::Result<()> {
+    let Some(doublings) = pauses.checked_sub(SHORT_PAUSES) else {
+        rustix::thread::sched_yield();
+        return Ok(());
+    };
+    let nanoseconds = 32_000 << doublings.min(8);
+    match rustix::thread::nanosleep(&Timespec { tv_sec: 0, tv_nsec: nanoseconds }) {
+        NanosleepRelativeResult::Interrupted(_) => Err(Errno::INTR.into()),
+        _ => Ok(()),
     }
 }
 

@@ -10,7 +10,7 @@ fn tracer_with_unknown_child(folder: &std::path::Path) -> (Tracer, Child) {
     let settings = Settings { special: false, own: Vec::new() };
     let mut tracer = Tracer::new(me(), Sink::new(spool).unwrap(), settings);
     let child = Command::new("sleep").arg("30").spawn().unwrap();
-    tracer.early.insert(child.id() as i32, Stop::Trap);
+    tracer.early.insert(child.id() as i32, (Stop::Trap, 0));
     (tracer, child)
 }
 
@@ -19,18 +19,30 @@ fn me() -> i32 {
 }
 
 #[test]
-fn a_child_whose_maker_ended_or_became_another_program_does_not_wait_forever() {
+fn a_child_whose_maker_does_not_tell_of_it_does_not_wait_forever() {
     let folder = tempfile::tempdir().unwrap();
-    let ends: [fn(&mut Tracer); 2] =
-        [|tracer| tracer.ended(me(), Status::Exited(3)), |tracer| tracer.executed(me(), me())];
-    for end in ends {
+    let silences: [fn(&mut Tracer); 2] =
+        [|tracer| tracer.ended(me(), Status::Exited(3)), |tracer| tracer.now_ns = 60_000_000_000];
+    for silence in silences {
         let (mut tracer, mut child) = tracer_with_unknown_child(folder.path());
         let tid = child.id() as i32;
-        tracer.ended(i32::MAX, Status::Killed { signal: libc::SIGKILL, core: false });
+        tracer.adopt_orphans();
         assert!(!tracer.threads.contains_key(&tid), "its maker may still tell of it");
-        end(&mut tracer);
+        silence(&mut tracer);
+        tracer.adopt_orphans();
         assert!(tracer.threads.contains_key(&tid) && tracer.early.is_empty());
         child.kill().unwrap();
         child.wait().unwrap();
     }
+}
+
+#[test]
+fn the_programs_number_after_its_end_is_anothers() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut tracer, mut child) = tracer_with_unknown_child(folder.path());
+    tracer.ended(me(), Status::Exited(3));
+    tracer.ended(me(), Status::Exited(4));
+    assert_eq!(tracer.status, Some(Status::Exited(3)));
+    child.kill().unwrap();
+    child.wait().unwrap();
 }

@@ -256,6 +256,32 @@ static void waits(void) {
     CHECK(read(fd, buffer, 5) == 5);
 }
 
+/* Makers of children, and these with them, are killed while they make more: of some nobody ever tells. Their numbers come
+   round again, as those of children that are waited for. */
+enum { MAKERS = 4 };
+
+static void storm(long rounds) {
+    unsigned state = 1;
+    for (long i = 0; i < rounds; i++) {
+        pid_t makers[MAKERS];
+        for (int at = 0; at < MAKERS; at++) {
+            if ((makers[at] = fork()) != 0) continue;
+            setpgid(0, 0);
+            signal(SIGCHLD, SIG_IGN);
+            for (;;) if (fork() == 0) _exit(0);
+        }
+        state = state * 1103515245 + 12345;
+        usleep(state / 65536 % 4000);
+        for (int at = 0; at < MAKERS; at++) if (makers[at] > 0 && kill(-makers[at], SIGKILL) == -1) kill(makers[at], SIGKILL);
+        for (int at = 0; at < MAKERS; at++) if (makers[at] > 0) CHECK(waitpid(makers[at], NULL, 0) == makers[at]);
+        for (int at = 0; at < MAKERS; at++) {
+            pid_t child = fork();
+            if (child == 0) _exit(0);
+            if (child > 0) child_ends(child);
+        }
+    }
+}
+
 static void outlived(void) {
     if (fork() == 0) {
         pause_ms(200);
@@ -294,6 +320,7 @@ int main(int count_of, char **words) {
     MODE("realtime") return realtime();
     MODE("busy") busy();
     MODE("waits") waits();
+    MODE("storm") storm(atol(words[2]));
     MODE("outlived") outlived();
     MODE("exits") return atoi(words[2]);
     MODE("dies") { signal(atoi(words[2]), SIG_DFL); raise(atoi(words[2])); }
