@@ -1,11 +1,15 @@
 //! What /proc and the memory of a stopped thread say about it.
+//!
+//! Nothing here may wait for a file system: a process of the recorded program may serve it, and be stopped. So: statx
+//! without syncing, names from links of /proc, and the thread's memory only after the kernel itself has just used it.
 
 use nix::sys::ptrace;
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::unistd::Pid;
-use rustix::fs::FileType;
+use rustix::fs::{AtFlags, CWD, FileType, Statx, StatxFlags};
 use rustix::io::Errno;
 use std::io::{self, IoSliceMut};
+use std::os::unix::fs::FileExt;
 
 const PATH_BYTES_MAX: usize = libc::PATH_MAX as usize;
 const PAGE_BYTES: u64 = 4096;
@@ -28,22 +32,28 @@ pub(crate) fn descriptor(tid: i32, fd: i32) -> io::Result<Found> {
     let link = format!("/proc/{tid}/fd/{fd}");
     let mut name =
         rustix::fs::readlink(link.as_str(), Vec::with_capacity(FIRST_BYTES as usize))?.into_bytes();
-    let stat = rustix::fs::stat(link.as_str())?;
-    if stat.st_nlink == 0 && name.ends_with(b" (deleted)") {
+    let stat = known(&link)?;
+    if stat.stx_nlink == 0 && name.ends_with(b" (deleted)") {
         name.truncate(name.len() - b" (deleted)".len());
     }
     Ok(Found {
         name,
-        kind: FileType::from_raw_mode(stat.st_mode),
-        bytes: stat.st_size.unsigned_abs(),
-        device: stat.st_dev,
-        inode: stat.st_ino,
+        kind: FileType::from_raw_mode(stat.stx_mode.into()),
+        bytes: stat.stx_size,
+        device: rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor),
+        inode: stat.stx_ino,
     })
+}
+
+/// What the kernel knows of a file without asking its file system.
+fn known(link: &str) -> io::Result<Statx> {
+    let wanted = StatxFlags::TYPE | StatxFlags::MODE | StatxFlags::NLINK | StatxFlags::INO | StatxFlags::SIZE;
+    Ok(rustix::fs::statx(CWD, link, AtFlags::STATX_DONT_SYNC | AtFlags::NO_AUTOMOUNT, wanted)?)
 }
 
 /// The size now of what a descriptor is open on.
 pub(crate) fn descriptor_bytes(tid: i32, fd: i32) -> Option<u64> {
-    rustix::fs::stat(format!("/proc/{tid}/fd/{fd}")).ok().map(|stat| stat.st_size.unsigned_abs())
+    known(&format!("/proc/{tid}/fd/{fd}")).ok().map(|stat| stat.stx_size)
 }
 
 /// A description's position and open flags.
@@ -107,6 +117,16 @@ pub(crate) fn word(tid: i32, address: u64) -> Option<u64> {
     (memory(tid, address, &mut bytes)? == 8).then(|| u64::from_le_bytes(bytes))
 }
 
+/// As [`word`], for memory that the kernel has not used for the call at hand: `None` where it would have to be fetched from
+/// a file, and where /proc does not tell.
+pub(crate) fn resident_word(tid: i32, address: u64) -> Option<u64> {
+    const PRESENT: u64 = 1 << 63;
+    let mut entry = [0; 8];
+    let pages = std::fs::File::open(format!("/proc/{tid}/pagemap")).ok()?;
+    pages.read_exact_at(&mut entry, address / PAGE_BYTES * 8).ok()?;
+    (u64::from_le_bytes(entry) & PRESENT != 0).then(|| word(tid, address))?
+}
+
 /// Writes the word at `address` of a stopped thread.
 pub(crate) fn set_word(tid: i32, address: u64, word: u64) -> io::Result<()> {
     Ok(ptrace::write(Pid::from_raw(tid), address as ptrace::AddressType, word as libc::c_long)?)
@@ -135,6 +155,10 @@ mod tests {
         assert_eq!(path(me(), endless.as_ptr() as u64), None);
         let value = 0x0102_0304_0506_0708_u64;
         assert_eq!(word(me(), &raw const value as u64), Some(value));
+        assert_eq!(resident_word(me(), &raw const value as u64), Some(value));
+        let untouched = vec![0_u8; 1 << 22];
+        let within = (untouched.as_ptr() as u64 + (1 << 21)).next_multiple_of(8);
+        assert_eq!((resident_word(me(), within), word(me(), within)), (None, Some(0)));
     }
 
     #[test]

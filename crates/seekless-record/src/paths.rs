@@ -1,8 +1,8 @@
 //! Absolute names from what programs write: current directory, descriptors, `.` and `..`.
 
 use hashbrown::HashMap;
-use std::ffi::OsStr;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+use std::os::fd::AsRawFd;
 
 /// Where names are not those of files: only recorded when asked for.
 const SPECIAL: [&[u8]; 3] = [b"/proc", b"/sys", b"/dev"];
@@ -13,12 +13,12 @@ const REMEMBERED_MAX: usize = 1 << 16;
 /// Makes names absolute; remembers what `a/b/..` really is, since `b` may be a link.
 #[derive(Debug, Default)]
 pub(crate) struct Paths {
-    real: HashMap<Vec<u8>, Option<Vec<u8>>, foldhash::fast::RandomState>,
+    real: HashMap<Vec<u8>, Vec<u8>, foldhash::fast::RandomState>,
 }
 
 impl Paths {
-    /// `path` seen from the absolute directory `base`. Names before a `..` are followed through links where they exist;
-    /// the rest is taken as written.
+    /// `path` seen from the absolute directory `base`. Names before a `..` are followed through links where the kernel
+    /// remembers them; the rest is taken as written.
     pub(crate) fn absolute(&mut self, base: &[u8], path: &[u8]) -> Vec<u8> {
         let whole = join(base, path);
         let Some(end) = end_of_last_parent(&whole) else { return tidy(&whole) };
@@ -31,17 +31,24 @@ impl Paths {
 
     fn real(&mut self, prefix: &[u8]) -> Option<Vec<u8>> {
         if let Some(known) = self.real.get(prefix) {
-            return known.clone();
+            return Some(known.clone());
         }
-        let real = std::fs::canonicalize(OsStr::from_bytes(prefix))
-            .ok()
-            .map(|path| path.into_os_string().into_vec());
+        let real = cached_name(prefix)?;
         if self.real.len() >= REMEMBERED_MAX {
             self.real.clear();
         }
         self.real.insert(prefix.to_vec(), real.clone());
-        real
+        Some(real)
     }
+}
+
+/// Where a directory's name leads, as far as the kernel remembers: it has just looked it up for the program. To ask the
+/// file system could be to wait for a stopped process of the program. `None` also before Linux 5.12.
+fn cached_name(directory: &[u8]) -> Option<Vec<u8>> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let found = rustix::fs::openat2(CWD, directory, flags, Mode::empty(), ResolveFlags::CACHED).ok()?;
+    let link = format!("/proc/self/fd/{}", found.as_raw_fd());
+    Some(rustix::fs::readlink(link, Vec::new()).ok()?.into_bytes())
 }
 
 /// Whether a name is under /proc, /sys or /dev.

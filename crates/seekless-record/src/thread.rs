@@ -54,20 +54,18 @@ pub(crate) struct Pending {
     pub(crate) call: Call,
     pub(crate) arguments: [u64; 6],
     pub(crate) time_ns: u64,
-    /// The path argument, as written.
+    /// The path argument, where the call itself overwrites it.
     pub(crate) path: Option<Vec<u8>>,
-    /// Of an open: its flags.
-    pub(crate) flags: u64,
     /// What it reads from, and what it writes to; held.
     pub(crate) from: Option<DescriptionId>,
     pub(crate) into: Option<DescriptionId>,
-    /// Offsets that the program gave in memory, for `from` and `into`.
-    pub(crate) offsets: [Option<u64>; 2],
+    /// Of msync: where in the file it starts.
+    pub(crate) offset: Option<u64>,
 }
 
 impl Pending {
     pub(crate) fn new(call: Call, arguments: [u64; 6], time_ns: u64) -> Self {
-        Self { call, arguments, time_ns, path: None, flags: 0, from: None, into: None, offsets: [None, None] }
+        Self { call, arguments, time_ns, path: None, from: None, into: None, offset: None }
     }
 
     /// Argument `at` as a descriptor: the kernel looks at its low half only.

@@ -2,9 +2,9 @@
 
 use super::Tracer;
 use crate::arch::Registers;
-use crate::call::{Call, Flags};
+use crate::call::Call;
+use crate::inspect;
 use crate::thread::{Entry, Pending};
-use crate::{inspect, paths};
 
 const F_SETFL: i32 = libc::F_SETFL;
 const CLOSE_RANGE_CLOEXEC: u64 = libc::CLOSE_RANGE_CLOEXEC as u64;
@@ -15,28 +15,19 @@ impl Tracer {
         let mut pending = Pending::new(call, registers.arguments(), self.now_ns);
         let fd = |at: usize| registers.arguments()[at] as i32;
         match call {
-            Call::Open(names, flags) => {
-                pending.path = Some(self.path(tid, pending.arguments[names.path])?); // without one it will fail
-                pending.flags = match flags {
-                    Flags::Absent => 0,
-                    Flags::Argument(at) => pending.arguments[at],
-                    Flags::Pointed(at) => inspect::word(tid, pending.arguments[at]).unwrap_or(0),
-                };
-            }
-            Call::OpenHandle => pending.flags = pending.arguments[2],
+            Call::Open(..) | Call::OpenHandle => {}
             Call::Stat(names) => {
-                let path = self.path(tid, pending.arguments[names.path])?; // a bad address: EFAULT
-                if paths::is_special(&path) && !self.settings.special {
-                    return None;
+                let [path, answer] = [0, 1].map(|at| pending.arguments[names.path + at]);
+                if path == answer {
+                    pending.path = inspect::path(tid, path); // readlink in place
                 }
-                pending.path = Some(path);
             }
             Call::Read(_) | Call::Seek | Call::List | Call::Sync => {
                 pending.from = Some(self.hold(tid, fd(0))?)
             }
             Call::Write(_) => pending.into = Some(self.hold(tid, fd(0))?),
-            Call::SendFile => self.prepare_copy(tid, &mut pending, (1, 2), (0, None))?,
-            Call::CopyRange | Call::Splice => self.prepare_copy(tid, &mut pending, (0, 1), (2, Some(3)))?,
+            Call::SendFile => self.hold_ends(tid, &mut pending, 1, 0)?,
+            Call::CopyRange | Call::Splice => self.hold_ends(tid, &mut pending, 0, 2)?,
             Call::Map => pending.from = Some(self.hold(tid, fd(4))?),
             Call::SyncMapped => self.prepare_sync(tid, &mut pending)?,
             Call::Duplicate => pending.from = Some(self.hold(tid, fd(0))?),
@@ -67,19 +58,13 @@ impl Tracer {
         Some(pending)
     }
 
-    fn path(&mut self, tid: i32, address: u64) -> Option<Vec<u8>> {
-        let path = inspect::path(tid, address);
-        if path.is_none() {
-            self.lose_if_closed(tid);
-        }
-        path
-    }
-
     /// clone3's flags stand in the program's memory. Where they ask for an untraced child, which could open nothing under
     /// the filter, they are changed until the child is there.
     fn lend_flags(&mut self, tid: i32, address: u64) {
         let untraced = libc::CLONE_UNTRACED as u64;
-        let Some(flags) = inspect::word(tid, address).filter(|flags| flags & untraced != 0) else { return };
+        let Some(flags) = inspect::resident_word(tid, address).filter(|flags| flags & untraced != 0) else {
+            return;
+        };
         if inspect::set_word(tid, address, flags & !untraced).is_err() {
             self.blind("untraced child");
         } else if let Some(thread) = self.threads.get_mut(&tid) {
@@ -87,28 +72,17 @@ impl Tracer {
         }
     }
 
-    /// Both ends of a copy within the kernel: (descriptor, address of the offset), as argument numbers.
-    fn prepare_copy(
-        &mut self,
-        tid: i32,
-        pending: &mut Pending,
-        from: (usize, usize),
-        into: (usize, Option<usize>),
-    ) -> Option<()> {
-        pending.from = self.hold(tid, pending.descriptor(from.0));
-        pending.into = self.hold(tid, pending.descriptor(into.0));
-        let offset = |argument: usize| match pending.arguments[argument] {
-            0 => None,
-            address => inspect::word(tid, address),
-        };
-        pending.offsets = [offset(from.1), into.1.and_then(offset)];
+    /// Both ends of a copy within the kernel, by their descriptors' argument numbers.
+    fn hold_ends(&mut self, tid: i32, pending: &mut Pending, from: usize, into: usize) -> Option<()> {
+        pending.from = self.hold(tid, pending.descriptor(from));
+        pending.into = self.hold(tid, pending.descriptor(into));
         (pending.from.is_some() || pending.into.is_some()).then_some(())
     }
 
     fn prepare_sync(&mut self, tid: i32, pending: &mut Pending) -> Option<()> {
         let address = pending.arguments[0];
         let mapping = self.threads.get(&tid)?.space.borrow().at(address)?;
-        pending.offsets[0] = Some(mapping.offset + (address - mapping.start));
+        pending.offset = Some(mapping.offset + (address - mapping.start));
         pending.from = Some(self.descriptions.hold(mapping.description));
         Some(())
     }

@@ -2,7 +2,7 @@
 
 use super::Tracer;
 use super::rows::{Outcome, identified, signed};
-use crate::call::{Call, Path};
+use crate::call::{Call, Flags, Path};
 use crate::descriptions::{DescriptionId, Moment};
 use crate::space::Mapping;
 use crate::thread::{Entry, Pending};
@@ -24,8 +24,8 @@ impl Tracer {
         let outcome = if ERRORS.contains(&result) { Err(-result as i32) } else { Ok(result as u64) };
         let at = Moment { time_ns: pending.time_ns, ..self.moment(tid) };
         match pending.call {
-            Call::Open(names, _) => self.opened(tid, pending, Some(names), at, outcome),
-            Call::OpenHandle => self.opened(tid, pending, None, at, outcome),
+            Call::Open(names, flags) => self.opened(tid, pending, Some(names), flags, at, outcome),
+            Call::OpenHandle => self.opened(tid, pending, None, Flags::Argument(2), at, outcome),
             Call::Stat(names) => self.asked(tid, pending, names, at, outcome),
             Call::Read(_) | Call::Write(_) | Call::SendFile | Call::CopyRange | Call::Splice => {
                 self.transferred(tid, pending, at, outcome);
@@ -70,18 +70,28 @@ impl Tracer {
         }
     }
 
-    fn opened(&mut self, tid: i32, pending: &Pending, names: Option<Path>, at: Moment, outcome: Outcome) {
+    fn opened(
+        &mut self,
+        tid: i32,
+        pending: &Pending,
+        names: Option<Path>,
+        flags: Flags,
+        at: Moment,
+        outcome: Outcome,
+    ) {
         let Ok(fd) = outcome else { return self.failed_to_open(tid, pending, names, at, outcome) };
         let fd = fd as i32;
         // The kernel's own answer names the file itself, past all links.
-        let Ok(found) = inspect::descriptor(tid, fd) else {
-            self.summary.lost += 1;
-            return;
-        };
+        let Ok(found) = inspect::descriptor(tid, fd) else { return self.lose(tid) };
         let entry = self.describe(&found, at);
         if let Entry::File(id) = entry {
+            let flags = match flags {
+                Flags::Absent => 0,
+                Flags::Argument(at) => pending.arguments[at],
+                Flags::Pointed(at) => inspect::word(tid, pending.arguments[at]).unwrap_or(0),
+            };
             let description = self.descriptions.get(id);
-            description.append = pending.flags & libc::O_APPEND as u64 != 0;
+            description.append = flags & libc::O_APPEND as u64 != 0;
             let file = description.file;
             let access = self.call_row(Op::Open, file, at, outcome);
             let access = identified(access, self.descriptions.get(id));
@@ -98,8 +108,8 @@ impl Tracer {
         at: Moment,
         outcome: Outcome,
     ) {
-        let Some((path, names)) = pending.path.as_ref().zip(names) else { return };
-        if let Some(name) = self.recorded_name(tid, pending, names, path) {
+        let Some(names) = names else { return };
+        if let Some(name) = self.recorded_name(tid, pending, names) {
             let file = self.sink.file(&name);
             let access = self.call_row(Op::Open, file, at, outcome);
             self.emit(access);
@@ -108,21 +118,26 @@ impl Tracer {
 
     /// stat, access and readlink.
     fn asked(&mut self, tid: i32, pending: &Pending, names: Path, at: Moment, outcome: Outcome) {
-        let Some(path) = pending.path.as_ref() else { return };
-        if let Some(name) = self.recorded_name(tid, pending, names, path) {
+        if let Some(name) = self.recorded_name(tid, pending, names) {
             let file = self.sink.file(&name);
             let access = self.call_row(Op::Stat, file, at, outcome);
             self.emit(access);
         }
     }
 
-    /// The absolute name of a path that was asked for, unless it is not to be recorded, or below nothing (a bad descriptor).
-    fn recorded_name(&mut self, tid: i32, pending: &Pending, names: Path, path: &[u8]) -> Option<Vec<u8>> {
+    /// The absolute name of the path that was asked for, unless it is not to be recorded, or below nothing (a bad
+    /// descriptor). The kernel has read the path, so that it is in memory now.
+    fn recorded_name(&mut self, tid: i32, pending: &Pending, names: Path) -> Option<Vec<u8>> {
+        let path = pending.path.clone().or_else(|| inspect::path(tid, pending.arguments[names.path]));
+        let Some(path) = path else {
+            self.lose_if_closed(tid);
+            return None;
+        };
         let name = if path.first() == Some(&b'/') {
-            self.paths.absolute(b"/", path)
+            self.paths.absolute(b"/", &path)
         } else {
             let base = self.base(tid, names.directory.map(|at| pending.descriptor(at)))?;
-            self.paths.absolute(&base, path)
+            self.paths.absolute(&base, &path)
         };
         let hidden = paths::is_special(&name) && !self.settings.special || self.settings.own.contains(&name);
         (!hidden).then_some(name)
@@ -133,7 +148,7 @@ impl Tracer {
         let Some(id) = pending.from else { return };
         let file = self.descriptions.get(id).file;
         let access = Access {
-            offset: pending.offsets[0].unwrap_or(0) as i64,
+            offset: pending.offset.unwrap_or(0) as i64,
             bytes: if op == Op::List { outcome.unwrap_or(0) } else { 0 },
             ..self.call_row(op, file, at, outcome)
         };

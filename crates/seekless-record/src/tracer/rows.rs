@@ -54,7 +54,14 @@ impl Tracer {
     /// Counts a call as lost if the program is closed to this user.
     pub(super) fn lose_if_closed(&mut self, tid: i32) {
         if inspect::is_closed(tid) {
-            self.summary.lost += 1;
+            self.lose(tid);
+        }
+    }
+
+    /// Counts a call as lost, and says why if that is known.
+    pub(super) fn lose(&mut self, tid: i32) {
+        self.summary.lost += 1;
+        if inspect::is_closed(tid) {
             self.blind("unreadable or undumpable program (record it as root)");
         }
     }

@@ -17,7 +17,8 @@ impl Tracer {
         let (from, into) = match pending.call {
             Call::Read(offset) => (explicit(pending, offset), None),
             Call::Write(offset) => (None, explicit(pending, offset)),
-            _ => (pending.offsets[0], pending.offsets[1]),
+            Call::SendFile => (pointed(tid, pending, 2, outcome), None),
+            _ => (pointed(tid, pending, 1, outcome), pointed(tid, pending, 3, outcome)),
         };
         if let Some(id) = pending.from {
             self.read(id, from, at, outcome);
@@ -81,6 +82,13 @@ fn explicit(pending: &Pending, offset: Offset) -> Option<u64> {
         Offset::Argument => Some(named),
         Offset::ArgumentOrPosition => Some(named).filter(|named| *named != u64::MAX),
     }
+}
+
+/// The offset that the call found at the address in argument `at`, and has moved on since.
+fn pointed(tid: i32, pending: &Pending, at: usize, outcome: Outcome) -> Option<u64> {
+    let address = pending.arguments[at];
+    let moved = if address == 0 { None } else { inspect::word(tid, address) };
+    Some(moved?.wrapping_sub(outcome.unwrap_or(0)))
 }
 
 /// Where an append ended: the position that the kernel moved, or, where it moved none, the file's end.

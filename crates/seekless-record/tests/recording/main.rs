@@ -4,6 +4,7 @@
 mod births;
 mod calls;
 mod kills;
+mod served;
 mod signals;
 mod strace;
 mod support;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 use tempfile::TempDir;
 
 /// How large the file is that most tests read.
@@ -21,24 +21,28 @@ macro_rules! skip {
 pub(crate) use skip;
 
 /// The helper, dynamic or static; `None` where there is no C compiler (or no static libc).
-pub(crate) fn helper(linked: &str) -> Option<&'static Path> {
-    static DYNAMIC: OnceLock<Option<PathBuf>> = OnceLock::new();
-    static STATIC: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let cell = if linked == "static" { &STATIC } else { &DYNAMIC };
-    cell.get_or_init(|| compile(linked)).as_deref()
+pub(crate) fn helper(linked: &'static str) -> Option<&'static Path> {
+    program("helper", if linked == "static" { &["-lpthread", "-static"] } else { &["-lpthread"] })
 }
 
-fn compile(linked: &str) -> Option<PathBuf> {
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recording/helper.c");
+/// The program of a C source beside this file; `None` where it cannot be built.
+pub(crate) fn program(name: &'static str, flags: &'static [&'static str]) -> Option<&'static Path> {
+    type Built = BTreeMap<(&'static str, &'static [&'static str]), Option<&'static Path>>;
+    static BUILT: Mutex<Built> = Mutex::new(BTreeMap::new());
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    *built.entry((name, flags)).or_insert_with(|| {
+        compile(name, flags).map(|path| &*Box::leak(path.into_boxed_path())) // once a program
+    })
+}
+
+fn compile(name: &str, flags: &[&str]) -> Option<PathBuf> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recording").join(format!("{name}.c"));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     // Built under a name of this process's own and moved: another test run may be using the last one.
-    let output = folder.join(format!("helper-{linked}"));
-    let building = folder.join(format!("helper-{linked}-{}", std::process::id()));
+    let output = folder.join(format!("{name}{}", flags.concat()));
+    let building = folder.join(format!("{name}{}-{}", flags.concat(), std::process::id()));
     let mut compiler = Command::new("cc");
-    compiler.args(["-O1", "-w", "-o"]).arg(&building).arg(source).arg("-lpthread");
-    if linked == "static" {
-        compiler.arg("-static");
-    }
+    compiler.args(["-O1", "-w", "-o"]).arg(&building).arg(source).args(flags);
     let built = compiler.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
     (built && std::fs::rename(&building, &output).is_ok()).then_some(output)
 }
