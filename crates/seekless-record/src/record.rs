@@ -176,7 +176,7 @@ fn explain(program: &OsStr, failure: Failure) -> Error {
         Failure::Start(error) => Error::new(ErrorKind::Io, "the program cannot be started").because(error),
         Failure::Filter(error) => Error::new(
             ErrorKind::Refused,
-            "the kernel refused the seccomp filter: it needs Linux 4.8 with CONFIG_SECCOMP_FILTER, and a container \
+            "the kernel refused the seccomp filter: it needs Linux 5.3 with CONFIG_SECCOMP_FILTER, and a container \
              that allows seccomp(2)",
         )
         .because(error),

@@ -10,7 +10,6 @@ mod transfer;
 #[cfg(test)]
 mod tests;
 
-use crate::arch::Registers;
 use crate::call::Calls;
 use crate::descriptions::{Descriptions, Moment};
 use crate::paths::Paths;
@@ -165,9 +164,9 @@ impl Tracer {
     }
 
     fn note_entry(&mut self, tid: i32) -> bool {
-        let Ok(registers) = Registers::of(tid) else { return false }; // killed meanwhile
-        let Some(call) = self.calls.get(registers.number()) else { return false };
-        let pending = self.enter(tid, call, registers);
+        let Some(entered) = self.answer(tracee::entered(tid)) else { return false };
+        let Some(call) = self.calls.get(entered.architecture, entered.number) else { return false };
+        let pending = self.enter(tid, call, entered);
         let matters = pending.is_some();
         if let Some(thread) = self.threads.get_mut(&tid) {
             thread.pending = pending;
@@ -180,12 +179,17 @@ impl Tracer {
         let Some(pending) = self.threads.get_mut(&tid).and_then(|thread| thread.pending.take()) else {
             return;
         };
-        match Registers::of(tid) {
-            Ok(registers) => self.leave(tid, &pending, registers.result()),
-            Err(_) => self.summary.lost += 1, // killed meanwhile
+        if let Some(result) = self.answer(tracee::result(tid)) {
+            self.leave(tid, &pending, result);
         }
         let at = self.moment(tid);
         pending.from.into_iter().chain(pending.into).for_each(|id| self.release(id, at));
+    }
+
+    /// What ptrace says of a call; one that it says nothing about is lost. No call is lost when its thread was killed.
+    fn answer<T>(&mut self, answer: io::Result<T>) -> Option<T> {
+        let killed = |error: &io::Error| error.raw_os_error() == Some(libc::ESRCH);
+        answer.inspect_err(|error| self.summary.lost += u64::from(!killed(error))).ok()
     }
 
     fn signalled(&mut self, tid: i32, signal: i32) -> io::Result<()> {

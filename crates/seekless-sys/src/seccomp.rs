@@ -3,6 +3,7 @@
 
 use libc::sock_filter;
 use std::io;
+use std::ops::Range;
 
 /// Offsets in `struct seccomp_data`.
 const NUMBER: u32 = 0;
@@ -13,6 +14,7 @@ const LOAD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
 const IF_EQUAL: u32 = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
 const IF_AT_LEAST: u32 = libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K;
 const IF_BITS: u32 = libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K;
+const ALWAYS: u32 = libc::BPF_JMP | libc::BPF_JA;
 const RETURN: u32 = libc::BPF_RET | libc::BPF_K;
 
 /// When a call of a rule's number stops the tracer. Only an argument's low 32 bits are looked at, where not said otherwise.
@@ -39,6 +41,36 @@ pub struct Rule {
     pub when: When,
 }
 
+/// The rules for one calling convention.
+#[derive(Clone, Debug)]
+pub struct Section<'a> {
+    /// An AUDIT_ARCH number.
+    pub architecture: u32,
+    /// What stops the tracer, by number.
+    pub rules: &'a [Rule],
+    /// Numbers that always do, whatever the rules say.
+    pub all_of: Range<u32>,
+}
+
+impl Section<'_> {
+    /// Ends in a return; the architecture is not needed any more.
+    fn body(&self) -> Vec<sock_filter> {
+        let mut body = vec![
+            load(NUMBER),
+            jump(IF_AT_LEAST, self.all_of.start, 0, 2),
+            jump(IF_AT_LEAST, self.all_of.end, 1, 0),
+            trace(),
+        ];
+        for rule in self.rules {
+            let when = when(rule.when);
+            body.push(jump(IF_EQUAL, rule.number, 0, when.len() as u8));
+            body.extend(when);
+        }
+        body.push(allow());
+        body
+    }
+}
+
 /// A program for the kernel's filter.
 #[derive(Clone, Debug)]
 pub struct Filter {
@@ -46,23 +78,17 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Calls of `architecture` (an AUDIT_ARCH number) below `numbers_end` that match a rule stop the tracer; everything
-    /// else, and every call of another architecture, runs as if there were no filter.
+    /// Calls that match a rule of their architecture's section stop the tracer; everything else runs as if there were no
+    /// filter.
     ///
-    /// The rules asked first are the cheapest: put the commonest calls there.
+    /// Sections and rules asked first are the cheapest: put the commonest calls there.
     #[must_use]
-    pub fn tracing(architecture: u32, numbers_end: u32, rules: &[Rule]) -> Self {
-        let mut program = vec![
-            load(ARCHITECTURE),
-            jump(IF_EQUAL, architecture, 1, 0),
-            allow(),
-            load(NUMBER),
-            jump(IF_AT_LEAST, numbers_end, 0, 1),
-            allow(),
-        ];
-        for rule in rules {
-            let body = body(rule.when);
-            program.push(jump(IF_EQUAL, rule.number, 0, body.len() as u8));
+    pub fn tracing(sections: &[Section<'_>]) -> Self {
+        let mut program = vec![load(ARCHITECTURE)];
+        for section in sections {
+            let body = section.body();
+            let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
+            program.extend([jump(IF_EQUAL, section.architecture, 1, 0), jump(ALWAYS, length, 0, 0)]);
             program.extend(body);
         }
         program.push(allow());
@@ -95,7 +121,7 @@ impl Filter {
 }
 
 /// What follows a rule's number: always ends in a return, so that the next rule still finds the number loaded.
-fn body(when: When) -> Vec<sock_filter> {
+fn when(when: When) -> Vec<sock_filter> {
     match when {
         When::Always => vec![trace()],
         When::ArgumentIn(argument, values) => {
@@ -164,6 +190,10 @@ mod tests {
                 IF_EQUAL => held == step.k,
                 IF_AT_LEAST => held >= step.k,
                 IF_BITS => held & step.k != 0,
+                ALWAYS => {
+                    at += step.k as usize;
+                    continue;
+                }
                 _ => return step.k,
             };
             at += usize::from(if truth { step.jt } else { step.jf });
@@ -171,18 +201,18 @@ mod tests {
     }
 
     fn filter() -> Filter {
-        Filter::tracing(
-            HERE,
-            1000,
-            &[
-                Rule { number: 3, when: When::Always },
-                Rule { number: 4, when: When::ArgumentIn(1, &[10, 20]) },
-                Rule { number: 5, when: When::ArgumentWithout(2, 0x20) },
-                Rule { number: 6, when: When::ArgumentWith(0, 0x4000) },
-                Rule { number: 8, when: When::UnlessWithZero(2, 1, 1) },
-                Rule { number: 1001, when: When::Always },
-            ],
-        )
+        let rules = [
+            Rule { number: 3, when: When::Always },
+            Rule { number: 4, when: When::ArgumentIn(1, &[10, 20]) },
+            Rule { number: 5, when: When::ArgumentWithout(2, 0x20) },
+            Rule { number: 6, when: When::ArgumentWith(0, 0x4000) },
+            Rule { number: 8, when: When::UnlessWithZero(2, 1, 1) },
+        ];
+        let others = [Rule { number: 9, when: When::Always }];
+        Filter::tracing(&[
+            Section { architecture: HERE, rules: &rules, all_of: 1000..1010 },
+            Section { architecture: HERE + 1, rules: &others, all_of: 0..0 },
+        ])
     }
 
     #[test]
@@ -195,11 +225,17 @@ mod tests {
         assert!(traced(6, [0x4001, 0, 0, 0, 0, 0]) && !traced(6, [1, 0, 0, 0, 0, 0]));
         assert!(!traced(8, [3, 0, 1, 0, 0, 0]) && traced(8, [3, 0, 0, 0, 0, 0]));
         assert!(traced(8, [3, 9, 1, 0, 0, 0]) && traced(8, [3, 1 << 32, 1, 0, 0, 0]));
-        assert!(!traced(7, [0; 6]) && !traced(1001, [0; 6]));
+        assert!(!traced(7, [0; 6]) && !traced(9, [0; 6]));
+        assert!(traced(1000, [0; 6]) && traced(1009, [0; 6]));
+        assert!(!traced(999, [0; 6]) && !traced(1010, [0; 6]) && !traced(u32::MAX, [0; 6]));
     }
 
     #[test]
-    fn another_architecture_runs_free() {
-        assert_eq!(run(&filter(), HERE + 1, 3, [0; 6]), libc::SECCOMP_RET_ALLOW);
+    fn another_architecture_has_rules_of_its_own_or_runs_free() {
+        let answer = |architecture, number| run(&filter(), architecture, number, [0; 6]);
+        assert_eq!(answer(HERE + 1, 9), libc::SECCOMP_RET_TRACE);
+        assert_eq!(answer(HERE + 1, 3), libc::SECCOMP_RET_ALLOW);
+        assert_eq!(answer(HERE + 2, 3), libc::SECCOMP_RET_ALLOW);
+        assert_eq!(answer(HERE + 2, 9), libc::SECCOMP_RET_ALLOW);
     }
 }

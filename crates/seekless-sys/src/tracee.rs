@@ -248,6 +248,56 @@ pub fn resume(pid: i32, until: Until, signal: i32) -> io::Result<()> {
     request_of(request, pid, signal)
 }
 
+/// A system call that a tracee stands before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entered {
+    /// Whose calling convention it is: an AUDIT_ARCH number.
+    pub architecture: u32,
+    /// Its number there.
+    pub number: u64,
+    /// Its arguments.
+    pub arguments: [u64; 6],
+}
+
+/// The system call that a tracee stands before, at a [`Stop::Seccomp`].
+///
+/// # Errors
+/// ESRCH when it was killed meanwhile; EIO before Linux 5.3.
+pub fn entered(pid: i32) -> io::Result<Entered> {
+    let info = call_info(pid)?;
+    if info.op != libc::PTRACE_SYSCALL_INFO_SECCOMP {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    // SAFETY: `op` says that the kernel has filled this part of the union.
+    let call = unsafe { info.u.seccomp };
+    Ok(Entered { architecture: info.arch, number: call.nr, arguments: call.args })
+}
+
+/// What the system call returned at whose exit a tracee stands ([`Stop::Syscall`]), or minus the error number.
+///
+/// # Errors
+/// As [`entered`].
+pub fn result(pid: i32) -> io::Result<i64> {
+    let info = call_info(pid)?;
+    if info.op != libc::PTRACE_SYSCALL_INFO_EXIT {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    // SAFETY: as above.
+    Ok(unsafe { info.u.exit.sval })
+}
+
+fn call_info(pid: i32) -> io::Result<libc::ptrace_syscall_info> {
+    let mut info = std::mem::MaybeUninit::<libc::ptrace_syscall_info>::zeroed();
+    // SAFETY: the kernel writes at most the structure's size to a live one, which all zeroes already makes valid.
+    unsafe {
+        let size = size_of::<libc::ptrace_syscall_info>();
+        if libc::ptrace(libc::PTRACE_GET_SYSCALL_INFO, pid, size, info.as_mut_ptr()) < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(info.assume_init())
+    }
+}
+
 /// Who sent the signal that a tracee is about to get; 0 for the kernel and the terminal.
 ///
 /// # Errors
@@ -286,14 +336,17 @@ fn request_of(request: libc::c_uint, pid: i32, signal: i32) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seccomp::{Rule, When};
 
     fn arguments(words: &[&str]) -> Vec<CString> {
         words.iter().map(|word| CString::new(*word).unwrap()).collect()
     }
 
+    fn never() -> Filter {
+        Filter::tracing(&[])
+    }
+
     fn end_of(words: &[&str]) -> (Stop, Result<(), Failure>) {
-        let no_call = Filter::tracing(1, u32::MAX, &[Rule { number: 0, when: When::Always }]);
+        let no_call = never();
         let waiting = spawn(&arguments(words), &no_call, |_| Ok(())).unwrap();
         let pid = waiting.pid;
         let released = waiting.release().unwrap();
@@ -324,7 +377,7 @@ mod tests {
 
     #[test]
     fn a_tracer_that_cannot_attach_leaves_no_child() {
-        let no_call = Filter::tracing(1, 0, &[]);
+        let no_call = never();
         let mut child = 0;
         let refused = spawn(&arguments(&["true"]), &no_call, |pid| {
             child = pid;

@@ -24,8 +24,8 @@ use std::process::ExitCode;
 /// (what was recorded stays in OUTPUT.spool, which opens as a trace and `seekless trace recover` completes).
 ///
 /// What it cannot see: the single touches of memory-mapped files (the mapping is recorded), reads through io_uring and
-/// io_submit, 32-bit programs, and, unless you are root, programs that you may execute but not read. All but the first are
-/// counted and shown.
+/// io_submit, 32-bit calls (of 32-bit programs, or by `int 0x80`) and those of x32, and, unless you are root, programs that
+/// you may execute but not read. All but the first are counted and shown.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

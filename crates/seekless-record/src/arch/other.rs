@@ -3,11 +3,14 @@
 use crate::call::Call;
 use seekless_sys::seccomp::When;
 use std::io;
+use std::ops::Range;
 
 pub(crate) const SUPPORTED: bool = false;
 pub(crate) const AUDIT: u32 = 0;
-pub(crate) const NUMBERS_END: u32 = 0;
+pub(crate) const FOREIGN_AUDIT: u32 = 0;
+pub(crate) const X32: Range<u32> = 0..0;
 pub(crate) const TABLE: &[(u32, When, Call)] = &[];
+pub(crate) const FOREIGN: &[(u32, When, Call)] = &[];
 
 /// The registers of nothing.
 pub(crate) struct Registers;
@@ -15,18 +18,6 @@ pub(crate) struct Registers;
 impl Registers {
     pub(crate) fn of(_: i32) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
-    }
-
-    pub(crate) fn number(&self) -> u64 {
-        0
-    }
-
-    pub(crate) fn arguments(&self) -> [u64; 6] {
-        [0; 6]
-    }
-
-    pub(crate) fn result(&self) -> i64 {
-        0
     }
 
     pub(crate) fn is_foreign(&self) -> bool {
@@ -37,7 +28,7 @@ impl Registers {
         None
     }
 
-    pub(crate) fn without_untraced(self, _: i32) -> io::Result<()> {
+    pub(crate) fn without_untraced(self, _: i32, _: u32) -> io::Result<()> {
         Ok(())
     }
 }

@@ -5,12 +5,15 @@ use nix::sys::ptrace;
 use nix::unistd::Pid;
 use seekless_sys::seccomp::When::{self, Always, ArgumentIn, ArgumentWith, ArgumentWithout};
 use std::io;
+use std::ops::Range;
 
 pub(crate) const SUPPORTED: bool = true;
 /// AUDIT_ARCH_X86_64: EM_X86_64, 64 bits, little-endian.
 pub(crate) const AUDIT: u32 = 62 | 0x8000_0000 | 0x4000_0000;
-/// From here on the numbers are x32's.
-pub(crate) const NUMBERS_END: u32 = 0x4000_0000;
+/// AUDIT_ARCH_I386: EM_386, 32 bits, little-endian.
+pub(crate) const FOREIGN_AUDIT: u32 = 3 | 0x4000_0000;
+/// The numbers of x32, 64-bit code with 32-bit addresses.
+pub(crate) const X32: Range<u32> = 0x4000_0000..0x4000_0400;
 
 const SYS_CLONE: u64 = 56;
 const SYS_FORK: u64 = 57;
@@ -86,6 +89,38 @@ pub(crate) const TABLE: &[(u32, When, Call)] = &[
     (439, Always, Call::Stat(AT)),
 ];
 
+const OLD_CALL: Call = Call::Unread("32-bit call");
+
+/// Calls of 32-bit programs, and of 64-bit ones by `int 0x80`: those that open, read, write or map are counted.
+pub(crate) const FOREIGN: &[(u32, When, Call)] = &[
+    (3, Always, OLD_CALL),
+    (4, Always, OLD_CALL),
+    (5, Always, OLD_CALL),
+    (8, Always, OLD_CALL),
+    (90, Always, OLD_CALL),
+    (120, ArgumentWith(0, libc::CLONE_UNTRACED as u32), Call::CloneUntraced),
+    (145, Always, OLD_CALL),
+    (146, Always, OLD_CALL),
+    (180, Always, OLD_CALL),
+    (181, Always, OLD_CALL),
+    (187, Always, OLD_CALL),
+    (192, ArgumentWithout(3, ANONYMOUS), OLD_CALL),
+    (239, Always, OLD_CALL),
+    (248, Always, OLD_CALL),
+    (295, Always, OLD_CALL),
+    (313, Always, OLD_CALL),
+    (333, Always, OLD_CALL),
+    (334, Always, OLD_CALL),
+    (342, Always, OLD_CALL),
+    (377, Always, OLD_CALL),
+    (378, Always, OLD_CALL),
+    (379, Always, OLD_CALL),
+    (425, Always, OLD_CALL),
+    (426, Always, OLD_CALL),
+    (SYS_CLONE3 as u32, Always, Call::CloneBySize),
+    (437, Always, OLD_CALL),
+];
+
 /// A stopped thread's registers.
 pub(crate) struct Registers(libc::user_regs_struct);
 
@@ -94,28 +129,14 @@ impl Registers {
         Ok(Self(ptrace::getregs(Pid::from_raw(tid))?))
     }
 
-    /// The number of the call that it is in.
-    pub(crate) fn number(&self) -> u64 {
-        self.0.orig_rax
-    }
-
-    pub(crate) fn arguments(&self) -> [u64; 6] {
-        [self.0.rdi, self.0.rsi, self.0.rdx, self.0.r10, self.0.r8, self.0.r9]
-    }
-
-    /// At a call's exit: what it returned, or minus the error number.
-    pub(crate) fn result(&self) -> i64 {
-        self.0.rax as i64
-    }
-
-    /// Whether it runs 32-bit code, whose calls are not followed.
+    /// Whether it runs 32-bit code, whose calls are only counted.
     pub(crate) fn is_foreign(&self) -> bool {
         self.0.cs != USER_CS
     }
 
     /// Within a call that makes a task: its CLONE flags. `read` fetches a word of the thread's memory.
     pub(crate) fn clone_flags(&self, read: impl Fn(u64) -> Option<u64>) -> Option<u64> {
-        match self.number() {
+        match self.0.orig_rax & !u64::from(X32.start) {
             _ if self.is_foreign() => None,
             SYS_CLONE => Some(self.0.rdi),
             SYS_CLONE3 => read(self.0.rdi),
@@ -126,8 +147,9 @@ impl Registers {
     }
 
     /// Before clone: takes CLONE_UNTRACED out of its flags, since an untraced child under the filter could open nothing.
-    pub(crate) fn without_untraced(mut self, tid: i32) -> io::Result<()> {
-        self.0.rdi &= !(libc::CLONE_UNTRACED as u64);
+    pub(crate) fn without_untraced(mut self, tid: i32, architecture: u32) -> io::Result<()> {
+        let flags = if architecture == FOREIGN_AUDIT { &mut self.0.rbx } else { &mut self.0.rdi };
+        *flags &= !(libc::CLONE_UNTRACED as u64);
         Ok(ptrace::setregs(Pid::from_raw(tid), self.0)?)
     }
 }

@@ -5,15 +5,16 @@ use crate::arch::Registers;
 use crate::call::Call;
 use crate::inspect;
 use crate::thread::{Entry, Pending};
+use seekless_sys::tracee::Entered;
 
 const F_SETFL: i32 = libc::F_SETFL;
 const CLOSE_RANGE_CLOEXEC: u64 = libc::CLOSE_RANGE_CLOEXEC as u64;
 
 impl Tracer {
     /// `None` when the call may run on without a stop at its exit.
-    pub(super) fn enter(&mut self, tid: i32, call: Call, registers: Registers) -> Option<Pending> {
-        let mut pending = Pending::new(call, registers.arguments(), self.now_ns);
-        let fd = |at: usize| registers.arguments()[at] as i32;
+    pub(super) fn enter(&mut self, tid: i32, call: Call, entered: Entered) -> Option<Pending> {
+        let mut pending = Pending::new(call, entered.arguments, self.now_ns);
+        let fd = |at: usize| entered.arguments[at] as i32;
         match call {
             Call::Open(..) | Call::OpenHandle => {}
             Call::Stat(names) => {
@@ -41,7 +42,9 @@ impl Tracer {
                 return None;
             }
             Call::CloneUntraced => {
-                if registers.without_untraced(tid).is_err() {
+                let changed = Registers::of(tid)
+                    .and_then(|registers| registers.without_untraced(tid, entered.architecture));
+                if changed.is_err() {
                     self.blind("untraced child");
                 }
                 return None;
@@ -51,6 +54,11 @@ impl Tracer {
                 return None;
             }
             Call::Blind(what) => {
+                self.blind(what);
+                return None;
+            }
+            Call::Unread(what) => {
+                self.summary.lost += 1;
                 self.blind(what);
                 return None;
             }

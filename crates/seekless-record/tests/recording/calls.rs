@@ -1,6 +1,6 @@
 //! Each way to open, read, write, map, share and close a file, one test each.
 
-use crate::support::{FILE_BYTES, Place, helper, skip, succeed};
+use crate::support::{FILE_BYTES, Place, helper, program, skip, succeed};
 use seekless_trace::{Access, Op};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -203,6 +203,36 @@ fn io_uring_is_a_blind_spot() {
     let place = Place::new();
     let recording = recorded!(place, "rings", "file");
     assert_eq!(recording.trace.metadata().blind_spots()["io_uring_setup"], 1);
+}
+
+/// What was lost, and what was not seen, of a program that ends with `code`, recorded and not. `None` where it does not run.
+fn unread(words: &[&str], code: i32) -> Option<(u64, Vec<(String, u64)>)> {
+    let place = Place::new();
+    let plain = Command::new(words[0]).args(&words[1..]).current_dir(&place.root).status();
+    plain.ok().filter(|status| status.code() == Some(code))?;
+    assert_eq!(place.recorder(words).status().unwrap().code(), Some(code));
+    let metadata = place.recording().trace.metadata().clone();
+    Some((metadata.lost, metadata.blind_spots().into_iter().collect()))
+}
+
+#[test]
+fn calls_of_other_conventions_are_counted() {
+    let Some(helper) = helper("dynamic") else { skip!("no C compiler") };
+    let helper = helper.to_str().unwrap();
+    for (mode, lost, named) in [("old-calls", 2, "32-bit call"), ("x32-call", 1, "x32 call")] {
+        match unread(&[helper, mode, "file"], 0) {
+            Some(found) => assert_eq!(found, (lost, vec![(named.into(), lost)])),
+            None => eprintln!("skipped: this machine makes no {named}s"),
+        }
+    }
+}
+
+#[test]
+fn a_32_bit_program_is_named() {
+    let flags = &["-m32", "-nostdlib", "-static", "-fno-pic", "-no-pie"];
+    let Some(program) = program("thirty_two", flags) else { skip!("no C compiler for 32 bits") };
+    let Some(found) = unread(&[program.to_str().unwrap()], 3) else { skip!("no 32-bit programs run here") };
+    assert_eq!(found, (1, vec![("32-bit call".into(), 1), ("32-bit program".into(), 1)]));
 }
 
 #[test]

@@ -208,6 +208,33 @@ static void rings(void) {
     syscall(SYS_io_uring_setup, 4, parameters); /* a sandbox may refuse it: the attempt counts */
 }
 
+#ifdef __x86_64__
+/* A 32-bit call from 64-bit code. */
+static long old_call(long number, long first, long second, long third) {
+    long result;
+    __asm__ volatile("int $0x80" : "=a"(result) : "a"(number), "b"(first), "c"(second), "d"(third) : "memory", "r8", "r9", "r10", "r11");
+    return (int)result;
+}
+
+static void old_calls(void) {
+    char *low = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+    CHECK(low != MAP_FAILED);
+    strcpy(low, file);
+    long fd = old_call(5, (long)low, O_RDONLY, 0);
+    CHECK(fd >= 0 && old_call(3, fd, (long)low + 4096, 10) == 10 && old_call(6, fd, 0, 0) == 0);
+    CHECK(low[4096] == '.');
+}
+
+static void x32_call(void) {
+    long result;
+    __asm__ volatile("syscall" : "=a"(result) : "a"(0x40000000L + SYS_getppid) : "rcx", "r11", "memory");
+    CHECK(result == -ENOSYS || result > 0);
+}
+#else
+static void old_calls(void) { _exit(77); }
+static void x32_call(void) { _exit(77); }
+#endif
+
 static volatile sig_atomic_t caught;
 static void count(int signal) { (void)signal; caught++; }
 
@@ -316,6 +343,8 @@ int main(int count_of, char **words) {
     MODE("appends") appends();
     MODE("asks") asks();
     MODE("rings") rings();
+    MODE("old-calls") old_calls();
+    MODE("x32-call") x32_call();
     MODE("interrupted") return interrupted();
     MODE("realtime") return realtime();
     MODE("busy") busy();
