@@ -1,5 +1,5 @@
-//! Records a program, in a dozen lines: `record OUTPUT [--special] PROGRAM ARGUMENT...`. The tests drive it as a process of
-//! its own, to see how it ends and what its being killed leaves.
+//! Records a program, in two dozen lines: `record OUTPUT [--special] [--force] PROGRAM ARGUMENT...`. The tests drive it as a
+//! process of its own, to see how it ends and what its being killed leaves.
 
 use seekless_record::{Options, record};
 use std::ffi::OsString;
@@ -7,19 +7,33 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let mut words: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let special = words.iter().position(|word| word == "--special").is_some_and(|at| at == 1);
-    words.retain(|word| !special || word != "--special");
-    let [output, program, arguments @ ..] = words.as_slice() else {
-        eprintln!("usage: record OUTPUT [--special] PROGRAM ARGUMENT...");
-        return ExitCode::from(125);
-    };
-    let options = Options { special, ..Options::default() };
-    match record(program, arguments, &PathBuf::from(output), &options) {
-        Ok(recorded) => recorded.status.imitate(),
+    let mut words = std::env::args_os().skip(1).peekable();
+    let output = words.next().map(PathBuf::from).unwrap_or_default();
+    let mut options = Options::default();
+    while let Some(flag) = words.next_if(|word| word.as_encoded_bytes().starts_with(b"--")) {
+        match flag.to_str() {
+            Some("--special") => options.special = true,
+            Some("--force") => options.force = true,
+            _ => return usage(),
+        }
+    }
+    let Some(program) = words.next() else { return usage() };
+    let arguments: Vec<OsString> = words.collect();
+    match record(&program, &arguments, &output, &options) {
+        Ok(recorded) => {
+            if let Some(error) = recorded.unfinished {
+                eprintln!("record: {error}");
+            }
+            recorded.status.imitate()
+        }
         Err(error) => {
             eprintln!("record: {error}");
             ExitCode::from(error.exit_code())
         }
     }
+}
+
+fn usage() -> ExitCode {
+    eprintln!("usage: record OUTPUT [--special] [--force] PROGRAM ARGUMENT...");
+    ExitCode::from(125)
 }

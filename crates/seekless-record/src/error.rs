@@ -18,7 +18,7 @@ pub enum ErrorKind {
     Refused,
     /// There is no table of calls for this architecture.
     Unsupported,
-    /// The output, or the spool of an earlier recording, is there already.
+    /// The output is there already, or an earlier recording to it left a spool.
     Exists,
     /// The trace could not be written.
     Trace,

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! It never changes what the program returns or prints; lost events are counted. While the program runs, rows go to a
-//! spool beside the output, so that killing either side loses at most the last quarter of a second.
+//! spool in the user's state folder, so that killing either side loses at most the last quarter of a second.
 //!
 //! It is not a profiler of page faults: of memory-mapped files it sees the mapping, not the touches. What io_uring
 //! reads it cannot see either, and says so in [`Summary::blind_spots`].

@@ -1,7 +1,7 @@
 //! One recording from start to end: spool, child, trace loop, Parquet.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::recorded::{Recorded, Status};
+use crate::recorded::{Recorded, Status, Summary};
 use crate::sink::{Sink, Written};
 use crate::tracer::{Settings, Traced, Tracer};
 use crate::{arch, call};
@@ -9,11 +9,11 @@ use nix::sys::ptrace::{self, Options as Trace};
 use nix::unistd::Pid;
 use seekless_sys::signals;
 use seekless_sys::tracee::{self, Failure, Waiting};
-use seekless_trace::{Metadata, RunInfo, SpoolWriter};
+use seekless_trace::{Metadata, RunInfo, SpoolWriter, Writer, spool_path};
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const SOURCE: &str = "seekless record: seccomp and ptrace; memory-mapped files at the grain of calls; \
@@ -34,13 +34,15 @@ pub struct Options {
 /// The program keeps this process's group, terminal, standard streams, environment and directory. While it runs, SIGINT,
 /// SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH and SIGALRM to this process are passed on to it instead of ending the
 /// recording. If this process is
-/// killed, so is the program, and the spool (`output` with `.spool`) remains and opens as a trace.
+/// killed, so is the program, and the spool remains ([`seekless_trace::spool_path`]) and opens as a trace. Until the program has
+/// ended, nothing of the recording appears in `output`'s folder.
 ///
 /// Call it from one thread at a time that has no other children: it waits for all of the thread's children.
 ///
 /// # Errors
-/// See [`ErrorKind`]. If the program was never executed, nothing is left behind; if the trace could not be written at the
-/// end, the spool is.
+/// See [`ErrorKind`]. Then the program was never executed and nothing is left behind, or it could not be followed and was
+/// killed. That the trace of a program that has ended could not be finished is no error but [`Recorded::unfinished`]: the spool
+/// is left then.
 pub fn record(program: &OsStr, args: &[OsString], output: &Path, options: &Options) -> Result<Recorded> {
     if !arch::SUPPORTED {
         return Err(Error::new(
@@ -53,8 +55,11 @@ pub fn record(program: &OsStr, args: &[OsString], output: &Path, options: &Optio
     }
     let words = words(program, args)?;
     let _survive = signals::survive_file_size_limit();
-    let spool_path = spool_path(output);
+    let spool_path = spool_path(output).map_err(|error| {
+        Error::new(ErrorKind::Trace, "there is no place for what is recorded").because(error)
+    })?;
     check_outputs(output, &spool_path, options)?;
+    try_output(output)?;
     let metadata = Metadata { runs: vec![circumstances(program, args)], ..Metadata::default() };
     let spool = SpoolWriter::create(&spool_path, &metadata).map_err(|error| {
         Error::new(ErrorKind::Trace, format!("{} cannot be written", spool_path.display())).because(error)
@@ -63,7 +68,7 @@ pub fn record(program: &OsStr, args: &[OsString], output: &Path, options: &Optio
     if traced.as_ref().is_err_and(|error| error.kind() != ErrorKind::Trace) {
         let _ = std::fs::remove_file(&spool_path); // nothing ran, so nothing is in it
     }
-    finish(traced?, output, &spool_path)
+    Ok(finish(traced?, output, &spool_path))
 }
 
 fn words(program: &OsStr, args: &[OsString]) -> Result<Vec<CString>> {
@@ -73,10 +78,11 @@ fn words(program: &OsStr, args: &[OsString]) -> Result<Vec<CString>> {
         .map_err(|error| Error::new(ErrorKind::CannotExecute, "an argument holds a zero byte").because(error))
 }
 
-fn spool_path(output: &Path) -> PathBuf {
-    let mut path = output.as_os_str().to_owned();
-    path.push(".spool");
-    path.into()
+/// Says now what could otherwise only be said after the program's end. Nothing appears under the name yet.
+fn try_output(output: &Path) -> Result<()> {
+    Writer::create(output, Metadata::default()).map(drop).map_err(|error| {
+        Error::new(ErrorKind::Trace, format!("{} cannot be written", output.display())).because(error)
+    })
 }
 
 fn check_outputs(output: &Path, spool: &Path, options: &Options) -> Result<()> {
@@ -97,9 +103,10 @@ fn check_outputs(output: &Path, spool: &Path, options: &Options) -> Result<()> {
     }
     if spool.symlink_metadata().is_ok() {
         return exists(format!(
-            "{} is there already, from a recording that runs or was killed: keep what it has with `seekless trace \
-             recover`, or replace it with --force",
-            spool.display()
+            "a recording to {output} runs, or was killed and left {}: keep what it has with `seekless trace recover \
+             {output}`, or replace it with --force",
+            spool.display(),
+            output = output.display(),
         ));
     }
     Ok(())
@@ -190,26 +197,41 @@ fn explain(program: &OsStr, failure: Failure) -> Error {
 }
 
 /// Waits for the spool, says in it what became known, and turns it into the trace.
-fn finish(traced: Traced, output: &Path, spool_path: &Path) -> Result<Recorded> {
+fn finish(traced: Traced, output: &Path, spool_path: &Path) -> Recorded {
     let Traced { sink, mut summary, status, duration_ns } = traced;
     let status = status.unwrap_or(Status::Exited(0));
-    let cannot = || {
-        let spool = spool_path.display();
-        let kept = format!("what was recorded is in {spool}: `seekless trace recover {spool} -o FILE`");
-        Error::new(ErrorKind::Trace, format!("{} cannot be written; {kept}", output.display()))
+    let placed = match sink.finish() {
+        Some(Written { mut spool, lost, error: None }) => {
+            summary.lost += lost;
+            describe(spool.metadata_mut(), &summary, status, duration_ns);
+            spool.finish_into(output).map(drop).map_err(Some)
+        }
+        Some(Written { lost, error, .. }) => {
+            summary.lost += lost;
+            Err(error)
+        }
+        None => Err(None), // the thread that writes the spool panicked, and has said so
     };
-    let Some(Written { mut spool, lost, error }) = sink.finish() else { return Err(cannot()) };
-    summary.lost += lost;
-    if let Some(error) = error {
-        return Err(cannot().because(error));
-    }
-    let metadata = spool.metadata_mut();
+    let unfinished = placed.err().map(|cause| {
+        let (output, spool) = (output.display(), spool_path.display());
+        let message = format!(
+            "{output} cannot be written; what was recorded is in {spool}: when there is room, `seekless trace recover \
+             {output}` completes it"
+        );
+        let error = Error::new(ErrorKind::Trace, message);
+        match cause {
+            Some(cause) => error.because(cause),
+            None => error,
+        }
+    });
+    Recorded { status, summary, duration_ns, unfinished }
+}
+
+fn describe(metadata: &mut Metadata, summary: &Summary, status: Status, duration_ns: u64) {
     metadata.lost = summary.lost;
     for run in &mut metadata.runs {
         run.duration_ns = Some(duration_ns);
         run.exit_status = Some(status.code());
         run.blind_spots = summary.blind_spots.clone();
     }
-    spool.finish_into(output).map_err(|error| cannot().because(error))?;
-    Ok(Recorded { status, summary, duration_ns })
 }

@@ -1,5 +1,6 @@
 //! What a recording came to: how the program ended, and how much of what it did was seen.
 
+use crate::error::Error;
 use seekless_sys::signals;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -63,8 +64,8 @@ pub struct Summary {
     pub blind_spots: BTreeMap<String, u64>,
 }
 
-/// A finished recording.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A recording whose program has ended.
+#[derive(Debug)]
 pub struct Recorded {
     /// How the program ended.
     pub status: Status,
@@ -72,4 +73,6 @@ pub struct Recorded {
     pub summary: Summary,
     /// From start to the end of the last process, in nanoseconds.
     pub duration_ns: u64,
+    /// Why there is no trace, if it could not be finished, and where what was recorded is.
+    pub unfinished: Option<Error>,
 }

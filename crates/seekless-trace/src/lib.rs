@@ -65,6 +65,6 @@ pub use metadata::{Kind, Metadata, RunInfo};
 pub use open::open_any;
 pub use pages::PageNumbers;
 pub use scan::{Batch, Nullable, Scan};
-pub use spool::SpoolWriter;
+pub use spool::{SpoolWriter, spool_path};
 pub use trace::{Origin, Trace};
 pub use writer::{Summary, Writer};

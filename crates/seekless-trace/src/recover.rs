@@ -1,6 +1,6 @@
 //! Turns the spool of a recording that was cut off into a trace.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::{Summary, spool};
 use std::path::Path;
 
@@ -13,11 +13,16 @@ pub struct Recovered {
     pub torn_bytes: u64,
 }
 
-/// Writes the spool at `spool` as the trace `out`: every whole batch of it. The spool stays.
+/// Writes the spool at `spool` as the trace `out`: every whole batch of it. The spool stays. Where `spool` is not there, it is
+/// taken for the trace that a recording was to make, whose spool is found and, once `out` is written, deleted.
 ///
 /// # Errors
 /// The spool cannot be read, is no spool or holds not even its header; the trace cannot be written.
 pub fn recover(spool: &Path, out: &Path) -> Result<Recovered> {
-    let (summary, torn_bytes) = spool::convert(spool, out)?;
+    let left = if spool.exists() { None } else { spool::find(spool) };
+    let (summary, torn_bytes) = spool::convert(left.as_deref().unwrap_or(spool), out)?;
+    if let Some(left) = left {
+        std::fs::remove_file(&left).map_err(|error| Error::io(&left, "could not be deleted", error))?;
+    }
     Ok(Recovered { summary, torn_bytes })
 }

@@ -5,8 +5,12 @@
 //! with only its `metadata` column filled, whose last one counts.
 
 mod frames;
+mod place;
 mod read;
 mod rows;
+
+pub(crate) use place::find;
+pub use place::spool_path;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::names::Names;
@@ -26,13 +30,6 @@ pub(crate) const MAGIC: [u8; 4] = [0xff; 4];
 const BATCH_ROWS: usize = 4096;
 const BATCH_TIME: Duration = Duration::from_millis(250);
 
-/// Where the spool of the trace `path` lies: `path` with `.spool` behind it.
-pub(crate) fn spool_path(path: &Path) -> PathBuf {
-    let mut spool = path.as_os_str().to_owned();
-    spool.push(".spool");
-    spool.into()
-}
-
 /// Writes a spool. Dropping it leaves the file, with all that was pushed.
 pub struct SpoolWriter {
     path: PathBuf,
@@ -44,10 +41,12 @@ pub struct SpoolWriter {
     oldest: Option<Instant>,
     metadata: Metadata,
     saved: Metadata,
+    /// A batch was written in part: what came behind it could be read as its rest.
+    torn: bool,
 }
 
 impl SpoolWriter {
-    /// Starts a spool at `path` (by convention the trace's path and `.spool`), replacing one that is there.
+    /// Starts a spool at `path` (see [`spool_path`]), replacing one that is there.
     ///
     /// # Errors
     /// The file cannot be created or written, or another living writer has it.
@@ -64,6 +63,7 @@ impl SpoolWriter {
             oldest: None,
             metadata: metadata.clone(),
             saved: metadata.clone(),
+            torn: false,
         };
         // Half a header is no spool, and would be taken for a killed recording's.
         spool.sync_buffer().inspect_err(|_| drop(std::fs::remove_file(path)))?;
@@ -132,11 +132,18 @@ impl SpoolWriter {
     }
 
     fn write(&mut self, batch: Result<arrow_array::RecordBatch, arrow_schema::ArrowError>) -> Result<()> {
-        batch.and_then(|batch| self.stream.write(&batch)).map_err(|error| failed(&self.path, error))
+        let written = batch.and_then(|batch| self.stream.write(&batch));
+        self.checked(written)
     }
 
     fn sync_buffer(&mut self) -> Result<()> {
-        self.stream.flush().map_err(|error| failed(&self.path, error))
+        let flushed = self.stream.flush();
+        self.checked(flushed)
+    }
+
+    fn checked(&mut self, written: Result<(), arrow_schema::ArrowError>) -> Result<()> {
+        self.torn |= written.is_err();
+        written.map_err(|error| failed(&self.path, error))
     }
 }
 
@@ -151,7 +158,9 @@ impl fmt::Debug for SpoolWriter {
 
 impl Drop for SpoolWriter {
     fn drop(&mut self) {
-        let _ = self.flush(); // nobody is left to tell; what was flushed before is safe
+        if !self.torn {
+            let _ = self.flush(); // nobody is left to tell; what was flushed before is safe
+        }
     }
 }
 

@@ -49,8 +49,8 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Opens a Parquet trace or a recorder's spool, told apart by content. Where `path` is missing and `path.spool` is
-    /// there, a recording was cut off: its spool is opened, and [`Trace::origin`] says so.
+    /// Opens a Parquet trace or a recorder's spool, told apart by content. Where `path` is missing and a
+    /// recording to it was cut off, its spool is opened (see [`spool_path`](crate::spool_path)), and [`Trace::origin`] says so.
     ///
     /// # Errors
     /// The file cannot be read, is no trace, is damaged, or lacks a column.
@@ -63,9 +63,9 @@ impl Trace {
         let missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
         let mut file = match File::open(path) {
             Ok(file) => file,
-            Err(error) if missing(&error) => match File::open(spool::spool_path(path)) {
-                Ok(_) => return spool::open(&spool::spool_path(path)),
-                Err(_) => return Err(Error::io(path, "no such trace", error)),
+            Err(error) if missing(&error) => match spool::find(path) {
+                Some(spool) => return spool::open(&spool),
+                None => return Err(Error::io(path, "no such trace", error)),
             },
             Err(error) => return Err(Error::io(path, "could not be opened", error)),
         };

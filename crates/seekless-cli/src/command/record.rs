@@ -21,7 +21,11 @@ use std::process::ExitCode;
 ///
 /// What it must alter: unless you are root, setuid programs (sudo, ping) run without their privileges (no_new_privs); what
 /// is recorded cannot be debugged or traced by another; and if `seekless record` is killed with SIGKILL, the program is too
-/// (what was recorded stays in OUTPUT.spool, which opens as a trace and `seekless trace recover` completes).
+/// (what was recorded is kept: `seekless trace info OUTPUT` shows it, `seekless trace recover OUTPUT` makes the trace of it).
+///
+/// Until the program has ended, what is recorded goes to $XDG_STATE_HOME/seekless/spool (~/.local/state if that is not set), about
+/// 110 bytes an access, and OUTPUT does not exist. If OUTPUT cannot be written then, that is said; the exit status remains
+/// the program's.
 ///
 /// What it cannot see: the single touches of memory-mapped files (the mapping is recorded), reads through io_uring and
 /// io_submit, 32-bit calls (of 32-bit programs, or by `int 0x80`) and those of x32, and, unless you are root, programs that
@@ -58,8 +62,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     let options = Options { special: args.special, force: args.force };
     match record::record(program, arguments, &args.output, &options) {
-        Ok(recorded) => {
-            if !args.quiet {
+        Ok(mut recorded) => {
+            if let Some(error) = recorded.unfinished.take() {
+                let _ = exit::failure(&error.into()); // says it; the exit status is the program's
+            } else if !args.quiet {
                 // A closed standard error is no reason to change the program's exit status.
                 let _ = std::io::stderr().write_all(summary(&recorded, &args.output).as_bytes());
             }

@@ -8,6 +8,7 @@ mod fits;
 mod grep;
 mod pack;
 mod programs;
+mod record;
 mod scripts;
 mod sim;
 mod sleds;

@@ -99,7 +99,7 @@ fn a_recording_that_was_cut_off() {
     let output = run(directory.path(), "trace info run.parquet --json");
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.contains("this recording was cut off") && said.contains("trace recover run.parquet.spool"),
+        said.contains("this recording was cut off") && said.contains("`seekless trace recover run.parquet`"),
         "{said}"
     );
     let said = printed(directory.path(), "trace recover run.parquet.spool");

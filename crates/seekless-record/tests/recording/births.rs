@@ -1,7 +1,6 @@
 //! Processes whose makers never tell of them, and numbers that come round again.
 
 use crate::support::{Place, helper, recorder, skip};
-use std::process::Command;
 
 /// From this kernel on, each PID namespace has a limit of its own; before, a test would change the machine's.
 const OWN_LIMIT: (u32, u32) = (6, 14);
@@ -17,12 +16,12 @@ fn a_number_that_comes_round_again_is_another_process() {
     if kernel() < OWN_LIMIT {
         skip!("a PID namespace has no pid_max of its own before Linux 6.14");
     }
-    let mut command = Command::new("unshare");
+    let place = Place::new();
+    let mut command = place.command("unshare");
     command.args(["--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c"]);
     let script = "echo $1 > /proc/sys/kernel/pid_max || exit 77; shift; timeout -s KILL \"$@\"; exit $?";
-    let place = Place::new();
     command.args([script, "sh", NUMBERS, PATIENCE_S]).arg(recorder()).arg(place.output());
-    let output = command.arg(helper).args(["storm", ROUNDS]).current_dir(&place.root).output();
+    let output = command.arg(helper).args(["storm", ROUNDS]).output();
     match output {
         Ok(output) if output.status.success() => {}
         Ok(output) if output.status.code() == Some(137) => panic!("it hangs"),

@@ -271,17 +271,28 @@ fn inherited_files_have_a_rundown_and_special_ones_only_on_request() {
 }
 
 #[test]
-fn directories_are_listed_and_the_recorders_files_are_not_seen() {
+fn directories_are_listed_and_the_recorders_files_are_not_in_them() {
     let place = Place::new();
-    let script =
-        "for name in .; do ls -a $name >/dev/null; done; cat *.spool >/dev/null; stat *.spool >/dev/null";
-    assert!(place.recorder(&["sh", "-c", script]).status().unwrap().success());
+    let script = "ls -a; ls -a; stat -c %n run.parquet || echo none; ls -a";
+    let plain = succeed(place.command("sh").args(["-c", script]));
+    let output = succeed(&mut place.recorder(&["sh", "-c", script]));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&plain.stdout));
     let recording = place.recording();
     assert!(recording.ranges(&place.root, Op::List).iter().any(|(_, bytes)| *bytes > 0));
-    assert!(recording.of(&place.spool()).is_empty());
+    assert!(recording.of(&place.output()).is_empty());
     let run = &recording.trace.metadata().runs[0];
     assert_eq!(run.command, ["sh", "-c", script]);
     assert_eq!(Path::new(&run.directory), place.root);
     assert_eq!((run.clock.as_str(), run.exit_status), ("monotonic", Some(0)));
     assert!(run.duration_ns.is_some() && run.started_unix_ns.is_some() && !run.kernel.is_empty());
+}
+
+#[test]
+fn the_spool_is_not_seen_either() {
+    let place = Place::new();
+    let script = "for spool in $XDG_STATE_HOME/seekless/spool/*; do cat \"$spool\" >/dev/null; done";
+    succeed(&mut place.recorder(&["sh", "-c", script]));
+    let recording = place.recording();
+    assert!(recording.names.iter().any(|name| name.ends_with("/state/seekless/spool")));
+    assert!(!recording.names.iter().any(|name| name.ends_with(".spool")));
 }

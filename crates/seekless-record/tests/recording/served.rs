@@ -2,7 +2,6 @@
 
 use crate::support::{Place, program, recorder, skip};
 use seekless_trace::Op;
-use std::process::Command;
 
 /// Ends a recording that hangs.
 const PATIENCE_S: &str = "60";
@@ -16,7 +15,7 @@ fn a_file_server_within_the_program_is_not_waited_for() {
     let mount = place.root.join("mount");
     std::fs::create_dir(&mount).unwrap();
     // In namespaces of their own, whose end ends also a server and a recorder that wait for each other.
-    let mut command = Command::new("timeout");
+    let mut command = place.command("timeout");
     command.args([
         "-s",
         "KILL",

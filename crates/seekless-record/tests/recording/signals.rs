@@ -1,9 +1,9 @@
 //! The program's signals, terminal stops and exit status are its own.
 
-use crate::support::{Place, Working, has, helper, recorder, skip, succeed};
-use seekless_record::{ErrorKind, Options, record};
-use seekless_trace::{Metadata, Op, SpoolWriter};
+use crate::support::{Place, Recording, Working, has, helper, recorder, skip, succeed};
+use seekless_trace::Op;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -30,7 +30,7 @@ fn a_death_by_signal_is_died_again_after_the_trace_is_complete() {
         let Some(mut command) = mode(&place, &["dies", &signal.to_string()]) else { skip!("no C compiler") };
         assert_eq!(command.status().unwrap().signal(), Some(signal));
         assert!(!place.recording().accesses.is_empty());
-        assert!(!place.spool().exists());
+        assert!(place.spools().is_empty());
         place.close();
     }
 }
@@ -45,54 +45,64 @@ fn a_program_that_cannot_run_leaves_nothing() {
         let output = place.recorder(&[program]).output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{output:?}");
         assert!(String::from_utf8_lossy(&output.stderr).contains(program));
-        assert!(!place.output().exists() && !place.spool().exists());
+        assert!(!place.output().exists() && place.spools().is_empty());
     }
+}
+
+/// What the recorder says when it refuses before the program runs.
+fn refused(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(125), "{output:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 #[test]
 fn what_is_there_is_not_overwritten_unasked() {
     let place = Place::new();
-    let options = Options::default();
-    for existing in [place.output(), place.spool()] {
-        std::fs::write(&existing, "precious").unwrap();
-        let error = record("true".as_ref(), &[], &place.output(), &options).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Exists);
-        assert!(error.to_string().contains("--force"), "{error}");
-        assert_eq!(std::fs::read(&existing).unwrap(), b"precious");
-        std::fs::remove_file(&existing).unwrap();
-    }
-    std::fs::write(place.output(), "old").unwrap();
-    let recorded =
-        record("true".as_ref(), &[], &place.output(), &Options { force: true, ..options }).unwrap();
-    assert!(recorded.summary.opens > 0 && recorded.status.code() == 0);
+    let make = place.root.join("ran");
+    std::fs::write(place.output(), "precious").unwrap();
+    let said = refused(place.recorder(&["mkdir"]).arg(&make));
+    assert!(said.contains("run.parquet") && said.contains("--force"), "{said}");
+    assert_eq!(std::fs::read(place.output()).unwrap(), b"precious");
+    assert!(!make.exists());
+    succeed(place.recorder(&["--force", "mkdir"]).arg(&make));
     assert!(!place.recording().accesses.is_empty());
+}
+
+#[test]
+fn what_a_killed_recording_left_is_not_overwritten_unasked() {
+    let place = Place::new();
+    let Some(command) = mode(&place, &["waits", "file"]) else { skip!("no C compiler") };
+    let working = Working::start(command);
+    let said = refused(&mut place.recorder(&["--force", "true"]));
+    assert!(said.contains("cannot be written"), "one that runs is not overwritten at all: {said}");
+    working.signal_recorder(libc::SIGKILL);
+    working.end();
+    let said = refused(&mut place.recorder(&["true"]));
+    assert!(said.contains("trace recover") && said.contains("--force"), "{said}");
+    assert_eq!(place.spools().len(), 1);
+    succeed(&mut place.recorder(&["--force", "true"]));
+    assert!(place.spools().is_empty() && place.output().exists());
 }
 
 #[test]
 fn an_output_that_cannot_be_written_is_said_before_the_program_runs() {
     let place = Place::new();
-    let words = [place.root.join("ran").into()];
-    let busy = place.root.join("busy.parquet");
-    let _other = SpoolWriter::create(&place.root.join("busy.parquet.spool"), &Metadata::default()).unwrap();
-    for (output, kind) in [
-        (place.root.join("missing/run.parquet"), ErrorKind::Trace),
-        (place.root.clone(), ErrorKind::Exists),
-        ("/dev/null".into(), ErrorKind::Exists),
-        (busy, ErrorKind::Trace),
-    ] {
-        let options = Options { force: true, ..Options::default() };
-        let error = record("mkdir".as_ref(), &words, &output, &options).unwrap_err();
-        assert_eq!((error.kind(), error.exit_code()), (kind, 125), "{error}");
-        assert!(!place.root.join("ran").exists());
+    let make = place.root.join("ran");
+    for output in [place.root.join("missing/run.parquet"), place.root.clone(), "/dev/null".into()] {
+        let mut command = place.command(recorder());
+        let said = refused(command.arg(&output).args(["--force", "mkdir"]).arg(&make));
+        assert!(said.contains(output.to_str().unwrap()), "{said}");
+        assert!(!make.exists() && place.spools().is_empty());
     }
 }
 
 /// A shell that changes something of itself and becomes the recorder.
 fn shell(place: &Place, first: &str, script: &str) -> std::process::Output {
     let become_recorder = format!("{first}; exec \"$@\"");
-    let mut shell = Command::new("sh");
+    let mut shell = place.command("sh");
     shell.args(["-c", &become_recorder, "sh"]).arg(recorder()).arg(place.output());
-    shell.args(["sh", "-c", script]).current_dir(&place.root).output().unwrap()
+    shell.args(["sh", "-c", script]).output().unwrap()
 }
 
 #[test]
@@ -111,13 +121,46 @@ fn what_was_ignored_or_closed_stays_so() {
 fn a_limit_of_file_sizes_ends_the_trace_but_not_the_program() {
     for blocks in [0, 1, 8] {
         let place = Place::new();
-        let output = shell(&place, &format!("ulimit -f {blocks}"), "mkdir ran; echo done");
+        let output = shell(&place, &format!("ulimit -f {blocks}"), "mkdir ran; echo done; exit 5");
         let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(125), "{output:?}");
         let ran = place.root.join("ran").exists();
-        assert_eq!((output.stdout == b"done\n", place.spool().exists()), (ran, ran));
+        assert_eq!(output.status.code(), Some(if ran { 5 } else { 125 }), "{output:?}");
+        assert_eq!((output.stdout == b"done\n", place.spools().len()), (ran, usize::from(ran)));
         assert!(said.contains("cannot be written"), "{said}");
-        assert_eq!(said.contains("run.parquet.spool: `seekless trace recover"), ran);
+        assert_eq!(said.contains("`seekless trace recover"), ran);
+    }
+}
+
+/// The program reads a thousand times and ends with 7, while `full` is a file system of 16 KiB.
+fn on_a_full_disk(place: &Place, full: &Path) -> Option<std::process::Output> {
+    let helper = helper("dynamic")?;
+    let within = "mount -t tmpfs -o size=16k none \"$1\" || exit 77; full=$1; shift; \"$@\"; code=$?
+        mkdir -p kept; cp -r \"$full\"/. kept; exit $code";
+    let mut command = place.command("unshare");
+    command.args(["--mount", "--propagation", "private", "sh", "-c", within, "sh"]).arg(full).arg(recorder());
+    command.arg(place.root.join("out/run.parquet")).args(["sh", "-c", "\"$@\"; exit 7", "sh"]).arg(helper);
+    let output = command.args(["preads", "file", "5000", "10000"]).output().ok()?;
+    Some(output).filter(|output| output.status.code() != Some(77))
+}
+
+#[test]
+fn a_full_disk_ends_the_trace_but_not_the_program() {
+    for full in ["out", "state"] {
+        let place = Place::new();
+        std::fs::create_dir(place.root.join("out")).unwrap();
+        let disk = if full == "out" { place.root.join("out") } else { place.state.clone() };
+        let Some(output) = on_a_full_disk(&place, &disk) else {
+            skip!("no C compiler, or no tmpfs may be mounted")
+        };
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(7), "{said}");
+        assert!(said.contains("cannot be written") && said.contains("`seekless trace recover"), "{said}");
+        let kept = place.root.join("kept/seekless/spool");
+        let mut left = place.spools();
+        left.extend(std::fs::read_dir(kept).into_iter().flatten().map(|entry| entry.unwrap().path()));
+        assert_eq!(left.len(), 1, "{full}");
+        let rows = Recording::open(&left[0]).accesses.len();
+        assert_eq!(rows >= 5000, full == "out", "{rows} rows are kept");
     }
 }
 
@@ -129,7 +172,7 @@ fn signals_that_the_recorder_has_no_use_for_are_the_programs() {
         let working = Working::start(command);
         working.signal_recorder(signal);
         assert_eq!(working.end().signal(), Some(signal));
-        assert!(!place.spool().exists());
+        assert!(place.spools().is_empty());
     }
 }
 
@@ -206,7 +249,7 @@ fn a_shell_stops_and_continues_the_job() {
     }
     let place = Place::new();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recording/terminal.py");
-    let mut user = Command::new("python3");
+    let mut user = place.command("python3");
     let output = succeed(user.arg(script).arg(recorder()).arg(helper).arg(place.output()));
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "1", "one interrupt");
     assert!(!place.recording().accesses.is_empty());

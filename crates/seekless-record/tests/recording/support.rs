@@ -2,6 +2,7 @@
 
 use seekless_trace::{Access, Op, Trace};
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
@@ -53,18 +54,20 @@ pub(crate) fn has(program: &str, argument: &str) -> bool {
     quiet.is_ok_and(|status| status.success())
 }
 
-/// A folder with a file to read, and the recorder's output.
+/// A folder with a file to read and the recorder's output, and another for the recorder's state.
 pub(crate) struct Place {
     folder: TempDir,
     pub(crate) root: PathBuf,
+    pub(crate) state: PathBuf,
 }
 
 impl Place {
     pub(crate) fn new() -> Self {
         let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let root = folder.path().canonicalize().unwrap();
+        let [root, state] = ["root", "state"].map(|name| folder.path().canonicalize().unwrap().join(name));
+        [&root, &state].into_iter().for_each(|folder| std::fs::create_dir(folder).unwrap());
         std::fs::write(root.join("file"), vec![b'.'; FILE_BYTES as usize]).unwrap();
-        Self { folder, root }
+        Self { folder, root, state }
     }
 
     pub(crate) fn file(&self) -> PathBuf {
@@ -75,14 +78,23 @@ impl Place {
         self.root.join("run.parquet")
     }
 
-    pub(crate) fn spool(&self) -> PathBuf {
-        self.root.join("run.parquet.spool")
+    /// What recordings left in the place of spools.
+    pub(crate) fn spools(&self) -> Vec<PathBuf> {
+        let left = std::fs::read_dir(self.state.join("seekless/spool")).into_iter().flatten();
+        left.map(|entry| entry.unwrap().path()).collect()
+    }
+
+    /// A program that runs here, and leaves spools here.
+    pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.root).env("XDG_STATE_HOME", &self.state);
+        command
     }
 
     /// The recorder on `words`, to be started.
-    pub(crate) fn recorder<I: AsRef<std::ffi::OsStr>>(&self, words: &[I]) -> Command {
-        let mut command = Command::new(recorder());
-        command.current_dir(&self.root).arg(self.output()).args(words);
+    pub(crate) fn recorder<I: AsRef<OsStr>>(&self, words: &[I]) -> Command {
+        let mut command = self.command(recorder());
+        command.arg(self.output()).args(words);
         command
     }
 

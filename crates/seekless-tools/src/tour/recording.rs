@@ -26,6 +26,9 @@ pub(crate) fn record_run(options: &Options, tree: &Path, list: &Path, trace: &Pa
             return Err(Error::because(ErrorKind::Record, "cannot record the sample's reader", error));
         }
     };
+    if let Some(error) = recorded.unfinished {
+        return Err(Error::because(ErrorKind::Record, "cannot record the sample's reader", error));
+    }
     match recorded.status.code() {
         0 => Ok(true),
         code => {

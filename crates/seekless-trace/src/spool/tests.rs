@@ -46,23 +46,26 @@ fn expected(count: u64) -> Vec<(Access, String)> {
 #[test]
 fn becomes_a_trace() {
     let folder = scratch();
-    let out = folder.path().join("run.parquet");
-    let summary = spool(&spool_path(&out)).finish_into(&out).unwrap();
+    let (out, path) = (folder.path().join("run.parquet"), folder.path().join("spool"));
+    let summary = spool(&path).finish_into(&out).unwrap();
     assert_eq!((summary.rows, summary.files), (30, 7));
     let trace = Trace::open(&out).unwrap();
     assert_eq!(rows(&trace), expected(30));
     assert_eq!(trace.metadata(), &Metadata { page_bytes: 512, lost: 29, ..Metadata::default() });
-    assert!(!spool_path(&out).exists());
+    assert!(!path.exists());
 }
 
 #[test]
 fn opens_in_place_of_the_trace_that_is_missing() {
     let folder = scratch();
-    let out = folder.path().join("run.parquet");
-    drop(spool(&spool_path(&out)));
+    let (out, beside) = (folder.path().join("run.parquet"), folder.path().join("run.parquet.spool"));
+    drop(spool(&beside));
     let trace = Trace::open(&out).unwrap();
     assert_eq!(trace.origin(), &Origin::Spool { torn_bytes: 0 });
     assert_eq!(rows(&trace), expected(30));
+    let recovered = crate::recover::recover(&out, &out).unwrap();
+    assert_eq!((recovered.summary.rows, beside.exists()), (30, false));
+    assert_eq!(rows(&Trace::open(&out).unwrap()), expected(30));
 }
 
 #[test]

@@ -45,6 +45,7 @@ pub(super) fn capture(args: &LedgerArgs, folder: &Path) -> Result<Captured> {
     let program = std::env::current_exe().context("cannot find the running command, which is recorded")?;
     let trace = folder.join("calls.parquet");
     let recorded = record(program.as_os_str(), &args.words(), &trace, &Options::default())?;
+    recorded.unfinished.map_or(Ok(()), Err)?;
     ensure!(recorded.status == Status::Exited(0), "the recorded workload failed ({:?})", recorded.status);
     ensure!(recorded.summary.lost == 0, "the recorder lost {} calls", recorded.summary.lost);
     let captured = read(&trace, &args.store.path)?;

@@ -52,7 +52,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Format::OracleGeneral => export::oracle_general,
     };
     let trace = open_any(&args.trace)?;
-    note_origin(&trace);
+    note_origin(&args.trace, &trace);
     let mut progress = output::progress("Exporting");
     match &args.output {
         Some(output) => export::to_file(&trace, output, export, &mut progress)?,

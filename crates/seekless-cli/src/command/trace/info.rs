@@ -7,7 +7,7 @@ use seekless::report::table;
 use seekless::trace::summary::{RunSummary, Sizes, TraceSummary, summarise};
 use seekless::trace::{Kind, Origin, RunInfo, Trace, open_any};
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Tell what a trace holds.
@@ -31,7 +31,7 @@ pub struct Args {
 /// Counts and prints.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let trace = open_any(&args.trace)?;
-    note_origin(&trace);
+    note_origin(&args.trace, &trace);
     let mut progress = output::progress("Counting");
     let summary = summarise(&trace, &mut progress)?;
     drop(progress);
@@ -43,14 +43,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Tells the user where a trace is less than it should be.
-pub(super) fn note_origin(trace: &Trace) {
+/// Tells the user where a trace is less than it should be. `asked` is how they named it.
+pub(super) fn note_origin(asked: &Path, trace: &Trace) {
     if let Origin::Spool { torn_bytes } = trace.origin() {
-        let path = trace.path().display();
+        let (asked, spool) = (asked.display(), trace.path().display());
         eprintln!(
-            "seekless: this recording was cut off; reading its spool {path}, of which {torn_bytes} bytes are torn"
+            "seekless: this recording was cut off; reading its spool {spool}, of which {torn_bytes} bytes are torn"
         );
-        eprintln!("  `seekless trace recover {path}` makes a trace of it");
+        eprintln!("  `seekless trace recover {asked}` makes a trace of it");
     }
 }
 

@@ -10,16 +10,20 @@ use std::process::ExitCode;
 
 /// Turn the spool of a recording that was cut off into a trace.
 ///
-/// A recorder that is killed leaves `run.parquet.spool`. All of it but a torn last batch becomes the trace; the spool stays.
+/// A recorder that is killed leaves a spool in $XDG_STATE_HOME/seekless/spool (~/.local/state if that is not set). Name the trace
+/// that was to be written, and its spool is found. All of it but a torn last batch becomes the trace, and the spool is
+/// deleted. A spool that is named itself stays.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  seekless trace recover run.parquet.spool
-  seekless trace recover run.parquet.spool -o rescued.parquet")]
+  seekless trace recover run.parquet
+  seekless trace recover run.parquet -o rescued.parquet
+  seekless trace recover moved.spool -o rescued.parquet")]
 pub struct Args {
-    /// The spool
+    /// The trace that was to be written, or a spool
+    #[arg(value_name = "TRACE")]
     spool: PathBuf,
-    /// The trace to write [default: the spool's name without .spool]
+    /// The trace to write [default: TRACE; of a spool, its name without .spool]
     #[arg(short, long, value_name = "TRACE")]
     output: Option<PathBuf>,
 }
@@ -28,7 +32,7 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let output = match args.output {
         Some(output) => output,
-        None => without_extension(&args.spool).context("say with -o which trace to write")?,
+        None => default_output(&args.spool).context("say with -o which trace to write")?,
     };
     let recovered = recover::recover(&args.spool, &output)?;
     let rows = counted(recovered.summary.rows, "row");
@@ -40,6 +44,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn without_extension(spool: &Path) -> Option<PathBuf> {
+fn default_output(spool: &Path) -> Option<PathBuf> {
+    if !spool.exists() {
+        return Some(spool.to_owned()); // the name of a trace that is still to be made
+    }
     (spool.extension()? == "spool").then(|| spool.with_extension(""))
 }
