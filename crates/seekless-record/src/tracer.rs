@@ -10,6 +10,7 @@ mod transfer;
 #[cfg(test)]
 mod tests;
 
+use crate::arch::Registers;
 use crate::call::Calls;
 use crate::descriptions::{Descriptions, Moment};
 use crate::paths::Paths;
@@ -17,6 +18,7 @@ use crate::recorded::{Status, Summary};
 use crate::sink::Sink;
 use crate::thread::Thread;
 use hashbrown::{HashMap, HashSet};
+use seekless_sys::seccomp::MARK;
 use seekless_sys::signals::{self, Forwarding};
 use seekless_sys::tracee::{self, Stop, Until};
 use seekless_trace::FileId;
@@ -165,6 +167,11 @@ impl Tracer {
 
     fn note_entry(&mut self, tid: i32) -> bool {
         let Some(entered) = self.answer(tracee::entered(tid)) else { return false };
+        if entered.mark != MARK {
+            // A filter of the program's own asks for a tracer, which it does not have.
+            let _ = Registers::of(tid).and_then(|registers| registers.without_call(tid)); // fails if killed
+            return false;
+        }
         let Some(call) = self.calls.get(entered.architecture, entered.number) else { return false };
         let pending = self.enter(tid, call, entered);
         let matters = pending.is_some();

@@ -5,6 +5,9 @@ use libc::sock_filter;
 use std::io;
 use std::ops::Range;
 
+/// Tells the stops that this filter asks for from those that a filter of the program's own asks for.
+pub const MARK: u32 = 0x5ee7;
+
 /// Offsets in `struct seccomp_data`.
 const NUMBER: u32 = 0;
 const ARCHITECTURE: u32 = 4;
@@ -15,6 +18,7 @@ const IF_EQUAL: u32 = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
 const IF_AT_LEAST: u32 = libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K;
 const IF_BITS: u32 = libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K;
 const ALWAYS: u32 = libc::BPF_JMP | libc::BPF_JA;
+const TRACED: u32 = libc::SECCOMP_RET_TRACE | MARK;
 const RETURN: u32 = libc::BPF_RET | libc::BPF_K;
 
 /// When a call of a rule's number stops the tracer. Only an argument's low 32 bits are looked at, where not said otherwise.
@@ -162,7 +166,7 @@ fn allow() -> sock_filter {
 }
 
 fn trace() -> sock_filter {
-    sock_filter { code: RETURN as u16, jt: 0, jf: 0, k: libc::SECCOMP_RET_TRACE }
+    sock_filter { code: RETURN as u16, jt: 0, jf: 0, k: TRACED }
 }
 
 #[cfg(test)]
@@ -217,7 +221,7 @@ mod tests {
 
     #[test]
     fn stops_where_a_rule_says_so_and_nowhere_else() {
-        let traced = |number, arguments| run(&filter(), HERE, number, arguments) == libc::SECCOMP_RET_TRACE;
+        let traced = |number, arguments| run(&filter(), HERE, number, arguments) == TRACED;
         assert!(traced(3, [0; 6]));
         assert!(traced(4, [0, 10, 0, 0, 0, 0]) && traced(4, [0, 20, 0, 0, 0, 0]));
         assert!(!traced(4, [10, 30, 10, 0, 0, 0]));
@@ -233,7 +237,7 @@ mod tests {
     #[test]
     fn another_architecture_has_rules_of_its_own_or_runs_free() {
         let answer = |architecture, number| run(&filter(), architecture, number, [0; 6]);
-        assert_eq!(answer(HERE + 1, 9), libc::SECCOMP_RET_TRACE);
+        assert_eq!(answer(HERE + 1, 9), TRACED);
         assert_eq!(answer(HERE + 1, 3), libc::SECCOMP_RET_ALLOW);
         assert_eq!(answer(HERE + 2, 3), libc::SECCOMP_RET_ALLOW);
         assert_eq!(answer(HERE + 2, 9), libc::SECCOMP_RET_ALLOW);

@@ -257,6 +257,8 @@ pub struct Entered {
     pub number: u64,
     /// Its arguments.
     pub arguments: [u64; 6],
+    /// What the filter that stopped it says of itself: [`MARK`](crate::seccomp::MARK) is ours.
+    pub mark: u32,
 }
 
 /// The system call that a tracee stands before, at a [`Stop::Seccomp`].
@@ -270,7 +272,7 @@ pub fn entered(pid: i32) -> io::Result<Entered> {
     }
     // SAFETY: `op` says that the kernel has filled this part of the union.
     let call = unsafe { info.u.seccomp };
-    Ok(Entered { architecture: info.arch, number: call.nr, arguments: call.args })
+    Ok(Entered { architecture: info.arch, number: call.nr, arguments: call.args, mark: call.ret_data })
 }
 
 /// What the system call returned at whose exit a tracee stands ([`Stop::Syscall`]), or minus the error number.

@@ -146,6 +146,13 @@ impl Registers {
         }
     }
 
+    /// Before a call: lets it fail as one that the kernel does not know.
+    pub(crate) fn without_call(mut self, tid: i32) -> io::Result<()> {
+        self.0.orig_rax = u64::MAX;
+        self.0.rax = -i64::from(libc::ENOSYS) as u64;
+        Ok(ptrace::setregs(Pid::from_raw(tid), self.0)?)
+    }
+
     /// Before clone: takes CLONE_UNTRACED out of its flags, since an untraced child under the filter could open nothing.
     pub(crate) fn without_untraced(mut self, tid: i32, architecture: u32) -> io::Result<()> {
         let flags = if architecture == FOREIGN_AUDIT { &mut self.0.rbx } else { &mut self.0.rdi };

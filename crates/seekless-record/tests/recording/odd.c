@@ -497,17 +497,6 @@ static void seccomp_of_its_own(void) {
 #endif
 }
 
-static void strict_seccomp(void) {
-    pid_t child = fork();
-    if (child == 0) {
-        CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) == 0);
-        syscall(SYS_write, 1, "strict\n", 7);
-        syscall(SYS_getpid);
-        _exit(98);
-    }
-    say_status("strict", status_of(child));
-}
-
 /* Files */
 
 static void passed_descriptors(void) {
@@ -782,7 +771,7 @@ static const struct { const char *name; void (*act)(void); } modes[] = {
     MODE(daemon_outlives), MODE(subreaper), MODE(parent_death), MODE(clone_flags), MODE(sibling), MODE(execs_by_descriptor),
     MODE(big_environment), MODE(names), MODE(traces), MODE(job_control), MODE(stopped_and_killed), MODE(children_ignored),
     MODE(children_tell), MODE(queued), MODE(interrupted_reads), MODE(interrupted_rests), MODE(faults), MODE(dies_of_a_fault),
-    MODE(dies_of_a_trap), MODE(dies_of_a_limit), MODE(descriptors_of_events), MODE(seccomp_of_its_own), MODE(strict_seccomp),
+    MODE(dies_of_a_trap), MODE(dies_of_a_limit), MODE(descriptors_of_events), MODE(seccomp_of_its_own),
     MODE(passed_descriptors), MODE(abstract_sockets), MODE(closed_streams), MODE(moved_descriptors), MODE(paths_only),
     MODE(odd_paths), MODE(copies), MODE(maps), MODE(rings), MODE(limits), MODE(inherited), MODE(locks), MODE(fifos),
     MODE(watches), MODE(users), MODE(roots), MODE(namespaces), MODE(positions), MODE(old_calls),

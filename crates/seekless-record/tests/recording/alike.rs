@@ -1,0 +1,120 @@
+//! Programs that do what a recorder could disturb: each says and ends the same recorded and not.
+//! What `record --help` names as different is not asked here, but that such a program goes on is.
+
+use crate::support::{Place, has, program, recorder, skip};
+use std::process::{Command, Output, Stdio};
+
+/// Ends what hangs.
+const PATIENCE_S: &str = "120";
+
+/// The modes of `odd.c`, and what other programs do.
+const SHELL: [(&str, &str); 9] = [
+    ("pipelines", "seq 1000 | sort -r | head -3; echo ${PIPESTATUS:-none}; false | true; echo $?"),
+    ("traps", "trap 'echo bye; exit 9' TERM; trap 'echo left' EXIT; kill -TERM $$; echo never"),
+    ("background jobs", "for n in 1 2 3; do (exit $n) & done; wait $!; echo $?; wait; echo $?"),
+    (
+        "death by signals",
+        "for s in TERM ABRT KILL USR1; do (ulimit -c 0; sh -c \"kill -$s \\$\\$\"); echo $?; done",
+    ),
+    ("its own death", "echo first; kill -USR2 $$; echo never"),
+    (
+        "a stopped job",
+        "sh -c 'kill -STOP $$; echo went on; exit 3' & sleep 0.3; kill -CONT $!; wait $!; echo $?",
+    ),
+    ("not found", "./gone; echo $?; nosuchprogram; echo $?; . ./gone"),
+    ("redirections", "exec 3>&1 1>out 2>&1; echo hidden; echo seen >&3; exec 1>&3; cat out; exec <&-; cat"),
+    ("listings", "mkdir -p a/b; touch a/b/c .hidden; ls -aR; rm -r a; ls -a; cd ..; ls -a root"),
+];
+
+const PYTHON: [(&str, &str); 5] = [
+    (
+        "subprocess",
+        "import subprocess as s; print(s.run(['sh', '-c', 'echo $0; exit 3'], capture_output=True))",
+    ),
+    (
+        "multiprocessing",
+        "import multiprocessing as m\nif __name__ == '__main__':\n with m.Pool(4) as pool: print(sum(pool.map(abs, range(-99, 0))))",
+    ),
+    (
+        "threads and sqlite",
+        "import sqlite3, threading\nc = sqlite3.connect('db', check_same_thread=False)\nc.execute('create table t (n)')\n\
+         ts = [threading.Thread(target=lambda n=n: c.execute('insert into t values (?)', (n,))) for n in range(9)]\n\
+         [t.start() for t in ts]; [t.join() for t in ts]\nc.commit()\nprint(c.execute('select sum(n) from t').fetchone())",
+    ),
+    (
+        "asyncio",
+        "import asyncio\nasync def f():\n p = await asyncio.create_subprocess_exec('sh', '-c', 'echo out; exit 4', stdout=-1)\n \
+         print(await p.communicate(), p.returncode)\nasyncio.run(f())",
+    ),
+    ("an error", "import sys; print('to err', file=sys.stderr); raise SystemExit(7)"),
+];
+
+/// What a run came to, in a fresh folder.
+#[derive(Debug, PartialEq, Eq)]
+struct Run {
+    status: String,
+    out: String,
+    err: String,
+}
+
+fn run(mut command: Command) -> Run {
+    let Output { status, stdout, stderr } = command.stdin(Stdio::null()).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Run { status: status.to_string(), out: text(stdout), err: text(stderr) }
+}
+
+/// The words run in a place of their own, without the recorder or with it.
+fn run_in_place(words: &[&str], recorded: bool) -> Run {
+    let place = Place::new();
+    let mut command = place.command("timeout");
+    command.args(["--foreground", "-s", "KILL", PATIENCE_S]);
+    if recorded {
+        command.arg(recorder()).arg(place.state.join("run.parquet"));
+    }
+    command.args(words);
+    let run = run(command);
+    if recorded {
+        assert!(place.spools().is_empty(), "{words:?}: {run:?}");
+    }
+    run
+}
+
+/// Runs each case both ways; says all that differ, not the first.
+fn assert_alike(cases: &[(&str, Vec<&str>)]) {
+    let mut different = Vec::new();
+    for (name, words) in cases {
+        let [plain, recorded] = [false, true].map(|recorded| run_in_place(words, recorded));
+        if plain != recorded {
+            different.push(format!("{name}: {plain:#?} and recorded {recorded:#?}"));
+        }
+    }
+    assert!(different.is_empty(), "{} of {} differ: {}", different.len(), cases.len(), different.join("\n"));
+}
+
+#[test]
+fn odd_programs_do_the_same() {
+    let Some(odd) = program("odd", &["-lpthread"]) else { skip!("no C compiler") };
+    let odd = odd.to_str().unwrap();
+    let modes = Command::new(odd).output().unwrap().stdout;
+    let modes = String::from_utf8(modes).unwrap();
+    let cases: Vec<(&str, Vec<&str>)> = modes.lines().map(|mode| (mode, vec![odd, mode])).collect();
+    assert!(cases.len() >= 33, "{}", cases.len());
+    assert_alike(&cases);
+}
+
+#[test]
+fn shell_scripts_do_the_same() {
+    let cases: Vec<(&str, Vec<&str>)> =
+        SHELL.iter().map(|(name, script)| (*name, vec!["sh", "-c", script])).collect();
+    assert_alike(&cases);
+}
+
+#[test]
+fn python_programs_do_the_same() {
+    if !has("python3", "--version") {
+        skip!("no python3");
+    }
+    let cases: Vec<(&str, Vec<&str>)> =
+        PYTHON.iter().map(|(name, script)| (*name, vec!["python3", "-c", script])).collect();
+    assert_alike(&cases);
+}
