@@ -156,9 +156,18 @@ mod tests {
         let value = 0x0102_0304_0506_0708_u64;
         assert_eq!(word(me(), &raw const value as u64), Some(value));
         assert_eq!(resident_word(me(), &raw const value as u64), Some(value));
-        let untouched = vec![0_u8; 1 << 22];
-        let within = (untouched.as_ptr() as u64 + (1 << 21)).next_multiple_of(8);
-        assert_eq!((resident_word(me(), within), word(me(), within)), (None, Some(0)));
+    }
+
+    #[test]
+    fn memory_that_must_be_fetched_from_a_file_is_not_waited_for() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(PAGE_BYTES).unwrap();
+        let _map = seekless_sys::map::Map::new(file.as_file()).unwrap();
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let line = maps.lines().find(|line| line.ends_with(file.path().to_str().unwrap())).unwrap();
+        let address = u64::from_str_radix(line.split('-').next().unwrap(), 16).unwrap();
+        assert_eq!(resident_word(me(), address), None);
+        assert_eq!((word(me(), address), resident_word(me(), address)), (Some(0), Some(0)));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const SOURCE: &str = "seekless record: seccomp and ptrace; memory-mapped files at the grain of calls; \
-                      latencies include the recorder's stops";
+                      latencies are upper bounds, which include switches to the recorder and back";
 
 /// How to record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

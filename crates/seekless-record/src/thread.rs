@@ -54,6 +54,8 @@ pub(crate) struct Pending {
     pub(crate) call: Call,
     pub(crate) arguments: [u64; 6],
     pub(crate) time_ns: u64,
+    /// When it was let go on: between, the recorder looked at it.
+    pub(crate) resumed_ns: u64,
     /// The path argument, where the call itself overwrites it.
     pub(crate) path: Option<Vec<u8>>,
     /// What it reads from, and what it writes to; held.
@@ -65,7 +67,16 @@ pub(crate) struct Pending {
 
 impl Pending {
     pub(crate) fn new(call: Call, arguments: [u64; 6], time_ns: u64) -> Self {
-        Self { call, arguments, time_ns, path: None, from: None, into: None, offset: None }
+        Self {
+            call,
+            arguments,
+            time_ns,
+            resumed_ns: time_ns,
+            path: None,
+            from: None,
+            into: None,
+            offset: None,
+        }
     }
 
     /// Argument `at` as a descriptor: the kernel looks at its low half only.

@@ -44,6 +44,8 @@ pub(crate) struct Tracer {
     started: Instant,
     /// When the stop at hand was seen, from `started`.
     now_ns: u64,
+    /// When the call at hand was let go on, from `started`.
+    resumed_ns: u64,
     main: i32,
     /// The program has been executed; before, its calls are the recorder's.
     live: bool,
@@ -79,6 +81,7 @@ impl Tracer {
             calls: Calls::new(),
             started: Instant::now(),
             now_ns: 0,
+            resumed_ns: 0,
             main,
             live: false,
             status: None,
@@ -162,6 +165,10 @@ impl Tracer {
     /// Before a call: decides whether its exit matters.
     fn entered(&mut self, tid: i32) -> io::Result<()> {
         let until = if self.live && self.note_entry(tid) { Until::SyscallExit } else { Until::Event };
+        let resumed_ns = self.elapsed_ns();
+        if let Some(pending) = self.threads.get_mut(&tid).and_then(|thread| thread.pending.as_mut()) {
+            pending.resumed_ns = resumed_ns;
+        }
         tracee::resume(tid, until, 0)
     }
 
@@ -186,6 +193,7 @@ impl Tracer {
         let Some(pending) = self.threads.get_mut(&tid).and_then(|thread| thread.pending.take()) else {
             return;
         };
+        self.resumed_ns = pending.resumed_ns;
         if let Some(result) = self.answer(tracee::result(tid)) {
             self.leave(tid, &pending, result);
         }

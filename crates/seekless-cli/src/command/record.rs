@@ -13,6 +13,7 @@ use std::process::ExitCode;
 ///
 /// The trace holds every open (also the failed ones), read, write, map, sync, directory listing, stat and close, with its
 /// time, process, offset, bytes, latency and error, and a `load` for each file that was read whole. It needs no root.
+/// Latencies are upper bounds: they include some microseconds in which the recorder takes notice of the call.
 ///
 /// The program keeps its terminal, streams, environment, signals and exit status: Ctrl-C reaches it and it decides; if a
 /// signal ends it, the same signal ends `seekless record`, after the trace is complete. Failures of the recorder itself
@@ -20,7 +21,8 @@ use std::process::ExitCode;
 /// everything that the program started, also for what outlives it, such as a daemon.
 ///
 /// What it must alter: unless you are root, setuid programs (sudo, ping) run without their privileges (no_new_privs); what
-/// is recorded cannot be debugged or traced by another; and if `seekless record` is killed with SIGKILL, the program is too
+/// is recorded cannot be debugged or traced by another, sees so in /proc/self/status, and cannot enter seccomp's strict mode
+/// (filters of its own work); and if `seekless record` is killed with SIGKILL, the program is too
 /// (what was recorded is kept: `seekless trace info OUTPUT` shows it, `seekless trace recover OUTPUT` makes the trace of it).
 ///
 /// Until the program has ended, what is recorded goes to $XDG_STATE_HOME/seekless/spool (~/.local/state if that is not set), about

@@ -39,3 +39,15 @@ fn a_killed_recording_is_found_by_its_output() {
     assert_eq!((output.status.success(), text(&output.stderr)), (true, String::new()));
     assert_eq!(std::fs::read_dir(directory.path().join("state/seekless/spool")).unwrap().count(), 0);
 }
+
+#[test]
+fn latencies_are_called_upper_bounds() {
+    let directory = workplace();
+    let output = run(directory.path(), &["record", "-o", "run.parquet", "--", "true"]);
+    if output.status.code() == Some(125) {
+        eprintln!("skipped: {}", text(&output.stderr));
+        return;
+    }
+    let output = run(directory.path(), &["trace", "info", "run.parquet"]);
+    assert!(text(&output.stdout).contains("latencies         upper bounds"), "{}", text(&output.stdout));
+}

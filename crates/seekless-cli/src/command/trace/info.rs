@@ -75,6 +75,7 @@ fn report(path: &str, all: &TraceSummary) -> String {
         ("file sizes", sizes(&all.sizes)),
         ("loads", loads(all)),
         ("in how many runs", spread(all)),
+        ("latencies", latencies(all)),
         ("lost events", count(all.metadata.lost)),
         ("blind spots", blind_spots(all)),
     ] {
@@ -148,6 +149,12 @@ fn spread(all: &TraceSummary) -> String {
     }
     let [every, one] = [all.reuse.files_in_every_run, all.reuse.files_in_one_run].map(format_count);
     format!("{every} files in every run, {one} in one only")
+}
+
+/// Nothing where they are what they are called.
+fn latencies(all: &TraceSummary) -> String {
+    let recorded = all.metadata.runs.iter().any(|run| run.source.starts_with("seekless record"));
+    if recorded { "upper bounds: the recorder's stops are in them".to_owned() } else { String::new() }
 }
 
 fn blind_spots(all: &TraceSummary) -> String {
