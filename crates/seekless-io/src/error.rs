@@ -12,7 +12,7 @@ pub enum ErrorKind {
     Open,
     /// The archive has no entry of that name.
     NotFound,
-    /// A read failed. It is not tried again.
+    /// A read of this entry alone failed. It is not tried again.
     Read,
     /// An entry's bytes are not what the archive's directory says.
     Corrupt,

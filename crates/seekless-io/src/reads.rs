@@ -68,6 +68,14 @@ impl Reads {
         self.queue.push_back(tag);
     }
 
+    /// Entries of a read that brought not all of them are read again, each alone, before everything that waits in line.
+    pub(crate) fn enqueue_alone(&mut self, entries: impl DoubleEndedIterator<Item = (Id, Span)>) {
+        for (id, span) in entries.rev() {
+            let tag = self.add(Pending { span, wanted: vec![id], source: Source::Device });
+            self.queue.push_front(tag);
+        }
+    }
+
     /// Entry `id` is to be decoded from an extent at hand; returns the tag under which a worker finds it.
     pub(crate) fn decode(&mut self, extent: Arc<Extent>, id: Id) -> u64 {
         self.add(Pending { span: extent.span(), wanted: vec![id], source: Source::Held(extent) })
@@ -184,6 +192,21 @@ mod tests {
         assert!(reads.hurry(tag).is_some());
         assert!(reads.hurry(tag).is_none(), "already on its way");
         assert_eq!(reads.finish(tag).unwrap().wanted, [1, 7]);
+    }
+
+    #[test]
+    fn what_is_read_again_stands_first_in_line_each_entry_alone() {
+        let mut reads = Reads::new(1);
+        let joined = reads.demand(span(0, 30), vec![0, 1]);
+        reads.enqueue(span(30, 10), vec![2]);
+        reads.finish(joined.tag).unwrap();
+        reads.enqueue_alone([(0, span(0, 10)), (1, span(10, 10))].into_iter());
+        let mut order = Vec::new();
+        while let [start] = reads.start_next()[..] {
+            order.push((start.span, reads.finish(start.tag).unwrap().wanted));
+        }
+        let expected = [(span(0, 10), vec![0]), (span(10, 10), vec![1]), (span(30, 10), vec![2])];
+        assert_eq!(order, expected);
     }
 
     #[test]

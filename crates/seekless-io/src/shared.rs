@@ -4,11 +4,11 @@
 use crate::archive::Archive;
 use crate::buffer::Buffer;
 use crate::error::Error;
-use crate::extent_cache::Extent;
+use crate::extent_cache::{Extent, covers};
 use crate::hints::Hints;
 use crate::hit_log::HitLog;
 use crate::lock;
-use crate::reads::{READ_BYTES_MAX, Source, Start};
+use crate::reads::{Pending, READ_BYTES_MAX, Source, Start};
 use crate::slot::Slots;
 use crate::state::{Asked, Released, State, Waiter};
 use crate::statistics::Statistics;
@@ -226,33 +226,46 @@ impl Shared {
         lock(&self.jobs).recv().ok()
     }
 
-    /// A read has ended: keeps the device busy, then decodes what is wanted of it.
+    /// A read has ended: keeps the device busy, then decodes what is wanted of it. Entries that a read of several did not
+    /// bring are read again alone: one bad page fails only what lies on it.
     pub(crate) fn completed(&self, completion: Completion) {
         let Completion { tag, buffer, result } = completion;
         let mut released = Released::default();
-        let (extent, wanted, starts) = {
+        let (extent, arrived, lost, starts) = {
             let mut state = lock(&self.state);
-            let Some(pending) = state.reads.finish(tag) else { return };
-            let extent = match pending.source {
+            let Some(Pending { span, wanted, source }) = state.reads.finish(tag) else { return };
+            let extent = match source {
                 Source::Held(extent) => extent,
                 Source::Device => {
                     state.statistics.read_bytes += buffer.len() as u64;
                     state.statistics.unused_bytes += buffer.len() as u64;
-                    let extent = Arc::new(Extent::new(pending.span.offset, buffer));
-                    let unused = self.unused(&extent, &pending.wanted);
+                    let extent = Arc::new(Extent::new(span.offset, buffer));
+                    let unused = self.unused(&extent, &wanted);
                     state.extents.insert(&extent, unused, &mut released.extents);
                     extent
                 }
             };
-            (extent, pending.wanted, state.reads.start_next())
+            let (arrived, missing): (Vec<Id>, Vec<Id>) =
+                wanted.into_iter().partition(|&id| covers(extent.span(), self.archive.spans[id as usize]));
+            let (lost, joined): (Vec<Id>, Vec<Id>) =
+                missing.into_iter().partition(|&id| self.own_read(id) == span);
+            state.reads.enqueue_alone(joined.into_iter().map(|id| (id, self.own_read(id))));
+            (extent, arrived, lost, state.reads.start_next())
         };
         self.submit(&starts);
         released.extents.into_iter().for_each(|extent| self.recycle(extent));
+        arrived.iter().for_each(|&id| self.deliver(&extent, id));
         match result {
-            Ok(_) => wanted.iter().for_each(|&id| self.deliver(&extent, id)),
-            Err(error) => self.fail(&wanted, &error),
+            // The file ends before the entry does, which decoding says.
+            Ok(_) => lost.iter().for_each(|&id| self.deliver(&extent, id)),
+            Err(error) => self.fail(&lost, &error),
         }
         self.recycle(extent);
+    }
+
+    /// The smallest read that brings an entry.
+    fn own_read(&self, id: Id) -> Span {
+        self.archive.aligned(self.archive.spans[id as usize])
     }
 
     /// Whole entries of `extent` that nobody waits for, and that are not cached anyway.

@@ -5,6 +5,8 @@ mod concurrent;
 mod decisions;
 mod engines;
 mod evicted;
+mod faults;
+mod faulty;
 mod hinted;
 mod many;
 mod support;
