@@ -7,45 +7,42 @@ use crate::format::{
     take_u64, u16_at, u32_at,
 };
 use crate::name;
-use libdeflater::Decompressor;
+use crate::sum::Sum;
+use seekless_sys::inflate::{Fault, Inflater};
 use std::cell::RefCell;
+use std::fmt::Display;
 use std::ops::Range;
 
 thread_local! {
     /// Its tables are 11 KB: worth keeping when files are smaller than that.
-    static INFLATER: RefCell<Decompressor> = RefCell::new(Decompressor::new());
+    static INFLATER: RefCell<Inflater> = RefCell::new(Inflater::new());
 }
 
-/// Decodes `entry`, called `name`, out of `extent` into `out`, which is made exactly `entry.bytes` long. What `out` held is
-/// overwritten, so a reused buffer is not cleared first.
+/// Content that is given its memory because it is claimed, however few bytes of data stand for it.
+const CLAIM_BYTES: u64 = 4 << 20;
+/// Content for each byte of data that is given its memory because it is claimed: more than most files come to.
+const CLAIM_RATIO: u64 = 12;
+
+/// Decodes `entry`, called `name`, out of `extent`; `out` then holds its `entry.bytes` and nothing else, in memory that is
+/// used again.
 ///
 /// `extent` starts at the local header and reaches at least to the end of the data: `entry.extent_bytes` always do.
 ///
-/// # Errors
-/// [`ErrorKind::Truncated`], [`ErrorKind::Disagrees`] (local header), [`ErrorKind::Encrypted`], [`ErrorKind::Method`],
-/// [`ErrorKind::Corrupt`] or [`ErrorKind::Crc`]; `out` then holds nothing to be trusted.
-pub fn decode(entry: &Entry, name: &str, extent: &[u8], out: &mut Vec<u8>) -> Result<()> {
-    let data = &extent[data_range(entry, name, extent)?];
-    let bytes = usize::try_from(entry.bytes).map_err(|_| corrupt(name, "is larger than memory"))?;
-    // Reserved first: a claim within deflate's ratio may still be more than there is memory.
-    out.try_reserve_exact(bytes.saturating_sub(out.len()))
-        .map_err(|_| corrupt(name, "is larger than memory"))?;
-    out.resize(bytes, 0);
-    inflate(entry, name, data, out)
-}
-
-/// As [`decode`], into a buffer of exactly `entry.bytes`.
+/// An entry that claims more than 4 MiB and more than 12 bytes for each byte of data is first inflated without being kept,
+/// so that no memory is taken for content that does not exist.
 ///
 /// # Errors
-/// As [`decode`]; [`ErrorKind::Sizes`] if `out` has another length.
-pub fn decode_into(entry: &Entry, name: &str, extent: &[u8], out: &mut [u8]) -> Result<()> {
-    if out.len() as u64 != entry.bytes {
-        let why =
-            format!("a buffer of {} bytes was given for the {} bytes of {name:?}", out.len(), entry.bytes);
-        return Err(Error::new(ErrorKind::Sizes, why));
-    }
+/// [`ErrorKind::Truncated`], [`ErrorKind::Disagrees`] (local header), [`ErrorKind::Encrypted`], [`ErrorKind::Method`],
+/// [`ErrorKind::Corrupt`], [`ErrorKind::Crc`], or [`ErrorKind::Limit`] where memory runs out; `out` then holds nothing to be
+/// trusted.
+pub fn decode(entry: &Entry, name: &str, extent: &[u8], out: &mut Vec<u8>) -> Result<()> {
     let data = &extent[data_range(entry, name, extent)?];
-    inflate(entry, name, data, out)
+    match entry.method {
+        Method::Deflate => inflate(entry, name, data, out)?,
+        // `data_range` has refused all others.
+        _ => copy(entry, name, data, out)?,
+    }
+    check_crc(entry, name, crc32fast::hash(out))
 }
 
 /// Where the data lies in `extent`, after checking the local header: for who can use stored bytes where they are.
@@ -58,7 +55,7 @@ pub fn data_range(entry: &Entry, name: &str, extent: &[u8]) -> Result<Range<usiz
     let end = usize::try_from(entry.coded_bytes).ok().and_then(|bytes| start.checked_add(bytes));
     match end {
         Some(end) if end <= extent.len() => Ok(start..end),
-        _ => Err(short(name, extent.len() as u64)),
+        _ => Err(short(entry, name, extent.len() as u64)),
     }
 }
 
@@ -67,17 +64,15 @@ pub(crate) fn data_start(entry: &Entry, name: &str, extent: &[u8]) -> Result<usi
     let header = Local::parse(extent).ok_or_else(|| no_header(entry, name, extent))?;
     header.check(entry, name)?;
     if entry.is_encrypted() {
-        return Err(Error::new(
-            ErrorKind::Encrypted,
-            format!("{name:?} is encrypted; decrypt the archive and repack it"),
-        ));
+        let why = "it is encrypted; decrypt the archive and repack it";
+        return Err(Error::of(entry, name, ErrorKind::Encrypted, why));
     }
     if let Method::Other(_) = entry.method {
         let why = format!(
-            "{name:?} is coded with {}, which is not read here; repack it as stored or deflate",
+            "it is coded with {}, which is not read here; repack it as stored or deflate",
             entry.method
         );
-        return Err(Error::new(ErrorKind::Method, why));
+        return Err(Error::of(entry, name, ErrorKind::Method, why));
     }
     Ok(header.data)
 }
@@ -123,23 +118,23 @@ impl<'a> Local<'a> {
     fn check(&self, entry: &Entry, name: &str) -> Result<()> {
         let stored_name = name::text(self.name, self.flags & FLAG_UTF8 != 0);
         if stored_name.as_deref() != Some(name) {
-            return Err(disagrees(name, "name"));
+            return Err(disagrees(entry, name, "name"));
         }
         if self.method != entry.method {
-            return Err(disagrees(name, "method"));
+            return Err(disagrees(entry, name, "method"));
         }
         if (self.flags ^ entry.flags) & FLAG_ENCRYPTED != 0 {
-            return Err(disagrees(name, "encryption flag"));
+            return Err(disagrees(entry, name, "encryption flag"));
         }
         // A tool that could not seek back wrote zeros here and the truth behind the data.
         if self.flags & FLAG_DESCRIPTOR != 0 {
             return Ok(());
         }
         if (self.bytes, self.coded_bytes) != (entry.bytes, entry.coded_bytes) {
-            return Err(disagrees(name, "sizes"));
+            return Err(disagrees(entry, name, "sizes"));
         }
         if self.crc != entry.crc {
-            return Err(disagrees(name, "CRC"));
+            return Err(disagrees(entry, name, "CRC"));
         }
         Ok(())
     }
@@ -147,51 +142,62 @@ impl<'a> Local<'a> {
 
 fn no_header(entry: &Entry, name: &str, extent: &[u8]) -> Error {
     if extent.len() < LOCAL_BYTES || u32_at(extent, 0) == LOCAL {
-        return short(name, extent.len() as u64);
+        return short(entry, name, extent.len() as u64);
     }
-    let why = format!(
-        "there is no entry at offset {}, where the directory places {name:?}; the archive is damaged",
-        entry.header_offset
-    );
-    Error::new(ErrorKind::Disagrees, why)
+    let why = "no entry starts where the directory places it; the archive is damaged";
+    Error::of(entry, name, ErrorKind::Disagrees, why)
 }
 
-pub(crate) fn short(name: &str, extent_bytes: u64) -> Error {
+pub(crate) fn short(entry: &Entry, name: &str, extent_bytes: u64) -> Error {
+    let why = format!("it does not fit into its {extent_bytes} bytes; the archive is damaged, copy it again");
+    Error::of(entry, name, ErrorKind::Truncated, why)
+}
+
+fn disagrees(entry: &Entry, name: &str, what: &str) -> Error {
     let why =
-        format!("{name:?} does not fit into its {extent_bytes} bytes; the archive is damaged, copy it again");
-    Error::new(ErrorKind::Truncated, why)
+        format!("its own header has another {what} than the directory; the archive is damaged or hostile");
+    Error::of(entry, name, ErrorKind::Disagrees, why)
 }
 
-fn disagrees(name: &str, what: &str) -> Error {
-    let why = format!(
-        "{name:?} has another {what} in its own header than in the directory; the archive is damaged or hostile"
-    );
-    Error::new(ErrorKind::Disagrees, why)
-}
-
-fn corrupt(name: &str, why: &str) -> Error {
-    Error::new(ErrorKind::Corrupt, format!("the data of {name:?} {why}"))
-}
-
-/// `out` is as long as the content claims to be.
-fn inflate(entry: &Entry, name: &str, data: &[u8], out: &mut [u8]) -> Result<()> {
-    match entry.method {
-        Method::Deflate => {
-            let written = INFLATER.with_borrow_mut(|inflater| inflater.deflate_decompress(data, out));
-            let written = written
-                .map_err(|error| corrupt(name, &format!("is broken ({error}); copy the archive again")))?;
-            if written != out.len() {
-                return Err(corrupt(
-                    name,
-                    &format!("ends after {written} of {} bytes; copy the archive again", out.len()),
-                ));
-            }
-        }
-        // `data_range` has refused all others, and a stored entry's two sizes are equal.
-        _ if data.len() == out.len() => out.copy_from_slice(data),
-        _ => return Err(corrupt(name, "has two sizes though it is stored")),
+fn copy(entry: &Entry, name: &str, data: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    if data.len() as u64 != entry.bytes {
+        return Err(corrupt(entry, name, "it has two sizes though it is stored"));
     }
-    check_crc(entry, name, crc32fast::hash(out))
+    out.clear();
+    out.try_reserve_exact(data.len()).map_err(|_| no_memory(entry, name))?;
+    out.extend_from_slice(data);
+    Ok(())
+}
+
+fn inflate(entry: &Entry, name: &str, data: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    let bytes = usize::try_from(entry.bytes).map_err(|_| no_memory(entry, name))?;
+    if entry.bytes > CLAIM_BYTES.max((data.len() as u64).saturating_mul(CLAIM_RATIO)) {
+        Sum::of(entry, name, data)?;
+    }
+    match INFLATER.with_borrow_mut(|inflater| inflater.inflate(data, bytes, out)) {
+        Ok(()) if out.len() == bytes => Ok(()),
+        Ok(()) => Err(ends_early(entry, name, out.len() as u64)),
+        Err(Fault::Memory) => Err(no_memory(entry, name)),
+        Err(fault) => Err(broken(entry, name, fault)),
+    }
+}
+
+fn no_memory(entry: &Entry, name: &str) -> Error {
+    let why = format!("there is no memory for its {} bytes", entry.bytes);
+    Error::of(entry, name, ErrorKind::Limit, why)
+}
+
+fn corrupt(entry: &Entry, name: &str, why: impl Display) -> Error {
+    Error::of(entry, name, ErrorKind::Corrupt, why)
+}
+
+pub(crate) fn broken(entry: &Entry, name: &str, fault: impl Display) -> Error {
+    corrupt(entry, name, format_args!("its data is broken ({fault}); copy the archive again"))
+}
+
+pub(crate) fn ends_early(entry: &Entry, name: &str, found: u64) -> Error {
+    let why = format_args!("its data ends after {found} of {} bytes; copy the archive again", entry.bytes);
+    corrupt(entry, name, why)
 }
 
 pub(crate) fn check_crc(entry: &Entry, name: &str, crc: u32) -> Result<()> {
@@ -199,8 +205,8 @@ pub(crate) fn check_crc(entry: &Entry, name: &str, crc: u32) -> Result<()> {
         return Ok(());
     }
     let why = format!(
-        "the content of {name:?} has CRC {crc:08x}, not {:08x} as recorded; the archive is damaged, copy it again",
+        "its content has CRC {crc:08x}, not {:08x} as recorded; the archive is damaged, copy it again",
         entry.crc
     );
-    Err(Error::new(ErrorKind::Crc, why))
+    Err(Error::of(entry, name, ErrorKind::Crc, why))
 }

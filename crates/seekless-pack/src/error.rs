@@ -1,5 +1,7 @@
 //! One opaque error: what went wrong in a word to match on, and a sentence that names the entry and what to do.
 
+use crate::entry::Entry;
+use std::fmt::Display;
 use std::io;
 
 /// The result of this crate's calls.
@@ -57,6 +59,11 @@ impl Error {
 
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), source: None }
+    }
+
+    /// What is wrong with one entry: `why` goes on after its name and offset.
+    pub(crate) fn of(entry: &Entry, name: &str, kind: ErrorKind, why: impl Display) -> Self {
+        Self::new(kind, format!("entry {name:?} at offset {}: {why}", entry.header_offset))
     }
 
     pub(crate) fn io(what: impl Into<String>, source: io::Error) -> Self {

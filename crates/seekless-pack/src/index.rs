@@ -78,9 +78,12 @@ impl Index {
 
     fn parse(directory: &[u8], end: &End) -> Result<Self> {
         // `End` has checked that so many headers fit into the directory.
-        let mut entries = Vec::with_capacity(usize::try_from(end.entries).unwrap_or(0));
-        let mut names =
-            String::with_capacity(directory.len().saturating_sub(entries.capacity() * CENTRAL_BYTES));
+        let count = usize::try_from(end.entries).map_err(no_memory)?;
+        let (mut entries, mut names, mut table) = (Vec::new(), String::new(), HashTable::new());
+        entries.try_reserve_exact(count).map_err(no_memory)?;
+        names.try_reserve_exact(directory.len().saturating_sub(count * CENTRAL_BYTES)).map_err(no_memory)?;
+        // The hasher is not asked while the table is empty.
+        table.try_reserve(count, |_: &u32| 0).map_err(no_memory)?;
         let mut rest = directory;
         for number in 0..end.entries {
             let (entry, after) = header::parse(rest, number, end, &mut names)?;
@@ -91,7 +94,6 @@ impl Index {
         if !entries.is_sorted_by_key(|entry| entry.header_offset) {
             entries.sort_by_key(|entry| entry.header_offset);
         }
-        let table = HashTable::with_capacity(entries.len());
         let mut index =
             Self { entries, names, table, hasher: RandomState::default(), data_bytes: end.directory_offset };
         index.set_extents()?;
@@ -152,6 +154,10 @@ impl Index {
         }
         Ok(())
     }
+}
+
+fn no_memory<E>(_: E) -> Error {
+    Error::new(ErrorKind::Limit, "the archive's directory needs more memory than there is")
 }
 
 /// Local header and data, without the local extra field, which only the header itself tells. The stored name may have

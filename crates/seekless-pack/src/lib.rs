@@ -36,10 +36,11 @@ mod name;
 mod prepare;
 mod read_at;
 mod record;
+mod sum;
 mod verify;
 mod writer;
 
-pub use decode::{data_range, decode, decode_into};
+pub use decode::{data_range, decode};
 pub use entry::{Entry, Method};
 pub use error::{Error, ErrorKind, Result};
 pub use index::Index;

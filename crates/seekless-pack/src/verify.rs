@@ -1,12 +1,11 @@
 //! Reads a whole archive from the front and checks every entry.
 
-use crate::decode::{check_crc, data_start, decode, short};
-use crate::entry::{Entry, Method};
-use crate::error::{Error, ErrorKind, Result};
+use crate::decode::{data_start, decode, short};
+use crate::entry::Entry;
+use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::read_at::ReadAt;
-use flate2::write::DeflateDecoder;
-use std::io::Write;
+use crate::sum::Sum;
 
 /// Neighbouring extents are read together up to this many bytes; a larger entry is checked in pieces of it.
 const READ_BYTES: u64 = 4 << 20;
@@ -100,88 +99,21 @@ impl<R: ReadAt + ?Sized> Check<'_, R> {
         self.fill(entry.header_offset, entry.extent_bytes.min(HEADER_BYTES_MAX))?;
         let start = data_start(&entry, name, &self.read)? as u64;
         if start + entry.coded_bytes > entry.extent_bytes {
-            return Err(short(name, entry.extent_bytes));
+            return Err(short(&entry, name, entry.extent_bytes));
         }
         let mut at = entry.header_offset + start;
         let mut left = entry.coded_bytes;
-        let mut sum = Sum::new(&entry);
+        let mut sum = Sum::new(&entry, name);
         while left > 0 {
             let length = left.min(READ_BYTES);
             self.fill(at, length)?;
-            sum.write(&self.read, name)?;
+            sum.add(&self.read)?;
             at += length;
             left -= length;
         }
-        sum.finish(&entry, name)
+        sum.finish()
     }
 }
 
 /// The fixed part, and name and extra field at their longest.
 const HEADER_BYTES_MAX: u64 = 30 + 2 * 65_535;
-
-/// Size and CRC of content that is not kept.
-enum Sum {
-    Stored(Count),
-    Deflate(DeflateDecoder<Count>),
-}
-
-impl Sum {
-    fn new(entry: &Entry) -> Self {
-        let count = Count { crc: crc32fast::Hasher::new(), bytes: 0, most: entry.bytes };
-        match entry.method {
-            Method::Deflate => Self::Deflate(DeflateDecoder::new(count)),
-            _ => Self::Stored(count),
-        }
-    }
-
-    fn write(&mut self, coded: &[u8], name: &str) -> Result<()> {
-        let result = match self {
-            Self::Stored(count) => count.write_all(coded),
-            Self::Deflate(decoder) => decoder.write_all(coded),
-        };
-        result.map_err(|error| broken(name, &error))
-    }
-
-    fn finish(self, entry: &Entry, name: &str) -> Result<()> {
-        let count = match self {
-            Self::Stored(count) => count,
-            Self::Deflate(decoder) => decoder.finish().map_err(|error| broken(name, &error))?,
-        };
-        if count.bytes != entry.bytes {
-            let why = format!(
-                "the data of {name:?} ends after {} of {} bytes; copy the archive again",
-                count.bytes, entry.bytes
-            );
-            return Err(Error::new(ErrorKind::Corrupt, why));
-        }
-        check_crc(entry, name, count.crc.finalize())
-    }
-}
-
-fn broken(name: &str, error: &std::io::Error) -> Error {
-    Error::new(
-        ErrorKind::Corrupt,
-        format!("the data of {name:?} is broken ({error}); copy the archive again"),
-    )
-}
-
-struct Count {
-    crc: crc32fast::Hasher,
-    bytes: u64,
-    most: u64,
-}
-
-impl Write for Count {
-    fn write(&mut self, content: &[u8]) -> std::io::Result<usize> {
-        self.crc.update(content);
-        self.bytes += content.len() as u64;
-        if self.bytes > self.most {
-            return Err(std::io::Error::other("it holds more than it claims"));
-        }
-        Ok(content.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}

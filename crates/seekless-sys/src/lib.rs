@@ -5,6 +5,7 @@
 //! file lies on its device and where it has holes; [`map`] and [`guarded`] map one for reading;
 //! [`reads`] reads with or without the page cache, [`folios`] fills it by large pieces, [`memory`] fetches into the processor's own;
 //! [`files`] opens and closes many; [`ctype`], [`locale`] and [`regex`] are the C library's characters, patterns and dates, as GNU's tools use them;
+//! [`inflate`] decodes deflate data into memory that was not filled before;
 //! [`seccomp`], [`tracee`] and [`signals`] are what a recorder of programs stands on; [`replace`] becomes another program. Nothing here knows a trace or a
 //! policy, and every `unsafe` stands with its `SAFETY` line.
 
@@ -14,6 +15,7 @@ pub mod extents;
 pub mod files;
 pub mod folios;
 pub mod guarded;
+pub mod inflate;
 mod inherited;
 pub mod locale;
 pub mod map;

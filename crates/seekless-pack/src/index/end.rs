@@ -239,7 +239,11 @@ pub(super) fn starts_with(bytes: &[u8], signature: u32) -> bool {
 fn read<R: ReadAt + ?Sized>(source: &R, offset: u64, length: u64, what: &str) -> Result<Vec<u8>> {
     let length =
         usize::try_from(length).map_err(|_| Error::new(ErrorKind::Limit, format!("{what} is too large")))?;
-    let mut bytes = vec![0; length];
+    let mut bytes = Vec::new();
+    let no_memory =
+        |_| Error::new(ErrorKind::Limit, format!("there is no memory for {what} ({length} bytes)"));
+    bytes.try_reserve_exact(length).map_err(no_memory)?;
+    bytes.resize(length, 0);
     let said = |error| Error::io(format!("cannot read {what} ({length} bytes at offset {offset})"), error);
     source.read_exact_at(&mut bytes, offset).map_err(said)?;
     Ok(bytes)

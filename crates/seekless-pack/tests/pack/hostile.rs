@@ -1,8 +1,10 @@
 //! Archives that are damaged, made to deceive, or simply not for us: each gets its own kind of error, and what is only
 //! unusual is read.
 
+use crate::memory::bounded;
+use crate::samples::{Hostile, deflated, hostile};
 use crate::support::{Forged, Forgery, pack, put16, put32, put64, read_all, refusal};
-use seekless_pack::{Codec, ErrorKind, Index, ReadAt, decode};
+use seekless_pack::{Codec, Entry, ErrorKind, Index, ReadAt, decode, verify};
 
 fn two() -> [Forged; 2] {
     [Forged::stored("a.txt", b"alpha"), Forged::stored("b.txt", b"beta")]
@@ -13,14 +15,6 @@ fn with(change: impl FnOnce(&mut Forged)) -> Vec<u8> {
     let mut entries = two();
     change(&mut entries[0]);
     Forgery::of(entries).bytes()
-}
-
-fn deflated(content: &[u8]) -> Vec<u8> {
-    let mut compressor = libdeflater::Compressor::default();
-    let mut out = vec![0; compressor.deflate_compress_bound(content.len())];
-    let length = compressor.deflate_compress(content, &mut out).expect("within the bound");
-    out.truncate(length);
-    out
 }
 
 #[test]
@@ -161,6 +155,26 @@ fn a_huge_file_makes_no_huge_allocation() {
 }
 
 #[test]
+fn few_bytes_cannot_ask_for_much_memory() {
+    for Hostile { what, archive, right_bytes } in hostile() {
+        let bytes = archive.len();
+        println!("{what}: {bytes} bytes");
+        let whole = bounded(bytes, || verify(archive.as_slice(), bytes as u64, &mut |_, _| {}).is_ok());
+        assert_eq!(bounded(bytes + right_bytes, || are_right(&archive)), whole, "{what}");
+    }
+}
+
+/// Decodes every entry, also after one that is broken.
+fn are_right(archive: &[u8]) -> bool {
+    let Ok(index) = Index::open(archive, archive.len() as u64) else { return false };
+    let right = |(entry, number): (&Entry, u32)| {
+        let extent = &archive[entry.header_offset as usize..][..entry.extent_bytes as usize];
+        decode(entry, index.name(number), extent, &mut Vec::new()).is_ok()
+    };
+    index.entries().iter().zip(0..).map(right).fold(true, |all, right| all && right)
+}
+
+#[test]
 fn a_local_header_that_disagrees() {
     for forged in [
         with(|entry| entry.local_name = Some(b"c.txt".into())),
@@ -190,8 +204,16 @@ fn content_that_is_not_what_was_packed() {
         })
     };
     assert_eq!(refusal(&broken(vec![0xff; 9], 20)), ErrorKind::Corrupt, "no deflate at all");
-    assert_eq!(refusal(&broken(deflated(b"alpha"), 4)), ErrorKind::Corrupt, "more than claimed");
-    assert_eq!(refusal(&broken(deflated(b"alpha"), 6)), ErrorKind::Corrupt, "less than claimed");
+    assert_eq!(
+        refusal(&broken(deflated("a.txt", b"alpha").data, 4)),
+        ErrorKind::Corrupt,
+        "more than claimed"
+    );
+    assert_eq!(
+        refusal(&broken(deflated("a.txt", b"alpha").data, 6)),
+        ErrorKind::Corrupt,
+        "less than claimed"
+    );
 }
 
 #[test]
@@ -204,7 +226,7 @@ fn what_is_not_read_here() {
     let error = read_all(&archive).expect_err("zstd");
     assert_eq!(
         error.to_string(),
-        "\"a.txt\" is coded with zstd (method 93), which is not read here; repack it as stored or deflate"
+        "entry \"a.txt\" at offset 0: it is coded with zstd (method 93), which is not read here; repack it as stored or deflate"
     );
     let index = Index::open(archive.as_slice(), archive.len() as u64).expect("the other entry is fine");
     let entry = index.entries()[1];

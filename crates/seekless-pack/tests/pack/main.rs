@@ -2,7 +2,9 @@
 
 mod foreign;
 mod hostile;
+mod memory;
 mod mutated;
 mod round_trip;
+mod samples;
 mod support;
 mod zip64;

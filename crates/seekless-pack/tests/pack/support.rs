@@ -1,5 +1,6 @@
 //! Archives for the tests: some of ours, and some put together byte by byte, right or wrong.
 
+use crate::memory::bounded;
 use seekless_pack::{About, Codec, ErrorKind, Index, PackWriter, decode, prepare};
 use std::path::PathBuf;
 use std::process::Command;
@@ -14,8 +15,12 @@ pub(crate) fn pack(files: &[(&str, &[u8])], codec: Codec) -> Vec<u8> {
     writer.finish().expect("a vector takes all").0
 }
 
-/// Opens the archive and decodes every entry, as a reader would.
+/// Opens the archive and decodes every entry, as a reader would, in memory that its size justifies.
 pub(crate) fn read_all(archive: &[u8]) -> seekless_pack::Result<Vec<(String, Vec<u8>)>> {
+    bounded(archive.len(), || read_entries(archive))
+}
+
+fn read_entries(archive: &[u8]) -> seekless_pack::Result<Vec<(String, Vec<u8>)>> {
     let index = Index::open(archive, archive.len() as u64)?;
     let mut files = Vec::new();
     for (entry, number) in index.entries().iter().zip(0..) {

@@ -1,0 +1,78 @@
+//! Size and CRC of an entry's content that is not kept: for content larger than memory, and for claims not yet believed.
+
+use crate::decode::{broken, check_crc, ends_early};
+use crate::entry::{Entry, Method};
+use crate::error::Result;
+use flate2::write::DeflateDecoder;
+use std::io::{self, Write};
+
+/// A sum over the data of one entry, which comes in pieces.
+pub(crate) struct Sum<'a> {
+    entry: &'a Entry,
+    name: &'a str,
+    content: Content,
+}
+
+enum Content {
+    Stored(Count),
+    Deflate(DeflateDecoder<Count>),
+}
+
+impl<'a> Sum<'a> {
+    pub(crate) fn new(entry: &'a Entry, name: &'a str) -> Self {
+        let count = Count { crc: crc32fast::Hasher::new(), bytes: 0, most: entry.bytes };
+        let content = match entry.method {
+            Method::Deflate => Content::Deflate(DeflateDecoder::new(count)),
+            _ => Content::Stored(count),
+        };
+        Self { entry, name, content }
+    }
+
+    /// Checks all of an entry's data.
+    pub(crate) fn of(entry: &'a Entry, name: &'a str, data: &[u8]) -> Result<()> {
+        let mut sum = Self::new(entry, name);
+        sum.add(data)?;
+        sum.finish()
+    }
+
+    pub(crate) fn add(&mut self, data: &[u8]) -> Result<()> {
+        let result = match &mut self.content {
+            Content::Stored(count) => count.write_all(data),
+            Content::Deflate(decoder) => decoder.write_all(data),
+        };
+        result.map_err(|error| broken(self.entry, self.name, error))
+    }
+
+    pub(crate) fn finish(self) -> Result<()> {
+        let Self { entry, name, content } = self;
+        let count = match content {
+            Content::Stored(count) => count,
+            Content::Deflate(decoder) => decoder.finish().map_err(|error| broken(entry, name, error))?,
+        };
+        if count.bytes != entry.bytes {
+            return Err(ends_early(entry, name, count.bytes));
+        }
+        check_crc(entry, name, count.crc.finalize())
+    }
+}
+
+struct Count {
+    crc: crc32fast::Hasher,
+    bytes: u64,
+    most: u64,
+}
+
+impl Write for Count {
+    fn write(&mut self, content: &[u8]) -> io::Result<usize> {
+        self.crc.update(content);
+        self.bytes += content.len() as u64;
+        if self.bytes > self.most {
+            return Err(io::Error::other("it holds more than it claims"));
+        }
+        Ok(content.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
