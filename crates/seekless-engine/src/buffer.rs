@@ -3,6 +3,7 @@
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::fmt;
+use std::io;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
@@ -39,13 +40,26 @@ impl AlignedBuf {
     /// When `capacity` is over `isize::MAX`; aborts, as `Vec` does, when memory runs out.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
-        let allocated =
-            capacity.checked_next_multiple_of(ALIGNMENT).expect("a buffer under isize::MAX bytes");
-        let start = match allocated {
+        let layout = layout(capacity).expect("a buffer under isize::MAX bytes");
+        Self::allocate(layout, capacity).unwrap_or_else(|| handle_alloc_error(layout))
+    }
+
+    /// As [`with_capacity`](Self::with_capacity), for a size that somebody else has chosen.
+    ///
+    /// # Errors
+    /// `OutOfMemory` when there is no memory for it.
+    pub fn try_with_capacity(capacity: usize) -> io::Result<Self> {
+        let buffer = layout(capacity).and_then(|layout| Self::allocate(layout, capacity));
+        buffer.ok_or_else(|| io::ErrorKind::OutOfMemory.into())
+    }
+
+    fn allocate(layout: Layout, capacity: usize) -> Option<Self> {
+        let start = match layout.size() {
             0 => NonNull::<Page>::dangling().cast(),
-            _ => allocate(allocated),
+            // SAFETY: the layout's size is not zero.
+            _ => NonNull::new(unsafe { alloc(layout) })?,
         };
-        AlignedBuf { start, allocated, capacity, len: 0, initialised: 0 }
+        Some(AlignedBuf { start, allocated: layout.size(), capacity, len: 0, initialised: 0 })
     }
 
     /// Bytes that fit; the length of a read into this buffer.
@@ -110,22 +124,18 @@ impl AlignedBuf {
     }
 }
 
-fn layout(bytes: usize) -> Layout {
-    Layout::from_size_align(bytes, ALIGNMENT).expect("a buffer under isize::MAX bytes")
-}
-
-fn allocate(bytes: usize) -> NonNull<u8> {
-    let layout = layout(bytes);
-    // SAFETY: the layout's size is not zero; the one caller checks.
-    let start = unsafe { alloc(layout) };
-    NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout))
+/// Whole pages for so many bytes.
+fn layout(bytes: usize) -> Option<Layout> {
+    Layout::from_size_align(bytes.checked_next_multiple_of(ALIGNMENT)?, ALIGNMENT).ok()
 }
 
 impl Drop for AlignedBuf {
     fn drop(&mut self) {
-        if self.allocated > 0 {
+        if self.allocated > 0
+            && let Some(layout) = layout(self.allocated)
+        {
             // SAFETY: allocated by `allocate` with this very layout, and freed only here.
-            unsafe { dealloc(self.start.as_ptr(), layout(self.allocated)) };
+            unsafe { dealloc(self.start.as_ptr(), layout) };
         }
     }
 }
@@ -183,6 +193,15 @@ mod tests {
         let mut buffer = buffer.reuse(4096);
         buffer.set_len(4096);
         assert_eq!(buffer.iter().map(|&byte| u32::from(byte)).sum::<u32>(), 10);
+    }
+
+    #[test]
+    fn a_buffer_larger_than_memory_is_an_error() {
+        for capacity in [usize::MAX, isize::MAX as usize, 1 << 60] {
+            let error = AlignedBuf::try_with_capacity(capacity).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::OutOfMemory);
+        }
+        assert_eq!(AlignedBuf::try_with_capacity(5).unwrap().capacity(), 5);
     }
 
     #[test]

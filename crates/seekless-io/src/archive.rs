@@ -89,6 +89,11 @@ impl Archive {
         At { archive: &self.path, entry: self.index.name(id), offset }
     }
 
+    /// What an entry takes of memory while it is loaded, in bytes: coded and decoded. Both may be lies near `u64::MAX`.
+    pub(crate) fn memory_bytes(&self, id: Id) -> u128 {
+        u128::from(self.spans[id as usize].bytes) + u128::from(self.bytes(id))
+    }
+
     /// Entries that lie wholly in `span`, by number.
     pub(crate) fn within(&self, span: Span) -> std::ops::Range<usize> {
         let first = self.spans.partition_point(|entry| entry.offset < span.offset);
@@ -129,7 +134,7 @@ impl Source<'_> {
     fn fetch(&self, span: Span) -> io::Result<(u64, AlignedBuf)> {
         let span = align(span, self.alignment);
         let (done, completions) = mpsc::channel();
-        let buffer = AlignedBuf::with_capacity(span.bytes as usize);
+        let buffer = AlignedBuf::try_with_capacity(span.bytes as usize)?;
         self.engine.submit(vec![Read { file: self.file.clone(), offset: span.offset, buffer, tag: 0, done }]);
         let Completion { buffer, result, .. } =
             completions.recv().map_err(|_| io::Error::other("the engine dropped a read"))?;

@@ -23,6 +23,9 @@ const IN_FLIGHT: std::ops::RangeInclusive<u32> = 8..=32;
 /// Most bytes of buffers that wait for the next read.
 const IDLE_BYTES_MAX: u64 = 16 << 20;
 
+/// Most bytes of one entry, unless the program says otherwise: more than files of a pack have, less than machines have.
+const ENTRY_BYTES_MAX: u64 = 1 << 30;
+
 /// Settings for a [`Store`]; made by [`Store::builder`].
 #[derive(Clone)]
 #[must_use]
@@ -35,6 +38,7 @@ pub struct StoreBuilder {
     workers: Option<usize>,
     read_ahead_bytes: Option<u64>,
     window_bytes: Option<u64>,
+    max_entry_bytes: u64,
     record: bool,
 }
 
@@ -49,6 +53,7 @@ impl Default for StoreBuilder {
             workers: None,
             read_ahead_bytes: None,
             window_bytes: None,
+            max_entry_bytes: ENTRY_BYTES_MAX,
             record: false,
         }
     }
@@ -107,6 +112,14 @@ impl StoreBuilder {
         self
     }
 
+    /// The largest entry that is loaded, in bytes, coded or decoded; 1 GiB if not said. A larger one is refused before it
+    /// is read: a deflated entry can hold a thousand times its size, so that an archive of a few megabytes could ask for
+    /// all memory. An entry of at most this size is given memory only as its data justifies it.
+    pub fn max_entry_bytes(mut self, bytes: u64) -> Self {
+        self.max_entry_bytes = bytes;
+        self
+    }
+
     /// Whether [`Store::decisions`] has something to say. It grows with every request: for tests.
     pub fn record_decisions(mut self, record: bool) -> Self {
         self.record = record;
@@ -130,7 +143,8 @@ impl StoreBuilder {
         let window_bytes = self.window_bytes.unwrap_or(if dear { 256 << 20 } else { 64 << 20 });
         let read_ahead_bytes = self.read_ahead_bytes.unwrap_or(if dear { 64 << 20 } else { 16 << 20 });
         let state = self.state(archive.spans.len(), depth as usize, read_ahead_bytes)?;
-        let memory = Memory { window_bytes, idle_bytes: read_ahead_bytes.min(IDLE_BYTES_MAX) as usize };
+        let idle_bytes = read_ahead_bytes.min(IDLE_BYTES_MAX) as usize;
+        let memory = Memory { window_bytes, idle_bytes, max_entry_bytes: self.max_entry_bytes };
         let shared = Arc::new(Shared::new(archive, engine, state, memory));
         let workers = Workers::start(shared.clone(), self.worker_count())
             .map_err(|error| Error::setting("a worker thread cannot start", error))?;

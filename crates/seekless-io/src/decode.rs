@@ -21,7 +21,7 @@ pub(crate) fn decode(archive: &Archive, extent: &Arc<Extent>, id: Id) -> Result<
     let range =
         extent.range(archive.spans[id as usize]).map_err(|found| Error::truncated(&archive.at(id), found))?;
     let coded = &extent.bytes()[range.clone()];
-    let corrupt = |error| Error::corrupt(&archive.at(id), error);
+    let corrupt = |error| Error::corrupt(&archive.path, error);
     if entry.method == Method::Stored && entry.coded_bytes == entry.bytes {
         let data = data_range(entry, name, coded).map_err(corrupt)?;
         let data = range.start + data.start..range.start + data.end;

@@ -1,6 +1,7 @@
 //! The errors of opening a store and of loading from it. Clonable, since everybody who waits for a read gets its error.
 
 use std::fmt;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,6 +13,8 @@ pub enum ErrorKind {
     Open,
     /// The archive has no entry of that name.
     NotFound,
+    /// The entry is larger than [`max_entry_bytes`](crate::StoreBuilder::max_entry_bytes), or than memory.
+    TooLarge,
     /// A read of this entry alone failed. It is not tried again.
     Read,
     /// An entry's bytes are not what the archive's directory says.
@@ -58,7 +61,19 @@ impl Error {
         Self::new(ErrorKind::NotFound, message, None)
     }
 
-    pub(crate) fn read(at: &At<'_>, source: std::io::Error) -> Self {
+    pub(crate) fn too_large(at: &At<'_>, bytes: u64, limit: u64) -> Self {
+        let message = format!(
+            "{at}: it claims {bytes} bytes, more than the {limit} that one entry may have; \
+             raise max_entry_bytes if you trust the archive"
+        );
+        Self::new(ErrorKind::TooLarge, message, None)
+    }
+
+    pub(crate) fn read(at: &At<'_>, source: io::Error) -> Self {
+        if source.kind() == io::ErrorKind::OutOfMemory {
+            let message = format!("{at}: there is no memory to read it into");
+            return Self::new(ErrorKind::TooLarge, message, None);
+        }
         let message = format!("{at}: the read failed: {source}; see the kernel log for the device");
         Self::new(ErrorKind::Read, message, Some(Box::new(source)))
     }
@@ -69,10 +84,13 @@ impl Error {
         Self::new(ErrorKind::Corrupt, message, None)
     }
 
-    pub(crate) fn corrupt(at: &At<'_>, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        let source = source.into();
-        let message = format!("{at}: {source}; pack it again");
-        Self::new(ErrorKind::Corrupt, message, Some(source))
+    /// An entry that cannot be decoded: `source` names it, its offset and what to do.
+    pub(crate) fn corrupt(archive: &Path, source: seekless_pack::Error) -> Self {
+        let kind = match source.kind() {
+            seekless_pack::ErrorKind::Limit => ErrorKind::TooLarge,
+            _ => ErrorKind::Corrupt,
+        };
+        Self::new(kind, format!("{}: {source}", archive.display()), Some(Box::new(source)))
     }
 
     pub(crate) fn abandoned(at: &At<'_>) -> Self {

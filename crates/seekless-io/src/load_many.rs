@@ -1,7 +1,6 @@
 //! Many loads at once: runs ahead of its consumer by a window of files, half of it planned at a time so that neighbours
 //! in the archive become one read.
 
-use crate::shared::Shared;
 use crate::state::{Answer, Asked, Waiter};
 use crate::{Buffer, Result, Store};
 use seekless_policy::eviction::Id;
@@ -34,12 +33,12 @@ pub struct LoadMany {
 #[derive(Default)]
 struct Ahead {
     files: u64,
-    bytes: u64,
+    bytes: u128,
 }
 
 impl Ahead {
     fn has_room(&self, window_bytes: u64) -> bool {
-        self.files < WINDOW_FILES_MAX && self.bytes < window_bytes
+        self.files < WINDOW_FILES_MAX && self.bytes < u128::from(window_bytes)
     }
 }
 
@@ -71,12 +70,12 @@ impl LoadMany {
         let position = self.next;
         self.next += 1;
         self.ahead.files += 1;
-        let id = match self.store.find(&self.names[position]) {
+        let id = match self.store.find_loadable(&self.names[position]) {
             Ok(id) => id,
             Err(error) => return self.ready.push_back((position, Err(error))),
         };
         let shared = self.store.shared();
-        self.ahead.bytes += window_bytes(shared, id);
+        self.ahead.bytes += shared.archive.memory_bytes(id);
         if let Some(buffer) = shared.hit(id) {
             return self.ready.push_back((position, Ok(buffer)));
         }
@@ -91,16 +90,11 @@ impl LoadMany {
     fn yielded(&mut self, answer: Answer) -> Answer {
         self.yielded += 1;
         self.ahead.files -= 1;
-        if let Some(id) = self.store.index().find(&self.names[answer.0]) {
-            self.ahead.bytes -= window_bytes(self.store.shared(), id);
+        if let Ok(id) = self.store.find_loadable(&self.names[answer.0]) {
+            self.ahead.bytes -= self.store.shared().archive.memory_bytes(id);
         }
         answer
     }
-}
-
-/// What an entry may take of memory while it is loaded: coded and decoded.
-fn window_bytes(shared: &Shared, id: Id) -> u64 {
-    shared.archive.spans[id as usize].bytes + shared.archive.bytes(id)
 }
 
 impl Iterator for LoadMany {

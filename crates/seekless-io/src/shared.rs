@@ -31,6 +31,8 @@ pub(crate) struct Memory {
     pub(crate) window_bytes: u64,
     /// Buffers of ended reads, kept for the next.
     pub(crate) idle_bytes: usize,
+    /// The largest entry that is loaded.
+    pub(crate) max_entry_bytes: u64,
 }
 
 pub(crate) struct Shared {
@@ -38,6 +40,7 @@ pub(crate) struct Shared {
     pub(crate) engine: Arc<dyn Engine>,
     costs: Costs,
     pub(crate) window_bytes: u64,
+    pub(crate) max_entry_bytes: u64,
     buffers: BufferPool,
     slots: Slots,
     hits: HitLog,
@@ -58,6 +61,7 @@ impl Shared {
             engine,
             costs,
             window_bytes: memory.window_bytes,
+            max_entry_bytes: memory.max_entry_bytes,
             buffers: BufferPool::new(memory.idle_bytes),
             slots,
             hits: HitLog::new(),
@@ -193,32 +197,43 @@ impl Shared {
     }
 
     fn submit(&self, starts: &[Start]) {
-        if starts.is_empty() {
-            return;
+        let reads: Vec<Read> = starts.iter().filter_map(|start| self.read(start)).collect();
+        if !reads.is_empty() {
+            self.engine.submit(reads);
         }
-        let read = |start: &Start| Read {
-            file: self.archive.file.clone(),
-            offset: start.span.offset,
-            buffer: self.buffer(start.span.bytes),
-            tag: start.tag,
-            done: self.done.clone(),
-        };
-        self.engine.submit(starts.iter().map(read).collect());
+    }
+
+    /// A read for the engine. One for which there is no memory has ended at once.
+    fn read(&self, start: &Start) -> Option<Read> {
+        let Start { tag, span } = *start;
+        match self.buffer(span.bytes) {
+            Ok(buffer) => {
+                let (file, done) = (self.archive.file.clone(), self.done.clone());
+                Some(Read { file, offset: span.offset, buffer, tag, done })
+            }
+            Err(error) => {
+                self.end(Completion { tag, buffer: AlignedBuf::default(), result: Err(error) });
+                None
+            }
+        }
     }
 
     /// A large read holds one file, which may stay in it: its buffer is no larger than it must be.
-    fn buffer(&self, bytes: u64) -> AlignedBuf {
+    fn buffer(&self, bytes: u64) -> std::io::Result<AlignedBuf> {
         match bytes > READ_BYTES_MAX {
-            true => AlignedBuf::with_capacity(bytes as usize),
-            false => self.buffers.take(bytes as usize),
+            true => AlignedBuf::try_with_capacity(usize::try_from(bytes).unwrap_or(usize::MAX)),
+            false => Ok(self.buffers.take(bytes as usize)),
         }
+    }
+
+    fn end(&self, completion: Completion) {
+        // Cannot fail: this value owns the receiver too.
+        let _ = self.done.send(completion);
     }
 
     /// A message to one worker.
     pub(crate) fn tell(&self, tag: u64) {
-        let message = Completion { tag, buffer: AlignedBuf::default(), result: Ok(0) };
-        // Cannot fail: this value owns the receiver too.
-        let _ = self.done.send(message);
+        self.end(Completion { tag, buffer: AlignedBuf::default(), result: Ok(0) });
     }
 
     /// The next completion, for the worker that asks first.

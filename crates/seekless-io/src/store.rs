@@ -46,10 +46,10 @@ impl Store {
     /// thread of the same file, or of a neighbour in the same read, is shared.
     ///
     /// # Errors
-    /// [`NotFound`](crate::ErrorKind::NotFound), [`Read`](crate::ErrorKind::Read) or
-    /// [`Corrupt`](crate::ErrorKind::Corrupt). A file that failed is not cached; the others are not affected.
+    /// [`NotFound`](crate::ErrorKind::NotFound), [`TooLarge`](crate::ErrorKind::TooLarge),
+    /// [`Read`](crate::ErrorKind::Read) or [`Corrupt`](crate::ErrorKind::Corrupt). A file that failed is not cached; the others are not affected.
     pub fn load(&self, name: &str) -> Result<Buffer> {
-        let id = self.find(name)?;
+        let id = self.find_loadable(name)?;
         match self.shared.hit(id) {
             Some(buffer) => Ok(buffer),
             None => self.shared.load(id),
@@ -133,6 +133,17 @@ impl Store {
 
     pub(crate) fn find(&self, name: &str) -> Result<Id> {
         self.index().find(name).ok_or_else(|| Error::not_found(self.path(), name))
+    }
+
+    /// As [`Store::find`], of an entry that may be loaded.
+    pub(crate) fn find_loadable(&self, name: &str) -> Result<Id> {
+        let id = self.find(name)?;
+        let entry = &self.index().entries()[id as usize];
+        let (bytes, limit) = (entry.bytes.max(entry.coded_bytes), self.shared.max_entry_bytes);
+        match bytes > limit {
+            true => Err(Error::too_large(&self.shared.archive.at(id), bytes, limit)),
+            false => Ok(id),
+        }
     }
 }
 

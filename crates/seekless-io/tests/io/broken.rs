@@ -89,6 +89,45 @@ fn an_archive_truncated_after_opening_fails_what_is_gone() {
 }
 
 #[test]
+fn an_error_says_where_and_why_once() {
+    let sample = Sample::of_sizes(vec![3_000; 3], Codec::Stored);
+    let offset = offset_of(&sample, 1);
+    flip_byte(&sample, offset + 500);
+    let error = Store::open(&sample.path).unwrap().load(sample.name(1)).unwrap_err();
+    let message = error.to_string();
+    let start = format!(
+        "{}: entry {:?} at offset {offset}: its content has CRC ",
+        sample.path.display(),
+        sample.name(1)
+    );
+    assert!(message.starts_with(&start), "{message}");
+    assert!(message.ends_with(" as recorded; the archive is damaged, copy it again"), "{message}");
+    assert!(std::error::Error::source(&error).is_none(), "all is said");
+}
+
+#[test]
+fn an_entry_over_the_limit_is_refused_before_it_is_read() {
+    let sample = Sample::of_sizes([5_000, 5_001, 10], Codec::Auto);
+    let gate = Arc::new(Gate::new());
+    let builder = Store::builder().shared_engine(gate.clone()).max_entry_bytes(5_000);
+    let store = builder.read_ahead_cache(0).open(&sample.path).unwrap();
+    gate.close();
+    gate.open();
+    let error = store.load(sample.name(1)).unwrap_err();
+    assert_eq!((error.kind(), gate.submitted()), (ErrorKind::TooLarge, vec![]));
+    let message = error.to_string();
+    for part in ["5001 bytes", "5000", "max_entry_bytes", sample.name(1), "sample.zip"] {
+        assert!(message.contains(part), "{part:?} is missing in {message:?}");
+    }
+    for (number, result) in store.load_many(sample.names()) {
+        match result {
+            Ok(buffer) => assert_eq!(&buffer[..], sample.bytes(number)),
+            Err(error) => assert_eq!((number, error.kind()), (1, ErrorKind::TooLarge)),
+        }
+    }
+}
+
+#[test]
 fn what_is_no_archive_is_refused_at_once() {
     let sample = Sample::of_sizes(vec![10_000; 4], Codec::Stored);
     let bytes = std::fs::read(&sample.path).unwrap();

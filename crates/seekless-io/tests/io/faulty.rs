@@ -51,6 +51,12 @@ impl Faulty {
         self.0.lock().unwrap().spoilt.clone()
     }
 
+    /// Empties [`Faulty::spoilt`].
+    #[allow(dead_code, reason = "for tests that count memory")]
+    pub(crate) fn forget(&self) {
+        self.0.lock().unwrap().spoilt = Vec::new();
+    }
+
     /// How many of the read's bytes come; `Err` fails it.
     fn judge(&self, span: Range<u64>) -> Result<usize, ()> {
         let mut state = self.0.lock().unwrap();

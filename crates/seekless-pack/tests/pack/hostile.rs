@@ -171,7 +171,7 @@ fn are_right(archive: &[u8]) -> bool {
         let extent = &archive[entry.header_offset as usize..][..entry.extent_bytes as usize];
         decode(entry, index.name(number), extent, &mut Vec::new()).is_ok()
     };
-    index.entries().iter().zip(0..).map(right).fold(true, |all, right| all && right)
+    !index.entries().iter().zip(0..).map(right).collect::<Vec<_>>().contains(&false)
 }
 
 #[test]
