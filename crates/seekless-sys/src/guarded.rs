@@ -5,34 +5,38 @@
 //! populated by the window, and at 2.3 to 3.5 GB/s where every byte was copied first, by `pread` or out of the mapping alike (same
 //! run, busy machine). Why MADV_RANDOM: a fault then neither reads ahead nor obeys a marker that an earlier reader left.
 
+mod slots;
+
+#[cfg(test)]
+mod model;
+#[cfg(test)]
+mod tests;
+
+use crate::memory::page_bytes;
+use slots::{FREE, Pages, Slot, Slots};
 use std::ffi::c_void;
 use std::fs::File;
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// The atomics of the slots; `model.rs` puts its own here.
+mod atomic {
+    pub(super) use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+}
 
 /// Windows that can be mapped at one time in a process.
 const SLOTS: usize = 64;
-/// A slot that is being filled: no address.
-const CLAIMED: usize = 1;
 
-struct Slot {
-    /// First address guarded; 0 when the slot is free.
-    start: AtomicUsize,
-    end: AtomicUsize,
-    lost: AtomicBool,
-}
-
-static GUARDED: [Slot; SLOTS] =
-    [const { Slot { start: AtomicUsize::new(0), end: AtomicUsize::new(0), lost: AtomicBool::new(false) } };
-        SLOTS];
+static GUARDED: Slots<SLOTS> =
+    Slots([const { Slot { range: AtomicU64::new(FREE), lost: AtomicBool::new(false) } }; SLOTS]);
 
 /// What SIGBUS did before.
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
+/// Whether what stood here before was for one signal only (SA_RESETHAND), and has had it.
+static PREVIOUS_IS_SPENT: AtomicBool = AtomicBool::new(false);
 static INSTALLED: OnceLock<bool> = OnceLock::new();
-/// Asked beforehand: a handler makes no more calls than it must.
-static PAGE_BYTES: AtomicUsize = AtomicUsize::new(4096);
 
 /// A window of a file, mapped shared and read-only behind a guard.
 #[derive(Debug)]
@@ -52,20 +56,23 @@ impl GuardedMap {
     /// done safely or at all: every guard in use, no handler, a file that cannot be mapped. Read it then.
     #[must_use]
     pub fn new(file: &File, offset: u64, bytes: usize) -> Option<Self> {
-        use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap};
+        use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
         if bytes == 0 || !*INSTALLED.get_or_init(install) {
             return None;
         }
-        let slot = claim()?;
-        // SAFETY: a fresh mapping at an address of the kernel's choice.
-        let mapped = unsafe { mmap(ptr::null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, file, offset) };
-        let Ok(address) = mapped else {
-            GUARDED[slot].start.store(0, Ordering::Release);
-            return None;
-        };
-        GUARDED[slot].lost.store(false, Ordering::Relaxed);
-        GUARDED[slot].end.store(address as usize + bytes, Ordering::Relaxed);
-        GUARDED[slot].start.store(address as usize, Ordering::Release);
+        let count = (bytes as u64).div_ceil(page_bytes());
+        let (slot, address) = GUARDED.guard(|| {
+            // SAFETY: a fresh mapping at an address of the kernel's choice.
+            let mapped =
+                unsafe { mmap(ptr::null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, file, offset) };
+            let address = mapped.ok()?;
+            let pages = Pages::new(address as u64 / page_bytes(), count);
+            if pages.is_none() {
+                // SAFETY: the mapping just made, which nobody knows.
+                let _ = unsafe { munmap(address, bytes) };
+            }
+            Some((pages?, address))
+        })?;
         // SAFETY: advice about the mapping just made; it changes no byte.
         let _ = unsafe { madvise(address, bytes, Advice::Random) };
         Some(Self { address, bytes, slot })
@@ -111,7 +118,7 @@ impl GuardedMap {
     /// Whether pages were lost, by truncation or by a failing device, so that some bytes were read as zeros.
     #[must_use]
     pub fn is_lost(&self) -> bool {
-        GUARDED[self.slot].lost.load(Ordering::Acquire)
+        GUARDED.is_lost(self.slot)
     }
 
     /// Reads the byte at `offset`: that its page had to be brought in shows in the thread's major faults.
@@ -123,26 +130,21 @@ impl GuardedMap {
 
 impl Drop for GuardedMap {
     fn drop(&mut self) {
-        // Under MADV_RANDOM the kernel forgets that pages were used; back to normal, unmapping marks them as `read` would.
-        // SAFETY: exactly the mapping made in `new`, into which no reference outlives `self`.
-        unsafe {
-            let _ = rustix::mm::madvise(self.address, self.bytes, rustix::mm::Advice::Normal);
-            let unmapped = rustix::mm::munmap(self.address, self.bytes);
-            debug_assert!(unmapped.is_ok());
-        }
-        GUARDED[self.slot].start.store(0, Ordering::Release);
+        GUARDED.release(self.slot, || {
+            // Under MADV_RANDOM the kernel forgets that pages were used; back to normal, unmapping marks them as `read` would.
+            // SAFETY: exactly the mapping made in `new`, into which no reference outlives `self`.
+            unsafe {
+                let _ = rustix::mm::madvise(self.address, self.bytes, rustix::mm::Advice::Normal);
+                let unmapped = rustix::mm::munmap(self.address, self.bytes);
+                debug_assert!(unmapped.is_ok());
+            }
+        });
     }
-}
-
-fn claim() -> Option<usize> {
-    (0..SLOTS).find(|&slot| {
-        GUARDED[slot].start.compare_exchange(0, CLAIMED, Ordering::AcqRel, Ordering::Relaxed).is_ok()
-    })
 }
 
 /// Puts the handler in front of what stands; false if the system refuses.
 fn install() -> bool {
-    PAGE_BYTES.store(rustix::param::page_size(), Ordering::Relaxed);
+    let _ = page_bytes(); // asked before a handler asks: later it is only a load
     let mut old = MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: a null new action only asks; on success the kernel has filled the structure.
     let asked = unsafe { libc::sigaction(libc::SIGBUS, ptr::null(), old.as_mut_ptr()) };
@@ -160,24 +162,20 @@ fn install() -> bool {
     unsafe { libc::sigaction(libc::SIGBUS, &raw const action, ptr::null_mut()) == 0 }
 }
 
-/// The handler: a page of zeros over a lost page of ours; everything else goes to whoever stood here before.
+/// The handler: a page of zeros over a lost page of ours; everything else goes to the handler that stood here before.
 extern "C" fn on_bus_error(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel passes a valid siginfo to an SA_SIGINFO handler.
-    let address = unsafe { (*info).si_addr() } as usize;
-    for slot in &GUARDED {
-        let start = slot.start.load(Ordering::Acquire);
-        if start > CLAIMED && (start..slot.end.load(Ordering::Relaxed)).contains(&address) && replace(address)
-        {
-            slot.lost.store(true, Ordering::Release);
-            return;
-        }
+    // SAFETY: the kernel passes a valid siginfo to an SA_SIGINFO handler, whose address is set where the code says a fault.
+    let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
+    let page = address as u64 / page_bytes();
+    let is_loss = matches!(code, libc::BUS_ADRERR | libc::BUS_MCEERR_AR);
+    if !(is_loss && GUARDED.on_loss(page, || put_zeros(address))) {
+        chain(signal, info, context);
     }
-    chain(signal, info, context);
 }
 
 /// Maps a page of zeros over the page of `address`.
-fn replace(address: usize) -> bool {
-    let page = PAGE_BYTES.load(Ordering::Relaxed);
+fn put_zeros(address: usize) -> bool {
+    let page = page_bytes() as usize;
     // SAFETY: errno belongs to the interrupted code and is put back; the page lies in a guarded mapping of ours, whose bytes
     // are lost already; mmap is a plain system call.
     unsafe {
@@ -190,57 +188,52 @@ fn replace(address: usize) -> bool {
     }
 }
 
+/// Does what SIGBUS did before this module's handler stood in front.
 fn chain(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
-    let previous = PREVIOUS.get().map_or((libc::SIG_DFL, 0), |old| (old.sa_sigaction, old.sa_flags));
-    match previous {
-        // SAFETY: puts the default back; the fault happens again when this returns, and ends the process as it should.
-        (libc::SIG_DFL | libc::SIG_IGN, _) => unsafe {
+    // SAFETY: as in the handler.
+    let code = unsafe { (*info).si_code };
+    // A fault happens again when the handler returns; what somebody sent (`kill`, and news of broken memory) does not.
+    let is_sent = code <= 0 || code == libc::BUS_MCEERR_AO;
+    let (handler, flags) = previous();
+    match handler {
+        libc::SIG_IGN if is_sent => return,
+        // SAFETY: puts the default back, which ends the process at the next signal.
+        libc::SIG_DFL | libc::SIG_IGN => unsafe {
             libc::signal(signal, libc::SIG_DFL);
         },
-        (handler, flags) if flags & libc::SA_SIGINFO != 0 => {
+        handler if flags & libc::SA_SIGINFO != 0 => {
             // SAFETY: whoever installed it with SA_SIGINFO gave a function of three arguments.
             let handler: extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void) =
                 unsafe { std::mem::transmute(handler) };
             handler(signal, info, context);
         }
-        (handler, _) => {
+        handler => {
             // SAFETY: without SA_SIGINFO it is a function of one argument.
             let handler: extern "C" fn(i32) = unsafe { std::mem::transmute(handler) };
             handler(signal);
         }
     }
+    // The handler of Rust's own runtime takes every signal for a fault: it puts the default back and returns.
+    if is_sent && is_default(signal) {
+        // SAFETY: sends the signal that came, which nobody has handled, to this thread, where it is not blocked.
+        unsafe { libc::raise(signal) };
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::Write;
-
-    fn written(bytes: usize) -> File {
-        let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-        file.write_all(&(0..bytes).map(|at| (at % 251) as u8).collect::<Vec<_>>()).unwrap();
-        file
+/// The handler that stood here before, and its flags.
+fn previous() -> (libc::sighandler_t, i32) {
+    let (handler, flags) = PREVIOUS.get().map_or((libc::SIG_DFL, 0), |old| (old.sa_sigaction, old.sa_flags));
+    if flags & libc::SA_RESETHAND != 0 && PREVIOUS_IS_SPENT.swap(true, Ordering::Relaxed) {
+        return (libc::SIG_DFL, 0);
     }
+    (handler, flags)
+}
 
-    #[test]
-    fn a_window_shows_the_file() {
-        let file = written(20_000);
-        let map = GuardedMap::new(&file, 4096, 15_904).unwrap();
-        map.populate();
-        assert!(map.bytes().iter().enumerate().all(|(at, &byte)| usize::from(byte) == (at + 4096) % 251));
-        assert!(!map.is_lost());
-    }
-
-    #[test]
-    fn a_file_cut_short_reads_as_zeros_and_says_so() {
-        let file = written(20_000);
-        let map = GuardedMap::new(&file, 0, 20_000).unwrap();
-        assert_eq!(map.bytes()[16_384], (16_384 % 251) as u8);
-        file.set_len(4096).unwrap();
-        assert_eq!(map.bytes()[16_384], 0, "and the process lives");
-        assert!(map.is_lost());
-        assert_eq!(map.bytes()[100], 100);
-        drop(map);
-        assert!(!GuardedMap::new(&file, 0, 4096).unwrap().is_lost(), "the slot is used again, unmarked");
+fn is_default(signal: i32) -> bool {
+    let mut now = MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: a null new action only asks, and the structure is read only if the kernel has filled it.
+    unsafe {
+        libc::sigaction(signal, ptr::null(), now.as_mut_ptr()) == 0
+            && now.assume_init().sa_sigaction == libc::SIG_DFL
     }
 }

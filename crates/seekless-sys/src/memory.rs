@@ -1,7 +1,14 @@
-//! A word to the processor about what will be read soon.
+//! This machine's memory: how large its pages are, and a word to the processor about what will be read soon.
 
 /// Bytes the processor fetches together.
 const LINE: usize = 64;
+
+/// Bytes of a page of this machine's memory and of its page cache: 4096, or 65536 on some kernels for arm64 and POWER.
+/// Traces and the simulator count in pages of 4096 whatever the machine.
+#[must_use]
+pub fn page_bytes() -> u64 {
+    rustix::param::page_size() as u64
+}
 
 /// Starts to fetch `bytes` from memory; reads nothing, and does nothing where no way is known.
 #[inline]
@@ -18,6 +25,12 @@ pub fn fetch(bytes: &[u8]) {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_page_is_a_power_of_two_of_at_least_4096() {
+        let page = super::page_bytes();
+        assert!(page.is_power_of_two() && page >= 4096);
+    }
+
     #[test]
     fn any_length_may_be_fetched() {
         let bytes = [7; 200];
