@@ -8,8 +8,6 @@
 mod slots;
 
 #[cfg(test)]
-mod model;
-#[cfg(test)]
 mod tests;
 
 use crate::memory::page_bytes;
@@ -21,7 +19,7 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The atomics of the slots; `model.rs` puts its own here.
+/// The atomics of the slots; `tests/guarded_model.rs` puts its own here.
 mod atomic {
     pub(super) use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 }

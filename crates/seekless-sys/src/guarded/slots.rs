@@ -1,7 +1,7 @@
 //! Which pages of the address space are guarded, and which of them were lost: a small table that the signal handler reads
 //! without a lock.
 //!
-//! The protocol, which `model.rs` checks under every order of two threads' steps:
+//! The protocol, which `tests/guarded_model.rs` checks under every order of two threads' steps:
 //!
 //! 1. A slot is claimed before its window is mapped and names the window after. It is freed **before** the window is
 //!    unmapped: the kernel may give the same addresses to another thread at once, and a loss there is that thread's.

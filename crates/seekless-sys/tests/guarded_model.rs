@@ -1,11 +1,12 @@
-//! The slots under every order of two threads' steps, and every order of memory that C11 allows, with one page of address
+//! The slots of guarded maps under every order of two threads' steps, and every order of memory that C11 allows, with one page of address
 //! space that the threads take from each other.
+//!
+//! In a process of its own: loom puts a handler of SIGBUS in place, which the guarded maps' tests cannot have beside theirs.
 
 mod atomic {
     pub(super) use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 }
-#[allow(clippy::duplicate_mod, reason = "the same code over the model's atomics")]
-#[path = "slots.rs"]
+#[path = "../src/guarded/slots.rs"]
 mod slots;
 
 use atomic::{AtomicBool, AtomicU64, Ordering};
