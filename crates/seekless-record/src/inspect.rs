@@ -8,11 +8,11 @@ use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::unistd::Pid;
 use rustix::fs::{AtFlags, CWD, FileType, Statx, StatxFlags};
 use rustix::io::Errno;
+use seekless_sys::memory::page_bytes;
 use std::io::{self, IoSliceMut};
 use std::os::unix::fs::FileExt;
 
 const PATH_BYTES_MAX: usize = libc::PATH_MAX as usize;
-const PAGE_BYTES: u64 = 4096;
 /// Most paths are shorter, and a smaller copy is a faster one.
 const FIRST_BYTES: u64 = 256;
 
@@ -96,8 +96,8 @@ pub(crate) fn path(tid: i32, address: u64) -> Option<Vec<u8>> {
     let mut at = address;
     while path.len() < PATH_BYTES_MAX {
         // Never over a page's end, beyond which there may be nothing.
-        let most = if path.is_empty() { FIRST_BYTES } else { PAGE_BYTES };
-        let bytes = (PAGE_BYTES - at % PAGE_BYTES).min(most);
+        let most = if path.is_empty() { FIRST_BYTES } else { page_bytes() };
+        let bytes = (page_bytes() - at % page_bytes()).min(most);
         let start = path.len();
         path.resize(start + bytes as usize, 0);
         let read = memory(tid, at, &mut path[start..])?;

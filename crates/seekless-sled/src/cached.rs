@@ -1,15 +1,15 @@
 //! Bytes out of the page cache by way of a mapping, which sets off no readahead as a `read` of the same pages would.
 
 use seekless_sys::guarded::GuardedMap;
+use seekless_sys::memory::page_bytes;
 use seekless_sys::residency;
 use std::fs::File;
 use std::os::fd::AsFd;
 
-pub(crate) const PAGE_BYTES: u64 = 4096;
-
 /// How many pages the range lies in.
 pub(crate) fn pages(offset: u64, bytes: u64) -> u64 {
-    offset.saturating_add(bytes).div_ceil(PAGE_BYTES) - offset / PAGE_BYTES
+    let page = page_bytes();
+    offset.saturating_add(bytes).div_ceil(page) - offset / page
 }
 
 /// Whether every page of the range is cached, as far as anybody tells.
@@ -20,7 +20,7 @@ pub(crate) fn is_cached(file: &File, offset: u64, bytes: u64) -> bool {
 /// Copies out of the page cache what lies within the file, all of it cached; false where that cannot be done, or the file was
 /// cut short meanwhile: what the buffer holds then means nothing.
 pub(crate) fn copy(file: &File, buffer: &mut [u8], offset: u64) -> bool {
-    let before = (offset % PAGE_BYTES) as usize;
+    let before = (offset % page_bytes()) as usize;
     let Some(map) = GuardedMap::new(file, offset - before as u64, before + buffer.len()) else {
         return false;
     };

@@ -4,8 +4,9 @@
 //! (Van Meter and Gao 2000, section 3.4). Here that is a mapping, locked as far as RLIMIT_MEMLOCK allows: a locked page is not
 //! pushed out, a merely mapped one is not dropped by advice and gets a second chance.
 
-use crate::cached::{PAGE_BYTES, is_cached};
+use crate::cached::is_cached;
 use seekless_sys::guarded::GuardedMap;
+use seekless_sys::memory::page_bytes;
 use std::fs::File;
 use std::ops::Range;
 
@@ -35,7 +36,7 @@ impl Hold {
         let mut hold = Hold::default();
         for range in ranges.rev().take(WINDOWS_MAX) {
             let left = bytes_max - hold.bytes;
-            let start = range.start.max(range.end.saturating_sub(left)).div_ceil(PAGE_BYTES) * PAGE_BYTES;
+            let start = range.start.max(range.end.saturating_sub(left)).div_ceil(page_bytes()) * page_bytes();
             if start < range.end {
                 hold.take(file, start..range.end);
             }
@@ -109,7 +110,7 @@ mod tests {
     }
 
     fn cached(file: &File, range: Range<u64>) -> u64 {
-        residency::count(file.as_fd(), range.start, range.end - range.start).unwrap().cached * PAGE_BYTES
+        residency::count(file.as_fd(), range.start, range.end - range.start).unwrap().cached * page_bytes()
     }
 
     #[test]
@@ -151,7 +152,7 @@ mod tests {
     fn a_hold_is_bounded() {
         let Some(file) = cached_file() else { return eprintln!("skipped: nothing tells what is cached") };
         assert_eq!(Hold::on(&file, once(0..8 * MIB), 0).bytes(), 0);
-        let end = Hold::on(&file, once(0..8 * MIB - 5), 5000);
-        assert_eq!(end.ranges().first(), Some(&(8 * MIB - 4096..8 * MIB - 5)));
+        let end = Hold::on(&file, once(0..8 * MIB - 5), page_bytes() + 904);
+        assert_eq!(end.ranges().first(), Some(&(8 * MIB - page_bytes()..8 * MIB - 5)));
     }
 }

@@ -5,7 +5,7 @@
 mod pieces;
 mod room;
 
-use crate::cached::{self, PAGE_BYTES};
+use crate::cached;
 use crate::descriptor::by_descriptor;
 use crate::headroom::{self, Headroom};
 use crate::page_cache;
@@ -15,6 +15,7 @@ use room::Room;
 use rustix::fs::Advice;
 use seekless_sys::folios::{self, FOLIO_BYTES};
 use seekless_sys::guarded::GuardedMap;
+use seekless_sys::memory::page_bytes;
 use seekless_sys::reads::{Caching, fill};
 use seekless_sys::residency;
 use std::fs::File;
@@ -135,7 +136,7 @@ impl Keeper {
         let most = (self.headroom)().map_or(u64::MAX, |room| room.bytes() / 2);
         let mut cached = Vec::new();
         for range in ranges {
-            let runs = page_cache::runs(file, range, PAGE_BYTES).unwrap_or_default();
+            let runs = page_cache::runs(file, range, page_bytes()).unwrap_or_default();
             let held = runs.into_iter().filter(|run| run.resident == Some(true));
             cached.extend(held.filter(|run| run.bytes >= HELD_BYTES_MIN).map(|run| run.range()));
         }
@@ -246,10 +247,10 @@ impl Keeper {
 
     /// Reads what is cached in part, run by run: a read that goes over both obeys the marks for readahead that it meets.
     fn mixed(&self, asked: &Asked, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let start = offset / PAGE_BYTES * PAGE_BYTES;
+        let start = offset / page_bytes() * page_bytes();
         let before = (offset - start) as usize;
         let end = offset + buffer.len() as u64;
-        let runs = page_cache::runs(asked.file, start..end, PAGE_BYTES)?;
+        let runs = page_cache::runs(asked.file, start..end, page_bytes())?;
         let map = GuardedMap::new(asked.file, start, before + buffer.len());
         let Some(map) = map.filter(|_| runs.len() <= RUNS_MAX) else {
             return self.past(asked.file, buffer, offset);
@@ -295,13 +296,13 @@ impl Keeper {
 
     /// Reads whole pages past the cache, and keeps them for the program that will ask for the same.
     fn search_past(&self, asked: &Asked, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let start = offset / PAGE_BYTES * PAGE_BYTES;
+        let start = offset / page_bytes() * page_bytes();
         let before = (offset - start) as usize;
         let held = lock(&self.pieces).at(offset, asked.stamp);
         let (piece, at) = match held.filter(|(piece, at)| piece.len() - at >= buffer.len()) {
             Some(held) => held,
             None => {
-                let mut piece = vec![0; (before + buffer.len()).next_multiple_of(PAGE_BYTES as usize)];
+                let mut piece = vec![0; (before + buffer.len()).next_multiple_of(page_bytes() as usize)];
                 let read = self.past(asked.file, &mut piece, start)?;
                 piece.truncate(read);
                 let piece = Arc::new(piece);
@@ -357,7 +358,7 @@ impl Keeper {
 /// How many bytes of the file are cached; `None` where nobody tells.
 fn cached_bytes(file: &File, file_bytes: u64) -> Option<u64> {
     let pages = residency::count(file.as_fd(), 0, file_bytes).ok()?;
-    Some((pages.cached * PAGE_BYTES).min(file_bytes))
+    Some((pages.cached * page_bytes()).min(file_bytes))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

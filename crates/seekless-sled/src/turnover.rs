@@ -5,6 +5,7 @@
 //! The kernel's two queues and its reclaim of idle pages make it better or worse; it is a hint, not a promise.
 
 use crate::place::cgroup;
+use seekless_sys::memory::page_bytes;
 use std::io;
 use std::time::Duration;
 
@@ -40,7 +41,7 @@ impl Turnover {
     }
 
     fn parse(vmstat: &str, memory: &str, uptime: Duration) -> Turnover {
-        let page = rustix::param::page_size() as u64;
+        let page = page_bytes();
         let value = |text: &str, name: &str| {
             let line = text.lines().find(|line| line.split([' ', ':']).next() == Some(name));
             line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok()).unwrap_or(0)
@@ -92,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_page_stays_as_long_as_the_queue_takes_to_pass() {
-        let page_kib = rustix::param::page_size() as u64 >> 10;
+        let page_kib = page_bytes() >> 10;
         let (earlier, later) = (seen(100, 1000, 0), seen(110, 1000 + 1000 / page_kib, 0));
         assert_eq!(later.cached_bytes, 4000 << 10);
         assert_eq!(later.room_bytes, 100 << 10);

@@ -6,6 +6,7 @@
 //! mapping under MADV_HUGEPAGE and MADV_RANDOM reads one aligned 2 MiB folio and leaves it at that.
 
 use crate::guarded::GuardedMap;
+use crate::memory::page_bytes;
 use std::fs::File;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -33,8 +34,17 @@ pub fn bring_in(file: &File, range: Range<u64>) -> Option<GuardedMap> {
 static IS_KNOWN: OnceLock<bool> = OnceLock::new();
 
 fn is_known() -> bool {
+    if huge_page_bytes(page_bytes()) != FOLIO_BYTES {
+        return false;
+    }
     let name = rustix::system::uname();
     name.release().to_str().is_ok_and(|release| version(release) >= Some(KERNEL_MIN))
+}
+
+/// What one fault under MADV_HUGEPAGE brings in: as many pages as a page holds entries of eight bytes. 512 MiB where a page
+/// has 64 KiB, which is more than anybody asked for.
+fn huge_page_bytes(page_bytes: u64) -> u64 {
+    page_bytes * (page_bytes / 8)
 }
 
 fn version(release: &str) -> Option<(u32, u32)> {
@@ -49,6 +59,12 @@ mod tests {
     use crate::residency;
     use std::io::Write;
     use std::os::fd::AsFd;
+
+    #[test]
+    fn a_fault_brings_in_a_folio_only_where_pages_are_small() {
+        let sizes = [4 << 10, 16 << 10, 64 << 10].map(huge_page_bytes);
+        assert_eq!(sizes, [FOLIO_BYTES, 32 << 20, 512 << 20]);
+    }
 
     /// A file of 5 MiB of which nothing is cached, or `None` where it stays cached (tmpfs).
     fn cold() -> Option<File> {
@@ -68,7 +84,8 @@ mod tests {
             return eprintln!("skipped: no such faults in this kernel");
         };
         assert!(map.bytes().iter().all(|&byte| byte == 7));
-        let cached = |start, bytes| residency::count(file.as_fd(), start, bytes).unwrap().cached * 4096;
+        let cached =
+            |start, bytes| residency::count(file.as_fd(), start, bytes).unwrap().cached * page_bytes();
         assert_eq!(cached(FOLIO_BYTES, FOLIO_BYTES), FOLIO_BYTES);
         assert_eq!(cached(0, 5 << 20), FOLIO_BYTES);
         assert!(bring_in(&file, 2 * FOLIO_BYTES..5 << 20).is_some(), "up to the end of the file");
@@ -80,7 +97,7 @@ mod tests {
         let Some(file) = cold() else {
             return eprintln!("skipped: the file stays in the page cache (tmpfs?)");
         };
-        assert!(bring_in(&file, 4096..FOLIO_BYTES).is_none());
+        assert!(bring_in(&file, page_bytes()..FOLIO_BYTES).is_none());
         assert!(bring_in(&file, 0..0).is_none());
         assert!(bring_in(&file, 4 * FOLIO_BYTES..5 * FOLIO_BYTES).is_none());
     }

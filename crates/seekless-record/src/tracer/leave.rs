@@ -7,6 +7,7 @@ use crate::descriptions::{DescriptionId, Moment};
 use crate::space::Mapping;
 use crate::thread::{Entry, Pending};
 use crate::{inspect, paths};
+use seekless_sys::memory::page_bytes;
 use seekless_trace::{Access, Op};
 use std::rc::Rc;
 
@@ -14,7 +15,6 @@ use std::rc::Rc;
 const RESTARTED: std::ops::RangeInclusive<i64> = -516..=-512;
 const ERRORS: std::ops::Range<i64> = -4095..0;
 const CLOSE_RANGE_UNSHARE: u64 = libc::CLOSE_RANGE_UNSHARE as u64;
-const PAGE_BYTES: u64 = 4096;
 
 impl Tracer {
     pub(super) fn leave(&mut self, tid: i32, pending: &Pending, result: i64) {
@@ -168,7 +168,7 @@ impl Tracer {
         if completes {
             self.emit_load(id);
         }
-        let end = start.saturating_add(bytes.next_multiple_of(PAGE_BYTES));
+        let end = start.saturating_add(bytes.next_multiple_of(page_bytes()));
         self.unmap(tid, start, end - start); // MAP_FIXED replaces what was there
         if let Some(thread) = self.threads.get(&tid) {
             let description = self.descriptions.hold(id);

@@ -37,7 +37,7 @@ fn written() -> File {
 }
 
 fn cached(file: &File, range: Range<u64>) -> u64 {
-    residency::count(file.as_fd(), range.start, range.end - range.start).unwrap().cached * PAGE_BYTES
+    residency::count(file.as_fd(), range.start, range.end - range.start).unwrap().cached * page_bytes()
 }
 
 /// A file of which exactly the ranges (whole pages) are cached, or `None` where that cannot be had.
@@ -90,8 +90,8 @@ proptest! {
         let file = FILE.get_or_init(written);
         residency::drop_cached(file.as_fd()).unwrap();
         for (page, pages) in parts {
-            let start = (page * PAGE_BYTES).min(FILE_BYTES / PAGE_BYTES * PAGE_BYTES);
-            let bytes = (pages * PAGE_BYTES).min(FILE_BYTES - start);
+            let start = (page * page_bytes()).min(FILE_BYTES / page_bytes() * page_bytes());
+            let bytes = (pages * page_bytes()).min(FILE_BYTES - start);
             if let Some(map) = GuardedMap::new(file, start, bytes as usize) {
                 map.populate();
             }
@@ -144,7 +144,7 @@ fn while_there_is_room_whole_folios_come_in_until_it_is_spent() {
     check(&keeper, &file, 8 * MIB..8 * MIB + 10);
     assert_eq!(
         cached(&file, 4 * MIB..FILE_BYTES),
-        (MIB + 1234).next_multiple_of(PAGE_BYTES),
+        (MIB + 1234).next_multiple_of(page_bytes()),
         "no more than the file has"
     );
 }

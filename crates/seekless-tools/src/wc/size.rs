@@ -1,11 +1,9 @@
 //! Bytes alone: the size that the file says, where it can be believed; nothing is read then.
 
+use seekless_sys::memory::page_bytes;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
-
-/// Sizes that are a multiple of this are looked at: files of `/proc` and `/sys` say 0 or a page, whatever they hold.
-const PAGE: u64 = 4096;
 
 /// The bytes of `file` from `start` on (where it stands if that is `None`).
 pub(crate) fn bytes_of(file: &mut File, start: Option<u64>) -> io::Result<u64> {
@@ -18,7 +16,8 @@ pub(crate) fn bytes_of(file: &mut File, start: Option<u64>) -> io::Result<u64> {
         Some(start) => start,
         None => file.stream_position()?,
     };
-    if size % PAGE != 0 {
+    // Files of `/proc` and `/sys` say 0 or a page, whatever they hold.
+    if size % page_bytes() != 0 {
         return Ok(size.saturating_sub(start));
     }
     // The last block is read, so that a size which is only a guess does no harm.
