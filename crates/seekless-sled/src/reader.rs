@@ -95,6 +95,8 @@ pub enum Event<'a> {
         bytes: u64,
         /// Bytes left out because of [`Options::cached_only`].
         skipped: u64,
+        /// Whether nobody tells what of the file is cached: then what was left out may be, or not.
+        unknown: bool,
     },
     /// Forget what the chunks of this file told: it changed meanwhile. All of it comes again, from its first byte to the last.
     Restart {
@@ -183,7 +185,7 @@ pub struct Reader {
 #[derive(Debug)]
 enum Ready {
     Chunk { file: usize, offset: u64, bytes: Bytes },
-    End { file: usize, bytes: u64, skipped: u64 },
+    End { file: usize, bytes: u64, skipped: u64, unknown: bool },
     Restart(usize),
     Failed(usize, Error),
 }
@@ -311,7 +313,7 @@ impl Reader {
             }
         }
         Some(match self.ready.pop_front()? {
-            Ready::End { file, bytes, skipped } => Event::End { file, bytes, skipped },
+            Ready::End { file, bytes, skipped, unknown } => Event::End { file, bytes, skipped, unknown },
             Ready::Restart(file) => Event::Restart { file },
             Ready::Failed(file, error) => Event::Failed { file, error },
             Ready::Chunk { file, offset, bytes } => {

@@ -1,16 +1,21 @@
 //! How much of a file is in the page cache, and throwing it out: cachestat(2) (Linux 6.5), else mincore(2).
 //! Both answer *unknown* rather than guess, and neither moves data into the cache.
 
+mod honest;
+mod told;
 mod touch;
 mod windows;
 
 pub use touch::sampled;
 pub use windows::{Window, windows};
 
+use crate::memory::page_bytes;
 use std::io;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::ptr;
+use told::Told;
 
 /// The number of cachestat(2) on every architecture but Alpha.
 const SYS_CACHESTAT: libc::c_long = 451;
@@ -49,13 +54,12 @@ pub struct Pages {
 /// When the descriptor is not an open regular file or device, or memory for the fallback is short.
 pub fn resident_bytes(file: BorrowedFd<'_>) -> io::Result<Option<u64>> {
     let file_bytes = rustix::fs::fstat(file)?.st_size.unsigned_abs();
-    match count(file, 0, 0) {
-        Ok(pages) => Ok(Some((pages.cached * page_bytes()).min(file_bytes))),
-        Err(error) if SYS_CACHESTAT_REFUSED.contains(&error.raw_os_error().unwrap_or(0)) => {
-            resident_by_mincore(file, file_bytes)
-        }
-        Err(error) => Err(error),
-    }
+    let pages = match count(file, 0, 0) {
+        Ok(pages) => Some(pages.cached),
+        Err(error) if is_refusal(&error) => pages_by_mincore(file, 0..file_bytes)?,
+        Err(error) => return Err(error),
+    };
+    Ok(pages.map(|pages| (pages * page_bytes()).min(file_bytes)))
 }
 
 /// Whether all of a file of `bytes` is in the page cache, or nothing of it, by one question; `None` where it is there in part, and
@@ -95,15 +99,33 @@ pub fn write_back_file_system(file: BorrowedFd<'_>) -> io::Result<()> {
     Ok(())
 }
 
-fn page_bytes() -> u64 {
-    rustix::param::page_size() as u64
-}
-
-/// Asks cachestat(2) about `bytes` at `offset`; 0 bytes mean up to the end of the file. Nothing is read.
+/// Counts the pages of `bytes` at `offset`; 0 bytes mean up to the end of the file. Nothing is read.
+///
+/// cachestat(2) is asked. Where its count says nothing (overlayfs), `cached` comes from mincore, and the rest is 0.
 ///
 /// # Errors
 /// What the kernel says: ENOSYS before Linux 6.5, EPERM on a file that is neither ours nor writable to us (Linux 6.14).
+/// EOPNOTSUPP also where nobody tells: ZFS, and another user's file on overlayfs.
 pub fn count(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> io::Result<Pages> {
+    let pages = cachestat(file, offset, bytes)?;
+    if pages.cached > 0 {
+        return Ok(pages);
+    }
+    match Told::of(file)? {
+        Told::Count => Ok(pages),
+        told => {
+            let end = match bytes {
+                0 => rustix::fs::fstat(file)?.st_size.unsigned_abs(),
+                bytes => offset.saturating_add(bytes),
+            };
+            let cached = told.where_none_counted(file, offset..end.max(offset))?;
+            let cached = cached.ok_or_else(|| io::Error::from_raw_os_error(libc::EOPNOTSUPP))?;
+            Ok(Pages { cached, ..pages })
+        }
+    }
+}
+
+fn cachestat(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> io::Result<Pages> {
     let range = CachestatRange { offset, length: bytes };
     let mut answer = Pages::default();
     // SAFETY: both pointers are to live structures of the kernel's layout, and the kernel writes only to the second.
@@ -113,31 +135,35 @@ pub fn count(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> io::Result<Pages>
     if result == 0 { Ok(answer) } else { Err(io::Error::last_os_error()) }
 }
 
-fn resident_by_mincore(file: BorrowedFd<'_>, file_bytes: u64) -> io::Result<Option<u64>> {
-    if !mincore_is_honest(file)? {
-        return Ok(None);
-    }
-    let mut resident = 0;
-    let mut offset = 0;
-    while offset < file_bytes {
-        let length = WINDOW_BYTES.min(file_bytes - offset);
-        let Some(pages) = resident_pages(file, offset, length)? else { return Ok(None) };
-        let pages = pages.iter().filter(|page| **page & 1 == 1).count() as u64;
-        resident += (pages * page_bytes()).min(length);
-        offset += length;
-    }
-    Ok(Some(resident))
+/// Whether another may be asked.
+fn is_refusal(error: &io::Error) -> bool {
+    error.raw_os_error().is_some_and(|code| SYS_CACHESTAT_REFUSED.contains(&code))
 }
 
-/// mincore calls every page resident, to hide what others do, unless the caller owns the file or may write to it.
+/// How many pages of the range mincore calls resident; `None` where it does not tell the truth.
+fn pages_by_mincore(file: BorrowedFd<'_>, range: Range<u64>) -> io::Result<Option<u64>> {
+    if mincore_is_honest(file)? { mapped_pages(file, range) } else { Ok(None) }
+}
+
 fn mincore_is_honest(file: BorrowedFd<'_>) -> io::Result<bool> {
-    use rustix::fs::{Access, AtFlags, CWD, accessat};
-    let user = rustix::process::geteuid();
-    if user.is_root() || rustix::fs::fstat(file)?.st_uid == user.as_raw() {
-        return Ok(true);
+    match Told::of(file)? {
+        Told::Count => honest::is_told(file),
+        Told::Mapping => honest::is_told_by_mapping(file),
+        Told::CountUnlessEmpty | Told::Nobody => Ok(false),
     }
-    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-    Ok(accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok())
+}
+
+/// How many pages of the range a mapping of it shows as resident; `None` where it cannot be mapped.
+fn mapped_pages(file: BorrowedFd<'_>, range: Range<u64>) -> io::Result<Option<u64>> {
+    let mut resident = 0;
+    let mut start = range.start / page_bytes() * page_bytes();
+    while start < range.end {
+        let length = WINDOW_BYTES.min(range.end - start);
+        let Some(pages) = resident_pages(file, start, length)? else { return Ok(None) };
+        resident += pages.iter().filter(|page| **page & 1 == 1).count() as u64;
+        start += length;
+    }
+    Ok(Some(resident))
 }
 
 /// Maps `length` bytes at `offset` and asks mincore: a byte a page, whose lowest bit says that it is resident; `None` where the
@@ -159,7 +185,7 @@ fn resident_pages(file: BorrowedFd<'_>, offset: u64, length: u64) -> io::Result<
     if address == libc::MAP_FAILED {
         return Ok(None);
     }
-    let mut pages = vec![0_u8; length.get().div_ceil(rustix::param::page_size())];
+    let mut pages = vec![0_u8; length.get().div_ceil(page_bytes() as usize)];
     // SAFETY: the mapping is `length` bytes long and the vector has a byte for each of its pages.
     let result = unsafe { libc::mincore(address, length.get(), pages.as_mut_ptr()) };
     let outcome = if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) };
@@ -198,10 +224,7 @@ mod tests {
     fn mincore_agrees_with_cachestat_and_an_empty_file_has_nothing() {
         let file = written(1 << 20);
         if let Ok(pages) = count(file.as_fd(), 0, 0) {
-            assert_eq!(
-                resident_by_mincore(file.as_fd(), 1 << 20).unwrap(),
-                Some(pages.cached * page_bytes())
-            );
+            assert_eq!(pages_by_mincore(file.as_fd(), 0..1 << 20).unwrap(), Some(pages.cached));
         }
         let empty = tempfile::tempfile().unwrap();
         assert!(matches!(resident_bytes(empty.as_fd()).unwrap(), None | Some(0)));

@@ -1,15 +1,17 @@
 //! Getting the next bytes, from the cache or from the device, and making chunks of them.
 
-use super::device::{self, Delivered, Done, Job, PAGE, Way};
+use super::device::{self, DIRECT_BYTES, Delivered, Done, Job, Way};
 use super::source::{Planned, Stamp, State};
 use super::survey::Room;
 use super::{Bytes, Reader, Ready};
 use crate::Records;
+use crate::cached::pages;
 use crate::growth::Growth;
-use crate::page_cache::SPACING_BYTES;
+use crate::page_cache::spacing;
 use seekless_engine::AlignedBuf;
 use seekless_sys::folios::FOLIO_BYTES;
 use seekless_sys::guarded::GuardedMap;
+use seekless_sys::memory::page_bytes;
 use std::fs::File;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -102,10 +104,11 @@ impl Reader {
             // A byte that did not come would be an error of ours; still no answer is given without it.
             Ok(now) if now == planned.stamp && (cached_only || planned.is_delivered()) => {
                 let (end, base, emitted) = (planned.stamp.bytes, planned.base, planned.emitted);
+                let unknown = !planned.known;
                 source.leave_at(end);
                 self.forget(file);
                 let bytes = end - base;
-                self.ready.push_back(Ready::End { file, bytes, skipped: bytes - emitted });
+                self.ready.push_back(Ready::End { file, bytes, skipped: bytes - emitted, unknown });
             }
             Ok(_) => self.restart(file),
             Err(error) => self.fail(file, error),
@@ -126,7 +129,7 @@ impl Reader {
                     self.sources[file].leave_at(end);
                 }
                 self.forget(file);
-                self.ready.push_back(Ready::End { file, bytes, skipped: 0 });
+                self.ready.push_back(Ready::End { file, bytes, skipped: 0, unknown: false });
             }
             Err(error) => self.fail(file, error),
         }
@@ -141,7 +144,7 @@ impl Reader {
     }
 
     fn device_capacity(&self) -> usize {
-        (self.device_bytes() + 2 * PAGE) as usize
+        (self.device_bytes() + 2 * DIRECT_BYTES) as usize
     }
 
     /// Keeps the device busy, and waits for what comes next from it; false when nothing does.
@@ -199,7 +202,7 @@ impl Reader {
             let ranges = if hole { &mut planned.holes } else { &mut planned.absent };
             let first = ranges.first().unwrap_or(0..0);
             let start = first.start;
-            let keeps = way == Way::Keep && self.room != Room::Enough;
+            let keeps = way == Way::Keep && self.room != Room::Enough && planned.known;
             let folio = keeps && step >= DEVICE_READ_BYTES && starts_folio(&first, planned.stamp.bytes);
             // Up to the next whole step, so that requests stay aligned.
             let range = ranges.take(if folio { FOLIO_BYTES } else { step - start % step });
@@ -208,7 +211,8 @@ impl Reader {
             }
             let Some(range) = range else { continue };
             planned.in_flight += 1;
-            let fills = way == Way::Keep && self.room == Room::Enough;
+            // Where nobody tells what is cached, a read like everybody's: it may be.
+            let fills = way == Way::Keep && (self.room == Room::Enough || !planned.known);
             let buffered = if fills { opened.ahead() } else { opened.buffered.clone() };
             planned.opened = Some(opened);
             self.learned.starts();
@@ -301,7 +305,7 @@ impl Reader {
 
     fn bytes_cached(&mut self, file: usize, open: &File) -> Option<u64> {
         let end = self.sources[file].planned()?.stamp.bytes;
-        self.kernel.count(open, 0..end).map(|pages| pages.cached * PAGE)
+        self.kernel.count(open, 0..end).map(|pages| pages.cached * page_bytes())
     }
 
     /// Delivers a window of what is cached; false when nothing is.
@@ -319,7 +323,7 @@ impl Reader {
         let window = run.start..run.end.min(run.start + (step - run.start % step));
         let just_looked = std::mem::take(&mut planned.just_looked);
         let cached = kernel.count(&opened.buffered, window.clone()).map(|pages| pages.cached);
-        let all = window.end.div_ceil(PAGE) - window.start / PAGE;
+        let all = pages(window.start, window.end - window.start);
         let gone = cached.is_some_and(|cached| cached < all);
         if gone && just_looked && cached_only {
             let left = planned.cached.take(window.end - window.start);
@@ -345,7 +349,7 @@ impl Reader {
         if bytes < MAPPED_BYTES_MIN {
             return false;
         }
-        let before = window.start % PAGE;
+        let before = window.start % page_bytes();
         let Some(map) = self.kernel.map(open, window.start - before, (before + bytes) as usize) else {
             return false;
         };
@@ -378,7 +382,7 @@ impl Reader {
                 if let Some(planned) = self.sources[file].planned() {
                     if slow && planned.sampled {
                         // The sample was mistaken: the threads read the rest of what it stood for.
-                        let rest = planned.cached.take(SPACING_BYTES);
+                        let rest = planned.cached.take(spacing(planned.stamp.bytes - planned.base));
                         rest.into_iter().for_each(|range| planned.absent.push(range));
                     }
                     // A busy processor makes a read slow, too: do not ask over and over.

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 /// What must divide the offset, length and address of a direct read here.
-pub(super) const PAGE: u64 = 4096;
+pub(super) const DIRECT_BYTES: u64 = 4096;
 
 /// How a range is read from the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -168,7 +168,7 @@ fn perform(kernel: &dyn Kernel, mut job: Job) -> Done {
     if let Some(map) = job.folio.then(|| kernel.bring_in(&job.buffered, job.range.clone())).flatten() {
         return Done { job, result: Ok(Delivered::Mapped(map)) };
     }
-    let wanted = (job.range.end - job.range.start + 2 * PAGE) as usize;
+    let wanted = (job.range.end - job.range.start + 2 * DIRECT_BYTES) as usize;
     if job.buffer.capacity() < wanted {
         job.buffer = AlignedBuf::with_capacity(wanted);
     }
@@ -202,10 +202,11 @@ fn read_range(kernel: &dyn Kernel, job: &mut Job, caching: Caching) -> io::Resul
 
 /// Reads the pages around the range.
 fn read_direct(kernel: &dyn Kernel, file: &File, job: &mut Job) -> io::Result<Range<usize>> {
-    let start = job.range.start / PAGE * PAGE;
-    let wanted = (job.range.end.div_ceil(PAGE) * PAGE - start) as usize;
+    let start = job.range.start / DIRECT_BYTES * DIRECT_BYTES;
+    let wanted = (job.range.end.div_ceil(DIRECT_BYTES) * DIRECT_BYTES - start) as usize;
     let before = (job.range.start - start) as usize;
-    let read = fill(kernel, file, &mut job.buffer.whole_mut()[..wanted], start, Caching::Usual, PAGE)?;
+    let read =
+        fill(kernel, file, &mut job.buffer.whole_mut()[..wanted], start, Caching::Usual, DIRECT_BYTES)?;
     let end = read.min(before + (job.range.end - job.range.start) as usize);
     job.buffer.set_len(end);
     Ok(before.min(end)..end)

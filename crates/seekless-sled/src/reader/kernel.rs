@@ -48,6 +48,12 @@ pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
         home.map_or(0, |(_, row)| row.at(0).latency_ns)
     }
 
+    /// Whether a page of the file may be touched to see whether it is cached: not where that costs over a millisecond.
+    fn may_touch(&self, path: &Path) -> bool {
+        let home = Surveyor::new().and_then(|mut surveyor| surveyor.home(path));
+        home.is_ok_and(|(_, row)| u128::from(row.at(0).latency_ns) <= page_cache::TOUCH_MAX.as_nanos())
+    }
+
     /// Keeps what a read from the file's device cost, if the device was ever measured. No count fails for want of this.
     fn learn(&self, path: &Path, cost: ReadCost) {
         let keep = || -> Result<(), Error> {

@@ -1,5 +1,6 @@
 //! One file or stream of a reader: how it is opened, what identifies it, and what of it is still to come.
 
+use super::device::DIRECT_BYTES;
 use super::ranges::Ranges;
 use super::stitch::Stitch;
 use crate::Hold;
@@ -173,7 +174,7 @@ impl Opened {
         self.direct
             .get_or_insert_with(|| {
                 let alignment = direct::alignment(buffered.as_fd()).ok()?;
-                if alignment.memory_bytes.max(alignment.offset_bytes) > 4096 {
+                if u64::from(alignment.memory_bytes.max(alignment.offset_bytes)) > DIRECT_BYTES {
                     return None;
                 }
                 direct::open_direct(&by_descriptor(&**buffered)).ok().flatten().map(Arc::new)

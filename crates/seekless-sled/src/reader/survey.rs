@@ -9,6 +9,7 @@ use super::stitch::Stitch;
 use super::{Reader, Ready};
 use crate::page_cache::{GRAIN_BYTES, PageRun};
 use crate::{Confidence, Error, Hold, Plan};
+use seekless_sys::memory::page_bytes;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -24,7 +25,6 @@ const ASKED_BYTES: u64 = 4 << 20;
 const HOLE_BYTES: u64 = 4 * GRAIN_BYTES;
 /// A cache of this size does not miss the memory of a few more reads in flight.
 const LARGE_BYTES: u64 = 1 << 30;
-const PAGE_BYTES: u64 = 4096;
 
 /// What is believed of the page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl Reader {
             return Ok(());
         }
         let stamp = Stamp::of(&opened)?;
-        let runs = self.look(&opened, base..stamp.bytes);
+        let runs = self.look(file, &opened, base..stamp.bytes);
         let sampled = self.kernel.count(&opened, base..stamp.bytes).is_none();
         let dearness_ns = self.dearness_ns(file, stamp.device);
         let planned = Planned {
@@ -119,15 +119,21 @@ impl Reader {
         self.statistics.held_bytes += hold.bytes();
     }
 
-    fn look(&self, file: &File, range: Range<u64>) -> Vec<PageRun> {
-        let grain = if self.options.cached_only { PAGE_BYTES } else { GRAIN_BYTES };
+    /// Which parts of a file are cached; where only touching tells, by touching, if that is cheap and all is to be read.
+    fn look(&self, file: usize, open: &File, range: Range<u64>) -> Vec<PageRun> {
+        let grain = if self.options.cached_only { page_bytes() } else { GRAIN_BYTES };
         let unknown = PageRun {
             offset: range.start,
             bytes: range.end - range.start,
             resident: None,
             confidence: Confidence::Unknown,
         };
-        self.kernel.runs(file, range, grain, !self.options.cached_only).unwrap_or_else(|_| vec![unknown])
+        let asked = self.kernel.runs(open, range.clone(), grain, false).unwrap_or_else(|_| vec![unknown]);
+        let told = asked.iter().any(|run| run.resident.is_some());
+        if told || self.options.cached_only || !self.kernel.may_touch(&self.sources[file].path) {
+            return asked;
+        }
+        self.kernel.runs(open, range, grain, true).unwrap_or(asked)
     }
 
     /// Puts the runs of a file among what is cached or what is absent.
@@ -225,7 +231,7 @@ impl Reader {
         let mut joined = Ranges::default();
         left.into_iter().for_each(|range| joined.push(range));
         for range in joined.iter() {
-            let runs = self.look(&opened.buffered, range);
+            let runs = self.look(file, &opened.buffered, range);
             self.sort_in(file, &runs);
         }
         self.statistics.looks += 1;

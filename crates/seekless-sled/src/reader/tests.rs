@@ -117,7 +117,7 @@ impl Told {
                 assert!(!chunk.bytes.is_empty());
                 self.chunks.entry(chunk.file).or_default().push((chunk.offset, chunk.bytes.to_vec()));
             }
-            Event::End { file, bytes, skipped } => {
+            Event::End { file, bytes, skipped, .. } => {
                 assert!(self.ends.insert(file, (bytes, skipped)).is_none())
             }
             Event::Restart { file } => {

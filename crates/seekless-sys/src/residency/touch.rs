@@ -1,47 +1,54 @@
 //! What is in the page cache of a file that we may only read, where cachestat is refused and mincore lies: a byte in every so many
 //! is touched through a mapping, and the thread's major faults tell which of them had to be fetched.
 
+use super::told::Told;
 use super::windows::{Window, push};
 use crate::guarded::GuardedMap;
+use crate::memory::page_bytes;
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::mem::MaybeUninit;
 use std::ops::Range;
-
-/// What one mapping covers.
-const MAP_BYTES: u64 = 256 << 20;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
 
 /// Samples `range`, one page in every `spacing` bytes (at least a page): each window is as its sample is, and none is exact.
-/// **This reads** 4 KiB a sample that is not cached: ask only for what will be read anyway. `None` where it cannot be mapped.
+/// **This reads** a page for each sample that is not cached: ask only for what will be read anyway. `None` where it cannot be
+/// mapped, where nobody tells what is cached, and as soon as one sample takes longer than `patience` to come.
 ///
 /// Each call takes other pages, by chance: the pages that one call has read would tell the next that all is cached.
 ///
 /// # Errors
 /// When the system refuses to count faults.
-pub fn sampled(file: &File, range: Range<u64>, spacing: u64) -> io::Result<Option<Vec<Window>>> {
-    let page = super::page_bytes();
-    let spacing = (spacing / page).max(1) * page;
+pub fn sampled(
+    file: &File,
+    range: Range<u64>,
+    spacing: u64,
+    patience: Duration,
+) -> io::Result<Option<Vec<Window>>> {
+    if Told::of(file.as_fd())? == Told::Nobody {
+        return Ok(None); // a mapping has pages of its own there, which no read looks at
+    }
+    let page = page_bytes();
+    let spacing = spacing.max(1).next_multiple_of(page);
     let mut windows = Vec::new();
     let mut chance = RandomState::new().build_hasher().finish();
     let mut start = range.start;
     while start < range.end {
-        let aligned = start / page * page;
-        let end = (aligned + MAP_BYTES).min(range.end);
-        let Ok(bytes) = usize::try_from(end - aligned) else { return Ok(None) };
-        let Some(map) = GuardedMap::new(file, aligned, bytes) else { return Ok(None) };
-        while start < end {
-            let next = (start / spacing * spacing + spacing).min(end);
-            let before = major_faults()?;
-            chance = step(chance);
-            map.touch((start - aligned + chance % (next - start)) as usize);
-            let resident = major_faults()? == before;
-            push(&mut windows, Window { range: start..next, resident, exact: false });
-            start = next;
+        let next = start.saturating_add(spacing).min(range.end);
+        chance = step(chance);
+        let sample = (start + chance % (next - start)) / page * page;
+        let Some(map) = GuardedMap::new(file, sample, page as usize) else { return Ok(None) };
+        let (before, started) = (major_faults()?, Instant::now());
+        map.touch(0);
+        let resident = major_faults()? == before;
+        // Cut short meanwhile (a page of zeros is no major fault), or too dear.
+        if map.is_lost() || (!resident && started.elapsed() > patience) {
+            return Ok(None);
         }
-        if map.is_lost() {
-            return Ok(None); // cut short meanwhile: a page of zeros is no major fault
-        }
+        push(&mut windows, Window { range: start..next, resident, exact: false });
+        start = next;
     }
     Ok(Some(windows))
 }
@@ -69,29 +76,43 @@ fn major_faults() -> io::Result<i64> {
 mod tests {
     use super::*;
     use std::io::Write;
-    use std::os::fd::AsFd;
 
     #[test]
     fn what_was_dropped_is_not_called_resident() {
         let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         file.write_all(&vec![1; 8 << 20]).unwrap();
         file.sync_data().unwrap();
-        let all = sampled(&file, 0..8 << 20, 1 << 20).unwrap().unwrap();
+        let all = sampled(&file, 0..8 << 20, 1 << 20, Duration::MAX).unwrap().unwrap();
         assert_eq!(all, [Window { range: 0..8 << 20, resident: true, exact: false }]);
         crate::residency::drop_cached(file.as_fd()).unwrap();
         if crate::residency::resident_bytes(file.as_fd()).unwrap() != Some(0) {
             eprintln!("skipped: the file stays in the page cache");
             return;
         }
-        let none = sampled(&file, 0..8 << 20, 1 << 20).unwrap().unwrap();
+        let none = sampled(&file, 0..8 << 20, 1 << 20, Duration::MAX).unwrap().unwrap();
         assert_eq!(none, [Window { range: 0..8 << 20, resident: false, exact: false }]);
         // The pages just read are not met again: 1 in 256 each, and all eight never.
-        let again = sampled(&file, 0..8 << 20, 1 << 20).unwrap().unwrap();
+        let again = sampled(&file, 0..8 << 20, 1 << 20, Duration::MAX).unwrap().unwrap();
         assert!(again.iter().any(|window| !window.resident));
         let read = crate::residency::resident_bytes(file.as_fd()).unwrap();
         assert!(
             read.is_none_or(|bytes| bytes <= 16 * (64 << 10)),
             "a sample reads little more than its page"
         );
+    }
+
+    #[test]
+    fn a_sample_that_takes_too_long_is_the_last() {
+        let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        file.write_all(&vec![1; 8 << 20]).unwrap();
+        file.sync_data().unwrap();
+        crate::residency::drop_cached(file.as_fd()).unwrap();
+        if crate::residency::resident_bytes(file.as_fd()).unwrap() != Some(0) {
+            eprintln!("skipped: the file stays in the page cache");
+            return;
+        }
+        assert_eq!(sampled(&file, 0..8 << 20, 1 << 20, Duration::ZERO).unwrap(), None);
+        let read = crate::residency::resident_bytes(file.as_fd()).unwrap();
+        assert!(read <= Some(64 << 10), "one page, or the folio that it came in: {read:?}");
     }
 }

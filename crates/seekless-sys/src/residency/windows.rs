@@ -1,7 +1,9 @@
 //! Which ranges of a file are in the page cache: cachestat(2) over the whole file first, then by windows, of which only the
 //! mixed ones are halved. Measured (`latency.md`, section 3): halving from the whole file on rescans it at every level.
 
-use super::{Pages, SYS_CACHESTAT_REFUSED, count, mincore_is_honest, page_bytes, resident_pages};
+use super::told::Told;
+use super::{Pages, cachestat, count, is_refusal, mincore_is_honest, resident_pages};
+use crate::memory::page_bytes;
 use std::io;
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
@@ -28,21 +30,29 @@ pub struct Window {
 /// # Errors
 /// When the descriptor is of no file that has pages.
 pub fn windows(file: BorrowedFd<'_>, range: Range<u64>, grain: u64) -> io::Result<Option<Vec<Window>>> {
-    let mut asked = Asked { file, grain: grain.max(page_bytes()), end: range.end, windows: Vec::new() };
     if range.is_empty() {
-        return Ok(Some(asked.windows));
+        return Ok(Some(Vec::new()));
     }
+    let grain = grain.max(page_bytes());
+    let count = match Told::of(file)? {
+        Told::Mapping | Told::Nobody => return by_mincore(file, range, grain),
+        Told::Count => cachestat,
+        Told::CountUnlessEmpty => count,
+    };
+    let mut asked = Asked { file, count, grain, end: range.end, windows: Vec::new() };
     match asked.coarse(range.clone()) {
         Ok(()) => Ok(Some(asked.windows)),
-        Err(error) if SYS_CACHESTAT_REFUSED.contains(&error.raw_os_error().unwrap_or(0)) => {
-            by_mincore(file, range)
-        }
+        Err(error) if is_refusal(&error) => by_mincore(file, range, grain),
         Err(error) => Err(error),
     }
 }
 
+/// How the pages of a range are counted.
+type Count = fn(BorrowedFd<'_>, u64, u64) -> io::Result<Pages>;
+
 struct Asked<'a> {
     file: BorrowedFd<'a>,
+    count: Count,
     grain: u64,
     end: u64,
     windows: Vec<Window>,
@@ -80,7 +90,7 @@ impl Asked<'_> {
     }
 
     fn halve(&mut self, range: Range<u64>) -> io::Result<()> {
-        let pages = count(self.file, range.start, range.end - range.start)?;
+        let pages = (self.count)(self.file, range.start, range.end - range.start)?;
         let all = pages_of(&range);
         if pages.cached == 0 || pages.cached >= all {
             self.push(range, pages.cached > 0, true);
@@ -98,7 +108,7 @@ impl Asked<'_> {
 
     /// Whether the range is all of one kind, and then notes it.
     fn settled(&mut self, range: &Range<u64>) -> io::Result<bool> {
-        let Pages { cached, .. } = count(self.file, range.start, range.end - range.start)?;
+        let Pages { cached, .. } = (self.count)(self.file, range.start, range.end - range.start)?;
         let one_kind = cached == 0 || cached >= pages_of(range);
         if one_kind {
             self.push(range.clone(), cached > 0, true);
@@ -126,24 +136,35 @@ pub(super) fn push(windows: &mut Vec<Window>, window: Window) {
     }
 }
 
-fn by_mincore(file: BorrowedFd<'_>, range: Range<u64>) -> io::Result<Option<Vec<Window>>> {
+fn by_mincore(file: BorrowedFd<'_>, range: Range<u64>, grain: u64) -> io::Result<Option<Vec<Window>>> {
     if !mincore_is_honest(file)? {
         return Ok(None);
     }
+    // Whole grains, so that a window of mixed pages is the same one whoever is asked.
     let page = page_bytes();
+    let grain = grain / page * page;
     let mut windows = Vec::new();
-    let mut start = range.start / page * page;
+    let mut start = range.start / grain * grain;
     while start < range.end {
-        let length = super::WINDOW_BYTES.min(range.end - start);
+        let length = super::WINDOW_BYTES.next_multiple_of(grain).min(range.end - start);
         let Some(states) = resident_pages(file, start, length)? else { return Ok(None) };
-        for (number, state) in states.into_iter().enumerate() {
-            let from = (start + number as u64 * page).max(range.start);
-            let to = (start + (number as u64 + 1) * page).min(range.end);
-            push(&mut windows, Window { range: from..to, resident: state & 1 == 1, exact: true });
+        for states in states.chunks((grain / page) as usize) {
+            let end = start + states.len() as u64 * page;
+            let cut = start.max(range.start)..end.min(range.end);
+            if !cut.is_empty() {
+                push(&mut windows, judged(states, cut));
+            }
+            start = end;
         }
-        start += length;
     }
     Ok(Some(windows))
+}
+
+/// The window of these pages: the majority decides.
+fn judged(states: &[u8], range: Range<u64>) -> Window {
+    let resident = states.iter().filter(|state| *state & 1 == 1).count();
+    let exact = resident == 0 || resident == states.len();
+    Window { range, resident: 2 * resident > states.len(), exact }
 }
 
 #[cfg(test)]
@@ -154,12 +175,10 @@ mod tests {
     use std::os::fd::AsFd;
     use std::os::unix::fs::FileExt;
 
-    const MIB: u64 = 1 << 20;
-
     /// A file of which only the named pages are cached; `None` where that cannot be arranged.
     fn with_pages(pages: u64, cached: impl Fn(u64) -> bool) -> Option<File> {
         let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-        file.write_all(&vec![1; (pages * 4096) as usize]).unwrap();
+        file.write_all(&vec![1; (pages * page_bytes()) as usize]).unwrap();
         file.sync_data().unwrap();
         crate::residency::drop_cached(file.as_fd()).unwrap();
         rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random).unwrap();
@@ -168,7 +187,7 @@ mod tests {
             return None;
         }
         for page in (0..pages).filter(|&page| cached(page)) {
-            file.read_at(&mut [0], page * 4096).unwrap();
+            file.read_at(&mut [0], page * page_bytes()).unwrap();
         }
         Some(file)
     }
@@ -177,24 +196,26 @@ mod tests {
     fn pages_are_told_apart_one_by_one() {
         let wanted = |page: u64| page % 7 == 3 || (100..300).contains(&page);
         let Some(file) = with_pages(700, wanted) else { return };
-        let windows = windows(file.as_fd(), 0..700 * 4096 - 5, 4096).unwrap().unwrap();
+        let (page, end) = (page_bytes(), 700 * page_bytes() - 5);
+        let windows = windows(file.as_fd(), 0..end, page).unwrap().unwrap();
         assert_eq!(windows.iter().map(|window| window.range.start).next(), Some(0));
-        assert_eq!(windows.last().unwrap().range.end, 700 * 4096 - 5);
+        assert_eq!(windows.last().unwrap().range.end, end);
         for window in &windows {
             assert!(window.exact);
-            let pages = window.range.start / 4096..window.range.end.div_ceil(4096);
+            let pages = window.range.start / page..window.range.end.div_ceil(page);
             assert!(pages.clone().all(|page| wanted(page) == window.resident), "{window:?}");
         }
         assert!(windows.windows(2).all(|pair| pair[0].range.end == pair[1].range.start));
-        let by_mincore = by_mincore(file.as_fd(), 0..700 * 4096 - 5).unwrap().unwrap();
+        let by_mincore = by_mincore(file.as_fd(), 0..end, page).unwrap().unwrap();
         assert_eq!(windows, by_mincore);
     }
 
     #[test]
     fn a_coarse_grain_says_that_it_is() {
         let Some(file) = with_pages(512, |page| page % 3 == 0) else { return };
-        let windows = windows(file.as_fd(), 0..2 * MIB, 64 << 10).unwrap().unwrap();
-        assert_eq!(windows, [Window { range: 0..2 * MIB, resident: false, exact: false }]);
+        let bytes = 512 * page_bytes();
+        let windows = windows(file.as_fd(), 0..bytes, 16 * page_bytes()).unwrap().unwrap();
+        assert_eq!(windows, [Window { range: 0..bytes, resident: false, exact: false }]);
     }
 
     #[test]

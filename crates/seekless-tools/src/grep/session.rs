@@ -63,6 +63,8 @@ struct Searched {
     state: Option<Box<State>>,
     ended: bool,
     skipped: u64,
+    /// Whether nobody tells if what was skipped is cached.
+    unknown: bool,
     problem: Option<Vec<u8>>,
 }
 
@@ -106,7 +108,8 @@ impl<'a> Session<'a> {
             }
         };
         self.files.push(self.turns.len());
-        let searched = Searched { file, name, source, state: None, ended: false, skipped: 0, problem: None };
+        let (state, ended, skipped, unknown, problem) = (None, false, 0, false, None);
+        let searched = Searched { file, name, source, state, ended, skipped, unknown, problem };
         self.turns.push(Turn::File(Box::new(searched)));
     }
 
@@ -114,10 +117,10 @@ impl<'a> Session<'a> {
     pub(super) fn on_event(&mut self, event: Event<'_>) {
         match event {
             Event::Chunk(chunk) => self.chunk(chunk.file, chunk.offset, chunk.bytes),
-            Event::End { file, skipped, .. } => {
+            Event::End { file, skipped, unknown, .. } => {
                 self.with(file, |_, searched| {
                     searched.ended = true;
-                    searched.skipped = skipped;
+                    (searched.skipped, searched.unknown) = (skipped, unknown);
                 });
             }
             Event::Restart { file } => self.with(file, |session, searched| {
@@ -363,7 +366,8 @@ impl<'a> Session<'a> {
             searched.source.leave(selected, state.ordered.selected_to, self.options);
         }
         if searched.skipped > 0 {
-            let message = format!("{} bytes are not cached and were skipped", searched.skipped);
+            let what = if searched.unknown { "not known to be cached" } else { "not cached" };
+            let message = format!("{} bytes are {what} and were skipped", searched.skipped);
             self.say(&problem(&searched.name, &message));
         }
     }

@@ -52,7 +52,12 @@ fn search(options: &Options, texts: &[&[u8]], lines: usize, turns: &[u32]) -> (V
         for file in 0..texts.len() {
             if left[file] == 0 && !ended[file] && !finished.contains(&file) {
                 ended[file] = true;
-                session.on_event(Event::End { file, bytes: texts[file].len() as u64, skipped: 0 });
+                session.on_event(Event::End {
+                    file,
+                    bytes: texts[file].len() as u64,
+                    skipped: 0,
+                    unknown: false,
+                });
             }
         }
     };

@@ -111,12 +111,11 @@ enum Outcome {
     Counted {
         counts: Counts,
         skipped: u64,
+        /// Whether nobody tells if what was skipped is cached.
+        unknown: bool,
     },
     /// `line`: a line of zeros follows the message, as for a folder, which can be opened but not read.
-    Failed {
-        message: String,
-        line: bool,
-    },
+    Failed { message: String, line: bool },
 }
 
 /// The state of a job under way.
@@ -175,7 +174,7 @@ impl<'a> Run<'a> {
             let outcome = match counted {
                 Ok(bytes) => {
                     let counts = Counts { bytes, characters: bytes, ..Counts::default() };
-                    Outcome::Counted { counts, skipped: 0 }
+                    Outcome::Counted { counts, skipped: 0, unknown: false }
                 }
                 Err((error, line)) => {
                     Outcome::Failed { message: self.complaint(index, &words(&error)), line }
@@ -207,7 +206,7 @@ impl<'a> Run<'a> {
                 pieces.add(offset, bytes, self.job.wanted, self.charset);
             })
         }) {
-            Ok(()) => Outcome::Counted { counts: pieces.counts(), skipped: 0 },
+            Ok(()) => Outcome::Counted { counts: pieces.counts(), skipped: 0, unknown: false },
             Err(error) => Outcome::Failed { message: self.complaint(0, &words(&error)), line: false },
         };
         self.end(0, outcome)
@@ -234,7 +233,7 @@ impl<'a> Run<'a> {
                     // Read to its end once; a second reading finds nothing.
                     Ok(_) if standard => {
                         self.outcomes[index] =
-                            Some(Outcome::Counted { counts: Counts::default(), skipped: 0 });
+                            Some(Outcome::Counted { counts: Counts::default(), skipped: 0, unknown: false });
                         continue;
                     }
                     Ok(file) => {
@@ -263,11 +262,11 @@ impl<'a> Run<'a> {
                     progress(done, all);
                 }
                 Event::Restart { file } => pieces[file] = Pieces::default(),
-                Event::End { file, skipped, .. } => {
+                Event::End { file, skipped, unknown, .. } => {
                     let counted = std::mem::take(&mut pieces[file]);
                     let index = inputs[file];
                     let outcome = match counted.whole() || skipped > 0 {
-                        true => Outcome::Counted { counts: counted.counts(), skipped },
+                        true => Outcome::Counted { counts: counted.counts(), skipped, unknown },
                         false => {
                             let what = "bytes are missing in the middle: count it again with --linear";
                             Outcome::Failed { message: self.complaint(index, what), line: false }
@@ -313,11 +312,12 @@ impl<'a> Run<'a> {
                     self.complain(&message.clone())?;
                 }
                 (_, None) => break,
-                (_, &Some(Outcome::Counted { counts, skipped })) => {
+                (_, &Some(Outcome::Counted { counts, skipped, unknown })) => {
                     self.print(index, counts, skipped)?;
                     if skipped > 0 {
                         self.report.complete = false;
-                        let what = format!("{skipped} bytes skipped: not cached");
+                        let why = if unknown { "not known to be cached" } else { "not cached" };
+                        let what = format!("{skipped} bytes skipped: {why}");
                         let message = self.complaint(index, &what);
                         self.complain(&message)?;
                     }

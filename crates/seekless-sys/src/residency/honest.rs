@@ -1,0 +1,36 @@
+//! To whom mincore(2) tells the truth. To hide what others do, it calls every page resident unless the caller owns the file,
+//! may act as its owner, or may write to it.
+
+use rustix::fs::{Access, AtFlags, CWD, Stat, accessat};
+use rustix::thread::CapabilitySet;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// Shown in place of an owner that this user namespace does not know: nobody here may act as that owner.
+const OVERFLOW_USER: u32 = 65_534;
+
+/// Whether mincore is honest about a file whose pages are its own.
+pub(super) fn is_told(file: BorrowedFd<'_>) -> io::Result<bool> {
+    if is_owner(&rustix::fs::fstat(file)?) {
+        return Ok(true);
+    }
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    Ok(accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok())
+}
+
+/// The same where the pages are another file's: that one may lie on a layer that nobody may write to.
+pub(super) fn is_told_by_mapping(file: BorrowedFd<'_>) -> io::Result<bool> {
+    Ok(is_owner(&rustix::fs::fstat(file)?))
+}
+
+/// Whether this thread owns the file or may act as its owner.
+fn is_owner(about: &Stat) -> bool {
+    if about.st_uid == OVERFLOW_USER {
+        return false;
+    }
+    let may_act_as_owner = || {
+        let sets = rustix::thread::capabilities(None);
+        sets.is_ok_and(|sets| sets.effective.contains(CapabilitySet::FOWNER))
+    };
+    about.st_uid == rustix::process::geteuid().as_raw() || may_act_as_owner()
+}
