@@ -1,30 +1,39 @@
 //! Telling another machine what lies where: `seekless sleds --serve`. Read-only, below given folders only, bounded in everything.
 
-use crate::wire::{Answer, QUESTION_BYTES_MAX, Question, SLEDS_MAX, VERSION, WireSled, read_line};
+mod clients;
+
+use crate::wire::{
+    ANSWER_BYTES_MAX, Answer, QUESTION_BYTES_MAX, Question, SLEDS_MAX, VERSION, WireSled, read_line,
+    write_line,
+};
 use crate::{Confidence, Error, ErrorKind, Level, Sled, Surveyor};
+use clients::{Clients, Entered};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
-use std::io::{self, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use rustix::io::Errno;
+use std::io;
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// How much a server does for its clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerOptions {
     /// Only files below these folders are told about.
     pub roots: Vec<PathBuf>,
-    /// Clients served at once; more are turned away.
+    /// Clients connected at once. One more takes the place of the one that has been silent for longest, or is turned away.
     pub clients_max: usize,
-    /// How long a client may take for a question or for fetching an answer.
+    /// Of those, clients of one address. Each asks one question at a time, so these are its questions at once, too.
+    pub clients_of_peer_max: usize,
+    /// How long a client may take for a question, and for fetching the whole answer.
     pub patience: Duration,
 }
 
 impl Default for ServerOptions {
     fn default() -> Self {
-        ServerOptions { roots: Vec::new(), clients_max: 32, patience: Duration::from_secs(10) }
+        let patience = Duration::from_secs(10);
+        ServerOptions { roots: Vec::new(), clients_max: 32, clients_of_peer_max: 8, patience }
     }
 }
 
@@ -40,7 +49,7 @@ struct Shared {
     roots: Vec<(PathBuf, OwnedFd)>,
     surveyor: Surveyor,
     options: ServerOptions,
-    clients: AtomicUsize,
+    clients: Mutex<Clients<TcpStream>>,
 }
 
 impl Server {
@@ -57,7 +66,8 @@ impl Server {
         let listener = TcpListener::bind(address)
             .map_err(|error| Error::new(ErrorKind::Remote, format!("cannot listen there: {error}")))?;
         let surveyor = surveyor.without_remotes();
-        let shared = Shared { roots, surveyor, options, clients: AtomicUsize::new(0) };
+        let clients = Mutex::new(Clients::new(options.clients_max, options.clients_of_peer_max));
+        let shared = Shared { roots, surveyor, options, clients };
         Ok(Server { listener, shared: Arc::new(shared) })
     }
 
@@ -69,47 +79,70 @@ impl Server {
         self.listener.local_addr()
     }
 
-    /// Serves until the process ends, each client in a thread of its own.
+    /// Serves until the process ends, each client in a thread of its own. A connection that fails, and a shortage of descriptors
+    /// or memory, end nothing.
     ///
     /// # Errors
-    /// No more connections can be accepted.
+    /// The listener is none (any more).
     pub fn run(&self) -> io::Result<()> {
         loop {
-            let stream = match self.listener.accept() {
-                Ok((stream, _)) => stream,
-                Err(error) if is_passing(&error) => {
+            match self.listener.accept() {
+                Ok((stream, peer)) => self.enter(stream, peer.ip()),
+                Err(error) if is_final(&error) => return Err(error),
+                Err(error) => {
+                    if is_shortage(&error) {
+                        self.shared.clients().make_room().map(hang_up);
+                    }
                     std::thread::sleep(Duration::from_millis(20));
-                    continue;
                 }
-                Err(error) => return Err(error),
-            };
-            let shared = Arc::clone(&self.shared);
-            if shared.clients.fetch_add(1, Ordering::SeqCst) >= shared.options.clients_max {
-                shared.clients.fetch_sub(1, Ordering::SeqCst);
-                continue; // hung up
             }
-            let leaving = Leaving(shared);
-            // Without a thread, the client is hung up on and counted out.
-            let _ = std::thread::Builder::new().name("seekless-client".to_owned()).spawn(move || {
-                let _ = leaving.0.serve(stream);
-            });
         }
+    }
+
+    fn enter(&self, stream: TcpStream, peer: IpAddr) {
+        let Ok(handle) = stream.try_clone() else { return }; // hung up
+        let entered = self.shared.clients().enter(peer, handle, Instant::now());
+        let number = match entered {
+            Entered::Refused(_) => return,
+            Entered::As(number, gone) => {
+                gone.map(hang_up);
+                number
+            }
+        };
+        let leaving = Leaving(Arc::clone(&self.shared), number);
+        // Without a thread, the client is hung up on and taken out.
+        let _ = std::thread::Builder::new().name("seekless-client".to_owned()).spawn(move || {
+            let _ = leaving.0.serve(stream, leaving.1);
+        });
     }
 }
 
-/// Counts a client out, however its thread ends.
-struct Leaving(Arc<Shared>);
+/// Takes a client out, however its thread ends.
+struct Leaving(Arc<Shared>, u64);
 
 impl Drop for Leaving {
     fn drop(&mut self) {
-        self.0.clients.fetch_sub(1, Ordering::SeqCst);
+        self.0.clients().leave(self.1);
     }
 }
 
-fn is_passing(error: &io::Error) -> bool {
-    use rustix::io::Errno;
-    const PASSING: [Errno; 5] = [Errno::CONNABORTED, Errno::INTR, Errno::MFILE, Errno::NFILE, Errno::NOBUFS];
-    error.raw_os_error().is_some_and(|code| PASSING.iter().any(|errno| errno.raw_os_error() == code))
+/// Ends a connection whose other handle a thread is waiting on.
+fn hang_up(stream: TcpStream) {
+    let _ = stream.shutdown(Shutdown::Both); // it may have ended by itself
+}
+
+/// Whether no later call can succeed (accept(2)): everything else is about one connection, or passes.
+fn is_final(error: &io::Error) -> bool {
+    is_one_of(error, &[Errno::BADF, Errno::INVAL, Errno::NOTSOCK, Errno::OPNOTSUPP])
+}
+
+/// Whether somebody must leave before anybody can come.
+fn is_shortage(error: &io::Error) -> bool {
+    is_one_of(error, &[Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM])
+}
+
+fn is_one_of(error: &io::Error, list: &[Errno]) -> bool {
+    error.raw_os_error().is_some_and(|code| list.iter().any(|errno| errno.raw_os_error() == code))
 }
 
 fn opened_root(root: &Path) -> Result<(PathBuf, OwnedFd), Error> {
@@ -121,21 +154,33 @@ fn opened_root(root: &Path) -> Result<(PathBuf, OwnedFd), Error> {
 }
 
 impl Shared {
-    /// Questions and answers in turn, until the client hangs up or is too slow.
-    fn serve(&self, mut stream: TcpStream) -> io::Result<()> {
+    fn clients(&self) -> MutexGuard<'_, Clients<TcpStream>> {
+        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Questions and answers in turn, until the client hangs up, is too slow, or must make room.
+    fn serve(&self, mut stream: TcpStream, number: u64) -> io::Result<()> {
         stream.set_nodelay(true)?;
-        stream.set_write_timeout(Some(self.options.patience))?;
         let mut surveyor = self.surveyor.clone();
-        while let Some(line) = read_line(&mut stream, QUESTION_BYTES_MAX, self.options.patience)? {
-            let answer = self.answer(&mut surveyor, &line);
-            let mut text = serde_json::to_vec(&answer.unwrap_or_else(|error| Answer::Error { error }))?;
-            text.push(b'\n');
-            stream.write_all(&text)?;
+        let deadline = || Instant::now() + self.options.patience;
+        while let Some(line) = read_line(&mut stream, QUESTION_BYTES_MAX, deadline())? {
+            if !self.clients().is_silent_since(number, None) {
+                break;
+            }
+            let text = match self.answer(&mut surveyor, &line) {
+                Ok((sleds, bytes)) => written(&sleds, bytes)?,
+                Err(why) => serde_json::to_vec(&Answer::error(why))?,
+            };
+            // From here on the next step is the client's, be it to fetch the answer or to ask again.
+            if !self.clients().is_silent_since(number, Some(Instant::now())) {
+                break;
+            }
+            write_line(&mut stream, &[&text[..], b"\n"].concat(), deadline())?;
         }
         Ok(())
     }
 
-    fn answer(&self, surveyor: &mut Surveyor, line: &[u8]) -> Result<Answer, String> {
+    fn answer(&self, surveyor: &mut Surveyor, line: &[u8]) -> Result<(Vec<Sled>, u64), String> {
         let question: Question = serde_json::from_slice(line).map_err(|_| "not understood")?;
         if question.seekless != VERSION {
             return Err(format!("this is version {VERSION}"));
@@ -145,7 +190,7 @@ impl Shared {
             ErrorKind::NotAFile => "not a regular file",
             _ => "not readable",
         })?;
-        Ok(Answer::Sleds { bytes: survey.bytes, sleds: shortened(&survey.sleds, survey.bytes) })
+        Ok((survey.sleds, survey.bytes))
     }
 
     /// A handle on a file below one of the roots, which neither opens nor recalls it. What lies outside does not exist.
@@ -160,10 +205,22 @@ impl Shared {
     }
 }
 
-/// As many SLEDs as an answer may have; what lies behind them is unknown.
-fn shortened(sleds: &[Sled], bytes: u64) -> Vec<WireSled> {
+/// The answer for a file of `bytes`, with as many SLEDs as it may have.
+fn written(sleds: &[Sled], bytes: u64) -> io::Result<Vec<u8>> {
+    let mut sleds_max = SLEDS_MAX;
+    loop {
+        let text = serde_json::to_vec(&Answer::sleds(bytes, shortened(sleds, bytes, sleds_max)))?;
+        if text.len() < ANSWER_BYTES_MAX || sleds_max == 1 {
+            return Ok(text);
+        }
+        sleds_max /= 2; // figures of very many digits
+    }
+}
+
+/// At most so many SLEDs; what lies behind them is unknown.
+fn shortened(sleds: &[Sled], bytes: u64, sleds_max: usize) -> Vec<WireSled> {
     let Some((last, first)) =
-        sleds.get(..SLEDS_MAX).and_then(<[Sled]>::split_last).filter(|_| sleds.len() > SLEDS_MAX)
+        sleds.get(..sleds_max).and_then(<[Sled]>::split_last).filter(|_| sleds.len() > sleds_max)
     else {
         return sleds.iter().map(WireSled::from).collect();
     };
@@ -171,3 +228,6 @@ fn shortened(sleds: &[Sled], bytes: u64) -> Vec<WireSled> {
     let rest = Sled { bytes: bytes - last.offset, level, confidence, ..*last };
     first.iter().chain([&rest]).map(WireSled::from).collect()
 }
+
+#[cfg(test)]
+mod tests;

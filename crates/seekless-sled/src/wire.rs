@@ -3,7 +3,7 @@
 
 use crate::{Confidence, Level, Sled};
 use serde::{Deserialize, Serialize};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -12,9 +12,9 @@ pub(crate) const VERSION: u32 = 1;
 /// A question is a path and little more.
 pub(crate) const QUESTION_BYTES_MAX: usize = 16 << 10;
 /// SLEDs in an answer; what lies behind them is one of unknown state.
-pub(crate) const SLEDS_MAX: usize = 16_384;
-/// An answer of that many.
-pub(crate) const ANSWER_BYTES_MAX: usize = 8 << 20;
+pub(crate) const SLEDS_MAX: usize = 2_000;
+/// An answer. With what it is parsed into, a hostile one of this size costs a client less than 1 MB.
+pub(crate) const ANSWER_BYTES_MAX: usize = 384 << 10;
 
 /// What of this file is where?
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,12 +25,25 @@ pub(crate) struct Question {
     pub(crate) path: String,
 }
 
-/// This, or why not.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub(crate) enum Answer {
-    Sleds { bytes: u64, sleds: Vec<WireSled> },
-    Error { error: String },
+/// This, or why not. Read field by field: an enum would be read into a tree first, many times as large as its text.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Answer {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) bytes: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sleds: Option<Vec<WireSled>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+}
+
+impl Answer {
+    pub(crate) fn sleds(bytes: u64, sleds: Vec<WireSled>) -> Self {
+        Answer { bytes: Some(bytes), sleds: Some(sleds), error: None }
+    }
+
+    pub(crate) fn error(why: String) -> Self {
+        Answer { error: Some(why), ..Answer::default() }
+    }
 }
 
 /// A [`Sled`] in plain numbers.
@@ -63,10 +76,10 @@ impl From<&Sled> for WireSled {
 /// The SLEDs of an answer, if they are some: in order, not overlapping, within a file of `bytes`, and of figures that are figures.
 pub(crate) fn checked(sleds: &[WireSled], bytes: u64) -> Result<Vec<Sled>, &'static str> {
     let mut end = 0;
-    let mut checked = Vec::with_capacity(sleds.len());
     if sleds.len() > SLEDS_MAX {
         return Err("too many SLEDs");
     }
+    let mut checked = Vec::with_capacity(sleds.len());
     for sled in sleds {
         let next = sled.offset.checked_add(sled.bytes).filter(|&next| sled.bytes > 0 && next <= bytes);
         let next = next.filter(|_| sled.offset >= end).ok_or("ranges out of order or beyond the file")?;
@@ -83,21 +96,36 @@ pub(crate) fn checked(sleds: &[WireSled], bytes: u64) -> Result<Vec<Sled>, &'sta
     Ok(checked)
 }
 
-/// A line up to its newline, which is left out; `None` when the other side has hung up before its first byte.
+/// The time until the deadline; an error behind it.
+pub(crate) fn left(deadline: Instant) -> io::Result<Duration> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
+}
+
+/// Writes all of a line by the deadline, however little the other side takes at a time.
+pub(crate) fn write_line(stream: &mut TcpStream, mut line: &[u8], deadline: Instant) -> io::Result<()> {
+    while !line.is_empty() {
+        stream.set_write_timeout(Some(left(deadline)?))?;
+        match stream.write(line) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => line = &line[written..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// A line up to its newline, which is left out, by the deadline; `None` when the other side has hung up before its first byte.
 pub(crate) fn read_line(
     stream: &mut TcpStream,
     bytes_max: usize,
-    patience: Duration,
+    deadline: Instant,
 ) -> io::Result<Option<Vec<u8>>> {
-    let deadline = Instant::now() + patience;
     let mut line = Vec::new();
     let mut buffer = [0; 4096];
     loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        stream.set_read_timeout(Some(left))?;
+        stream.set_read_timeout(Some(left(deadline)?))?;
         let read = match stream.read(&mut buffer) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             other => other?,
@@ -105,11 +133,12 @@ pub(crate) fn read_line(
         if read == 0 {
             return if line.is_empty() { Ok(None) } else { Err(io::ErrorKind::UnexpectedEof.into()) };
         }
-        line.extend_from_slice(&buffer[..read]);
-        if line.len() > bytes_max {
+        if line.len() + read > bytes_max {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "a line that is too long"));
         }
-        match line.iter().position(|&byte| byte == b'\n') {
+        let looked_at = line.len();
+        line.extend_from_slice(&buffer[..read]);
+        match line[looked_at..].iter().position(|&byte| byte == b'\n').map(|end| looked_at + end) {
             // One question, one answer: what comes before it is asked for is no answer to it.
             Some(end) if end + 1 < line.len() => {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, "more than one line"));
@@ -146,6 +175,29 @@ mod tests {
         let text = serde_json::to_string(&WireSled::from(&before)).expect("written");
         let wire: WireSled = serde_json::from_str(&text).expect("read");
         assert_eq!(checked(&[wire], 100), Ok(vec![before]));
+    }
+
+    #[test]
+    fn a_line_that_is_taken_byte_by_byte_ends_with_its_deadline() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let mut stream = TcpStream::connect(listener.local_addr().expect("known")).expect("connected");
+        let (mut slow, _) = listener.accept().expect("accepted");
+        let (ended, end) = std::sync::mpsc::channel::<()>();
+        let reader = std::thread::spawn(move || {
+            let mut taken = 0;
+            while matches!(end.try_recv(), Err(std::sync::mpsc::TryRecvError::Empty)) {
+                taken += slow.read(&mut [0; 256]).expect("there is more");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            taken
+        });
+        // More than the buffers between hold, and more than the reader takes in a minute.
+        let line = vec![b'x'; 64 << 20];
+        let error = write_line(&mut stream, &line, Instant::now() + Duration::from_millis(300));
+        let kind = error.expect_err("too slow").kind();
+        assert!(matches!(kind, io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock), "{kind}");
+        drop(ended);
+        assert!(reader.join().expect("it ends") > 0);
     }
 
     #[test]

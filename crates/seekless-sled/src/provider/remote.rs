@@ -1,16 +1,18 @@
 //! Another machine that knows more of the files below a mount: asked over TCP, believed only as far as its answer makes sense.
 
 use super::{Claim, Provider, Range, Target};
-use crate::wire::{ANSWER_BYTES_MAX, Answer, Question, VERSION, checked, read_line};
+use crate::wire::{ANSWER_BYTES_MAX, Answer, Question, VERSION, checked, left, read_line, write_line};
 use crate::{Confidence, Error, ErrorKind, Level, Sled};
 use seekless_device::Zone;
-use std::io::{self, Write};
+use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// For one of the server's addresses.
 const CONNECT: Duration = Duration::from_secs(1);
+/// For all of it: the connection, the question and the whole answer.
 const ANSWER: Duration = Duration::from_secs(3);
 /// A server that failed is not asked again for so long: a walk over many files must not wait for each.
 const GRUDGE: Duration = Duration::from_secs(30);
@@ -32,6 +34,7 @@ pub struct Remote {
 #[derive(Clone, Debug)]
 pub struct Line {
     server: Arc<str>,
+    patience: Duration,
     state: Arc<Mutex<State>>,
 }
 
@@ -45,7 +48,7 @@ impl Line {
     /// A line to `host:port`; nobody is called yet.
     #[must_use]
     pub fn new(server: &str) -> Self {
-        Line { server: server.into(), state: Arc::default() }
+        Line { server: server.into(), patience: ANSWER, state: Arc::default() }
     }
 
     /// The SLEDs of a file of `bytes` there, and how long the answer took.
@@ -62,38 +65,40 @@ impl Line {
         let elapsed = started.elapsed();
         let answer: Answer =
             serde_json::from_slice(&line).map_err(|error| self.nonsense(&mut state, &error.to_string()))?;
+        drop(line);
         match answer {
-            Answer::Error { error } => {
+            Answer { error: Some(error), .. } => {
                 Err(self.failure(&error.chars().filter(|c| !c.is_control()).take(200).collect::<String>()))
             }
-            Answer::Sleds { bytes: there, .. } if there != bytes => {
+            Answer { bytes: Some(there), sleds: Some(_), .. } if there != bytes => {
                 Err(self.failure("the file has another size there"))
             }
-            Answer::Sleds { sleds, .. } => {
+            Answer { bytes: Some(_), sleds: Some(sleds), .. } => {
                 let sleds = checked(&sleds, bytes).map_err(|what| self.nonsense(&mut state, what))?;
                 Ok((sleds, elapsed))
             }
+            _ => Err(self.nonsense(&mut state, "neither SLEDs nor an error")),
         }
     }
 
     /// Asks over the line that is open; if the server has closed it since, over a new one.
     fn line(&self, state: &mut State, path: &str) -> io::Result<Vec<u8>> {
+        let deadline = Instant::now() + self.patience;
         if let Some(stream) = state.stream.take()
-            && let Ok(line) = exchange(state, stream, path)
+            && let Ok(line) = exchange(state, stream, path, deadline)
         {
             return Ok(line);
         }
-        let stream = self.connect()?;
-        exchange(state, stream, path)
+        let stream = self.connect(deadline)?;
+        exchange(state, stream, path, deadline)
     }
 
-    fn connect(&self) -> io::Result<TcpStream> {
+    fn connect(&self, deadline: Instant) -> io::Result<TcpStream> {
         let mut last = io::Error::new(io::ErrorKind::NotFound, "no such host");
         for address in self.server.to_socket_addrs()? {
-            match TcpStream::connect_timeout(&address, CONNECT) {
+            match TcpStream::connect_timeout(&address, CONNECT.min(left(deadline)?)) {
                 Ok(stream) => {
                     stream.set_nodelay(true)?;
-                    stream.set_write_timeout(Some(ANSWER))?;
                     return Ok(stream);
                 }
                 Err(error) => last = error,
@@ -113,11 +118,11 @@ impl Line {
 }
 
 /// One question, one answer; the line is kept if all goes well.
-fn exchange(state: &mut State, mut stream: TcpStream, path: &str) -> io::Result<Vec<u8>> {
+fn exchange(state: &mut State, mut stream: TcpStream, path: &str, deadline: Instant) -> io::Result<Vec<u8>> {
     let mut question = serde_json::to_vec(&Question { seekless: VERSION, path: path.to_owned() })?;
     question.push(b'\n');
-    stream.write_all(&question)?;
-    let line = read_line(&mut stream, ANSWER_BYTES_MAX, ANSWER)?;
+    write_line(&mut stream, &question, deadline)?;
+    let line = read_line(&mut stream, ANSWER_BYTES_MAX, deadline)?;
     let line = line.ok_or(io::ErrorKind::UnexpectedEof)?;
     state.stream = Some(stream);
     Ok(line)
@@ -155,6 +160,7 @@ impl Remote {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write;
     use std::net::TcpListener;
     use std::path::Path;
 
@@ -164,7 +170,7 @@ mod tests {
         let address = listener.local_addr().expect("known").to_string();
         std::thread::spawn(move || {
             let (mut stream, _) = listener.accept()?;
-            read_line(&mut stream, 1 << 16, Duration::from_secs(5))?;
+            read_line(&mut stream, 1 << 16, Instant::now() + Duration::from_secs(5))?;
             stream.write_all(answer)
         });
         address
@@ -215,6 +221,26 @@ mod tests {
             let error = ask(&hostile(answer.leak().as_bytes())).expect_err(&shown);
             assert_eq!(error.kind(), ErrorKind::Remote, "{shown}");
         }
+    }
+
+    #[test]
+    fn an_answer_that_never_ends_is_given_up() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let server = listener.local_addr().expect("known").to_string();
+        std::thread::spawn(move || -> io::Result<()> {
+            // A line that was kept open and drips, and then another.
+            loop {
+                let (mut stream, _) = listener.accept()?;
+                std::thread::spawn(move || {
+                    while stream.write_all(b" ").is_ok() {
+                        std::thread::sleep(Duration::from_millis(5));
+                    }
+                });
+            }
+        });
+        let line = Line { patience: Duration::from_millis(200), ..Line::new(&server) };
+        let error = line.ask("/x", 1).expect_err("no answer");
+        assert_eq!(error.kind(), ErrorKind::Remote);
     }
 
     #[test]

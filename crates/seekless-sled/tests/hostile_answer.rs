@@ -1,0 +1,73 @@
+//! What a hostile server's answer costs a client in memory. In a process of its own: its allocator counts.
+
+use peak_alloc::PeakAlloc;
+use seekless_sled::{Config, Devices, Surveyor};
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+const BYTES_MAX: usize = 1_000_000;
+const SLED: &str =
+    r#"{"offset":0,"bytes":1,"latency_s":0,"bandwidth":1,"level":"hole","confidence":"exact","age_s":0}"#;
+
+/// The most memory that was in use while a server that answers with `answer`, as often as the client takes it, was asked.
+fn cost(answer: &'static str) -> usize {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let server = listener.local_addr().expect("known");
+    let thread = std::thread::spawn(move || -> std::io::Result<()> {
+        let (mut stream, _) = listener.accept()?;
+        BufReader::with_capacity(1 << 10, stream.try_clone()?)
+            .read_line(&mut String::with_capacity(1 << 10))?;
+        stream.write_all(answer.as_bytes())?;
+        stream.write_all(b"\n")
+    });
+    let mount = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
+    let path = mount.path().canonicalize().expect("there").join("file");
+    std::fs::write(&path, [1; 100]).expect("written");
+    rustix::fs::fadvise(std::fs::File::open(&path).expect("there"), 0, None, rustix::fs::Advice::DontNeed)
+        .expect("a file");
+    // As on a mount of which only the names are known: nothing of it is cached, so the server is asked.
+    std::fs::File::options().write(true).open(&path).expect("there").set_len(1 << 30).expect("sparse");
+    let mount = path.parent().expect("a folder");
+    let rule =
+        format!("[[mount]]\npath = {mount:?}\nremote = {{ server = \"{server}\", prefix = \"/export\" }}\n");
+    let mut surveyor = Surveyor::with(Config::parse(&rule).expect("understood"), Devices::default());
+    let before = MEMORY.current_usage();
+    MEMORY.reset_peak_usage();
+    let survey = surveyor.path(&path).expect("an answer, whatever the server says");
+    let cost = MEMORY.peak_usage() - before;
+    assert!(survey.notes.iter().any(|note| note.starts_with("remote: ")), "{:?}", survey.notes);
+    drop(thread.join());
+    cost
+}
+
+#[test]
+fn a_hostile_answer_costs_less_than_a_megabyte() {
+    let megabytes = |piece: &str, count: usize| piece.repeat(count * 1_000_000 / piece.len());
+    // Of the size of the largest answer that is read to its end.
+    let full = |piece: &str| piece.repeat((384 << 10) / piece.len() - 1);
+    let mut sleds = format!("{{\"bytes\":1073741824,\"sleds\":[{SLED}");
+    while sleds.len() < (384 << 10) - 200 {
+        write!(sleds, ",{SLED}").expect("memory");
+    }
+    sleds += "]}";
+    let answers = [
+        megabytes("x", 50),
+        megabytes("[", 50),
+        full("["),
+        format!("[{}0]", full("0,")),
+        format!("{{\"x\":[{}0]}}", full("0,")),
+        format!("{{\"x\":{{{}\"a\":0}}}}", full("\"a\":0,")),
+        format!("{{\"error\":\"{}\"}}", full("x")),
+        format!("{{\"sleds\":\"{}\"}}", full("\\u0041")),
+        sleds,
+    ];
+    for answer in answers {
+        let shown: String = answer.chars().take(40).collect();
+        let cost = cost(answer.leak());
+        assert!(cost < BYTES_MAX, "{shown}...: {cost} bytes");
+    }
+}
