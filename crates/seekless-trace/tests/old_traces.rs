@@ -1,0 +1,52 @@
+//! Traces and spools that were written before they carried checksums are read as ever.
+
+use seekless_trace::*;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+const ROWS: u64 = 60;
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+/// What the fixtures hold: a row of every kind, with and without what may be unknown.
+fn row(number: u64) -> (Access, String) {
+    let access = Access {
+        run: number as u32 / 40,
+        time_ns: number * 1_000_003,
+        pid: 7,
+        tid: 8 + number as u32 % 2,
+        offset: number as i64 % 5 * 4096,
+        bytes: number * 3,
+        latency_ns: number.is_multiple_of(2).then_some(number * number),
+        error: number.is_multiple_of(9).then_some(2),
+        file_bytes: number.is_multiple_of(3).then_some(1 << 40),
+        device: Some(2049),
+        inode: number.is_multiple_of(4).then_some(number),
+        ..Access::new(Op::ALL[number as usize % Op::ALL.len()], 0)
+    };
+    (access, format!("art/{} wall\u{e9}.dds", number % 7))
+}
+
+fn metadata() -> Metadata {
+    let blind_spots = BTreeMap::from([("io_uring".to_owned(), 3)]);
+    let run =
+        RunInfo { command: vec!["make".to_owned(), "-j2".to_owned()], blind_spots, ..RunInfo::default() };
+    Metadata { page_bytes: 512, lost: 4, runs: vec![run, RunInfo::default()], ..Metadata::default() }
+}
+
+fn rows(trace: &Trace) -> Vec<(Access, String)> {
+    let names = trace.file_names().unwrap();
+    let rows = trace.accesses().unwrap().map(Result::unwrap);
+    rows.map(|row| (Access { file: 0, ..row }, names[row.file as usize].clone())).collect()
+}
+
+#[test]
+fn an_old_trace_is_read() {
+    for name in ["before-checksums.parquet", "before-checksums.spool"] {
+        let trace = Trace::open(&fixture(name)).unwrap();
+        assert_eq!(rows(&trace), (0..ROWS).map(row).collect::<Vec<_>>(), "{name}");
+        assert_eq!(trace.metadata(), &metadata(), "{name}");
+    }
+}
