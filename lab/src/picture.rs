@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use seekless::report::{Drawing, Format};
-use seekless::tools::output::Output;
+use seekless::sys::output::{Content, Destination};
 use std::io::Write;
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub(crate) fn check(path: Option<&Path>) -> anyhow::Result<()> {
 /// Writes the picture, over an older one if need be.
 pub(crate) fn save(path: &Path, drawing: &Drawing) -> anyhow::Result<()> {
     let format = Format::of(path).map_err(anyhow::Error::msg)?;
-    let output = Output::create(path, true)?;
+    let output = Destination::new(path).replacing(true).create(Content::Binary)?;
     let written = output.file().write_all(&drawing.encode(format));
     written.with_context(|| format!("cannot write {}", path.display()))?;
     Ok(output.publish()?)

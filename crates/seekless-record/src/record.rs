@@ -7,6 +7,7 @@ use crate::tracer::{Settings, Traced, Tracer};
 use crate::{arch, call};
 use nix::sys::ptrace::{self, Options as Trace};
 use nix::unistd::Pid;
+use seekless_sys::output::{self, Content, Destination};
 use seekless_sys::signals;
 use seekless_sys::tracee::{self, Failure, Waiting};
 use seekless_trace::{Metadata, RunInfo, SpoolWriter, Writer, spool_path};
@@ -59,7 +60,8 @@ pub fn record(program: &OsStr, args: &[OsString], output: &Path, options: &Optio
         Error::new(ErrorKind::Trace, "there is no place for what is recorded").because(error)
     })?;
     check_outputs(output, &spool_path, options)?;
-    try_output(output)?;
+    let destination = Destination::new(output).replacing(options.force);
+    try_output(&destination)?;
     let metadata = Metadata { runs: vec![circumstances(program, args)], ..Metadata::default() };
     let spool = SpoolWriter::create(&spool_path, &metadata).map_err(|error| {
         Error::new(ErrorKind::Trace, format!("{} cannot be written", spool_path.display())).because(error)
@@ -68,7 +70,7 @@ pub fn record(program: &OsStr, args: &[OsString], output: &Path, options: &Optio
     if traced.as_ref().is_err_and(|error| error.kind() != ErrorKind::Trace) {
         let _ = std::fs::remove_file(&spool_path); // nothing ran, so nothing is in it
     }
-    Ok(finish(traced?, output, &spool_path))
+    Ok(finish(traced?, &destination, &spool_path))
 }
 
 fn words(program: &OsStr, args: &[OsString]) -> Result<Vec<CString>> {
@@ -79,37 +81,28 @@ fn words(program: &OsStr, args: &[OsString]) -> Result<Vec<CString>> {
 }
 
 /// Says now what could otherwise only be said after the program's end. Nothing appears under the name yet.
-fn try_output(output: &Path) -> Result<()> {
+fn try_output(output: &Destination) -> Result<()> {
     Writer::create(output, Metadata::default()).map(drop).map_err(|error| {
-        Error::new(ErrorKind::Trace, format!("{} cannot be written", output.display())).because(error)
+        Error::new(ErrorKind::Trace, format!("{} cannot be written", output.path().display())).because(error)
     })
 }
 
 fn check_outputs(output: &Path, spool: &Path, options: &Options) -> Result<()> {
-    let exists = |message| Err(Error::new(ErrorKind::Exists, message));
-    if let Some(special) =
-        [output, spool].into_iter().find(|path| path.metadata().is_ok_and(|it| !it.is_file()))
-    {
-        return exists(format!("{} is there and no regular file: name another file", special.display()));
-    }
-    if options.force {
-        return Ok(());
-    }
-    if output.symlink_metadata().is_ok() {
-        return exists(format!(
-            "{} is there already: name another file, or replace it with --force",
-            output.display()
-        ));
-    }
-    if spool.symlink_metadata().is_ok() {
-        return exists(format!(
-            "a recording to {output} runs, or was killed and left {}: keep what it has with `seekless trace recover \
-             {output}`, or replace it with --force",
-            spool.display(),
-            output = output.display(),
-        ));
-    }
-    Ok(())
+    let check = |path| Destination::new(path).replacing(options.force).check(Content::Binary);
+    let refused = |error: output::Error| Error::new(ErrorKind::Exists, error.to_string());
+    check(output).map_err(refused)?;
+    check(spool).map_err(|error| match error.kind() {
+        output::ErrorKind::Exists => {
+            let message = format!(
+                "a recording to {output} runs, or was killed and left {}: keep what it has with `seekless trace recover \
+                 {output}`, or give --force to replace it",
+                spool.display(),
+                output = output.display(),
+            );
+            Error::new(ErrorKind::Exists, message)
+        }
+        _ => refused(error),
+    })
 }
 
 fn settings(output: &Path, spool: &Path, options: &Options) -> Settings {
@@ -197,7 +190,7 @@ fn explain(program: &OsStr, failure: Failure) -> Error {
 }
 
 /// Waits for the spool, says in it what became known, and turns it into the trace.
-fn finish(traced: Traced, output: &Path, spool_path: &Path) -> Recorded {
+fn finish(traced: Traced, output: &Destination, spool_path: &Path) -> Recorded {
     let Traced { sink, mut summary, status, duration_ns } = traced;
     let status = status.unwrap_or(Status::Exited(0));
     let placed = match sink.finish() {
@@ -213,7 +206,7 @@ fn finish(traced: Traced, output: &Path, spool_path: &Path) -> Recorded {
         None => Err(None), // the thread that writes the spool panicked, and has said so
     };
     let unfinished = placed.err().map(|cause| {
-        let (output, spool) = (output.display(), spool_path.display());
+        let (output, spool) = (output.path().display(), spool_path.display());
         let message = format!(
             "{output} cannot be written; what was recorded is in {spool}: when there is room, `seekless trace recover \
              {output}` completes it"

@@ -6,6 +6,7 @@ use crate::requests::{Requests, Space};
 use crate::run::{Case, Options, run};
 use crate::unit::{PAGE_BYTES, Unit};
 use crate::{Error, ErrorKind, Result};
+use seekless_sys::output::{Content, Destination};
 use seekless_trace::export::OzenPages;
 use seekless_trace::{Access, FileId, Kind, Metadata, Op, RunInfo, Writer};
 use std::path::Path;
@@ -27,6 +28,15 @@ impl Format {
     pub fn of(path: &Path) -> Self {
         if path.extension().is_some_and(|ending| ending == "txt") { Format::Ozen } else { Format::Parquet }
     }
+
+    /// What the format holds.
+    #[must_use]
+    pub fn content(self) -> Content {
+        match self {
+            Format::Parquet => Content::Binary,
+            Format::Ozen => Content::Text,
+        }
+    }
 }
 
 impl FromStr for Format {
@@ -41,7 +51,7 @@ impl FromStr for Format {
     }
 }
 
-/// Simulates a case and writes what reaches the device to `out`, which appears whole or not at all. What is dirty at the end
+/// Simulates a case and writes what reaches the device to `out`. What is dirty at the end
 /// stays in the cache and is not written. In [`Format::Ozen`] pages of several files lie in one space of numbers.
 ///
 /// # Errors
@@ -51,9 +61,10 @@ pub fn write(
     requests: &Requests,
     case: &Case,
     options: &Options,
-    out: &Path,
+    out: impl Into<Destination>,
     format: Format,
 ) -> Result<Figures> {
+    let out = &out.into();
     let Some(space) = requests.space().filter(|_| requests.unit() == Unit::Page) else {
         let message = "a post-cache trace is one of pages read from a trace; use --unit page";
         return Err(Error::new(ErrorKind::Usage, message));
@@ -64,7 +75,7 @@ pub fn write(
     }
 }
 
-fn text(requests: &Requests, case: &Case, options: &Options, out: &Path) -> Result<Figures> {
+fn text(requests: &Requests, case: &Case, options: &Options, out: &Destination) -> Result<Figures> {
     let mut pages = OzenPages::create(out)?;
     let mut failed = Ok(());
     let device = |access: DeviceAccess| {
@@ -78,7 +89,13 @@ fn text(requests: &Requests, case: &Case, options: &Options, out: &Path) -> Resu
     Ok(figures)
 }
 
-fn blocks(requests: &Requests, case: &Case, options: &Options, out: &Path, space: &Space) -> Result<Figures> {
+fn blocks(
+    requests: &Requests,
+    case: &Case,
+    options: &Options,
+    out: &Destination,
+    space: &Space,
+) -> Result<Figures> {
     let source = format!("post-cache of {} with {} bytes", case.policy, case.capacity);
     let runs = vec![RunInfo { source, ..RunInfo::default() }];
     let mut writer = Writer::create(out, Metadata { kind: Kind::Blocks, runs, ..Metadata::default() })?;

@@ -5,6 +5,7 @@ use crate::config::{bounded_text, from_toml, home};
 use crate::{Error, ErrorKind};
 use rustix::fs::{FlockOperation, flock};
 use seekless_device::Row;
+use seekless_sys::output::{Content, Destination};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -135,19 +136,17 @@ impl Devices {
         change(&mut devices);
         let text =
             toml::to_string(&devices).map_err(|error| Error::new(ErrorKind::Config, error.to_string()))?;
-        replace(path, folder, &text).map_err(said)?;
+        replace(path, &text).map_err(said)?;
         Ok(devices)
     }
 }
 
-/// Beside, synced, renamed: the old file or the new one is there, never half of one.
-fn replace(path: &Path, folder: &Path, text: &str) -> io::Result<()> {
-    let mut file = tempfile::Builder::new().prefix(".seekless-").tempfile_in(folder)?;
+/// The old file or the new one is there, never half of one.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = Destination::new(path).replacing(true).create(Content::Text).map_err(io::Error::other)?;
     file.write_all(b"# What `seekless probe` measured. Delete a device and it is measured again.\n")?;
     file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
+    file.publish().map_err(io::Error::other)
 }
 
 #[cfg(test)]

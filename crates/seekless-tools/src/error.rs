@@ -60,3 +60,17 @@ impl Error {
         self.kind
     }
 }
+
+impl From<seekless_sys::output::Error> for Error {
+    fn from(error: seekless_sys::output::Error) -> Self {
+        let kind = match error.kind() {
+            seekless_sys::output::ErrorKind::Io => ErrorKind::Io,
+            _ => ErrorKind::Invalid,
+        };
+        let message = error.to_string();
+        match error.into_parts() {
+            (_, _, Some(source)) => Error::because(kind, message, source),
+            _ => Error::new(kind, message),
+        }
+    }
+}

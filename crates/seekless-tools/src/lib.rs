@@ -8,7 +8,6 @@ pub mod fits;
 mod gnu;
 pub mod grep;
 pub mod order;
-pub mod output;
 pub mod pack;
 pub mod probe;
 pub mod synth;

@@ -14,9 +14,9 @@ pub use path::relative_to;
 pub use seekless_pack::{Codec, Verified};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::output::Output;
 use fill::Ready;
 use seekless_pack::{Method, PackWriter, Written, worth_deflating};
+use seekless_sys::output::{Content, Destination, Output};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{BufWriter, Read};
@@ -36,8 +36,6 @@ const SAMPLE_BYTES: usize = 4 << 20;
 pub struct Options {
     /// How entries are coded.
     pub codec: Codec,
-    /// Whether an existing output is replaced; without it that is an error.
-    pub force: bool,
     /// Whether the pack is read back and every entry checked before it appears.
     pub verify: bool,
     /// Set it from elsewhere to give up: nothing is left behind.
@@ -76,17 +74,19 @@ pub struct Summary {
 ///
 /// # Errors
 /// Naming the path: what is not a plain file or folder, or links out of `dir`; a name that cannot stand in an archive; a
-/// file that changed meanwhile; an existing `out`; an order of other files; whatever reading and writing fail with.
+/// file that changed meanwhile; an `out` that is there and may not be replaced; an order of other files; whatever reading and writing fail with.
 pub fn pack(
     dir: &Path,
-    out: &Path,
+    out: impl Into<Destination>,
     order: &[String],
     options: &Options,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Summary> {
-    let tree = Tree::walk(dir, out)?;
+    let out = out.into();
+    out.check(Content::Binary)?;
+    let tree = Tree::walk(dir, out.file())?;
     let arranged = arrange::by_list(&tree, order)?;
-    pack_arranged(out, arranged, options, progress)
+    pack_arranged(&out, arranged, options, progress)
 }
 
 /// As [`pack`], in the order that `method` (see [`order`](crate::order)) makes of the runs in `traces` for the files below `dir`.
@@ -95,29 +95,31 @@ pub fn pack(
 /// As [`pack`]; a trace that cannot be read, or no such method.
 pub fn pack_for_runs(
     dir: &Path,
-    out: &Path,
+    out: impl Into<Destination>,
     traces: &[PathBuf],
     method: &str,
     options: &Options,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Summary> {
-    let tree = Tree::walk(dir, out)?;
+    let out = out.into();
+    out.check(Content::Binary)?;
+    let tree = Tree::walk(dir, out.file())?;
     let arranged = arrange::by_runs(&tree, traces, method)?;
-    pack_arranged(out, arranged, options, progress)
+    pack_arranged(&out, arranged, options, progress)
 }
 
 fn pack_arranged(
-    out: &Path,
+    out: &Destination,
     (nodes, order): (Vec<&Node>, OrderUse),
     options: &Options,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Summary> {
-    let output = Output::create(out, options.force)?;
+    let output = out.create(Content::Binary)?;
     let mut progress = Progress::new(&nodes, options.verify, progress);
     let written = write(&output, &nodes, options, &mut progress)?;
     if options.verify {
         let mut tell = |done, total| progress.verified(done, total);
-        let checked = check::check_file(output.file(), out, &options.cancel, &mut tell);
+        let checked = check::check_file(output.file(), out.path(), &options.cancel, &mut tell);
         stop_if_cancelled(options)?;
         checked?;
     }

@@ -1,5 +1,6 @@
 //! The crate's one error: what went wrong, in which file, at which line or byte, and what to do.
 
+use seekless_sys::output;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,8 @@ pub enum ErrorKind {
     Malformed,
     /// A limit was passed: number of files, rows or runs, or a line's length.
     Limit,
+    /// A file is there that the output may not replace.
+    Exists,
     /// What was asked for makes no sense: traces of two kinds merged, two columns for one field.
     Usage,
 }
@@ -97,6 +100,22 @@ impl Error {
         match self.0.place {
             Place::Line(line) => Some(line),
             _ => None,
+        }
+    }
+}
+
+impl From<output::Error> for Error {
+    fn from(error: output::Error) -> Self {
+        let kind = match error.kind() {
+            output::ErrorKind::Exists => ErrorKind::Exists,
+            output::ErrorKind::Io => ErrorKind::Io,
+            _ => ErrorKind::Usage,
+        };
+        let (path, message, source) = error.into_parts();
+        let error = Error::new(kind, &path, message);
+        match source {
+            Some(source) => error.because(source),
+            None => error,
         }
     }
 }

@@ -4,50 +4,75 @@
 mod oracle;
 mod ozen;
 
-use crate::atomic::OutputFile;
 use crate::error::{Error, Result};
 use crate::import::record::write_field;
 use crate::{Access, Columns, Trace, unescape_path};
+use seekless_sys::output::{Content, Destination};
 use std::io::Write;
-use std::path::Path;
 
 pub use oracle::oracle_general;
 pub(crate) use ozen::POST_CACHE_HEADING;
 pub use ozen::{OzenPages, ozen};
 
-/// An exporter: writes rows of a trace, telling how many of how many are done.
-pub type Exporter = fn(&Trace, &mut dyn Write, &mut dyn FnMut(u64, u64)) -> Result<()>;
+/// What a trace can be written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// As [`csv`] writes it.
+    Csv,
+    /// As [`ozen`] writes it.
+    Ozen,
+    /// As [`oracle_general`] writes it.
+    OracleGeneral,
+}
 
-/// Exports `trace` to the file `out`, which appears whole or not at all, compressed with zstd if its name ends in `.zst`.
+impl Format {
+    /// What `out` will hold: text unless the format is binary or the name asks for compression.
+    #[must_use]
+    pub fn content(self, out: &Destination) -> Content {
+        let text = self != Format::OracleGeneral && !is_compressed(out);
+        if text { Content::Text } else { Content::Binary }
+    }
+
+    /// Writes the rows of `trace`, telling how many of how many are done.
+    ///
+    /// # Errors
+    /// As the function of the same name.
+    pub fn write(self, trace: &Trace, out: &mut dyn Write, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+        match self {
+            Format::Csv => csv(trace, out, progress),
+            Format::Ozen => ozen(trace, out, progress),
+            Format::OracleGeneral => oracle_general(trace, out, progress),
+        }
+    }
+}
+
+fn is_compressed(out: &Destination) -> bool {
+    out.path().extension().is_some_and(|ending| ending == "zst")
+}
+
+/// Exports `trace` to `out`, compressed with zstd if its name ends in `.zst`.
 ///
 /// # Errors
-/// As the exporter; or the file cannot be created, synced or put in its place.
+/// As [`Format::write`]; or `out` is there and may not be replaced, or cannot be created, synced or put in its place.
 pub fn to_file(
     trace: &Trace,
-    out: &Path,
-    export: Exporter,
+    out: impl Into<Destination>,
+    format: Format,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<()> {
-    let mut file = OutputFile::create(out)?;
-    if out.extension().is_none_or(|ending| ending != "zst") {
-        export(trace, &mut file, progress)?;
-        return file.finish();
+    let out = out.into();
+    let mut file = out.create(format.content(&out))?;
+    if !is_compressed(&out) {
+        format.write(trace, &mut file, progress)?;
+        return Ok(file.publish()?);
     }
-    let failed = |error| Error::io(out, "could not be compressed", error);
+    let failed = |error| Error::io(out.path(), "could not be compressed", error);
     let mut encoder = zstd::Encoder::new(file, 0).map_err(failed)?;
-    export(trace, &mut encoder, progress)?;
-    encoder.finish().map_err(failed)?.finish()
+    format.write(trace, &mut encoder, progress)?;
+    Ok(encoder.finish().map_err(failed)?.publish()?)
 }
 
 const HEADER: &str = "run,time_ns,pid,tid,op,path,offset,bytes,latency_ns,error,file_bytes,device,inode\n";
-
-/// [`csv`] to a file, as [`to_file`].
-///
-/// # Errors
-/// As [`to_file`].
-pub fn csv_file(trace: &Trace, out: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
-    to_file(trace, out, csv, progress)
-}
 
 /// Writes all rows of `trace` as CSV: times in nanoseconds, what is unknown empty, paths as the bytes they are.
 /// Calls `progress` with rows done and their sum. `out` is given some thousand rows at a time.

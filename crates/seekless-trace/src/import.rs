@@ -12,6 +12,7 @@ pub(crate) mod record;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lines::Lines;
 use crate::{Kind, Metadata, RunInfo, Writer};
+use seekless_sys::output::Destination;
 use std::path::{Path, PathBuf};
 
 pub use csv::csv;
@@ -22,9 +23,10 @@ pub use oracle::oracle_general;
 pub use ozen::ozen;
 
 /// Starts the trace that an import writes.
-fn writer(files: &[PathBuf], out: &Path) -> Result<Writer> {
+fn writer(files: &[PathBuf], out: impl Into<Destination>) -> Result<Writer> {
+    let out = out.into();
     if files.is_empty() {
-        return Err(Error::new(ErrorKind::Usage, out, "nothing to import: name at least one file"));
+        return Err(Error::new(ErrorKind::Usage, out.path(), "nothing to import: name at least one file"));
     }
     Writer::create(out, Metadata::default())
 }

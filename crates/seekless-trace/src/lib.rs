@@ -26,7 +26,6 @@
 
 mod access;
 mod arrays;
-mod atomic;
 mod column;
 mod columns;
 mod compressed;

@@ -2,16 +2,23 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::{Access, Columns, FileId, Metadata, RunInfo, Summary, Trace, Writer, open_any};
-use std::path::{Path, PathBuf};
+use seekless_sys::output::{Content, Destination};
+use std::path::PathBuf;
 
 /// Merges `traces` (anything that [`open_any`] opens) into the trace `out`. Calls `progress` with rows done and their sum.
 ///
 /// # Errors
-/// A trace cannot be read; two are of different kinds or page sizes; `out` cannot be written.
-pub fn merge(traces: &[PathBuf], out: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<Summary> {
+/// A trace cannot be read; two are of different kinds or page sizes; `out` is there and may not be replaced, or cannot be written.
+pub fn merge(
+    traces: &[PathBuf],
+    out: impl Into<Destination>,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Summary> {
+    let out = out.into();
+    out.check(Content::Binary)?;
     let traces: Vec<Trace> = traces.iter().map(|path| open_any(path)).collect::<Result<_>>()?;
     let Some(first) = traces.first() else {
-        return Err(Error::new(ErrorKind::Usage, out, "nothing to merge: name at least one trace"));
+        return Err(Error::new(ErrorKind::Usage, out.path(), "nothing to merge: name at least one trace"));
     };
     let total = traces.iter().map(Trace::rows).sum();
     let Metadata { kind, page_bytes, .. } = *first.metadata();

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::{Summary, spool};
+use seekless_sys::output::Destination;
 use std::path::Path;
 
 /// What was recovered.
@@ -17,8 +18,9 @@ pub struct Recovered {
 /// taken for the trace that a recording was to make, whose spool is found and, once `out` is written, deleted.
 ///
 /// # Errors
-/// The spool cannot be read, is no spool or holds not even its header; the trace cannot be written.
-pub fn recover(spool: &Path, out: &Path) -> Result<Recovered> {
+/// The spool cannot be read, is no spool or holds not even its header; the trace is there and may not be replaced, or cannot
+/// be written.
+pub fn recover(spool: &Path, out: impl Into<Destination>) -> Result<Recovered> {
     let left = if spool.exists() { None } else { spool::find(spool) };
     let (summary, torn_bytes) = spool::convert(left.as_deref().unwrap_or(spool), out)?;
     if let Some(left) = left {

@@ -19,6 +19,7 @@ use crate::{Access, Metadata, Summary, Writer};
 use arrow_ipc::writer::StreamWriter;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
+use seekless_sys::output::Destination;
 use std::fmt;
 use std::fs::File;
 use std::io::BufWriter;
@@ -117,15 +118,15 @@ impl SpoolWriter {
         self.sync_buffer()
     }
 
-    /// Turns the spool into the trace at `path` and deletes it.
+    /// Turns the spool into the trace at `out` and deletes it.
     ///
     /// # Errors
-    /// The trace could not be written; the spool then stays, for `seekless trace recover`.
-    pub fn finish_into(mut self, path: &Path) -> Result<Summary> {
+    /// The trace could not be written, or is there and may not be replaced; the spool then stays, for `seekless trace recover`.
+    pub fn finish_into(mut self, out: impl Into<Destination>) -> Result<Summary> {
         self.flush()?;
         self.stream.finish().map_err(|error| failed(&self.path, error))?;
         self.sync_buffer()?;
-        let (summary, _) = convert(&self.path, path)?;
+        let (summary, _) = convert(&self.path, out)?;
         std::fs::remove_file(&self.path)
             .map_err(|error| Error::io(&self.path, "could not be deleted", error))?;
         Ok(summary)
@@ -181,7 +182,7 @@ fn failed(path: &Path, error: arrow_schema::ArrowError) -> Error {
 }
 
 /// Writes the spool at `spool` as the trace `out`. Says how many bytes at its end were torn.
-pub(crate) fn convert(spool: &Path, out: &Path) -> Result<(Summary, u64)> {
+pub(crate) fn convert(spool: &Path, out: impl Into<Destination>) -> Result<(Summary, u64)> {
     let mut writer = Writer::create(out, Metadata::default())?;
     let torn_bytes = copy(spool, &mut writer)?;
     Ok((writer.finish()?, torn_bytes))

@@ -8,12 +8,13 @@ mod encoder;
 mod merge;
 mod spill;
 
-use crate::atomic::{Home, OutputFile};
 use crate::error::{Error, ErrorKind, Result};
 use crate::names::Names;
 use crate::{Access, FileId, Metadata, Trace};
 use encoder::Encoder;
+use seekless_sys::output::{Content, Destination, Output};
 use spill::Spills;
+use std::fs::File;
 use std::path::Path;
 
 /// Rows sorted at a time: 60 MB of them.
@@ -34,10 +35,10 @@ pub struct Summary {
     pub late: u64,
 }
 
-/// Writes one trace file. Nothing appears under its name before [`Writer::finish`]; dropping leaves nothing behind.
+/// Writes one trace file. Nothing appears in its place before [`Writer::finish`]; dropping leaves nothing behind.
 #[derive(Debug)]
 pub struct Writer {
-    home: Home,
+    out: Destination,
     metadata: Metadata,
     names: Names,
     encoder: Encoder,
@@ -51,23 +52,23 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Starts the trace that will appear at `path`.
+    /// Starts the trace that will appear at `out`: a path alone must be free, now and when the trace is finished.
     ///
     /// # Errors
-    /// The folder of `path` is missing or not writable.
-    pub fn create(path: &Path, metadata: Metadata) -> Result<Self> {
-        Self::with_window(Home::Beside(path.to_owned()), metadata, WINDOW_ROWS)
+    /// `out` is there and may not be replaced; its folder is missing or not writable.
+    pub fn create(out: impl Into<Destination>, metadata: Metadata) -> Result<Self> {
+        Self::with_window(out.into(), metadata, WINDOW_ROWS)
     }
 
     /// Starts a trace that will have no name, made of the file `path`; [`Writer::into_trace`] ends it.
     pub(crate) fn unplaced(path: &Path) -> Result<Self> {
-        Self::with_window(Home::Temporary(path.to_owned()), Metadata::default(), WINDOW_ROWS)
+        Self::with_window(Destination::nowhere(path), Metadata::default(), WINDOW_ROWS)
     }
 
     /// A small window lets tests reach every path with few rows.
-    fn with_window(home: Home, metadata: Metadata, window_rows: usize) -> Result<Self> {
+    fn with_window(out: Destination, metadata: Metadata, window_rows: usize) -> Result<Self> {
         Ok(Writer {
-            encoder: Encoder::create(home.output()?, home.path())?,
+            encoder: Encoder::create(out.create(Content::Binary)?)?,
             metadata,
             names: Names::default(),
             window: Vec::new(),
@@ -75,9 +76,9 @@ impl Writer {
             sorted: true,
             written: None,
             late: Vec::new(),
-            spills: Spills::new(home.clone()),
+            spills: Spills::new(out.clone()),
             late_rows: 0,
-            home,
+            out,
         })
     }
 
@@ -115,7 +116,7 @@ impl Writer {
         } else {
             format!("file number {} was not given by this writer", access.file)
         };
-        Error::new(ErrorKind::Usage, self.home.path(), message)
+        Error::new(ErrorKind::Usage, self.out.path(), message)
     }
 
     fn push_late(&mut self, access: Access) -> Result<()> {
@@ -149,29 +150,35 @@ impl Writer {
     /// The disk is full or the file could not be synced or renamed; then nothing is left behind.
     pub fn finish(self) -> Result<Summary> {
         let (out, summary) = self.write_rest()?;
-        out.finish()?;
+        out.publish()?;
         Ok(summary)
     }
 
     /// Ends an unplaced trace, and opens it.
     pub(crate) fn into_trace(self) -> Result<Trace> {
-        let path = self.home.path().to_owned();
-        Trace::from_file(self.write_rest()?.0.reopen()?, &path)
+        let (out, _) = self.write_rest()?;
+        Trace::from_file(again(&out)?, out.path())
     }
 
-    fn write_rest(mut self) -> Result<(OutputFile, Summary)> {
+    fn write_rest(mut self) -> Result<(Output, Summary)> {
         self.sort_window();
         self.encoder.write(&self.window, &self.names)?;
         self.window = Vec::new();
         if self.late_rows > 0 {
             self.late.sort_by_key(Access::key);
             let late = std::mem::take(&mut self.late);
-            self.encoder = merge::merge(&self.home, self.encoder, self.spills, late, &self.names)?;
+            self.encoder = merge::merge(&self.out, self.encoder, self.spills, late, &self.names)?;
         }
         let (rows, files) = (self.encoder.rows(), self.encoder.files());
         let out = self.encoder.finish(&self.metadata)?;
         Ok((out, Summary { rows, files, late: self.late_rows }))
     }
+}
+
+/// A second handle on what has been written.
+fn again(out: &Output) -> Result<File> {
+    let error = |error| Error::io(out.path(), "its temporary file could not be opened again", error);
+    out.file().try_clone().map_err(error)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Broken input of every kind is an error that names the file and the place, never a panic.
 
 use proptest::prelude::*;
+use seekless_sys::output::Destination;
 use seekless_trace::*;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ fn scratch() -> tempfile::TempDir {
 fn read_everything(path: &Path) {
     let _ = FileList::read(path);
     let _ = Loads::read(&[path.to_owned()]);
-    let out = path.with_extension("out");
+    let out = Destination::new(path.with_extension("out")).replacing(true);
     let options = import::Options { lenient: true, ..import::Options::default() };
     let files = [path.to_owned()];
     let _ = import::csv(&files, &out, &options, &mut |_, _| {});

@@ -50,7 +50,7 @@ fn kinds_do_not_mix() {
     let first = write(&folder.path().join("1.parquet"), Metadata::default(), &[]);
     let second =
         write(&folder.path().join("2.parquet"), Metadata { kind: Kind::Ids, ..Metadata::default() }, &[]);
-    let error = merge::merge(&[first, second], &folder.path().join("out"), &mut |_, _| {}).unwrap_err();
+    let error = merge::merge(&[first, second], folder.path().join("out"), &mut |_, _| {}).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Usage);
     assert!(error.to_string().contains("2.parquet: is a trace of ids"), "{error}");
 }

@@ -35,9 +35,9 @@ fn records(records: &[(u32, u64, u32, i64)]) -> Vec<u8> {
     records.iter().flat_map(bytes).collect()
 }
 
-fn exported(trace: &Path, export: export::Exporter) -> Result<Vec<u8>> {
+fn exported(trace: &Path, format: export::Format) -> Result<Vec<u8>> {
     let mut out = Vec::new();
-    export(&Trace::open(trace).unwrap(), &mut out, &mut |_, _| {})?;
+    format.write(&Trace::open(trace).unwrap(), &mut out, &mut |_, _| {})?;
     Ok(out)
 }
 
@@ -55,7 +55,7 @@ fn sectors_become_a_block_trace_of_one_device() {
     let found: Vec<_> = rows.iter().map(|row| (row.run, row.op, row.offset, row.bytes)).collect();
     let expected = [(0, Op::Read, 8192, 512), (0, Op::Write, -1, 512), (1, Op::Write, 1536, 512)];
     assert_eq!(found, expected);
-    assert_eq!(exported(&out, export::ozen).unwrap(), b"r 16\nw -1\nw 3\n");
+    assert_eq!(exported(&out, export::Format::Ozen).unwrap(), b"r 16\nw -1\nw 3\n");
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn post_cache_text_counts_in_pages_and_comes_back_as_sectors() {
     ozen(&[text], &out).unwrap();
     let rows: Vec<_> = Trace::open(&out).unwrap().accesses().unwrap().map(|row| row.unwrap()).collect();
     assert_eq!((rows[0].offset, rows[0].bytes, rows[0].op), (7 * 4096, 4096, Op::Write));
-    let sectors = String::from_utf8(exported(&out, export::ozen).unwrap()).unwrap();
+    let sectors = String::from_utf8(exported(&out, export::Format::Ozen).unwrap()).unwrap();
     assert_eq!((sectors.lines().count(), sectors.lines().next()), (16, Some("w 56")));
 }
 
@@ -97,9 +97,9 @@ fn a_trace_of_several_files_is_no_device() {
         writer.push(Access { bytes: 1, ..Access::new(Op::Read, file) }).unwrap();
     }
     writer.finish().unwrap();
-    assert_eq!(exported(&out, export::ozen).unwrap_err().kind(), ErrorKind::Usage);
+    assert_eq!(exported(&out, export::Format::Ozen).unwrap_err().kind(), ErrorKind::Usage);
     // As objects they are numbered by appearance.
-    let found = exported(&out, export::oracle_general).unwrap();
+    let found = exported(&out, export::Format::OracleGeneral).unwrap();
     assert_eq!(found, records(&[(0, 0, 1, -1), (0, 1, 1, -1)]));
 }
 
@@ -114,14 +114,14 @@ fn objects_come_back_to_the_byte() {
     assert_eq!(trace.metadata().kind, Kind::Ids);
     let rows: Vec<_> = trace.accesses().unwrap().map(|row| row.unwrap()).collect();
     assert_eq!((rows[2].op, rows[2].time_ns, rows[2].bytes), (Op::Load, 2_000_000_000, 4096));
-    assert_eq!(exported(&out, export::oracle_general).unwrap(), bytes);
+    assert_eq!(exported(&out, export::Format::OracleGeneral).unwrap(), bytes);
 
     let packed = folder.path().join("a.zst");
-    export::to_file(&trace, &packed, export::oracle_general, &mut |_, _| {}).unwrap();
+    export::to_file(&trace, &packed, export::Format::OracleGeneral, &mut |_, _| {}).unwrap();
     assert_eq!(std::fs::read(&packed).unwrap()[..4], [0x28, 0xb5, 0x2f, 0xfd]);
     let again = folder.path().join("again");
     oracle(&[packed], &again).unwrap();
-    assert_eq!(exported(&again, export::oracle_general).unwrap(), bytes);
+    assert_eq!(exported(&again, export::Format::OracleGeneral).unwrap(), bytes);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn next_accesses_of_a_trace_are_computed_not_believed() {
     let out = folder.path().join("out");
     oracle(&[file(&folder, "a", records(&[(0, 5, 1, 99), (0, 5, 1, 99)]))], &out).unwrap();
     let expected = records(&[(0, 5, 1, 2), (0, 5, 1, -1)]);
-    assert_eq!(exported(&out, export::oracle_general).unwrap(), expected);
+    assert_eq!(exported(&out, export::Format::OracleGeneral).unwrap(), expected);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_block_traces_objects_are_named_by_sector() {
     let out = folder.path().join("out");
     ozen(&[file(&folder, "a", "r 40\nw 41\nr 40\n")], &out).unwrap();
     let expected = records(&[(0, 40, 512, 3), (0, 41, 512, -1), (0, 40, 512, -1)]);
-    assert_eq!(exported(&out, export::oracle_general).unwrap(), expected);
+    assert_eq!(exported(&out, export::Format::OracleGeneral).unwrap(), expected);
 }
 
 #[test]

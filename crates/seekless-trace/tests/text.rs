@@ -1,5 +1,6 @@
 //! Importing and exporting text: columns, units, compression, and every kind of malformed line.
 
+use seekless_sys::output::Destination;
 use seekless_trace::import::{self, Options, Report};
 use seekless_trace::*;
 use std::io::Write;
@@ -21,13 +22,17 @@ impl Case {
     }
 
     fn import(&self, options: &Options) -> Result<Report> {
-        import::csv(std::slice::from_ref(&self.input), &self.out, options, &mut |_, _| {})
+        import::csv(std::slice::from_ref(&self.input), again(&self.out), options, &mut |_, _| {})
     }
 
     /// The rows of what was imported, with their names.
     fn rows(&self) -> Vec<(Access, String)> {
         read(&self.out)
     }
+}
+
+fn again(out: &Path) -> Destination {
+    Destination::new(out).replacing(true)
 }
 
 fn read(path: &Path) -> Vec<(Access, String)> {

@@ -179,7 +179,7 @@ fn simulate(
         .collect();
     let output = |policy: &str| folder.join(format!("{policy}.txt"));
     let figures = each_case(&cases, &mut |_, _| (), |case| {
-        post_cache::write(requests, case, &Options::default(), &output(&case.policy), Format::Ozen)
+        post_cache::write(requests, case, &Options::default(), output(&case.policy), Format::Ozen)
     })?;
     let row = |(&(published_as, policy, expected), figures): (&(_, &str, _), Figures)| {
         Ok(Row {

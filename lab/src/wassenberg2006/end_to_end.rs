@@ -6,6 +6,7 @@ use anyhow::Context;
 use seekless::device::units::{format_bytes, format_count, format_duration};
 use seekless::measure::Figures;
 use seekless::report::table;
+use seekless::sys::output::Destination;
 use seekless::tools::{compare, order, pack, synth};
 use seekless::trace::Loads;
 use serde::Serialize;
@@ -41,7 +42,8 @@ fn held_out(
     let order = order::order_names(&others, universe, "greedy", None)?;
     let archive = tree.with_file_name(format!("without-{run}.zip"));
     eprintln!("packing {} in the order of the other four", archive.display());
-    pack::pack(tree, &archive, &order, &pack::Options { force: true, ..Default::default() }, &mut |_, _| ())?;
+    let out = Destination::new(&archive).replacing(true);
+    pack::pack(tree, out, &order, &pack::Options::default(), &mut |_, _| ())?;
     eprintln!("loading {run} cold, {} rounds", args.rounds);
     let loads = Loads::read(std::slice::from_ref(held_out))?;
     let options = compare::Options {

@@ -1,6 +1,6 @@
 //! `seekless compare`: a run's loads, cold, from the loose files and from their pack.
 
-use crate::output;
+use crate::output::{self, Picture, Words};
 use seekless::device::DeviceSpec;
 use seekless::device::units::{format_bytes, format_count, format_duration, parse_bytes};
 use seekless::measure::{Coldness, Figures};
@@ -8,7 +8,7 @@ use seekless::report::before_after;
 use seekless::tools::compare::{Comparison, Options, compare};
 use seekless::trace::Loads;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Load a run cold from loose files and from their pack, side by side.
@@ -58,9 +58,11 @@ pub struct Args {
     /// Exit with 1 if the pack on demand takes longer than the loose files by more than this
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     fail_if_slower: Option<f64>,
-    /// Draw the before-and-after picture into this file: .svg or .png
+    /// Draw the before-and-after picture into this file, .svg or .png; - is standard output
     #[arg(long, value_name = "FILE", value_parser = output::picture_file)]
     picture: Option<PathBuf>,
+    #[command(flatten)]
+    force: output::Force,
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
@@ -68,6 +70,8 @@ pub struct Args {
 
 /// Compares, prints, and judges if asked to.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let picture = Picture::begin(args.picture.as_deref(), args.force)?;
+    let words = Words::beside(picture.as_ref().map(Picture::destination));
     let loads = Loads::read(&args.trace)?;
     let options = Options {
         run: args.run,
@@ -80,14 +84,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut progress = output::progress("Comparing");
     let comparison = compare(&args.directory, &args.pack, &loads, &options, &mut progress)?;
     drop(progress);
-    if let Some(picture) = &args.picture {
+    if let Some(picture) = picture {
         let title = format!("Loading {}", args.directory.display());
         draw(picture, &title, &comparison)?;
     }
     if args.json {
-        output::json(&comparison)?;
+        words.json(&comparison)?;
     } else {
-        output::text(&report(&comparison, args.drop_all_caches))?;
+        words.text(&report(&comparison, args.drop_all_caches))?;
     }
     let too_slow = args.fail_if_slower.is_some_and(|percent| comparison.is_slower_by(percent));
     Ok(if too_slow { ExitCode::from(1) } else { ExitCode::SUCCESS })
@@ -226,8 +230,8 @@ pub(crate) fn times(ratio: f64) -> String {
     if ratio < 0.95 { format!("{ratio:.2}×") } else { format!("{ratio:.1}×") }
 }
 
-/// Draws the rivals' times into `path`, which appears whole or not at all.
-pub(crate) fn draw(path: &Path, title: &str, comparison: &Comparison) -> anyhow::Result<()> {
+/// Draws the rivals' times.
+pub(crate) fn draw(picture: Picture, title: &str, comparison: &Comparison) -> anyhow::Result<()> {
     let rows: Vec<(&str, f64)> =
         comparison.rivals.iter().map(|rival| (rival.name.as_str(), rival.median_ns as f64 / 1e9)).collect();
     let caption = format!(
@@ -241,7 +245,7 @@ pub(crate) fn draw(path: &Path, title: &str, comparison: &Comparison) -> anyhow:
         counted(comparison.rounds.into(), "round"),
         env!("CARGO_PKG_VERSION"),
     );
-    output::picture(path, &before_after(title, &rows, &caption))
+    picture.draw(&before_after(title, &rows, &caption))
 }
 
 fn headline(comparison: &Comparison) -> String {

@@ -1,10 +1,11 @@
 //! `seekless order`: the order of files in an archive that spares the seeks, and what it costs.
 
-use crate::output;
+use crate::output::{self, Words};
 use clap::builder::PossibleValuesParser;
 use seekless::device::units::{format_bytes, format_count, parse_bytes};
 use seekless::policy::ordering::METHODS;
 use seekless::report::table;
+use seekless::sys::output::Content;
 use seekless::tools::order::{Group, Options, Report, RunRow, Totals, order, write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -43,9 +44,11 @@ pub struct Args {
     /// Also score these runs, which the order is not made from
     #[arg(long, num_args = 1.., value_name = "RUN")]
     score: Vec<PathBuf>,
-    /// Write the order here, one path a line
+    /// Write the order here, one path a line; - is standard output
     #[arg(short, long, value_name = "ORDER.txt")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    force: output::Force,
     /// Print the scores as JSON
     #[arg(long)]
     json: bool,
@@ -61,19 +64,24 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         score: args.score,
         ..Options::default()
     };
-    let ordered = order(&args.trace, &options)?;
-    if let Some(path) = &args.output {
-        write(path, &ordered.order)?;
+    let out = args.output.as_deref().map(|word| args.force.destination(word));
+    if let Some(out) = &out {
+        out.check(Content::Text)?;
     }
+    let ordered = order(&args.trace, &options)?;
+    if let Some(out) = &out {
+        write(out, &ordered.order)?;
+    }
+    let words = Words::beside(&out);
     if args.json {
-        output::json(&ordered.report)?;
+        words.json(&ordered.report)?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = report(&ordered.report);
-    if let Some(path) = &args.output {
-        text += &format!("\nwrote {}\n", path.display());
+    if let Some(out) = &out {
+        text += &format!("\nwrote {}\n", out.path().display());
     }
-    output::text(&text)?;
+    words.text(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

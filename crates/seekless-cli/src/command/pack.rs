@@ -1,6 +1,7 @@
 //! `seekless pack`: a folder to an ordered Zip, or a look at whether a Zip is whole.
 
-use crate::{interrupt, output};
+use crate::interrupt;
+use crate::output::{self, Words};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use seekless::device::units::{format_bytes, format_count};
@@ -25,7 +26,7 @@ pub struct Args {
     /// The folder to pack.
     #[arg(value_name = "DIR", required_unless_present = "check", requires = "output")]
     directory: Option<PathBuf>,
-    /// The archive to write
+    /// The archive to write; - is standard output
     #[arg(short, long, value_name = "ZIP", requires = "directory")]
     output: Option<PathBuf>,
     /// Files in the order they are to lie, one path a line, relative to DIR or as recorded
@@ -43,9 +44,8 @@ pub struct Args {
     /// Read the archive back and check every entry before it appears
     #[arg(long)]
     verify: bool,
-    /// Replace an existing archive
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    force: output::Force,
     /// Check every entry of an existing archive instead
     #[arg(long, value_name = "ZIP", conflicts_with_all = ["directory", "order", "trace", "verify", "force"])]
     check: Option<PathBuf>,
@@ -104,19 +104,21 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 fn pack_folder(directory: &Path, out: &Path, args: &Args) -> anyhow::Result<ExitCode> {
     let cancel = interrupt::cancel_when_interrupted()?;
-    let options = Options { codec: args.codec.into(), force: args.force, verify: args.verify, cancel };
+    let options = Options { codec: args.codec.into(), verify: args.verify, cancel };
+    let out = args.force.destination(out);
     let mut progress = output::progress("Packing");
     let packed = if args.trace.is_empty() {
-        pack(directory, out, &order(args)?, &options, &mut progress)
+        pack(directory, &out, &order(args)?, &options, &mut progress)
     } else {
-        pack_for_runs(directory, out, &args.trace, args.method.name(), &options, &mut progress)
+        pack_for_runs(directory, &out, &args.trace, args.method.name(), &options, &mut progress)
     };
     drop(progress);
     let Some(summary) = interrupt::finished(packed)? else { return Ok(interrupt::exit_code()) };
+    let words = Words::beside([&out]);
     if args.json {
-        output::json(&summary)?;
+        words.json(&summary)?;
     } else {
-        output::text(&report(out, &summary))?;
+        words.text(&report(out.path(), &summary))?;
     }
     Ok(ExitCode::SUCCESS)
 }

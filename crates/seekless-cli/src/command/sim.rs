@@ -4,7 +4,7 @@ mod curve;
 mod plot;
 mod table;
 
-use crate::output;
+use crate::output::{self, Picture, Words};
 use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 use seekless::device::units::{format_bytes, format_count};
@@ -14,9 +14,10 @@ use seekless::sim::{
     Capacities, Case, Figures, Lines, Options, Reading, Requests, Unit, WriteBack, check_cases, each_case,
     memory_bytes_max, simulate_with,
 };
+use seekless::sys::output::Destination;
 use serde::Serialize;
 use std::num::NonZeroU64;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -97,9 +98,11 @@ pub struct Args {
     /// Chooses the ids that a curve looks at
     #[arg(long, default_value_t = 0, value_name = "N", requires = "curve")]
     seed: u64,
-    /// Draw the miss ratios into this file, .svg or .png: bars, or lines with --curve or --every
+    /// Draw the miss ratios into this file, .svg or .png: bars, or lines with --curve or --every; - is standard output
     #[arg(long, value_name = "FILE", value_parser = output::picture_file)]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    force: output::Force,
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
@@ -120,26 +123,54 @@ pub(crate) struct Row {
 
 /// Reads the traces once, simulates every case on all cores, prints.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let outputs = Outputs::begin(&args)?;
     let requests = read(&args)?;
     if let Some(method) = args.curve {
-        return curve::run(&args, &requests, method);
+        return curve::run(&args, &requests, method, outputs);
     }
     let cases = cases(&args, &requests);
     check_cases(&requests, &cases, &options(&args))?;
     announce(&requests, &cases)?;
-    let rows = match &args.post_cache {
-        Some(out) => vec![with_post_cache(&args, &requests, &cases, out)?],
+    let rows = match &outputs.post_cache {
+        Some((out, format)) => vec![with_post_cache(&args, &requests, &cases, out, *format)?],
         None => simulate(&args, &requests, &cases)?,
     };
-    if let Some(path) = &args.plot {
-        output::picture(path, &plot::rows(&args, &requests, &rows))?;
+    if let Some(plot) = outputs.plot {
+        plot.draw(&plot::rows(&args, &requests, &rows))?;
     }
     if args.json {
-        output::json(&rows)?;
+        outputs.words.json(&rows)?;
     } else {
-        output::text(&table::report(&requests, &rows))?;
+        outputs.words.text(&table::report(&requests, &rows))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is written besides the report.
+struct Outputs {
+    plot: Option<Picture>,
+    post_cache: Option<(Destination, Format)>,
+    words: Words,
+}
+
+impl Outputs {
+    /// Refuses before the work what may not be written.
+    fn begin(args: &Args) -> anyhow::Result<Self> {
+        let plot = Picture::begin(args.plot.as_deref(), args.force)?;
+        let post_cache = args.post_cache.as_deref().map(|word| {
+            let format = args.post_cache_format.unwrap_or_else(|| Format::of(word));
+            (args.force.destination(word), format)
+        });
+        if let Some((out, format)) = &post_cache {
+            out.check(format.content())?;
+        }
+        let all = plot.iter().map(Picture::destination).chain(post_cache.iter().map(|(out, _)| out));
+        let words = Words::beside(all.clone());
+        if all.filter(|out| out.is_standard_output()).count() > 1 {
+            bail!("--plot and --post-cache cannot both go to standard output: name a file for one");
+        }
+        Ok(Self { plot, post_cache, words })
+    }
 }
 
 fn read(args: &Args) -> anyhow::Result<Requests> {
@@ -197,11 +228,16 @@ fn simulate(args: &Args, requests: &Requests, cases: &[Case]) -> anyhow::Result<
     Ok(rows)
 }
 
-fn with_post_cache(args: &Args, requests: &Requests, cases: &[Case], out: &Path) -> anyhow::Result<Row> {
+fn with_post_cache(
+    args: &Args,
+    requests: &Requests,
+    cases: &[Case],
+    out: &Destination,
+    format: Format,
+) -> anyhow::Result<Row> {
     let [case] = cases else {
         bail!("--post-cache writes the trace of one cache: give one --policy and one --capacity");
     };
-    let format = args.post_cache_format.unwrap_or_else(|| Format::of(out));
     Ok(timed(|| post_cache::write(requests, case, &options(args), out, format))?)
 }
 

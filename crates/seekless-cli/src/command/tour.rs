@@ -1,7 +1,8 @@
 //! `seekless tour`: the whole path on a sample workload, with a before-and-after table.
 
 use super::compare::{draw, rivals_table, times};
-use crate::{interrupt, output};
+use crate::interrupt;
+use crate::output::{self, Picture, Words};
 use anyhow::Context;
 use seekless::device::DeviceSpec;
 use seekless::report::{BarRow, bars};
@@ -32,6 +33,8 @@ pub struct Args {
     /// Draw the before-and-after picture into this file: .svg or .png
     #[arg(long, value_name = "FILE", value_parser = output::picture_file)]
     picture: Option<PathBuf>,
+    #[command(flatten)]
+    force: output::Force,
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
@@ -45,16 +48,17 @@ const PICTURE_TITLE: &str = "A game's start: its files, and the same files in a 
 /// Walks the path in a temporary folder, or in the one to keep.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let options = options(&args)?;
+    let picture = Picture::begin(args.picture.as_deref(), args.force)?;
     match &args.keep {
         Some(directory) => {
             prepare(directory)?;
-            walk(directory, &options, &args)?;
+            walk(directory, &options, &args, picture)?;
         }
         None => {
             let parent = room_for(&options)?;
             let directory = tempfile::Builder::new().prefix("seekless-tour-").tempdir_in(&parent)?;
             let removal = interrupt::remove_when_interrupted(directory.path())?;
-            removal.unless_begun(walk(directory.path(), &options, &args))?;
+            removal.unless_begun(walk(directory.path(), &options, &args, picture))?;
             directory.close().context("cannot remove the tour's temporary folder")?;
         }
     }
@@ -81,21 +85,23 @@ fn prepare(directory: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn walk(directory: &Path, options: &Options, args: &Args) -> anyhow::Result<()> {
+fn walk(directory: &Path, options: &Options, args: &Args, picture: Option<Picture>) -> anyhow::Result<()> {
+    let words = Words::beside(picture.as_ref().map(Picture::destination));
     if !args.json {
-        output::text(&welcome(directory, args.keep.is_some()))?;
+        words.text(&welcome(directory, args.keep.is_some()))?;
     }
-    let mut teller = Teller { silent: args.json, steps: 0, what: "", progress: None };
+    let mut teller = Teller { words: (!args.json).then_some(words), steps: 0, what: "", progress: None };
     let done = tour(directory, options, &mut |event| teller.tell(event))?;
-    if let Some(picture) = &args.picture {
+    if let Some(picture) = picture {
         draw(picture, PICTURE_TITLE, &done.comparison)?;
     }
-    if args.json { output::json(&done) } else { output::text(&ending(&done, directory, args.keep.is_some())) }
+    if args.json { words.json(&done) } else { words.text(&ending(&done, directory, args.keep.is_some())) }
 }
 
 /// Prints each step as it is done, and a bar while one takes long.
 struct Teller {
-    silent: bool,
+    /// Where to print; `None`: nowhere.
+    words: Option<Words>,
     steps: u32,
     /// What the bar is of.
     what: &'static str,
@@ -109,9 +115,9 @@ impl Teller {
             Event::Step(step) => {
                 self.progress = None;
                 self.steps += 1;
-                if !self.silent {
+                if let Some(words) = self.words {
                     // A reader that went away is noticed by the report at the end.
-                    let _ = output::text(&step_text(self.steps, step));
+                    let _ = words.text(&step_text(self.steps, step));
                 }
             }
         }

@@ -47,8 +47,8 @@ fn pictures_are_what_their_endings_say() {
     let directory = workplace();
     trace(directory.path());
     for words in ["--curve exact --policy lru", "--capacity 50KB,100KB", "--every 500 --capacity 50KB"] {
-        printed(directory.path(), &format!("sim run.csv {words} --plot a.svg"));
-        printed(directory.path(), &format!("sim run.csv {words} --plot a.png"));
+        printed(directory.path(), &format!("sim run.csv {words} --force --plot a.svg"));
+        printed(directory.path(), &format!("sim run.csv {words} --force --plot a.png"));
         let svg = fs::read_to_string(directory.path().join("a.svg")).unwrap();
         assert!(svg.starts_with("<svg ") && svg.contains(">lru"), "{svg}");
         assert!(fs::read(directory.path().join("a.png")).unwrap().starts_with(b"\x89PNG"));

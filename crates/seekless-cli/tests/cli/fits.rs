@@ -35,7 +35,7 @@ fn a_histogram_is_made_and_told() {
     let refused = run(folder.path(), "fits histogram in.fits out.fits INDEF,INDEF 0 --nbins 4");
     assert_eq!(refused.status.code(), Some(2));
     let message = String::from_utf8_lossy(&refused.stderr);
-    assert!(message.starts_with("seekless: out.fits exists already"), "{message}");
+    assert!(message.starts_with("seekless: out.fits: exists already"), "{message}");
 
     let words = "fits histogram in.fits[0] out.fits INDEF 0 --nbins 4 --clobber --json";
     let json: serde_json::Value = serde_json::from_str(&printed(folder.path(), words)).expect("JSON");

@@ -6,6 +6,7 @@ mod documents;
 mod find;
 mod fits;
 mod grep;
+mod outputs;
 mod pack;
 mod programs;
 mod record;

@@ -33,7 +33,7 @@ fn from_a_trace_to_a_checked_pack() {
     );
 
     let why = refusal(folder.path(), "pack data -o data.zip");
-    assert!(why.contains("data.zip exists already; give --force"), "{why}");
+    assert!(why.contains("data.zip: exists already; give --force"), "{why}");
     fs::write(folder.path().join("order.txt"), "map.xml\ngone\n").expect("room");
     let said =
         printed(folder.path(), "pack data -o data.zip --order order.txt --codec stored --force --json");

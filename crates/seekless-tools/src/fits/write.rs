@@ -4,9 +4,9 @@
 mod hand;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::output::Output;
 use hand::{Hand, Run, Writer};
 use seekless_engine::{ALIGNMENT, AlignedBuf};
+use seekless_sys::output::{Content, Destination, Output};
 use std::io;
 use std::path::Path;
 
@@ -27,7 +27,7 @@ impl Sink {
     /// # Errors
     /// When nothing can be written there, or a file stands there and `force` is not said.
     pub(super) fn create(path: &Path, force: bool, plain: bool) -> Result<Self> {
-        let output = Output::create(path, force)?;
+        let output = Destination::new(path).replacing(force).create(Content::Binary)?;
         let file = output.file().try_clone().map_err(|error| unwritable(path, error))?;
         let hand = if plain { Hand::Own(Writer::plain(file)) } else { Hand::start(Writer::past_cache(file)) };
         Ok(Sink { output, hand, run: Run::new(buffer()) })
@@ -75,7 +75,7 @@ impl Sink {
         let path = self.output.path();
         let finished = self.hand.finish().and_then(|mut writer| writer.finish(bytes));
         finished.map_err(|error| unwritable(path, error))?;
-        self.output.publish()
+        Ok(self.output.publish()?)
     }
 }
 

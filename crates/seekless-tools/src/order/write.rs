@@ -1,20 +1,18 @@
-//! The order as a text file, one path a line, which appears whole or not at all.
+//! The order as text, one path a line.
 
-use crate::output::Output;
 use crate::{Error, ErrorKind, Result};
+use seekless_sys::output::{Content, Destination, Output};
 use seekless_trace::unescape_path;
 use std::io::{BufWriter, Write};
-use std::path::Path;
 
-/// Writes `order` (names escaped as a trace's are) to `path`, in the bytes that the file system knows, replacing what was
-/// there.
+/// Writes `order` (names escaped as a trace's are) to `out`, in the bytes that the file system knows.
 ///
 /// # Errors
-/// A name contains a line break, or the file cannot be written.
-pub fn write(path: &Path, order: &[String]) -> Result<()> {
-    let output = Output::create(path, true)?;
+/// A name contains a line break; `out` is there and may not be replaced, or cannot be written.
+pub fn write(out: impl Into<Destination>, order: &[String]) -> Result<()> {
+    let output = out.into().create(Content::Text)?;
     write_lines(&output, order)?;
-    output.publish()
+    Ok(output.publish()?)
 }
 
 fn write_lines(output: &Output, order: &[String]) -> Result<()> {

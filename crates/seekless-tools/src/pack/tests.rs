@@ -20,7 +20,11 @@ fn folder(files: &[(&str, &str)]) -> (TempDir, PathBuf) {
     (room, dir)
 }
 
-fn pack_to(dir: &Path, out: &Path, order: &[&str], options: &Options) -> Result<Summary> {
+fn replacing(out: &Path) -> Destination {
+    Destination::new(out).replacing(true)
+}
+
+fn pack_to(dir: &Path, out: impl Into<Destination>, order: &[&str], options: &Options) -> Result<Summary> {
     let order: Vec<String> = order.iter().map(ToString::to_string).collect();
     pack(dir, out, &order, options, &mut |_, _| {})
 }
@@ -28,7 +32,7 @@ fn pack_to(dir: &Path, out: &Path, order: &[&str], options: &Options) -> Result<
 /// Packs beside `dir` and reads everything back: names in archive order, and contents.
 fn packed(dir: &Path, order: &[&str], options: &Options) -> Result<Vec<(String, String)>> {
     let out = dir.with_file_name("data.zip");
-    pack_to(dir, &out, order, &Options { force: true, ..options.clone() })?;
+    pack_to(dir, replacing(&out), order, options)?;
     Ok(contents(&out))
 }
 
@@ -112,10 +116,9 @@ fn runs_give_the_order() {
         "the chain c a stands where its first untraced neighbour would"
     );
     assert_eq!((summary.order.given, summary.order.placed, summary.order.missing), (3, 2, 1));
-    let again = Options { force: true, ..options };
-    pack_for_runs(&dir, &out, &traces, "name", &again, quiet).expect("packed");
+    pack_for_runs(&dir, replacing(&out), &traces, "name", &options, quiet).expect("packed");
     assert_eq!(names(contents(&out)), ["a", "b", "c", "d"]);
-    assert!(pack_for_runs(&dir, &out, &traces, "wishful", &again, quiet).is_err());
+    assert!(pack_for_runs(&dir, replacing(&out), &traces, "wishful", &options, quiet).is_err());
 }
 
 #[test]
@@ -188,7 +191,7 @@ fn an_existing_output_stays_without_force() {
     let why = pack_to(&dir, &out, &[], &Options::default()).expect_err("it exists").to_string();
     assert!(why.contains("--force"), "{why}");
     assert_eq!(fs::read(&out).expect("still there"), b"precious");
-    pack_to(&dir, &out, &[], &Options { force: true, ..Options::default() }).expect("replaced");
+    pack_to(&dir, replacing(&out), &[], &Options::default()).expect("replaced");
     assert_eq!(names(contents(&out)), ["a"]);
 }
 
@@ -196,9 +199,9 @@ fn an_existing_output_stays_without_force() {
 fn the_output_may_lie_in_the_folder_and_is_not_packed() {
     let (_room, dir) = folder(&[("a", "0")]);
     let out = dir.join("data.zip");
-    let options = Options { force: true, verify: true, ..Options::default() };
+    let options = Options { verify: true, ..Options::default() };
     for _ in 0..2 {
-        let summary = pack_to(&dir, &out, &[], &options).expect("packed");
+        let summary = pack_to(&dir, replacing(&out), &[], &options).expect("packed");
         assert!(summary.verified);
         assert_eq!(names(contents(&out)), ["a"]);
     }
@@ -212,9 +215,8 @@ fn the_same_folder_gives_the_same_bytes() {
         fs::write(dir.join(format!("{number}")), format!("{number} ").repeat(number * 20)).expect("room");
     }
     let out = dir.with_file_name("data.zip");
-    let options = Options { force: true, ..Options::default() };
     let mut archives = (0..2).map(|_| {
-        let summary = pack_to(&dir, &out, &[], &options).expect("packed");
+        let summary = pack_to(&dir, replacing(&out), &[], &Options::default()).expect("packed");
         assert!(summary.deflated > 200 && summary.coded_bytes < summary.bytes / 2);
         fs::read(&out).expect("it is there")
     });
@@ -245,7 +247,7 @@ fn reading_back_can_be_cancelled_too() {
 #[test]
 fn a_file_that_changed_since_the_walk_is_named() {
     let (_room, dir) = folder(&[("a", "0"), ("b", "1")]);
-    let tree = Tree::walk(&dir, Path::new("none")).expect("walked");
+    let tree = Tree::walk(&dir, None).expect("walked");
     fs::write(dir.join("b"), "longer").expect("room");
     let nodes: Vec<&Node> = tree.nodes.iter().collect();
     let mut seen = Vec::new();
@@ -266,8 +268,8 @@ fn a_large_file_is_streamed_and_read_back() {
     for (codec, method) in [(Codec::Auto, Method::Deflate), (Codec::Stored, Method::Stored)] {
         let out = dir.with_file_name("data.zip");
         let mut last = (0, 0);
-        let options = Options { codec, force: true, verify: true, ..Options::default() };
-        pack(&dir, &out, &[], &options, &mut |done, total| last = (done, total)).expect("packed");
+        let options = Options { codec, verify: true, ..Options::default() };
+        pack(&dir, replacing(&out), &[], &options, &mut |done, total| last = (done, total)).expect("packed");
         assert_eq!(last, (2 * content.len() as u64 + 10, 2 * content.len() as u64 + 10));
         let file = File::open(&out).expect("it is there");
         let index = Index::open(&file, file.metadata().expect("ours").len()).expect("our own");

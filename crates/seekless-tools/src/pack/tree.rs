@@ -86,7 +86,7 @@ impl Node {
 
 impl Tree {
     /// Walks `dir`, leaving out the file at `out` (its own output, from an earlier time).
-    pub(super) fn walk(dir: &Path, out: &Path) -> Result<Self> {
+    pub(super) fn walk(dir: &Path, out: Option<&Path>) -> Result<Self> {
         let dir = fs::canonicalize(dir).map_err(|error| failed("read the folder", dir, error))?;
         let metadata = fs::metadata(&dir).map_err(|error| failed("read the folder", &dir, error))?;
         if !metadata.is_dir() {
@@ -95,7 +95,7 @@ impl Tree {
                 format!("{} is not a folder: name the folder to pack", dir.display()),
             ));
         }
-        let out = fs::metadata(out).ok().map(|metadata| Identity::of(&metadata));
+        let out = out.and_then(|out| fs::metadata(out).ok()).map(|metadata| Identity::of(&metadata));
         let mut walk = Walk { dir: &dir, out, nodes: Vec::new(), above: Vec::new() };
         walk.folder(&dir, "", &metadata)?;
         let mut nodes = walk.nodes;

@@ -102,7 +102,7 @@ impl Guide<'_> {
     fn order(&mut self) -> Result<Layout> {
         let training = [self.trace(0), self.trace(1)];
         let layout = lay_out(&self.path("sample"), &self.sample, &training, &read_loads(&[self.trace(2)])?)?;
-        order::write(&self.path("order.txt"), &layout.order)?;
+        order::write(self.path("order.txt"), &layout.order)?;
         let Seeks { loads, by_name, greedy } = layout.seeks;
         let share = |seeks: u64| 100.0 * seeks as f64 / loads.max(1) as f64;
         let found = format!(

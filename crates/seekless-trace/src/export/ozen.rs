@@ -1,10 +1,9 @@
 //! Ozen's text: sectors of a device as his collector writes them, and pages as his simulator does after a cache.
 
-use crate::atomic::OutputFile;
 use crate::error::{Error, ErrorKind, Result};
 use crate::{Batch, Columns, Op, Trace};
+use seekless_sys::output::{Content, Destination, Output};
 use std::io::Write;
-use std::path::{Path, PathBuf};
 
 /// The first line of a trace that a cache let through; the numbers that follow are of pages, not of sectors.
 pub(crate) const POST_CACHE_HEADING: &str = "# Post-cache traces";
@@ -67,19 +66,18 @@ fn sectors(offset: i64, bytes: u64) -> std::ops::RangeInclusive<i64> {
 /// a page of 4096 bytes. The file appears whole or not at all.
 #[derive(Debug)]
 pub struct OzenPages {
-    out: OutputFile,
+    out: Output,
     text: Vec<u8>,
-    path: PathBuf,
 }
 
 impl OzenPages {
-    /// Starts the file that will appear at `path`.
+    /// Starts what will appear at `out`.
     ///
     /// # Errors
-    /// The folder of `path` is missing or not writable.
-    pub fn create(path: &Path) -> Result<Self> {
+    /// `out` is there and may not be replaced, or its folder is missing or not writable.
+    pub fn create(out: impl Into<Destination>) -> Result<Self> {
         let text = format!("{POST_CACHE_HEADING}\n").into_bytes();
-        Ok(Self { out: OutputFile::create(path)?, text, path: path.to_owned() })
+        Ok(Self { out: out.into().create(Content::Text)?, text })
     }
 
     /// Adds a read or write of `page`.
@@ -87,7 +85,7 @@ impl OzenPages {
     /// # Errors
     /// The disk is full.
     pub fn push(&mut self, write: bool, page: u64) -> Result<()> {
-        let failed = |error| Error::io(&self.path, "could not be written", error);
+        let failed = |error| Error::io(self.out.path(), "could not be written", error);
         writeln!(self.text, "{} {page}", if write { 'w' } else { 'r' }).map_err(failed)?;
         if self.text.len() > BUFFER_BYTES { self.flush() } else { Ok(()) }
     }
@@ -98,13 +96,13 @@ impl OzenPages {
     /// The disk is full or the file could not be synced or renamed; then nothing is left behind.
     pub fn finish(mut self) -> Result<()> {
         self.flush()?;
-        self.out.finish()
+        Ok(self.out.publish()?)
     }
 
     fn flush(&mut self) -> Result<()> {
         let written = self.out.write_all(&self.text);
         self.text.clear();
-        written.map_err(|error| Error::io(&self.path, "could not be written", error))
+        written.map_err(|error| Error::io(self.out.path(), "could not be written", error))
     }
 }
 

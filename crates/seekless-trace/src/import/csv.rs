@@ -7,6 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::lines::Lines;
 use crate::writer::RUNS_MAX;
 use crate::{Access, Kind, Op, Trace, Writer, escape_path};
+use seekless_sys::output::Destination;
 use std::path::{Path, PathBuf};
 
 /// Imports CSV files (plain, gzip, xz, lzma or zstd) as the trace `out`. Every file is one run, in the order given; one with a
@@ -14,7 +15,12 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// A file cannot be read, is damaged, has no path column, or has a malformed line (the error says which, and what was expected).
-pub fn csv(files: &[PathBuf], out: &Path, options: &Options, progress: Progress<'_>) -> Result<Report> {
+pub fn csv(
+    files: &[PathBuf],
+    out: impl Into<Destination>,
+    options: &Options,
+    progress: Progress<'_>,
+) -> Result<Report> {
     let mut import = Import::new(files, super::writer(files, out)?, Kind::Files, options, progress);
     files.iter().try_for_each(|file| import_file(&mut import, file))?;
     import.finish()

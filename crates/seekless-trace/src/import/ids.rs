@@ -4,6 +4,7 @@ use super::{Import, Options, Progress, Report};
 use crate::error::Result;
 use crate::lines::Lines;
 use crate::{Access, Kind, Op, escape_path};
+use seekless_sys::output::Destination;
 use std::path::{Path, PathBuf};
 
 /// Imports lists of ids (plain, gzip, xz, lzma or zstd), one id a line, as the trace `out`. Every file is one run; an id may be
@@ -11,7 +12,12 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// A file cannot be read or is damaged; a line holds more than one word.
-pub fn ids(files: &[PathBuf], out: &Path, options: &Options, progress: Progress<'_>) -> Result<Report> {
+pub fn ids(
+    files: &[PathBuf],
+    out: impl Into<Destination>,
+    options: &Options,
+    progress: Progress<'_>,
+) -> Result<Report> {
     let mut import = Import::new(files, super::writer(files, out)?, Kind::Ids, options, progress);
     files.iter().try_for_each(|file| import_file(&mut import, file))?;
     import.finish()

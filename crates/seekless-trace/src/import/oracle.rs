@@ -12,6 +12,7 @@ use super::{Import, Options, Progress, Report};
 use crate::compressed;
 use crate::error::{Error, Place, Result};
 use crate::{Access, Kind, Op, RunInfo};
+use seekless_sys::output::Destination;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -45,7 +46,7 @@ impl Record {
 /// A file cannot be read or is damaged, or does not end with a whole record.
 pub fn oracle_general(
     files: &[PathBuf],
-    out: &Path,
+    out: impl Into<Destination>,
     options: &Options,
     progress: Progress<'_>,
 ) -> Result<Report> {

@@ -5,6 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::export::POST_CACHE_HEADING;
 use crate::lines::Lines;
 use crate::{Access, FileId, Kind, Op};
+use seekless_sys::output::Destination;
 use std::path::{Path, PathBuf};
 
 /// The device's name in the trace: the format has none.
@@ -18,7 +19,12 @@ const PAGE_BYTES: i64 = 4096;
 ///
 /// # Errors
 /// A file cannot be read, is damaged or holds no such line; a number is too large for a byte offset.
-pub fn ozen(files: &[PathBuf], out: &Path, options: &Options, progress: Progress<'_>) -> Result<Report> {
+pub fn ozen(
+    files: &[PathBuf],
+    out: impl Into<Destination>,
+    options: &Options,
+    progress: Progress<'_>,
+) -> Result<Report> {
     let mut import = Import::new(files, super::writer(files, out)?, Kind::Blocks, options, progress);
     let device = import.writer.file(DEVICE);
     files.iter().try_for_each(|file| import_file(&mut import, device, file))?;

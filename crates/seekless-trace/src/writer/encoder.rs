@@ -1,6 +1,5 @@
 //! Sorted rows to Parquet: the column encodings of DESIGN decision 1, and the numbering of files by first appearance.
 
-use crate::atomic::OutputFile;
 use crate::error::{Error, Result};
 use crate::names::Names;
 use crate::{Access, FileId, Metadata, Op, arrays, schema};
@@ -11,6 +10,7 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
+use seekless_sys::output::Output;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const PATH_DICTIONARY_BYTES: usize = 32 << 20;
 
 /// A Parquet file being written, with numbers for its files.
 pub(super) struct Encoder {
-    parquet: ArrowWriter<BufWriter<OutputFile>>,
+    parquet: ArrowWriter<BufWriter<Output>>,
     path: PathBuf,
     rows: u64,
     /// The caller's number → this file's.
@@ -42,13 +42,13 @@ impl std::fmt::Debug for Encoder {
 }
 
 impl Encoder {
-    /// `path` is the name for messages.
-    pub(super) fn create(out: OutputFile, path: &Path) -> Result<Self> {
+    pub(super) fn create(out: Output) -> Result<Self> {
+        let path = out.path().to_owned();
         let out = BufWriter::with_capacity(1 << 18, out);
         let parquet = ArrowWriter::try_new(out, schema::schema(), Some(properties()))
-            .map_err(|error| failed(path, error))?;
+            .map_err(|error| failed(&path, error))?;
         let (numbers, order, keys) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Encoder { parquet, path: path.to_owned(), rows: 0, numbers, order, keys, batch: 0 })
+        Ok(Encoder { parquet, path, rows: 0, numbers, order, keys, batch: 0 })
     }
 
     pub(super) fn rows(&self) -> u64 {
@@ -70,7 +70,7 @@ impl Encoder {
     }
 
     /// Writes the metadata and the footer. Also gives the file's numbers → the caller's.
-    pub(super) fn finish_ordered(mut self, metadata: &Metadata) -> Result<(OutputFile, Vec<FileId>)> {
+    pub(super) fn finish_ordered(mut self, metadata: &Metadata) -> Result<(Output, Vec<FileId>)> {
         for (key, value) in metadata.to_pairs() {
             self.parquet.append_key_value_metadata(KeyValue::new(key.to_owned(), value));
         }
@@ -81,7 +81,7 @@ impl Encoder {
         Ok((out, self.order))
     }
 
-    pub(super) fn finish(self, metadata: &Metadata) -> Result<OutputFile> {
+    pub(super) fn finish(self, metadata: &Metadata) -> Result<Output> {
         Ok(self.finish_ordered(metadata)?.0)
     }
 

@@ -2,10 +2,10 @@
 
 use super::encoder::Encoder;
 use super::spill::Spills;
-use crate::atomic::Home;
 use crate::error::Result;
 use crate::names::Names;
 use crate::{Access, Metadata, Trace};
+use seekless_sys::output::{Content, Destination};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -51,20 +51,20 @@ impl Iterator for Merged {
 /// Merges what `main` holds with the spilled and the last late rows into a new file.
 /// Every row of `main` came before each late row of its instant, so `main` is the first stream.
 pub(super) fn merge(
-    home: &Home,
+    place: &Destination,
     main: Encoder,
     spills: Spills,
     late: Vec<Access>,
     names: &Names,
 ) -> Result<Encoder> {
     let (main, order) = main.finish_ordered(&Metadata::default())?;
-    let main = Trace::from_file(main.reopen()?, home.path())?;
+    let main = Trace::from_file(super::again(&main)?, place.path())?;
     let rename = move |row: Result<Access>| row.map(|row| Access { file: order[row.file as usize], ..row });
     let mut sources: Vec<Rows> = vec![Box::new(main.accesses()?.map(rename))];
     sources.extend(spills.into_readers()?);
     sources.push(Box::new(late.into_iter().map(Ok)));
 
-    let mut out = Encoder::create(home.output()?, home.path())?;
+    let mut out = Encoder::create(place.create(Content::Binary)?)?;
     let mut rows = Vec::with_capacity(1 << 13);
     for row in Merged::new(sources)? {
         rows.push(row?);

@@ -1,8 +1,8 @@
 //! Late rows on disk: sorted chunks as fixed-size records in zstd-1, in unnamed files beside the output.
 
-use crate::atomic::Home;
 use crate::error::{Error, Result};
 use crate::{Access, Op};
+use seekless_sys::output::Destination;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -14,28 +14,28 @@ const RECORD_BYTES: usize = 78;
 /// The chunks spilled so far, oldest rows first among rows of one instant.
 #[derive(Debug)]
 pub(super) struct Spills {
-    home: Home,
+    beside: Destination,
     files: Vec<File>,
 }
 
 impl Spills {
-    /// `home` is where they lie.
-    pub(super) fn new(home: Home) -> Self {
-        Spills { home, files: Vec::new() }
+    /// They lie beside that output.
+    pub(super) fn new(beside: Destination) -> Self {
+        Spills { beside, files: Vec::new() }
     }
 
     /// Sorts `rows` and spills them, leaving `rows` empty.
     pub(super) fn add(&mut self, rows: &mut Vec<Access>) -> Result<()> {
         rows.sort_by_key(Access::key);
-        let mut spill = SpillWriter::create(&self.home)?;
+        let mut spill = SpillWriter::create(&self.beside)?;
         rows.drain(..).try_for_each(|row| spill.push(&row))?;
         self.files.push(spill.finish()?);
         if self.files.len() >= SPILLS_MAX { self.compact() } else { Ok(()) }
     }
 
     fn compact(&mut self) -> Result<()> {
-        let mut one = SpillWriter::create(&self.home)?;
-        let spills = std::mem::replace(self, Spills::new(self.home.clone()));
+        let mut one = SpillWriter::create(&self.beside)?;
+        let spills = std::mem::replace(self, Spills::new(self.beside.clone()));
         for row in super::merge::Merged::new(spills.into_readers()?)? {
             one.push(&row?)?;
         }
@@ -45,7 +45,7 @@ impl Spills {
 
     /// Readers of the chunks, in the order they were spilled.
     pub(super) fn into_readers(self) -> Result<Vec<Box<dyn Iterator<Item = Result<Access>>>>> {
-        let path = self.home.path().to_owned();
+        let path = self.beside.path().to_owned();
         self.files.into_iter().map(|file| Ok(Box::new(SpillReader::open(file, &path)?) as Box<_>)).collect()
     }
 }
@@ -56,10 +56,12 @@ struct SpillWriter {
 }
 
 impl SpillWriter {
-    fn create(home: &Home) -> Result<Self> {
-        let out = BufWriter::new(home.scratch()?);
-        let out = zstd::Encoder::new(out, 1).map_err(|error| failed(home.path(), error))?;
-        Ok(SpillWriter { out, path: home.path().to_owned() })
+    fn create(beside: &Destination) -> Result<Self> {
+        let made = beside.scratch();
+        let no_room = |error| Error::io(beside.path(), "no temporary file could be made for it", error);
+        let out = BufWriter::new(made.map_err(no_room)?);
+        let out = zstd::Encoder::new(out, 1).map_err(|error| failed(beside.path(), error))?;
+        Ok(SpillWriter { out, path: beside.path().to_owned() })
     }
 
     fn push(&mut self, row: &Access) -> Result<()> {

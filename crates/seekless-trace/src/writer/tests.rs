@@ -34,7 +34,7 @@ fn any_access() -> impl Strategy<Value = (Access, u8)> {
 }
 
 fn writer(path: &Path, window_rows: usize) -> Writer {
-    Writer::with_window(Home::Beside(path.to_owned()), Metadata::default(), window_rows).unwrap()
+    Writer::with_window(path.into(), Metadata::default(), window_rows).unwrap()
 }
 
 fn name(number: u8) -> String {
@@ -107,7 +107,7 @@ fn dropping_leaves_nothing() {
 #[test]
 fn strange_rows_are_refused() {
     let folder = scratch();
-    let mut writer = Writer::create(&folder.path().join("run.parquet"), Metadata::default()).unwrap();
+    let mut writer = Writer::create(folder.path().join("run.parquet"), Metadata::default()).unwrap();
     assert_eq!(writer.push(Access::new(Op::Read, 0)).unwrap_err().kind(), ErrorKind::Usage);
     let file = writer.file("a");
     let late_run = Access { run: RUNS_MAX, ..Access::new(Op::Read, file) };

@@ -1,6 +1,6 @@
 //! `--curve`: miss ratios over a spread of cache sizes, exact or from samples of the ids.
 
-use super::{Args, plot, table};
+use super::{Args, Outputs, plot, table};
 use crate::output;
 use anyhow::bail;
 use seekless::policy::eviction::NAMES;
@@ -51,19 +51,24 @@ impl FromStr for Method {
 }
 
 /// Finds a curve a policy, prints them, and draws them if asked to.
-pub(super) fn run(args: &Args, requests: &Requests, method: Method) -> anyhow::Result<ExitCode> {
+pub(super) fn run(
+    args: &Args,
+    requests: &Requests,
+    method: Method,
+    outputs: Outputs,
+) -> anyhow::Result<ExitCode> {
     let sizes = spread(requests, args.points);
     let mut curves = Vec::new();
     for policy in policies(args, method)? {
         curves.push(find(args, requests, policy, &sizes, method)?);
     }
-    if let Some(path) = &args.plot {
-        output::picture(path, &plot::curves(args, requests, &curves))?;
+    if let Some(plot) = outputs.plot {
+        plot.draw(&plot::curves(args, requests, &curves))?;
     }
     if args.json {
-        output::json(&curves)?;
+        outputs.words.json(&curves)?;
     } else {
-        output::text(&report(requests, &curves))?;
+        outputs.words.text(&report(requests, &curves))?;
     }
     Ok(ExitCode::SUCCESS)
 }

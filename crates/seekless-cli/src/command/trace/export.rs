@@ -2,7 +2,7 @@
 
 use super::info::note_origin;
 use crate::output;
-use seekless::trace::export::{self, Exporter};
+use seekless::trace::export;
 use seekless::trace::open_any;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,9 +29,11 @@ pub struct Args {
     /// What to write
     #[arg(long, value_enum, default_value = "csv")]
     format: Format,
-    /// The file to write [default: standard output]
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    /// The file to write; - is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+    #[command(flatten)]
+    force: output::Force,
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug)]
@@ -46,17 +48,19 @@ enum Format {
 
 /// Exports.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let export: Exporter = match args.format {
-        Format::Csv => export::csv,
-        Format::Ozen => export::ozen,
-        Format::OracleGeneral => export::oracle_general,
+    let format = match args.format {
+        Format::Csv => export::Format::Csv,
+        Format::Ozen => export::Format::Ozen,
+        Format::OracleGeneral => export::Format::OracleGeneral,
     };
+    let out = args.force.destination(&args.output);
+    out.check(format.content(&out))?;
     let trace = open_any(&args.trace)?;
     note_origin(&args.trace, &trace);
     let mut progress = output::progress("Exporting");
-    match &args.output {
-        Some(output) => export::to_file(&trace, output, export, &mut progress)?,
-        None => export(&trace, &mut std::io::stdout().lock(), &mut |_, _| {})?,
-    }
+    let mut silent = |_, _| {}; // a bar would be drawn between the rows
+    let progress: &mut dyn FnMut(u64, u64) =
+        if out.is_standard_output() { &mut silent } else { &mut progress };
+    export::to_file(&trace, &out, format, progress)?;
     Ok(ExitCode::SUCCESS)
 }

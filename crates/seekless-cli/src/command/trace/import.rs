@@ -1,7 +1,7 @@
 //! `seekless trace import`: other formats to trace.
 
 use super::counted;
-use crate::output;
+use crate::output::{self, Words};
 use anyhow::bail;
 use seekless::trace::import::{self, Columns, Options, Report};
 use std::path::PathBuf;
@@ -38,9 +38,11 @@ pub struct Args {
     /// The files to import
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// The trace to write
+    /// The trace to write; - is standard output
     #[arg(short, long, value_name = "TRACE")]
     output: PathBuf,
+    #[command(flatten)]
+    force: output::Force,
     /// Which column holds what: FIELD[:UNIT]=COLUMN,... where COLUMN is a name of the header or #1, #2, ...
     #[arg(long, value_name = "LIST")]
     columns: Option<Columns>,
@@ -75,25 +77,27 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.format != Format::Csv && args.columns.is_some() {
         bail!("--columns is for --format csv: the other formats have no columns");
     }
-    let import = match args.format {
-        Format::Csv => import::csv,
-        Format::Ids => import::ids,
-        Format::Ozen => import::ozen,
-        Format::OracleGeneral => import::oracle_general,
-    };
     let options = Options {
         lenient: args.lenient,
         columns: args.columns,
         delimiter: args.delimiter,
         header: !args.no_header,
     };
+    let out = args.force.destination(&args.output);
     let mut progress = output::progress("Importing");
-    let report = import(&args.files, &args.output, &options, &mut progress)?;
+    let (files, told) = (&args.files, &mut progress);
+    let report = match args.format {
+        Format::Csv => import::csv(files, &out, &options, told),
+        Format::Ids => import::ids(files, &out, &options, told),
+        Format::Ozen => import::ozen(files, &out, &options, told),
+        Format::OracleGeneral => import::oracle_general(files, &out, &options, told),
+    }?;
     drop(progress);
+    let words = Words::beside([&out]);
     if args.json {
-        output::json(&report)?;
+        words.json(&report)?;
     } else {
-        output::text(&describe(&report, &args.output.display().to_string()))?;
+        words.text(&describe(&report, &out.path().display().to_string()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

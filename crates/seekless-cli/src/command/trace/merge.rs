@@ -1,7 +1,7 @@
 //! `seekless trace merge`: several traces into one.
 
 use super::counted;
-use crate::output;
+use crate::output::{self, Words};
 use seekless::trace::merge;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,17 +18,20 @@ pub struct Args {
     /// The traces to join
     #[arg(required = true)]
     traces: Vec<PathBuf>,
-    /// The trace to write
+    /// The trace to write; - is standard output
     #[arg(short, long, value_name = "TRACE")]
     output: PathBuf,
+    #[command(flatten)]
+    force: output::Force,
 }
 
 /// Merges, and says what came of it.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let out = args.force.destination(&args.output);
     let mut progress = output::progress("Merging");
-    let summary = merge::merge(&args.traces, &args.output, &mut progress)?;
+    let summary = merge::merge(&args.traces, &out, &mut progress)?;
     drop(progress);
     let (rows, files) = (counted(summary.rows, "row"), counted(summary.files, "file"));
-    output::text(&format!("{}: {rows}, {files}\n", args.output.display()))?;
+    Words::beside([&out]).text(&format!("{}: {rows}, {files}\n", out.path().display()))?;
     Ok(ExitCode::SUCCESS)
 }

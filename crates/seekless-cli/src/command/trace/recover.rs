@@ -1,7 +1,7 @@
 //! `seekless trace recover`: the spool of a recording that was cut off, as a trace.
 
 use super::counted;
-use crate::output;
+use crate::output::{self, Words};
 use anyhow::Context;
 use seekless::device::units::format_bytes;
 use seekless::trace::recover;
@@ -23,9 +23,11 @@ pub struct Args {
     /// The trace that was to be written, or a spool
     #[arg(value_name = "TRACE")]
     spool: PathBuf,
-    /// The trace to write [default: TRACE; of a spool, its name without .spool]
+    /// The trace to write; - is standard output [default: TRACE; of a spool, its name without .spool]
     #[arg(short, long, value_name = "TRACE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    force: output::Force,
 }
 
 /// Recovers, and says how much.
@@ -34,13 +36,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Some(output) => output,
         None => default_output(&args.spool).context("say with -o which trace to write")?,
     };
-    let recovered = recover::recover(&args.spool, &output)?;
+    let out = args.force.destination(&output);
+    let recovered = recover::recover(&args.spool, &out)?;
     let rows = counted(recovered.summary.rows, "row");
     let torn = match recovered.torn_bytes {
         0 => "no batch was torn".to_owned(),
         torn => format!("the last {} were torn and are lost", format_bytes(torn)),
     };
-    output::text(&format!("{}: {rows} recovered; {torn}\n", output.display()))?;
+    Words::beside([&out]).text(&format!("{}: {rows} recovered; {torn}\n", out.path().display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
