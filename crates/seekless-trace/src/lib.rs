@@ -26,6 +26,7 @@
 
 mod access;
 mod arrays;
+mod checksum;
 mod column;
 mod columns;
 mod compressed;

@@ -1,7 +1,8 @@
 //! Turns the spool of a recording that was cut off into a trace.
 
+use crate::Summary;
 use crate::error::{Error, Result};
-use crate::{Summary, spool};
+use crate::spool::{self, Damage};
 use seekless_sys::output::Destination;
 use std::path::Path;
 
@@ -10,21 +11,24 @@ use std::path::Path;
 pub struct Recovered {
     /// What the trace holds.
     pub summary: Summary,
-    /// Bytes at the spool's end that belong to no whole batch.
+    /// Bytes at the spool's end that belong to no whole batch, and are lost.
     pub torn_bytes: u64,
+    /// Where they begin, if they are not those that were written rather than cut short.
+    pub damaged_at: Option<u64>,
 }
 
-/// Writes the spool at `spool` as the trace `out`: every whole batch of it. The spool stays. Where `spool` is not there, it is
-/// taken for the trace that a recording was to make, whose spool is found and, once `out` is written, deleted.
+/// Writes the spool at `spool` as the trace `out`: every whole batch of it up to the first damaged one. The spool stays.
+/// Where `spool` is not there, it is taken for the trace that a recording was to make, whose spool is found; once `out` is
+/// written and nothing was damaged, that spool is deleted.
 ///
 /// # Errors
 /// The spool cannot be read, is no spool or holds not even its header; the trace is there and may not be replaced, or cannot
 /// be written.
 pub fn recover(spool: &Path, out: impl Into<Destination>) -> Result<Recovered> {
-    let left = if spool.exists() { None } else { spool::find(spool) };
-    let (summary, torn_bytes) = spool::convert(left.as_deref().unwrap_or(spool), out)?;
-    if let Some(left) = left {
-        std::fs::remove_file(&left).map_err(|error| Error::io(&left, "could not be deleted", error))?;
+    let found = if spool.exists() { None } else { spool::find(spool) };
+    let (summary, left) = spool::convert(found.as_deref().unwrap_or(spool), out, Damage::EndsTheSpool)?;
+    if let Some(found) = found.filter(|_| left.damaged_at.is_none()) {
+        std::fs::remove_file(&found).map_err(|error| Error::io(&found, "could not be deleted", error))?;
     }
-    Ok(Recovered { summary, torn_bytes })
+    Ok(Recovered { summary, torn_bytes: left.bytes, damaged_at: left.damaged_at })
 }

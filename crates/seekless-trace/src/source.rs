@@ -1,5 +1,7 @@
-//! Positioned reads of an opened file for the Parquet reader, so that several scans of one trace do not share a cursor.
+//! Positioned reads of an opened file for the Parquet reader, so that several scans of one trace do not share a cursor. What has
+//! checksums is checked before it is given out.
 
+use crate::checksum::Blocks;
 use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
@@ -13,12 +15,30 @@ use std::sync::Arc;
 pub(crate) struct Source {
     file: Arc<File>,
     bytes: u64,
+    blocks: Option<Arc<Blocks>>,
 }
 
 impl Source {
     pub(crate) fn new(file: File) -> io::Result<Self> {
         let bytes = file.metadata()?.len();
-        Ok(Source { file: Arc::new(file), bytes })
+        Ok(Source { file: Arc::new(file), bytes, blocks: None })
+    }
+
+    /// The same file, of which these blocks are checked.
+    pub(crate) fn with_blocks(self, blocks: Blocks) -> Self {
+        Source { blocks: Some(Arc::new(blocks)), ..self }
+    }
+
+    /// The bytes from `start` to `end`, unchecked.
+    pub(crate) fn read(&self, start: u64, end: u64) -> io::Result<Vec<u8>> {
+        let mut buffer = vec![0; (end - start) as usize];
+        self.file.read_exact_at(&mut buffer, start)?;
+        Ok(buffer)
+    }
+
+    fn check(&self, start: u64, length: u64) -> io::Result<()> {
+        let read = |buffer: &mut [u8], at| self.file.read_exact_at(buffer, at);
+        self.blocks.as_ref().map_or(Ok(()), |blocks| blocks.check(start, length, read))
     }
 }
 
@@ -32,7 +52,7 @@ impl ChunkReader for Source {
     type T = BufReader<Cursor>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        Ok(BufReader::new(Cursor { file: self.file.clone(), at: start }))
+        Ok(BufReader::new(Cursor { source: self.clone(), at: start }))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
@@ -44,22 +64,22 @@ impl ChunkReader for Source {
                 self.bytes
             )));
         }
-        let mut buffer = vec![0; length];
-        self.file.read_exact_at(&mut buffer, start)?;
-        Ok(buffer.into())
+        self.check(start, length as u64)?;
+        Ok(self.read(start, start + length as u64)?.into())
     }
 }
 
 /// A reader with a position of its own.
 #[derive(Debug)]
 pub(crate) struct Cursor {
-    file: Arc<File>,
+    source: Source,
     at: u64,
 }
 
 impl Read for Cursor {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read_at(buffer, self.at)?;
+        self.source.check(self.at, buffer.len() as u64)?;
+        let read = self.source.file.read_at(buffer, self.at)?;
         self.at += read as u64;
         Ok(read)
     }

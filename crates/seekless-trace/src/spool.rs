@@ -1,13 +1,14 @@
 //! The spool: where a recorder puts rows while the program runs, so that killing either side loses at most one batch.
 //!
 //! It is an Arrow IPC stream. Its schema's metadata says what is known at the start; rows follow in small batches, a path
-//! only at its file's first mention; what became known since (lost events, blind spots, the end) is a batch of one row
+//! only at its file's first mention; every message carries its checksum; what became known since (lost events, blind spots, the end) is a batch of one row
 //! with only its `metadata` column filled, whose last one counts.
 
 mod frames;
 mod place;
 mod read;
 mod rows;
+mod seal;
 
 pub(crate) use place::find;
 pub use place::spool_path;
@@ -17,12 +18,13 @@ use crate::names::Names;
 use crate::trace::{Origin, Trace};
 use crate::{Access, Metadata, Summary, Writer};
 use arrow_ipc::writer::StreamWriter;
+pub(crate) use read::Left;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 use seekless_sys::output::Destination;
 use std::fmt;
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -34,7 +36,9 @@ const BATCH_TIME: Duration = Duration::from_millis(250);
 /// Writes a spool. Dropping it leaves the file, with all that was pushed.
 pub struct SpoolWriter {
     path: PathBuf,
-    stream: StreamWriter<BufWriter<File>>,
+    out: BufWriter<File>,
+    /// Encodes messages, which are taken from it, sealed and written to `out`.
+    stream: StreamWriter<Vec<u8>>,
     names: Names,
     rows: Vec<Access>,
     /// Per row in `rows`: whether it is the first that mentions its file.
@@ -54,9 +58,10 @@ impl SpoolWriter {
     pub fn create(path: &Path, metadata: &Metadata) -> Result<Self> {
         let file = create_locked(path)?;
         let schema = rows::schema_with(metadata);
-        let stream = StreamWriter::try_new(BufWriter::with_capacity(1 << 18, file), &schema);
+        let stream = StreamWriter::try_new(Vec::new(), &schema);
         let mut spool = SpoolWriter {
             path: path.to_owned(),
+            out: BufWriter::with_capacity(1 << 18, file),
             stream: stream.map_err(|error| failed(path, error))?,
             names: Names::default(),
             rows: Vec::with_capacity(BATCH_ROWS),
@@ -67,7 +72,10 @@ impl SpoolWriter {
             torn: false,
         };
         // Half a header is no spool, and would be taken for a killed recording's.
-        spool.sync_buffer().inspect_err(|_| drop(std::fs::remove_file(path)))?;
+        spool
+            .write_message()
+            .and_then(|()| spool.sync_buffer())
+            .inspect_err(|_| drop(std::fs::remove_file(path)))?;
         Ok(spool)
     }
 
@@ -125,26 +133,35 @@ impl SpoolWriter {
     pub fn finish_into(mut self, out: impl Into<Destination>) -> Result<Summary> {
         self.flush()?;
         self.stream.finish().map_err(|error| failed(&self.path, error))?;
+        self.write_message()?;
         self.sync_buffer()?;
-        let (summary, _) = convert(&self.path, out)?;
+        let (summary, left) = convert(&self.path, out, Damage::IsAnError)?;
+        debug_assert_eq!(left, Left::default());
         std::fs::remove_file(&self.path)
             .map_err(|error| Error::io(&self.path, "could not be deleted", error))?;
         Ok(summary)
     }
 
     fn write(&mut self, batch: Result<arrow_array::RecordBatch, arrow_schema::ArrowError>) -> Result<()> {
-        let written = batch.and_then(|batch| self.stream.write(&batch));
-        self.checked(written)
+        let encoded = batch.and_then(|batch| self.stream.write(&batch));
+        let written = encoded.map_err(|error| failed(&self.path, error)).and_then(|()| self.write_message());
+        self.torn |= written.is_err();
+        written
+    }
+
+    /// Seals and writes what the stream has encoded.
+    fn write_message(&mut self) -> Result<()> {
+        let message = self.stream.get_mut();
+        seal::seal(message);
+        let written = self.out.write_all(message);
+        message.clear();
+        written.map_err(|error| failed(&self.path, error.into()))
     }
 
     fn sync_buffer(&mut self) -> Result<()> {
-        let flushed = self.stream.flush();
-        self.checked(flushed)
-    }
-
-    fn checked(&mut self, written: Result<(), arrow_schema::ArrowError>) -> Result<()> {
-        self.torn |= written.is_err();
-        written.map_err(|error| failed(&self.path, error))
+        let flushed = self.out.flush();
+        self.torn |= flushed.is_err();
+        flushed.map_err(|error| failed(&self.path, error.into()))
     }
 }
 
@@ -181,15 +198,23 @@ fn failed(path: &Path, error: arrow_schema::ArrowError) -> Error {
     Error::new(ErrorKind::Io, path, "the spool could not be written").because(error)
 }
 
-/// Writes the spool at `spool` as the trace `out`. Says how many bytes at its end were torn.
-pub(crate) fn convert(spool: &Path, out: impl Into<Destination>) -> Result<(Summary, u64)> {
-    let mut writer = Writer::create(out, Metadata::default())?;
-    let torn_bytes = copy(spool, &mut writer)?;
-    Ok((writer.finish()?, torn_bytes))
+/// What becomes of a spool that is damaged before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Damage {
+    IsAnError,
+    /// What lies before it is taken.
+    EndsTheSpool,
 }
 
-/// Copies all whole batches of a spool. Says how many bytes at its end were torn.
-fn copy(spool: &Path, writer: &mut Writer) -> Result<u64> {
+/// Writes the spool at `spool` as the trace `out`. Says what of it was not read.
+pub(crate) fn convert(spool: &Path, out: impl Into<Destination>, damage: Damage) -> Result<(Summary, Left)> {
+    let mut writer = Writer::create(out, Metadata::default())?;
+    let left = copy(spool, &mut writer, damage)?;
+    Ok((writer.finish()?, left))
+}
+
+/// Copies all whole batches of a spool. Says what of it was not read.
+fn copy(spool: &Path, writer: &mut Writer, damage: Damage) -> Result<Left> {
     let mut reader = read::SpoolReader::open(spool)?;
     let mut files = Vec::new();
     while let Some(batch) = reader.next_batch()? {
@@ -201,15 +226,21 @@ fn copy(spool: &Path, writer: &mut Writer) -> Result<u64> {
             writer.push(Access { file, ..row })?;
         }
     }
+    let left = reader.left();
+    if let (Some(at), Damage::IsAnError) = (left.damaged_at, damage) {
+        let message =
+            format!("{}; `seekless trace recover` makes a trace of what lies before", read::damage(at));
+        return Err(Error::corrupt(spool, message));
+    }
     *writer.metadata_mut() = reader.metadata().clone();
-    Ok(reader.torn_bytes())
+    Ok(left)
 }
 
 /// Opens a spool as a trace that has no file of its own.
 pub(crate) fn open(spool: &Path) -> Result<Trace> {
     let mut writer = Writer::unplaced(spool)?;
-    let torn_bytes = copy(spool, &mut writer)?;
-    Ok(writer.into_trace()?.named(spool, Origin::Spool { torn_bytes }))
+    let left = copy(spool, &mut writer, Damage::IsAnError)?;
+    Ok(writer.into_trace()?.named(spool, Origin::Spool { torn_bytes: left.bytes }))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! An opened trace: what it says about itself, and ways to read its rows.
 
+use crate::checksum::{self, Blocks};
 use crate::columns::Columns;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metadata::Metadata;
@@ -85,7 +86,10 @@ impl Trace {
 
     /// Opens the Parquet file behind `file`; `path` is its name in messages.
     pub(crate) fn from_file(file: File, path: &Path) -> Result<Self> {
-        let source = Source::new(file).map_err(|error| Error::io(path, "could not be read", error))?;
+        let unreadable = |error| Error::io(path, "could not be read", error);
+        let source = Source::new(file).map_err(unreadable)?;
+        let covered = checksum::check_footer(&source).map_err(unreadable)?;
+        let covered = covered.map_err(|wrong| Error::corrupt(path, wrong))?;
         let damaged = |why: String| Error::corrupt(path, "is no whole Parquet file").because(why);
         let load = || {
             let plain = ArrowReaderMetadata::load(&source, ArrowReaderOptions::new())?;
@@ -100,6 +104,14 @@ impl Trace {
         let pairs = parquet.metadata().file_metadata().key_value_metadata();
         let pairs =
             pairs.into_iter().flatten().filter_map(|pair| Some((pair.key.as_str(), pair.value.as_deref()?)));
+        let mut sums = pairs.clone().filter(|(key, _)| *key == checksum::KEY_BLOCKS).map(|(_, value)| value);
+        let source = match covered {
+            Some(covered) => {
+                let lost = || Error::corrupt(path, "its footer has lost the checksums of its blocks");
+                source.with_blocks(Blocks::parse(sums.next_back(), covered).ok_or_else(lost)?)
+            }
+            None => source,
+        };
         let metadata =
             Metadata::from_pairs(pairs).map_err(|wrong| Error::new(ErrorKind::Schema, path, wrong))?;
         Ok(Trace { path: path.to_owned(), source, parquet, metadata, origin: Origin::Parquet })

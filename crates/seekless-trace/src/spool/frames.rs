@@ -1,14 +1,28 @@
 //! The messages of an Arrow IPC stream, length-checked against the file before anything is allocated:
-//! 0xFFFFFFFF, header length (i32), header, body. A torn or damaged message ends the stream.
+//! 0xFFFFFFFF, header length (i32), header, body. A message that the file's end cuts short is torn, as a kill leaves it;
+//! one that differs from its seal is damaged.
 
+use super::seal::{self, PREFIX_BYTES, Seal};
 use arrow_buffer::Buffer;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
+
+/// How much is looked at in one piece.
+const WINDOW_BYTES: u64 = 1 << 16;
 
 /// One message.
 pub(super) struct Frame {
     pub(super) header: Vec<u8>,
     pub(super) body: Buffer,
+}
+
+/// What comes next.
+pub(super) enum Next {
+    Frame(Frame),
+    /// The stream ends here, properly or by a kill.
+    End,
+    /// What lies here is not what was written.
+    Damage,
 }
 
 /// The messages of a file.
@@ -18,12 +32,19 @@ pub(super) struct Frames {
     bytes: u64,
     /// Where the message to come starts.
     at: u64,
+    /// Whether messages have seals, as the first one tells.
+    sealed: bool,
 }
 
 impl Frames {
     pub(super) fn new(file: File) -> io::Result<Self> {
         let bytes = file.metadata()?.len();
-        Ok(Frames { input: BufReader::with_capacity(1 << 18, file), bytes, at: 0 })
+        Ok(Frames { input: BufReader::with_capacity(1 << 18, file), bytes, at: 0, sealed: false })
+    }
+
+    /// Where the message to come starts.
+    pub(super) fn at(&self) -> u64 {
+        self.at
     }
 
     /// Bytes that the file had, when it was opened, from the message to come on.
@@ -31,23 +52,69 @@ impl Frames {
         self.bytes.saturating_sub(self.at)
     }
 
-    /// The next message; `None` at the end of the stream, whether proper or torn.
-    pub(super) fn next(&mut self) -> io::Result<Option<Frame>> {
-        let Some(prefix) = self.take(8, 0)? else { return Ok(None) };
-        let (marker, length) = prefix.split_at(4);
-        let length = u32::from_le_bytes([length[0], length[1], length[2], length[3]]);
-        if marker != super::MAGIC || length == 0 {
-            self.at += if marker == super::MAGIC { 8 } else { 0 };
-            return Ok(None);
+    /// Whether messages have seals; known after the first.
+    pub(super) fn sealed(&self) -> bool {
+        self.sealed
+    }
+
+    /// The next message.
+    pub(super) fn next(&mut self) -> io::Result<Next> {
+        let Some(prefix) = self.take(PREFIX_BYTES as u64, 0)? else { return Ok(Next::End) };
+        let Some(prefix) = prefix.first_chunk::<PREFIX_BYTES>() else { return Ok(Next::End) };
+        if !seal::is_message(prefix) {
+            return Ok(self.broken());
         }
-        let Some(header) = self.take(u64::from(length), 8)? else { return Ok(None) };
+        let length = u64::from(seal::header_bytes(prefix));
+        if length == 0 {
+            self.at += PREFIX_BYTES as u64;
+            return Ok(if self.rest() == 0 { Next::End } else { self.broken() });
+        }
+        let Some(header) = self.take(length, PREFIX_BYTES as u64)? else { return self.cut_header(length) };
+        let seal = Seal::of(prefix, &header);
+        if self.at == 0 {
+            self.sealed = seal != Seal::Absent;
+        }
+        if self.sealed && !matches!(seal, Seal::Body(_)) {
+            return Ok(Next::Damage);
+        }
         let body = match arrow_ipc::root_as_message(&header) {
             Ok(message) => message.bodyLength().try_into().unwrap_or(u64::MAX),
-            Err(_) => return Ok(None),
+            Err(_) => return Ok(self.broken()),
         };
-        let Some(body) = self.take(body, 8 + u64::from(length))? else { return Ok(None) };
-        self.at += 8 + header.len() as u64 + body.len() as u64;
-        Ok(Some(Frame { header, body: body.into() }))
+        let Some(body) = self.take(body, PREFIX_BYTES as u64 + length)? else { return Ok(Next::End) };
+        if matches!(seal, Seal::Body(sum) if sum != crc32fast::hash(&body)) {
+            return Ok(Next::Damage);
+        }
+        self.at += PREFIX_BYTES as u64 + length + body.len() as u64;
+        Ok(Next::Frame(Frame { header, body: body.into() }))
+    }
+
+    /// What makes no sense is damage where messages have seals; before that nobody could tell it from a torn end.
+    fn broken(&self) -> Next {
+        if self.sealed { Next::Damage } else { Next::End }
+    }
+
+    /// A header of `length` bytes that goes on behind the file's end: torn, unless a seal tells that its length is wrong.
+    fn cut_header(&mut self, length: u64) -> io::Result<Next> {
+        if !self.sealed {
+            return Ok(Next::End);
+        }
+        let (mut rest, mut passed) = (Vec::new(), 0);
+        loop {
+            let before = rest.len();
+            self.input.by_ref().take(WINDOW_BYTES).read_to_end(&mut rest)?;
+            if rest.len() == before {
+                return Ok(Next::End);
+            }
+            if let Some(at) = rest.windows(seal::MARK.len()).position(|bytes| bytes == seal::MARK) {
+                let in_its_place = passed + (at + seal::SEAL_BYTES) as u64 == length;
+                return Ok(if in_its_place { Next::End } else { Next::Damage });
+            }
+            // The mark may begin in the bytes that stay.
+            let gone = rest.len().saturating_sub(seal::MARK.len() - 1);
+            rest.drain(..gone);
+            passed += gone as u64;
+        }
     }
 
     /// `count` bytes, of which the first lies `after` bytes behind the start of the message; `None` where the file ends.

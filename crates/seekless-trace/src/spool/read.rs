@@ -1,6 +1,6 @@
-//! Reads a spool as far as it is whole: after a kill, all but the torn last batch.
+//! Reads a spool as far as it is whole: after a kill, all but the torn last batch. Damage before the end is told apart.
 
-use super::frames::{Frame, Frames};
+use super::frames::{Frame, Frames, Next};
 use super::rows::{self, SpoolBatch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metadata::{KEY_VERSION, Metadata, VERSION};
@@ -18,7 +18,16 @@ pub(super) struct SpoolReader {
     frames: Frames,
     metadata: Metadata,
     files: u32,
-    torn_bytes: u64,
+    left: Left,
+}
+
+/// What of a spool was not read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Left {
+    /// Bytes at the end that belong to no whole batch.
+    pub(crate) bytes: u64,
+    /// Where they begin, if they are damaged rather than torn.
+    pub(crate) damaged_at: Option<u64>,
 }
 
 impl SpoolReader {
@@ -33,14 +42,19 @@ impl SpoolReader {
             return Err(Error::new(ErrorKind::NotATrace, path, message));
         }
         let mut frames = Frames::new(file).map_err(failed)?;
-        let Some(first) = frames.next().map_err(failed)? else {
-            return Err(Error::corrupt(
-                path,
-                "holds no rows: the recording ended before its first batch was written",
-            ));
+        let first = match frames.next().map_err(failed)? {
+            Next::Frame(first) => first,
+            Next::Damage => return Err(Error::corrupt(path, damage(0))),
+            Next::End => {
+                let message = "holds no rows: the recording ended before its first batch was written";
+                return Err(Error::corrupt(path, message));
+            }
         };
-        let metadata = starting_metadata(path, &first)?;
-        Ok(SpoolReader { path: path.to_owned(), frames, metadata, files: 0, torn_bytes: 0 })
+        let (metadata, sealed) = read_schema(path, &first)?;
+        if sealed != frames.sealed() {
+            return Err(Error::corrupt(path, damage(0)));
+        }
+        Ok(SpoolReader { path: path.to_owned(), frames, metadata, files: 0, left: Left::default() })
     }
 
     /// The newest metadata read so far.
@@ -48,21 +62,30 @@ impl SpoolReader {
         &self.metadata
     }
 
-    /// How many bytes at the end belong to no whole batch.
-    pub(super) fn torn_bytes(&self) -> u64 {
-        self.torn_bytes
+    /// What was not read, known at the end.
+    pub(super) fn left(&self) -> Left {
+        self.left
     }
 
     /// The next whole batch. A damaged one ends the stream as a torn one does: what lies behind cannot be trusted.
     pub(super) fn next_batch(&mut self) -> Result<Option<SpoolBatch>> {
-        let rest = self.frames.rest();
+        let (at, rest) = (self.frames.at(), self.frames.rest());
         let failed = |error| Error::io(&self.path, "could not be read", error);
-        let Some(frame) = self.frames.next().map_err(failed)? else {
-            self.torn_bytes = self.frames.rest();
-            return Ok(None);
+        let damaged = Left { bytes: rest, damaged_at: Some(at) };
+        let frame = match self.frames.next().map_err(failed)? {
+            Next::Frame(frame) => frame,
+            Next::End => {
+                self.left = Left { bytes: self.frames.rest(), damaged_at: None };
+                return Ok(None);
+            }
+            Next::Damage => {
+                self.left = damaged;
+                return Ok(None);
+            }
         };
         let Some(batch) = decode(&frame, self.files) else {
-            self.torn_bytes = rest;
+            // Before batches had seals, a torn one was not told from a damaged one.
+            self.left = if self.frames.sealed() { damaged } else { Left { damaged_at: None, ..damaged } };
             return Ok(None);
         };
         self.files += batch.new_names.len() as u32;
@@ -73,8 +96,13 @@ impl SpoolReader {
     }
 }
 
-/// What the schema message says about the trace.
-fn starting_metadata(path: &Path, frame: &Frame) -> Result<Metadata> {
+/// What is said of a spool that is damaged at this byte.
+pub(super) fn damage(at: u64) -> String {
+    format!("its bytes are not those that were written (a checksum differs in the batch at byte {at})")
+}
+
+/// What the schema message says about the trace, and whether messages have seals.
+fn read_schema(path: &Path, frame: &Frame) -> Result<(Metadata, bool)> {
     let foreign =
         || Error::new(ErrorKind::NotATrace, path, "is an Arrow stream, but not a spool of seekless");
     let message = arrow_ipc::root_as_message(&frame.header).map_err(|_| foreign())?;
@@ -92,7 +120,10 @@ fn starting_metadata(path: &Path, frame: &Frame) -> Result<Metadata> {
         return Err(Error::new(ErrorKind::Schema, path, message));
     }
     let json = pairs.get(rows::KEY_METADATA).ok_or_else(foreign)?;
-    serde_json::from_str(json).map_err(|error| Error::corrupt(path, "its metadata is damaged").because(error))
+    let metadata = serde_json::from_str(json);
+    let metadata =
+        metadata.map_err(|error| Error::corrupt(path, "its metadata is damaged").because(error))?;
+    Ok((metadata, pairs.contains_key(rows::KEY_SEALED)))
 }
 
 /// The rows of one message; `None` where it is damaged.

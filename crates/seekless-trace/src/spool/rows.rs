@@ -12,6 +12,8 @@ use std::sync::{Arc, OnceLock};
 
 /// The key of the schema's metadata that holds the trace's metadata at the start.
 pub(super) const KEY_METADATA: &str = "seekless.metadata";
+/// The key that says that every message has a seal.
+pub(super) const KEY_SEALED: &str = "seekless.sealed";
 
 /// Some rows and the names of the files that they mention for the first time.
 #[derive(Debug, Default)]
@@ -40,6 +42,7 @@ pub(super) fn schema_with(metadata: &Metadata) -> Schema {
     let pairs = HashMap::from([
         (KEY_VERSION.to_owned(), VERSION.to_owned()),
         (KEY_METADATA.to_owned(), to_json(metadata)),
+        (KEY_SEALED.to_owned(), "crc32".to_owned()),
     ]);
     schema().as_ref().clone().with_metadata(pairs)
 }

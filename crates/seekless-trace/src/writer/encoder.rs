@@ -1,5 +1,6 @@
 //! Sorted rows to Parquet: the column encodings of DESIGN decision 1, and the numbering of files by first appearance.
 
+use crate::checksum::{MAKER, Summed};
 use crate::error::{Error, Result};
 use crate::names::Names;
 use crate::{Access, FileId, Metadata, Op, arrays, schema};
@@ -11,7 +12,6 @@ use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use seekless_sys::output::Output;
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ const PATH_DICTIONARY_BYTES: usize = 32 << 20;
 
 /// A Parquet file being written, with numbers for its files.
 pub(super) struct Encoder {
-    parquet: ArrowWriter<BufWriter<Output>>,
+    parquet: ArrowWriter<Summed>,
     path: PathBuf,
     rows: u64,
     /// The caller's number → this file's.
@@ -44,8 +44,7 @@ impl std::fmt::Debug for Encoder {
 impl Encoder {
     pub(super) fn create(out: Output) -> Result<Self> {
         let path = out.path().to_owned();
-        let out = BufWriter::with_capacity(1 << 18, out);
-        let parquet = ArrowWriter::try_new(out, schema::schema(), Some(properties()))
+        let parquet = ArrowWriter::try_new(Summed::new(out), schema::schema(), Some(properties()))
             .map_err(|error| failed(&path, error))?;
         let (numbers, order, keys) = (Vec::new(), Vec::new(), Vec::new());
         Ok(Encoder { parquet, path, rows: 0, numbers, order, keys, batch: 0 })
@@ -71,14 +70,15 @@ impl Encoder {
 
     /// Writes the metadata and the footer. Also gives the file's numbers → the caller's.
     pub(super) fn finish_ordered(mut self, metadata: &Metadata) -> Result<(Output, Vec<FileId>)> {
-        for (key, value) in metadata.to_pairs() {
+        let unwritten = |error| Error::io(&self.path, "could not be written", error);
+        self.parquet.flush().map_err(|error| failed(&self.path, error))?;
+        self.parquet.sync().map_err(unwritten)?;
+        let sums = self.parquet.inner_mut().end_blocks();
+        for (key, value) in metadata.to_pairs().into_iter().chain(sums) {
             self.parquet.append_key_value_metadata(KeyValue::new(key.to_owned(), value));
         }
         let out = self.parquet.into_inner().map_err(|error| failed(&self.path, error))?;
-        let out = out
-            .into_inner()
-            .map_err(|error| Error::io(&self.path, "could not be written", error.into_error()))?;
-        Ok((out, self.order))
+        Ok((out.finish().map_err(unwritten)?, self.order))
     }
 
     pub(super) fn finish(self, metadata: &Metadata) -> Result<Output> {
@@ -146,7 +146,7 @@ fn ops(rows: &[Access]) -> Result<ArrayRef, arrow_schema::ArrowError> {
 fn properties() -> WriterProperties {
     let column = |name: &str| ColumnPath::from(name);
     let mut properties = WriterProperties::builder()
-        .set_created_by(concat!("seekless ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_created_by(format!("{MAKER}{}", env!("CARGO_PKG_VERSION")))
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).unwrap_or_default()))
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
         .set_statistics_enabled(EnabledStatistics::Chunk)

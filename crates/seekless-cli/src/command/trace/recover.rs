@@ -12,7 +12,8 @@ use std::process::ExitCode;
 ///
 /// A recorder that is killed leaves a spool in $XDG_STATE_HOME/seekless/spool (~/.local/state if that is not set). Name the trace
 /// that was to be written, and its spool is found. All of it but a torn last batch becomes the trace, and the spool is
-/// deleted. A spool that is named itself stays.
+/// deleted. Of a damaged spool, what lies before the damage becomes the trace. That spool stays, and so does one that is
+/// named itself.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -39,9 +40,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let out = args.force.destination(&output);
     let recovered = recover::recover(&args.spool, &out)?;
     let rows = counted(recovered.summary.rows, "row");
-    let torn = match recovered.torn_bytes {
-        0 => "no batch was torn".to_owned(),
-        torn => format!("the last {} were torn and are lost", format_bytes(torn)),
+    let lost = format_bytes(recovered.torn_bytes);
+    let torn = match recovered.damaged_at {
+        Some(at) => format!("the last {lost}, from byte {at} on, are damaged and are lost"),
+        None if recovered.torn_bytes == 0 => "no batch was torn".to_owned(),
+        None => format!("the last {lost} were torn and are lost"),
     };
     Words::beside([&out]).text(&format!("{}: {rows} recovered; {torn}\n", out.path().display()))?;
     Ok(ExitCode::SUCCESS)

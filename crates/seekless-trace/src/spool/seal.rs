@@ -1,0 +1,75 @@
+//! The checksums of a spool's messages: 16 bytes of a message's padding, which other readers of Arrow streams pass over.
+//!
+//! ```text
+//! 0          4               8                                  8 + length
+//! | FFFFFFFF | length (u32) | header | "skl-sum\0" | body's CRC-32 | CRC-32 of all before | body ...
+//!                                      └───────────────── the seal, 16 bytes ───────────┘
+//! ```
+//!
+//! The header has a sum of its own, so that the length of the body can be trusted where the body is cut short: that is a torn
+//! batch, and anything else that is wrong is damage.
+
+use super::MAGIC as FRAME_MARK;
+
+pub(super) const MARK: [u8; 8] = *b"skl-sum\0";
+pub(super) const SEAL_BYTES: usize = MARK.len() + 8;
+/// The marker and the length.
+pub(super) const PREFIX_BYTES: usize = 8;
+
+/// Puts the seal into a message as an Arrow writer made it. The end of the stream, a prefix alone, stays as it is.
+pub(super) fn seal(message: &mut Vec<u8>) {
+    let Some((prefix, _)) = message.split_first_chunk::<PREFIX_BYTES>() else { return };
+    let header_bytes = header_bytes(prefix) as usize;
+    let body = PREFIX_BYTES + header_bytes;
+    if header_bytes == 0 || message.len() < body {
+        return;
+    }
+    let length = (header_bytes + SEAL_BYTES) as u32; // a header is some kilobytes
+    message[4..PREFIX_BYTES].copy_from_slice(&length.to_le_bytes());
+    let body_sum = crc32fast::hash(&message[body..]);
+    let mut seal = MARK.to_vec();
+    seal.extend(body_sum.to_le_bytes());
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(&message[..body]);
+    sum.update(&seal);
+    seal.extend(sum.finalize().to_le_bytes());
+    message.splice(body..body, seal);
+}
+
+/// What a prefix says of the header's length, seal included.
+pub(super) fn header_bytes(prefix: &[u8; PREFIX_BYTES]) -> u32 {
+    let [_, _, _, _, length @ ..] = *prefix;
+    u32::from_le_bytes(length)
+}
+
+/// Whether a prefix begins a message.
+pub(super) fn is_message(prefix: &[u8; PREFIX_BYTES]) -> bool {
+    prefix.starts_with(&FRAME_MARK)
+}
+
+/// The seal of a header (as long as its prefix says): what its body must sum up to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seal {
+    /// A message of a time before seals, or one whose seal is broken.
+    Absent,
+    Wrong,
+    Body(u32),
+}
+
+impl Seal {
+    pub(super) fn of(prefix: &[u8; PREFIX_BYTES], header: &[u8]) -> Self {
+        let Some((before, seal)) = header.split_last_chunk::<SEAL_BYTES>() else { return Seal::Absent };
+        let Some(sums) = seal.strip_prefix(&MARK) else { return Seal::Absent };
+        let Some((body, sum)) = sums.split_first_chunk::<4>() else { return Seal::Absent };
+        let mut expected = crc32fast::Hasher::new();
+        expected.update(prefix);
+        expected.update(before);
+        expected.update(&MARK);
+        expected.update(body);
+        if sum == expected.finalize().to_le_bytes() {
+            Seal::Body(u32::from_le_bytes(*body))
+        } else {
+            Seal::Wrong
+        }
+    }
+}
