@@ -123,7 +123,7 @@ pub(crate) fn resident_word(tid: i32, address: u64) -> Option<u64> {
     const PRESENT: u64 = 1 << 63;
     let mut entry = [0; 8];
     let pages = std::fs::File::open(format!("/proc/{tid}/pagemap")).ok()?;
-    pages.read_exact_at(&mut entry, address / PAGE_BYTES * 8).ok()?;
+    pages.read_exact_at(&mut entry, address / page_bytes() * 8).ok()?;
     (u64::from_le_bytes(entry) & PRESENT != 0).then(|| word(tid, address))?
 }
 

@@ -9,6 +9,8 @@ use std::path::Path;
 pub struct Error {
     kind: ErrorKind,
     message: String,
+    /// How much of the message is the file's name.
+    named: usize,
     source: Option<io::Error>,
 }
 
@@ -22,6 +24,8 @@ pub enum ErrorKind {
     Changed,
     /// The reader stopped before the file's end, which is a defect.
     Incomplete,
+    /// A record is longer than may be kept of it.
+    TooLong,
     /// A configuration or device table that is not understood.
     Config,
     /// Not a regular file: a folder, a pipe, a socket or a device has no SLEDs.
@@ -43,16 +47,24 @@ impl Error {
         self.source.as_ref()
     }
 
+    /// What went wrong without the file's name, for messages that name it in another way.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        self.message.get(self.named..).unwrap_or(&self.message)
+    }
+
     pub(crate) fn new(kind: ErrorKind, message: String) -> Self {
-        Error { kind, message, source: None }
+        Error { kind, message, named: 0, source: None }
     }
 
     /// The same error with the name of the file that it is about.
     pub(crate) fn of_file(self, path: &Path) -> Self {
-        Error { message: format!("{}: {}", path.display(), self.message), ..self }
+        let name = format!("{}: ", path.display());
+        Error { named: name.len(), message: name + self.reason(), ..self }
     }
 
     pub(crate) fn io(path: &Path, error: io::Error) -> Self {
-        Error { kind: ErrorKind::Io, message: format!("{}: {error}", path.display()), source: Some(error) }
+        let named = Error::new(ErrorKind::Io, error.to_string()).of_file(path);
+        Error { source: Some(error), ..named }
     }
 }

@@ -166,15 +166,14 @@ fn shorter(file: &File) -> Error {
 /// as the program reads.
 struct Search<'a> {
     file: &'a File,
-    delimiter: u8,
+    records: Records,
     keeper: &'a Keeper,
 }
 
 impl<'a> Search<'a> {
-    /// For what ends the file's records; of other records the picker asks nothing.
+    /// For what ends the file's records; of records without an end of their own the picker asks nothing.
     fn new(file: &'a File, records: Records, keeper: &'a Keeper) -> Self {
-        let delimiter = if let Records::Delimiter(byte) = records { byte } else { b'\n' };
-        Search { file, delimiter, keeper }
+        Search { file, records, keeper }
     }
 
     /// Reads the piece; short only at the end of the file.
@@ -214,8 +213,8 @@ impl FindDelimiter for Search<'_> {
         let mut start = range.start;
         while start < range.end {
             let end = range.end.min(start + SEARCH_BYTES);
-            if let Some(at) = memchr::memchr(self.delimiter, &self.piece(start..end)?) {
-                return Ok(Some(start + at as u64 + 1));
+            if let Some(cut) = self.records.first_cut(&self.piece(start..end)?, start) {
+                return Ok(Some(start + cut as u64));
             }
             start = end;
         }
@@ -226,8 +225,8 @@ impl FindDelimiter for Search<'_> {
         let mut end = range.end;
         while end > range.start {
             let start = range.start.max(end.saturating_sub(SEARCH_BYTES));
-            if let Some(at) = memchr::memrchr(self.delimiter, &self.piece(start..end)?) {
-                return Ok(Some(start + at as u64 + 1));
+            if let Some(cut) = self.records.last_cut(&self.piece(start..end)?, start) {
+                return Ok(Some(start + cut as u64));
             }
             end = start;
         }

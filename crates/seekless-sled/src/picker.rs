@@ -192,7 +192,7 @@ impl Picker {
     ) -> Result<Option<u64>, F::Error> {
         match self.records {
             _ if self.records.starts_at(range.start) => Ok(Some(range.start)),
-            Records::Delimiter(_) => find.first(range),
+            Records::Delimiter(_) | Records::Either(..) => find.first(range),
             _ => Ok(self.boundary_after(range.start).filter(|&cut| cut <= range.end)),
         }
     }
@@ -208,7 +208,7 @@ impl Picker {
         }
         match self.records {
             Records::None => Ok(Some(range.end)),
-            Records::Delimiter(_) => find.last(range),
+            Records::Delimiter(_) | Records::Either(..) => find.last(range),
             Records::Fixed { origin, bytes } => {
                 let last =
                     range.end.checked_sub(origin).map(|after| origin + after / bytes.max(1) * bytes.max(1));
@@ -237,7 +237,7 @@ impl Picker {
             return Ok(cut);
         }
         let next = match self.records {
-            Records::Delimiter(_) => find.first(full..range.end)?,
+            Records::Delimiter(_) | Records::Either(..) => find.first(full..range.end)?,
             _ => self.boundary_after(range.start),
         };
         Ok(next.unwrap_or(range.end).min(range.end))

@@ -11,6 +11,7 @@ mod learned;
 mod linear;
 mod ranges;
 mod source;
+mod sources;
 mod stitch;
 mod survey;
 #[cfg(test)]
@@ -28,10 +29,12 @@ use learned::Learned;
 use linear::Linear;
 use seekless_engine::AlignedBuf;
 use source::{Absent, Source, State};
+use sources::Sources;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fs::File;
+use std::io;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use survey::Room;
 
@@ -55,6 +58,9 @@ pub struct Options {
     /// For a program that needs each file in order, and keeps or reads again what comes before its turn: where reading past the
     /// cache disturbs nothing, a short range that is not cached comes before the cached one behind it.
     pub in_order: bool,
+    /// How much is kept of records that lie across the edges of pieces, and so how long one may be; one that is longer fails its
+    /// file. Where pieces in the order of cost would take more, the rest of a file is read from the front.
+    pub record_bytes_max: usize,
     /// How many cached bytes that are to be read are held in memory until then (section 3.4), at most half of what may be
     /// cached. What is held cannot be pushed out, by this reading or by others': it is bought at their expense.
     pub hold_bytes: u64,
@@ -78,8 +84,10 @@ pub struct Chunk<'a> {
     /// Where it starts, counted from where the file stood when it was added.
     pub offset: u64,
     /// What it holds, never empty. May be the page cache itself: should another process write to the file meanwhile, two looks
-    /// at a byte may differ, and the file is then begun again. So draw no conclusion of memory safety from it (no unchecked `str`).
+    /// at a byte may differ. So draw no conclusion of memory safety from it (no unchecked `str`).
     pub bytes: &'a [u8],
+    /// The file that it comes from, for a program that wants a part again, whatever its name stands for by now. Not to be moved.
+    pub open: Option<&'a File>,
 }
 
 /// What happens to the files, a chunk at a time.
@@ -98,12 +106,13 @@ pub enum Event<'a> {
         /// Whether nobody tells what of the file is cached: then what was left out may be, or not.
         unknown: bool,
     },
-    /// Forget what the chunks of this file told: it changed meanwhile. All of it comes again, from its first byte to the last.
+    /// Forget what the chunks of this file told: some of it was cut off meanwhile. All of it comes again, from its first byte to
+    /// the last.
     Restart {
         /// Which file.
         file: usize,
     },
-    /// Forget what the chunks of this file told: the rest cannot be had. The other files go on.
+    /// The rest of the file cannot be had; its chunks may tell less than all that lies before. The other files go on.
     Failed {
         /// Which file.
         file: usize,
@@ -131,7 +140,7 @@ pub struct Statistics {
     pub bypassed_bytes: u64,
     /// Times that a file was asked again what of it is cached.
     pub looks: u64,
-    /// Files begun again because they changed.
+    /// Files begun again because they were cut or replaced.
     pub restarts: u64,
 }
 
@@ -140,7 +149,7 @@ pub struct Statistics {
 pub struct Reader {
     options: Options,
     kernel: Arc<dyn Kernel>,
-    sources: Vec<Source>,
+    sources: Sources,
     /// The first file that nobody has looked at.
     surveyed: usize,
     /// Files of which cached bytes are to come.
@@ -149,6 +158,8 @@ pub struct Reader {
     absent_files: BTreeSet<Absent>,
     /// What the first byte costs on each device, by its number: asked once.
     dearness: HashMap<u64, u64>,
+    /// The first file that was looked at.
+    first_path: Option<PathBuf>,
     /// What reads from the device cost; nothing once the table knows.
     learned: Learned,
     /// Files open, longest first.
@@ -190,6 +201,35 @@ enum Ready {
     Failed(usize, Error),
 }
 
+/// Why the rest of a file cannot be had.
+#[derive(Debug)]
+enum Trouble {
+    Io(io::Error),
+    /// The record at `offset` has over `most` bytes.
+    TooLong {
+        offset: u64,
+        most: usize,
+    },
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Trouble::Io(error)
+    }
+}
+
+impl Trouble {
+    fn of_file(self, path: &Path) -> Error {
+        match self {
+            Trouble::Io(error) => Error::io(path, error),
+            Trouble::TooLong { offset, most } => {
+                let message = format!("the record at byte {offset} is longer than {most} bytes");
+                Error::new(ErrorKind::TooLong, message).of_file(path)
+            }
+        }
+    }
+}
+
 #[derive(Debug)]
 enum Bytes {
     /// Of the block.
@@ -209,6 +249,7 @@ impl Default for Options {
             chunk_bytes: 256 << 10,
             overlap: true,
             in_order: false,
+            record_bytes_max: usize::MAX,
             hold_bytes: 0,
         }
     }
@@ -227,11 +268,12 @@ impl Reader {
             options,
             device: Device::new(Arc::clone(&kernel)),
             kernel,
-            sources: Vec::new(),
+            sources: Sources::default(),
             surveyed: 0,
             cached_files: BTreeSet::new(),
             absent_files: BTreeSet::new(),
             dearness: HashMap::new(),
+            first_path: None,
             learned: Learned::default(),
             open_files: VecDeque::new(),
             linear_files: VecDeque::new(),
@@ -265,8 +307,7 @@ impl Reader {
     }
 
     fn add(&mut self, path: &Path, given: Option<File>) -> usize {
-        self.sources.push(Source::new(path, given));
-        self.sources.len() - 1
+        self.sources.push(Source::new(path, given))
     }
 
     /// What the reader has done so far.
@@ -278,11 +319,10 @@ impl Reader {
     /// Keeps a range (up to 4 MiB, rounded to 64 KiB) in memory if it can: a hit that a later pass will look for again. Without
     /// this, what lies outside the kept part of a file would be fetched anew by every pass. What is cached whole is left as it is.
     pub fn pin(&mut self, file: usize, offset: u64, bytes: u64) {
-        let Some(source) = self.sources.get_mut(file) else { return };
-        let base = source.planned().map_or(0, |planned| planned.base);
-        let open = source
-            .planned()
-            .and_then(|planned| planned.opened.as_ref().map(|opened| opened.buffered.clone()));
+        let Some(source) = self.sources.get(file) else { return };
+        let planned = source.planned();
+        let base = planned.map_or(0, |planned| planned.base);
+        let open = planned.and_then(|planned| planned.opened.as_ref().map(|opened| opened.buffered.clone()));
         let Some(open) = open.or_else(|| File::open(&source.path).ok().map(Arc::new)) else { return };
         let range = base + offset..(base + offset).saturating_add(bytes);
         let pages = pages(range.start, range.end - range.start);
@@ -299,6 +339,7 @@ impl Reader {
     /// Leaves out what is still to come of a file; it gets no further event.
     pub fn finish_file(&mut self, file: usize) {
         if self.sources.get(file).is_some_and(|source| !matches!(source.state, State::Ended)) {
+            self.ready.retain(|ready| !matches!(ready, Ready::Chunk { file: of, .. } if *of == file));
             self.forget(file);
         }
     }
@@ -312,6 +353,7 @@ impl Reader {
                 return self.unfinished();
             }
         }
+        self.sources.forget_ended(self.surveyed);
         Some(match self.ready.pop_front()? {
             Ready::End { file, bytes, skipped, unknown } => Event::End { file, bytes, skipped, unknown },
             Ready::Restart(file) => Event::Restart { file },
@@ -327,14 +369,18 @@ impl Reader {
                 };
                 self.statistics.bytes += bytes.len() as u64;
                 self.statistics.chunks += 1;
-                Event::Chunk(Chunk { file, offset, bytes })
+                let open = match &self.linear {
+                    Some(linear) if linear.file == file => Some(linear.stream()),
+                    _ => self.sources.get(file).and_then(Source::opened),
+                };
+                Event::Chunk(Chunk { file, offset, bytes, open })
             }
         })
     }
 
     /// Nothing is left to do: every file must have ended. One that has not is an error of ours, and no count of it is right.
     fn unfinished(&mut self) -> Option<Event<'static>> {
-        let file = self.sources.iter().position(|source| !matches!(source.state, State::Ended))?;
+        let file = self.sources.first_unended()?;
         self.forget(file);
         let message =
             "not all of it was delivered: this is a defect of seekless, please report it".to_owned();
@@ -345,9 +391,8 @@ impl Reader {
     /// Lets the device table learn from what was read, once; of several devices nobody knows which cost what.
     fn tell_device_table(&mut self) {
         let learned = std::mem::take(&mut self.learned);
-        if let (Some(cost), Some(source), 0..2) = (learned.cost(), self.sources.first(), self.dearness.len())
-        {
-            self.kernel.learn(&source.path, cost);
+        if let (Some(cost), Some(path), 0..2) = (learned.cost(), &self.first_path, self.dearness.len()) {
+            self.kernel.learn(path, cost);
         }
     }
 

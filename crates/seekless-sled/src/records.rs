@@ -11,6 +11,8 @@ pub enum Records {
     None,
     /// A record ends with this byte; the last may lack it. The edges of cached ranges are pulled in to record boundaries (the paper's Fig. 4).
     Delimiter(u8),
+    /// As `Delimiter`, with two bytes that end a record: lines of a text in which a NUL ends one too.
+    Either(u8, u8),
     /// Records of `bytes` (not 0) from byte `origin` on; what lies before `origin` is one record, and the last may be short.
     Fixed {
         /// Where the first record starts.
@@ -26,7 +28,7 @@ impl Records {
     pub(crate) fn starts_at(self, offset: u64) -> bool {
         match self {
             Records::None => true,
-            Records::Delimiter(_) => offset == 0,
+            Records::Delimiter(_) | Records::Either(..) => offset == 0,
             Records::Fixed { origin, bytes } => {
                 offset == 0
                     || offset.checked_sub(origin).is_some_and(|after| after.is_multiple_of(bytes.max(1)))
@@ -39,6 +41,7 @@ impl Records {
         match self {
             Records::None => (!piece.is_empty()).then_some(1),
             Records::Delimiter(delimiter) => first_delimiter(delimiter, piece).map(|at| at + 1),
+            Records::Either(one, other) => first_of_two(one, other, piece).map(|at| at + 1),
             Records::Fixed { origin, bytes } => {
                 let bytes = bytes.max(1);
                 let next = match offset.checked_sub(origin) {
@@ -55,6 +58,7 @@ impl Records {
         match self {
             Records::None => (!piece.is_empty()).then_some(piece.len()),
             Records::Delimiter(delimiter) => last_delimiter(delimiter, piece).map(|at| at + 1),
+            Records::Either(one, other) => last_of_two(one, other, piece).map(|at| at + 1),
             Records::Fixed { origin, bytes } => {
                 let bytes = bytes.max(1);
                 let after = (offset + piece.len() as u64).checked_sub(origin)?;
@@ -83,6 +87,23 @@ fn last_delimiter(delimiter: u8, piece: &[u8]) -> Option<usize> {
     }
 }
 
+fn first_of_two(one: u8, other: u8, piece: &[u8]) -> Option<usize> {
+    let (front, back) = piece.split_at(piece.len().min(NEAR_BYTES));
+    match front.iter().position(|&byte| byte == one || byte == other) {
+        Some(at) => Some(at),
+        None => memchr::memchr2(one, other, back).map(|at| front.len() + at),
+    }
+}
+
+/// Likewise; a small file's answer stands in its last bytes.
+fn last_of_two(one: u8, other: u8, piece: &[u8]) -> Option<usize> {
+    let (front, back) = piece.split_at(piece.len().saturating_sub(NEAR_BYTES));
+    match back.iter().rposition(|&byte| byte == one || byte == other) {
+        Some(at) => Some(front.len() + at),
+        None => memchr::memrchr2(one, other, front),
+    }
+}
+
 fn within(cut: u64, piece: &[u8]) -> Option<usize> {
     usize::try_from(cut).ok().filter(|&cut| cut <= piece.len())
 }
@@ -90,6 +111,19 @@ fn within(cut: u64, piece: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn either_of_two_delimiters_cuts() {
+        let records = Records::Either(b'\n', 0);
+        for (piece, first, last) in
+            [(&b"a\nb\0c"[..], 2, 4), (b"a\0b\nc", 2, 4), (b"a\0b", 2, 2), (b"\n", 1, 1)]
+        {
+            assert_eq!((records.first_cut(piece, 7), records.last_cut(piece, 7)), (Some(first), Some(last)));
+        }
+        assert_eq!((records.first_cut(b"ab", 7), records.last_cut(b"ab", 7)), (None, None));
+        let far = [&b"\0"[..], &vec![b'x'; 3 * NEAR_BYTES]].concat();
+        assert_eq!(records.last_cut(&far, 7), Some(1));
+    }
 
     #[test]
     fn delimiters_near_and_far_cut() {

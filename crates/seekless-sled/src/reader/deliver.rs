@@ -1,11 +1,13 @@
 //! Getting the next bytes, from the cache or from the device, and making chunks of them.
 
 use super::device::{self, DIRECT_BYTES, Delivered, Done, Job, Way};
+use super::linear::Start;
 use super::source::{Planned, Stamp, State};
-use super::survey::Room;
-use super::{Bytes, Reader, Ready};
+use super::survey::{ASKED_BYTES, Room};
+use super::{Bytes, Reader, Ready, Trouble};
 use crate::Records;
 use crate::cached::pages;
+use crate::descriptor::by_descriptor;
 use crate::growth::Growth;
 use crate::page_cache::spacing;
 use seekless_engine::AlignedBuf;
@@ -68,7 +70,7 @@ impl Reader {
         let lost = self.block.is_lost();
         self.release();
         let cached_only = self.options.cached_only;
-        let Some(planned) = self.sources[file].planned() else { return false };
+        let Some(planned) = self.sources.planned(file) else { return false };
         let complete =
             planned.cached.is_empty() && (cached_only || !planned.lacks()) && planned.in_flight == 0;
         if lost {
@@ -93,20 +95,26 @@ impl Reader {
         }
     }
 
-    /// All has come: if the file is still what it was, that is the answer.
+    /// All that was there has come: if nothing was appended meanwhile, that is the answer.
     fn finish(&mut self, file: usize) {
         let Some(opened) = self.opened(file) else { return };
         let now = Stamp::of(&opened.buffered);
         let cached_only = self.options.cached_only;
-        let source = &mut self.sources[file];
-        let Some(planned) = source.planned() else { return };
+        let Some(planned) = self.sources.planned(file) else { return };
         match now {
             // A byte that did not come would be an error of ours; still no answer is given without it.
-            Ok(now) if now == planned.stamp && (cached_only || planned.is_delivered()) => {
-                let (end, base, emitted) = (planned.stamp.bytes, planned.base, planned.emitted);
-                let unknown = !planned.known;
-                source.leave_at(end);
+            Ok(now) if planned.stamp.is_kept_by(&now) && (cached_only || planned.is_delivered()) => {
+                let (end, base, unknown) = (planned.stamp.bytes, planned.base, !planned.known);
+                let last = planned.stitch.take_last(end - base);
+                if now.bytes > end && !cached_only {
+                    return self.go_on(file, &opened.buffered, last);
+                }
+                let emitted = planned.emitted + last.as_ref().map_or(0, |(_, record)| record.len() as u64);
+                self.sources[file].leave_at(end);
                 self.forget(file);
+                let last =
+                    last.map(|(offset, record)| Ready::Chunk { file, offset, bytes: Bytes::Own(record) });
+                self.ready.extend(last);
                 let bytes = end - base;
                 self.ready.push_back(Ready::End { file, bytes, skipped: bytes - emitted, unknown });
             }
@@ -115,11 +123,32 @@ impl Reader {
         }
     }
 
+    /// Goes on with what was appended, in the plain order, until the file's end is met once: as any reader would that came there
+    /// now. `last` is what the file ended with before, part of a record that may have been completed.
+    fn go_on(&mut self, file: usize, opened: &File, last: Option<(u64, Vec<u8>)>) {
+        let Some(planned) = self.sources.planned(file) else { return };
+        let (end, base) = (planned.stamp.bytes, planned.base);
+        let (offset, begun) = last.unwrap_or((end - base, Vec::new()));
+        let stream = File::open(by_descriptor(opened)).and_then(|stream| {
+            rustix::fs::seek(&stream, rustix::fs::SeekFrom::Start(end))?;
+            Ok(stream)
+        });
+        match stream {
+            Ok(stream) => {
+                self.forget(file);
+                self.sources[file].state = State::Linear(Some(Start { stream, offset, begun }));
+                self.linear_files.push_front(file);
+                self.begin_linear();
+            }
+            Err(error) => self.fail(file, error),
+        }
+    }
+
     /// The next records of the file that is being read in the plain order. Always makes an event.
     pub(super) fn read_linear(&mut self) -> bool {
         let Some(linear) = &mut self.linear else { return false };
         let file = linear.file;
-        match linear.advance(self.options.records, self.options.chunk_bytes) {
+        match linear.advance(self.options.records, self.options.chunk_bytes, self.options.record_bytes_max) {
             Ok(true) => {
                 self.ready.push_back(Ready::Chunk { file, offset: linear.offset, bytes: Bytes::Linear })
             }
@@ -155,17 +184,23 @@ impl Reader {
         true
     }
 
-    /// Reads what lies before the next cached range, if it is short and its reading pushes nothing out; false where it is not so.
+    /// Reads what lies before the next cached range, if it is short and its reading pushes nothing out, or next to nothing; false
+    /// where it is not so.
     pub(super) fn read_gap(&mut self) -> bool {
-        let full = self.judge_room() == Room::Full;
+        let spares = self.judge_room() != Room::Unknown || self.absent_bytes < ASKED_BYTES;
         let next = self.absent_files.first().map(|absent| absent.file);
-        let gap = next.is_some_and(|file| full && self.is_gap(file));
+        let gap = next.is_some_and(|file| spares && self.is_next(file) && self.is_gap(file));
         (gap || self.device.in_flight() > 0) && self.read_absent()
+    }
+
+    /// Nothing cached is to come of a file before this one.
+    fn is_next(&self, file: usize) -> bool {
+        self.cached_files.first().is_none_or(|&first| file <= first)
     }
 
     /// Whether the first range of the file that is not cached is short and lies before a cached one.
     fn is_gap(&mut self, file: usize) -> bool {
-        let Some(planned) = self.sources[file].planned() else { return false };
+        let Some(planned) = self.sources.planned(file) else { return false };
         match (planned.absent.first(), planned.cached.first()) {
             (Some(absent), Some(cached)) => {
                 absent.start < cached.start && absent.end - absent.start <= GAP_BYTES
@@ -179,7 +214,7 @@ impl Reader {
         while !self.options.cached_only && self.device.in_flight() < self.depth {
             let cached_over = self.cached_files.is_empty() && self.surveyed == self.sources.len();
             let Some(file) = self.next_absent(cached_over) else { return };
-            if self.options.in_order && !cached_over && !self.is_gap(file) {
+            if self.options.in_order && !cached_over && !(self.is_next(file) && self.is_gap(file)) {
                 return;
             }
             let Some(mut opened) = self.opened(file) else { return };
@@ -187,7 +222,7 @@ impl Reader {
                 self.look_again(file);
                 continue;
             }
-            let hole = self.sources[file].planned().is_some_and(|planned| planned.fills_hole(cached_over));
+            let hole = self.sources.planned(file).is_some_and(|planned| planned.fills_hole(cached_over));
             let way = if hole { Way::Exact } else { self.way(file) };
             let direct = if way == Way::Direct { opened.direct() } else { None };
             if way == Way::Keep {
@@ -196,9 +231,8 @@ impl Reader {
             let step = self.device_bytes();
             let buffer =
                 self.spare.pop().unwrap_or_else(|| AlignedBuf::with_capacity(self.device_capacity()));
-            let source = &mut self.sources[file];
-            let life = source.life;
-            let Some(planned) = source.planned() else { return };
+            let life = self.sources[file].life;
+            let Some(planned) = self.sources.planned(file) else { return };
             let ranges = if hole { &mut planned.holes } else { &mut planned.absent };
             let first = ranges.first().unwrap_or(0..0);
             let start = first.start;
@@ -230,12 +264,12 @@ impl Reader {
         self.absent_files
             .iter()
             .map(|absent| absent.file)
-            .find(|&file| sources[file].planned().is_some_and(|planned| !planned.absent.is_empty()))
+            .find(|&file| sources.planned(file).is_some_and(|planned| !planned.absent.is_empty()))
     }
 
     fn is_stale(&mut self, file: usize) -> bool {
-        self.sources[file].planned().is_some_and(|planned| {
-            planned.known && !planned.sampled && planned.looked_at.elapsed() > ANSWER_AGE
+        self.sources.planned(file).is_some_and(|planned| {
+            planned.known && !planned.sampled && !planned.in_order && planned.looked_at.elapsed() > ANSWER_AGE
         })
     }
 
@@ -246,9 +280,11 @@ impl Reader {
         self.learned
             .ended(past_cache.then_some(job.range.end - job.range.start), self.device.in_flight() == 0);
         let file = job.file;
-        let source = &mut self.sources[file];
-        let current = source.life == job.life;
-        let Some(planned) = source.planned().filter(|_| current) else { return self.recycle(job.buffer) };
+        // A job of an earlier life, or of a file that has ended.
+        let current = self.sources.get(file).is_some_and(|source| source.life == job.life);
+        let Some(planned) = self.sources.planned(file).filter(|_| current) else {
+            return self.recycle(job.buffer);
+        };
         planned.in_flight -= 1;
         let wanted = job.range.end - job.range.start;
         match result {
@@ -304,7 +340,7 @@ impl Reader {
     }
 
     fn bytes_cached(&mut self, file: usize, open: &File) -> Option<u64> {
-        let end = self.sources[file].planned()?.stamp.bytes;
+        let end = self.sources.planned(file)?.stamp.bytes;
         self.kernel.count(open, 0..end).map(|pages| pages.cached * page_bytes())
     }
 
@@ -318,7 +354,7 @@ impl Reader {
         };
         let cached_only = self.options.cached_only;
         let kernel = self.kernel.clone();
-        let Some(planned) = self.sources[file].planned() else { return false };
+        let Some(planned) = self.sources.planned(file) else { return false };
         let Some(run) = planned.cached.first() else { return self.cached_files.remove(&file) };
         let window = run.start..run.end.min(run.start + (step - run.start % step));
         let just_looked = std::mem::take(&mut planned.just_looked);
@@ -379,7 +415,7 @@ impl Reader {
             Ok(read) => {
                 buffer.set_len(read);
                 let slow = started.elapsed() > SURPRISE;
-                if let Some(planned) = self.sources[file].planned() {
+                if let Some(planned) = self.sources.planned(file) {
                     if slow && planned.sampled {
                         // The sample was mistaken: the threads read the rest of what it stood for.
                         let rest = planned.cached.take(spacing(planned.stamp.bytes - planned.base));
@@ -397,7 +433,7 @@ impl Reader {
 
     /// Says anew whether the file has something cached, and something absent.
     fn resort(&mut self, file: usize) {
-        let Some(planned) = self.sources[file].planned() else { return };
+        let Some(planned) = self.sources.planned(file) else { return };
         match planned.cached.is_empty() {
             true => self.cached_files.remove(&file),
             false => self.cached_files.insert(file),
@@ -410,7 +446,7 @@ impl Reader {
     }
 
     fn take_cached(&mut self, file: usize, bytes: u64) -> Option<Range<u64>> {
-        let planned = self.sources[file].planned()?;
+        let planned = self.sources.planned(file)?;
         let range = planned.cached.take(bytes);
         if planned.cached.is_empty() {
             self.cached_files.remove(&file);
@@ -438,6 +474,27 @@ impl Reader {
         chunks.sort_unstable_by_key(|(offset, _)| *offset);
         let ready = chunks.into_iter().map(|(offset, bytes)| Ready::Chunk { file, offset, bytes });
         self.ready.extend(ready);
+        self.bound(file);
+    }
+
+    /// Keeps no more of records that were cut apart than allowed: reads in order where pieces in any order would take more, and
+    /// gives up where a single record does.
+    fn bound(&mut self, file: usize) {
+        let most = self.options.record_bytes_max;
+        let Some(planned) = self.sources.planned(file) else { return };
+        if planned.stitch.kept() <= most {
+            return;
+        }
+        let again = planned.stitch.let_go();
+        let (offset, kept) = planned.stitch.open_record();
+        if kept > most {
+            return self.fail(file, Trouble::TooLong { offset, most });
+        }
+        match self.options.cached_only {
+            true => {} // what was let go counts as skipped
+            false => planned.go_in_order(again),
+        }
+        self.resort(file);
     }
 }
 

@@ -1,6 +1,7 @@
 //! A file or stream from its first byte to its last, in whole records: for pipes, for files whose size says nothing, for the
-//! plain order, and for files that changed while they were read in the order of cost.
+//! plain order, for files that were cut while they were read in the order of cost, and for what is appended meanwhile.
 
+use super::Trouble;
 use crate::Records;
 use std::fs::File;
 use std::io::{self, Read};
@@ -19,10 +20,27 @@ pub(super) struct Linear {
     held: usize,
 }
 
+/// Where reading in the plain order starts.
+#[derive(Debug)]
+pub(super) struct Start {
+    /// Stands where the first byte is to be read.
+    pub(super) stream: File,
+    /// Of the first byte of `begun`, or of the stream's if there is none.
+    pub(super) offset: u64,
+    /// What has come of the first record.
+    pub(super) begun: Vec<u8>,
+}
+
 impl Linear {
-    pub(super) fn new(file: usize, stream: File) -> Self {
+    pub(super) fn new(file: usize, start: Start) -> Self {
+        let Start { stream, offset, begun: buffer } = start;
         let _ = rustix::fs::fadvise(&stream, 0, None, rustix::fs::Advice::Sequential); // a stream takes none
-        Linear { file, stream, offset: 0, buffer: Vec::new(), filled: 0, held: 0 }
+        Linear { file, stream, offset, filled: buffer.len(), buffer, held: 0 }
+    }
+
+    /// The file or stream itself.
+    pub(super) fn stream(&self) -> &File {
+        &self.stream
     }
 
     /// The records last handed out.
@@ -35,8 +53,14 @@ impl Linear {
         rustix::fs::seek(&self.stream, rustix::fs::SeekFrom::Current(0)).ok()
     }
 
-    /// Lets go of the records last handed out and reads until the buffer starts with whole ones. False at the end.
-    pub(super) fn advance(&mut self, records: Records, chunk_bytes: usize) -> io::Result<bool> {
+    /// Lets go of the records last handed out and reads until the buffer starts with whole ones, of at most `most` bytes each.
+    /// False at the end.
+    pub(super) fn advance(
+        &mut self,
+        records: Records,
+        chunk_bytes: usize,
+        most: usize,
+    ) -> Result<bool, Trouble> {
         self.offset += self.held as u64;
         self.buffer.copy_within(self.held..self.filled, 0);
         self.filled -= self.held;
@@ -55,7 +79,7 @@ impl Linear {
             self.filled += read;
             let whole = match records {
                 _ if read == 0 => Some(self.filled),
-                Records::Delimiter(_) => {
+                Records::Delimiter(_) | Records::Either(..) => {
                     records.last_cut(&self.buffer[kept..self.filled], 1).map(|cut| cut + kept)
                 }
                 _ => records.last_cut(&self.buffer[..self.filled], self.offset),
@@ -63,6 +87,9 @@ impl Linear {
             if let Some(whole) = whole.filter(|&whole| whole > 0 || read == 0) {
                 self.held = whole;
                 return Ok(whole > 0);
+            }
+            if self.filled > most {
+                return Err(Trouble::TooLong { offset: self.offset, most });
             }
         }
     }

@@ -1,19 +1,21 @@
 //! One file or stream of a reader: how it is opened, what identifies it, and what of it is still to come.
 
 use super::device::DIRECT_BYTES;
+use super::linear::Start;
 use super::ranges::Ranges;
 use super::stitch::Stitch;
 use crate::Hold;
 use crate::descriptor::by_descriptor;
 use rustix::fs::SeekFrom;
 use seekless_sys::direct;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
+use std::ops::Range;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 #[derive(Debug)]
 pub(super) struct Source {
@@ -32,7 +34,7 @@ pub(super) enum State {
     /// In the order of cost.
     Planned(Box<Planned>),
     /// From the first byte to the last, when its turn comes.
-    Linear(Option<File>),
+    Linear(Option<Start>),
     Ended,
 }
 
@@ -58,6 +60,8 @@ pub(super) struct Planned {
     pub(super) known: bool,
     /// Whether that was by touching samples, which is not asked for twice.
     pub(super) sampled: bool,
+    /// Records were too long to be kept in pieces: what is left comes from the front.
+    pub(super) in_order: bool,
     /// A look that found other than expected: the next window is read without another.
     pub(super) just_looked: bool,
     /// A read of what counted as cached took too long to have been that.
@@ -82,13 +86,14 @@ pub(super) struct Absent {
     pub(super) file: usize,
 }
 
-/// What tells a file from what it was or from another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What tells a file from another, and whether it was cut.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Stamp {
     pub(super) device: u64,
     inode: u64,
+    /// Where the system keeps it: an inode's number may come round again.
+    born: Option<SystemTime>,
     pub(super) bytes: u64,
-    modified: (i64, i64),
 }
 
 impl Planned {
@@ -107,17 +112,40 @@ impl Planned {
         self.absent.is_empty() || (cached_over && !self.holes.is_empty())
     }
 
-    /// Whether every byte has been handed out.
+    /// Whether every byte has been handed out, the last record once it is.
     pub(super) fn is_delivered(&self) -> bool {
-        self.emitted == self.stamp.bytes - self.base
+        self.emitted + self.stitch.kept() as u64 == self.stamp.bytes - self.base
+    }
+
+    /// From here on all that is left comes from the front, and these ranges once more.
+    pub(super) fn go_in_order(&mut self, again: Vec<Range<u64>>) {
+        self.in_order = true;
+        let base = self.base;
+        let mut left: Vec<_> =
+            [&self.cached, &self.absent, &self.holes].iter().flat_map(|part| part.iter()).collect();
+        left.extend(again.into_iter().map(|range| base + range.start..base + range.end));
+        left.sort_unstable_by_key(|range| range.start);
+        (self.cached, self.absent, self.holes) = Default::default();
+        left.into_iter().for_each(|range| self.absent.push(range));
     }
 }
 
 impl Stamp {
     pub(super) fn of(file: &File) -> io::Result<Self> {
         let about = file.metadata()?;
-        let modified = (about.mtime(), about.mtime_nsec());
-        Ok(Stamp { device: about.dev(), inode: about.ino(), bytes: about.len(), modified })
+        Ok(Stamp::from(&about))
+    }
+
+    /// Whether `now` is the same file, and no byte of it was cut off. Times and what was appended say nothing of the bytes that
+    /// were there.
+    pub(super) fn is_kept_by(&self, now: &Stamp) -> bool {
+        (self.device, self.inode, self.born) == (now.device, now.inode, now.born) && now.bytes >= self.bytes
+    }
+}
+
+impl From<&Metadata> for Stamp {
+    fn from(about: &Metadata) -> Self {
+        Stamp { device: about.dev(), inode: about.ino(), born: about.created().ok(), bytes: about.len() }
     }
 }
 
@@ -135,11 +163,23 @@ impl Source {
         Ok((own.map_or_else(|| given.try_clone(), Ok)?, start))
     }
 
-    pub(super) fn planned(&mut self) -> Option<&mut Planned> {
+    pub(super) fn planned(&self) -> Option<&Planned> {
+        match &self.state {
+            State::Planned(planned) => Some(planned),
+            _ => None,
+        }
+    }
+
+    pub(super) fn planned_mut(&mut self) -> Option<&mut Planned> {
         match &mut self.state {
             State::Planned(planned) => Some(planned),
             _ => None,
         }
+    }
+
+    /// The descriptor that it is read by, where it is open.
+    pub(super) fn opened(&self) -> Option<&File> {
+        self.planned()?.opened.as_ref().map(|opened| &*opened.buffered)
     }
 
     /// Leaves a file that was handed in where a plain reader would leave it.

@@ -11,10 +11,10 @@ use std::ops::Range;
 #[derive(Debug)]
 pub(super) struct Stitch {
     records: Records,
-    /// Size of the file; its end ends the last record.
-    end: u64,
     /// By first byte.
     islands: BTreeMap<u64, Island>,
+    /// Bytes of all heads and tails.
+    kept: usize,
 }
 
 /// A range of bytes that have come, without gaps.
@@ -39,8 +39,56 @@ pub(super) struct Completed {
 }
 
 impl Stitch {
-    pub(super) fn new(records: Records, end: u64) -> Self {
-        Stitch { records, end, islands: BTreeMap::new() }
+    pub(super) fn new(records: Records) -> Self {
+        Stitch { records, islands: BTreeMap::new(), kept: 0 }
+    }
+
+    /// How many bytes of records that were cut apart are kept.
+    pub(super) fn kept(&self) -> usize {
+        self.kept
+    }
+
+    /// The record that begins after all whole ones from the file's first byte on, as far as it has come: its offset and length.
+    pub(super) fn open_record(&self) -> (u64, usize) {
+        self.islands
+            .get(&0)
+            .map_or((0, 0), |island| (island.end - island.tail.len() as u64, island.tail.len()))
+    }
+
+    /// What reaches the end of the file is a record, delimiter or not: its offset and bytes.
+    pub(super) fn take_last(&mut self, end: u64) -> Option<(u64, Vec<u8>)> {
+        let (_, island) = self.islands.last_key_value().filter(|(_, island)| island.end == end)?;
+        if island.solid {
+            return None;
+        }
+        let mut last = self.islands.last_entry()?;
+        let record = take(&mut last.get_mut().tail, end)?;
+        self.kept -= record.1.len();
+        Some(record)
+    }
+
+    /// Forgets all that is kept but the open record: says which ranges must come again.
+    pub(super) fn let_go(&mut self) -> Vec<Range<u64>> {
+        let mut again = Vec::new();
+        for (start, island) in std::mem::take(&mut self.islands) {
+            if start == 0 {
+                self.kept = island.tail.len();
+                self.islands.insert(0, island);
+                continue;
+            }
+            let (head, tail) = (island.head.len() as u64, island.tail.len() as u64);
+            let (whole_from, whole_to) = (start + head, island.end - tail);
+            again.extend([start..whole_from, whole_to..island.end]);
+            if whole_from < whole_to {
+                let bare = Island { end: whole_to, head: Vec::new(), solid: false, tail: Vec::new() };
+                self.islands.insert(whole_from, bare);
+            }
+        }
+        if !self.islands.contains_key(&0) {
+            self.kept = 0;
+        }
+        again.retain(|range| !range.is_empty());
+        again
     }
 
     /// Takes the piece at `offset`, not empty and not taken before.
@@ -51,7 +99,8 @@ impl Stitch {
         let mut completed = Completed::default();
         let start = self.append(offset, piece, &mut completed);
         self.join_right(start, &mut completed);
-        self.finish(start, &mut completed);
+        let gone = completed.across.iter().map(|(_, record)| record.len()).sum::<usize>();
+        self.kept = (self.kept + piece.len()) - completed.inside.len() - gone;
         completed
     }
 
@@ -60,7 +109,7 @@ impl Stitch {
         let starts_record = self.records.starts_at(offset);
         let end = offset + piece.len() as u64;
         let first = if starts_record { Some(0) } else { self.records.first_cut(piece, offset) };
-        let last = if end == self.end { Some(piece.len()) } else { self.records.last_cut(piece, offset) };
+        let last = self.records.last_cut(piece, offset);
         let left = self.islands.range_mut(..offset).next_back().filter(|(_, island)| island.end == offset);
         let (start, island) = match left {
             Some((&start, island)) => (start, island),
@@ -107,14 +156,6 @@ impl Stitch {
             }
         }
     }
-
-    /// What reaches the end of the file is a record, delimiter or not.
-    fn finish(&mut self, start: u64, completed: &mut Completed) {
-        let Some(island) = self.islands.get_mut(&start) else { return };
-        if island.end == self.end && !island.solid {
-            completed.across.extend(take(&mut island.tail, self.end));
-        }
-    }
 }
 
 /// Empties `bytes`, which end at `end`.
@@ -127,9 +168,11 @@ fn take(bytes: &mut Vec<u8>, end: u64) -> Option<(u64, Vec<u8>)> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::VecDeque;
 
-    /// Feeds `file` in pieces cut at `cuts`, in the order of `keys`, and returns what was completed.
-    fn fed(file: &[u8], records: Records, cuts: &[usize], keys: &[u32]) -> Vec<(u64, Vec<u8>)> {
+    /// Feeds `file` in pieces cut at `cuts`, in the order of `keys`, and returns what was completed. With over `most` bytes kept,
+    /// all but the open record is let go, and what is left comes in order.
+    fn fed(file: &[u8], records: Records, cuts: &[usize], keys: &[u32], most: usize) -> Vec<(u64, Vec<u8>)> {
         let mut edges: Vec<usize> = cuts.iter().map(|cut| cut % (file.len() + 1)).collect();
         edges.extend([0, file.len()]);
         edges.sort_unstable();
@@ -138,9 +181,11 @@ mod tests {
         let mut numbered: Vec<_> =
             pieces.drain(..).enumerate().map(|(at, piece)| (keys[at % keys.len()], piece)).collect();
         numbered.sort_by_key(|(key, piece)| (*key, piece.start % 7));
-        let mut stitch = Stitch::new(records, file.len() as u64);
+        let mut stitch = Stitch::new(records);
         let mut all = Vec::new();
-        for (_, piece) in numbered {
+        let mut queue: VecDeque<_> = numbered.into_iter().map(|(_, piece)| piece).collect();
+        let mut in_order = false;
+        while let Some(piece) = queue.pop_front() {
             let bytes = &file[piece.clone()];
             let completed = stitch.add(piece.start as u64, bytes);
             if !completed.inside.is_empty() {
@@ -150,7 +195,21 @@ mod tests {
                 ));
             }
             all.extend(completed.across);
+            let kept: usize =
+                stitch.islands.values().map(|island| island.head.len() + island.tail.len()).sum();
+            assert!(records == Records::None || stitch.kept() == kept);
+            if stitch.kept() > most {
+                queue.extend(
+                    stitch.let_go().into_iter().map(|range| range.start as usize..range.end as usize),
+                );
+                in_order = true;
+            }
+            if in_order {
+                queue.make_contiguous().sort_by_key(|piece| piece.start);
+                assert!(stitch.kept() <= most || stitch.open_record().1 == stitch.kept());
+            }
         }
+        all.extend(stitch.take_last(file.len() as u64));
         all.sort();
         all
     }
@@ -159,6 +218,7 @@ mod tests {
         prop_oneof![
             Just(Records::None),
             Just(Records::Delimiter(b'\n')),
+            Just(Records::Either(b'\n', b'a')),
             (0..20_u64, 1..9_u64).prop_map(|(origin, bytes)| Records::Fixed { origin, bytes }),
         ]
     }
@@ -170,8 +230,9 @@ mod tests {
             records in any_records(),
             cuts in prop::collection::vec(any::<usize>(), 0..12),
             keys in prop::collection::vec(any::<u32>(), 1..12),
+            most in prop_oneof![Just(usize::MAX), 0..12_usize],
         ) {
-            let all = fed(&file, records, &cuts, &keys);
+            let all = fed(&file, records, &cuts, &keys, most);
             let mut at = 0;
             for (offset, bytes) in &all {
                 prop_assert_eq!(*offset, at);
@@ -180,6 +241,7 @@ mod tests {
                 let whole = at == file.len() as u64 || match records {
                     Records::None => true,
                     Records::Delimiter(delimiter) => bytes.last() == Some(&delimiter),
+                    Records::Either(one, other) => bytes.last().is_some_and(|last| [one, other].contains(last)),
                     Records::Fixed { .. } => records.starts_at(at),
                 };
                 prop_assert!(whole, "{} {:?}", at, all);
@@ -190,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_record_over_three_pieces_waits_for_the_middle() {
-        let mut stitch = Stitch::new(Records::Delimiter(b'\n'), 12);
+        let mut stitch = Stitch::new(Records::Delimiter(b'\n'));
         assert_eq!(stitch.add(8, b"d\ne\n").inside, 2..4);
         assert_eq!(stitch.add(0, b"a\nbb").inside, 0..2);
         let completed = stitch.add(4, b"cccc");

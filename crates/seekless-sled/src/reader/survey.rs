@@ -2,13 +2,13 @@
 
 use super::deliver::DEPTH_LARGE;
 use super::device::Way;
-use super::linear::Linear;
+use super::linear::{Linear, Start};
 use super::ranges::Ranges;
 use super::source::{Opened, Planned, Stamp, State};
 use super::stitch::Stitch;
-use super::{Reader, Ready};
+use super::{Reader, Ready, Trouble};
 use crate::page_cache::{GRAIN_BYTES, PageRun};
-use crate::{Confidence, Error, Hold, Plan};
+use crate::{Confidence, Hold, Plan};
 use seekless_sys::memory::page_bytes;
 use std::fs::File;
 use std::io;
@@ -20,11 +20,13 @@ const OPEN_MAX: usize = 128;
 /// Below this, advice about readahead costs more than readahead does.
 const ADVISED_BYTES: u64 = 256 << 10;
 /// With less to fetch it is not worth asking how full the cache is.
-const ASKED_BYTES: u64 = 4 << 20;
+pub(super) const ASKED_BYTES: u64 = 4 << 20;
 /// A gap up to this size in what is cached is filled.
 const HOLE_BYTES: u64 = 4 * GRAIN_BYTES;
 /// A cache of this size does not miss the memory of a few more reads in flight.
 const LARGE_BYTES: u64 = 1 << 30;
+/// A file of which more pieces are cached is read from its first byte on: to remember so many would take more than it saves.
+const RANGES_MAX: usize = 64 << 10;
 
 /// What is believed of the page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,11 +71,12 @@ impl Reader {
         if linear {
             // A file that was handed in was opened again, and stands at its start.
             let _ = rustix::fs::seek(&opened, rustix::fs::SeekFrom::Start(base)); // a stream has no position
-            self.sources[file].state = State::Linear(Some(opened));
+            self.sources[file].state =
+                State::Linear(Some(Start { stream: opened, offset: 0, begun: Vec::new() }));
             self.linear_files.push_back(file);
             return Ok(());
         }
-        let stamp = Stamp::of(&opened)?;
+        let stamp = Stamp::from(&about);
         let runs = self.look(file, &opened, base..stamp.bytes);
         let sampled = self.kernel.count(&opened, base..stamp.bytes).is_none();
         let dearness_ns = self.dearness_ns(file, stamp.device);
@@ -87,11 +90,12 @@ impl Reader {
             holes: Ranges::default(),
             hold: Hold::default(),
             in_flight: 0,
-            stitch: Stitch::new(self.options.records, stamp.bytes - base),
+            stitch: Stitch::new(self.options.records),
             emitted: 0,
             sampled,
             looked_at: Instant::now(),
             known: runs.iter().any(|run| run.resident.is_some()),
+            in_order: false,
             just_looked: true,
             surprised: false,
         };
@@ -112,7 +116,7 @@ impl Reader {
         let room = *self.headroom.get_or_insert_with(|| self.kernel.headroom());
         let most = room.map_or(u64::MAX, |room| room.bytes() / 2);
         let most = wanted.min(most.saturating_sub(self.statistics.held_bytes));
-        let Some(Planned { opened: Some(opened), cached, hold, .. }) = self.sources[file].planned() else {
+        let Some(Planned { opened: Some(opened), cached, hold, .. }) = self.sources.planned(file) else {
             return;
         };
         *hold = Hold::on(&opened.buffered, cached.iter(), most);
@@ -146,9 +150,12 @@ impl Reader {
         let all: u64 = runs.iter().filter(cached).map(|run| run.bytes).sum();
         let with_holes: u64 = runs.iter().filter(cached).filter(|run| holed(run)).map(|run| run.bytes).sum();
         let exact_only = self.options.cached_only || with_holes < all / 16;
-        let Some(planned) = self.sources[file].planned() else { return };
+        let Some(planned) = self.sources.planned(file) else { return };
+        let in_pieces = planned.cached.len() + planned.absent.len() + runs.len() <= RANGES_MAX;
         for run in runs {
-            if cached(&run) && !(exact_only && holed(run)) {
+            if !in_pieces && !self.options.cached_only {
+                planned.absent.push(run.range());
+            } else if cached(&run) && !(exact_only && holed(run)) {
                 planned.cached.push(run.range());
             } else {
                 planned.absent.push(run.range());
@@ -172,7 +179,7 @@ impl Reader {
 
     /// Counts a file just looked at, and what it tells of the cache.
     fn note(&mut self, file: usize) {
-        let Some(planned) = self.sources[file].planned() else { return };
+        let Some(planned) = self.sources.planned(file) else { return };
         let Some(opened) = planned.opened.clone() else { return };
         let (absent, cached) = (planned.absent.bytes() + planned.holes.bytes(), planned.cached.bytes());
         if planned.stamp.bytes > ADVISED_BYTES {
@@ -180,6 +187,7 @@ impl Reader {
         }
         self.statistics.resident_bytes += cached;
         self.statistics.resident_runs += planned.cached.len() as u64;
+        self.first_path.get_or_insert_with(|| self.sources[file].path.clone());
         self.absent_bytes += absent;
         self.open_files.push_back(file);
         self.close_surplus();
@@ -209,14 +217,14 @@ impl Reader {
 
     /// How what is absent of a file is read now.
     pub(super) fn way(&mut self, file: usize) -> Way {
-        let known = self.sources[file].planned().is_some_and(|planned| planned.known);
+        let known = self.sources.planned(file).is_some_and(|planned| planned.known);
         if known && self.room == Room::Full { self.bypass } else { Way::Keep }
     }
 
     /// Asks again about what of a file is still to be read.
     pub(super) fn look_again(&mut self, file: usize) {
         let Some(opened) = self.opened(file) else { return };
-        let Some(planned) = self.sources[file].planned() else { return };
+        let Some(planned) = self.sources.planned(file) else { return };
         let parts = [&planned.cached, &planned.absent, &planned.holes];
         let mut left: Vec<_> = parts.iter().flat_map(|part| part.iter()).collect();
         left.sort_unstable_by_key(|range| range.start);
@@ -240,17 +248,17 @@ impl Reader {
 
     /// The file's descriptors, opened again if they had to be closed; `None` after a failure, which is then told.
     pub(super) fn opened(&mut self, file: usize) -> Option<Opened> {
-        let source = &mut self.sources[file];
-        let path = source.path.clone();
-        let reopened = match source.planned()? {
+        let path = self.sources.get(file)?.path.clone();
+        let reopened = match self.sources.planned(file)? {
             Planned { opened: Some(opened), .. } => return Some(opened.clone()),
-            planned => File::open(path).and_then(|opened| Ok((Stamp::of(&opened)? == planned.stamp, opened))),
+            planned => File::open(path)
+                .and_then(|opened| Ok((planned.stamp.is_kept_by(&Stamp::of(&opened)?), opened))),
         };
         match reopened {
             Ok((true, again)) => {
                 let again = Opened::new(again);
                 again.advise_random();
-                self.sources[file].planned()?.opened = Some(again.clone());
+                self.sources.planned(file)?.opened = Some(again.clone());
                 self.open_files.push_back(file);
                 self.close_surplus();
                 Some(again)
@@ -270,10 +278,8 @@ impl Reader {
     fn close_surplus(&mut self) {
         while self.open_files.len() > OPEN_MAX {
             let Some(file) = self.open_files.pop_front() else { return };
-            let source = &mut self.sources[file];
-            if source.given.is_none()
-                && let Some(planned) = source.planned()
-            {
+            let given = self.sources.get(file).is_some_and(|source| source.given.is_some());
+            if let Some(planned) = self.sources.planned(file).filter(|_| !given) {
                 planned.opened = None;
             }
         }
@@ -299,14 +305,15 @@ impl Reader {
     }
 
     /// For a file that is begun again: from where it was to start.
-    fn reopen(&self, file: usize) -> io::Result<File> {
+    fn reopen(&self, file: usize) -> io::Result<Start> {
         let (stream, base) = self.sources[file].open()?;
         rustix::fs::seek(&stream, rustix::fs::SeekFrom::Start(base))?;
-        Ok(stream)
+        Ok(Start { stream, offset: 0, begun: Vec::new() })
     }
 
     /// The file is not what it was: all of it again, in the plain order.
     pub(super) fn restart(&mut self, file: usize) {
+        self.ready.retain(|ready| !matches!(ready, Ready::Chunk { file: of, .. } if *of == file));
         self.forget(file);
         self.sources[file].state = State::Linear(None);
         self.linear_files.push_back(file);
@@ -314,17 +321,17 @@ impl Reader {
         self.ready.push_back(Ready::Restart(file));
     }
 
-    pub(super) fn fail(&mut self, file: usize, error: io::Error) {
+    /// What was read before the trouble is still handed out.
+    pub(super) fn fail(&mut self, file: usize, trouble: impl Into<Trouble>) {
         self.forget(file);
-        let error = Error::io(&self.sources[file].path, error);
+        let error = trouble.into().of_file(&self.sources[file].path);
         self.ready.push_back(Ready::Failed(file, error));
     }
 
-    /// Drops all that was to come of a file.
+    /// Reads no more of a file.
     pub(super) fn forget(&mut self, file: usize) {
-        self.ready.retain(|ready| !matches!(ready, Ready::Chunk { file: of, .. } if *of == file));
         self.cached_files.remove(&file);
-        if let Some(planned) = self.sources[file].planned() {
+        if let Some(planned) = self.sources.planned(file) {
             self.absent_files.remove(&planned.absent(file));
         }
         if self.linear.as_ref().is_some_and(|linear| linear.file == file) {

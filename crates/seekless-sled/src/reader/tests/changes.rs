@@ -43,23 +43,77 @@ fn emptied() {
 }
 
 #[test]
-fn grown() {
+fn what_is_appended_is_read_too_and_nothing_twice() {
     let grow = |path: &Path| {
-        File::options().append(true).open(path).unwrap().write_all(b"\nmore\n").unwrap();
+        File::options().append(true).open(path).unwrap().write_all(b"\nmore\nand more").unwrap();
     };
-    let expected = [&text(2 << 20)[..], b"\nmore\n"].concat();
-    both_ways(grow, &expected, &[0]);
+    let expected = [&text(2 << 20)[..], b"\nmore\nand more"].concat();
+    both_ways(grow, &expected, &[]);
 }
 
+#[test]
+fn a_line_that_is_completed_meanwhile_is_one_line() {
+    assert_ne!(text(2 << 20).last(), Some(&b'\n'));
+    let told = changed(2 << 20, None, |path| {
+        File::options().append(true).open(path).unwrap().write_all(b"and the rest of it\n").unwrap();
+    });
+    let last = told.chunks[&0].iter().max_by_key(|(offset, _)| *offset).unwrap();
+    assert!(last.1.ends_with(b"and the rest of it\n") && last.1.len() > b"and the rest of it\n".len());
+    let begin = last.0 as usize;
+    assert_eq!(text(2 << 20)[begin - 1], b'\n');
+}
+
+#[test]
+fn what_is_appended_is_read_until_the_end_is_met_once() {
+    let folder = TempDir::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let path = folder.path().join("log");
+    std::fs::write(&path, "0\n").unwrap();
+    let (mut reader, _) = over(options(Records::Delimiter(b'\n'), 4096), Made::new(&[true]));
+    reader.add_path(&path);
+    let mut told = Told::default();
+    let mut appended = 0;
+    while let Some(event) = reader.next() {
+        // Three times a line is there before the end is looked for; then no more.
+        if matches!(event, Event::Chunk(_)) && appended < 3 {
+            appended += 1;
+            File::options()
+                .append(true)
+                .open(&path)
+                .unwrap()
+                .write_all(format!("{appended}\n").as_bytes())
+                .unwrap();
+        }
+        told.hear(event);
+    }
+    assert_eq!(told.content(0), b"0\n1\n2\n3\n");
+    assert_eq!((told.ends[&0], reader.statistics().restarts), ((8, 0), 0));
+}
+
+#[test]
+fn touched() {
+    let touch = |path: &Path| {
+        let file = File::options().write(true).open(path).unwrap();
+        file.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(5)).unwrap();
+    };
+    both_ways(touch, &text(2 << 20), &[]);
+}
+
+/// Each byte comes once, in some version of it: nobody can tell a file that was rewritten from one that was touched.
 #[test]
 fn overwritten_in_place() {
     let overwrite = |path: &Path| {
         let file = File::options().write(true).open(path).unwrap();
         std::os::unix::fs::FileExt::write_all_at(&file, b"\n\n\n\n", 1_000_000).unwrap();
     };
-    let mut expected = text(2 << 20);
-    expected[1_000_000..1_000_004].copy_from_slice(b"\n\n\n\n");
-    both_ways(overwrite, &expected, &[0]);
+    let before = text(2 << 20);
+    let mut after = before.clone();
+    after[1_000_000..1_000_004].copy_from_slice(b"\n\n\n\n");
+    for made in [None, Some(Made::new(&[true, false, false]))] {
+        let told = changed(2 << 20, made, overwrite);
+        assert_eq!((&told.restarts[..], told.ends[&0]), (&[][..], (2 << 20, 0)));
+        let content = told.content(0);
+        assert!(content == before || content == after);
+    }
 }
 
 #[test]
@@ -75,6 +129,31 @@ fn replaced_by_another() {
         std::fs::rename(&other, path).unwrap();
     };
     both_ways(replace, &text(2 << 20), &[]); // the file that was opened is still there
+}
+
+#[test]
+fn a_file_that_had_to_be_closed_and_grew_or_was_touched_is_still_itself() {
+    let folder = TempDir::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let path = |number: usize| folder.path().join(number.to_string());
+    let (mut reader, _) = over(options(Records::None, 4096), Made::new(&[false]));
+    for number in 0..200 {
+        std::fs::write(path(number), text(5_000)).unwrap();
+        reader.add_path(&path(number));
+    }
+    let mut told = Told::default();
+    told.hear(reader.next().unwrap());
+    File::options().append(true).open(path(20)).unwrap().write_all(b"more").unwrap();
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
+    File::options().write(true).open(path(30)).unwrap().set_modified(later).unwrap();
+    std::fs::write(path(999), text(6_000)).unwrap();
+    std::fs::rename(path(999), path(40)).unwrap();
+    while let Some(event) = reader.next() {
+        told.hear(event);
+    }
+    assert_eq!(told.restarts, [40]);
+    assert_eq!(told.content(20), [&text(5_000)[..], b"more"].concat());
+    assert_eq!((told.content(30), told.content(40)), (text(5_000), text(6_000)));
+    assert_eq!((told.ends.len(), told.failed.len()), (200, 0));
 }
 
 #[test]
