@@ -20,6 +20,8 @@ pub struct Error {
 pub enum ErrorKind {
     /// The system refused or failed: [`Error::io_error`] has its answer.
     Io,
+    /// The file could not even be opened: [`Error::io_error`] has the system's answer.
+    Open,
     /// The file changed under the reader in a way that leaves no right answer.
     Changed,
     /// The reader stopped before the file's end, which is a defect.
@@ -61,6 +63,10 @@ impl Error {
     pub(crate) fn of_file(self, path: &Path) -> Self {
         let name = format!("{}: ", path.display());
         Error { named: name.len(), message: name + self.reason(), ..self }
+    }
+
+    pub(crate) fn open(path: &Path, error: io::Error) -> Self {
+        Error { kind: ErrorKind::Open, ..Error::io(path, error) }
     }
 
     pub(crate) fn io(path: &Path, error: io::Error) -> Self {

@@ -204,6 +204,8 @@ enum Ready {
 /// Why the rest of a file cannot be had.
 #[derive(Debug)]
 enum Trouble {
+    /// It could not be opened.
+    Open(io::Error),
     Io(io::Error),
     /// The record at `offset` has over `most` bytes.
     TooLong {
@@ -221,6 +223,7 @@ impl From<io::Error> for Trouble {
 impl Trouble {
     fn of_file(self, path: &Path) -> Error {
         match self {
+            Trouble::Open(error) => Error::open(path, error),
             Trouble::Io(error) => Error::io(path, error),
             Trouble::TooLong { offset, most } => {
                 let message = format!("the record at byte {offset} is longer than {most} bytes");

@@ -54,7 +54,8 @@ impl Records {
     }
 
     /// The last place, its end included, at which a record ends.
-    pub(crate) fn last_cut(self, piece: &[u8], offset: u64) -> Option<usize> {
+    #[must_use]
+    pub fn last_cut(self, piece: &[u8], offset: u64) -> Option<usize> {
         match self {
             Records::None => (!piece.is_empty()).then_some(piece.len()),
             Records::Delimiter(delimiter) => last_delimiter(delimiter, piece).map(|at| at + 1),

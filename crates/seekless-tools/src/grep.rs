@@ -18,6 +18,7 @@ mod matcher;
 mod near;
 mod options;
 mod ordered;
+mod output;
 mod perl;
 mod print;
 mod session;
@@ -27,6 +28,7 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 mod text;
+mod waiting;
 mod walk;
 
 pub use colors::Colors;
@@ -35,11 +37,12 @@ pub use options::{BinaryFiles, Listing, Locale, Options, Pattern, Syntax};
 pub use walk::{Devices, Directories, Search};
 
 use matcher::{Complaints, Matcher};
-use seekless_sled::{Plan, Reader, Records, Statistics};
+use output::Output;
+use seekless_sled::{Plan, Reader, Statistics};
 use session::{Order, Session};
 use std::io::{self, Write};
 use std::path::Path;
-use walk::Item;
+use walk::{Item, Walk};
 
 /// How a search ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,25 +75,32 @@ pub fn run(
         report.failed = true;
         return Ok(report);
     };
-    let items = walk::items(search, options);
-    let total = items.iter().map(bytes_of).sum();
     let recursive = search.directories == Directories::Recurse;
     let several = search.operands.len() > 1 || (recursive && names_below(search));
-    let mut session = Session::new(options, matcher, options.with_filename.unwrap_or(several));
+    let with_filename = options.with_filename.unwrap_or(several);
+    let mut session = Session::new(options, matcher, with_filename, Output::new(out, err));
+    let mut walk = Walk::new(search, options);
     let mut reader = reader(options);
-    for item in items {
-        match &item {
-            Item::File { path, .. } => _ = reader.add_path(path),
-            Item::Standard { file, .. } => _ = reader.add_file(Path::new("-"), file.try_clone()?),
-            Item::Problem(_) => {}
-        }
-        session.add(item);
-    }
-    session.advance();
-    let mut stopped = false;
+    let mut total = 0;
+    let (mut more, mut stopped) = (true, false);
     while !stopped {
-        session.write(out, err, false)?;
-        let Some(event) = reader.next() else { break };
+        while more && session.has_room() {
+            match walk.next() {
+                Some(item) => {
+                    total += add(&mut reader, &item)?;
+                    session.add(item);
+                }
+                None => more = false,
+            }
+        }
+        session.advance();
+        session.check()?;
+        let event = match reader.next() {
+            Some(event) => event,
+            // All that was found so far has ended.
+            None if more => continue,
+            None => break,
+        };
         session.on_event(event);
         for order in session.orders.drain(..) {
             match order {
@@ -101,11 +111,26 @@ pub fn run(
         }
         progress(reader.statistics().bytes, total);
     }
-    session.write(out, err, true)?;
+    session.finish()?;
     report.matched = session.matched;
     report.failed = session.failed;
     report.statistics = reader.statistics();
     Ok(report)
+}
+
+/// Adds what is to be read; returns its size, where it is known.
+fn add(reader: &mut Reader, item: &Item) -> io::Result<u64> {
+    Ok(match item {
+        Item::File { path, bytes, .. } => {
+            reader.add_path(path);
+            *bytes
+        }
+        Item::Standard { file, bytes, .. } => {
+            reader.add_file(Path::new("-"), file.try_clone()?);
+            *bytes
+        }
+        Item::Problem(_) | Item::Warning(_) => 0,
+    })
 }
 
 /// The locale that the environment names: UTF-8 if the system has it, else that of bytes.
@@ -132,7 +157,8 @@ fn matcher(options: &Options, err: &mut dyn Write) -> io::Result<Option<Matcher>
 
 fn reader(options: &Options) -> Reader {
     Reader::new(seekless_sled::Options {
-        records: Records::Delimiter(options.terminator()),
+        records: options.records(),
+        record_bytes_max: options.line_bytes_max(),
         plan: if options.linear { Plan::Linear } else { Plan::Best },
         cached_only: options.cached_only,
         hold_bytes: options.hold_bytes,
@@ -142,13 +168,6 @@ fn reader(options: &Options) -> Reader {
         in_order: options.needs_order(),
         ..seekless_sled::Options::default()
     })
-}
-
-fn bytes_of(item: &Item) -> u64 {
-    match item {
-        Item::File { bytes, .. } | Item::Standard { bytes, .. } => *bytes,
-        Item::Problem(_) => 0,
-    }
 }
 
 /// The patterns say that no line can be selected, and GNU then opens no file.

@@ -63,8 +63,8 @@ impl Reader {
         *self.dearness.entry(device).or_insert_with(|| kernel.dearness_ns(path))
     }
 
-    fn survey(&mut self, file: usize) -> io::Result<()> {
-        let (opened, base) = self.sources[file].open()?;
+    fn survey(&mut self, file: usize) -> Result<(), Trouble> {
+        let (opened, base) = self.sources[file].open().map_err(Trouble::Open)?;
         let about = opened.metadata()?;
         // A size of 0 says nothing: files of /proc have content.
         let linear = self.options.plan == Plan::Linear || !about.is_file() || about.len() <= base;

@@ -14,6 +14,14 @@ pub(super) struct Summary {
     pub plain: bool,
 }
 
+impl Summary {
+    /// Both, when `next` follows.
+    pub(super) fn and(self, next: Summary) -> Summary {
+        let plain = self.plain && next.plain;
+        Summary { bytes: self.bytes + next.bytes, lines: self.lines + next.lines, plain }
+    }
+}
+
 /// Selected lines of a piece, at most `most`, and where the last of them ends.
 pub(super) fn count(matcher: &mut Matcher, options: &Options, bytes: &[u8], most: u64) -> (u64, usize) {
     if most == 0 {

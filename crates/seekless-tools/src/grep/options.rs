@@ -1,6 +1,11 @@
 //! What a search is asked: the flags of GNU grep 3.8 as a struct, and the two of our own.
 
 use super::Colors;
+use super::text::heeds_nuls;
+use seekless_sled::Records;
+
+/// What the copies of one long line may take together.
+const HELD_BYTES_MAX: usize = 48 << 20;
 
 /// Which language the patterns are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,6 +151,23 @@ impl Options {
     #[must_use]
     pub fn terminator(&self) -> u8 {
         if self.null_data { 0 } else { b'\n' }
+    }
+
+    /// What must not be cut apart: lines, which a NUL ends too where it makes a file binary.
+    pub(super) fn records(&self) -> Records {
+        match heeds_nuls(self) {
+            true => Records::Either(b'\n', 0),
+            false => Records::Delimiter(self.terminator()),
+        }
+    }
+
+    /// How long a line may be: it is held once to be searched, once more to be printed, and again for the context.
+    pub(super) fn line_bytes_max(&self) -> usize {
+        match (self.prints_lines(), self.before > 0) {
+            (false, _) => HELD_BYTES_MAX,
+            (true, false) => HELD_BYTES_MAX / 2,
+            (true, true) => HELD_BYTES_MAX / 3,
+        }
     }
 
     /// One selected line decides about a file.

@@ -2,20 +2,25 @@
 //! piece from the front. What came out of order is not kept but read again (`Session`), so a file needs only its open context.
 
 use super::matcher::Matcher;
+use super::output::Output;
 use super::print::{CONTEXT, Line, Printer, SELECTED};
 use super::text::Text;
 use super::{BinaryFiles, Options, near};
 
 /// GNU grep looks for NULs a buffer at a time before it searches it, so the lines before one in the same buffer are not shown.
-const BUFFER_BYTES: u64 = 96 << 10;
+pub(super) const BUFFER_BYTES: u64 = 96 << 10;
+/// So much of what can no longer change is handed over at once, in the middle of a piece.
+const HANDED_BYTES: usize = 256 << 10;
 
 /// How far a file has got.
 #[derive(Debug)]
 pub(super) struct Ordered {
     /// What is to be printed and was not taken yet.
     pub out: Vec<u8>,
+    /// Something was handed over: it cannot be taken back.
+    pub printed: bool,
     /// The first group that was printed needs a separator if any file before printed something.
-    pub group_at: Option<usize>,
+    group_at: Option<usize>,
     /// Bytes up to here have been looked at.
     pub position: u64,
     /// Selected lines.
@@ -53,18 +58,40 @@ struct Mark {
 }
 
 /// What lines are selected by and printed with.
-pub(super) struct Tools<'a> {
+pub(super) struct Tools<'a, 'o> {
     pub matcher: &'a mut Matcher,
+    /// Where to hand over what is printed for good, if it is the file's turn.
+    pub turn: Option<Turn<'a, 'o>>,
     pub printer: Printer<'a>,
     pub name: &'a [u8],
     /// How wide numbers are printed at least.
     pub width: usize,
 }
 
+/// Where what a file prints goes when its turn has come.
+pub(super) struct Turn<'a, 'o> {
+    pub output: &'a mut Output<'o>,
+    /// A file before printed something: the first group is parted from it.
+    pub grouped: bool,
+}
+
 impl Ordered {
-    pub(super) fn new(options: &Options, stream: bool) -> Self {
+    /// `has_hole`: behind GNU's first buffer the file has a hole, and so a NUL.
+    pub(super) fn new(options: &Options, stream: bool, has_hole: bool) -> Self {
+        let mut new = Ordered::of_text(options, stream);
+        if has_hole {
+            new.nul_in = Some(0);
+            if options.binary_files == BinaryFiles::WithoutMatch {
+                new.without_match();
+            }
+        }
+        new
+    }
+
+    fn of_text(options: &Options, stream: bool) -> Self {
         Ordered {
             out: Vec::new(),
+            printed: false,
             group_at: None,
             position: 0,
             selected: 0,
@@ -86,12 +113,34 @@ impl Ordered {
     }
 
     /// How much of `out` can no longer change.
-    pub(super) fn settled(&self) -> usize {
+    fn settled(&self) -> usize {
         if self.done || self.stream { self.out.len() } else { self.mark.out }
     }
 
+    /// Hands over what can no longer change; all of it at the file's end.
+    pub(super) fn hand_over(&mut self, ended: bool, printer: Printer<'_>, turn: &mut Turn<'_, '_>) {
+        let bytes = if ended { self.out.len() } else { self.settled() };
+        // A group of which nothing could be shown is parted from the one before all the same.
+        let reached = |at: &usize| *at < bytes || (ended && *at == bytes);
+        let group = self.group_at.filter(|at| reached(at) && turn.grouped);
+        if bytes == 0 && group.is_none() {
+            return;
+        }
+        let head = group.unwrap_or(0);
+        turn.output.print(&self.out[..head]);
+        if let (Some(_), Some(separator)) = (group, &printer.options.group_separator) {
+            let mut line = Vec::new();
+            printer.separator(&mut line, separator);
+            line.push(b'\n');
+            turn.output.print(&line);
+        }
+        turn.output.print(&self.out[head..bytes]);
+        self.take_settled(bytes);
+        self.printed = true;
+    }
+
     /// Takes away what is settled.
-    pub(super) fn take_settled(&mut self, bytes: usize) {
+    fn take_settled(&mut self, bytes: usize) {
         self.out.drain(..bytes);
         self.mark.out -= bytes.min(self.mark.out);
         let behind = |at: &usize| *at >= bytes;
@@ -133,7 +182,7 @@ impl Ordered {
     }
 
     /// Looks at the next piece, which begins where the file has got to.
-    pub(super) fn piece(&mut self, piece: &Text<'_>, tools: &mut Tools<'_>) {
+    pub(super) fn piece(&mut self, piece: &Text<'_>, tools: &mut Tools<'_, '_>) {
         let options = tools.printer.options;
         let text = &*piece.bytes;
         self.chunks += 1;
@@ -193,7 +242,7 @@ impl Ordered {
         if self.stream { self.chunks } else { end.saturating_sub(1) / BUFFER_BYTES }
     }
 
-    fn lines_of(&mut self, piece: &Text<'_>, tools: &mut Tools<'_>) {
+    fn lines_of(&mut self, piece: &Text<'_>, tools: &mut Tools<'_, '_>) {
         let invert = tools.printer.options.invert_match;
         let text = &*piece.bytes;
         let mut at = 0;
@@ -214,7 +263,7 @@ impl Ordered {
         }
     }
 
-    fn select_all(&mut self, text: &[u8], mut at: usize, stop: usize, tools: &mut Tools<'_>) {
+    fn select_all(&mut self, text: &[u8], mut at: usize, stop: usize, tools: &mut Tools<'_, '_>) {
         let terminator = tools.printer.options.terminator();
         // A run of selected lines goes on over the edge of a piece.
         let goes_on = at == 0 && self.selected > 0 && self.selected_to == self.position;
@@ -227,7 +276,7 @@ impl Ordered {
     }
 
     /// `leads`: the line before is not selected, so a context may stand between.
-    fn select(&mut self, text: &[u8], start: usize, end: usize, leads: bool, tools: &mut Tools<'_>) {
+    fn select(&mut self, text: &[u8], start: usize, end: usize, leads: bool, tools: &mut Tools<'_, '_>) {
         let options = tools.printer.options;
         if self.is_binary(end) && !options.count {
             self.print_pending(text, start, tools);
@@ -244,6 +293,11 @@ impl Ordered {
             }
             _ = self.print(text, start, end, SELECTED, tools);
             self.pending = options.after;
+            if self.settled() > HANDED_BYTES
+                && let Some(turn) = &mut tools.turn
+            {
+                self.hand_over(false, tools.printer, turn);
+            }
         } else {
             self.settle(end as u64);
         }
@@ -270,7 +324,7 @@ impl Ordered {
         }
     }
 
-    fn print(&mut self, text: &[u8], start: usize, end: usize, mark: u8, tools: &mut Tools<'_>) -> bool {
+    fn print(&mut self, text: &[u8], start: usize, end: usize, mark: u8, tools: &mut Tools<'_, '_>) -> bool {
         self.settle(end as u64);
         let terminator = tools.printer.options.terminator();
         let number = match tools.printer.options.line_number {
@@ -298,7 +352,7 @@ impl Ordered {
     }
 
     /// The lines of the context after what was printed last, up to `to`.
-    fn print_pending(&mut self, text: &[u8], to: usize, tools: &mut Tools<'_>) {
+    fn print_pending(&mut self, text: &[u8], to: usize, tools: &mut Tools<'_, '_>) {
         let terminator = tools.printer.options.terminator();
         if self.pending == 0 {
             return;
@@ -315,7 +369,7 @@ impl Ordered {
         }
     }
 
-    fn print_before(&mut self, text: &[u8], start: usize, tools: &mut Tools<'_>) {
+    fn print_before(&mut self, text: &[u8], start: usize, tools: &mut Tools<'_, '_>) {
         let options = tools.printer.options;
         let terminator = options.terminator();
         let printed = self.printed_to.unwrap_or(0);
@@ -349,7 +403,7 @@ impl Ordered {
     }
 
     /// Lines that stand before the piece.
-    fn print_carried(&mut self, carried: &[u8], tools: &mut Tools<'_>) {
+    fn print_carried(&mut self, carried: &[u8], tools: &mut Tools<'_, '_>) {
         let terminator = tools.printer.options.terminator();
         let (position, lines, lines_to) = (self.position, self.lines, self.lines_to);
         self.position -= carried.len() as u64;
@@ -364,7 +418,7 @@ impl Ordered {
         (self.position, self.lines, self.lines_to) = (position, lines, lines_to);
     }
 
-    fn start_group(&mut self, tools: &mut Tools<'_>) {
+    fn start_group(&mut self, tools: &mut Tools<'_, '_>) {
         if self.selected == 0 {
             self.group_at = Some(self.out.len());
             return;

@@ -1,6 +1,7 @@
 //! Claims about the search as a whole, without a cache: the pieces of a file are fed in any order.
 
 use super::matcher::{Complaints, Matcher};
+use super::output::Output;
 use super::session::{Order, Session};
 use super::walk::Item;
 use super::{Listing, Locale, Options, Pattern, Syntax};
@@ -32,7 +33,8 @@ fn pieces(text: &[u8], lines: usize) -> Vec<Range<usize>> {
 /// Output and messages of a search of two files whose pieces come in the order of `turns`, sorted by it.
 fn search(options: &Options, texts: &[&[u8]], lines: usize, turns: &[u32]) -> (Vec<u8>, Vec<u8>) {
     let folder = tempfile::tempdir().unwrap();
-    let mut session = Session::new(options, matcher(options), true);
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let mut session = Session::new(options, matcher(options), true, Output::new(&mut out, &mut err));
     let mut feed = Vec::new();
     for (file, text) in texts.iter().enumerate() {
         let path: PathBuf = folder.path().join(file.to_string());
@@ -43,12 +45,11 @@ fn search(options: &Options, texts: &[&[u8]], lines: usize, turns: &[u32]) -> (V
     let turn = |index: usize| turns.get(index % turns.len().max(1)).copied().unwrap_or(0);
     let mut order: Vec<usize> = (0..feed.len()).collect();
     order.sort_by_key(|&index| turn(index));
-    let (mut out, mut err) = (Vec::new(), Vec::new());
     session.advance();
     let mut finished = Vec::new();
     let mut left: Vec<usize> = texts.iter().map(|text| pieces(text, lines).len()).collect();
     let mut ended = vec![false; texts.len()];
-    let mut end = |session: &mut Session<'_>, left: &[usize], finished: &[usize]| {
+    let mut end = |session: &mut Session<'_, '_>, left: &[usize], finished: &[usize]| {
         for file in 0..texts.len() {
             if left[file] == 0 && !ended[file] && !finished.contains(&file) {
                 ended[file] = true;
@@ -72,6 +73,7 @@ fn search(options: &Options, texts: &[&[u8]], lines: usize, turns: &[u32]) -> (V
             file,
             offset: range.start as u64,
             bytes: &texts[file][range],
+            open: None,
         }));
         for order in session.orders.drain(..) {
             if let Order::Finish(file) = order {
@@ -80,7 +82,8 @@ fn search(options: &Options, texts: &[&[u8]], lines: usize, turns: &[u32]) -> (V
         }
         end(&mut session, &left, &finished);
     }
-    session.write(&mut out, &mut err, true).unwrap();
+    session.finish().unwrap();
+    drop(session);
     (out, err)
 }
 

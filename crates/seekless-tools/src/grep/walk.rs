@@ -3,11 +3,18 @@
 use super::{Filter, Options};
 use crate::gnu::words;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, FileType};
+use std::fs::{self, File, FileType, ReadDir};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::{DirEntryExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::slice::Iter;
+use std::vec::IntoIter;
+
+/// Entries of a folder that are listed at a time, as by GNU's walk.
+const LISTED_MAX: usize = 100_000;
+/// With more entries than these, their order is that of their inodes.
+const SORTED_MIN: usize = 10_000;
 
 /// What to do with a folder that is named or met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -68,151 +75,235 @@ pub(super) enum Item {
     },
     /// The message after the program's name.
     Problem(Vec<u8>),
+    /// Likewise, of something that is no failure.
+    Warning(Vec<u8>),
 }
 
 pub(super) fn problem(name: &[u8], what: &str) -> Vec<u8> {
     [name, b": ", what.as_bytes()].concat()
 }
 
-struct Walker<'a> {
+/// All that is to be searched, in order, found as it is asked for.
+pub(super) struct Walk<'a> {
     search: &'a Search,
     options: &'a Options,
-    items: Vec<Item>,
+    operands: Iter<'a, OsString>,
+    /// Nothing was named, and standard input or the folder one is in is still to come.
+    unnamed: bool,
     /// The folders that one is in: a link to one of them would have no end.
-    above: Vec<(u64, u64)>,
+    folders: Vec<Folder>,
 }
 
-/// All that is to be searched, in order.
-pub(super) fn items(search: &Search, options: &Options) -> Vec<Item> {
-    let mut walker = Walker { search, options, items: Vec::new(), above: Vec::new() };
-    if search.operands.is_empty() {
-        match search.directories {
-            Directories::Recurse => walker.folder(Path::new("."), b""),
-            _ => walker.standard(),
-        }
-    }
-    for operand in &search.operands {
-        match operand.as_bytes() {
-            b"-" => walker.standard(),
-            _ => walker.operand(operand),
-        }
-    }
-    walker.items
+/// A folder and what of it is still to come.
+struct Folder {
+    /// Device and inode.
+    identity: (u64, u64),
+    path: PathBuf,
+    /// What names in it begin with.
+    prefix: Vec<u8>,
+    entries: IntoIter<Entry>,
+    /// What was not listed yet.
+    more: Option<ReadDir>,
 }
 
-impl Walker<'_> {
-    fn standard(&mut self) {
-        match standard() {
-            Ok(Item::Standard { file, start, regular, bytes }) => {
-                let same = file.metadata().is_ok_and(|data| self.is_output(&data));
-                let at_end = start >= bytes;
-                if same && !at_end {
-                    self.same_as_output(&self.options.label.clone());
-                } else if file.metadata().is_ok_and(|data| data.is_dir()) {
-                    self.items.push(Item::Problem(problem(&self.options.label, "Is a directory")));
-                } else {
-                    self.items.push(Item::Standard { file, start, regular, bytes });
-                }
-            }
-            Ok(other) => self.items.push(other),
-            Err(error) => self.items.push(Item::Problem(problem(&self.options.label, &words(&error)))),
-        }
+struct Entry {
+    name: OsString,
+    kind: io::Result<FileType>,
+    inode: u64,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(search: &'a Search, options: &'a Options) -> Self {
+        let operands = search.operands.iter();
+        Walk { search, options, operands, unnamed: search.operands.is_empty(), folders: Vec::new() }
     }
 
-    fn operand(&mut self, operand: &OsStr) {
+    /// What the next name stands for; nothing if it is left out.
+    fn operand(&mut self, operand: &OsStr) -> Option<Item> {
         let (name, path) = (operand.as_bytes(), Path::new(operand));
-        let data = match fs::metadata(path) {
-            Ok(data) => data,
-            Err(_) if self.search.files.leaves_out(name, true) => return,
-            Err(error) => return self.items.push(Item::Problem(problem(name, &words(&error)))),
-        };
+        if name == b"-" {
+            return Some(self.standard());
+        }
+        let file = |bytes| Some(Item::File { path: path.to_owned(), name: name.to_vec(), bytes });
+        // What cannot be asked cannot be opened: that will be said.
+        let Ok(data) = fs::metadata(path) else { return file(0) };
+        let search = self.search;
         if data.is_dir() {
-            let left_out =
-                self.search.directories == Directories::Skip || self.search.folders.leaves_out(name, true);
-            return match self.search.directories {
-                _ if left_out => {}
-                Directories::Recurse => self.folder(path, &folder_prefix(name)),
-                _ => self.items.push(Item::Problem(problem(name, "Is a directory"))),
+            let left_out = search.directories == Directories::Skip || search.folders.leaves_out(name, true);
+            return match search.directories {
+                _ if left_out => None,
+                Directories::Recurse => self.enter(path.to_owned(), folder_prefix(name)),
+                _ => file(0),
             };
         }
         let device = is_device(data.file_type());
-        if self.search.files.leaves_out(name, true) || (device && self.search.devices == Devices::Skip) {
-            return;
+        if search.files.leaves_out(name, true) || (device && search.devices == Devices::Skip) {
+            return None;
         }
-        match self.is_output(&data) {
-            true => self.same_as_output(name),
-            false => {
-                self.items.push(Item::File { path: path.to_owned(), name: name.to_vec(), bytes: data.len() })
-            }
-        }
+        if self.is_output(&data) { Some(same_as_output(name)) } else { file(data.len()) }
     }
 
-    /// Everything below a folder; `prefix` is what names in it begin with.
-    fn folder(&mut self, path: &Path, prefix: &[u8]) {
-        let identity = fs::metadata(path).map(|data| (data.dev(), data.ino())).unwrap_or_default();
-        let listing = fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-        let entries = match listing {
-            Ok(entries) => entries,
+    /// Goes into a folder, or says why not.
+    fn enter(&mut self, path: PathBuf, prefix: Vec<u8>) -> Option<Item> {
+        let identity = fs::metadata(&path).map(|data| (data.dev(), data.ino())).unwrap_or_default();
+        match fs::read_dir(&path) {
+            Ok(more) => {
+                let entries = Vec::new().into_iter();
+                self.folders.push(Folder { identity, path, prefix, entries, more: Some(more) });
+                None
+            }
             Err(error) => {
-                let name = if prefix.is_empty() { b"." } else { prefix.strip_suffix(b"/").unwrap_or(prefix) };
-                return self.items.push(Item::Problem(problem(name, &words(&error))));
-            }
-        };
-        self.above.push(identity);
-        for entry in entries {
-            let name = [prefix, entry.file_name().as_bytes()].concat();
-            match entry.file_type() {
-                Ok(kind) => self.entry(&entry, kind, name),
-                Err(error) => self.items.push(Item::Problem(problem(&name, &words(&error)))),
+                let name =
+                    if prefix.is_empty() { b"." } else { prefix.strip_suffix(b"/").unwrap_or(&prefix) };
+                Some(Item::Problem(problem(name, &words(&error))))
             }
         }
-        self.above.pop();
     }
 
-    fn entry(&mut self, entry: &fs::DirEntry, kind: FileType, name: Vec<u8>) {
-        let (mut kind, path) =
-            (kind, if name.starts_with(b"/") { entry.path() } else { OsStr::from_bytes(&name).into() });
+    /// What the next entry of the innermost folder is; nothing if it is left out.
+    fn entry(&mut self, entry: Entry) -> Option<Item> {
+        let folder = self.folders.last()?;
+        let search = self.search;
+        let base = entry.name.as_bytes();
+        let name = [&folder.prefix[..], base].concat();
+        let path =
+            if folder.prefix.is_empty() { PathBuf::from(&entry.name) } else { folder.path.join(&entry.name) };
+        let left_out = |is_folder: bool| match is_folder {
+            true => search.folders.leaves_out(base, false),
+            false => search.files.leaves_out(base, false),
+        };
+        let mut kind = match entry.kind {
+            Ok(kind) => kind,
+            Err(error) => return Some(Item::Problem(problem(&name, &words(&error)))),
+        };
         if kind.is_symlink() {
-            if !self.search.follow {
-                return;
+            if !search.follow {
+                return None;
             }
             kind = match fs::metadata(&path) {
-                Ok(data) if data.is_dir() && self.above.contains(&(data.dev(), data.ino())) => {
-                    return self
-                        .items
-                        .push(Item::Problem(problem(&name, "warning: recursive directory loop")));
+                Ok(data) if data.is_dir() && self.is_above((data.dev(), data.ino())) => {
+                    let message = problem(&name, "warning: recursive directory loop");
+                    return (!left_out(true)).then_some(Item::Warning(message));
                 }
                 Ok(data) => data.file_type(),
-                Err(error) => return self.items.push(Item::Problem(problem(&name, &words(&error)))),
+                Err(_) if left_out(false) => return None,
+                Err(error) => return Some(Item::Problem(problem(&name, &words(&error)))),
             };
         }
-        let base = entry.file_name();
-        if kind.is_dir() {
-            if !self.search.folders.leaves_out(base.as_bytes(), false) {
-                self.folder(&path, &[&name[..], b"/"].concat());
-            }
-            return;
+        if left_out(kind.is_dir()) {
+            return None;
         }
-        let device = is_device(kind) && self.search.devices != Devices::Read;
-        if device || self.search.files.leaves_out(base.as_bytes(), false) {
-            return;
+        if kind.is_dir() {
+            return self.enter(path, [&name[..], b"/"].concat());
+        }
+        let reads_devices = match search.devices {
+            Devices::Read => true,
+            Devices::ReadNamed => search.follow,
+            Devices::Skip => false,
+        };
+        if is_device(kind) && !reads_devices {
+            return None;
         }
         // The size is for the progress bar alone, and not worth a call for each file of a tree.
-        let output =
-            self.search.output.is_some() && fs::metadata(&path).is_ok_and(|data| self.is_output(&data));
-        match output {
-            true => self.same_as_output(&name),
-            false => self.items.push(Item::File { path, name, bytes: 0 }),
+        let output = search.output.is_some() && fs::metadata(&path).is_ok_and(|data| self.is_output(&data));
+        Some(if output { same_as_output(&name) } else { Item::File { path, name, bytes: 0 } })
+    }
+
+    fn is_above(&self, identity: (u64, u64)) -> bool {
+        self.folders.iter().any(|folder| folder.identity == identity)
+    }
+
+    fn standard(&self) -> Item {
+        match standard() {
+            Ok(Item::Standard { file, start, regular, bytes }) => {
+                let same = file.metadata().is_ok_and(|data| self.is_output(&data));
+                if same && start < bytes {
+                    return same_as_output(&self.options.label);
+                }
+                Item::Standard { file, start, regular, bytes }
+            }
+            Ok(other) => other,
+            Err(error) => Item::Problem(problem(&self.options.label, &words(&error))),
         }
     }
 
     fn is_output(&self, data: &fs::Metadata) -> bool {
         data.is_file() && self.search.output == Some((data.dev(), data.ino()))
     }
+}
 
-    fn same_as_output(&mut self, name: &[u8]) {
-        self.items.push(Item::Problem(problem(name, "input file is also the output")));
+impl Iterator for Walk<'_> {
+    type Item = Item;
+
+    fn next(&mut self) -> Option<Item> {
+        loop {
+            let item = match self.folders.last_mut().map(Folder::next) {
+                Some(Some(Ok(entry))) => self.entry(entry),
+                Some(Some(Err(message))) => Some(Item::Problem(message)),
+                Some(None) => {
+                    self.folders.pop();
+                    None
+                }
+                None if std::mem::take(&mut self.unnamed) => match self.search.directories {
+                    Directories::Recurse => self.enter(PathBuf::from("."), Vec::new()),
+                    _ => Some(self.standard()),
+                },
+                None => {
+                    let operand = self.operands.next()?;
+                    self.operand(operand)
+                }
+            };
+            if item.is_some() {
+                return item;
+            }
+        }
     }
+}
+
+impl Folder {
+    /// The next entry, or what is wrong with the folder.
+    fn next(&mut self) -> Option<Result<Entry, Vec<u8>>> {
+        if let Some(entry) = self.entries.next() {
+            return Some(Ok(entry));
+        }
+        let mut more = self.more.take()?;
+        let (mut entries, mut wrong) = (Vec::new(), None);
+        let ended = loop {
+            if entries.len() == LISTED_MAX {
+                break false;
+            }
+            match more.next() {
+                Some(Ok(entry)) => {
+                    let (name, kind, inode) = (entry.file_name(), entry.file_type(), entry.ino());
+                    entries.push(Entry { name, kind, inode });
+                }
+                Some(Err(error)) => {
+                    wrong = Some(problem(self.path.as_os_str().as_bytes(), &words(&error)));
+                    break true;
+                }
+                None => break true,
+            }
+        };
+        self.more = (!ended).then_some(more);
+        if entries.len() > SORTED_MIN && sorts_by_inode(&self.path) {
+            entries.sort_by_key(|entry| entry.inode);
+        }
+        self.entries = entries.into_iter();
+        wrong.map(Err).or_else(|| self.entries.next().map(Ok))
+    }
+}
+
+/// As GNU's walk: the entries of a large folder are taken in the order of their inodes, but for file systems where that is no use.
+fn sorts_by_inode(folder: &Path) -> bool {
+    const TMPFS: i64 = 0x0102_1994;
+    const NFS: i64 = 0x6969;
+    const CIFS: i64 = 0xff53_4d42;
+    let kind = rustix::fs::statfs(folder).map(|data| i64::from(data.f_type));
+    kind.is_ok_and(|kind| ![TMPFS, NFS, CIFS].contains(&kind))
+}
+
+fn same_as_output(name: &[u8]) -> Item {
+    Item::Problem(problem(name, "input file is also the output"))
 }
 
 fn is_device(kind: FileType) -> bool {

@@ -207,9 +207,15 @@ fn what_cannot_be_opened_or_read_is_named() {
     let mut reader = Reader::new(Options::default());
     reader.add_path(&folder.path().join("missing"));
     reader.add_path(folder.path());
-    let told = all(&mut reader);
-    assert!(told.failed[&0].contains("missing: No such file"));
-    assert!(told.failed[&1].contains("Is a directory"));
+    let mut failed = Vec::new();
+    while let Some(event) = reader.next() {
+        if let Event::Failed { file, error } = event {
+            failed.push((file, error.kind(), error.to_string()));
+        }
+    }
+    assert!(failed[0].2.contains("missing: No such file") && failed[1].2.contains("Is a directory"));
+    assert_eq!((failed[0].1, failed[1].1), (ErrorKind::Open, ErrorKind::Io));
+    assert_eq!((failed[0].0, failed[1].0), (0, 1));
 }
 
 #[test]
