@@ -88,6 +88,22 @@ pub struct Chunk<'a> {
     pub bytes: &'a [u8],
     /// The file that it comes from, for a program that wants a part again, whatever its name stands for by now. Not to be moved.
     pub open: Option<&'a File>,
+    block: Option<&'a Block>,
+}
+
+impl<'a> Chunk<'a> {
+    /// A piece that no reader has read.
+    #[must_use]
+    pub fn new(file: usize, offset: u64, bytes: &'a [u8]) -> Self {
+        Chunk { file, offset, bytes, open: None, block: None }
+    }
+
+    /// Whether some of it turned out to be zeros that never were in the file, because it was cut short meanwhile: the file is
+    /// begun again next. For a program that is about to draw conclusions from zeros.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.block.is_some_and(Block::is_lost)
+    }
 }
 
 /// What happens to the files, a chunk at a time.
@@ -376,7 +392,7 @@ impl Reader {
                     Some(linear) if linear.file == file => Some(linear.stream()),
                     _ => self.sources.get(file).and_then(Source::opened),
                 };
-                Event::Chunk(Chunk { file, offset, bytes, open })
+                Event::Chunk(Chunk { file, offset, bytes, open, block: Some(&self.block) })
             }
         })
     }

@@ -132,9 +132,10 @@ const KNOWN: [Known<Flag>; 14] = [
 ];
 
 /// What was asked for.
-#[derive(Debug)]
 struct Asked {
     job: Job,
+    /// Inputs that become known while others are counted.
+    later: Option<names::List>,
     json: bool,
     stats: bool,
 }
@@ -155,7 +156,7 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
     }
     let mut charset = Charset::from_environment();
     match asked(parsed, &mut charset) {
-        Ok(asked) => count(&asked, &mut charset),
+        Ok(mut asked) => count(&mut asked, &mut charset),
         Err(message) => {
             // As bytes: a quoted name need not be text.
             let _ = io::stderr().write_all(&[b"wc: ", &message[..], b"\n"].concat());
@@ -191,14 +192,14 @@ fn asked(parsed: Parsed<Flag>, charset: &mut Charset) -> Result<Asked, Vec<u8>> 
     if wanted == Wanted::default() {
         wanted = Wanted { lines: true, words: true, bytes: true, ..wanted };
     }
-    let (inputs, aligned) = match list {
+    let (inputs, later) = match list {
         Some(list) => names::listed(&list, &parsed.operands, charset)?,
-        None if parsed.operands.is_empty() => (vec![Input::Standard { named: false }], true),
-        None => (parsed.operands.iter().map(|name| names::input(name)).collect(), true),
+        None if parsed.operands.is_empty() => (vec![Input::Standard { named: false }], None),
+        None => (parsed.operands.iter().map(|name| names::input(name)).collect(), None),
     };
-    let statistics = json || stats;
+    let (statistics, aligned) = (json || stats, later.is_none());
     let job = Job { inputs, wanted, total, aligned, plan, cached_only, hold_bytes, statistics, quiet: json };
-    Ok(Asked { job, json, stats })
+    Ok(Asked { job, later, json, stats })
 }
 
 fn total(word: &std::ffi::OsStr) -> Result<Total, Vec<u8>> {
@@ -230,11 +231,12 @@ fn usage(message: &[u8]) -> Vec<u8> {
     [message, b"\nTry 'wc --help' for more information."].concat()
 }
 
-fn count(asked: &Asked, charset: &mut Charset) -> ExitCode {
+fn count(asked: &mut Asked, charset: &mut Charset) -> ExitCode {
     let before = asked.stats.then(device_bytes).flatten();
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut progress = output::progress("Counting");
-    let result = run(&asked.job, charset, &mut out, &mut io::stderr(), &mut progress);
+    let mut later = asked.later.iter_mut().flatten();
+    let result = run(&asked.job, &mut later, charset, &mut out, &mut io::stderr(), &mut progress);
     drop((progress, out));
     match result {
         Ok(report) => {

@@ -1,5 +1,6 @@
 //! The command as a user meets it: one binary for all verbs, a file each.
 
+mod changing;
 mod compare;
 mod curve;
 mod documents;
@@ -7,6 +8,7 @@ mod find;
 mod fits;
 mod grep;
 mod outputs;
+mod memory;
 mod pack;
 mod programs;
 mod record;

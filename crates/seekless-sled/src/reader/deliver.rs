@@ -58,7 +58,7 @@ impl Block {
         }
     }
 
-    fn is_lost(&self) -> bool {
+    pub(super) fn is_lost(&self) -> bool {
         matches!(self, Block::Mapped(map, _) if map.is_lost())
     }
 }

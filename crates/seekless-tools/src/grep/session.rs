@@ -333,7 +333,7 @@ impl<'a, 'o> Session<'a, 'o> {
             searched.state(self.options, None).waiting.add(chunk.offset, summary);
             return;
         }
-        self.piece(searched, chunk.bytes);
+        self.piece(searched, chunk.bytes, || chunk.is_lost());
         self.drain(searched, is_current);
     }
 
@@ -346,10 +346,14 @@ impl<'a, 'o> Session<'a, 'o> {
     }
 
     /// Looks at the piece that begins where a file has got to.
-    fn piece(&mut self, searched: &mut Searched, bytes: &[u8]) {
+    fn piece(&mut self, searched: &mut Searched, bytes: &[u8], is_lost: impl Fn() -> bool) {
         let options = self.options;
         let is_current = self.is_current(searched);
         let text = self.matcher.text(options, bytes);
+        // Zeros that are not of the file make no binary file of it: it is begun again.
+        if text.nul.is_some() && is_lost() {
+            return;
+        }
         let position = searched.state(options, None).ordered.position;
         if searched.state(options, None).ordered.wants_before(options) {
             let before = searched.source.lines_before(position, options);
@@ -390,9 +394,7 @@ impl<'a, 'o> Session<'a, 'o> {
             if summary.plain && state.ordered.may_skip() {
                 state.ordered.skip(summary.bytes, summary.lines);
                 state.waiting.take(summary.bytes);
-            } else if !is_current {
-                break;
-            } else if !self.again(searched, offset, summary) {
+            } else if !is_current || !self.again(searched, offset, summary) {
                 break;
             }
         }
@@ -403,7 +405,7 @@ impl<'a, 'o> Session<'a, 'o> {
         let most = self.options.line_bytes_max();
         match searched.source.read_lines(offset, summary.bytes, most, self.options) {
             Ok(bytes) => {
-                self.piece(searched, &bytes);
+                self.piece(searched, &bytes, || false);
                 self.hand_over(searched, false);
                 searched.state(self.options, None).waiting.take(bytes.len() as u64);
                 true

@@ -69,12 +69,7 @@ fn search(options: &Options, texts: &[&[u8]], lines: usize, turns: &[u32]) -> (V
         if finished.contains(&file) {
             continue;
         }
-        session.on_event(Event::Chunk(Chunk {
-            file,
-            offset: range.start as u64,
-            bytes: &texts[file][range],
-            open: None,
-        }));
+        session.on_event(Event::Chunk(Chunk::new(file, range.start as u64, &texts[file][range])));
         for order in session.orders.drain(..) {
             if let Order::Finish(file) = order {
                 finished.push(file);

@@ -295,10 +295,10 @@ impl Folder {
 
 /// As GNU's walk: the entries of a large folder are taken in the order of their inodes, but for file systems where that is no use.
 fn sorts_by_inode(folder: &Path) -> bool {
-    const TMPFS: i64 = 0x0102_1994;
-    const NFS: i64 = 0x6969;
-    const CIFS: i64 = 0xff53_4d42;
-    let kind = rustix::fs::statfs(folder).map(|data| i64::from(data.f_type));
+    const TMPFS: u32 = 0x0102_1994;
+    const NFS: u32 = 0x6969;
+    const CIFS: u32 = 0xff53_4d42;
+    let kind = rustix::fs::statfs(folder).map(|data| data.f_type as u32);
     kind.is_ok_and(|kind| ![TMPFS, NFS, CIFS].contains(&kind))
 }
 

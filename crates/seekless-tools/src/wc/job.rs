@@ -5,8 +5,9 @@ use super::pieces::Pieces;
 use super::print::{self, Size};
 use super::{Counts, Wanted, quote, size};
 use crate::gnu::words;
-use seekless_sled::{Event, Options, Plan, Reader, Records};
+use seekless_sled::{ErrorKind, Event, Options, Plan, Reader, Records};
 use serde::Serialize;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -17,11 +18,13 @@ use std::path::{Path, PathBuf};
 const CHUNK: u64 = 256 << 10;
 /// The least, for small files.
 const CHUNK_LEAST: u64 = 4 << 10;
+/// Inputs known at a time and not printed.
+const PENDING_MAX: usize = 8 << 10;
 
 /// What to count.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// The files, in the order of their lines.
+    /// The files, in the order of their lines, that are known before the counting.
     pub inputs: Vec<Input>,
     /// Which counts.
     pub wanted: Wanted,
@@ -37,7 +40,7 @@ pub struct Job {
     pub hold_bytes: u64,
     /// Whether the report's statistics are wanted; a lone small file is counted quicker without.
     pub statistics: bool,
-    /// Print no lines, since the caller shows the report itself.
+    /// Print no lines, since the caller shows the report itself: only then it holds [`Report::files`].
     pub quiet: bool,
 }
 
@@ -53,6 +56,8 @@ pub enum Input {
     },
     /// What stood in a file's place and can be none: the message to print.
     Wrong(String),
+    /// More names cannot be had, though the list has not ended: the message to print.
+    Unlisted(String),
 }
 
 /// When to print a line for all inputs.
@@ -74,7 +79,7 @@ pub enum Total {
 pub struct Report {
     /// Whether all could be counted, whole.
     pub complete: bool,
-    /// Each input that could be counted.
+    /// Each input that could be counted, if the job is `quiet`.
     pub files: Vec<Figures>,
     /// All together; `columns` is the greatest.
     pub total: Counts,
@@ -114,8 +119,18 @@ enum Outcome {
         /// Whether nobody tells if what was skipped is cached.
         unknown: bool,
     },
-    /// `line`: a line of zeros follows the message, as for a folder, which can be opened but not read.
-    Failed { message: String, line: bool },
+    /// `counted`: what was counted until then, which follows the message; nothing if it could not be opened.
+    Failed {
+        message: String,
+        counted: Option<Counts>,
+    },
+}
+
+/// An input that has not been printed.
+#[derive(Debug)]
+struct Pending {
+    input: Input,
+    outcome: Option<Outcome>,
 }
 
 /// The state of a job under way.
@@ -125,17 +140,22 @@ struct Run<'a> {
     out: &'a mut dyn Write,
     errors: &'a mut dyn Write,
     width: usize,
-    outcomes: Vec<Option<Outcome>>,
+    /// In the order of their lines; how many lie before is `printed`.
+    pending: VecDeque<Pending>,
     printed: usize,
+    /// Names that were met.
+    named: usize,
     report: Report,
 }
 
-/// Counts, writing lines to `out` and messages to `errors`; `progress` hears of bytes done and to do.
+/// Counts, writing lines to `out` and messages to `errors`; `progress` hears of bytes done and to do. `later` are inputs that
+/// become known while the others are counted.
 ///
 /// # Errors
 /// When `out` or `errors` cannot be written. What is wrong with an input is a message, and the report is not `complete`.
 pub fn run(
     job: &Job,
+    later: &mut dyn Iterator<Item = Input>,
     charset: &mut Charset,
     out: &mut dyn Write,
     errors: &mut dyn Write,
@@ -145,22 +165,32 @@ pub fn run(
     let sizes = sizes(&job.inputs);
     let aligned = job.aligned && job.total != Total::Only;
     let width = if aligned { print::width(&sizes, job.wanted) } else { 1 };
-    let outcomes = job.inputs.iter().map(|_| None).collect();
     let report = Report { complete: true, ..Report::default() };
-    let mut run = Run { job, charset, out, errors, width, outcomes, printed: 0, report };
+    let (pending, printed, named) = (VecDeque::new(), 0, 0);
+    let mut run = Run { job, charset, out, errors, width, pending, printed, named, report };
+    let lone = run.lone_small(&sizes);
+    let mut inputs = job.inputs.iter().cloned().chain(later);
     if only_size {
-        run.by_size()?;
-    } else if let Some(path) = run.lone_small(&sizes) {
+        run.by_size(&mut inputs)?;
+    } else if let Some(path) = lone {
         run.whole(path)?;
     } else {
-        run.by_reading(&sizes, progress)?;
+        run.by_reading(&mut inputs, &sizes, progress)?;
     }
     run.finish()
 }
 
 impl<'a> Run<'a> {
-    fn by_size(&mut self) -> io::Result<()> {
-        for (index, input) in self.job.inputs.iter().enumerate() {
+    /// The next input: returns its number.
+    fn add(&mut self, input: Input) -> usize {
+        self.named += usize::from(!matches!(input, Input::Unlisted(_)));
+        self.pending.push_back(Pending { input, outcome: None });
+        self.printed + self.pending.len() - 1
+    }
+
+    fn by_size(&mut self, inputs: &mut dyn Iterator<Item = Input>) -> io::Result<()> {
+        for input in inputs {
+            let index = self.add(input.clone());
             let counted = match input {
                 Input::Path(path) => match File::open(path) {
                     Ok(mut file) => size::bytes_of(&mut file, Some(0)).map_err(|error| (error, true)),
@@ -169,15 +199,19 @@ impl<'a> Run<'a> {
                 Input::Standard { .. } => standard_input()
                     .and_then(|mut file| size::bytes_of(&mut file, None))
                     .map_err(|error| (error, true)),
-                Input::Wrong(_) => continue,
+                Input::Wrong(_) | Input::Unlisted(_) => {
+                    self.print_ended()?;
+                    continue;
+                }
             };
             let outcome = match counted {
                 Ok(bytes) => {
                     let counts = Counts { bytes, characters: bytes, ..Counts::default() };
                     Outcome::Counted { counts, skipped: 0, unknown: false }
                 }
-                Err((error, line)) => {
-                    Outcome::Failed { message: self.complaint(index, &words(&error)), line }
+                Err((error, opened)) => {
+                    let counted = opened.then(Counts::default);
+                    Outcome::Failed { message: self.complaint(index, &words(&error)), counted }
                 }
             };
             self.end(index, outcome)?;
@@ -190,7 +224,7 @@ impl<'a> Run<'a> {
         let job = self.job;
         match (&job.inputs[..], sizes) {
             ([Input::Path(path)], [Size::Bytes(0..CHUNK)])
-                if !job.cached_only && !job.statistics && job.hold_bytes == 0 =>
+                if job.aligned && !job.cached_only && !job.statistics && job.hold_bytes == 0 =>
             {
                 Some(path)
             }
@@ -200,21 +234,35 @@ impl<'a> Run<'a> {
 
     /// Counts the one file as it comes.
     fn whole(&mut self, path: &Path) -> io::Result<()> {
-        let mut pieces = Pieces::default();
-        let outcome = match File::open(path).and_then(|file| {
-            each_piece(file, |offset, bytes| {
-                pieces.add(offset, bytes, self.job.wanted, self.charset);
-            })
-        }) {
-            Ok(()) => Outcome::Counted { counts: pieces.counts(), skipped: 0, unknown: false },
-            Err(error) => Outcome::Failed { message: self.complaint(0, &words(&error)), line: false },
+        let index = self.add(Input::Path(path.to_owned()));
+        let outcome = match File::open(path) {
+            Ok(file) => {
+                let mut pieces = Pieces::default();
+                let read = each_piece(file, |offset, bytes| {
+                    pieces.add(offset, bytes, self.job.wanted, self.charset);
+                });
+                let counts = pieces.counts();
+                match read {
+                    Ok(()) => Outcome::Counted { counts, skipped: 0, unknown: false },
+                    Err(error) => {
+                        let message = self.complaint(index, &words(&error));
+                        Outcome::Failed { message, counted: Some(counts) }
+                    }
+                }
+            }
+            Err(error) => Outcome::Failed { message: self.complaint(index, &words(&error)), counted: None },
         };
-        self.end(0, outcome)
+        self.end(index, outcome)
     }
 
-    fn by_reading(&mut self, sizes: &[Size], progress: &mut dyn FnMut(u64, u64)) -> io::Result<()> {
-        let Job { plan, cached_only, hold_bytes, wanted, .. } = *self.job;
-        let chunk_bytes = chunk_bytes(sizes);
+    fn by_reading(
+        &mut self,
+        inputs: &mut dyn Iterator<Item = Input>,
+        sizes: &[Size],
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> io::Result<()> {
+        let Job { plan, cached_only, hold_bytes, wanted, aligned, .. } = *self.job;
+        let chunk_bytes = if aligned { chunk_bytes(sizes) } else { CHUNK as usize };
         let options = Options {
             records: Records::None,
             plan,
@@ -224,67 +272,58 @@ impl<'a> Run<'a> {
             ..Options::default()
         };
         let mut reader = Reader::new(options);
-        let mut inputs = Vec::new();
-        let mut standard = false;
-        for (index, input) in self.job.inputs.iter().enumerate() {
-            let file = match input {
-                Input::Path(path) => reader.add_path(path),
-                Input::Standard { .. } => match standard_input() {
-                    // Read to its end once; a second reading finds nothing.
-                    Ok(_) if standard => {
-                        self.outcomes[index] =
-                            Some(Outcome::Counted { counts: Counts::default(), skipped: 0, unknown: false });
-                        continue;
-                    }
-                    Ok(file) => {
-                        standard = true;
-                        reader.add_file(Path::new("standard input"), file)
-                    }
-                    Err(error) => {
-                        let message = self.complaint(index, &words(&error));
-                        self.outcomes[index] = Some(Outcome::Failed { message, line: true });
-                        continue;
-                    }
-                },
-                Input::Wrong(_) => continue,
-            };
-            debug_assert_eq!(file, inputs.len());
-            inputs.push(index);
-        }
+        // What is being read, by the reader's number: which input it is, and what has been counted of it.
+        let mut counting: BTreeMap<usize, (usize, Pieces)> = BTreeMap::new();
         let all = sizes.iter().map(|size| if let Size::Bytes(bytes) = size { *bytes } else { 0 }).sum();
-        let mut pieces: Vec<Pieces> = inputs.iter().map(|_| Pieces::default()).collect();
-        let mut done = 0;
-        while let Some(event) = reader.next() {
+        let (mut standard, mut more, mut done) = (false, true, 0);
+        loop {
+            while more && self.pending.len() < PENDING_MAX {
+                match inputs.next() {
+                    Some(input) => {
+                        let index = self.add(input);
+                        if let Some(file) = self.open(index, &mut reader, &mut standard) {
+                            counting.insert(file, (index, Pieces::default()));
+                        }
+                    }
+                    None => more = false,
+                }
+            }
+            self.print_ended()?;
+            let event = match reader.next() {
+                Some(event) => event,
+                None if more => continue,
+                None => break,
+            };
             match event {
                 Event::Chunk(chunk) => {
-                    pieces[chunk.file].add(chunk.offset, chunk.bytes, wanted, self.charset);
+                    if let Some((_, pieces)) = counting.get_mut(&chunk.file) {
+                        pieces.add(chunk.offset, chunk.bytes, wanted, self.charset);
+                    }
                     done += chunk.bytes.len() as u64;
                     progress(done, all);
                 }
-                Event::Restart { file } => pieces[file] = Pieces::default(),
+                Event::Restart { file } => {
+                    if let Some((_, pieces)) = counting.get_mut(&file) {
+                        *pieces = Pieces::default();
+                    }
+                }
                 Event::End { file, skipped, unknown, .. } => {
-                    let counted = std::mem::take(&mut pieces[file]);
-                    let index = inputs[file];
+                    let Some((index, counted)) = counting.remove(&file) else { continue };
                     let outcome = match counted.whole() || skipped > 0 {
                         true => Outcome::Counted { counts: counted.counts(), skipped, unknown },
                         false => {
                             let what = "bytes are missing in the middle: count it again with --linear";
-                            Outcome::Failed { message: self.complaint(index, what), line: false }
+                            Outcome::Failed { message: self.complaint(index, what), counted: None }
                         }
                     };
                     self.end(index, outcome)?;
                 }
                 Event::Failed { file, error } => {
-                    pieces[file] = Pieces::default();
-                    let index = inputs[file];
-                    let outcome = match error.io_error() {
-                        Some(error) => Outcome::Failed {
-                            message: self.complaint(index, &words(error)),
-                            line: error.kind() == io::ErrorKind::IsADirectory,
-                        },
-                        None => Outcome::Failed { message: error.to_string(), line: false },
-                    };
-                    self.end(index, outcome)?;
+                    let Some((index, pieces)) = counting.remove(&file) else { continue };
+                    let what = error.io_error().map_or_else(|| error.reason().to_owned(), words);
+                    let counted = (error.kind() != ErrorKind::Open).then(|| pieces.counts());
+                    let message = self.complaint(index, &what);
+                    self.end(index, Outcome::Failed { message, counted })?;
                 }
             }
         }
@@ -297,53 +336,83 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// Has an input read, or says at once what becomes of it; returns the reader's number.
+    fn open(&mut self, index: usize, reader: &mut Reader, standard: &mut bool) -> Option<usize> {
+        let pending = &mut self.pending[index - self.printed];
+        match &pending.input {
+            Input::Path(path) => Some(reader.add_path(path)),
+            Input::Standard { .. } => match standard_input() {
+                // Read to its end once; a second reading finds nothing.
+                Ok(_) if *standard => {
+                    pending.outcome = Some(Outcome::Counted { counts: Counts::default(), skipped: 0, unknown: false });
+                    None
+                }
+                Ok(file) => {
+                    *standard = true;
+                    Some(reader.add_file(Path::new("standard input"), file))
+                }
+                Err(error) => {
+                    let message = self.complaint(index, &words(&error));
+                    let outcome = Outcome::Failed { message, counted: Some(Counts::default()) };
+                    self.pending[index - self.printed].outcome = Some(outcome);
+                    None
+                }
+            },
+            Input::Wrong(_) | Input::Unlisted(_) => None,
+        }
+    }
+
     /// An input has ended: prints it when all before it have.
     fn end(&mut self, index: usize, outcome: Outcome) -> io::Result<()> {
-        self.outcomes[index] = Some(outcome);
+        self.pending[index - self.printed].outcome = Some(outcome);
         self.print_ended()
     }
 
     fn print_ended(&mut self) -> io::Result<()> {
-        while let Some(input) = self.job.inputs.get(self.printed) {
-            let index = self.printed;
-            match (input, &self.outcomes[index]) {
-                (Input::Wrong(message), _) => {
+        let known = |next: &Pending| {
+            matches!(next.input, Input::Wrong(_) | Input::Unlisted(_)) || next.outcome.is_some()
+        };
+        while self.pending.front().is_some_and(known) {
+            let Some(Pending { input, outcome }) = self.pending.pop_front() else { break };
+            self.printed += 1;
+            match (input, outcome) {
+                (Input::Wrong(message) | Input::Unlisted(message), _) => {
                     self.report.complete = false;
-                    self.complain(&message.clone())?;
+                    self.complain(&message)?;
                 }
-                (_, None) => break,
-                (_, &Some(Outcome::Counted { counts, skipped, unknown })) => {
-                    self.print(index, counts, skipped)?;
+                (_, None) => {}
+                (input, Some(Outcome::Counted { counts, skipped, unknown })) => {
+                    self.print(&input, counts, skipped)?;
                     if skipped > 0 {
                         self.report.complete = false;
                         let why = if unknown { "not known to be cached" } else { "not cached" };
                         let what = format!("{skipped} bytes skipped: {why}");
-                        let message = self.complaint(index, &what);
+                        let message = complaint(&input, &what, self.charset);
                         self.complain(&message)?;
                     }
                 }
-                (_, Some(Outcome::Failed { message, line })) => {
-                    let (message, line) = (message.clone(), *line);
+                (input, Some(Outcome::Failed { message, counted })) => {
                     self.report.complete = false;
                     self.complain(&message)?;
-                    if line {
-                        self.print(index, Counts::default(), 0)?;
+                    if let Some(counts) = counted {
+                        self.print(&input, counts, 0)?;
                     }
                 }
             }
-            self.printed += 1;
         }
         Ok(())
     }
 
-    fn print(&mut self, index: usize, counts: Counts, skipped: u64) -> io::Result<()> {
-        let name = match &self.job.inputs[index] {
+    fn print(&mut self, input: &Input, counts: Counts, skipped: u64) -> io::Result<()> {
+        let name = match input {
             Input::Path(path) => Some(path.as_path()),
             Input::Standard { named: true } => Some(Path::new("-")),
             _ => None,
         };
         self.report.total.add(&counts);
-        self.report.files.push(Figures { name: name.map(Path::to_owned), counts, skipped });
+        if self.job.quiet {
+            self.report.files.push(Figures { name: name.map(Path::to_owned), counts, skipped });
+        }
         if self.job.quiet || self.job.total == Total::Only {
             return Ok(());
         }
@@ -352,9 +421,8 @@ impl<'a> Run<'a> {
 
     fn finish(mut self) -> io::Result<Report> {
         self.print_ended()?;
-        let inputs = self.job.inputs.len();
         let shown = match self.job.total {
-            Total::Auto => inputs > 1,
+            Total::Auto => self.named > 1,
             Total::Always | Total::Only => true,
             Total::Never => false,
         };
@@ -366,22 +434,26 @@ impl<'a> Run<'a> {
         Ok(self.report)
     }
 
-    /// What is wrong with an input, named as the GNU tools name it.
     fn complaint(&mut self, index: usize, what: &str) -> String {
-        let name = match &self.job.inputs[index] {
-            Input::Path(path) => path.as_os_str().as_bytes(),
-            Input::Standard { named: true } => b"-",
-            _ => b"standard input",
-        };
-        // A quoted name is text but for bytes that the locale takes for characters and std does not.
-        let name = quote::name(name, self.charset);
-        format!("{}: {what}", String::from_utf8_lossy(&name))
+        complaint(&self.pending[index - self.printed].input, what, self.charset)
     }
 
     fn complain(&mut self, message: &str) -> io::Result<()> {
         self.out.flush()?;
         writeln!(self.errors, "wc: {message}")
     }
+}
+
+/// What is wrong with an input, named as the GNU tools name it.
+fn complaint(input: &Input, what: &str, charset: &mut Charset) -> String {
+    let name = match input {
+        Input::Path(path) => path.as_os_str().as_bytes(),
+        Input::Standard { named: true } => b"-",
+        _ => b"standard input",
+    };
+    // A quoted name is text but for bytes that the locale takes for characters and std does not.
+    let name = quote::name(name, charset);
+    format!("{}: {what}", String::from_utf8_lossy(&name))
 }
 
 /// Hands on what a file holds, from its first byte.
@@ -409,7 +481,7 @@ fn sizes(inputs: &[Input]) -> Vec<Size> {
     let size = |input: &Input| match input {
         Input::Path(path) => Size::of(std::fs::metadata(path)),
         Input::Standard { .. } => Size::of(standard_input().and_then(|file| file.metadata())),
-        Input::Wrong(_) => Size::Failed,
+        Input::Wrong(_) | Input::Unlisted(_) => Size::Failed,
     };
     inputs.iter().map(size).collect()
 }

@@ -4,7 +4,8 @@ use super::usage;
 use seekless::tools::wc::{Charset, Input, quoted, quoted_always};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 
 /// A list up to this size in a file is known before the counting; figures are aligned then.
@@ -21,12 +22,12 @@ pub(crate) fn input(name: &OsStr) -> Input {
     }
 }
 
-/// The names in `list`, and whether they were known before the counting; or the message.
+/// The inputs that stand in `list`: all of them if it is a short file, else as they are read from it. Or the message.
 pub(crate) fn listed(
     list: &OsStr,
     operands: &[OsString],
     charset: &mut Charset,
-) -> Result<(Vec<Input>, bool), Vec<u8>> {
+) -> Result<(Vec<Input>, Option<List>), Vec<u8>> {
     if let Some(extra) = operands.first() {
         let extra = quoted_always(extra, charset);
         let message =
@@ -34,46 +35,63 @@ pub(crate) fn listed(
         return Err(usage(&message.concat()));
     }
     let standard = list == "-";
-    let (text, regular) = read(list, standard, charset)?;
-    let shown = String::from_utf8_lossy(&quoted(list, charset)).into_owned();
-    let mut names: Vec<&[u8]> = text.split(|&byte| byte == 0).collect();
-    if names.last().is_some_and(|last| last.is_empty()) {
-        names.pop();
-    }
-    let inputs = names.iter().enumerate().map(|(index, &name)| match name {
-        b"" => Input::Wrong(format!("{shown}:{}: {EMPTY}", index + 1)),
-        b"-" if standard => {
-            Input::Wrong("when reading file names from stdin, no file name of '-' allowed".to_owned())
-        }
-        _ => input(OsStr::from_bytes(name)),
-    });
-    Ok((inputs.collect(), regular))
-}
-
-/// The list's bytes, and whether it is a file.
-fn read(list: &OsStr, standard: bool, charset: &mut Charset) -> Result<(Vec<u8>, bool), Vec<u8>> {
-    let mut text = Vec::new();
-    if standard {
-        let mut stdin = io::stdin().lock();
-        stdin.read_to_end(&mut text).map_err(|error| failed(list, &error, charset))?;
-        let regular = rustix::fs::fstat(io::stdin()).is_ok_and(|stat| {
-            rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file()
-                && stat.st_size as u64 <= LIST_BYTES_MAX
-        });
-        return Ok((text, regular));
-    }
-    let mut file = File::open(list).map_err(|error| {
+    let file = match standard {
+        true => io::stdin().as_fd().try_clone_to_owned().map(File::from),
+        false => File::open(list),
+    };
+    let file = file.map_err(|error| {
         let name = quoted_always(list, charset);
         [b"cannot open ", &name[..], b" for reading: ", reason(&error).as_bytes()].concat()
     })?;
-    let regular =
-        file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= LIST_BYTES_MAX);
-    file.read_to_end(&mut text).map_err(|error| failed(list, &error, charset))?;
-    Ok((text, regular))
+    let known = file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= LIST_BYTES_MAX);
+    let name = String::from_utf8_lossy(&quoted(list, charset)).into_owned();
+    let names = List { names: BufReader::new(file), name, standard, read: 0, failed: false };
+    match known {
+        false => Ok((Vec::new(), Some(names))),
+        true => match names.collect::<Vec<_>>() {
+            inputs if !matches!(inputs.last(), Some(Input::Unlisted(_))) => Ok((inputs, None)),
+            _ => {
+                let name = quoted_always(list, charset);
+                Err([b"cannot read file names from ", &name[..]].concat())
+            }
+        },
+    }
 }
 
-fn failed(list: &OsStr, error: &io::Error, charset: &mut Charset) -> Vec<u8> {
-    [&quoted(list, charset)[..], b": read error: ", reason(error).as_bytes()].concat()
+/// Names as they are read, each ended by a NUL.
+pub(crate) struct List {
+    names: BufReader<File>,
+    /// What the list is called in messages.
+    name: String,
+    standard: bool,
+    read: u64,
+    failed: bool,
+}
+
+impl Iterator for List {
+    type Item = Input;
+
+    fn next(&mut self) -> Option<Input> {
+        let mut name = Vec::new();
+        if self.failed {
+            return None;
+        }
+        match self.names.read_until(0, &mut name) {
+            Ok(0) => return None,
+            Ok(_) => self.read += 1,
+            Err(error) => {
+                self.failed = true;
+                return Some(Input::Unlisted(format!("{}: read error: {}", self.name, reason(&error))));
+            }
+        }
+        Some(match name.strip_suffix(b"\0").unwrap_or(&name) {
+            b"" => Input::Wrong(format!("{}:{}: {EMPTY}", self.name, self.read)),
+            b"-" if self.standard => {
+                Input::Wrong("when reading file names from stdin, no file name of '-' allowed".to_owned())
+            }
+            name => input(OsStr::from_bytes(name)),
+        })
+    }
 }
 
 fn reason(error: &io::Error) -> String {
