@@ -14,6 +14,8 @@
 
 mod costs;
 mod error;
+mod file_system;
+mod layout;
 mod model;
 mod rate;
 mod spec;
@@ -23,6 +25,8 @@ mod volume;
 
 pub use costs::Costs;
 pub use error::{Error, ErrorKind};
+pub use file_system::{ColdFiles, Content, Fetch, Geometry};
+pub use layout::{Layout, Piece};
 pub use model::{DeviceModel, Io, Nanos};
 pub use spec::DeviceSpec;
 pub use table::{Origin, Row, Table, Zone};

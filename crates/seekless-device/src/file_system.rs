@@ -1,0 +1,216 @@
+//! What opening and reading cold files asks of the device: ext4's metadata, each block of it once, and the extents of data.
+//!
+//! Opening a file looks its name up in each folder on the way (of a folder of many blocks, the index and one leaf) and reads
+//! the inode-table block of each inode met, with the blocks that ext4 reads ahead beside it. Reading it reads the blocks of
+//! its extent map, if it has more than fit its inode, and its extents. What was read once stays in memory. Checked request by
+//! request against a throttled ext4 of Linux 6.18; see `__ext4_get_inode_loc` and `ext4_find_entry` in its source.
+
+use crate::layout::{Entry, Layout};
+use std::collections::HashSet;
+
+#[cfg(test)]
+mod tests;
+
+/// Extents that an inode holds itself.
+const EXTENTS_IN_INODE: u64 = 4;
+/// Extents that a block of 4096 bytes of an extent map holds: 12 bytes each, after a header.
+const EXTENT_BYTES: u64 = 12;
+
+/// The numbers of an ext4 file system that decide where its metadata lies. The default is what `mkfs.ext4` gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Bytes of a block.
+    pub block_bytes: u64,
+    /// Bytes of an inode.
+    pub inode_bytes: u64,
+    /// Inodes of a block group. The tables of neighbouring groups lie end to end, as `flex_bg` packs them.
+    pub inodes_per_group: u64,
+    /// Inode-table blocks that are read ahead (`/sys/fs/ext4/*/inode_readahead_blks`): a power of two, or 0 for none.
+    pub inode_readahead_blocks: u64,
+    /// Whether blocks that lie side by side and are asked for at once count as one request, as they do on a volume. Linux's
+    /// blk-throttle counts them before they are joined.
+    pub joins: bool,
+}
+
+impl Default for Geometry {
+    fn default() -> Self {
+        Geometry {
+            block_bytes: 4096,
+            inode_bytes: 256,
+            inodes_per_group: 8192,
+            inode_readahead_blocks: 32,
+            joins: true,
+        }
+    }
+}
+
+impl Geometry {
+    /// The first inode that is not reserved.
+    pub const FIRST_INODE: u64 = 11;
+
+    /// The block of `inode`, counted through the tables of all groups.
+    fn inode_block(&self, inode: u64) -> u64 {
+        let in_block = (self.block_bytes / self.inode_bytes.max(1)).max(1);
+        let per_group = self.inodes_per_group.max(1);
+        let number = inode.saturating_sub(1);
+        number / per_group * per_group.div_ceil(in_block) + number % per_group / in_block
+    }
+}
+
+/// What a request fetches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Content {
+    /// Inode-table blocks.
+    Inodes,
+    /// Part of a folder's list of names.
+    Names,
+    /// Part of a file's extent map.
+    Map,
+    /// Bytes of a file.
+    Data,
+}
+
+/// One request to the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fetch {
+    /// What it fetches.
+    pub content: Content,
+    /// Its length in bytes. A device may split what is longer than it takes at once.
+    pub bytes: u64,
+}
+
+/// A file system of which nothing is in memory at first.
+///
+/// ```
+/// use seekless_device::{ColdFiles, Geometry, Layout};
+///
+/// let geometry = Geometry::default();
+/// let layout = Layout::fresh(&[("a/one", 100), ("a/two", 5000)], &geometry);
+/// let mut files = ColdFiles::new(&layout, geometry);
+/// let mut bytes = Vec::new();
+/// files.open(0, &mut |fetch| bytes.push(fetch.bytes));
+/// assert_eq!(bytes, [33 * 4096, 4096, 4096], "the inodes of all, and the names in two folders");
+/// bytes.clear();
+/// files.read(0, &mut |fetch| bytes.push(fetch.bytes));
+/// files.open(1, &mut |fetch| bytes.push(fetch.bytes));
+/// files.read(1, &mut |fetch| bytes.push(fetch.bytes));
+/// assert_eq!(bytes, [4096, 8192]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct ColdFiles<'a> {
+    layout: &'a Layout,
+    geometry: Geometry,
+    /// Blocks of metadata in memory.
+    blocks: HashSet<Block>,
+    /// Folders whose inode, and files whose bytes, are in memory.
+    folders: Vec<bool>,
+    files: Vec<bool>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Block {
+    Inode(u64),
+    Name { folder: usize, block: u64 },
+}
+
+impl<'a> ColdFiles<'a> {
+    /// The files of `layout`, none of them read.
+    #[must_use]
+    pub fn new(layout: &'a Layout, geometry: Geometry) -> Self {
+        ColdFiles {
+            layout,
+            geometry,
+            blocks: HashSet::new(),
+            folders: vec![false; layout.folders.len()],
+            files: vec![false; layout.files.len()],
+        }
+    }
+
+    /// Opens file number `file`: tells each request that this takes, in order.
+    ///
+    /// # Panics
+    /// When the layout has no such file.
+    pub fn open(&mut self, file: usize, tell: &mut dyn FnMut(Fetch)) {
+        let found = &self.layout.files[file];
+        self.enter(found.entry.folder, tell);
+        self.look_up(found.entry, tell);
+        self.inode(found.inode, tell);
+    }
+
+    /// Reads the whole of an open file; nothing of it the second time.
+    ///
+    /// # Panics
+    /// When the layout has no such file.
+    pub fn read(&mut self, file: usize, tell: &mut dyn FnMut(Fetch)) {
+        if std::mem::replace(&mut self.files[file], true) {
+            return;
+        }
+        let found = &self.layout.files[file];
+        if found.extents > EXTENTS_IN_INODE {
+            let in_block = (self.geometry.block_bytes / EXTENT_BYTES).saturating_sub(1).max(1);
+            let blocks = found.extents.div_ceil(in_block);
+            (0..blocks).for_each(|_| tell(Fetch { content: Content::Map, bytes: self.geometry.block_bytes }));
+        }
+        for piece in &found.pieces {
+            tell(Fetch { content: Content::Data, bytes: piece.bytes });
+        }
+    }
+
+    /// Walks from the root to `folder`, which is then known.
+    fn enter(&mut self, folder: usize, tell: &mut dyn FnMut(Fetch)) {
+        let layout = self.layout;
+        let mut way = Vec::new();
+        let mut next = Some(folder);
+        while let Some(number) = next.filter(|&number| !self.folders[number]) {
+            way.push(number);
+            next = layout.folders[number].entry.map(|entry| entry.folder);
+        }
+        for number in way.into_iter().rev() {
+            self.folders[number] = true;
+            if let Some(entry) = layout.folders[number].entry {
+                self.look_up(entry, tell);
+            }
+            self.inode(layout.folders[number].inode, tell);
+        }
+    }
+
+    /// Reads what finding a name takes: the only block, or the index and the leaf that the name falls into.
+    fn look_up(&mut self, entry: Entry, tell: &mut dyn FnMut(Fetch)) {
+        let folder = entry.folder;
+        let blocks = self.layout.folders[folder].blocks;
+        let leaf = (blocks > 1).then(|| 1 + entry.hash % (blocks - 1));
+        for block in [0].into_iter().chain(leaf) {
+            if self.blocks.insert(Block::Name { folder, block }) {
+                tell(Fetch { content: Content::Names, bytes: self.geometry.block_bytes });
+            }
+        }
+    }
+
+    /// Reads the block of an inode and, as ext4 does, those up to and with the end of the aligned window around it.
+    fn inode(&mut self, inode: u64, tell: &mut dyn FnMut(Fetch)) {
+        let block = self.geometry.inode_block(inode);
+        if self.blocks.contains(&Block::Inode(block)) {
+            return;
+        }
+        let window = match self.geometry.inode_readahead_blocks {
+            0 => block..=block,
+            ahead => block / ahead * ahead..=(block / ahead * ahead).saturating_add(ahead),
+        };
+        let mut run = 0;
+        for block in window {
+            let is_new = self.blocks.insert(Block::Inode(block));
+            if run > 0 && !(is_new && self.geometry.joins) {
+                self.tell_inodes(run, tell);
+                run = 0;
+            }
+            run += u64::from(is_new);
+        }
+        if run > 0 {
+            self.tell_inodes(run, tell);
+        }
+    }
+
+    fn tell_inodes(&self, blocks: u64, tell: &mut dyn FnMut(Fetch)) {
+        tell(Fetch { content: Content::Inodes, bytes: blocks * self.geometry.block_bytes });
+    }
+}
