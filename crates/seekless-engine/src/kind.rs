@@ -1,7 +1,7 @@
 //! Choosing an engine by name, and falling back where the kernel refuses one.
 
 use crate::ring::why_refused;
-use crate::{Engine, Ring, Threads, Throttled};
+use crate::{Clock, Engine, Ring, Threads, Throttled};
 use seekless_device::DeviceSpec;
 use std::io;
 use std::sync::Arc;
@@ -30,8 +30,16 @@ pub fn build(kind: EngineKind) -> io::Result<Arc<dyn Engine>> {
         EngineKind::Auto => Ok(automatic()),
         EngineKind::Ring => Ok(Arc::new(Ring::new().map_err(refused)?)),
         EngineKind::Threads => Ok(Arc::new(Threads::new())),
-        EngineKind::Throttled(spec) => Ok(Arc::new(Throttled::new(automatic(), Box::new(spec.model()))?)),
+        EngineKind::Throttled(spec) => build_throttled(spec, Clock::wall()),
     }
+}
+
+/// Makes the automatic choice, slowed to `spec` on `clock`.
+///
+/// # Errors
+/// When a thread cannot be started.
+pub fn build_throttled(spec: DeviceSpec, clock: Clock) -> io::Result<Arc<dyn Engine>> {
+    Ok(Arc::new(Throttled::new(automatic(), Box::new(spec.model()), clock)?))
 }
 
 fn automatic() -> Arc<dyn Engine> {

@@ -20,6 +20,7 @@
 //! ```
 
 mod buffer;
+mod clock;
 mod fill;
 mod kind;
 mod noop;
@@ -32,7 +33,8 @@ mod throttle;
 mod throttled;
 
 pub use buffer::{ALIGNMENT, AlignedBuf};
-pub use kind::{EngineKind, build};
+pub use clock::Clock;
+pub use kind::{EngineKind, build, build_throttled};
 pub use noop::Noop;
 pub use pool::BufferPool;
 pub use read::{Completion, Counters, Engine, Read};

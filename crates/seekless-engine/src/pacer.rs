@@ -1,21 +1,22 @@
-//! A device model on the wall clock: its time is the nanoseconds since it was made. Shared by [`Throttle`](crate::Throttle)
-//! and [`Throttled`](crate::Throttled), which differ only in who waits.
+//! A device model on a clock. Shared by [`Throttle`](crate::Throttle) and [`Throttled`](crate::Throttled), which differ only
+//! in who waits.
 
 use crate::Counters;
+use crate::clock::Clock;
 use seekless_device::{Costs, DeviceModel, Io, Nanos, parts};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub(crate) struct Pacer {
-    started: Instant,
+    clock: Clock,
     model: Box<dyn DeviceModel + Send>,
     next_tag: u64,
     counters: Counters,
 }
 
 impl Pacer {
-    pub(crate) fn new(model: Box<dyn DeviceModel + Send>) -> Self {
+    pub(crate) fn new(model: Box<dyn DeviceModel + Send>, clock: Clock) -> Self {
         let counters = Counters { exact: true, ..Counters::default() };
-        Pacer { started: Instant::now(), model, next_tag: 0, counters }
+        Pacer { clock, model, next_tag: 0, counters }
     }
 
     /// Submits one I/O now, and counts it. Returns its tag.
@@ -24,21 +25,21 @@ impl Pacer {
         self.next_tag += 1;
         self.counters.requests += parts(bytes);
         self.counters.bytes += bytes;
-        let now = self.now();
+        let now = self.clock.now();
         self.model.submit(now, Io { tag, write: false, offset, bytes });
         tag
     }
 
     /// Lets the model's time pass until now; `done` hears of each completion's tag and model time.
     pub(crate) fn advance(&mut self, done: &mut dyn FnMut(u64, Nanos)) {
-        let now = self.now();
+        let now = self.clock.now();
         self.model.advance(now, &mut |end, io| done(io.tag, end));
     }
 
     /// How long until the next completion: `None` when nothing is in flight.
     pub(crate) fn next_in(&self) -> Option<Duration> {
         let due = self.model.next_event()?;
-        Some(Duration::from_nanos(due.saturating_sub(self.now())))
+        Some(Duration::from_nanos(due.saturating_sub(self.clock.now())))
     }
 
     pub(crate) fn counters(&self) -> Counters {
@@ -49,8 +50,16 @@ impl Pacer {
         self.model.costs()
     }
 
-    fn now(&self) -> Nanos {
-        Nanos::try_from(self.started.elapsed().as_nanos()).unwrap_or(Nanos::MAX)
+    /// Whether the wait for the next completion may be skipped.
+    pub(crate) fn may_skip(&self) -> bool {
+        self.clock.skips()
+    }
+
+    /// Jumps to the next completion.
+    pub(crate) fn skip(&self) {
+        if let Some(due) = self.model.next_event() {
+            self.clock.skip_to(due);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
-//! Wall-clock pacing for callers that do their own I/O, such as the loose files that a pack is compared with.
+//! Pacing for callers that do their own I/O, such as the loose files that a pack is compared with.
 
 use crate::Counters;
+use crate::clock::{Clock, LOOK_AGAIN, others_sleep};
 use crate::pacer::Pacer;
 use seekless_device::{DeviceModel, DeviceSpec, Nanos};
 use std::collections::HashMap;
@@ -28,18 +29,18 @@ impl Throttle {
     /// A device of this kind, idle now.
     #[must_use]
     pub fn new(spec: DeviceSpec) -> Self {
-        Throttle::with_model(Box::new(spec.model()))
+        Throttle::with_model(Box::new(spec.model()), Clock::wall())
     }
 
-    /// Paces by any model.
+    /// Paces by any model and clock.
     #[must_use]
-    pub fn with_model(model: Box<dyn DeviceModel + Send>) -> Self {
-        let state = State { pacer: Pacer::new(model), ended: HashMap::new() };
+    pub fn with_model(model: Box<dyn DeviceModel + Send>, clock: Clock) -> Self {
+        let state = State { pacer: Pacer::new(model, clock), ended: HashMap::new() };
         Throttle { state: Mutex::new(state), ended: Condvar::new() }
     }
 
     /// One request of `bytes`, split above 1 MiB; 0 bytes, as for an open, is one request. Blocks until the model lets it
-    /// end, and returns that time in nanoseconds since the throttle was made.
+    /// end, and returns that time in nanoseconds on the clock.
     pub fn charge(&self, bytes: u64) -> Nanos {
         self.during(bytes, || ()).1
     }
@@ -81,6 +82,9 @@ impl Throttle {
     }
 
     fn pause<'a>(&'a self, state: MutexGuard<'a, State>, wait: Duration) -> MutexGuard<'a, State> {
+        if state.pacer.may_skip() {
+            return self.skip(state, wait);
+        }
         if wait > AWAKE {
             let (state, _) =
                 self.ended.wait_timeout(state, wait - AWAKE).unwrap_or_else(PoisonError::into_inner);
@@ -89,6 +93,20 @@ impl Throttle {
         drop(state);
         std::thread::yield_now();
         self.lock()
+    }
+
+    /// Skips the wait if nobody else works. Looks with the lock open: a thread that waits for the lock is about to work.
+    fn skip<'a>(&'a self, state: MutexGuard<'a, State>, wait: Duration) -> MutexGuard<'a, State> {
+        drop(state);
+        let all_wait = others_sleep();
+        let state = self.lock();
+        if all_wait {
+            state.pacer.skip();
+            return state;
+        }
+        let (state, _) =
+            self.ended.wait_timeout(state, wait.min(LOOK_AGAIN)).unwrap_or_else(PoisonError::into_inner);
+        state
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -1,6 +1,7 @@
 //! Any engine, slowed to a device model: a read completes when both the engine and the model have ended it.
 //! One thread keeps the time.
 
+use crate::clock::{Clock, LOOK_AGAIN, others_sleep};
 use crate::pacer::Pacer;
 use crate::{AlignedBuf, Completion, Counters, Engine, Read};
 use rustix::thread::set_current_timer_slack;
@@ -48,12 +49,12 @@ struct Pending {
 }
 
 impl<E: Engine + ?Sized> Throttled<E> {
-    /// Slows `inner` to `model`, whose clock starts now.
+    /// Slows `inner` to `model` on `clock`.
     ///
     /// # Errors
     /// When the timer's thread cannot be started.
-    pub fn new(inner: Arc<E>, model: Box<dyn DeviceModel + Send>) -> io::Result<Self> {
-        let state = State { pacer: Pacer::new(model), pending: HashMap::new(), closing: false };
+    pub fn new(inner: Arc<E>, model: Box<dyn DeviceModel + Send>, clock: Clock) -> io::Result<Self> {
+        let state = State { pacer: Pacer::new(model, clock), pending: HashMap::new(), closing: false };
         let shared = Arc::new(Shared { state: Mutex::new(state) });
         let (inner_done, completions) = channel();
         let timer_shared = Arc::clone(&shared);
@@ -135,6 +136,11 @@ impl State {
         });
     }
 
+    /// Whether only the model is waited for, on a clock that may skip that.
+    fn only_model_is_left(&self) -> bool {
+        self.pacer.may_skip() && !self.closing && self.pending.values().all(|entry| entry.read.is_some())
+    }
+
     /// Takes a completion of the engine below.
     fn read_ended(&mut self, completion: Completion) {
         let number = completion.tag;
@@ -177,8 +183,15 @@ impl Shared {
             if state.closing {
                 state.release_ended();
             }
-            let wait = state.pacer.next_in();
+            let mut wait = state.pacer.next_in();
+            let skippable = state.only_model_is_left();
             drop(state);
+            if skippable && wait.is_some_and(|wait| !wait.is_zero()) {
+                if self.skip() {
+                    continue;
+                }
+                wait = wait.map(|wait| wait.min(LOOK_AGAIN));
+            }
             let received = match wait {
                 Some(wait) => completions.recv_timeout(wait),
                 None => completions.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -189,6 +202,17 @@ impl Shared {
                 Err(RecvTimeoutError::Disconnected) => return,
             }
         }
+    }
+
+    /// Skips to the next completion unless another thread works, or has asked for more meanwhile.
+    fn skip(&self) -> bool {
+        let all_wait = others_sleep();
+        let state = self.lock();
+        let skips = all_wait && state.only_model_is_left();
+        if skips {
+            state.pacer.skip();
+        }
+        skips
     }
 
     fn take(&self, first: Completion, more: &Receiver<Completion>) {

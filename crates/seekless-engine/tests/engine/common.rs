@@ -1,7 +1,7 @@
 //! A file with known bytes, the engines to try, and a helper that reads and waits.
 
 use seekless_device::Volume;
-use seekless_engine::{AlignedBuf, Completion, Engine, EngineKind, Read, Threads, Throttled, build};
+use seekless_engine::{AlignedBuf, Clock, Completion, Engine, EngineKind, Read, Threads, Throttled, build};
 use std::fs::File;
 use std::io::Write;
 use std::sync::{Arc, mpsc};
@@ -36,7 +36,9 @@ pub(crate) fn engines() -> Vec<Arc<dyn Engine>> {
         Err(error) => eprintln!("skipped: the ring: {error}"),
     }
     let fast = Volume::new(1_000_000, 100_000_000_000);
-    engines.push(Arc::new(Throttled::new(build(EngineKind::Auto).unwrap(), Box::new(fast)).unwrap()));
+    engines.push(Arc::new(
+        Throttled::new(build(EngineKind::Auto).unwrap(), Box::new(fast), Clock::wall()).unwrap(),
+    ));
     engines
 }
 

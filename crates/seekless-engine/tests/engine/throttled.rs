@@ -2,7 +2,7 @@
 
 use crate::common::{read_all, reads, sample};
 use seekless_device::{Costs, DeviceModel, DeviceSpec, Io, Nanos};
-use seekless_engine::{Engine, EngineKind, Noop, Throttle, Throttled, build};
+use seekless_engine::{Clock, Engine, EngineKind, Noop, Throttle, Throttled, build, build_throttled};
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -65,7 +65,7 @@ impl DeviceModel for Backwards {
 fn completions_come_in_the_models_order() {
     let gate = Arc::new(AtomicBool::new(false));
     let model = Backwards { waiting: Vec::new(), gate: Arc::clone(&gate) };
-    let engine = Throttled::new(Arc::new(Noop::patterned()), Box::new(model)).unwrap();
+    let engine = Throttled::new(Arc::new(Noop::patterned()), Box::new(model), Clock::wall()).unwrap();
     let file = Arc::new(File::open("/dev/null").unwrap());
     let ranges: Vec<(u64, usize)> = (0..50).map(|offset| (offset, 1)).collect();
     let (done, completions) = mpsc::channel();
@@ -121,4 +121,39 @@ fn threads_that_share_a_throttle_share_the_device() {
     ends.sort_unstable();
     assert_eq!(ends.len(), 20);
     assert!(ends.windows(2).all(|pair| pair[1] - pair[0] >= 499_999), "{ends:?}");
+}
+
+/// Hours of modelled time on a clock that skips them; on the wall this test would not end.
+#[test]
+fn a_skipping_clock_does_not_wait_for_the_model() {
+    let hour = 3_600_000_000_000;
+    let spec = DeviceSpec::Volume { iops: 1, bytes_per_second: 1 };
+    let clock = Clock::skipping();
+    let throttle = Throttle::with_model(Box::new(spec.model()), clock.clone());
+    let ends: Vec<Nanos> = (0..3).map(|_| throttle.charge(3_600)).collect();
+    assert!(
+        ends.iter().zip(1..).all(|(&end, count)| end >= count * hour && end < (count + 1) * hour),
+        "{ends:?}"
+    );
+    assert!(clock.now() >= 3 * hour);
+}
+
+#[test]
+fn reads_on_a_skipping_clock_end_in_the_models_order_and_at_its_times() {
+    let (file, bytes) = sample();
+    let open = Arc::new(File::open(file.path()).unwrap());
+    let spec = DeviceSpec::Volume { iops: 1, bytes_per_second: 1_000_000 };
+    let clock = Clock::skipping();
+    let engine = build_throttled(spec, clock.clone()).unwrap();
+    let (done, completions) = mpsc::channel();
+    engine.submit(reads(&open, &(0..600).map(|read| (read * 10, 10)).collect::<Vec<_>>(), &done));
+    drop(done);
+    let mut last = 0;
+    for (place, read) in completions.iter().enumerate() {
+        assert_eq!((read.tag, &read.buffer[..]), (place as u64, &bytes[place * 10..place * 10 + 10]));
+        // A request a second. The next may have been skipped to before this one is looked at.
+        assert!(clock.now() >= (place as u64 + 1) * 1_000_000_000 && clock.now() >= last);
+        last = clock.now();
+    }
+    assert!(last >= 600_000_000_000, "{last}");
 }
