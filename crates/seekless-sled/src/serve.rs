@@ -49,7 +49,7 @@ struct Shared {
     roots: Vec<(PathBuf, OwnedFd)>,
     surveyor: Surveyor,
     options: ServerOptions,
-    clients: Mutex<Clients<TcpStream>>,
+    clients: Mutex<Clients<Arc<TcpStream>>>,
 }
 
 impl Server {
@@ -66,7 +66,8 @@ impl Server {
         let listener = TcpListener::bind(address)
             .map_err(|error| Error::new(ErrorKind::Remote, format!("cannot listen there: {error}")))?;
         let surveyor = surveyor.without_remotes();
-        let clients = Mutex::new(Clients::new(options.clients_max, options.clients_of_peer_max));
+        let clients_max = options.clients_max.min(affordable());
+        let clients = Mutex::new(Clients::new(clients_max, options.clients_of_peer_max));
         let shared = Shared { roots, surveyor, options, clients };
         Ok(Server { listener, shared: Arc::new(shared) })
     }
@@ -91,7 +92,7 @@ impl Server {
                 Err(error) if is_final(&error) => return Err(error),
                 Err(error) => {
                     if is_shortage(&error) {
-                        self.shared.clients().make_room().map(hang_up);
+                        self.shared.clients().make_room().into_iter().for_each(hang_up);
                     }
                     std::thread::sleep(Duration::from_millis(20));
                 }
@@ -100,21 +101,30 @@ impl Server {
     }
 
     fn enter(&self, stream: TcpStream, peer: IpAddr) {
-        let Ok(handle) = stream.try_clone() else { return }; // hung up
-        let entered = self.shared.clients().enter(peer, handle, Instant::now());
+        let stream = Arc::new(stream);
+        let entered = self.shared.clients().enter(peer, Arc::clone(&stream), Instant::now());
         let number = match entered {
             Entered::Refused(_) => return,
             Entered::As(number, gone) => {
-                gone.map(hang_up);
+                gone.into_iter().for_each(hang_up);
                 number
             }
         };
         let leaving = Leaving(Arc::clone(&self.shared), number);
         // Without a thread, the client is hung up on and taken out.
         let _ = std::thread::Builder::new().name("seekless-client".to_owned()).spawn(move || {
-            let _ = leaving.0.serve(stream, leaving.1);
+            let _ = leaving.0.serve(&stream, leaving.1);
         });
     }
+}
+
+/// How many clients the process has descriptors for: one for the connection, and those that an answer takes.
+fn affordable() -> usize {
+    const OF_CLIENT: u64 = 4;
+    const OTHERS: u64 = 16;
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let most = limit.map_or(u64::MAX, |limit| (limit.saturating_sub(OTHERS) / OF_CLIENT).max(1));
+    usize::try_from(most).unwrap_or(usize::MAX)
 }
 
 /// Takes a client out, however its thread ends.
@@ -126,8 +136,8 @@ impl Drop for Leaving {
     }
 }
 
-/// Ends a connection whose other handle a thread is waiting on.
-fn hang_up(stream: TcpStream) {
+/// Ends a connection that a thread is waiting on.
+fn hang_up(stream: Arc<TcpStream>) {
     let _ = stream.shutdown(Shutdown::Both); // it may have ended by itself
 }
 
@@ -154,16 +164,16 @@ fn opened_root(root: &Path) -> Result<(PathBuf, OwnedFd), Error> {
 }
 
 impl Shared {
-    fn clients(&self) -> MutexGuard<'_, Clients<TcpStream>> {
+    fn clients(&self) -> MutexGuard<'_, Clients<Arc<TcpStream>>> {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Questions and answers in turn, until the client hangs up, is too slow, or must make room.
-    fn serve(&self, mut stream: TcpStream, number: u64) -> io::Result<()> {
+    fn serve(&self, stream: &TcpStream, number: u64) -> io::Result<()> {
         stream.set_nodelay(true)?;
         let mut surveyor = self.surveyor.clone();
         let deadline = || Instant::now() + self.options.patience;
-        while let Some(line) = read_line(&mut stream, QUESTION_BYTES_MAX, deadline())? {
+        while let Some(line) = read_line(stream, QUESTION_BYTES_MAX, deadline())? {
             if !self.clients().is_silent_since(number, None) {
                 break;
             }
@@ -175,7 +185,7 @@ impl Shared {
             if !self.clients().is_silent_since(number, Some(Instant::now())) {
                 break;
             }
-            write_line(&mut stream, &[&text[..], b"\n"].concat(), deadline())?;
+            write_line(stream, &[&text[..], b"\n"].concat(), deadline())?;
         }
         Ok(())
     }

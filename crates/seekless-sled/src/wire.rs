@@ -103,7 +103,7 @@ pub(crate) fn left(deadline: Instant) -> io::Result<Duration> {
 }
 
 /// Writes all of a line by the deadline, however little the other side takes at a time.
-pub(crate) fn write_line(stream: &mut TcpStream, mut line: &[u8], deadline: Instant) -> io::Result<()> {
+pub(crate) fn write_line(mut stream: &TcpStream, mut line: &[u8], deadline: Instant) -> io::Result<()> {
     while !line.is_empty() {
         stream.set_write_timeout(Some(left(deadline)?))?;
         match stream.write(line) {
@@ -118,7 +118,7 @@ pub(crate) fn write_line(stream: &mut TcpStream, mut line: &[u8], deadline: Inst
 
 /// A line up to its newline, which is left out, by the deadline; `None` when the other side has hung up before its first byte.
 pub(crate) fn read_line(
-    stream: &mut TcpStream,
+    mut stream: &TcpStream,
     bytes_max: usize,
     deadline: Instant,
 ) -> io::Result<Option<Vec<u8>>> {
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_line_that_is_taken_byte_by_byte_ends_with_its_deadline() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-        let mut stream = TcpStream::connect(listener.local_addr().expect("known")).expect("connected");
+        let stream = TcpStream::connect(listener.local_addr().expect("known")).expect("connected");
         let (mut slow, _) = listener.accept().expect("accepted");
         let (ended, end) = std::sync::mpsc::channel::<()>();
         let reader = std::thread::spawn(move || {
@@ -193,7 +193,7 @@ mod tests {
         });
         // More than the buffers between hold, and more than the reader takes in a minute.
         let line = vec![b'x'; 64 << 20];
-        let error = write_line(&mut stream, &line, Instant::now() + Duration::from_millis(300));
+        let error = write_line(&stream, &line, Instant::now() + Duration::from_millis(300));
         let kind = error.expect_err("too slow").kind();
         assert!(matches!(kind, io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock), "{kind}");
         drop(ended);

@@ -118,11 +118,11 @@ impl Line {
 }
 
 /// One question, one answer; the line is kept if all goes well.
-fn exchange(state: &mut State, mut stream: TcpStream, path: &str, deadline: Instant) -> io::Result<Vec<u8>> {
+fn exchange(state: &mut State, stream: TcpStream, path: &str, deadline: Instant) -> io::Result<Vec<u8>> {
     let mut question = serde_json::to_vec(&Question { seekless: VERSION, path: path.to_owned() })?;
     question.push(b'\n');
-    write_line(&mut stream, &question, deadline)?;
-    let line = read_line(&mut stream, ANSWER_BYTES_MAX, deadline)?;
+    write_line(&stream, &question, deadline)?;
+    let line = read_line(&stream, ANSWER_BYTES_MAX, deadline)?;
     let line = line.ok_or(io::ErrorKind::UnexpectedEof)?;
     state.stream = Some(stream);
     Ok(line)
@@ -170,7 +170,7 @@ mod tests {
         let address = listener.local_addr().expect("known").to_string();
         std::thread::spawn(move || {
             let (mut stream, _) = listener.accept()?;
-            read_line(&mut stream, 1 << 16, Instant::now() + Duration::from_secs(5))?;
+            read_line(&stream, 1 << 16, Instant::now() + Duration::from_secs(5))?;
             stream.write_all(answer)
         });
         address

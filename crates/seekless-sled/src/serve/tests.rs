@@ -27,7 +27,7 @@ fn ask(mut stream: &TcpStream, folder: &Path) -> io::Result<Answer> {
     let mut question = serde_json::to_vec(&Question { seekless: VERSION, path })?;
     question.push(b'\n');
     stream.write_all(&question)?;
-    let line = read_line(&mut stream.try_clone()?, ANSWER_BYTES_MAX, Instant::now() + LONG)?;
+    let line = read_line(stream, ANSWER_BYTES_MAX, Instant::now() + LONG)?;
     Ok(serde_json::from_slice(&line.ok_or(io::ErrorKind::UnexpectedEof)?)?)
 }
 

@@ -312,7 +312,7 @@ fn nothing_outside_its_roots_exists_for_a_server() {
     let mut ask = |path: &str| {
         let question = format!("{{\"seekless\":1,\"path\":{path:?}}}\n");
         stream.write_all(question.as_bytes()).expect("sent");
-        let line = crate::wire::read_line(&mut stream, 1 << 20, Instant::now() + Duration::from_secs(5))
+        let line = crate::wire::read_line(&stream, 1 << 20, Instant::now() + Duration::from_secs(5))
             .expect("an answer");
         String::from_utf8(line.expect("a line")).expect("text")
     };
@@ -338,7 +338,7 @@ fn hostile_clients_are_hung_up_on_and_the_others_served() {
     let say = |words: &[u8]| {
         let mut stream = TcpStream::connect(&address).expect("it listens");
         let _ = stream.write_all(words);
-        crate::wire::read_line(&mut stream, 1 << 20, Instant::now() + Duration::from_secs(5))
+        crate::wire::read_line(&stream, 1 << 20, Instant::now() + Duration::from_secs(5))
     };
     assert_eq!(say(b"{}\n").expect("an answer"), Some(br#"{"error":"not understood"}"#.to_vec()));
     assert_eq!(say(b"\xff\xfe\n").expect("an answer"), Some(br#"{"error":"not understood"}"#.to_vec()));
