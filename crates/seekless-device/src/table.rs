@@ -26,6 +26,9 @@ impl Table {
     pub const FLASH: &'static str = "flash";
     /// The name of the row for a spinning disk that was never measured.
     pub const DISK: &'static str = "disk";
+    /// The name of the row for a disk that a machine or a program feigns, or of which nothing is known, and that was never
+    /// measured: what lies behind it may be anything.
+    pub const VIRTUAL: &'static str = "virtual";
     /// The name of the row for a mount over a network that was never measured: a guess that nobody should rely on.
     pub const NETWORK: &'static str = "network";
     /// The name of the row for what is recalled from an archive, if nobody says what that takes.

@@ -5,7 +5,7 @@
 //! Read *linearly* with a full cache, every byte that is fetched pushes out a byte that is still to be read, and the debt
 //! never shrinks (the paper's Fig. 3): from the first fetched byte beyond the room that is left, all the rest is fetched too.
 
-use crate::{Level, Plan, Sled};
+use crate::{Confidence, Level, Plan, Sled};
 use seekless_device::Table;
 use serde::Serialize;
 use std::time::Duration;
@@ -28,22 +28,50 @@ pub fn total_delivery_time(sleds: &[Sled], plan: Plan) -> DeliveryTime {
 /// The same when `room` bytes may be cached before something must leave; `None` if that is unknown.
 #[must_use]
 pub fn delivery_time(sleds: &[Sled], plan: Plan, room: Option<u64>) -> DeliveryTime {
-    let memory = memory_of(sleds);
-    let mut time = DeliveryTime::default();
-    let mut fetched = Fetched { room: room.unwrap_or(0), bytes: 0, from: None };
-    for sled in sleds {
-        time.low = time.low.saturating_add(if sled.confidence == crate::Confidence::Unknown {
-            sled.cost().min(Sled { bytes: sled.bytes, ..memory }.cost())
-        } else {
-            sled.cost()
-        });
-        time.high = time.high.saturating_add(match plan {
-            Plan::Best => sled.cost(),
-            Plan::Linear => fetched.cost(sled),
-        });
+    let mut delivery = Delivery::new(plan, room);
+    delivery.add(sleds);
+    delivery.time()
+}
+
+/// The time to deliver many files, one after the other.
+#[derive(Debug)]
+pub struct Delivery {
+    plan: Plan,
+    fetched: Fetched,
+    time: DeliveryTime,
+}
+
+impl Delivery {
+    /// Of no file yet; `room` as in [`delivery_time`].
+    #[must_use]
+    pub fn new(plan: Plan, room: Option<u64>) -> Self {
+        let fetched = Fetched { room: room.unwrap_or(0), bytes: 0, from: None, seeks: false };
+        Delivery { plan, fetched, time: DeliveryTime::default() }
     }
-    time.high = time.high.max(time.low);
-    time
+
+    /// Adds the next file. What is fetched of one file pushes out what is cached of the next.
+    pub fn add(&mut self, sleds: &[Sled]) {
+        let memory = memory_of(sleds);
+        self.fetched.seeks = true;
+        for sled in sleds {
+            let low = match sled.confidence {
+                Confidence::Unknown => sled.cost().min(Sled { bytes: sled.bytes, ..memory }.cost()),
+                _ => sled.cost(),
+            };
+            let high = match self.plan {
+                Plan::Best => sled.cost(),
+                Plan::Linear => self.fetched.cost(sled),
+            };
+            self.time.low = self.time.low.saturating_add(low);
+            self.time.high = self.time.high.saturating_add(high);
+        }
+    }
+
+    /// The time of all files together.
+    #[must_use]
+    pub fn time(&self) -> DeliveryTime {
+        DeliveryTime { high: self.time.high.max(self.time.low), ..self.time }
+    }
 }
 
 /// What memory costs: as the file's own SLEDs say, else as is assumed.
@@ -60,18 +88,21 @@ fn memory_of(sleds: &[Sled]) -> Sled {
             latency: Duration::from_nanos(latency_ns),
             bandwidth,
             level: Level::Memory,
-            confidence: crate::Confidence::Exact,
+            confidence: Confidence::Exact,
             age: Duration::ZERO,
         }
     })
 }
 
 /// A linear reader under a full cache.
+#[derive(Debug)]
 struct Fetched {
     room: u64,
     bytes: u64,
     /// What was last fetched: what a cached byte costs once it is pushed out.
     from: Option<Sled>,
+    /// Whether nothing was fetched of this file yet.
+    seeks: bool,
 }
 
 impl Fetched {
@@ -80,13 +111,14 @@ impl Fetched {
             (Level::Hole, _) => sled.cost(),
             (Level::Memory, Some(from)) if self.bytes > self.room => {
                 self.bytes = self.bytes.saturating_add(sled.bytes);
-                // It goes on where the last fetch ended, so no second first byte is waited for.
-                Sled { bytes: sled.bytes, latency: Duration::ZERO, ..from }.cost()
+                // In one file it goes on where the last fetch ended, so no second first byte is waited for.
+                let latency = if std::mem::take(&mut self.seeks) { from.latency } else { Duration::ZERO };
+                Sled { bytes: sled.bytes, latency, ..from }.cost()
             }
             (Level::Memory, _) => sled.cost(),
             _ => {
                 self.bytes = self.bytes.saturating_add(sled.bytes);
-                self.from = Some(*sled);
+                (self.from, self.seeks) = (Some(*sled), false);
                 sled.cost()
             }
         }
@@ -96,7 +128,6 @@ impl Fetched {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Confidence;
 
     /// A level of the paper's Table 2.
     fn sled(level: Level, name: &str, offset: u64, bytes: u64) -> Sled {
@@ -134,6 +165,19 @@ mod tests {
             sled(Level::Device, "disk", 27_000_000, 18_000_000),
         ];
         assert_eq!(time(&turned, Plan::Linear, None), (2580, 2580), "the cached part comes first anyway");
+    }
+
+    #[test]
+    fn what_is_fetched_of_one_file_pushes_out_what_is_cached_of_the_next() {
+        let fetched = [sled(Level::Device, "disk", 0, 9_000_000)];
+        let cached = [sled(Level::Memory, "memory", 0, 9_000_000)];
+        let all = |room| {
+            let mut delivery = Delivery::new(Plan::Linear, room);
+            [&fetched, &cached, &cached].iter().for_each(|file| delivery.add(&file[..]));
+            (delivery.time().low.as_millis(), delivery.time().high.as_millis())
+        };
+        assert_eq!(all(Some(9_000_000)), (1393, 1393), "1018 ms and twice 187.5 ms");
+        assert_eq!(all(None), (1393, 3054), "three times 1018 ms");
     }
 
     #[test]

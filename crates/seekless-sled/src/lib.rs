@@ -54,7 +54,7 @@ mod turnover;
 mod wire;
 
 pub use config::{Config, MountRule, RecallRule, RemoteRule};
-pub use delivery::{DeliveryTime, delivery_time, total_delivery_time};
+pub use delivery::{Delivery, DeliveryTime, delivery_time, total_delivery_time};
 pub use devices::{Devices, Entry};
 pub use error::{Error, ErrorKind};
 pub use file_picker::FilePicker;

@@ -103,14 +103,14 @@ fn local(numbers: (u32, u32), file_system: String, source: String) -> Home {
     let numbers = sysfs::exists(numbers).then_some(numbers).or_else(|| sysfs::numbers_of(&source));
     let Some(numbers) = numbers else {
         let key = format!("{source} {file_system}").trim().to_owned();
-        return Home { kind: Kind::Local, key, file_system, source, assumed: Table::DISK };
+        return Home { kind: Kind::Local, key, file_system, source, assumed: Table::VIRTUAL };
     };
     let device = sysfs::look(numbers);
     let mut key = format!("{}:{} {} {file_system}", numbers.0, numbers.1, device.name).trim_end().to_owned();
     if let Some(throttle) = cgroup::own().and_then(|cgroup| cgroup.read_throttle(device.disk)) {
         let _ = write!(key, " at {throttle}");
     }
-    let assumed = if device.rotational { Table::DISK } else { Table::FLASH };
+    let assumed = device.assumed();
     Home { kind: Kind::Local, key, file_system, source, assumed }
 }
 

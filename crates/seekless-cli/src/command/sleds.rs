@@ -6,15 +6,19 @@ mod words;
 
 use crate::{exit, output};
 use anyhow::Context;
-use figures::Figures;
+use figures::{Figures, FolderFigures, Shown};
 use seekless::device::units::parse_duration;
-use seekless::sled::{Config, Devices, Server, ServerOptions, Survey, Surveyor, Turnover};
+use seekless::sled::{Config, Devices, Server, ServerOptions, Surveyor, Turnover};
+use seekless::tools::sleds::sum_up;
 use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 /// Show what each range of a file costs to read now: where it is, the latency to its first byte, the bandwidth from then on.
+///
+/// A folder is summed up: the bytes of all files below it by level, and the time to deliver them. Links are not followed, and what
+/// cannot be asked about is said and left out.
 ///
 /// Nothing is read, and nothing recalled from an archive, to find out. The times are for delivering all of the file: linearly
 /// from its first byte to its last, and in the best order, which is what is cached first. They are ranges where the state is
@@ -26,6 +30,7 @@ use std::time::{Duration, Instant};
 #[command(after_help = "\
 Examples:
   seekless sleds film.mkv
+  seekless sleds ~/photos                                how much of it is cached
   seekless sleds --json *.fits | jq '.[] | {file, best: .total_s.best.high}'
   seekless sleds --watch film.mkv                        again every second
   seekless sleds --serve 10.0.0.5:7007 --root /export    tell other machines
@@ -33,7 +38,7 @@ Examples:
 
 Exit status: 0, or 2 if a file could not be asked about.")]
 pub struct Args {
-    /// Files to ask about
+    /// Files and folders to ask about
     #[arg(value_name = "FILE", required_unless_present = "serve")]
     files: Vec<PathBuf>,
     /// Print the figures as JSON, one document (with --watch, one a line)
@@ -75,7 +80,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     let Some(interval) = args.watch else {
         let seen = look(&args, &mut surveyor, None);
-        let failed = seen.iter().any(Result::is_err);
+        let failed = seen.iter().any(|seen| match seen {
+            Ok(Shown::Folder(folder)) => folder.unreadable > 0,
+            Ok(Shown::File(_)) => false,
+            Err(_) => true,
+        });
         print(&args, &seen)?;
         return Ok(ExitCode::from(if failed { exit::ERROR } else { 0 }));
     };
@@ -105,27 +114,31 @@ fn surveyor(args: &Args) -> anyhow::Result<Surveyor> {
     Ok(Surveyor::with(config, devices))
 }
 
-/// One file's figures, or what is wrong with it.
-type Seen = Result<Figures, String>;
+/// The figures of a file or folder, or what is wrong with it.
+type Seen = Result<Shown, String>;
 
 fn look(args: &Args, surveyor: &mut Surveyor, earlier: Option<&Turnover>) -> Vec<Seen> {
     let now = Turnover::look().ok();
     let room = now.map(|now| now.room_bytes);
     let residence = now.and_then(|now| now.residence(earlier));
-    let figures = |path: &Path, survey: Survey| Figures::new(path, survey, room, residence);
-    let files = args.files.iter();
-    files
-        .map(|path| {
-            surveyor.path(path).map(|survey| figures(path, survey)).map_err(|error| error.to_string())
-        })
-        .collect()
+    let mut look = |path: &PathBuf| {
+        if path.is_dir() {
+            let mut progress = output::progress("Asking");
+            let mut complain = |why| eprintln!("seekless: {why}");
+            let sum = sum_up(path, surveyor, room, &mut complain, &mut progress);
+            return Ok(Shown::Folder(FolderFigures::new(path, sum, room, residence)));
+        }
+        let survey = surveyor.path(path).map_err(|error| error.to_string())?;
+        Ok(Shown::File(Figures::new(path, survey, room, residence)))
+    };
+    args.files.iter().map(&mut look).collect()
 }
 
 fn print(args: &Args, seen: &[Seen]) -> anyhow::Result<()> {
     for error in seen.iter().filter_map(|seen| seen.as_ref().err()) {
         eprintln!("seekless: {error}");
     }
-    let figures: Vec<&Figures> = seen.iter().flatten().collect();
+    let figures: Vec<&Shown> = seen.iter().flatten().collect();
     match (args.json, args.watch) {
         (true, None) => output::json(&figures),
         (true, Some(_)) => {

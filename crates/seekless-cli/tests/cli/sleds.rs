@@ -2,7 +2,7 @@
 
 use super::{printed, run, seekless, workplace};
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Stdio};
 
@@ -43,7 +43,8 @@ fn a_tape_in_words() {
     let text = printed(folder.path(), "sleds --mock --config none.toml --table none.devices tape.bin");
     let bar = "█".repeat(13) + &"▁".repeat(51);
     assert!(text.starts_with(&format!("tape.bin  5.2 MB\n{bar}\n█ memory  ▁ archive\n\n")), "{text}");
-    assert!(text.contains("linear 41.02 s, best 41.02 s"), "{text}");
+    assert!(text.contains("linear 41.02 s: from the first byte to the last"), "{text}");
+    assert!(text.contains("best   41.02 s: what is cached first"), "{text}");
 }
 
 #[test]
@@ -52,12 +53,68 @@ fn what_has_no_sleds_is_said_and_the_rest_is_shown() {
     fs::write(folder.path().join("file"), "text").expect("written");
     fs::write(folder.path().join("none.toml"), "").expect("written");
     fs::write(folder.path().join("empty"), "").expect("written");
-    let output = run(folder.path(), "sleds --config none.toml --table none.devices . file missing empty");
+    rustix::fs::mkfifoat(rustix::fs::CWD, folder.path().join("pipe"), rustix::fs::Mode::RUSR).expect("made");
+    let output = run(folder.path(), "sleds --config none.toml --table none.devices pipe file missing empty");
     assert_eq!(output.status.code(), Some(2));
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(errors.contains(".: a folder, which has no SLEDs") && errors.contains("missing: "), "{errors}");
+    assert!(errors.contains("pipe: a pipe, which has no SLEDs") && errors.contains("missing: "), "{errors}");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("file  4 B") && text.contains("empty  0 B"), "{text}");
+}
+
+#[test]
+fn a_folder_is_summed_up_in_words_and_in_json() {
+    let folder = workplace();
+    fs::create_dir_all(folder.path().join("data/deep")).expect("made");
+    fs::write(folder.path().join("data/one"), vec![1; 100_000]).expect("written");
+    fs::write(folder.path().join("data/deep/two"), vec![2; 50_000]).expect("written");
+    fs::write(folder.path().join("none.toml"), "").expect("written");
+    let text = printed(folder.path(), "sleds --config none.toml --table none.devices data");
+    assert!(text.starts_with("data  150.0 KB in 2 files\n"), "{text}");
+    assert!(text.contains("linear ") && text.contains("best "), "{text}");
+    let text = printed(folder.path(), "sleds --json --config none.toml --table none.devices data");
+    let figures: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let sum = &figures[0];
+    assert_eq!((sum["folder"].as_str(), sum["files"].as_u64()), (Some("data"), Some(2)));
+    let levels = sum["levels"].as_object().expect("levels").values();
+    assert_eq!(levels.map(|bytes| bytes.as_u64().expect("bytes")).sum::<u64>(), 150_000);
+    assert!(sum["total_s"]["best"]["high"].is_number() && sum["unreadable"] == 0, "{text}");
+}
+
+#[test]
+fn an_entry_that_cannot_be_asked_about_is_said_and_the_others_are_summed_up() {
+    use rustix::fs::{Mode, OFlags, mkdirat, openat};
+    let folder = workplace();
+    fs::create_dir(folder.path().join("data")).expect("made");
+    fs::write(folder.path().join("data/one"), vec![1; 1000]).expect("written");
+    // Folders in folders, until their path is longer than a path may be: not even root lists those.
+    let name = "d".repeat(250);
+    let mut inner = std::os::fd::OwnedFd::from(fs::File::open(folder.path().join("data")).expect("there"));
+    for _ in 0..20 {
+        mkdirat(&inner, &name, Mode::RWXU).expect("made");
+        inner = openat(&inner, &name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).expect("there");
+    }
+    let output = run(folder.path(), "sleds data");
+    assert_eq!(output.status.code(), Some(2));
+    let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(errors.contains("seekless: data/d"), "{errors}");
+    assert!(out.contains("in 1 files") && out.contains("not counted: 1 that could not be asked"), "{out}");
+}
+
+#[test]
+fn a_device_that_was_never_measured_is_said_to_be_assumed_beside_its_figures() {
+    let folder = workplace();
+    let file = fs::File::create(folder.path().join("cold")).expect("made");
+    (&file).write_all(&vec![7; 1 << 20]).expect("room");
+    file.sync_all().expect("synced");
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).expect("a file");
+    fs::write(folder.path().join("none.toml"), "").expect("written");
+    let text = printed(folder.path(), "sleds --config none.toml --table none.devices cold");
+    if !text.contains("device") {
+        return eprintln!("skipped: the file stays in memory, or nobody tells");
+    }
+    assert!(text.contains("assumed\n"), "{text}");
+    assert!(text.contains(" was never measured, its figures are assumed: seekless probe cold\n"), "{text}");
 }
 
 #[test]
@@ -117,10 +174,35 @@ fn another_machine_is_asked_over_the_network() {
 }
 
 #[test]
+fn a_server_that_runs_out_of_descriptors_goes_on() {
+    let folder = workplace();
+    fs::create_dir(folder.path().join("export")).expect("made");
+    tape(&folder.path().join("export"));
+    fs::write(folder.path().join("none.toml"), "").expect("written");
+    // Fewer descriptors than clients: accept(2) says EMFILE.
+    let program = seekless(folder.path()).get_program().to_owned();
+    let mut command = std::process::Command::new("sh");
+    let words = "ulimit -n 12; exec \"$0\" sleds --mock --config none.toml --serve 127.0.0.1:0 --root export";
+    command.args(["-c", words]).arg(program).current_dir(folder.path()).stdout(Stdio::piped());
+    let mut server = Serving(command.spawn().expect("it starts"));
+    let mut line = String::new();
+    BufReader::new(server.0.stdout.take().expect("piped")).read_line(&mut line).expect("it says where");
+    let address = line.trim().strip_prefix("serving at ").expect("an address").to_owned();
+    let silent: Vec<_> = (0..40).filter_map(|_| std::net::TcpStream::connect(&address).ok()).collect();
+    let path = folder.path().join("export/tape.bin").canonicalize().expect("there");
+    let mut stream = std::net::TcpStream::connect(&address).expect("it listens");
+    writeln!(stream, "{{\"seekless\":1,\"path\":{path:?}}}").expect("it takes the question");
+    let mut answer = String::new();
+    BufReader::new(stream).read_line(&mut answer).expect("it answers");
+    assert!(answer.starts_with("{\"bytes\":5242880,"), "{answer}");
+    drop(silent);
+}
+
+#[test]
 fn a_device_is_probed_and_kept() {
     let folder = workplace();
     let file = fs::File::create(folder.path().join("data")).expect("made");
-    std::io::Write::write_all(&mut &file, &vec![7; 16 << 20]).expect("room");
+    (&file).write_all(&vec![7; 16 << 20]).expect("room");
     file.sync_all().expect("synced");
     let text = printed(folder.path(), "probe data --table devices.toml --json");
     let probed: serde_json::Value = serde_json::from_str(&text).expect("JSON");

@@ -14,13 +14,14 @@ fn table(origin: Origin, rows: &[(&str, u64, u64)]) -> Table {
 
 impl Table {
     /// What is assumed until `seekless probe` has measured: a page of memory through `pread`, a flash drive behind SATA, a disk
-    /// of 7200 revolutions, a share in the same building, a tape robot.
+    /// of 7200 revolutions, a volume of a cloud, a share in the same building, a tape robot.
     #[must_use]
     pub fn assumed() -> Table {
         let rows = [
             (Table::MEMORY, 1_000, 4_000_000_000),
             (Table::FLASH, 100_000, 500_000_000),
             (Table::DISK, 12 * MS, 150_000_000),
+            (Table::VIRTUAL, 2 * MS, 200_000_000),
             (Table::NETWORK, 20 * MS, 20_000_000),
             (Table::ARCHIVE, 60_000 * MS, 100_000_000),
         ];

@@ -1,6 +1,7 @@
 //! What sysfs says of a block device: its name, its model, the disk that a partition is part of.
 
 use rustix::fs::{FileType, major, minor};
+use seekless_device::Table;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
@@ -13,6 +14,31 @@ pub(crate) struct Device {
     pub(crate) disk: (u32, u32),
     /// What the queue says; virtual disks lie.
     pub(crate) rotational: bool,
+    /// Who made it, where that is told.
+    vendor: String,
+}
+
+/// How the kernel's names of disks begin that other machines or programs feign: virtio, Xen, a file, a network.
+const VIRTUAL_NAMES: [&str; 7] = ["vd", "xvd", "loop", "nbd", "rbd", "ublkb", "zram"];
+/// Makers of such disks, and what clouds call theirs.
+const VIRTUAL_MAKERS: [&str; 8] =
+    ["QEMU", "VBOX", "VMware", "Msft", "Virtual", "Google", "Amazon-Elastic-Block-Store", "PersistentDisk"];
+
+impl Device {
+    /// The row to assume as long as nobody has measured it. `queue/rotational` is 1 for most disks that are feigned, whatever
+    /// lies behind them.
+    pub(crate) fn assumed(&self) -> &'static str {
+        let named = VIRTUAL_NAMES.iter().any(|prefix| self.name.starts_with(prefix));
+        let made =
+            VIRTUAL_MAKERS.iter().any(|maker| self.vendor.contains(maker) || self.name.contains(maker));
+        if named || made {
+            Table::VIRTUAL
+        } else if self.rotational {
+            Table::DISK
+        } else {
+            Table::FLASH
+        }
+    }
 }
 
 fn folder(numbers: (u32, u32)) -> PathBuf {
@@ -44,7 +70,8 @@ pub(crate) fn look(numbers: (u32, u32)) -> Device {
     let disk = read("dev").and_then(|text| parse_numbers(text.trim())).unwrap_or(numbers);
     let rotational = read("queue/rotational").is_some_and(|text| text.trim() == "1");
     let name = if model.is_empty() { name } else { format!("{name} {model}") };
-    Device { name, disk, rotational }
+    let vendor = read("device/vendor").unwrap_or_default();
+    Device { name, disk, rotational, vendor }
 }
 
 /// `8:16`.
@@ -61,6 +88,29 @@ mod tests {
     fn numbers_are_two_with_a_colon() {
         assert_eq!(parse_numbers("254:0"), Some((254, 0)));
         assert_eq!(["", "254", "a:b", ":1"].map(parse_numbers), [None; 4]);
+    }
+
+    #[test]
+    fn what_is_assumed_of_a_feigned_disk_is_not_what_its_flag_says() {
+        let assumed = |name: &str, vendor: &str, rotational| {
+            let (name, vendor) = (name.to_owned(), vendor.to_owned());
+            Device { name, disk: (0, 0), rotational, vendor }.assumed()
+        };
+        for (name, vendor) in [
+            ("vda", ""),
+            ("vdb1", "0x1af4"),
+            ("xvda1", ""),
+            ("loop0", ""),
+            ("nbd3", ""),
+            ("sda QEMU-HARDDISK", "QEMU"),
+            ("sda PersistentDisk", "Google"),
+            ("nvme0n1p1 Amazon-Elastic-Block-Store", ""),
+        ] {
+            assert_eq!(assumed(name, vendor, true), Table::VIRTUAL, "{name}");
+        }
+        assert_eq!(assumed("sda ST4000NM", "ATA", true), Table::DISK);
+        assert_eq!(assumed("nvme0n1 Samsung-SSD", "", false), Table::FLASH);
+        assert_eq!(assumed("dm-0 vg-root", "", true), Table::DISK);
     }
 
     #[test]

@@ -2,9 +2,37 @@
 
 use seekless::device::Origin;
 use seekless::sled::{DeliveryTime, Plan, Sled, Survey};
+use seekless::tools::sleds::Sum;
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
+
+/// What was asked about.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Shown {
+    File(Figures),
+    Folder(FolderFigures),
+}
+
+/// A folder, all files below it together.
+#[derive(Debug, Serialize)]
+pub(super) struct FolderFigures {
+    /// As it was named; bytes that are no UTF-8 are replaced.
+    pub(super) folder: String,
+    pub(super) files: u64,
+    pub(super) bytes: u64,
+    /// Bytes by the level that would deliver them.
+    pub(super) levels: BTreeMap<&'static str, u64>,
+    pub(super) total_s: Totals,
+    /// Devices whose costs are assumed.
+    pub(super) assumed: BTreeSet<String>,
+    /// Entries that could not be asked about.
+    pub(super) unreadable: u64,
+    pub(super) room_bytes: Option<u64>,
+    pub(super) residence_s: Option<f64>,
+}
 
 /// A file.
 #[derive(Debug, Serialize)]
@@ -73,6 +101,27 @@ impl Figures {
             residence_s: residence.map(|residence| residence.as_secs_f64()),
             notes: survey.notes,
             raw: survey.sleds,
+        }
+    }
+}
+
+impl FolderFigures {
+    pub(super) fn new(
+        path: &Path,
+        sum: Sum,
+        room: Option<u64>,
+        residence: Option<Duration>,
+    ) -> FolderFigures {
+        FolderFigures {
+            folder: path.to_string_lossy().into_owned(),
+            files: sum.files,
+            bytes: sum.bytes,
+            levels: sum.levels.iter().map(|(level, bytes)| (level.name(), *bytes)).collect(),
+            total_s: Totals { linear: Seconds::from(sum.linear), best: Seconds::from(sum.best) },
+            assumed: sum.assumed,
+            unreadable: sum.unreadable,
+            room_bytes: room,
+            residence_s: residence.map(|residence| residence.as_secs_f64()),
         }
     }
 }

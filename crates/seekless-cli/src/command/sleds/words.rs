@@ -1,7 +1,7 @@
-//! The figures of a file for people: a bar, a table, the times.
+//! The figures of a file or a folder for people: a bar, a table, the times.
 
 use super::bar::bar;
-use super::figures::{Figures, Seconds};
+use super::figures::{Figures, FolderFigures, Seconds, Shown, Totals};
 use seekless::device::Origin;
 use seekless::device::units::{format_bytes, format_count, format_duration};
 use seekless::report::table;
@@ -11,29 +11,54 @@ use std::fmt::Write as _;
 /// Rows of a table; what lies behind them is summed up.
 const ROWS_MAX: usize = 40;
 
-pub(super) fn report(figures: &Figures, colour: bool) -> String {
+pub(super) fn report(shown: &Shown, colour: bool) -> String {
+    match shown {
+        Shown::File(figures) => file(figures, colour),
+        Shown::Folder(figures) => folder(figures),
+    }
+}
+
+fn folder(figures: &FolderFigures) -> String {
+    let (files, bytes) = (format_count(figures.files), format_bytes(figures.bytes));
+    let mut text = format!("{}  {bytes} in {files} files\n\n", figures.folder);
+    let rows = figures.levels.iter().map(|(level, bytes)| {
+        let share = *bytes as f64 * 100.0 / figures.bytes.max(1) as f64;
+        vec![(*level).to_owned(), format_count(*bytes), format!("{share:.1} %")]
+    });
+    text += &table(&["level", "bytes", "share"], rows.collect());
+    text.push('\n');
+    text += &times(figures.total_s);
+    let cached = figures.levels.contains_key(Level::Memory.name());
+    text += &residence(figures.residence_s.filter(|_| cached));
+    for device in &figures.assumed {
+        text += &assumed(device, &figures.folder);
+    }
+    if figures.unreadable > 0 {
+        let _ =
+            writeln!(text, "not counted: {} that could not be asked about", format_count(figures.unreadable));
+    }
+    text
+}
+
+fn file(figures: &Figures, colour: bool) -> String {
     let mut text = format!("{}  {}\n", figures.file, format_bytes(figures.bytes));
     if figures.bytes == 0 {
         return text;
     }
     text += &bar(&figures.raw, figures.bytes, colour);
     text.push('\n');
-    let rows = figures.raw.iter().take(ROWS_MAX).map(row).collect();
-    text += &table(&["offset", "bytes", "level", "latency", "bandwidth", "sure", "age"], rows);
+    let rows = figures.raw.iter().take(ROWS_MAX).map(|sled| row(sled, figures.origin)).collect();
+    text += &table(&["offset", "bytes", "level", "sure", "age", "latency", "bandwidth", "figures"], rows);
     if figures.raw.len() > ROWS_MAX {
         let left = figures.raw.len() - ROWS_MAX;
         let _ = writeln!(text, "... and {} more (--json has all)", format_count(left as u64));
     }
     text.push('\n');
-    let _ =
-        writeln!(text, "linear {}, best {}", seconds(figures.total_s.linear), seconds(figures.total_s.best));
-    if let Some(residence) =
-        figures.residence_s.filter(|_| figures.raw.iter().any(|sled| sled.level == Level::Memory))
-    {
-        let _ = writeln!(text, "what is cached stays about {}", duration(residence));
-    }
+    text += &times(figures.total_s);
+    let cached = figures.raw.iter().any(|sled| sled.level == Level::Memory);
+    text += &residence(figures.residence_s.filter(|_| cached));
     if figures.origin == Origin::Assumed {
-        let _ = writeln!(text, "assumed, not measured: {} (seekless probe PATH measures it)", figures.device);
+        text += &assumed(&figures.device, &figures.file);
     }
     for note in &figures.notes {
         let _ = writeln!(text, "note: {note}");
@@ -41,7 +66,23 @@ pub(super) fn report(figures: &Figures, colour: bool) -> String {
     text
 }
 
-fn row(sled: &Sled) -> Vec<String> {
+fn times(times: Totals) -> String {
+    let (linear, best) = (seconds(times.linear), seconds(times.best));
+    format!(
+        "linear {linear}: from the first byte to the last, as most programs read\n\
+         best   {best}: what is cached first, before the rest can push it out\n"
+    )
+}
+
+fn residence(seconds: Option<f64>) -> String {
+    seconds.map_or(String::new(), |seconds| format!("what is cached stays about {}\n", duration(seconds)))
+}
+
+fn assumed(device: &str, path: &str) -> String {
+    format!("{device} was never measured, its figures are assumed: seekless probe {path}\n")
+}
+
+fn row(sled: &Sled, origin: Origin) -> Vec<String> {
     let bandwidth = if sled.bandwidth.is_finite() {
         format!("{}/s", format_bytes(sled.bandwidth as u64))
     } else {
@@ -52,11 +93,22 @@ fn row(sled: &Sled) -> Vec<String> {
         format_count(sled.offset),
         format_count(sled.bytes),
         sled.level.name().to_owned(),
-        duration(sled.latency.as_secs_f64()),
-        bandwidth,
         sled.confidence.name().to_owned(),
         age,
+        duration(sled.latency.as_secs_f64()),
+        bandwidth,
+        figures_of(sled.level, origin).to_owned(),
     ]
+}
+
+/// Where the latency and bandwidth of a SLED come from, where they are the device's.
+fn figures_of(level: Level, origin: Origin) -> &'static str {
+    match (level, origin) {
+        (Level::Hole | Level::Memory | Level::Archive, _) => "-",
+        (_, Origin::Assumed) => "assumed",
+        (_, Origin::Given) => "yours",
+        _ => "measured",
+    }
 }
 
 /// One time, or the range it lies in.
