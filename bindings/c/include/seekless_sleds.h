@@ -9,7 +9,8 @@
  *     sleds_pick_finish(fd);
  *
  * Descriptors are of regular files, open for reading; their positions stay where they are. Every call may be made from any
- * thread; threads that ask for the next read of one descriptor get different ones. Nothing here keeps a descriptor open.
+ * thread; threads that ask for the next read of one descriptor get different ones. Nothing here opens the file again: to close that
+ * would release the program's record locks (fcntl). seekless_sleds(3) is the manual.
  *
  * A call that fails returns a negative value, sets errno, and sleds_error() says what happened in words. */
 #ifndef SEEKLESS_SLEDS_H
@@ -22,6 +23,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* The version of this header: major * 1000000 + minor * 1000 + patch. sleds_version() is that of the library that runs. */
+#define SEEKLESS_SLEDS_VERSION 1000
 
 /* Who would deliver a range. */
 enum sleds_level {
@@ -122,6 +126,9 @@ int64_t ff_sleds_pick_read(int fd, void *buffer, int64_t elements, int64_t first
 int ff_sleds_pick_refresh(int fd);
 int ff_sleds_pick_finish(int fd);
 double ff_sleds_total_delivery_time(int fd, int attack_plan);
+
+/* The version of the library, as SEEKLESS_SLEDS_VERSION is that of the header: not less, or something is missing. */
+int sleds_version(void);
 
 /* "memory" for SLEDS_MEMORY; NULL if there is no such level. Not to be freed. */
 const char *sleds_level_name(int level);

@@ -289,6 +289,16 @@ pub extern "C" fn ff_sleds_total_delivery_time(fd: c_int, attack_plan: c_int) ->
     sleds_total_delivery_time(fd, attack_plan)
 }
 
+/// The version: major * 1000000 + minor * 1000 + patch.
+#[unsafe(no_mangle)]
+pub extern "C" fn sleds_version() -> c_int {
+    let mut version = 0;
+    for number in env!("CARGO_PKG_VERSION").split(['.', '-']).take(3) {
+        version = version * 1000 + number.parse().unwrap_or(0);
+    }
+    version
+}
+
 /// The word for a level.
 #[unsafe(no_mangle)]
 pub extern "C" fn sleds_level_name(level: c_int) -> *const c_char {

@@ -118,18 +118,36 @@ static int is_locked(int fd)
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
+/* A call that succeeds and leaves the lock. */
+#define leaves_lock(call) must((call) && is_locked(fd))
+
 /* A descriptor that was opened and closed on the way would have released it. */
 static void record_locks_stay(int fd)
 {
     struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
-    int64_t offset;
+    struct sled *sleds;
+    double low, high;
+    int64_t offset, first, count;
     size_t length;
     char got[100];
-    must(fcntl(fd, F_SETLK, &lock) == 0 && is_locked(fd));
-    must(sleds_pick_init(fd, 0, '\n') > 0 && sleds_pick_hold(fd, 100) >= 0 && sleds_pick_refresh(fd) == 0);
+    leaves_lock(fcntl(fd, F_SETLK, &lock) == 0);
+    leaves_lock(sleds_get(fd, &sleds, &length) == 0);
+    sleds_free(sleds);
+    leaves_lock(sleds_total_delivery_time(fd, SLEDS_BEST) >= 0);
+    leaves_lock(ff_sleds_total_delivery_time(fd, SLEDS_LINEAR) >= 0);
+    leaves_lock(sleds_delivery_time_range(fd, SLEDS_LINEAR, &low, &high) == 0);
+    leaves_lock(sleds_pick_init(fd, 0, '\n') > 0);
+    leaves_lock(sleds_pick_hold(fd, 100) >= 0);
+    leaves_lock(sleds_pick_refresh(fd) == 0);
     while (sleds_pick_next_read(fd, sizeof got, 0, &offset, &length) == 1)
-        must(sleds_pick_read(fd, got, length, offset) == (ssize_t)length);
-    must(sleds_pick_finish(fd) == 0 && is_locked(fd));
+        leaves_lock(sleds_pick_read(fd, got, length, offset) == (ssize_t)length);
+    leaves_lock(sleds_pick_finish(fd) == 0);
+    leaves_lock(sleds_pick_init_fixed(fd, 0, 10, 8) > 0 && sleds_pick_finish(fd) == 0);
+    leaves_lock(ff_sleds_pick_init(fd, 6, 4, 4, 20) == 6);
+    leaves_lock(ff_sleds_pick_refresh(fd) == 0);
+    leaves_lock(ff_sleds_pick_next_read(fd, 6, &first, &count) == 1);
+    leaves_lock(ff_sleds_pick_read(fd, got, count, first) == count);
+    leaves_lock(ff_sleds_pick_finish(fd) == 0);
 }
 
 static int shared;
@@ -171,6 +189,7 @@ int main(int argc, char **argv)
     size_t length;
     char byte;
     must(fd >= 0);
+    must(sleds_version() == SEEKLESS_SLEDS_VERSION);
     sleds_of(fd);
     picks(fd);
     reads(fd);

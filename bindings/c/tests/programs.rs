@@ -158,6 +158,16 @@ fn every_call_does_as_the_header_says() {
     place.mocked("calls.data", &lines);
     let calls = place.shared("tests/calls.c");
     run(place.command(&calls).arg("calls.data"));
+    // Where the file system knows no extents.
+    match tempfile::tempdir_in("/dev/shm") {
+        Ok(memory) => {
+            let data = memory.path().join("calls.data");
+            fs::write(&data, &lines).unwrap();
+            fs::write(memory.path().join("calls.data.sleds.toml"), MOCK).unwrap();
+            run(place.command(&calls).arg(data));
+        }
+        Err(error) => eprintln!("skipped in part: no tmpfs at /dev/shm: {error}"),
+    }
 
     if has("valgrind") {
         run(place
@@ -175,6 +185,56 @@ fn every_call_does_as_the_header_says() {
     run(place.command(&calls).env_remove("LD_LIBRARY_PATH").arg("calls.data"));
 }
 
+fn header() -> String {
+    fs::read_to_string(here().join("include/seekless_sleds.h")).unwrap()
+}
+
+/// The functions of the header: names and declarations, each of which is one line.
+fn declared(header: &str) -> Vec<(&str, &str)> {
+    let starts = |line: &&str| !line.starts_with([' ', '/', '#', '}']);
+    let named = |line| Some((str::split_once(line, '(')?.0.split([' ', '*']).next_back()?, line));
+    header.lines().filter(starts).filter_map(named).collect()
+}
+
+#[test]
+fn the_header_and_the_manual_are_of_this_version() {
+    let numbers = env!("CARGO_PKG_VERSION").split('.').map(|number| number.parse::<u32>().unwrap());
+    let version = numbers.fold(0, |version, number| version * 1000 + number);
+    assert!(header().contains(&format!("#define SEEKLESS_SLEDS_VERSION {version}\n")), "{version}");
+    let manual = fs::read_to_string(here().join("man/seekless_sleds.3")).unwrap();
+    assert!(manual.contains(&format!("\"Seekless {}\"", env!("CARGO_PKG_VERSION"))), "{manual}");
+}
+
+#[test]
+fn the_manual_has_every_call_with_the_headers_words() {
+    let (header, manual) = (header(), fs::read_to_string(here().join("man/seekless_sleds.3")).unwrap());
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let manual_words = one_line(&manual);
+    for (name, declaration) in declared(&header) {
+        assert!(manual_words.contains(declaration), "the synopsis lacks: {declaration}");
+        let described = manual.split(".SH DESCRIPTION").nth(1).unwrap();
+        assert!(described.contains(&format!("{name}()")), "the description lacks {name}()");
+    }
+    for line in header.lines().filter(|line| line.trim_start().starts_with("SLEDS_")) {
+        let name = line.trim().split(' ').next().unwrap();
+        assert!(manual.contains(name), "the manual lacks {name}");
+    }
+    if has("man") {
+        let shown = Command::new("man")
+            .args(["--warnings", "-l"])
+            .arg(here().join("man/seekless_sleds.3"))
+            .env("MANPAGER", "cat")
+            .env("LC_ALL", "C.UTF-8")
+            .output()
+            .unwrap();
+        assert!(
+            shown.status.success() && shown.stderr.is_empty(),
+            "{}",
+            String::from_utf8_lossy(&shown.stderr)
+        );
+    }
+}
+
 #[test]
 fn the_header_declares_what_the_library_exports() {
     if !tools() || !has("nm") {
@@ -184,13 +244,8 @@ fn the_header_declares_what_the_library_exports() {
     let library = place.prefix.join("lib/libseekless_sleds.so");
     let symbols = run(Command::new("nm").args(["-D", "--defined-only"]).arg(library));
     let exported: BTreeSet<&str> = symbols.lines().filter_map(|line| line.split(' ').next_back()).collect();
-    let header = fs::read_to_string(here().join("include/seekless_sleds.h")).unwrap();
-    let starts = |line: &&str| !line.starts_with([' ', '/', '#', '}']);
-    let declared: BTreeSet<&str> = header
-        .lines()
-        .filter(starts)
-        .filter_map(|line| line.split_once('(')?.0.split([' ', '*']).next_back())
-        .collect();
+    let header = header();
+    let declared: BTreeSet<&str> = declared(&header).into_iter().map(|(name, _)| name).collect();
     assert_eq!(declared, exported);
     assert!(declared.len() >= 15, "{declared:?}");
 

@@ -11,7 +11,7 @@ mod recall;
 pub(crate) mod remote;
 
 pub use cache_file::CacheFile;
-pub use device::Device;
+pub use device::{Device, Holes};
 pub use mock::Mock;
 pub use page_cache::PageCache;
 pub use recall::Recall;

@@ -4,7 +4,9 @@ use crate::descriptor::by_descriptor;
 use crate::overlay::{overlay, push};
 use crate::place::Mounts;
 use crate::provider::remote::Line;
-use crate::provider::{CacheFile, Claim, Device, Mock, PageCache, Provider, Range, Recall, Remote, Target};
+use crate::provider::{
+    CacheFile, Claim, Device, Holes, Mock, PageCache, Provider, Range, Recall, Remote, Target,
+};
 use crate::{
     Confidence, Config, DeliveryTime, Devices, Error, ErrorKind, Home, Kind, Level, MountRule, Plan, Sled,
     delivery_time,
@@ -106,6 +108,8 @@ struct Subject<'a> {
     stat: Stat,
     home: Arc<Home>,
     rule: Option<MountRule>,
+    /// Whether the open file is the program's, so that nothing about it may change.
+    lent: bool,
 }
 
 impl Surveyor {
@@ -210,14 +214,15 @@ impl Surveyor {
         plain
     }
 
-    /// SLEDs of an open file, whose position stays where it is.
+    /// SLEDs of an open file, whose position stays where it is. No other descriptor of it is opened, so that the process keeps its
+    /// record locks; holes are told where the file system knows extents (not on tmpfs).
     ///
     /// # Errors
     /// It is no regular file.
     pub fn file(&mut self, file: &File) -> Result<Survey, Error> {
         let name = by_descriptor(file);
         let stat = rustix::fs::fstat(file).map_err(|error| Error::io(&name, error.into()))?;
-        let subject = self.subject(&name, stat)?;
+        let subject = Subject { lent: true, ..self.subject(&name, stat)? };
         self.opened(&subject, Some(file))
     }
 
@@ -279,7 +284,7 @@ impl Surveyor {
         let path = needs_path.then(|| name.canonicalize().ok()).flatten();
         let home = self.home_of(stat.st_dev, path.as_deref());
         let rule = path.as_deref().and_then(|path| self.config.rule(path)).cloned();
-        Ok(Subject { name, path, stat, home, rule })
+        Ok(Subject { name, path, stat, home, rule, lent: false })
     }
 
     /// Whether the answer for a file may depend on its path.
@@ -455,7 +460,12 @@ fn device(subject: &Subject<'_>, row: Row) -> Device {
     // Nobody knows what a network costs that was never measured.
     let measured = row.origin != Origin::Assumed || subject.home.kind != Kind::Network;
     let confidence = if measured { Confidence::Exact } else { Confidence::Unknown };
-    Device { level, row, confidence, holes: subject.home.kind != Kind::Network }
+    let holes = match subject.home.kind {
+        Kind::Network => Holes::Unasked,
+        _ if subject.lent => Holes::ByExtents,
+        _ => Holes::BySeeking,
+    };
+    Device { level, row, confidence, holes }
 }
 
 /// What a provider knows; if it cannot be asked, a note says why.

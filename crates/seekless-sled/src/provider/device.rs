@@ -2,7 +2,6 @@
 //! lies says what the rest costs.
 
 use super::{Claim, Provider, Range, Target};
-use crate::descriptor::by_descriptor;
 use crate::{Confidence, Error, Level};
 use seekless_device::Row;
 use seekless_sys::extents::{Extent, extents};
@@ -21,8 +20,20 @@ pub struct Device {
     pub row: Row,
     /// How sure the cost is.
     pub confidence: Confidence,
-    /// Whether its files may be asked for their holes: over a network the question itself may be dear.
-    pub holes: bool,
+    /// How a file is asked for its holes.
+    pub holes: Holes,
+}
+
+/// How a file is asked for its holes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holes {
+    /// It is not: over a network the question itself may be dear.
+    Unasked,
+    /// By its extents (FIEMAP), which not all file systems know. For a file that belongs to a program: its position stays, and no
+    /// other descriptor of it is opened, since to close that would release the program's record locks.
+    ByExtents,
+    /// By its extents, else by seeking in it (tmpfs), which moves its position.
+    BySeeking,
 }
 
 impl Provider for Device {
@@ -31,13 +42,14 @@ impl Provider for Device {
     }
 
     fn ranges(&self, target: &Target<'_>) -> Result<Vec<Range>, Error> {
-        let Some(file) = target.file.filter(|_| self.holes) else {
+        let Some(file) = target.file.filter(|_| self.holes != Holes::Unasked) else {
             return Ok(self.data(0, target.bytes, None));
         };
         let said = |error| Error::io(target.path.unwrap_or(Path::new("?")), error);
         let found = extents(file, 0..target.bytes, EXTENTS_MAX).map_err(said)?;
         Ok(match found {
             Some(found) => self.laid_out(&found.list, found.end, target.bytes),
+            None if self.holes == Holes::ByExtents => self.data(0, target.bytes, None),
             None => match data_ranges(file, target.bytes) {
                 Some((list, end)) => self.laid_out(&list, end, target.bytes),
                 None => self.data(0, target.bytes, None),
@@ -92,21 +104,20 @@ fn hole(ranges: &mut Vec<Range>, start: u64, end: u64) {
 }
 
 /// The ranges with data, and how far they were looked for, where FIEMAP is not known (tmpfs); `None` if that is not told either.
+/// Moves the file.
 pub(super) fn data_ranges(file: &File, bytes: u64) -> Option<(Vec<Extent>, u64)> {
     use rustix::fs::{SeekFrom, seek};
-    // Opened anew: the caller's own file must not move.
-    let file = File::open(by_descriptor(file)).ok()?;
     let (mut list, mut at) = (Vec::new(), 0);
     while at < bytes {
         if list.len() >= EXTENTS_MAX {
             return Some((list, at));
         }
-        let start = match seek(&file, SeekFrom::Data(at)) {
+        let start = match seek(file, SeekFrom::Data(at)) {
             Ok(start) if start >= at => start,
             Err(rustix::io::Errno::NXIO) => break, // only a hole is left
             _ => return None,
         };
-        let end = seek(&file, SeekFrom::Hole(start)).ok().filter(|&end| end > start)?;
+        let end = seek(file, SeekFrom::Hole(start)).ok().filter(|&end| end > start)?;
         list.push(Extent { offset: start, bytes: end - start, place: None, unwritten: false });
         at = end;
     }
@@ -127,7 +138,7 @@ mod tests {
             bytes_per_second,
         };
         let row = Row { origin: Origin::Given, zones: vec![zone(0, 200), zone(1000, 100)] };
-        Device { level: Level::Device, row, confidence: Confidence::Exact, holes: true }
+        Device { level: Level::Device, row, confidence: Confidence::Exact, holes: Holes::BySeeking }
     }
 
     fn shape(ranges: &[Range]) -> Vec<(u64, u64, f64)> {
@@ -173,15 +184,28 @@ mod tests {
     }
 
     #[test]
-    fn data_is_found_without_moving_the_file() {
-        use std::io::Seek;
-        let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).expect("a file");
+    fn data_is_found_behind_a_hole() {
+        let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).expect("a file");
         file.set_len(1 << 40).expect("a hole");
         file.write_all_at(b"x", 1 << 30).expect("written");
-        file.seek(std::io::SeekFrom::Start(7)).expect("moved");
         let (list, end) = data_ranges(&file, 1 << 40).expect("told");
         assert_eq!((list.len(), end), (1, 1 << 40));
         assert!(list[0].offset <= 1 << 30);
-        assert_eq!(file.stream_position().expect("known"), 7);
+    }
+
+    #[test]
+    fn a_programs_file_does_not_move() {
+        use std::io::Seek;
+        for folder in [env!("CARGO_MANIFEST_DIR"), "/dev/shm"] {
+            let Ok(mut file) = tempfile::tempfile_in(folder) else {
+                eprintln!("skipped: no file may be made in {folder}");
+                continue;
+            };
+            file.set_len(1 << 30).expect("a hole");
+            file.seek(std::io::SeekFrom::Start(7)).expect("moved");
+            let target = Target { file: Some(&file), path: None, bytes: 1 << 30, allocated_bytes: 0 };
+            Device { holes: Holes::ByExtents, ..disk() }.ranges(&target).expect("told");
+            assert_eq!(file.stream_position().expect("known"), 7);
+        }
     }
 }
