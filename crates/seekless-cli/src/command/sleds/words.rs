@@ -10,6 +10,8 @@ use std::fmt::Write as _;
 
 /// Rows of a table; what lies behind them is summed up.
 const ROWS_MAX: usize = 40;
+/// What the figures of a device are called that nobody has measured.
+const ASSUMED: &str = "assumed";
 
 pub(super) fn report(shown: &Shown, colour: bool) -> String {
     match shown {
@@ -57,7 +59,7 @@ fn file(figures: &Figures, colour: bool) -> String {
     text += &times(figures.total_s);
     let cached = figures.raw.iter().any(|sled| sled.level == Level::Memory);
     text += &residence(figures.residence_s.filter(|_| cached));
-    if figures.origin == Origin::Assumed {
+    if figures.raw.iter().any(|sled| figures_of(sled.level, figures.origin) == ASSUMED) {
         text += &assumed(&figures.device, &figures.file);
     }
     for note in &figures.notes {
@@ -105,7 +107,7 @@ fn row(sled: &Sled, origin: Origin) -> Vec<String> {
 fn figures_of(level: Level, origin: Origin) -> &'static str {
     match (level, origin) {
         (Level::Hole | Level::Memory | Level::Archive, _) => "-",
-        (_, Origin::Assumed) => "assumed",
+        (_, Origin::Assumed) => ASSUMED,
         (_, Origin::Given) => "yours",
         _ => "measured",
     }
