@@ -38,16 +38,15 @@
 mod archive;
 mod buffer;
 mod builder;
+mod cached;
 mod decision;
 mod decode;
 mod error;
 mod extent_cache;
 mod hints;
-mod hit_log;
 mod load_many;
 mod reads;
 mod shared;
-mod slot;
 mod state;
 mod statistics;
 mod store;

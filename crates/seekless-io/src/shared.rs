@@ -3,13 +3,12 @@
 
 use crate::archive::Archive;
 use crate::buffer::Buffer;
+use crate::cached::{HitLog, Slots};
 use crate::error::Error;
 use crate::extent_cache::{Extent, covers};
 use crate::hints::Hints;
-use crate::hit_log::HitLog;
 use crate::lock;
 use crate::reads::{Pending, READ_BYTES_MAX, Source, Start};
-use crate::slot::Slots;
 use crate::state::{Asked, Released, State, Waiter};
 use crate::statistics::Statistics;
 use seekless_device::Costs;
@@ -74,8 +73,8 @@ impl Shared {
 
     /// The buffer of a cached entry, without the cache's lock.
     pub(crate) fn hit(&self, id: Id) -> Option<Buffer> {
-        let buffer = self.slots.kept(id)?;
-        if self.hits.push(id, buffer.len() as u64) {
+        let (buffer, full) = self.hits.hit(id, || self.slots.kept(id))?;
+        if full {
             drop(self.drained());
         }
         Some(buffer)
@@ -104,7 +103,11 @@ impl Shared {
     pub(crate) fn request(&self, id: Id, waiter: Waiter) -> Asked {
         let mut released = Released::default();
         let request = self.file_request(id);
-        self.drained().request(&request, waiter, &self.slots, &mut released)
+        let mut state = self.drained();
+        // Most were drained while others logged on; from here to the end of the eviction nobody does.
+        let mut stopped = self.hits.stop();
+        stopped.drain(|id| state.hit(&self.file_request(id)));
+        state.request(&request, waiter, &self.slots, &stopped, &mut released)
     }
 
     /// Loads an entry that is not cached, with what the device makes worth reading around it.

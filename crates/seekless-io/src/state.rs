@@ -1,12 +1,11 @@
 //! What the one short lock guards: the cache, the reads, and who waits for them. Nothing here blocks, does I/O or decodes.
 
 use crate::buffer::Buffer;
+use crate::cached::{HitLog, Slots, Stopped};
 use crate::decision::{Decision, Recorder, Watched};
 use crate::error::Error;
 use crate::extent_cache::{Extent, ExtentCache};
-use crate::hit_log::HitLog;
 use crate::reads::Reads;
-use crate::slot::Slots;
 use crate::statistics::Statistics;
 use seekless_policy::cache::{Cache, Command, Filled, Step};
 use seekless_policy::eviction::{Id, Request};
@@ -85,25 +84,30 @@ impl State {
         }
     }
 
-    /// Tells the policy of the hits that threads have logged meanwhile. Those evicted since are dropped.
+    /// Tells the policy of the hits that threads have logged meanwhile.
     pub(crate) fn drain(&mut self, log: &HitLog, request: impl Fn(Id) -> Request) {
-        let Self { cache, recorder, hits, .. } = self;
-        log.drain(hits, |id| {
-            let request = request(id);
-            if cache.touch(&request)
-                && let Some(recorder) = recorder
-            {
-                recorder.requested(request);
-            }
-        });
+        let mut scratch = std::mem::take(&mut self.hits);
+        log.drain(&mut scratch, |id| self.hit(&request(id)));
+        self.hits = scratch;
     }
 
-    /// One request that found no kept buffer. `waiter` is used unless the buffer is at hand.
+    /// Tells the policy of a hit.
+    pub(crate) fn hit(&mut self, request: &Request) {
+        let told = self.cache.touch(request);
+        debug_assert!(told, "a hit of what was evicted: {request:?}");
+        if told && let Some(recorder) = &mut self.recorder {
+            recorder.requested(*request);
+        }
+    }
+
+    /// One request that found no kept buffer. Hits stand still, and the policy has been told of all. `waiter` is used
+    /// unless the buffer is at hand.
     pub(crate) fn request(
         &mut self,
         request: &Request,
         waiter: Waiter,
         slots: &Slots,
+        _hits: &Stopped<'_>,
         released: &mut Released,
     ) -> Asked {
         let step = self.cache.step(request, &mut self.commands);
@@ -154,19 +158,20 @@ impl State {
         released: &mut Released,
     ) -> Vec<Waiter> {
         let Some(flight) = self.flights.remove(&id) else { return Vec::new() };
+        if flight.kept {
+            let filled = if result.is_ok() { Filled::Yes } else { Filled::Failed };
+            self.complete(id, filled, slots, released);
+        }
         match result {
             Ok(buffer) => {
                 self.statistics.delivered_bytes += buffer.len() as u64 * flight.waiters.len() as u64;
-                match flight.kept {
+                // What was evicted while it was read must not be a hit, which the policy could not be told of.
+                match flight.kept && self.cache.resident(id) {
                     true => slots.keep(id, buffer.clone()),
                     false => slots.remember(id, buffer),
                 }
             }
             Err(_) => self.statistics.failed += flight.waiters.len() as u64,
-        }
-        if flight.kept {
-            let filled = if result.is_ok() { Filled::Yes } else { Filled::Failed };
-            self.complete(id, filled, slots, released);
         }
         flight.waiters
     }

@@ -2,7 +2,7 @@
 
 use crate::support::{Gate, Sample, random};
 use seekless_engine::EngineKind;
-use seekless_io::Store;
+use seekless_io::{Decision, Store};
 use seekless_pack::Codec;
 use std::sync::Arc;
 use std::thread;
@@ -41,6 +41,28 @@ fn random_loads_by_many_threads_get_the_right_bytes() {
         assert_eq!(sum, THREADS * LOADS as u64, "every load is counted once: {counts:?}");
         assert!(counts.hits > 0 && counts.misses > 0 && counts.bypassed > 0, "{counts:?}");
     }
+}
+
+#[test]
+fn the_policy_is_told_of_every_load_by_any_thread() {
+    let sample = Sample::of_sizes(vec![500; 24], Codec::Stored);
+    // Room for all but two: most loads are hits, and every few of them meet an eviction.
+    let builder = Store::builder().cache(22 * 500).policy("lru").record_decisions(true);
+    let store = builder.open(&sample.path).unwrap();
+    thread::scope(|scope| {
+        for seed in 1..=THREADS {
+            let (store, sample) = (&store, &sample);
+            scope.spawn(move || {
+                let mut seed = seed * 104_729;
+                for _ in 0..10_000 {
+                    store.load(sample.name((random(&mut seed) % 24) as usize)).unwrap();
+                }
+            });
+        }
+    });
+    let told =
+        store.decisions().iter().filter(|decision| matches!(decision, Decision::Requested { .. })).count();
+    assert_eq!(told, THREADS as usize * 10_000);
 }
 
 #[test]

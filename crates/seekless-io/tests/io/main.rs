@@ -9,4 +9,5 @@ mod faults;
 mod faulty;
 mod hinted;
 mod many;
+mod model;
 mod support;

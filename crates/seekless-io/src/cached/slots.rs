@@ -1,10 +1,9 @@
 //! One slot an entry: where a hit finds its buffer without the cache's lock, and where an orphan (evicted, but still
 //! held by a user) is found again without I/O.
 
-use crate::buffer::{Buffer, WeakBuffer};
-use crate::lock;
+use super::sync::{Mutex, lock};
+use super::{Buffer, WeakBuffer};
 use seekless_policy::eviction::Id;
-use std::sync::Mutex;
 
 enum Slot {
     Empty,
@@ -67,23 +66,5 @@ impl Slots {
                 None
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_orphan_lives_as_long_as_its_user() {
-        let slots = Slots::new(1);
-        slots.keep(0, Buffer::own(vec![1, 2]));
-        let user = slots.kept(0).unwrap();
-        assert!(slots.orphan(0).is_some_and(|buffer| buffer.ptr_eq(&user)));
-        assert!(slots.kept(0).is_none());
-        assert!(slots.alive(0).is_some_and(|buffer| buffer.ptr_eq(&user)));
-        drop(user);
-        assert!(slots.alive(0).is_none());
-        assert!(slots.orphan(0).is_none());
     }
 }

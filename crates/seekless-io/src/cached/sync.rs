@@ -1,0 +1,23 @@
+//! The locks of the slots and of the log. The model puts others in their place, whose every order of steps it tries.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+pub(super) use std::sync::{Mutex, MutexGuard};
+
+pub(super) use crate::lock;
+
+static NEXT_NUMBER: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    static NUMBER: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// The calling thread's number, given when it first asks.
+pub(super) fn own_number() -> usize {
+    NUMBER.with(|number| {
+        if number.get() == usize::MAX {
+            number.set(NEXT_NUMBER.fetch_add(1, Ordering::Relaxed));
+        }
+        number.get()
+    })
+}
