@@ -1,5 +1,5 @@
-//! Records a program, in two dozen lines: `record OUTPUT [--special] [--force] PROGRAM ARGUMENT...`. The tests drive it as a
-//! process of its own, to see how it ends and what its being killed leaves.
+//! Records a program, in a few lines: `record OUTPUT [FLAG...] PROGRAM ARGUMENT...`. The tests drive it as a process of
+//! its own, to see how it ends and what its being killed leaves.
 
 use seekless_record::{Options, record};
 use std::ffi::OsString;
@@ -14,6 +14,10 @@ fn main() -> ExitCode {
         match flag.to_str() {
             Some("--special") => options.special = true,
             Some("--force") => options.force = true,
+            Some("--only") => options.only.extend(words.next().and_then(|glob| glob.into_string().ok())),
+            Some("--exclude") => {
+                options.exclude.extend(words.next().and_then(|glob| glob.into_string().ok()))
+            }
             _ => return usage(),
         }
     }
@@ -34,6 +38,8 @@ fn main() -> ExitCode {
 }
 
 fn usage() -> ExitCode {
-    eprintln!("usage: record OUTPUT [--special] [--force] PROGRAM ARGUMENT...");
+    eprintln!(
+        "usage: record OUTPUT [--special] [--force] [--only GLOB] [--exclude GLOB] PROGRAM ARGUMENT..."
+    );
     ExitCode::from(125)
 }

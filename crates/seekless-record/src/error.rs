@@ -18,6 +18,8 @@ pub enum ErrorKind {
     Refused,
     /// There is no table of calls for this architecture.
     Unsupported,
+    /// What was asked for makes no sense: a glob that is none.
+    Usage,
     /// The output is there already, or an earlier recording to it left a spool.
     Exists,
     /// The trace could not be written.

@@ -3,6 +3,7 @@
 //! Nothing here may wait for a file system: a process of the recorded program may serve it, and be stopped. So: statx
 //! without syncing, names from links of /proc, and the thread's memory only after the kernel itself has just used it.
 
+use hashbrown::HashMap;
 use nix::sys::ptrace;
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::unistd::Pid;
@@ -85,9 +86,65 @@ pub(crate) fn is_closed(tid: i32) -> bool {
 
 /// The process that a thread belongs to, and that process's parent.
 pub(crate) fn family(tid: i32) -> Option<(i32, i32)> {
-    let text = std::fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
-    let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok();
-    Some((field("Tgid:")?, field("PPid:")?))
+    let status = Status::of(tid)?;
+    Some((status.number("Tgid:", 0)?, status.number("PPid:", 0)?))
+}
+
+/// Whether the kernel gives a process no privileges at exec (no_new_privs).
+pub(crate) fn is_barred_from_privileges(pid: i32) -> bool {
+    Status::of(pid).and_then(|status| status.number("NoNewPrivs:", 0)) == Some(1)
+}
+
+/// /proc/TID/status.
+struct Status(String);
+
+impl Status {
+    fn of(tid: i32) -> Option<Self> {
+        Some(Self(std::fs::read_to_string(format!("/proc/{tid}/status")).ok()?))
+    }
+
+    /// The number `at` of those behind a name.
+    fn number<T: std::str::FromStr>(&self, name: &str, at: usize) -> Option<T> {
+        let line = self.0.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().nth(at)?.parse().ok()
+    }
+}
+
+/// File systems that tell a file's capabilities without a server's help.
+const LOCAL: [&str; 12] = [
+    "bcachefs", "btrfs", "erofs", "ext2", "ext3", "ext4", "f2fs", "overlay", "squashfs", "tmpfs", "xfs",
+    "zfs",
+];
+
+/// The file of the program that a process has just become, if it is setuid, setgid or has capabilities, none of which the
+/// process got. `mounts` remembers what was found of a mount.
+pub(crate) fn withheld(tid: i32, mounts: &mut HashMap<u64, bool>) -> Option<Vec<u8>> {
+    const EFFECTIVE: usize = 1;
+    let link = format!("/proc/{tid}/exe");
+    let wanted = StatxFlags::MODE | StatxFlags::UID | StatxFlags::GID | StatxFlags::MNT_ID;
+    let file = rustix::fs::statx(CWD, &link, AtFlags::STATX_DONT_SYNC, wanted).ok()?;
+    if !*mounts.entry(file.stx_mnt_id).or_insert_with(|| gives_privileges(tid, file.stx_mnt_id)) {
+        return None;
+    }
+    let mode = u32::from(file.stx_mode);
+    let has = |bits: u32| mode & bits == bits;
+    let status = Status::of(tid)?;
+    let user = has(libc::S_ISUID) && status.number("Uid:", EFFECTIVE) != Some(file.stx_uid);
+    let group = has(libc::S_ISGID | libc::S_IXGRP) && status.number("Gid:", EFFECTIVE) != Some(file.stx_gid);
+    let capable = || rustix::fs::getxattr(&link, "security.capability", &mut [0_u8; 64][..]).is_ok();
+    if !(user || group || capable()) {
+        return None;
+    }
+    Some(rustix::fs::readlink(&link, Vec::new()).ok()?.into_bytes())
+}
+
+fn gives_privileges(tid: i32, mount: u64) -> bool {
+    let mounts = std::fs::read_to_string(format!("/proc/{tid}/mountinfo")).unwrap_or_default();
+    let line = mounts.lines().find(|line| line.split(' ').next() == Some(&mount.to_string()));
+    let Some((mount, system)) = line.and_then(|line| line.split_once(" - ")) else { return false };
+    let allowed =
+        mount.split(' ').nth(5).is_some_and(|options| !options.split(',').any(|one| one == "nosuid"));
+    allowed && system.split(' ').next().is_some_and(|kind| LOCAL.contains(&kind))
 }
 
 /// The zero-ended path at `address`; `None` if it cannot be read or has no end.

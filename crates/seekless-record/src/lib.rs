@@ -28,6 +28,7 @@ mod inspect;
 mod paths;
 mod record;
 mod recorded;
+mod selection;
 mod sink;
 mod space;
 mod thread;

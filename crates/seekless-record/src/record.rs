@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::recorded::{Recorded, Status, Summary};
+use crate::selection::Selection;
 use crate::sink::{Sink, Written};
 use crate::tracer::{Settings, Traced, Tracer};
 use crate::{arch, call};
@@ -27,6 +28,12 @@ pub struct Options {
     pub special: bool,
     /// Replace an output, and a spool left by a killed recording, that are there already.
     pub force: bool,
+    /// Globs of the files to record; none: all. One that does not start with `/` matches at any depth, and each stands for
+    /// all below what it names. `*` does not match `/`, `**` does. A file's name is the kernel's, past all links; one that
+    /// could not be opened has the name by which it was asked for.
+    pub only: Vec<String>,
+    /// Globs of files not to record, even if `only` names them.
+    pub exclude: Vec<String>,
 }
 
 /// Runs `program` (found along PATH) with `args` and writes the trace of what it and its descendants read and write to
@@ -55,6 +62,7 @@ pub fn record(program: &OsStr, args: &[OsString], output: &Path, options: &Optio
         ));
     }
     let words = words(program, args)?;
+    let selection = Selection::new(&options.only, &options.exclude)?;
     let _survive = signals::survive_file_size_limit();
     let spool_path = spool_path(output).map_err(|error| {
         Error::new(ErrorKind::Trace, "there is no place for what is recorded").because(error)
@@ -62,11 +70,17 @@ pub fn record(program: &OsStr, args: &[OsString], output: &Path, options: &Optio
     check_outputs(output, &spool_path, options)?;
     let destination = Destination::new(output).replacing(options.force);
     try_output(&destination)?;
-    let metadata = Metadata { runs: vec![circumstances(program, args)], ..Metadata::default() };
+    let run = RunInfo {
+        only: options.only.clone(),
+        exclude: options.exclude.clone(),
+        ..circumstances(program, args)
+    };
+    let metadata = Metadata { runs: vec![run], ..Metadata::default() };
     let spool = SpoolWriter::create(&spool_path, &metadata).map_err(|error| {
         Error::new(ErrorKind::Trace, format!("{} cannot be written", spool_path.display())).because(error)
     })?;
-    let traced = trace(program, &words, spool, settings(output, &spool_path, options));
+    let own = own_names(output, &spool_path);
+    let traced = trace(program, &words, spool, Settings { special: options.special, selection, own });
     if traced.as_ref().is_err_and(|error| error.kind() != ErrorKind::Trace) {
         let _ = std::fs::remove_file(&spool_path); // nothing ran, so nothing is in it
     }
@@ -105,12 +119,12 @@ fn check_outputs(output: &Path, spool: &Path, options: &Options) -> Result<()> {
     })
 }
 
-fn settings(output: &Path, spool: &Path, options: &Options) -> Settings {
+fn own_names(output: &Path, spool: &Path) -> Vec<Vec<u8>> {
     let own = [output, spool].into_iter().filter_map(|path| {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         Some(parent.canonicalize().ok()?.join(path.file_name()?).into_os_string().into_encoded_bytes())
     });
-    Settings { special: options.special, own: own.collect() }
+    own.collect()
 }
 
 fn circumstances(program: &OsStr, args: &[OsString]) -> RunInfo {
@@ -225,6 +239,7 @@ fn describe(metadata: &mut Metadata, summary: &Summary, status: Status, duration
     for run in &mut metadata.runs {
         run.duration_ns = Some(duration_ns);
         run.exit_status = Some(status.code());
+        run.left_out = summary.left_out;
         run.blind_spots = summary.blind_spots.clone();
     }
 }

@@ -60,6 +60,10 @@ pub struct Summary {
     pub processes: u64,
     /// Calls that could not be understood or written.
     pub lost: u64,
+    /// Calls on files that [`Options`](crate::Options) leave out.
+    pub left_out: u64,
+    /// Programs that ran without the privileges that their files give, and how often.
+    pub deprived: BTreeMap<String, u64>,
     /// What the recorder could not see, and how often it was used: `io_uring_enter` → 20063.
     pub blind_spots: BTreeMap<String, u64>,
 }

@@ -13,6 +13,8 @@ use std::rc::Rc;
 pub(crate) enum Entry {
     /// Something that is not recorded.
     Other,
+    /// A file that the user wants left out.
+    LeftOut,
     /// A holder of this description.
     File(DescriptionId),
 }

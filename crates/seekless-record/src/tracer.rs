@@ -15,6 +15,7 @@ use crate::call::Calls;
 use crate::descriptions::{Descriptions, Moment};
 use crate::paths::Paths;
 use crate::recorded::{Status, Summary};
+use crate::selection::Selection;
 use crate::sink::Sink;
 use crate::thread::Thread;
 use hashbrown::{HashMap, HashSet};
@@ -32,6 +33,7 @@ const SAME_SIGNAL_NS: u64 = 100_000_000;
 pub(crate) struct Settings {
     /// Also pipes, sockets, terminals, /proc, /sys and /dev.
     pub(crate) special: bool,
+    pub(crate) selection: Selection,
     /// Absolute names of the recorder's own files.
     pub(crate) own: Vec<Vec<u8>>,
 }
@@ -50,6 +52,10 @@ pub(crate) struct Tracer {
     /// The program has been executed; before, its calls are the recorder's.
     live: bool,
     status: Option<Status>,
+    /// Programs with privileges in their files run without them, since this process may not give them.
+    deprives: bool,
+    /// Whether files of a mount, by its number, can have privileges that would be told without asking a server.
+    mounts: HashMap<u64, bool>,
     threads: HashMap<i32, Thread, foldhash::fast::RandomState>,
     /// Threads that stopped before their maker's event told of them, and when.
     early: HashMap<i32, (Stop, u64)>,
@@ -85,6 +91,8 @@ impl Tracer {
             main,
             live: false,
             status: None,
+            deprives: false,
+            mounts: HashMap::new(),
             threads: [(main, Thread::new(main))].into_iter().collect(),
             early: HashMap::new(),
             descriptions: Descriptions::default(),

@@ -62,6 +62,12 @@ pub struct RunInfo {
     pub duration_ns: Option<u64>,
     /// How it ended, as a shell would say it (128 + signal for a death by signal).
     pub exit_status: Option<i32>,
+    /// Globs of the files that were recorded; none: all.
+    pub only: Vec<String>,
+    /// Globs of files that were left out.
+    pub exclude: Vec<String>,
+    /// Calls on files that these globs left out.
+    pub left_out: u64,
     /// What the recorder could not see, and how often it was used: `io_uring` → 3.
     pub blind_spots: BTreeMap<String, u64>,
 }

@@ -20,6 +20,10 @@ use std::process::ExitCode;
 /// exit with 125, a program that cannot be executed with 126, one that is not found with 127. The recorder waits for
 /// everything that the program started, also for what outlives it, such as a daemon.
 ///
+/// --only and --exclude choose files by their absolute names, past all links. A glob that does not start with / matches at
+/// any depth, * matches no /, ** does, and a folder's name stands for all in it. A file is kept or left out whole, so that a
+/// `load` means the same; calls on what is left out are counted, and cost the program less.
+///
 /// What it must alter: unless you are root, setuid programs (sudo, ping) run without their privileges (no_new_privs); what
 /// is recorded cannot be debugged or traced by another, sees so in /proc/self/status, and cannot enter seccomp's strict mode
 /// (filters of its own work); and if `seekless record` is killed with SIGKILL, the program is too
@@ -38,6 +42,7 @@ Examples:
   seekless record -o run.parquet -- ./game --level 3
   seekless record -o build.parquet -- make -j2
   seekless record -o start.parquet --quiet -- python3 -c 'import json'
+  seekless record --only '*.db' --only /srv/data --exclude '*.tmp' -- ./server
   seekless trace info start.parquet")]
 pub struct Args {
     /// The trace to write
@@ -46,6 +51,12 @@ pub struct Args {
     /// Also record pipes, sockets, terminals, /proc, /sys and /dev
     #[arg(long)]
     special: bool,
+    /// Record only files whose name matches; may be given again
+    #[arg(long, value_name = "GLOB")]
+    only: Vec<String>,
+    /// Leave out files whose name matches, also of those that --only names; may be given again
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<String>,
     /// Replace OUTPUT if it is there
     #[arg(short, long)]
     force: bool,
@@ -62,7 +73,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Some((program, arguments)) = args.command.split_first() else {
         anyhow::bail!("no program to record: seekless record -o run.parquet -- PROGRAM");
     };
-    let options = Options { special: args.special, force: args.force };
+    let options =
+        Options { special: args.special, force: args.force, only: args.only, exclude: args.exclude };
     match record::record(program, arguments, &args.output, &options) {
         Ok(mut recorded) => {
             if let Some(error) = recorded.unfinished.take() {
@@ -98,6 +110,13 @@ fn summary(recorded: &Recorded, output: &Path) -> String {
     let _ = writeln!(text, " -> {}", output.display());
     if seen.lost > 0 {
         let _ = writeln!(text, "  lost: {} calls could not be understood", format_count(seen.lost));
+    }
+    if seen.left_out > 0 {
+        let _ = writeln!(text, "  left out by --only or --exclude: {} calls", format_count(seen.left_out));
+    }
+    for (program, times) in &seen.deprived {
+        let times = if *times > 1 { format!(" ({} times)", format_count(*times)) } else { String::new() };
+        let _ = writeln!(text, "  ran without its privileges, since you are not root: {program}{times}");
     }
     for (what, times) in &seen.blind_spots {
         let _ = writeln!(text, "  not seen: {what}, used {} times", format_count(*times));

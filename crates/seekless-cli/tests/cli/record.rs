@@ -1,6 +1,8 @@
 //! `seekless record`: what a user sees of it, and finds after it was killed.
 
 use crate::{seekless, workplace};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Output;
 
@@ -50,4 +52,51 @@ fn latencies_are_called_upper_bounds() {
     }
     let output = run(directory.path(), &["trace", "info", "run.parquet"]);
     assert!(text(&output.stdout).contains("latencies         upper bounds"), "{}", text(&output.stdout));
+}
+
+#[test]
+fn a_bad_glob_is_said_before_the_program_runs() {
+    let directory = workplace();
+    let output = run(directory.path(), &["record", "--only", "[a", "--", "touch", "ran"]);
+    assert_eq!(output.status.code(), Some(125));
+    assert!(text(&output.stderr).contains("\"[a\" is no glob"), "{}", text(&output.stderr));
+    assert!(!directory.path().join("work/ran").exists());
+}
+
+/// A copy of `true` that would run as another user, and one with a capability.
+fn privileged(folder: &Path) -> std::io::Result<[std::path::PathBuf; 2]> {
+    let paths = ["setuid", "capable"].map(|name| folder.join(name));
+    for path in &paths {
+        std::fs::copy("/bin/true", path)?;
+    }
+    std::fs::set_permissions(&paths[0], std::fs::Permissions::from_mode(0o4755))?;
+    let mut net_raw = [0_u8; 20];
+    net_raw[..8].copy_from_slice(&[1, 0, 0, 2, 0, 32, 0, 0]); // effective, version 2; bit 13
+    rustix::fs::setxattr(&paths[1], "security.capability", &net_raw, rustix::fs::XattrFlags::empty())?;
+    Ok(paths)
+}
+
+#[test]
+fn programs_that_lose_their_privileges_are_named() {
+    const NOBODY: u32 = 65534;
+    let directory = workplace();
+    std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let Ok(programs) = privileged(directory.path()) else {
+        eprintln!("skipped: only root makes files with capabilities");
+        return;
+    };
+    let mut command = seekless(directory.path());
+    command.env("XDG_STATE_HOME", directory.path().join("state")).uid(NOBODY).gid(NOBODY);
+    command.args(["record", "-o", "run.parquet", "--", "sh", "-c", "\"$@\"; \"$2\"; \"$1\"; true", "sh"]);
+    match command.args(&programs).output() {
+        Ok(output) if output.status.success() => {
+            let said = text(&output.stderr);
+            for (program, times) in programs.iter().zip([" (2 times)\n", "\n"]) {
+                let line =
+                    format!("without its privileges, since you are not root: {}{times}", program.display());
+                assert!(said.contains(&line), "{said}");
+            }
+        }
+        other => eprintln!("skipped: nobody may not record here: {other:?}"),
+    }
 }

@@ -23,13 +23,12 @@ impl Tracer {
                     pending.path = inspect::path(tid, path); // readlink in place
                 }
             }
-            Call::Read(_) | Call::Seek | Call::List | Call::Sync => {
-                pending.from = Some(self.hold(tid, fd(0))?)
-            }
-            Call::Write(_) => pending.into = Some(self.hold(tid, fd(0))?),
+            Call::Read(_) | Call::List | Call::Sync => pending.from = Some(self.hold_for_row(tid, fd(0))?),
+            Call::Seek => pending.from = Some(self.hold(tid, fd(0))?),
+            Call::Write(_) => pending.into = Some(self.hold_for_row(tid, fd(0))?),
             Call::SendFile => self.hold_ends(tid, &mut pending, 1, 0)?,
             Call::CopyRange | Call::Splice => self.hold_ends(tid, &mut pending, 0, 2)?,
-            Call::Map => pending.from = Some(self.hold(tid, fd(4))?),
+            Call::Map => pending.from = Some(self.hold_for_row(tid, fd(4))?),
             Call::SyncMapped => self.prepare_sync(tid, &mut pending)?,
             Call::Duplicate => pending.from = Some(self.hold(tid, fd(0))?),
             Call::DuplicateTo => self.prepare_duplicate_to(tid, &mut pending)?,
@@ -82,8 +81,8 @@ impl Tracer {
 
     /// Both ends of a copy within the kernel, by their descriptors' argument numbers.
     fn hold_ends(&mut self, tid: i32, pending: &mut Pending, from: usize, into: usize) -> Option<()> {
-        pending.from = self.hold(tid, pending.descriptor(from));
-        pending.into = self.hold(tid, pending.descriptor(into));
+        pending.from = self.hold_for_row(tid, pending.descriptor(from));
+        pending.into = self.hold_for_row(tid, pending.descriptor(into));
         (pending.from.is_some() || pending.into.is_some()).then_some(())
     }
 
@@ -117,6 +116,10 @@ impl Tracer {
     fn take_out(&mut self, tid: i32, fd: i32) -> Option<u32> {
         match self.threads.get(&tid)?.files.borrow_mut().remove(&fd)? {
             Entry::File(id) => Some(id),
+            Entry::LeftOut => {
+                self.summary.left_out += 1;
+                None
+            }
             Entry::Other => None,
         }
     }

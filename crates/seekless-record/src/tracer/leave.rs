@@ -84,6 +84,7 @@ impl Tracer {
         // The kernel's own answer names the file itself, past all links.
         let Ok(found) = inspect::descriptor(tid, fd) else { return self.lose(tid) };
         let entry = self.describe(&found, at);
+        self.summary.left_out += u64::from(entry == Entry::LeftOut);
         if let Entry::File(id) = entry {
             let flags = match flags {
                 Flags::Absent => 0,
@@ -140,7 +141,9 @@ impl Tracer {
             self.paths.absolute(&base, &path)
         };
         let hidden = paths::is_special(&name) && !self.settings.special || self.settings.own.contains(&name);
-        (!hidden).then_some(name)
+        let kept = self.settings.selection.keeps(&name);
+        self.summary.left_out += u64::from(!hidden && !kept);
+        (!hidden && kept).then_some(name)
     }
 
     /// close, fsync and its kin, msync, getdents.

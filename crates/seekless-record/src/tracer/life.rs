@@ -92,9 +92,22 @@ impl Tracer {
         }
         if !self.live && tid == self.main {
             self.live = true;
+            let barred = |pid: i32| inspect::is_barred_from_privileges(pid);
+            self.deprives = barred(tid) && !barred(std::process::id() as i32);
             for fd in open.unwrap_or_default() {
                 self.follow(tid, fd); // the rundown: what it was started with
             }
+        }
+        self.note_deprived(tid);
+    }
+
+    /// A program whose file gives privileges (setuid, setgid, capabilities) has none of them here.
+    fn note_deprived(&mut self, tid: i32) {
+        if !self.deprives {
+            return;
+        }
+        if let Some(name) = inspect::withheld(tid, &mut self.mounts) {
+            *self.summary.deprived.entry(seekless_trace::escape_path(&name)).or_default() += 1;
         }
     }
 

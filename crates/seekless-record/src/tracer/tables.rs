@@ -17,6 +17,14 @@ impl Tracer {
     /// The description behind a descriptor, if it is recorded. One met for the first time gets an `open` row without a
     /// latency: the program has it, and nobody saw how it came.
     pub(super) fn follow(&mut self, tid: i32, fd: i32) -> Option<DescriptionId> {
+        match self.entry(tid, fd)? {
+            Entry::File(id) => Some(id),
+            Entry::LeftOut | Entry::Other => None,
+        }
+    }
+
+    /// `None`: it is not open.
+    fn entry(&mut self, tid: i32, fd: i32) -> Option<Entry> {
         let files = Rc::clone(&self.threads.get(&tid)?.files);
         let known = files.borrow().get(&fd).copied();
         let entry = match known {
@@ -40,10 +48,13 @@ impl Tracer {
                 entry
             }
         };
-        match entry {
-            Entry::File(id) => Some(id),
-            Entry::Other => None,
-        }
+        Some(entry)
+    }
+
+    /// As [`Tracer::hold`], for a call that would leave a row if its file were not left out.
+    pub(super) fn hold_for_row(&mut self, tid: i32, fd: i32) -> Option<DescriptionId> {
+        self.summary.left_out += u64::from(self.entry(tid, fd)? == Entry::LeftOut);
+        self.hold(tid, fd)
     }
 
     /// As [`Tracer::follow`], held for the duration of a call.
@@ -56,6 +67,9 @@ impl Tracer {
     pub(super) fn describe(&mut self, found: &Found, opened: Moment) -> Entry {
         if !self.is_recorded(found) {
             return Entry::Other;
+        }
+        if !self.settings.selection.keeps(&found.name) {
+            return Entry::LeftOut;
         }
         let sized = matches!(found.kind, FileType::RegularFile);
         let stream = !sized && !matches!(found.kind, FileType::Directory | FileType::BlockDevice);
@@ -137,6 +151,7 @@ impl Tracer {
             thread.files.borrow_mut().extract_if(|fd, _| within(*fd)).collect();
         closed.sort_unstable_by_key(|(fd, _)| *fd);
         for (_, entry) in closed {
+            self.summary.left_out += u64::from(entry == Entry::LeftOut);
             if let Entry::File(id) = entry {
                 let file = self.descriptions.get(id).file;
                 self.emit(Access { latency_ns: None, ..row(Op::Close, file, at) });

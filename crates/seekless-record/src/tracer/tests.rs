@@ -7,7 +7,7 @@ use std::process::{Child, Command};
 /// A tracer of this process, which knows of a stopped child that nobody has told of yet.
 fn tracer_with_unknown_child(folder: &std::path::Path) -> (Tracer, Child) {
     let spool = SpoolWriter::create(&folder.join("spool"), &Metadata::default()).unwrap();
-    let settings = Settings { special: false, own: Vec::new() };
+    let settings = Settings { special: false, selection: Selection::default(), own: Vec::new() };
     let mut tracer = Tracer::new(me(), Sink::new(spool).unwrap(), settings);
     let child = Command::new("sleep").arg("30").spawn().unwrap();
     tracer.early.insert(child.id() as i32, (Stop::Trap, 0));

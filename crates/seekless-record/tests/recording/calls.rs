@@ -288,6 +288,44 @@ fn directories_are_listed_and_the_recorders_files_are_not_in_them() {
 }
 
 #[test]
+fn files_are_kept_or_left_out_whole() {
+    let place = Place::new();
+    std::fs::create_dir(place.root.join("data")).unwrap();
+    for name in ["data/one.db", "data/one.tmp", "two.db"] {
+        std::fs::copy(place.file(), place.root.join(name)).unwrap();
+    }
+    let script = "cat data/one.db data/one.tmp two.db file >/dev/null; cat data/gone data/gone.tmp gone; :";
+    let words = ["--only", "data", "--only", "two.*", "--exclude", "*.tmp", "sh", "-c", script];
+    succeed(&mut place.recorder(&words));
+    let recording = place.recording();
+    let mut kept = recording.names.clone();
+    kept.sort();
+    let expected = ["data/gone", "data/one.db", "two.db"].map(|name| place.root.join(name));
+    assert_eq!(kept, expected.iter().map(|path| path.to_str().unwrap()).collect::<Vec<_>>());
+    for name in ["data/one.db", "two.db"] {
+        assert_eq!(recording.ranges(&place.root.join(name), Op::Load), [(0, FILE_BYTES)]);
+    }
+    let run = &recording.trace.metadata().runs[0];
+    assert_eq!(
+        (run.only.as_slice(), run.exclude.as_slice()),
+        (&["data".into(), "two.*".into()][..], &["*.tmp".into()][..])
+    );
+    let all = Place::new();
+    std::fs::create_dir(all.root.join("data")).unwrap();
+    for name in ["data/one.db", "data/one.tmp", "two.db"] {
+        std::fs::copy(all.file(), all.root.join(name)).unwrap();
+    }
+    succeed(&mut all.recorder(&["sh", "-c", script]));
+    let calls = |accesses: &[Access]| {
+        accesses
+            .iter()
+            .filter(|row| !matches!(row.op, Op::Load | Op::Release) && row.latency_ns.is_some())
+            .count() as u64
+    };
+    assert_eq!(run.left_out + calls(&recording.accesses), calls(&all.recording().accesses));
+}
+
+#[test]
 fn the_spool_is_not_seen_either() {
     let place = Place::new();
     let script = "for spool in $XDG_STATE_HOME/seekless/spool/*; do cat \"$spool\" >/dev/null; done";

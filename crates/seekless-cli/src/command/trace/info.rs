@@ -6,6 +6,7 @@ use seekless::device::units::{format_bytes, format_count, format_duration};
 use seekless::report::table;
 use seekless::trace::summary::{RunSummary, Sizes, TraceSummary, summarise};
 use seekless::trace::{Kind, Origin, RunInfo, Trace, open_any};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -76,6 +77,7 @@ fn report(path: &str, all: &TraceSummary) -> String {
         ("loads", loads(all)),
         ("in how many runs", spread(all)),
         ("latencies", latencies(all)),
+        ("left out", left_out(all)),
         ("lost events", count(all.metadata.lost)),
         ("blind spots", blind_spots(all)),
     ] {
@@ -155,6 +157,21 @@ fn spread(all: &TraceSummary) -> String {
 fn latencies(all: &TraceSummary) -> String {
     let recorded = all.metadata.runs.iter().any(|run| run.source.starts_with("seekless record"));
     if recorded { "upper bounds: the recorder's stops are in them".to_owned() } else { String::new() }
+}
+
+/// Nothing where all files were recorded.
+fn left_out(all: &TraceSummary) -> String {
+    let runs = &all.metadata.runs;
+    let globs = |flag: &str, of: fn(&RunInfo) -> &Vec<String>| {
+        let globs: BTreeSet<&String> = runs.iter().flat_map(of).collect();
+        globs.into_iter().map(|glob| format!(" {flag} {glob}")).collect::<String>()
+    };
+    let chosen = globs("--only", |run| &run.only) + &globs("--exclude", |run| &run.exclude);
+    if chosen.is_empty() {
+        return chosen;
+    }
+    let calls = runs.iter().map(|run| run.left_out).sum();
+    format!("{}, by{chosen}", counted(calls, "call"))
 }
 
 fn blind_spots(all: &TraceSummary) -> String {
