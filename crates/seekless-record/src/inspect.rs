@@ -1,7 +1,8 @@
 //! What /proc and the memory of a stopped thread say about it.
 //!
-//! Nothing here may wait for a file system: a process of the recorded program may serve it, and be stopped. So: statx
-//! without syncing, names from links of /proc, and the thread's memory only after the kernel itself has just used it.
+//! Nothing here may wait for a file system: a process of the recorded program may serve it, and be
+//! stopped. So: statx without syncing, names from links of /proc, and the thread's memory only
+//! after the kernel itself has just used it.
 
 use hashbrown::HashMap;
 use nix::sys::ptrace;
@@ -116,8 +117,8 @@ const LOCAL: [&str; 12] = [
     "zfs",
 ];
 
-/// The file of the program that a process has just become, if it is setuid, setgid or has capabilities, none of which the
-/// process got. `mounts` remembers what was found of a mount.
+/// The file of the program that a process has just become, if it is setuid, setgid or has
+/// capabilities, none of which the process got. `mounts` remembers what was found of a mount.
 pub(crate) fn withheld(tid: i32, mounts: &mut HashMap<u64, bool>) -> Option<Vec<u8>> {
     const EFFECTIVE: usize = 1;
     let link = format!("/proc/{tid}/exe");
@@ -174,8 +175,8 @@ pub(crate) fn word(tid: i32, address: u64) -> Option<u64> {
     (memory(tid, address, &mut bytes)? == 8).then(|| u64::from_le_bytes(bytes))
 }
 
-/// As [`word`], for memory that the kernel has not used for the call at hand: `None` where it would have to be fetched from
-/// a file, and where /proc does not tell.
+/// As [`word`], for memory that the kernel has not used for the call at hand: `None` where it would
+/// have to be fetched from a file, and where /proc does not tell.
 pub(crate) fn resident_word(tid: i32, address: u64) -> Option<u64> {
     const PRESENT: u64 = 1 << 63;
     let mut entry = [0; 8];

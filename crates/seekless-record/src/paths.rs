@@ -17,8 +17,8 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// `path` seen from the absolute directory `base`. Names before a `..` are followed through links where the kernel
-    /// remembers them; the rest is taken as written.
+    /// `path` seen from the absolute directory `base`. Names before a `..` are followed through
+    /// links where the kernel remembers them; the rest is taken as written.
     pub(crate) fn absolute(&mut self, base: &[u8], path: &[u8]) -> Vec<u8> {
         let whole = join(base, path);
         let Some(end) = end_of_last_parent(&whole) else { return tidy(&whole) };
@@ -42,8 +42,9 @@ impl Paths {
     }
 }
 
-/// Where a directory's name leads, as far as the kernel remembers: it has just looked it up for the program. To ask the
-/// file system could be to wait for a stopped process of the program. `None` also before Linux 5.12.
+/// Where a directory's name leads, as far as the kernel remembers: it has just looked it up for the
+/// program. To ask the file system could be to wait for a stopped process of the program. `None`
+/// also before Linux 5.12.
 fn cached_name(directory: &[u8]) -> Option<Vec<u8>> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let found = rustix::fs::openat2(CWD, directory, flags, Mode::empty(), ResolveFlags::CACHED).ok()?;

@@ -1,5 +1,5 @@
-//! Which files are recorded, by their absolute names. A file is kept or left out whole, so that a load
-//! means the same in either case.
+//! Which files are recorded, by their absolute names. A file is kept or left out whole, so that a
+//! load means the same in either case.
 
 use crate::error::{Error, ErrorKind, Result};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -26,7 +26,8 @@ impl Selection {
     }
 }
 
-/// Each glob also stands for all below what it names; one that does not start with `/` matches at any depth.
+/// Each glob also stands for all below what it names; one that does not start with `/` matches at
+/// any depth.
 fn set(globs: &[String]) -> Result<GlobSet> {
     let mut set = GlobSetBuilder::new();
     for glob in globs {

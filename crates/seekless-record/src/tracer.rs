@@ -52,9 +52,11 @@ pub(crate) struct Tracer {
     /// The program has been executed; before, its calls are the recorder's.
     live: bool,
     status: Option<Status>,
-    /// Programs with privileges in their files run without them, since this process may not give them.
+    /// Programs with privileges in their files run without them, since this process may not give
+    /// them.
     deprives: bool,
-    /// Whether files of a mount, by its number, can have privileges that would be told without asking a server.
+    /// Whether files of a mount, by its number, can have privileges that would be told without
+    /// asking a server.
     mounts: HashMap<u64, bool>,
     threads: HashMap<i32, Thread, foldhash::fast::RandomState>,
     /// Threads that stopped before their maker's event told of them, and when.
@@ -209,7 +211,8 @@ impl Tracer {
         pending.from.into_iter().chain(pending.into).for_each(|id| self.release(id, at));
     }
 
-    /// What ptrace says of a call; one that it says nothing about is lost. No call is lost when its thread was killed.
+    /// What ptrace says of a call; one that it says nothing about is lost. No call is lost when its
+    /// thread was killed.
     fn answer<T>(&mut self, answer: io::Result<T>) -> Option<T> {
         let killed = |error: &io::Error| error.raw_os_error() == Some(libc::ESRCH);
         answer.inspect_err(|error| self.summary.lost += u64::from(!killed(error))).ok()

@@ -5,7 +5,8 @@ use libc::sock_filter;
 use std::io;
 use std::ops::Range;
 
-/// Tells the stops that this filter asks for from those that a filter of the program's own asks for.
+/// Tells the stops that this filter asks for from those that a filter of the program's own asks
+/// for.
 pub const MARK: u32 = 0x5ee7;
 
 /// Offsets in `struct seccomp_data`.
@@ -82,8 +83,8 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Calls that match a rule of their architecture's section stop the tracer; everything else runs as if there were no
-    /// filter.
+    /// Calls that match a rule of their architecture's section stop the tracer; everything else
+    /// runs as if there were no filter.
     ///
     /// Sections and rules asked first are the cheapest: put the commonest calls there.
     #[must_use]

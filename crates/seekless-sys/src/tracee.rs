@@ -275,7 +275,8 @@ pub fn entered(pid: i32) -> io::Result<Entered> {
     Ok(Entered { architecture: info.arch, number: call.nr, arguments: call.args, mark: call.ret_data })
 }
 
-/// What the system call returned at whose exit a tracee stands ([`Stop::Syscall`]), or minus the error number.
+/// What the system call returned at whose exit a tracee stands ([`Stop::Syscall`]), or minus the
+/// error number.
 ///
 /// # Errors
 /// As [`entered`].
@@ -290,7 +291,8 @@ pub fn result(pid: i32) -> io::Result<i64> {
 
 fn call_info(pid: i32) -> io::Result<libc::ptrace_syscall_info> {
     let mut info = std::mem::MaybeUninit::<libc::ptrace_syscall_info>::zeroed();
-    // SAFETY: the kernel writes at most the structure's size to a live one, which all zeroes already makes valid.
+    // SAFETY: the kernel writes at most the structure's size to a live one, which all zeroes
+    // already makes valid.
     unsafe {
         let size = size_of::<libc::ptrace_syscall_info>();
         if libc::ptrace(libc::PTRACE_GET_SYSCALL_INFO, pid, size, info.as_mut_ptr()) < 0 {

@@ -50,8 +50,9 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Opens a Parquet trace or a recorder's spool, told apart by content. Where `path` is missing and a
-    /// recording to it was cut off, its spool is opened (see [`spool_path`](crate::spool_path)), and [`Trace::origin`] says so.
+    /// Opens a Parquet trace or a recorder's spool, told apart by content. Where `path` is missing
+    /// and a recording to it was cut off, its spool is opened (see
+    /// [`spool_path`](crate::spool_path)), and [`Trace::origin`] says so.
     ///
     /// # Errors
     /// The file cannot be read, is no trace, is damaged, or lacks a column.

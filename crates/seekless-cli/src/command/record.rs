@@ -11,31 +11,36 @@ use std::process::ExitCode;
 
 /// Run a program and record what it and its children do with files.
 ///
-/// The trace holds every open (also the failed ones), read, write, map, sync, directory listing, stat and close, with its
-/// time, process, offset, bytes, latency and error, and a `load` for each file that was read whole. It needs no root.
-/// Latencies are upper bounds: they include some microseconds in which the recorder takes notice of the call.
+/// The trace holds every open (also the failed ones), read, write, map, sync, directory listing,
+/// stat and close, with its time, process, offset, bytes, latency and error, and a `load` for each
+/// file that was read whole. It needs no root. Latencies are upper bounds: they include some
+/// microseconds in which the recorder takes notice of the call.
 ///
-/// The program keeps its terminal, streams, environment, signals and exit status: Ctrl-C reaches it and it decides; if a
-/// signal ends it, the same signal ends `seekless record`, after the trace is complete. Failures of the recorder itself
-/// exit with 125, a program that cannot be executed with 126, one that is not found with 127. The recorder waits for
-/// everything that the program started, also for what outlives it, such as a daemon.
+/// The program keeps its terminal, streams, environment, signals and exit status: Ctrl-C reaches it
+/// and it decides; if a signal ends it, the same signal ends `seekless record`, after the trace is
+/// complete. Failures of the recorder itself exit with 125, a program that cannot be executed with
+/// 126, one that is not found with 127. The recorder waits for everything that the program started,
+/// also for what outlives it, such as a daemon.
 ///
-/// --only and --exclude choose files by their absolute names, past all links. A glob that does not start with / matches at
-/// any depth, * matches no /, ** does, and a folder's name stands for all in it. A file is kept or left out whole, so that a
-/// `load` means the same; calls on what is left out are counted, and cost the program less.
+/// --only and --exclude choose files by their absolute names, past all links. A glob that does not
+/// start with / matches at any depth, * matches no /, ** does, and a folder's name stands for all
+/// in it. A file is kept or left out whole, so that a `load` means the same; calls on what is left
+/// out are counted, and cost the program less.
 ///
-/// What it must alter: unless you are root, setuid programs (sudo, ping) run without their privileges (no_new_privs); what
-/// is recorded cannot be debugged or traced by another, sees so in /proc/self/status, and cannot enter seccomp's strict mode
-/// (filters of its own work); and if `seekless record` is killed with SIGKILL, the program is too
-/// (what was recorded is kept: `seekless trace info OUTPUT` shows it, `seekless trace recover OUTPUT` makes the trace of it).
+/// What it must alter: unless you are root, setuid programs (sudo, ping) run without their
+/// privileges (no_new_privs); what is recorded cannot be debugged or traced by another, sees so in
+/// /proc/self/status, and cannot enter seccomp's strict mode (filters of its own work); and if
+/// `seekless record` is killed with SIGKILL, the program is too (what was recorded is kept:
+/// `seekless trace info OUTPUT` shows it, `seekless trace recover OUTPUT` makes the trace of it).
 ///
-/// Until the program has ended, what is recorded goes to $XDG_STATE_HOME/seekless/spool (~/.local/state if that is not set), about
-/// 110 bytes an access, and OUTPUT does not exist. If OUTPUT cannot be written then, that is said; the exit status remains
-/// the program's.
+/// Until the program has ended, what is recorded goes to $XDG_STATE_HOME/seekless/spool
+/// (~/.local/state if that is not set), about 110 bytes an access, and OUTPUT does not exist. If
+/// OUTPUT cannot be written then, that is said; the exit status remains the program's.
 ///
-/// What it cannot see: the single touches of memory-mapped files (the mapping is recorded), reads through io_uring and
-/// io_submit, 32-bit calls (of 32-bit programs, or by `int 0x80`) and those of x32, and, unless you are root, programs that
-/// you may execute but not read. All but the first are counted and shown.
+/// What it cannot see: the single touches of memory-mapped files (the mapping is recorded), reads
+/// through io_uring and io_submit, 32-bit calls (of 32-bit programs, or by `int 0x80`) and those of
+/// x32, and, unless you are root, programs that you may execute but not read. All but the first are
+/// counted and shown.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -91,7 +91,8 @@ pub(crate) const TABLE: &[(u32, When, Call)] = &[
 
 const OLD_CALL: Call = Call::Unread("32-bit call");
 
-/// Calls of 32-bit programs, and of 64-bit ones by `int 0x80`: those that open, read, write or map are counted.
+/// Calls of 32-bit programs, and of 64-bit ones by `int 0x80`: those that open, read, write or map
+/// are counted.
 pub(crate) const FOREIGN: &[(u32, When, Call)] = &[
     (3, Always, OLD_CALL),
     (4, Always, OLD_CALL),

@@ -126,8 +126,8 @@ impl Tracer {
         }
     }
 
-    /// The absolute name of the path that was asked for, unless it is not to be recorded, or below nothing (a bad
-    /// descriptor). The kernel has read the path, so that it is in memory now.
+    /// The absolute name of the path that was asked for, unless it is not to be recorded, or below
+    /// nothing (a bad descriptor). The kernel has read the path, so that it is in memory now.
     fn recorded_name(&mut self, tid: i32, pending: &Pending, names: Path) -> Option<Vec<u8>> {
         let path = pending.path.clone().or_else(|| inspect::path(tid, pending.arguments[names.path]));
         let Some(path) = path else {

@@ -15,9 +15,11 @@ use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
 
-/// A maker's event mostly follows its child's first stop within microseconds: so often others are just let run.
+/// A maker's event mostly follows its child's first stop within microseconds: so often others are
+/// just let run.
 const SHORT_PAUSES: u32 = 32;
-/// After this a child is followed without its maker's word; what it shares with the maker is then looked up anew.
+/// After this a child is followed without its maker's word; what it shares with the maker is then
+/// looked up anew.
 const PATIENCE_NS: u64 = 500_000_000;
 
 /// What pthread_create asks for, and what is taken for granted where the flags cannot be read.
@@ -170,9 +172,10 @@ impl Tracer {
         tracee::wait(-1)
     }
 
-    /// A thread that ends at its fork, by a signal, or another's exit or exec, never tells of the child, and the child must
-    /// not wait for that forever. Where the process that should tell is not there any more, the child goes on at once. Where
-    /// there is one, it may be its maker or only have inherited the child: then it goes on after a while.
+    /// A thread that ends at its fork, by a signal, or another's exit or exec, never tells of the
+    /// child, and the child must not wait for that forever. Where the process that should tell is
+    /// not there any more, the child goes on at once. Where there is one, it may be its maker or
+    /// only have inherited the child: then it goes on after a while.
     pub(super) fn adopt_orphans(&mut self) {
         let early: Vec<(i32, u64)> =
             self.early.iter().map(|(tid, (_, since_ns))| (*tid, *since_ns)).collect();

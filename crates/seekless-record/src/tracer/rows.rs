@@ -9,8 +9,8 @@ use seekless_trace::{Access, FileId, Op};
 pub(super) type Outcome = Result<u64, i32>;
 
 impl Tracer {
-    /// A row about `file` of a call entered at `at` that ends now. Its latency is an upper bound: two
-    /// switches between the program and the recorder are in it.
+    /// A row about `file` of a call entered at `at` that ends now. Its latency is an upper bound:
+    /// two switches between the program and the recorder are in it.
     pub(super) fn call_row(&self, op: Op, file: FileId, at: Moment, outcome: Outcome) -> Access {
         Access {
             latency_ns: Some(self.now_ns.saturating_sub(self.resumed_ns)),

@@ -2,7 +2,8 @@
 
 use crate::support::{Place, helper, recorder, skip};
 
-/// From this kernel on, each PID namespace has a limit of its own; before, a test would change the machine's.
+/// From this kernel on, each PID namespace has a limit of its own; before, a test would change the
+/// machine's.
 const OWN_LIMIT: (u32, u32) = (6, 14);
 /// So many numbers, and so many makers killed: each number comes round dozens of times.
 const NUMBERS: &str = "400";

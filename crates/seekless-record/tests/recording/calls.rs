@@ -205,7 +205,8 @@ fn io_uring_is_a_blind_spot() {
     assert_eq!(recording.trace.metadata().blind_spots()["io_uring_setup"], 1);
 }
 
-/// What was lost, and what was not seen, of a program that ends with `code`, recorded and not. `None` where it does not run.
+/// What was lost, and what was not seen, of a program that ends with `code`, recorded and not.
+/// `None` where it does not run.
 fn unread(words: &[&str], code: i32) -> Option<(u64, Vec<(String, u64)>)> {
     let place = Place::new();
     let plain = Command::new(words[0]).args(&words[1..]).current_dir(&place.root).status();

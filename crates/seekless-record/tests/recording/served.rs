@@ -14,7 +14,8 @@ fn a_file_server_within_the_program_is_not_waited_for() {
     let place = Place::new();
     let mount = place.root.join("mount");
     std::fs::create_dir(&mount).unwrap();
-    // In namespaces of their own, whose end ends also a server and a recorder that wait for each other.
+    // In namespaces of their own, whose end ends also a server and a recorder that wait for each
+    // other.
     let mut command = place.command("timeout");
     command.args([
         "-s",

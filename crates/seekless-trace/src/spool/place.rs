@@ -1,5 +1,6 @@
-//! Where spools lie: in a folder of the user's own, not beside the trace. The recorded program may list any folder that it
-//! works in, and must not find there what is not there without the recorder.
+//! Where spools lie: in a folder of the user's own, not beside the trace. The recorded program may
+//! list any folder that it works in, and must not find there what is not there without the
+//! recorder.
 
 use crate::error::{Error, Result};
 use std::ffi::{OsStr, OsString};
@@ -12,8 +13,9 @@ use std::path::{Path, PathBuf};
 /// Of the trace's name, so that the spool's fits a file system's 255 bytes.
 const NAME_BYTES_MAX: usize = 200;
 
-/// Where the spool of the trace `trace` is to be written. Makes its folder: `$XDG_STATE_HOME/seekless/spool`, else
-/// `~/.local/state/seekless/spool`, else, where that cannot be written, a folder within the system's for temporary files.
+/// Where the spool of the trace `trace` is to be written. Makes its folder:
+/// `$XDG_STATE_HOME/seekless/spool`, else `~/.local/state/seekless/spool`, else, where that cannot
+/// be written, a folder within the system's for temporary files.
 ///
 /// # Errors
 /// No such folder can be made.
@@ -29,7 +31,8 @@ pub fn spool_path(trace: &Path) -> Result<PathBuf> {
         .unwrap_or_else(|| Error::io(trace, "has no place for its spool", io::ErrorKind::NotFound.into())))
 }
 
-/// The spool of a trace that is not there itself, if a recording left one: in the user's folder, or beside it.
+/// The spool of a trace that is not there itself, if a recording left one: in the user's folder, or
+/// beside it.
 pub(crate) fn find(trace: &Path) -> Option<PathBuf> {
     let mut beside = trace.as_os_str().to_owned();
     beside.push(".spool");
@@ -62,7 +65,8 @@ fn make(folder: &Path) -> io::Result<()> {
     Ok(rustix::fs::access(folder, rustix::fs::Access::WRITE_OK)?)
 }
 
-/// `run.parquet-00c0ffee00c0ffee.spool`: the number tells traces of one name in different folders apart.
+/// `run.parquet-00c0ffee00c0ffee.spool`: the number tells traces of one name in different folders
+/// apart.
 fn name(trace: &Path) -> OsString {
     let whole = absolute(trace);
     let last = whole.file_name().unwrap_or(OsStr::new("trace")).as_bytes();

@@ -7,7 +7,8 @@ use std::path::Path;
 
 /// Of the database; a row is 58 bytes, the hash table has some air.
 const BYTES_PER_ROW: u64 = 100;
-/// Of a recording and its spool, which may lie on the same disk: four to five calls at 110 bytes, as many again where pages are written.
+/// Of a recording and its spool, which may lie on the same disk: four to five calls at 110 bytes,
+/// as many again where pages are written.
 const BYTES_PER_STATEMENT: u64 = 900;
 
 /// Makes a temporary folder in `parent`, or in the system's.
