@@ -176,11 +176,15 @@ pub(crate) fn word(tid: i32, address: u64) -> Option<u64> {
 }
 
 /// As [`word`], for memory that the kernel has not used for the call at hand: `None` where it would
-/// have to be fetched from a file, and where /proc does not tell.
+/// have to be fetched from a file. A kernel without pagemap cannot tell; then it is read.
 pub(crate) fn resident_word(tid: i32, address: u64) -> Option<u64> {
     const PRESENT: u64 = 1 << 63;
     let mut entry = [0; 8];
-    let pages = std::fs::File::open(format!("/proc/{tid}/pagemap")).ok()?;
+    let pages = match std::fs::File::open(format!("/proc/{tid}/pagemap")) {
+        Ok(pages) => pages,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return word(tid, address),
+        Err(_) => return None,
+    };
     pages.read_exact_at(&mut entry, address / page_bytes() * 8).ok()?;
     (u64::from_le_bytes(entry) & PRESENT != 0).then(|| word(tid, address))?
 }

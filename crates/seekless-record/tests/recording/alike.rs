@@ -69,7 +69,7 @@ fn run_in_place(words: &[&str], recorded: bool) -> Run {
     let mut command = place.command("timeout");
     command.args(["--foreground", "-s", "KILL", PATIENCE_S]);
     if recorded {
-        command.arg(recorder()).arg(place.state.join("run.parquet"));
+        command.arg(recorder()).arg(place.output()); // among the program's own files
     }
     command.args(words);
     let run = run(command);
