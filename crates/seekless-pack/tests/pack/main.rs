@@ -1,6 +1,8 @@
 //! The archive as others see it: what is written opens elsewhere, what is broken is refused.
 
 mod foreign;
+mod fuzzed;
+mod harness;
 mod hostile;
 mod memory;
 mod mutated;

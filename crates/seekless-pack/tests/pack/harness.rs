@@ -1,0 +1,57 @@
+//! What holds for any bytes that are read as a Zip. The fuzz target `zip` runs this too.
+
+use seekless_pack::{Entry, Index, decode, verify};
+
+/// Opens, verifies and decodes; panics where the reader does not keep what it promises.
+pub(crate) fn check(archive: &[u8]) {
+    let whole = verify(archive, archive.len() as u64, &mut |_, _| {});
+    let Ok(index) = Index::open(archive, archive.len() as u64) else {
+        assert!(whole.is_err(), "verified, and not to be opened");
+        return;
+    };
+    check_index(&index);
+    let mut content = Vec::new();
+    let mut sums = (0, 0, 0);
+    for (entry, number) in index.entries().iter().zip(0..) {
+        match check_entry(archive, entry, index.name(number), &mut content) {
+            true => sums = (sums.0 + 1, sums.1 + entry.bytes, sums.2 + entry.coded_bytes),
+            false => assert!(whole.is_err(), "verified, and {:?} is broken", index.name(number)),
+        }
+    }
+    match whole {
+        Ok(found) => assert_eq!((found.entries, found.bytes, found.coded_bytes), sums),
+        Err(error) => assert!(sums.0 < index.entries().len() as u64, "all is right, yet: {error}"),
+    }
+}
+
+/// Extents lie one after another before the directory, and each name leads to its entry and nowhere else.
+fn check_index(index: &Index) {
+    let mut end = 0;
+    for (entry, number) in index.entries().iter().zip(0..) {
+        assert!(entry.header_offset >= end, "overlap");
+        end = entry.header_offset + entry.extent_bytes;
+        let name = index.name(number);
+        assert_eq!(index.find(name), Some(number));
+        assert!(!name.is_empty() && !name.starts_with('/') && !name.split('/').any(|part| part == ".."));
+    }
+    assert!(end <= index.data_bytes());
+}
+
+/// Whether the entry is right; then it has the size and the sum that the directory says.
+fn check_entry(archive: &[u8], entry: &Entry, name: &str, content: &mut Vec<u8>) -> bool {
+    let extent = &archive[entry.header_offset as usize..][..entry.extent_bytes as usize];
+    match decode(entry, name, extent, content) {
+        Ok(()) => {
+            assert_eq!((content.len() as u64, crc32fast::hash(content)), (entry.bytes, entry.crc));
+            true
+        }
+        Err(error) => {
+            let message = error.to_string();
+            assert!(
+                message.starts_with(&format!("entry {name:?} at offset {}: ", entry.header_offset)),
+                "{message}"
+            );
+            false
+        }
+    }
+}

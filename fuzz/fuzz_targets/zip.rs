@@ -1,0 +1,10 @@
+//! Any bytes as a Zip: opened, checked and decoded.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../crates/seekless-pack/tests/pack/harness.rs"]
+mod harness;
+
+fuzz_target!(|archive: &[u8]| harness::check(archive));
