@@ -13,8 +13,9 @@ const CACHE_BYTES: u64 = 30_000;
 static SAMPLE: LazyLock<Sample> =
     LazyLock::new(|| Sample::of_sizes((0..60).map(|number| 200 + number * 311 % 9_000), Codec::Auto));
 
-fn check_replay(store: &Store, policy: &str) {
-    let mut cache = Cache::new(named(policy, CACHE_BYTES).unwrap(), Config::files(CACHE_BYTES)).unwrap();
+/// Holds what a store of `cache_bytes` has decided to what a cache of its own decides.
+pub(crate) fn check_replay(store: &Store, policy: &str, cache_bytes: u64) {
+    let mut cache = Cache::new(named(policy, cache_bytes).unwrap(), Config::files(cache_bytes)).unwrap();
     cache.grow(store.len() as u32);
     let mut commands = Vec::new();
     for decision in store.decisions() {
@@ -99,7 +100,7 @@ proptest! {
         let builder = Store::builder().cache(CACHE_BYTES).policy(policy).record_decisions(true);
         let store = builder.read_ahead_cache(read_ahead).window(window).open(&SAMPLE.path).unwrap();
         perform(&store, &acts);
-        check_replay(&store, policy);
+        check_replay(&store, policy, CACHE_BYTES);
     }
 }
 

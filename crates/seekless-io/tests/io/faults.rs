@@ -1,5 +1,6 @@
 //! Reads that fail, one at a time and by place: each file is right, or is named in an error that its own bytes justify.
 
+use crate::decisions::check_replay;
 use crate::faulty::{Fault, Faulty};
 use crate::support::Sample;
 use seekless_io::{Buffer, ErrorKind, Result, Store, StoreBuilder};
@@ -10,6 +11,9 @@ use std::thread;
 use std::time::Duration;
 
 const PAGE: u64 = 4096;
+
+/// Room for a third of the small files.
+const CACHE_BYTES: u64 = 40_000;
 
 /// Long beyond what a test takes: a load that never returns becomes a failure.
 const HANG: Duration = Duration::from_secs(120);
@@ -89,12 +93,13 @@ impl Bench {
         assert!(self.engine.spoilt().iter().any(justifies), "no read of its own failed: {message}");
     }
 
-    /// The device is well again: all is right, each way, and what is cached is read no more.
+    /// The device is well again: all is right, each way, and the cache has decided as if what failed had just left it.
     fn check_healed(&self) {
         self.engine.set(Fault::None);
         for way in WAYS {
             assert_eq!(self.failed(way), []);
         }
+        check_replay(&self.store, "landlord", CACHE_BYTES);
     }
 }
 
@@ -105,8 +110,9 @@ fn small_and_large() -> Arc<Sample> {
 }
 
 fn builders() -> [StoreBuilder; 3] {
-    let buffered = || Store::builder().direct(false).cache(60_000);
-    [buffered(), buffered().read_ahead_cache(0).window(30_000), Store::builder().workers(1)]
+    let builder = || Store::builder().cache(CACHE_BYTES).policy("landlord").record_decisions(true);
+    let buffered = || builder().direct(false);
+    [buffered(), buffered().read_ahead_cache(0).window(30_000), builder().workers(1)]
 }
 
 fn without_hang(run: impl FnOnce() + Send + 'static) {
@@ -170,7 +176,7 @@ fn a_bad_page_fails_the_files_that_lie_on_it_and_no_others() {
 fn failures_without_number_leave_nothing_behind() {
     without_hang(|| {
         for builder in builders() {
-            let bench = Bench::new(&small_and_large(), &builder.cache(0));
+            let bench = Bench::new(&small_and_large(), &builder);
             let whole = 0..bench.span(47).end;
             // More often than reads may be in flight: one that is never counted as ended would hold up the last.
             for way in [one_by_one as Way, together].into_iter().cycle().take(40) {
