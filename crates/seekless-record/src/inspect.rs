@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn memory_that_must_be_fetched_from_a_file_is_not_waited_for() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        file.as_file().set_len(PAGE_BYTES).unwrap();
+        file.as_file().set_len(page_bytes()).unwrap();
         let _map = seekless_sys::map::Map::new(file.as_file()).unwrap();
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let line = maps.lines().find(|line| line.ends_with(file.path().to_str().unwrap())).unwrap();
