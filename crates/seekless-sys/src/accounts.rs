@@ -1,0 +1,182 @@
+//! Names and numbers of users and groups, as the machine is configured, without loading a name service (NSS) into this
+//! process: a statically linked program that does so crashes. The files passwd and group in `/etc` answer first; where
+//! nsswitch.conf names other services too (systemd, LDAP, SSSD), `getent` asks those as a process of its own. Each answer
+//! is kept for the life of this process, and that there is none too, so `getent` runs once for an account, never for a file.
+
+mod line;
+mod services;
+
+use line::Account;
+use services::Services;
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+
+/// A name; its bytes need not be UTF-8.
+pub type Name = Arc<[u8]>;
+
+static MACHINE: LazyLock<Accounts> = LazyLock::new(|| Accounts::new(Path::new("/etc"), programs()));
+
+/// The name of the user with this number; `None` where there is none, or where nothing can tell.
+#[must_use]
+pub fn user_name(uid: u32) -> Option<Name> {
+    MACHINE.users.name(uid)
+}
+
+/// The number of the user with this name; `None` as in [`user_name`].
+#[must_use]
+pub fn user_number(name: &[u8]) -> Option<u32> {
+    MACHINE.users.number(name)
+}
+
+/// The name of the group with this number; `None` as in [`user_name`].
+#[must_use]
+pub fn group_name(gid: u32) -> Option<Name> {
+    MACHINE.groups.name(gid)
+}
+
+/// The number of the group with this name; `None` as in [`user_name`].
+#[must_use]
+pub fn group_number(name: &[u8]) -> Option<u32> {
+    MACHINE.groups.number(name)
+}
+
+/// Where `getent` may lie, best first. Relative entries of PATH would run what lies in any folder one happens to be in.
+fn programs() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let listed = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+    ["/usr/bin", "/bin"].into_iter().map(PathBuf::from).chain(listed).map(|at| at.join("getent")).collect()
+}
+
+/// Both databases of one machine.
+#[derive(Debug)]
+struct Accounts {
+    users: Database,
+    groups: Database,
+}
+
+impl Accounts {
+    fn new(folder: &Path, programs: Vec<PathBuf>) -> Self {
+        let programs: Arc<[PathBuf]> = programs.into();
+        let database = |kind| Database {
+            kind,
+            folder: folder.to_owned(),
+            programs: programs.clone(),
+            listed: OnceLock::new(),
+            asked: Mutex::default(),
+        };
+        Accounts { users: database(Kind::Users), groups: database(Kind::Groups) }
+    }
+}
+
+/// Which database: they differ in a file's name and in what a line holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Users,
+    Groups,
+}
+
+impl Kind {
+    fn file(self) -> &'static str {
+        match self {
+            Kind::Users => "passwd",
+            Kind::Groups => "group",
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Database {
+    kind: Kind,
+    folder: PathBuf,
+    programs: Arc<[PathBuf]>,
+    /// What the file says, read at the first question.
+    listed: OnceLock<Listed>,
+    /// What `getent` said.
+    asked: Mutex<Asked>,
+}
+
+/// A file's accounts; the first line of several counts, as in the C library.
+#[derive(Debug, Default)]
+struct Listed {
+    names: HashMap<u32, Name>,
+    numbers: HashMap<Name, u32>,
+    /// Whether services besides the file know accounts.
+    others: bool,
+}
+
+#[derive(Debug, Default)]
+struct Asked {
+    names: HashMap<u32, Option<Name>>,
+    numbers: HashMap<Name, Option<u32>>,
+}
+
+impl Database {
+    fn name(&self, number: u32) -> Option<Name> {
+        let listed = self.listed();
+        if let Some(name) = listed.names.get(&number) {
+            return Some(name.clone());
+        }
+        if !listed.others {
+            return None;
+        }
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let ask = || self.getent(number.to_string().as_ref()).filter(|found| found.number == number);
+        asked.names.entry(number).or_insert_with(|| ask().map(|found| found.name.into())).clone()
+    }
+
+    fn number(&self, name: &[u8]) -> Option<u32> {
+        let listed = self.listed();
+        if let Some(number) = listed.numbers.get(name) {
+            return Some(*number);
+        }
+        // `getent` takes these for options and numbers.
+        if !listed.others || name.is_empty() || name[0] == b'-' || line::is_number(name) {
+            return None;
+        }
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let ask = || self.getent(OsStr::from_bytes(name)).map(|found| found.number);
+        *asked.numbers.entry(name.into()).or_insert_with(ask)
+    }
+
+    fn listed(&self) -> &Listed {
+        self.listed.get_or_init(|| {
+            let services = Services::read(&self.folder.join("nsswitch.conf"), self.kind.file());
+            let mut listed = Listed { others: services.others, ..Listed::default() };
+            if services.files {
+                let text = std::fs::read(self.folder.join(self.kind.file())).unwrap_or_default();
+                for account in
+                    text.split(|&byte| byte == b'\n').filter_map(|line| Account::parse(line, self.kind))
+                {
+                    let name: Name = account.name.into();
+                    listed.names.entry(account.number).or_insert_with(|| name.clone());
+                    listed.numbers.entry(name).or_insert(account.number);
+                }
+            }
+            listed
+        })
+    }
+
+    /// What `getent DATABASE KEY` prints. It answers 2 where there is no such account; where it fails or is not installed,
+    /// nothing else here could tell either.
+    fn getent(&self, key: &OsStr) -> Option<Account> {
+        for program in self.programs.iter() {
+            let mut command = Command::new(program);
+            command.arg(self.kind.file()).arg(key).stdin(Stdio::null()).stderr(Stdio::null());
+            let output = match command.output() {
+                Ok(output) => output,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(_) => return None,
+            };
+            let first = output.stdout.split(|&byte| byte == b'\n').next()?;
+            return Account::parse(first, self.kind).filter(|_| output.status.success());
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests;
