@@ -3,11 +3,13 @@
 
 use std::io;
 use std::os::fd::{IntoRawFd, OwnedFd};
+use std::sync::mpsc;
 use std::thread::{Builder, Scope};
 
 /// Starts a thread that does `work` with open files of its own, as far as the kernel allows it to.
 ///
-/// Files that either side opens from then on are unknown to the other: hand paths across, never descriptors.
+/// Files that either side opens once this returns are unknown to the other: hand paths across, never descriptors. It waits until
+/// the thread has its own: a pipe that was made in between would stay open in the thread's, and who reads from it wait for ever.
 ///
 /// # Errors
 /// No thread can be started.
@@ -19,13 +21,16 @@ pub fn start_with_own_files<'scope, W>(
 where
     W: FnOnce() + Send + 'scope,
 {
-    let started = builder.spawn_scoped(scope, move || {
+    let (separated, separation) = mpsc::channel::<()>();
+    builder.spawn_scoped(scope, move || {
         // SAFETY: changes only which table of open files this thread uses, which has opened none yet; where it is refused, the
         // thread goes on with the one it shares.
         let _ = unsafe { libc::unshare(libc::CLONE_FILES) };
+        drop(separated);
         work();
-    });
-    started.map(drop)
+    })?;
+    let _ = separation.recv(); // an error: nothing is ever sent, only the other end goes
+    Ok(())
 }
 
 /// Closes a file without the C library's bookkeeping for threads that may be cancelled, which none of ours is.
@@ -52,5 +57,27 @@ mod tests {
         });
         assert!(text.starts_with("Linux"));
         assert!(std::fs::read_dir("/proc/self/task").unwrap().count() <= before + 8);
+    }
+
+    #[test]
+    fn a_pipe_made_after_the_start_ends_where_it_is_closed() {
+        let moment = std::time::Duration::from_micros(200);
+        for _ in 0..50 {
+            let (done, wait) = mpsc::channel::<()>();
+            std::thread::scope(|scope| {
+                start_with_own_files(Builder::new(), scope, move || drop(wait.recv())).unwrap();
+                let (mut reader, writer) = std::io::pipe().unwrap();
+                rustix::fs::fcntl_setfl(&reader, rustix::fs::OFlags::NONBLOCK).unwrap();
+                std::thread::sleep(moment);
+                drop(writer);
+                // Children of other tests may hold it for a moment.
+                let ended = (0..5_000).any(|_| {
+                    std::thread::sleep(moment);
+                    matches!(reader.read(&mut [0]), Ok(0))
+                });
+                drop(done);
+                assert!(ended, "the thread still holds the other end");
+            });
+        }
     }
 }
