@@ -101,6 +101,17 @@ impl Drop for Ctype {
     }
 }
 
+/// Whether the process's locale (see [`crate::locale::use_environments_locale`]) shows this character; only letters, digits and
+/// signs of ASCII where it is not one of UTF-8.
+#[must_use]
+pub fn is_printable(character: char, utf8: bool) -> bool {
+    match character {
+        ' '..='~' => true,
+        // SAFETY: any number is allowed.
+        _ => utf8 && unsafe { iswprint(character.into()) != 0 },
+    }
+}
+
 /// How the locale that the environment names writes characters; `None` where [`Ctype::from_environment`] says so.
 ///
 /// A locale of UTF-8 is seen to be installed, not loaded: that takes more time than the search of a small file.

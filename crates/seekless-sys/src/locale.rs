@@ -24,31 +24,41 @@ pub fn glob_matches(pattern: &CStr, text: &CStr, ignore_case: bool) -> bool {
     unsafe { libc::fnmatch(pattern.as_ptr(), text.as_ptr(), flags) == 0 }
 }
 
+/// All of the text as a number by strtod(3): the locale's decimal point, exponents, hexadecimal, infinity; blanks may come first.
+#[must_use]
+pub fn real_number(text: &CStr) -> Option<f64> {
+    let mut end = std::ptr::null_mut();
+    // SAFETY: the string ends with its NUL and lives through the call, after which `end` points into it.
+    let (value, read) = unsafe {
+        let value = libc::strtod(text.as_ptr(), &raw mut end);
+        (value, end.offset_from(text.as_ptr()))
+    };
+    (read > 0 && usize::try_from(read) == Ok(text.count_bytes())).then_some(value)
+}
+
+/// Whether an answer means yes in the user's language: rpmatch(3), `^[yY]` where nothing else is configured.
+#[must_use]
+pub fn is_yes(answer: &CStr) -> bool {
+    unsafe extern "C" {
+        fn rpmatch(answer: *const libc::c_char) -> libc::c_int;
+    }
+    // SAFETY: the string ends with its NUL and lives through the call.
+    unsafe { rpmatch(answer.as_ptr()) > 0 }
+}
+
 /// Writes `seconds` since 1970 in the local time zone as strftime(3)'s `format` says; empty where the format gives nothing, it
 /// passes 1 KiB, or the year passes an int.
 #[must_use]
 pub fn format_time(format: &CStr, seconds: i64) -> Vec<u8> {
-    let mut broken_down = MaybeUninit::<libc::tm>::uninit();
-    // SAFETY: both point to live values; the second is written whole where the answer is not null.
-    let told = unsafe { libc::localtime_r(&raw const seconds, broken_down.as_mut_ptr()) };
-    if told.is_null() {
-        return Vec::new();
-    }
-    let mut text = vec![0_u8; 1024];
-    // SAFETY: the buffer has the length given; the format ends with NUL; localtime_r filled the time.
-    let length = unsafe {
-        libc::strftime(text.as_mut_ptr().cast(), text.len(), format.as_ptr(), broken_down.as_ptr())
-    };
-    text.truncate(length);
-    text
+    broken_down(seconds).map_or_else(Vec::new, |time| time.write(format))
 }
 
-/// A time by the calendar and the clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A time by the calendar and the clock of a time zone.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct BrokenDown {
-    /// As written: 2026.
+    /// Since 1900.
     pub year: i32,
-    /// From 1.
+    /// From 0.
     pub month: i32,
     /// Of the month, from 1.
     pub day: i32,
@@ -58,6 +68,75 @@ pub struct BrokenDown {
     pub minute: i32,
     /// From 0.
     pub second: i32,
+    /// From 0, which is Sunday.
+    pub weekday: i32,
+    /// Of the year, from 0.
+    pub year_day: i32,
+    /// More than 0 in summer time, 0 out of it, less than 0 where that is not known.
+    pub daylight: i32,
+    /// What local clocks are ahead of Greenwich's.
+    pub east_seconds: i64,
+    /// The zone's short name.
+    pub zone: CString,
+}
+
+impl BrokenDown {
+    fn of(time: &libc::tm) -> Self {
+        let zone = match time.tm_zone.is_null() {
+            true => CString::default(),
+            // SAFETY: the C library points to a string of its own, which lasts until the time zone is changed.
+            false => unsafe { CStr::from_ptr(time.tm_zone) }.to_owned(),
+        };
+        BrokenDown {
+            year: time.tm_year,
+            month: time.tm_mon,
+            day: time.tm_mday,
+            hour: time.tm_hour,
+            minute: time.tm_min,
+            second: time.tm_sec,
+            weekday: time.tm_wday,
+            year_day: time.tm_yday,
+            daylight: time.tm_isdst,
+            east_seconds: time.tm_gmtoff,
+            zone,
+        }
+    }
+
+    /// The C library's form, which must not outlive `self`.
+    fn to_c(&self) -> libc::tm {
+        // SAFETY: all zeros is a time: numbers, and no name of a zone.
+        let mut time: libc::tm = unsafe { std::mem::zeroed() };
+        (time.tm_year, time.tm_mon, time.tm_mday) = (self.year, self.month, self.day);
+        (time.tm_hour, time.tm_min, time.tm_sec) = (self.hour, self.minute, self.second);
+        (time.tm_wday, time.tm_yday, time.tm_isdst) = (self.weekday, self.year_day, self.daylight);
+        time.tm_gmtoff = self.east_seconds;
+        time.tm_zone = self.zone.as_ptr();
+        time
+    }
+
+    /// Writes it as strftime(3)'s `format` says; empty where the format gives nothing or it passes 1 KiB.
+    #[must_use]
+    pub fn write(&self, format: &CStr) -> Vec<u8> {
+        let time = self.to_c();
+        let mut text = vec![0_u8; 1024];
+        // SAFETY: the buffer has the length given; the format ends with NUL; the time and its zone's name live.
+        let length =
+            unsafe { libc::strftime(text.as_mut_ptr().cast(), text.len(), format.as_ptr(), &raw const time) };
+        text.truncate(length);
+        text
+    }
+
+    /// Seconds since 1970 in the local time zone, and the time with its parts in their ranges (the 32nd of May is the 1st of
+    /// June); weekday, day of the year and zone are not looked at. `None` where that cannot be said.
+    #[must_use]
+    pub fn settled(&self) -> Option<(i64, BrokenDown)> {
+        let mut time = self.to_c();
+        // The weekday is filled in unless it failed; -1 by itself is a second before 1970.
+        time.tm_wday = -1;
+        // SAFETY: a live time of the C library's layout, which it may put into its ranges.
+        let seconds = unsafe { libc::mktime(&raw mut time) };
+        (time.tm_wday >= 0).then(|| (seconds, BrokenDown::of(&time)))
+    }
 }
 
 /// A time since 1970 by the local calendar; `None` where the year passes an int.
@@ -66,44 +145,16 @@ pub fn broken_down(seconds: i64) -> Option<BrokenDown> {
     let mut time = MaybeUninit::<libc::tm>::uninit();
     // SAFETY: both point to live values; the second is written whole where the answer is not null.
     let told = unsafe { libc::localtime_r(&raw const seconds, time.as_mut_ptr()) };
-    if told.is_null() {
-        return None;
-    }
     // SAFETY: as just said.
-    let time = unsafe { time.assume_init() };
-    Some(BrokenDown {
-        year: time.tm_year.checked_add(1900)?,
-        month: time.tm_mon + 1,
-        day: time.tm_mday,
-        hour: time.tm_hour,
-        minute: time.tm_min,
-        second: time.tm_sec,
-    })
-}
-
-/// The other way round, in the local time zone or in Greenwich's; parts beyond their range count on (the 32nd of May is the 1st of
-/// June). `None` where that cannot be said.
-#[must_use]
-pub fn seconds_of(time: &BrokenDown, greenwich: bool) -> Option<i64> {
-    // SAFETY: all zeros is a time: numbers, and no name of a zone.
-    let mut parts: libc::tm = unsafe { std::mem::zeroed() };
-    parts.tm_year = time.year.checked_sub(1900)?;
-    parts.tm_mon = time.month.checked_sub(1)?;
-    (parts.tm_mday, parts.tm_hour, parts.tm_min) = (time.day, time.hour, time.minute);
-    (parts.tm_sec, parts.tm_isdst, parts.tm_wday) = (time.second, -1, -1);
-    // SAFETY: a live time of the C library's layout, which it may put into its ranges.
-    let seconds =
-        unsafe { if greenwich { libc::timegm(&raw mut parts) } else { libc::mktime(&raw mut parts) } };
-    // The weekday is filled in unless it failed; -1 by itself is a second before 1970.
-    (parts.tm_wday >= 0).then_some(seconds)
+    (!told.is_null()).then(|| BrokenDown::of(unsafe { time.assume_init_ref() }))
 }
 
 /// Seconds since the last local midnight at `seconds` since 1970.
 #[must_use]
 pub fn seconds_of_day(seconds: i64) -> i64 {
-    let part = |format: &CStr| String::from_utf8_lossy(&format_time(format, seconds)).parse().unwrap_or(0);
-    let (hours, minutes, seconds): (i64, i64, i64) = (part(c"%H"), part(c"%M"), part(c"%S"));
-    hours * 3600 + minutes * 60 + seconds
+    broken_down(seconds).map_or(seconds.rem_euclid(86_400), |time| {
+        i64::from(time.hour) * 3600 + i64::from(time.minute) * 60 + i64::from(time.second)
+    })
 }
 
 /// Bytes as a C string; what follows a NUL, which no path or argument holds, is left out.
@@ -133,12 +184,39 @@ mod tests {
 
     #[test]
     fn the_calendar_goes_both_ways() {
-        for seconds in [0, 1_577_934_245, 1_600_000_000] {
+        for seconds in [0, -1, 1_577_934_245, 1_600_000_000] {
             let time = broken_down(seconds).unwrap();
-            assert_eq!(seconds_of(&time, false), Some(seconds));
+            assert_eq!(time.settled(), Some((seconds, time.clone())));
         }
-        let time = BrokenDown { year: 1970, month: 1, day: 32, hour: 0, minute: 0, second: 0 };
-        assert_eq!(seconds_of(&time, true), Some(31 * 86_400));
+        assert_eq!(broken_down(i64::MAX), None);
+        let time = BrokenDown { year: 70, month: 0, day: 32, daylight: -1, ..BrokenDown::default() };
+        let (_, settled) = time.settled().unwrap();
+        assert_eq!((settled.month, settled.day, settled.weekday), (1, 1, 0));
+        assert_eq!(BrokenDown { year: i32::MAX, month: i32::MAX, ..time }.settled(), None);
+    }
+
+    #[test]
+    fn a_number_is_all_of_the_text() {
+        for (text, number) in [
+            (c"1.5", Some(1.5)),
+            (c" -2e3", Some(-2000.0)),
+            (c"0x10", Some(16.0)),
+            (c"inf", Some(f64::INFINITY)),
+            (c"", None),
+            (c"1 ", None),
+            (c"x", None),
+        ] {
+            assert_eq!(real_number(text), number, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_answer_is_yes_by_its_first_letter() {
+        for (answer, yes) in
+            [(c"y", true), (c"Yes", true), (c" y", false), (c"", false), (c"n", false), (c"ja", false)]
+        {
+            assert_eq!(is_yes(answer), yes, "{answer:?}");
+        }
     }
 
     #[test]

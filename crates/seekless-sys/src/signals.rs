@@ -4,6 +4,8 @@
 
 use std::io;
 use std::mem::MaybeUninit;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -173,6 +175,36 @@ fn replace(signal: i32, handler: usize, flags: i32) -> Option<Replaced> {
     (result == 0).then_some(Replaced { signal, old })
 }
 
+/// Ends this process by SIGPIPE, as tools in a pipe end when nobody reads what they write, unless it was started with that signal
+/// ignored: then a write fails. Rust's start-up ignores it always. An ignored SIGCHLD, which hides what became of children,
+/// is set to its default. Call it once, before threads start.
+pub fn end_by_broken_pipes() {
+    if !crate::inherited::pipe_was_ignored() {
+        set_default(libc::SIGPIPE);
+    }
+    if is_ignored(libc::SIGCHLD) {
+        set_default(libc::SIGCHLD);
+    }
+}
+
+fn set_default(signal: i32) {
+    // SAFETY: the default action needs no handler.
+    unsafe { libc::signal(signal, libc::SIG_DFL) };
+}
+
+/// Starts the command with SIGPIPE ignored if this process was so started; without this, every child gets the default.
+pub fn pass_on_ignored_pipe(command: &mut Command) {
+    if crate::inherited::pipe_was_ignored() {
+        let ignore = || {
+            // SAFETY: no handler; signal is async-signal-safe.
+            unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+            Ok(())
+        };
+        // SAFETY: between fork and exec the closure makes one async-signal-safe call.
+        unsafe { command.pre_exec(ignore) };
+    }
+}
+
 /// Ends this process by `signal`, without a core of its own. Returns only for a signal that ends nobody.
 pub fn die_by(signal: i32) {
     let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
@@ -207,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_signal_reaches_the_program_and_then_nobody() {
-        let mut child = std::process::Command::new("sleep").arg("30").spawn().unwrap();
+        let mut child = Command::new("sleep").arg("30").spawn().unwrap();
         let pid = i32::try_from(child.id()).unwrap();
         let forwarding = Forwarding::to(pid).unwrap();
         assert!(Forwarding::to(pid).is_none(), "one at a time");
