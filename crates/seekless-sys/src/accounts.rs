@@ -6,19 +6,19 @@
 mod line;
 mod services;
 
+use crate::getent;
 use line::Account;
 use services::Services;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 /// A name; its bytes need not be UTF-8.
 pub type Name = Arc<[u8]>;
 
-static MACHINE: LazyLock<Accounts> = LazyLock::new(|| Accounts::new(Path::new("/etc"), programs()));
+static MACHINE: LazyLock<Accounts> = LazyLock::new(|| Accounts::new(Path::new("/etc"), getent::programs()));
 
 /// The name of the user with this number; `None` where there is none, or where nothing can tell.
 #[must_use]
@@ -42,13 +42,6 @@ pub fn group_name(gid: u32) -> Option<Name> {
 #[must_use]
 pub fn group_number(name: &[u8]) -> Option<u32> {
     MACHINE.groups.number(name)
-}
-
-/// Where `getent` may lie, best first. Relative entries of PATH would run what lies in any folder one happens to be in.
-fn programs() -> Vec<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let listed = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
-    ["/usr/bin", "/bin"].into_iter().map(PathBuf::from).chain(listed).map(|at| at.join("getent")).collect()
 }
 
 /// Both databases of one machine.
@@ -160,21 +153,10 @@ impl Database {
         })
     }
 
-    /// What `getent DATABASE KEY` prints. It answers 2 where there is no such account; where it fails or is not installed,
-    /// nothing else here could tell either.
+    /// What `getent DATABASE KEY` prints; where it fails or is not installed, nothing else here could tell either.
     fn getent(&self, key: &OsStr) -> Option<Account> {
-        for program in self.programs.iter() {
-            let mut command = Command::new(program);
-            command.arg(self.kind.file()).arg(key).stdin(Stdio::null()).stderr(Stdio::null());
-            let output = match command.output() {
-                Ok(output) => output,
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-                Err(_) => return None,
-            };
-            let first = output.stdout.split(|&byte| byte == b'\n').next()?;
-            return Account::parse(first, self.kind).filter(|_| output.status.success());
-        }
-        None
+        let answer = getent::ask(&self.programs, self.kind.file(), key)?;
+        Account::parse(answer.split(|&byte| byte == b'\n').next()?, self.kind)
     }
 }
 

@@ -11,7 +11,8 @@
 //! [`output`] writes a file that appears whole or not at all;
 //! [`inflate`] decodes deflate data into memory that was not filled before.
 //!
-//! The C library's answers, as GNU's tools use them: [`accounts`] names users and groups; [`ctype`], [`locale`] and [`regex`]
+//! The C library's answers, as GNU's tools use them: [`accounts`] names users and groups, [`hosts`] other
+//! machines; [`ctype`], [`locale`] and [`regex`]
 //! are its characters, patterns and dates.
 //!
 //! Processes: [`seccomp`], [`tracee`] and [`signals`] are what a recorder of programs stands on; [`replace`] becomes another
@@ -23,7 +24,9 @@ pub mod direct;
 pub mod extents;
 pub mod files;
 pub mod folios;
+mod getent;
 pub mod guarded;
+pub mod hosts;
 pub mod inflate;
 mod inherited;
 pub mod locale;

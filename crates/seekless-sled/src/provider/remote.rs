@@ -4,8 +4,9 @@ use super::{Claim, Provider, Range, Target};
 use crate::wire::{ANSWER_BYTES_MAX, Answer, Question, VERSION, checked, left, read_line, write_line};
 use crate::{Confidence, Error, ErrorKind, Level, Sled};
 use seekless_device::Zone;
+use seekless_sys::hosts;
 use std::io;
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -95,7 +96,7 @@ impl Line {
 
     fn connect(&self, deadline: Instant) -> io::Result<TcpStream> {
         let mut last = io::Error::new(io::ErrorKind::NotFound, "no such host");
-        for address in self.server.to_socket_addrs()? {
+        for address in hosts::addresses(&self.server)? {
             match TcpStream::connect_timeout(&address, CONNECT.min(left(deadline)?)) {
                 Ok(stream) => {
                     stream.set_nodelay(true)?;
