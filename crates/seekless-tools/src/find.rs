@@ -17,7 +17,6 @@ mod latency;
 mod list;
 mod mode;
 mod mounts;
-mod names;
 mod output;
 mod parse;
 mod printf;
@@ -29,8 +28,9 @@ mod walk;
 
 use ahead::{Ahead, Shared};
 use evaluate::Evaluator;
-use expression::Plan;
 pub use latency::Unknown;
+use parse::{Parsed, Stop};
+use quote::say;
 use std::ffi::OsString;
 use std::io::Write;
 use walk::Walk;
@@ -42,6 +42,15 @@ pub enum Ended {
     Well,
     /// The expression makes no sense, something could not be visited, or a command failed.
     Badly,
+    /// Nothing was visited: help was asked for.
+    Help,
+    /// As for help: which version this is.
+    Version,
+}
+
+/// Writes a message as find's.
+fn tell(messages: &mut dyn Write, message: &[u8]) -> std::io::Result<()> {
+    messages.write_all(&say!("find: ", message, "\n"))
 }
 
 /// Runs `find` with GNU's arguments (without the program's name) and ours. `terminal` says whether `out` is one: names are
@@ -56,20 +65,20 @@ pub fn find(
     terminal: bool,
 ) -> std::io::Result<Ended> {
     let utf8 = seekless_sys::locale::use_environments_locale();
-    let plan: Plan = match parse::parse(arguments, utf8) {
+    let Parsed { warnings, plan } = parse::parse(arguments, utf8);
+    for warning in warnings {
+        tell(messages, &warning)?;
+    }
+    let plan = match plan {
         Ok(plan) => plan,
-        Err(wrong) => {
-            writeln!(messages, "find: {wrong}")?;
+        Err(Stop::Help) => return Ok(Ended::Help),
+        Err(Stop::Version) => return Ok(Ended::Version),
+        Err(Stop::Wrong(message)) => {
+            tell(messages, &message)?;
             return Ok(Ended::Badly);
         }
     };
-    for warning in &plan.warnings {
-        writeln!(messages, "find: warning: {warning}")?;
-    }
     let mut evaluator = Evaluator::new(&plan, out, messages, terminal, utf8);
-    if !evaluator.open_files()? {
-        return Ok(Ended::Badly);
-    }
     let shared = Shared::new(evaluator.changes());
     let walked =
         std::thread::scope(|scope| Walk::new(&plan, Ahead::new(scope, &shared, &plan)).run(&mut evaluator));

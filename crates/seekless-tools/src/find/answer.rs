@@ -45,13 +45,13 @@ pub(super) fn by_cost(test: &Test, cost: Option<&Cost>) -> Option<bool> {
     })
 }
 
-/// The last component against a pattern; slashes at an argument's end do not count.
+/// The last component against a pattern; a slash at an argument's end does not count, unless it is all there is.
 fn name_matches(glob: &Glob, entry: &Entry<'_>) -> bool {
-    let name = entry.name();
-    match name.iter().rposition(|&byte| byte != b'/') {
-        Some(last) if last + 1 < name.len() => {
-            glob_matches(&glob.pattern, &c_string(&name[..=last]), glob.ignore_case)
+    match entry.name() {
+        [name @ .., b'/'] if !name.is_empty() => {
+            glob_matches(&glob.pattern, &c_string(name), glob.ignore_case)
         }
+        b"/" => glob_matches(&glob.pattern, c"/", glob.ignore_case),
         _ => glob_matches(&glob.pattern, entry.rest(), glob.ignore_case),
     }
 }

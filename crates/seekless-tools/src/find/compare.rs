@@ -21,8 +21,8 @@ impl<T: PartialOrd> Bound<T> {
 
 impl<T> Bound<T> {
     /// Splits the sign from the text and reads the rest by `read`.
-    pub(super) fn parse(text: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<Self> {
-        match text.as_bytes().first()? {
+    pub(super) fn parse(text: &[u8], read: impl FnOnce(&[u8]) -> Option<T>) -> Option<Self> {
+        match text.first()? {
             b'+' => read(&text[1..]).map(Bound::More),
             b'-' => read(&text[1..]).map(Bound::Less),
             _ => read(text).map(Bound::Exactly),
@@ -38,7 +38,10 @@ impl<T> Bound<T> {
     }
 }
 
-/// A whole number without sign.
-pub(super) fn whole(text: &str) -> Option<u64> {
-    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+/// A whole number as C's strtoumax(3) reads it: blanks and a plus may come first.
+pub(super) fn whole(text: &[u8]) -> Option<u64> {
+    let text = text.trim_ascii_start();
+    let digits = text.strip_prefix(b"+").unwrap_or(text);
+    let numeric = digits.iter().all(u8::is_ascii_digit);
+    numeric.then(|| std::str::from_utf8(digits).ok()?.parse().ok())?
 }

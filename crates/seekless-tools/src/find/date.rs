@@ -1,94 +1,129 @@
-//! Dates as `-newerXt` takes them: of what GNU find understands, a day with or without a time, seconds since 1970, and so many
-//! days, hours or the like from now.
+//! Dates as `-newerXt` takes them: what GNU's parse_datetime reads. A list of items in any order, each at most once (a day, a time
+//! of day, a weekday, a zone), and what is to be added to them: `2026-11-21 09:30 +0100`, `last week`, `next monday 10am`,
+//! `3 days ago`, `@1577934245.5`.
 
-use seekless_sys::locale::{BrokenDown, broken_down, seconds_of};
+mod items;
+mod lex;
+mod words;
+
+use items::Items;
+use seekless_sys::locale::{BrokenDown, broken_down};
+use words::LocalZones;
 
 const SECOND_NS: i128 = 1_000_000_000;
 
-/// Reads a date; nanoseconds since 1970. `now` is when find started. `None` for what is no date, or one in words not known here.
-pub(super) fn parse(text: &str, now: i128) -> Option<i128> {
-    let text = text.trim_ascii();
-    if let Some(seconds) = text.strip_prefix('@') {
-        return fraction(seconds);
+/// A time zone by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Zone {
+    east_seconds: i64,
+    /// Of summer time, an hour more.
+    summer: bool,
+}
+
+/// Reads a date; nanoseconds since 1970. `now` is when find started. `None` for what is no date.
+pub(super) fn parse(text: &[u8], now: i128) -> Option<i128> {
+    let start = i64::try_from(now.div_euclid(SECOND_NS)).ok()?;
+    let today = broken_down(start)?;
+    let local = LocalZones::at(&today, start);
+    // Nothing at all is midnight.
+    let text = if text.trim_ascii_start().is_empty() { b"0" } else { text };
+    let tokens = lex::tokens(text, &local)?;
+    if let [lex::Token::Sign(b'@'), seconds] = tokens[..] {
+        return match seconds {
+            lex::Token::Number(number) => Some(i128::from(number.value) * SECOND_NS),
+            lex::Token::Decimal { ns, .. } => Some(ns),
+            _ => None,
+        };
     }
-    let words: Vec<_> = text.split_ascii_whitespace().collect();
-    match words[..] {
-        ["now" | "today"] => Some(now),
-        ["yesterday"] => moved(now, -1, "day"),
-        ["tomorrow"] => moved(now, 1, "day"),
-        [count, unit] if count.parse::<i32>().is_ok() => moved(now, count.parse().ok()?, unit),
-        [count, unit, "ago"] => moved(now, count.parse::<i32>().ok()?.checked_neg()?, unit),
-        [day] => match day.split_once('T') {
-            Some((day, time)) if time.contains(':') => at(day, time),
-            _ => at(day, "0:00"),
-        },
-        [day, time] => at(day, time),
-        _ => None,
-    }
+    settle(&Items::read(&tokens, &today, now.rem_euclid(SECOND_NS))?, today)
 }
 
-/// `2026-11-21` and `9:30`, `09:30:15.5`, in the local time zone; in that of Greenwich with a `Z`.
-fn at(day: &str, time: &str) -> Option<i128> {
-    let mut parts = day.splitn(3, '-').map(whole);
-    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
-    let (time, zulu) = match time.strip_suffix('Z') {
-        Some(time) => (time, true),
-        None => (time, false),
-    };
-    let (hours, rest) = time.split_once(':')?;
-    let (minutes, seconds) = rest.split_once(':').unwrap_or((rest, "0"));
-    let part_ns = fraction(seconds).filter(|ns| (0..60 * SECOND_NS).contains(ns))?;
-    let time = BrokenDown {
-        year,
-        month,
-        day,
-        hour: whole(hours)?,
-        minute: whole(minutes)?,
-        second: i32::try_from(part_ns / SECOND_NS).ok()?,
-    };
-    let right = (1..=12).contains(&month)
-        && (1..=31).contains(&day)
-        && (0..24).contains(&time.hour)
-        && (0..60).contains(&time.minute);
-    let seconds = if right { seconds_of(&time, zulu)? } else { return None };
-    // A day that the month does not have comes out as one of the next.
-    let same = zulu || broken_down(seconds)?.day == day;
-    same.then_some(i128::from(seconds) * SECOND_NS + part_ns % SECOND_NS)
-}
-
-fn moved(now: i128, count: i32, unit: &str) -> Option<i128> {
-    let seconds = i64::try_from(now.div_euclid(SECOND_NS)).ok()?;
-    let mut time = broken_down(seconds)?;
-    let unit = unit.strip_suffix('s').unwrap_or(unit);
-    let seconds = match unit {
-        "sec" | "second" => return Some(now + i128::from(count) * SECOND_NS),
-        "min" | "minute" => return Some(now + i128::from(count) * 60 * SECOND_NS),
-        "hour" => return Some(now + i128::from(count) * 3600 * SECOND_NS),
-        "day" => &mut time.day,
-        "week" => {
-            time.day = time.day.checked_add(count.checked_mul(7)?)?;
-            return Some(i128::from(seconds_of(&time, false)?) * SECOND_NS + now.rem_euclid(SECOND_NS));
-        }
-        "month" => &mut time.month,
-        "year" => &mut time.year,
-        _ => return None,
-    };
-    *seconds = seconds.checked_add(count)?;
-    Some(i128::from(seconds_of(&time, false)?) * SECOND_NS + now.rem_euclid(SECOND_NS))
-}
-
-/// Seconds with a fraction, in nanoseconds; what is finer is dropped.
-fn fraction(text: &str) -> Option<i128> {
-    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
-    let (whole, part) = digits.split_once('.').unwrap_or((digits, "0"));
-    let numeric = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if !numeric(whole) || !numeric(part) {
+/// The moment that the items name.
+fn settle(items: &Items, today: BrokenDown) -> Option<i128> {
+    if items.seen_twice() {
         return None;
     }
-    let part: String = part.chars().chain("000000000".chars()).take(9).collect();
-    Some(sign * (whole.parse::<i128>().ok()? * SECOND_NS + part.parse::<i128>().ok()?))
+    let has_day = items.dates > 0 || items.weekday.is_some();
+    let keeps_time = items.times > 0 || items.shifted && !has_day;
+    let (hour, minute, second_ns) =
+        if keeps_time { (items.hour()?, items.minute, items.second_ns) } else { (0, 0, 0) };
+    let asked = BrokenDown {
+        year: items.year_since_1900()?,
+        month: i32::try_from(items.month.checked_sub(1)?).ok()?,
+        day: i32::try_from(items.day).ok()?,
+        hour,
+        minute: i32::try_from(minute).ok()?,
+        second: i32::try_from(second_ns.div_euclid(SECOND_NS)).ok()?,
+        daylight: match items.local_daylight {
+            Some(daylight) => daylight,
+            None if has_day || items.times > 0 => -1,
+            None => today.daylight,
+        },
+        ..BrokenDown::default()
+    };
+    let (mut start, mut time) = match asked.settled().filter(|(_, time)| same_clock(time, &asked)) {
+        Some(settled) => settled,
+        // A time that local clocks skip is one elsewhere.
+        None => elsewhere(&asked, items.east_seconds?)?,
+    };
+    if let (Some((ordinal, weekday)), 0) = (items.weekday, items.dates) {
+        let weeks = ordinal.checked_sub(i64::from(ordinal > 0 && time.weekday != weekday))?;
+        let days = weeks.checked_mul(7)?.checked_add(i64::from((weekday - time.weekday).rem_euclid(7)))?;
+        time.day = i32::try_from(i64::from(time.day).checked_add(days)?).ok()?;
+        time.daylight = -1;
+        (start, time) = time.settled()?;
+    }
+    let added = &items.added;
+    if (added.years, added.months, added.days) != (0, 0, 0) {
+        let sum = |part: i32, more: i64| i32::try_from(i64::from(part).checked_add(more)?).ok();
+        let moved = BrokenDown {
+            year: sum(time.year, added.years)?,
+            month: sum(time.month, added.months)?,
+            day: sum(time.day, added.days)?,
+            ..asked
+        };
+        (start, time) = moved.settled()?;
+    }
+    if let Some(east_seconds) = items.east_seconds {
+        start = start.checked_sub(east_seconds.checked_sub(time.east_seconds)?)?;
+    }
+    let seconds = start
+        .checked_add(added.hours.checked_mul(3600)?)?
+        .checked_add(added.minutes.checked_mul(60)?)?
+        .checked_add(added.seconds)?;
+    let ns = i128::from(seconds) * SECOND_NS + second_ns.rem_euclid(SECOND_NS) + added.ns;
+    i64::try_from(ns.div_euclid(SECOND_NS)).ok().map(|_| ns)
 }
 
-fn whole(digits: &str) -> Option<i32> {
-    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
+/// Whether calendar and clock say what was asked for: there is no 31st of April.
+fn same_clock(found: &BrokenDown, asked: &BrokenDown) -> bool {
+    let parts = |time: &BrokenDown| (time.year, time.month, time.day, time.hour, time.minute, time.second);
+    parts(found) == parts(asked)
+}
+
+/// The time on a clock that is `east_seconds` ahead of Greenwich's, as if local clocks were as far behind: the zone's
+/// difference is taken off later.
+fn elsewhere(asked: &BrokenDown, east_seconds: i64) -> Option<(i64, BrokenDown)> {
+    let year = i64::from(asked.year) + 1900;
+    let leap = year.rem_euclid(4) == 0 && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0);
+    let days_of = [31, if leap { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let month = usize::try_from(asked.month).ok()?;
+    let right = (1..=*days_of.get(month)?).contains(&asked.day)
+        && (0..60).contains(&asked.minute)
+        && (0..60).contains(&asked.second);
+    if !right {
+        return None;
+    }
+    let before = year - 1;
+    let leaps = |year: i64| year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    let days = (year - 1970) * 365 + leaps(before) - leaps(1969)
+        + days_of[..month].iter().map(|&days| i64::from(days)).sum::<i64>()
+        + i64::from(asked.day - 1);
+    let clock = i64::from(asked.hour) * 3600 + i64::from(asked.minute) * 60 + i64::from(asked.second);
+    let time = BrokenDown {
+        weekday: i32::try_from((days + 4).rem_euclid(7)).ok()?,
+        east_seconds: -east_seconds,
+        ..asked.clone()
+    };
+    Some((days * 86_400 + clock + east_seconds, time))
 }

@@ -54,9 +54,11 @@ impl<'a> Entry<'a> {
         self.path.to_bytes()
     }
 
-    /// What follows the last slash; an argument keeps the slashes at its end.
+    /// What follows the last slash; an argument keeps one slash at its end.
     pub(super) fn name(&self) -> &'a [u8] {
-        &self.bytes()[self.name_at..]
+        let name = &self.bytes()[self.name_at..];
+        let end = name.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1);
+        &name[..name.len().min(end + 1)]
     }
 
     /// The folder to look it up from.
@@ -79,12 +81,23 @@ impl<'a> Entry<'a> {
         self.stat.get_or_init(|| self.ask(self.follow)).as_ref().map_err(|&error| error)
     }
 
+    /// Why a link that is looked through leads to no file.
+    pub(super) fn lost(&self) -> Option<Errno> {
+        if !self.follow || self.listed.is_some_and(|listed| listed != FileType::Symlink) {
+            return self.stat().err();
+        }
+        match self.stat() {
+            Ok(stat) if FileType::from_raw_mode(stat.st_mode) != FileType::Symlink => None,
+            _ => statat(self.base(), self.below(), AtFlags::empty()).err(),
+        }
+    }
+
     fn ask(&self, follow: bool) -> Result<Stat, Errno> {
         let own = || statat(self.base(), self.below(), AtFlags::SYMLINK_NOFOLLOW);
         match follow {
             true => match statat(self.base(), self.below(), AtFlags::empty()) {
-                // A link to nowhere is itself.
-                Err(Errno::NOENT | Errno::LOOP) => own(),
+                // A link to nowhere is itself; one that only leads round is an error.
+                Err(Errno::NOENT | Errno::NOTDIR) => own(),
                 other => other,
             },
             false => own(),

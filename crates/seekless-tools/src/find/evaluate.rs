@@ -3,17 +3,17 @@
 use super::answer::{by_cost, plainly};
 use super::entry::Entry;
 use super::exec::{Batch, Ran};
-use super::expression::{Action, Expression, Plan, Target, Test};
+use super::expression::{Action, Command, Expression, Plan, Target, Test};
 use super::latency::{Cost, Prices, Unpriced};
 use super::list;
 use super::mounts::Mounts;
-use super::names::Names;
 use super::output::Output;
 use super::printf::Context;
-use super::quote::quoted;
+use super::quote::{printable, quoted};
 use crate::gnu::words;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, accessat, openat, readlinkat, unlinkat};
 use rustix::io::Errno;
+use seekless_sys::accounts::{group_name, user_name};
 use seekless_sys::locale::glob_matches;
 use std::ffi::CString;
 use std::io::{self, Write};
@@ -34,17 +34,20 @@ pub(super) struct Evaluator<'a> {
     plan: &'a Plan,
     output: Output<'a>,
     messages: Messages<'a>,
-    names: Names,
     widths: list::Widths,
     mounts: Mounts,
     prices: Prices,
     batches: Vec<Batch>,
     /// Files whose actions wait until all are known, with `--cheapest-first`.
     waiting: Vec<Waiting<'a>>,
+    /// Of the file at hand, below its argument.
+    depth: Option<usize>,
     now: i64,
     utf8: bool,
     quit: bool,
     pruned: bool,
+    /// That the file at hand could not be asked has been said.
+    told: bool,
     well: bool,
     /// How often a command may have changed files on the way.
     changes: Arc<AtomicU64>,
@@ -83,36 +86,21 @@ impl<'a> Evaluator<'a> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
         Evaluator {
             plan,
-            output: Output::new(out, terminal),
+            output: Output::new(out, terminal, &plan.files, utf8),
             messages: Messages(messages),
-            names: Names::default(),
             widths: list::Widths::default(),
             mounts: Mounts::default(),
             prices: Prices::default(),
             changes: Arc::default(),
             batches,
             waiting: Vec::new(),
+            depth: None,
             now,
             utf8,
             quit: false,
             pruned: false,
+            told: false,
             well: true,
-        }
-    }
-
-    /// Opens the files that `-fprint` and its kin write; false, with a message, if one cannot be.
-    pub(super) fn open_files(&mut self) -> io::Result<bool> {
-        match self.output.open(&self.plan.files) {
-            Ok(()) => Ok(true),
-            Err((path, error)) => {
-                use std::os::unix::ffi::OsStrExt;
-                self.message(&format!(
-                    "{}: {}",
-                    quoted(path.as_os_str().as_bytes(), self.utf8),
-                    words(&error)
-                ))?;
-                Ok(false)
-            }
         }
     }
 
@@ -133,7 +121,32 @@ impl<'a> Evaluator<'a> {
         self.quit
     }
 
-    /// Says that a file could not be visited.
+    /// Another file's turn has come, at this depth. Commands of `-execdir … +` run before the walk goes up or down.
+    pub(super) fn turn(&mut self, depth: usize) -> io::Result<()> {
+        self.told = false;
+        if self.depth.replace(depth) != Some(depth) {
+            self.run_batches(|command| command.in_folder)?;
+        }
+        Ok(())
+    }
+
+    /// The walk begins at another argument.
+    pub(super) fn begin_root(&mut self) {
+        self.depth = None;
+    }
+
+    /// Says, once, that a file could not be visited or asked.
+    pub(super) fn complain_once(&mut self, path: &[u8], error: Errno) -> io::Result<()> {
+        if self.plan.ignores_gone && error == Errno::NOENT && self.depth != Some(0) {
+            return Ok(());
+        }
+        match std::mem::replace(&mut self.told, true) {
+            true => Ok(()),
+            false => self.complain(path, error),
+        }
+    }
+
+    /// Says that something failed with a file.
     pub(super) fn complain(&mut self, path: &[u8], error: Errno) -> io::Result<()> {
         let text = format!("{}: {}", quoted(path, self.utf8), words(&error.into()));
         self.message(&text)
@@ -141,7 +154,7 @@ impl<'a> Evaluator<'a> {
 
     fn complain_of(&mut self, entry: &Entry<'_>, wrong: &Unpriced) -> io::Result<()> {
         match wrong {
-            Unpriced::System(error) => self.complain(entry.bytes(), *error),
+            Unpriced::System(error) => self.complain_once(entry.bytes(), *error),
             Unpriced::Survey(error) => match error.io_error() {
                 Some(cause) => {
                     let text = format!("{}: {}", quoted(entry.bytes(), self.utf8), words(cause));
@@ -157,6 +170,13 @@ impl<'a> Evaluator<'a> {
         self.well = false;
         self.output.flush()?;
         writeln!(self.messages.0, "find: {text}")
+    }
+
+    fn write(&mut self, to: Target, bytes: &[u8]) -> io::Result<()> {
+        match to {
+            Target::Messages => self.messages.0.write_all(bytes),
+            _ => self.output.write(to, bytes),
+        }
     }
 
     /// Holds a file against the expression.
@@ -186,18 +206,29 @@ impl<'a> Evaluator<'a> {
                 self.act(action, &entry)?;
             }
         }
-        let plan = self.plan;
-        let mut commands = Vec::new();
-        collect(&plan.expression, &mut commands);
-        for (number, command) in commands {
-            self.output.flush()?;
-            let mut batch = std::mem::take(&mut self.batches[number]);
-            if command.run_batch(&mut batch, self.messages.0, self.utf8)? != Ran::Succeeded {
-                self.well = false;
-            }
-        }
+        self.run_batches(|command| !command.in_folder)?;
+        self.run_batches(|command| command.in_folder)?;
         self.output.flush()?;
         Ok(self.well)
+    }
+
+    /// Runs the commands that wait for more files, those of one kind.
+    fn run_batches(&mut self, wanted: fn(&Command) -> bool) -> io::Result<()> {
+        if self.batches.iter().all(Batch::is_empty) {
+            return Ok(());
+        }
+        let mut commands = Vec::new();
+        collect(&self.plan.expression, &mut commands);
+        for (number, command) in commands {
+            if wanted(command) && !self.batches[number].is_empty() {
+                self.output.flush()?;
+                let mut batch = std::mem::take(&mut self.batches[number]);
+                let ran = command.run_batch(&mut batch, self.messages.0, self.utf8)?;
+                self.well &= ran == Ran::Succeeded;
+                self.changes.fetch_add(1, Ordering::Release);
+            }
+        }
+        Ok(())
     }
 
     fn holds(
@@ -248,10 +279,11 @@ impl<'a> Evaluator<'a> {
     fn passes(&mut self, test: &Test, entry: &Entry<'_>) -> io::Result<bool> {
         match self.answer(test, entry) {
             Ok(answer) => Ok(answer),
-            Err(wrong) => {
-                self.complain_of(entry, &wrong)?;
-                Ok(false)
+            // Each time, as GNU find does: what is asked is another file.
+            Err(Unpriced::System(error)) if matches!(test, Test::OtherType(_)) => {
+                self.complain(entry.bytes(), error).map(|()| false)
             }
+            Err(wrong) => self.complain_of(entry, &wrong).map(|()| false),
         }
     }
 
@@ -267,10 +299,10 @@ impl<'a> Evaluator<'a> {
             }
             Test::OtherType(kinds) => kinds.contains(&entry.other_type()?),
             Test::Empty => is_empty(entry)?,
-            Test::NoUser => self.names.user(entry.stat()?.st_uid).is_none(),
-            Test::NoGroup => self.names.group(entry.stat()?.st_gid).is_none(),
+            Test::NoUser => user_name(entry.stat()?.st_uid).is_none(),
+            Test::NoGroup => group_name(entry.stat()?.st_gid).is_none(),
             Test::Access(access) => accessat(entry.base(), entry.below(), *access, AtFlags::empty()).is_ok(),
-            Test::FileSystem(name) => self.mounts.type_of(entry.stat()?.st_dev) == name,
+            Test::FileSystem(name) => self.mounts.type_of(entry.stat()?.st_dev).as_bytes() == name,
             // The rest asks of costs, and what asks of nothing holds.
             _ => by_cost(test, self.price(entry)?.as_ref()).unwrap_or(true),
         })
@@ -295,21 +327,24 @@ impl<'a> Evaluator<'a> {
     fn act(&mut self, action: &'a Action, entry: &Entry<'_>) -> io::Result<bool> {
         match action {
             Action::Print { to, end } => {
-                match end {
-                    0 => self.output.write(*to, entry.bytes())?,
-                    _ => self.output.write_name(*to, entry.bytes())?,
+                match *end != 0 && self.output.is_terminal(*to) {
+                    true => self.write(*to, &printable(entry.bytes()))?,
+                    false => self.write(*to, entry.bytes())?,
                 }
-                self.output.write(*to, &[*end])?;
+                self.write(*to, &[*end])?;
             }
             Action::Printf { to, format } => {
                 let cost = if format.asks_latency() { self.cost(entry)? } else { None };
-                let mut context = Context { names: &mut self.names, mounts: &mut self.mounts, cost };
+                let mut context = Context { mounts: &mut self.mounts, cost };
                 match format.write(entry, &mut context) {
-                    Ok(line) => self.output.write(*to, &line)?,
-                    Err(error) => self.complain(entry.bytes(), error)?,
+                    Ok(line) => self.write(*to, &line)?,
+                    Err(error) => {
+                        self.complain_once(entry.bytes(), error)?;
+                        return Ok(false);
+                    }
                 }
             }
-            Action::List { to } => self.list(*to, entry)?,
+            Action::List { to } => return self.list(*to, entry),
             Action::Prune => self.pruned = true,
             Action::Quit => self.quit = true,
             Action::Delete => return self.delete(entry),
@@ -321,7 +356,7 @@ impl<'a> Evaluator<'a> {
                 self.output.flush()?;
                 let ran = command.add(entry, &mut self.batches[*number], self.messages.0, self.utf8)?;
                 self.well &= ran == Ran::Succeeded;
-                if self.batches[*number].has_run() {
+                if self.batches[*number].is_first() {
                     self.changes.fetch_add(1, Ordering::Release);
                 }
             }
@@ -329,13 +364,13 @@ impl<'a> Evaluator<'a> {
         Ok(true)
     }
 
-    fn list(&mut self, to: Target, entry: &Entry<'_>) -> io::Result<()> {
+    fn list(&mut self, to: Target, entry: &Entry<'_>) -> io::Result<bool> {
         match entry.stat() {
             Ok(stat) => {
-                let line = list::line(entry, stat, &mut self.names, &mut self.widths, self.now);
-                self.output.write(to, &line)
+                let line = list::line(entry, stat, &mut self.widths, self.plan.block_bytes, self.now);
+                self.write(to, &line).map(|()| true)
             }
-            Err(error) => self.complain(entry.bytes(), error),
+            Err(error) => self.complain_once(entry.bytes(), error).map(|()| false),
         }
     }
 
@@ -346,6 +381,7 @@ impl<'a> Evaluator<'a> {
         let flags = if entry.is_folder() { AtFlags::REMOVEDIR } else { AtFlags::empty() };
         match unlinkat(entry.base(), entry.below(), flags) {
             Ok(()) => Ok(true),
+            Err(Errno::NOENT) if self.plan.ignores_gone => Ok(true),
             Err(error) => {
                 let name = quoted(entry.bytes(), self.utf8);
                 self.message(&format!("cannot delete {name}: {}", words(&error.into())))?;
@@ -356,7 +392,7 @@ impl<'a> Evaluator<'a> {
 }
 
 /// The commands that take many files, by their number.
-fn collect<'a>(expression: &'a Expression, commands: &mut Vec<(usize, &'a super::expression::Command)>) {
+fn collect<'a>(expression: &'a Expression, commands: &mut Vec<(usize, &'a Command)>) {
     match expression {
         Expression::Action(Action::ExecuteMany { number, command }) => commands.push((*number, command)),
         Expression::Test(_) | Expression::Action(_) => {}
@@ -369,8 +405,9 @@ fn collect<'a>(expression: &'a Expression, commands: &mut Vec<(usize, &'a super:
 
 /// A file without bytes or a folder without entries.
 fn is_empty(entry: &Entry<'_>) -> Result<bool, Errno> {
-    match entry.file_type()? {
-        FileType::RegularFile => Ok(entry.stat()?.st_size == 0),
+    let stat = entry.stat()?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Ok(stat.st_size == 0),
         FileType::Directory => {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
             let folder = openat(entry.base(), entry.below(), flags, Mode::empty())?;

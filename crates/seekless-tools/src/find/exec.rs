@@ -2,12 +2,16 @@
 
 use super::entry::Entry;
 use super::expression::Command;
-use super::quote::quoted;
+use super::quote::{quoted, say};
 use crate::gnu;
+use rustix::io::Errno;
+use seekless_sys::locale::{c_string, is_yes};
+use seekless_sys::signals::pass_on_ignored_pipe;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 use std::rc::Rc;
 
@@ -33,8 +37,13 @@ pub(super) struct Batch {
 
 impl Batch {
     /// Whether the file that was put in last is its first: a command has just run for those before, or none have been.
-    pub(super) fn has_run(&self) -> bool {
+    pub(super) fn is_first(&self) -> bool {
         self.paths.len() == 1
+    }
+
+    /// Whether no file waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.paths.is_empty()
     }
 }
 
@@ -107,12 +116,7 @@ impl Command {
         if !self.in_folder {
             return OsStr::from_bytes(entry.bytes()).to_owned();
         }
-        let name = entry.name();
-        let name = match name.iter().rposition(|&byte| byte != b'/') {
-            Some(last) => &name[..=last],
-            None => name,
-        };
-        match name {
+        match entry.name() {
             b"/" => "/".into(),
             name => OsString::from_vec([b"./", name].concat()),
         }
@@ -154,34 +158,54 @@ fn start(
     messages: &mut dyn Write,
     utf8: bool,
 ) -> io::Result<Ran> {
-    let mut command = std::process::Command::new(&words[0]);
-    command.args(&words[1..]);
-    if detached {
-        command.stdin(Stdio::null()); // the answers on standard input are find's
+    let mut status = prepared(&words[0], &words[1..], folder.as_deref(), detached).status();
+    if status.as_ref().is_err_and(|error| error.raw_os_error() == Some(Errno::NOEXEC.raw_os_error())) {
+        // A script that does not say what runs it: the shell does, as execvp(3) has it.
+        status = prepared("/bin/sh".as_ref(), words, folder.as_deref(), detached).status();
     }
-    // The folder as a path of ours: the child starts there whatever it is called now.
-    let place = folder.as_ref().map(|folder| {
-        use std::os::fd::AsRawFd;
-        format!("/proc/self/fd/{}", folder.as_fd().as_raw_fd())
-    });
-    if let Some(place) = place {
-        command.current_dir(place);
-    }
-    match command.status() {
-        Ok(status) if status.success() => Ok(Ran::Succeeded),
-        Ok(_) => Ok(Ran::Failed),
+    let name = || quoted(words[0].as_bytes(), utf8);
+    match status {
+        Ok(status) => {
+            if let Some(signal) = status.signal() {
+                writeln!(messages, "find: {} terminated by signal {signal}", name())?;
+            }
+            Ok(if status.success() { Ran::Succeeded } else { Ran::Failed })
+        }
         Err(error) => {
-            writeln!(messages, "find: {}: {}", quoted(words[0].as_bytes(), utf8), gnu::words(&error))?;
+            writeln!(messages, "find: {}: {}", name(), gnu::words(&error))?;
             Ok(Ran::NotStarted)
         }
     }
 }
 
-/// `-ok`: asks, and reads a line of standard input.
+fn prepared(
+    program: &OsStr,
+    words: &[OsString],
+    folder: Option<&OwnedFd>,
+    detached: bool,
+) -> std::process::Command {
+    let mut command = std::process::Command::new(program);
+    command.args(words);
+    if detached {
+        command.stdin(Stdio::null()); // the answers on standard input are find's
+    }
+    if let Some(folder) = folder {
+        // The folder as a path of ours: the child starts there whatever it is called now.
+        command.current_dir(format!("/proc/self/fd/{}", folder.as_raw_fd()));
+    }
+    pass_on_ignored_pipe(&mut command);
+    command
+}
+
+/// `-ok`: asks, and reads a line of standard input. An end of input means no.
 fn confirmed(program: &OsStr, entry: &Entry<'_>, messages: &mut dyn Write) -> io::Result<bool> {
-    write!(messages, "< {} ... {} > ? ", program.to_string_lossy(), String::from_utf8_lossy(entry.bytes()))?;
+    messages.write_all(&say!("< ", program.as_bytes(), " ... ", entry.bytes(), " > ? "))?;
     messages.flush()?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    Ok(answer.trim_start().starts_with(['y', 'Y']))
+    let mut answer = Vec::new();
+    // An input that cannot be read has no answer either.
+    let _ = io::stdin().lock().read_until(b'\n', &mut answer);
+    if answer.last() == Some(&b'\n') {
+        answer.pop();
+    }
+    Ok(is_yes(&c_string(&answer)))
 }

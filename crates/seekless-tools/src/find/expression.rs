@@ -8,6 +8,7 @@ use super::time::{Stamp, Used, Window};
 use rustix::fs::FileType;
 use seekless_sys::regex::Regex;
 use std::ffi::{CString, OsString};
+use std::fs::File;
 use std::path::PathBuf;
 
 /// The whole command line, understood.
@@ -19,14 +20,17 @@ pub(super) struct Plan {
     pub(super) depth_max: usize,
     pub(super) contents_first: bool,
     pub(super) one_file_system: bool,
+    /// Files that are gone when their turn comes are no error.
+    pub(super) ignores_gone: bool,
     pub(super) cheapest_first: bool,
     pub(super) unknown: Unknown,
     pub(super) expression: Expression,
     /// Files that `-fprint` and its kin write, by number.
-    pub(super) files: Vec<PathBuf>,
+    pub(super) files: Vec<(PathBuf, File)>,
     /// How many commands take many files each.
     pub(super) batches: usize,
-    pub(super) warnings: Vec<String>,
+    /// Of the blocks that `-ls` counts.
+    pub(super) block_bytes: u64,
 }
 
 /// Where the walk starts.
@@ -93,7 +97,7 @@ pub(super) enum Test {
         inode: u64,
     },
     Access(rustix::fs::Access),
-    FileSystem(String),
+    FileSystem(Vec<u8>),
     /// Time that devices need to deliver the file, in whole units of `unit_ns`, rounded up.
     Latency {
         unit_ns: u64,
@@ -143,6 +147,8 @@ pub(super) enum Action {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     Output,
+    /// Standard error.
+    Messages,
     File(usize),
 }
 

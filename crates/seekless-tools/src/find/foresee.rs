@@ -63,9 +63,11 @@ pub(super) fn foresee(plan: &Plan, turns_back: bool, entry: &Entry<'_>, prices: 
     }
     let stays_out = foresight.pruned && !plan.contents_first || answer.is_none() && turns_back;
     let folder = entry.listed == Some(FileType::Directory);
+    // Of a link that leads nowhere the walk has something to say.
+    let plain = !entry.follow || entry.listed.is_some_and(|listed| listed != FileType::Symlink);
     Foreseen {
         entered: folder && entry.depth < plan.depth_max && !stays_out,
-        passed: answer == Some(false) && !foresight.acted && !entry.is_folder(),
+        passed: answer == Some(false) && !foresight.acted && !entry.is_folder() && plain,
     }
 }
 

@@ -174,26 +174,26 @@ fn name<'e>(entry: &Entry<'e>) -> &'e Path {
 
 /// Reads `+2`, `-m50`, `-50ms`, `u300`: a bound and its unit in nanoseconds; seconds without a letter. The letters before the
 /// number are the paper's (section 4.3): m or M for milli, u or U for micro.
-pub(super) fn parse(text: &str) -> Option<(u64, Bound<u64>)> {
+pub(super) fn parse(text: &[u8]) -> Option<(u64, Bound<u64>)> {
     let mut unit_ns = 1_000_000_000;
     let bound = Bound::parse(text, |number| {
-        let (digits, unit) = match number.as_bytes().first()? {
+        let (digits, unit) = match number.first()? {
             b'm' | b'M' => (&number[1..], 1_000_000),
             b'u' | b'U' => (&number[1..], 1_000),
             _ => suffix(number)?,
         };
         unit_ns = unit;
-        whole(digits).filter(|_| !digits.is_empty())
+        whole(digits).filter(|_| digits.iter().all(u8::is_ascii_digit))
     })?;
     Some((unit_ns, bound))
 }
 
-fn suffix(number: &str) -> Option<(&str, u64)> {
-    let end = number.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(number.len());
+fn suffix(number: &[u8]) -> Option<(&[u8], u64)> {
+    let end = number.iter().position(|letter| !letter.is_ascii_digit()).unwrap_or(number.len());
     let unit = match &number[end..] {
-        "" | "s" => 1_000_000_000,
-        "ms" | "m" | "M" => 1_000_000,
-        "us" | "µs" | "u" | "U" => 1_000,
+        b"" | b"s" => 1_000_000_000,
+        b"ms" | b"m" | b"M" => 1_000_000,
+        b"us" | b"\xc2\xb5s" | b"u" | b"U" => 1_000,
         _ => return None,
     };
     Some((&number[..end], unit))

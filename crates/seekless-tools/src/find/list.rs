@@ -2,13 +2,13 @@
 
 use super::entry::Entry;
 use super::mode::letters;
-use super::names::Names;
 use rustix::fs::{FileType, Stat, readlinkat};
+use seekless_sys::accounts::{Name, group_name, user_name};
 use std::ffi::CStr;
-use std::io::Write;
+use std::ops::RangeInclusive;
 
-/// Half a year in seconds: an older file shows its year instead of the time of day.
-const RECENT_SECONDS: i64 = 31_556_952 / 2;
+/// Seconds of age, from an hour to come: others show their year instead of the time of day.
+const RECENT: RangeInclusive<i64> = -3_600..=6 * 30 * 86_400;
 
 /// How wide the columns are: each grows with the widest that was in it.
 #[derive(Clone, Debug)]
@@ -36,26 +36,33 @@ fn right(number: impl ToString, width: &mut usize) -> String {
     format!("{text:>width$}")
 }
 
+/// A name on the left of its column.
+fn left(name: &[u8], width: &mut usize) -> Vec<u8> {
+    let columns = String::from_utf8_lossy(name).chars().count();
+    *width = columns.max(*width);
+    let mut text = name.to_vec();
+    text.resize(name.len() + *width - columns, b' ');
+    text
+}
+
 impl Widths {
     /// A name, or a number where there is none, which has a width of its own: a slip of GNU find's.
-    fn owner(&mut self, name: Option<&str>, number: u32) -> String {
-        let text = match name {
-            Some(name) => {
-                self.owner = self.owner.max(name.chars().count());
-                format!("{name:<0$}", self.owner)
+    fn owner(&mut self, name: Option<Name>, number: u32) -> Vec<u8> {
+        match name {
+            Some(name) => left(&name, &mut self.owner),
+            None => {
+                let text = format!("{number:<8}");
+                self.owner = self.owner.max(text.len() + 1);
+                text.into_bytes()
             }
-            None => format!("{number:<8}"),
-        };
-        if name.is_none() {
-            self.owner = self.owner.max(text.len() + 1);
         }
-        text
     }
 
-    fn group(&mut self, name: Option<&str>, number: u32) -> String {
-        let text = name.map_or_else(|| number.to_string(), str::to_owned);
-        self.group = self.group.max(text.chars().count());
-        format!("{text:<0$}", self.group)
+    fn group(&mut self, name: Option<Name>, number: u32) -> Vec<u8> {
+        match name {
+            Some(name) => left(&name, &mut self.group),
+            None => left(number.to_string().as_bytes(), &mut self.group),
+        }
     }
 
     fn size(&mut self, stat: &Stat) -> String {
@@ -69,30 +76,28 @@ impl Widths {
     }
 }
 
-/// Writes the line; `now` is in seconds since 1970.
+/// Writes the line; blocks of `block_bytes` are counted, `now` is in seconds since 1970.
 pub(super) fn line(
     entry: &Entry<'_>,
     stat: &Stat,
-    names: &mut Names,
     widths: &mut Widths,
+    block_bytes: u64,
     now: i64,
 ) -> Vec<u8> {
     let kind = FileType::from_raw_mode(stat.st_mode);
     let age = now - stat.st_mtime;
-    let format: &CStr = if (0..=RECENT_SECONDS).contains(&age) { c"%b %e %H:%M" } else { c"%b %e  %Y" };
-    let mut line = Vec::new();
-    // Writing to a vector cannot fail.
-    let _ = write!(
-        line,
-        "{} {} {} {} {} {} {} ",
-        right(stat.st_ino, &mut widths.inode),
-        right((stat.st_blocks + 1) / 2, &mut widths.blocks),
-        letters(stat.st_mode),
-        right(stat.st_nlink, &mut widths.links),
-        widths.owner(names.user(stat.st_uid), stat.st_uid),
-        widths.group(names.group(stat.st_gid), stat.st_gid),
-        widths.size(stat),
-    );
+    let format: &CStr = if RECENT.contains(&age) { c"%b %e %H:%M" } else { c"%b %e  %Y" };
+    let columns = [
+        right(stat.st_ino, &mut widths.inode).into_bytes(),
+        right((stat.st_blocks as u64 * 512).div_ceil(block_bytes), &mut widths.blocks).into_bytes(),
+        letters(stat.st_mode).into_bytes(),
+        right(stat.st_nlink, &mut widths.links).into_bytes(),
+        widths.owner(user_name(stat.st_uid), stat.st_uid),
+        widths.group(group_name(stat.st_gid), stat.st_gid),
+        widths.size(stat).into_bytes(),
+    ];
+    let mut line = columns.join(&b' ');
+    line.push(b' ');
     line.extend(seekless_sys::locale::format_time(format, stat.st_mtime));
     line.push(b' ');
     escape(entry.bytes(), &mut line);

@@ -24,12 +24,28 @@ pub(super) struct Modes {
 }
 
 impl Permissions {
-    /// Reads `644`, `-u+w`, `/022` and the like.
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        match text.as_bytes().first()? {
-            b'-' => Modes::parse(&text[1..]).map(Permissions::All),
-            b'/' => Modes::parse(&text[1..]).map(Permissions::Any),
-            _ => Modes::parse(text).map(Permissions::Exactly),
+    /// Reads `644`, `-u+w`, `/022` and the like. `+644` once meant `/644` and is refused.
+    pub(super) fn parse(text: &[u8]) -> Option<Self> {
+        match text {
+            [b'-', modes @ ..] => Modes::parse(modes).map(Permissions::All),
+            [b'/', modes @ ..] => Modes::parse(modes).map(Permissions::Any),
+            [b'+', b'0'..=b'7', ..] => None,
+            modes => Modes::parse(modes).map(Permissions::Exactly),
+        }
+    }
+
+    /// `/0`: one of no bits, which every file has.
+    pub(super) fn is_any_of_none(self) -> bool {
+        self == Permissions::Any(Modes { file: 0, folder: 0 })
+    }
+
+    /// How likely GNU find takes it that a file has them.
+    pub(super) fn odds(self) -> f32 {
+        match self {
+            _ if self.is_any_of_none() => 0.9986,
+            Permissions::Exactly(_) => 0.01,
+            Permissions::All(_) => 0.2,
+            Permissions::Any(_) => 0.3,
         }
     }
 
@@ -45,23 +61,21 @@ impl Permissions {
 }
 
 impl Modes {
-    fn parse(text: &str) -> Option<Self> {
-        if text.bytes().all(|byte| (b'0'..=b'7').contains(&byte)) && !text.is_empty() {
-            let bits = RawMode::from_str_radix(text, 8).ok().filter(|bits| bits & !BITS == 0)?;
+    /// As chmod(1) reads a mode, beginning with none and without a mask.
+    fn parse(text: &[u8]) -> Option<Self> {
+        if let (Some(bits), []) = octal(text)? {
             return Some(Modes { file: bits, folder: bits });
         }
         let mut modes = Modes { file: 0, folder: 0 };
-        for clause in text.split(',') {
-            modes.apply(clause)?;
-        }
+        text.split(|&byte| byte == b',').try_for_each(|clause| modes.apply(clause))?;
         Some(modes)
     }
 
-    /// One clause: `[ugoa]*` and then operators with the permissions after each.
-    fn apply(&mut self, clause: &str) -> Option<()> {
-        let start = clause.find(['+', '-', '='])?;
+    /// One clause: `[ugoa]*`, and then operators with the permissions after each.
+    fn apply(&mut self, clause: &[u8]) -> Option<()> {
+        let start = clause.iter().position(|byte| b"+-=".contains(byte))?;
         let mut who = 0;
-        for letter in clause[..start].bytes() {
+        for letter in &clause[..start] {
             who |= match letter {
                 b'u' => 0o4700,
                 b'g' => 0o2070,
@@ -70,49 +84,111 @@ impl Modes {
                 _ => return None,
             };
         }
-        // Without a letter it means everybody; find sets the file creation mask to 0 while it reads this.
-        let who = if who == 0 { 0o7777 } else { who };
         let mut rest = &clause[start..];
-        while let Some(operator) = rest.bytes().next() {
-            let end = rest[1..].find(['+', '-', '=']).map_or(rest.len(), |next| next + 1);
-            self.operate(who, operator, &rest[1..end])?;
-            rest = &rest[end..];
-        }
-        Some(())
-    }
-
-    fn operate(&mut self, who: RawMode, operator: u8, permissions: &str) -> Option<()> {
-        for (mode, is_folder) in [(&mut self.file, false), (&mut self.folder, true)] {
-            let mut bits = 0;
-            for letter in permissions.bytes() {
-                bits |= match letter {
-                    b'r' => 0o444,
-                    b'w' => 0o222,
-                    b'x' => 0o111,
-                    b'X' if is_folder || *mode & 0o111 != 0 => 0o111,
-                    b'X' => 0,
-                    b's' => 0o6000,
-                    b't' => 0o1000,
-                    b'u' => spread(*mode >> 6),
-                    b'g' => spread(*mode >> 3),
-                    b'o' => spread(*mode),
-                    _ => return None,
-                };
-            }
-            let bits = bits & who;
-            match operator {
-                b'+' => *mode |= bits,
-                b'-' => *mode &= !bits,
-                _ => *mode = *mode & !who | bits,
-            }
+        while let [operator, operand @ ..] = rest {
+            let change;
+            (change, rest) = Change::parse(*operator, who, operand)?;
+            change.apply(&mut self.file, false);
+            change.apply(&mut self.folder, true);
         }
         Some(())
     }
 }
 
-/// One class's permissions given to all three.
-fn spread(class: RawMode) -> RawMode {
-    (class & 7) * 0o111
+/// An operator with what follows it.
+struct Change {
+    operator: u8,
+    /// The bits of those whom it is about; 0 for everybody.
+    who: RawMode,
+    bits: RawMode,
+    /// The bits that are written out: a folder keeps its set-ID bits unless they are.
+    named: RawMode,
+    what: What,
+}
+
+enum What {
+    Bits,
+    /// The permissions that a class has go to all.
+    Copy,
+    /// Execution too, where some may already or it is a folder.
+    Execute,
+}
+
+impl Change {
+    /// Reads an operand; what follows it.
+    fn parse(operator: u8, who: RawMode, operand: &[u8]) -> Option<(Self, &[u8])> {
+        if let (Some(bits), rest) = octal(operand)? {
+            let whole = who == 0 && rest.is_empty();
+            let change = Change { operator, who: BITS, bits, named: BITS, what: What::Bits };
+            return whole.then_some((change, rest));
+        }
+        let (bits, what, rest) = match operand {
+            [b'u', rest @ ..] => (0o700, What::Copy, rest),
+            [b'g', rest @ ..] => (0o070, What::Copy, rest),
+            [b'o', rest @ ..] => (0o007, What::Copy, rest),
+            _ => letters_of(operand),
+        };
+        let named = if who == 0 { bits } else { who & bits };
+        matches!(rest, [] | [b'+' | b'-' | b'=', ..])
+            .then_some((Change { operator, who, bits, named, what }, rest))
+    }
+
+    fn apply(&self, mode: &mut RawMode, folder: bool) {
+        let kept = if folder { 0o6000 & !self.named } else { 0 };
+        let bits = match self.what {
+            What::Bits => self.bits,
+            What::Copy => spread(*mode & self.bits),
+            What::Execute if folder || *mode & 0o111 != 0 => self.bits | 0o111,
+            What::Execute => self.bits,
+        };
+        let bits = bits & if self.who == 0 { BITS } else { self.who } & !kept;
+        match self.operator {
+            b'+' => *mode |= bits,
+            b'-' => *mode &= !bits,
+            _ => *mode = *mode & (if self.who == 0 { 0 } else { !self.who } | kept) | bits,
+        }
+    }
+}
+
+/// A number in front, if there is one; `None` if it is too large.
+fn octal(text: &[u8]) -> Option<(Option<RawMode>, &[u8])> {
+    let end = text.iter().position(|byte| !(b'0'..=b'7').contains(byte)).unwrap_or(text.len());
+    if end == 0 {
+        return Some((None, text));
+    }
+    let bits = text[..end].iter().try_fold(0, |bits: RawMode, digit| {
+        Some(bits * 8 + RawMode::from(digit - b'0')).filter(|bits| bits & !BITS == 0)
+    });
+    Some((Some(bits?), &text[end..]))
+}
+
+fn letters_of(operand: &[u8]) -> (RawMode, What, &[u8]) {
+    let (mut bits, mut what) = (0, What::Bits);
+    for (at, letter) in operand.iter().enumerate() {
+        bits |= match letter {
+            b'r' => 0o444,
+            b'w' => 0o222,
+            b'x' => 0o111,
+            b's' => 0o6000,
+            b't' => 0o1000,
+            b'X' => {
+                what = What::Execute;
+                0
+            }
+            _ => return (bits, what, &operand[at..]),
+        };
+    }
+    (bits, what, &[])
+}
+
+/// Each right that some class has given to all three.
+fn spread(mode: RawMode) -> RawMode {
+    [0o444, 0o222, 0o111].iter().filter(|&&all| mode & all != 0).sum()
+}
+
+/// The permission bits alone.
+pub(super) fn permission_bits(mode: RawMode) -> RawMode {
+    mode & BITS
 }
 
 /// The ten letters of `ls -l`.

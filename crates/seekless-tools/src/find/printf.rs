@@ -1,7 +1,10 @@
 //! `-printf`: GNU's directives, and ours in braces: `%{latency}`, `%{resident}`, `%{level}`.
 
+mod date;
+mod number;
 mod write;
 
+use super::quote::say;
 pub(super) use write::Context;
 
 /// A format, taken apart once.
@@ -28,6 +31,7 @@ struct Shape {
     zero: bool,
     alternate: bool,
     plus: bool,
+    blank: bool,
     width: usize,
     precision: Option<usize>,
 }
@@ -51,13 +55,17 @@ const LETTERS: &[u8] = b"abcdDfFgGhHiklmMnpPsStuUyYZ";
 
 impl Format {
     /// Takes a format apart; what it does not understand stays as text and is named in `warnings`.
-    pub(super) fn parse(text: &[u8], warnings: &mut Vec<String>) -> Result<Self, String> {
+    pub(super) fn parse(text: &[u8], warnings: &mut Vec<Vec<u8>>) -> Result<Self, Vec<u8>> {
         let mut format = Format::default();
         let mut rest = text;
         while let Some((&first, after)) = rest.split_first() {
-            rest = match first {
-                b'\\' => format.escape(after, warnings),
-                b'%' => format.directive(after, warnings)?,
+            rest = match (first, after) {
+                (b'\\', [b'c', ..]) => {
+                    format.pieces.push(Piece::Stop);
+                    return Ok(format);
+                }
+                (b'\\', _) => format.escape(after, warnings),
+                (b'%', _) => format.directive(after, warnings)?,
                 _ => {
                     format.text(first);
                     after
@@ -87,9 +95,9 @@ impl Format {
         }
     }
 
-    fn escape<'a>(&mut self, rest: &'a [u8], warnings: &mut Vec<String>) -> &'a [u8] {
+    fn escape<'a>(&mut self, rest: &'a [u8], warnings: &mut Vec<Vec<u8>>) -> &'a [u8] {
         let Some((&letter, after)) = rest.split_first() else {
-            warnings.push("escape `\\' followed by nothing at all".to_owned());
+            warnings.push(say!("warning: escape `\\' followed by nothing at all"));
             self.text(b'\\');
             return rest;
         };
@@ -102,10 +110,6 @@ impl Format {
             b't' => b'\t',
             b'v' => 0x0b,
             b'\\' => b'\\',
-            b'c' => {
-                self.pieces.push(Piece::Stop);
-                return after;
-            }
             b'0'..=b'7' => {
                 let digits = rest.iter().take(3).take_while(|digit| (b'0'..=b'7').contains(digit)).count();
                 let value =
@@ -114,7 +118,7 @@ impl Format {
                 return &rest[digits..];
             }
             other => {
-                warnings.push(format!("unrecognized escape `\\{}'", char::from(other)));
+                warnings.push(say!("warning: unrecognized escape `\\", [other], "'"));
                 self.text(b'\\');
                 other
             }
@@ -123,37 +127,36 @@ impl Format {
         after
     }
 
-    fn directive<'a>(&mut self, rest: &'a [u8], warnings: &mut Vec<String>) -> Result<&'a [u8], String> {
-        if let Some(after) = rest.strip_prefix(b"%") {
-            self.text(b'%');
-            return Ok(after);
+    fn directive<'a>(&mut self, rest: &'a [u8], warnings: &mut Vec<Vec<u8>>) -> Result<&'a [u8], Vec<u8>> {
+        if rest.is_empty() {
+            return Err(say!("error: % at end of format string"));
         }
         let (shape, after_shape) = Shape::parse(rest);
-        let unknown = |letter: &str| format!("unrecognized format directive `%{letter}'");
-        let (what, after) = match after_shape {
-            [] => {
-                return Err("error: % at end of format string".to_owned());
+        let Some((&letter, after)) = after_shape.split_first() else {
+            return Err(say!("error: the format directive `%\0' is reserved for future use"));
+        };
+        let (what, after) = match (letter, after) {
+            (b'%', _) => {
+                // With flags or a width they are written, and no second sign: GNU find's own slip.
+                self.text(b'%');
+                rest[..rest.len() - after_shape.len()].iter().for_each(|&byte| self.text(byte));
+                return Ok(after);
             }
-            [b'{', name @ ..] => {
-                let end = name.iter().position(|&byte| byte == b'}');
-                let word = end.map(|end| &name[..end]);
-                let what = match word {
-                    Some(b"latency") => What::Latency,
-                    Some(b"resident") => What::Resident,
-                    Some(b"level") => What::Level,
-                    _ => {
-                        let name = String::from_utf8_lossy(&name[..end.unwrap_or(name.len())]);
-                        return Err(format!(
-                            "%{{{name}}} is no directive: there are %{{latency}}, %{{resident}} and %{{level}}"
-                        ));
-                    }
-                };
-                (what, &name[end.map_or(0, |end| end + 1)..])
+            (b'A' | b'B' | b'C' | b'T', [how, after @ ..]) => (What::Time(letter, *how), after),
+            _ if LETTERS.contains(&letter) => (What::Letter(letter), after),
+            (b'{', name) if name.contains(&b'}') => What::of_cost(name)?,
+            (b'{' | b'[' | b'(', _) => {
+                return Err(say!("error: the format directive `%", [letter], "' is reserved for future use"));
             }
-            [which @ (b'A' | b'B' | b'C' | b'T'), how, after @ ..] => (What::Time(*which, *how), after),
-            [letter, after @ ..] if LETTERS.contains(letter) => (What::Letter(*letter), after),
-            [letter, after @ ..] => {
-                warnings.push(unknown(&char::from(*letter).to_string()));
+            _ => {
+                warnings.push(match letter {
+                    b'A' | b'B' | b'C' | b'T' => say!(
+                        "warning: format directive `%",
+                        [letter],
+                        "' should be followed by another character"
+                    ),
+                    _ => say!("warning: unrecognized format directive `%", [letter], "'"),
+                });
                 self.text(b'%');
                 rest[..rest.len() - after.len()].iter().for_each(|&byte| self.text(byte));
                 return Ok(after);
@@ -164,20 +167,41 @@ impl Format {
     }
 }
 
+impl What {
+    /// Our directives, in braces; what follows them.
+    fn of_cost(text: &[u8]) -> Result<(What, &[u8]), Vec<u8>> {
+        let end = text.iter().position(|&byte| byte == b'}').unwrap_or(text.len());
+        let what = match &text[..end] {
+            b"latency" => What::Latency,
+            b"resident" => What::Resident,
+            b"level" => What::Level,
+            name => {
+                return Err(say!(
+                    "%{",
+                    name,
+                    "} is no directive: there are %{latency}, %{resident} and %{level}"
+                ));
+            }
+        };
+        Ok((what, &text[(end + 1).min(text.len())..]))
+    }
+}
+
 impl Shape {
+    /// As printf(3) reads it. A zero is a flag, but other flags may not follow it.
     fn parse(mut rest: &[u8]) -> (Self, &[u8]) {
         let mut shape = Shape::default();
         while let Some((&flag, after)) = rest.split_first() {
             match flag {
                 b'-' => shape.left = true,
-                b'0' => shape.zero = true,
                 b'#' => shape.alternate = true,
                 b'+' => shape.plus = true,
-                b' ' => {}
+                b' ' => shape.blank = true,
                 _ => break,
             }
             rest = after;
         }
+        shape.zero = rest.first() == Some(&b'0');
         (shape.width, rest) = number(rest);
         if let Some(after) = rest.strip_prefix(b".") {
             let (precision, after) = number(after);

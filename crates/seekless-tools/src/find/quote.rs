@@ -1,18 +1,34 @@
 //! Names as messages and terminals show them.
 
+use seekless_sys::ctype::is_printable;
+
+/// A message of texts and bytes, one after the other.
+macro_rules! say {
+    ($($part:expr),+ $(,)?) => {{
+        let mut text: Vec<u8> = Vec::new();
+        $(text.extend_from_slice(AsRef::<[u8]>::as_ref(&$part));)+
+        text
+    }};
+}
+pub(super) use say;
+
 /// Writes a name between the quotes of the locale: ‘name’ in UTF-8, 'name' else; control characters as octal escapes.
 pub(super) fn quoted(name: &[u8], utf8: bool) -> String {
-    let (open, close) = if utf8 { ("‘", "’") } else { ("'", "'") };
-    let mut text = open.to_owned();
+    let (open, close) = if utf8 { ('‘', '’') } else { ('\'', '\'') };
+    let mut text = String::from(open);
     for chunk in name.utf8_chunks() {
         for character in chunk.valid().chars() {
             match character {
+                '\x07' => text += "\\a",
+                '\x08' => text += "\\b",
+                '\x0b' => text += "\\v",
+                '\x0c' => text += "\\f",
                 '\n' => text += "\\n",
                 '\t' => text += "\\t",
                 '\r' => text += "\\r",
                 '\\' => text += "\\\\",
-                '\'' if !utf8 => text += "\\'",
-                _ if character.is_control() || (!utf8 && !character.is_ascii()) => {
+                _ if character == close => text.extend(['\\', close]),
+                _ if !is_printable(character, utf8) => {
                     let mut buffer = [0; 4];
                     for byte in character.encode_utf8(&mut buffer).bytes() {
                         text += &format!("\\{byte:03o}");
@@ -25,7 +41,8 @@ pub(super) fn quoted(name: &[u8], utf8: bool) -> String {
             text += &format!("\\{byte:03o}");
         }
     }
-    text + close
+    text.push(close);
+    text
 }
 
 /// A name for a terminal: control characters become question marks.

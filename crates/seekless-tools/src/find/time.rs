@@ -40,7 +40,7 @@ impl Window {
         match *self {
             Window::After(moment) => time > moment,
             Window::Before(moment) => time < moment,
-            Window::Within { start, unit } => time > start && time - start <= unit,
+            Window::Within { start, unit } => time > start && time.saturating_sub(start) <= unit,
         }
     }
 }
@@ -50,13 +50,14 @@ impl Window {
 pub(super) struct Clock {
     /// A day before the start of find, or the start of today with `-daystart`; nanoseconds since 1970.
     day: i128,
+    from_midnight: bool,
     start: i128,
 }
 
 impl Clock {
     pub(super) fn now() -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128);
-        Clock { day: now - DAY_SECONDS * SECOND_NS, start: now }
+        Clock { day: now - DAY_SECONDS * SECOND_NS, from_midnight: false, start: now }
     }
 
     /// When find started.
@@ -66,9 +67,12 @@ impl Clock {
 
     /// Counts from the start of today, for the tests that follow `-daystart`.
     pub(super) fn since_midnight(self) -> Self {
+        if self.from_midnight {
+            return self;
+        }
         let now = ((self.day / SECOND_NS) + DAY_SECONDS) as i64;
         let day = (i128::from(now) - i128::from(seekless_sys::locale::seconds_of_day(now))) * SECOND_NS;
-        Clock { day, ..self }
+        Clock { day, from_midnight: true, ..self }
     }
 
     /// `-mtime` and its kin: whole days, a part of a day dropped.
@@ -93,6 +97,11 @@ impl Used {
         Used(bound.map(|days| (days * (DAY_SECONDS * SECOND_NS) as f64) as i128))
     }
 
+    pub(super) fn whole_days(&self) -> i128 {
+        let (Bound::More(ns) | Bound::Exactly(ns) | Bound::Less(ns)) = self.0;
+        ns / (DAY_SECONDS * SECOND_NS)
+    }
+
     pub(super) fn holds(&self, stat: &Stat) -> bool {
         let after = Stamp::Access.of(stat) - Stamp::Change.of(stat);
         after >= 0
@@ -106,7 +115,7 @@ impl Used {
 /// More age means an earlier time.
 fn window(origin: i128, bound: Bound<f64>, unit_seconds: i128) -> Window {
     let unit = unit_seconds * SECOND_NS;
-    match bound.map(|count| origin - (count * unit as f64) as i128) {
+    match bound.map(|count| origin.saturating_sub((count * unit as f64) as i128)) {
         Bound::More(moment) => Window::Before(moment),
         Bound::Less(moment) => Window::After(moment),
         Bound::Exactly(start) => Window::Within { start, unit },

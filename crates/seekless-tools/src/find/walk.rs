@@ -93,6 +93,7 @@ impl<'scope, 'a> Walk<'scope, 'a> {
         self.path.extend_from_slice(bytes);
         self.path.push(0);
         self.levels.clear();
+        evaluator.begin_root();
         let mut well = true;
         well &= self.visit(root_name_at(bytes), bytes.len(), Turn::default(), evaluator)?;
         while !evaluator.has_quit() && !self.levels.is_empty() {
@@ -148,11 +149,16 @@ impl<'scope, 'a> Walk<'scope, 'a> {
         evaluator: &mut Evaluator<'_>,
     ) -> io::Result<(bool, Option<Level>)> {
         let plan = self.plan;
-        if entry.depth == 0
-            && let Err(error) = entry.stat()
+        evaluator.turn(entry.depth)?;
+        if (entry.depth == 0 || entry.follow)
+            && let Some(error) = entry.lost()
+            // A link to nowhere is a file as good as others.
+            && (error != Errno::NOENT || entry.stat().is_err())
         {
-            evaluator.complain(entry.bytes(), error)?;
-            return Ok((false, None));
+            evaluator.complain_once(entry.bytes(), error)?;
+            if entry.depth == 0 || error == Errno::LOOP {
+                return Ok((false, None));
+            }
         }
         if entry.follow
             && entry.is_folder()
@@ -277,6 +283,7 @@ impl<'scope, 'a> Walk<'scope, 'a> {
             return Ok(false);
         }
         let depth = self.levels.len();
+        evaluator.turn(depth)?;
         if self.plan.contents_first && depth >= self.plan.depth_min {
             let path = std::mem::take(&mut self.path);
             let judged = evaluator.judge(&self.entry(&path, left.name_at, root_bytes, left.listed));

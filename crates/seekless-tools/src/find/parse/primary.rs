@@ -1,239 +1,441 @@
 //! The words of an expression: tests, actions and options by their names.
 
-use super::{Parser, ascii_quoted};
+use super::tree::Kind;
+use super::{Parser, Stop};
+use crate::find::Unknown;
 use crate::find::compare::{Bound, whole};
 use crate::find::date;
-use crate::find::expression::{Action, Command, Follow, Glob, Roots, Target, Test};
+use crate::find::expression::{Action, Expression, Follow, Glob, Roots, Target, Test};
 use crate::find::latency;
 use crate::find::mode::Permissions;
-use crate::find::names::{group_number, user_number};
 use crate::find::printf::Format;
+use crate::find::quote::say;
 use crate::find::time::{Stamp, Used};
-use crate::gnu::words;
 use rustix::fs::{Access, FileType, Stat};
-use seekless_sys::locale::c_string;
+use rustix::io::Errno;
+use seekless_sys::accounts::{group_number, user_number};
+use seekless_sys::locale::{c_string, glob_matches, real_number};
 use seekless_sys::regex::{Dialect, Regex};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
-
-/// What a word turned out to be.
-pub(super) enum Primary {
-    Test(Test),
-    Action(Action),
-    /// Noted in the plan; true as a test.
-    Option,
-}
 
 impl Parser<'_> {
-    /// Reads the word `name` and its arguments.
-    pub(super) fn primary(&mut self, name: &str) -> Result<Primary, String> {
-        if let Some(test) = self.test_of_name(name)? {
-            return Ok(Primary::Test(test));
+    /// Reads the arguments of the word `name`, and adds what it stands for.
+    pub(super) fn primary(&mut self, name: &[u8]) -> Result<(), Stop> {
+        let short = name.strip_prefix(b"-").unwrap_or(name);
+        if self.positional_option(short, name)? {
+            return Ok(());
         }
-        if let Some(test) = self.test_of_attributes(name)? {
-            return Ok(Primary::Test(test));
+        if is_option(short) {
+            self.note_option(name);
+            self.option(short, name)?;
+            return self.add(name, Expression::Test(Test::True));
         }
-        if let Some(test) = self.test_of_time(name)? {
-            return Ok(Primary::Test(test));
+        self.note_test(name);
+        match short {
+            b"help" | b"-help" => return Err(Stop::Help),
+            b"version" | b"-version" => return Err(Stop::Version),
+            _ => {}
         }
-        if let Some(test) = self.test_of_cost(name)? {
-            return Ok(Primary::Test(test));
+        if let Some(test) = self.test(short, name)? {
+            return self.add(name, Expression::Test(test));
         }
-        if let Some(action) = self.action(name)? {
-            return Ok(Primary::Action(action));
-        }
-        match self.option(name)? {
-            true => Ok(Primary::Option),
-            false => Err(format!("unknown predicate `{name}'")),
+        match self.action(short, name)? {
+            Some(action) => self.add(name, Expression::Action(action)),
+            None => Err(say!("unknown predicate `", name, "'").into()),
         }
     }
 
-    fn argument(&mut self, name: &str) -> Result<OsString, String> {
-        self.tokens.next().map(OsStr::to_owned).ok_or_else(|| format!("missing argument to `{name}'"))
+    fn add(&mut self, name: &[u8], part: Expression) -> Result<(), Stop> {
+        self.push(name, Kind::Part(part));
+        Ok(())
     }
 
-    fn text(&mut self, name: &str) -> Result<String, String> {
-        self.argument(name).map(|text| text.to_string_lossy().into_owned())
+    fn argument(&mut self, name: &[u8]) -> Result<&OsStr, Stop> {
+        self.take().ok_or_else(|| say!("missing argument to `", name, "'").into())
     }
 
-    fn glob(&mut self, name: &str) -> Result<Glob, String> {
-        let pattern = c_string(self.argument(name)?.as_bytes());
-        Ok(Glob { pattern, ignore_case: name.starts_with("-i") })
+    fn bytes(&mut self, name: &[u8]) -> Result<Vec<u8>, Stop> {
+        self.argument(name).map(|text| text.as_bytes().to_vec())
     }
 
-    fn regex(&mut self, name: &str) -> Result<Regex, String> {
-        let pattern = self.argument(name)?;
-        let wrong =
-            |why| format!("failed to compile regular expression '{}': {why}", pattern.to_string_lossy());
-        Regex::new(pattern.as_bytes(), self.dialect, name == "-iregex").map_err(wrong)
+    /// Options that count from where they stand on. `-daystart` alone is no part of the expression.
+    fn positional_option(&mut self, short: &[u8], name: &[u8]) -> Result<bool, Stop> {
+        match short {
+            b"daystart" => {
+                self.clock = self.clock.since_midnight();
+                return Ok(true);
+            }
+            b"follow" => self.plan.follow = Follow::Always,
+            b"nowarn" => self.warns = false,
+            b"warn" => self.warns = true,
+            b"regextype" => self.dialect = self.dialect(name)?,
+            b"-cheapest-first" => self.plan.cheapest_first = true,
+            _ => match short.strip_prefix(b"-unknown=") {
+                Some(text) => self.plan.unknown = Unknown::parse(&String::from_utf8_lossy(text))?,
+                None => return Ok(false),
+            },
+        }
+        self.add(name, Expression::Test(Test::True)).map(|()| true)
     }
 
-    fn dialect(&mut self, name: &str) -> Result<Dialect, String> {
-        let text = self.text(name)?;
-        Dialect::named(&text).ok_or_else(|| {
-            let known: Vec<_> =
-                Dialect::NAMED.iter().map(|(name, _)| self.name_of(name.as_bytes())).collect();
-            let unknown = self.name_of(text.as_bytes());
-            format!("Unknown regular expression type {unknown}; valid types are {}.", known.join(", "))
+    fn option(&mut self, short: &[u8], name: &[u8]) -> Result<(), Stop> {
+        match short {
+            b"maxdepth" => self.plan.depth_max = self.depth(name)?,
+            b"mindepth" => self.plan.depth_min = self.depth(name)?,
+            b"depth" | b"d" => {
+                if short == b"d" && self.warns() {
+                    self.warn(
+                        "the -d option is deprecated; please use -depth instead, because the latter is a \
+                         POSIX-compliant feature.",
+                    );
+                }
+                self.plan.contents_first = true;
+                self.depth_given = true;
+            }
+            b"xdev" | b"mount" => self.plan.one_file_system = true,
+            b"files0-from" => self.plan.roots = Roots::From(self.argument(name)?.to_owned()),
+            b"ignore_readdir_race" => self.plan.ignores_gone = true,
+            b"noignore_readdir_race" => self.plan.ignores_gone = false,
+            _ => {} // -noleaf: nothing to change here
+        }
+        Ok(())
+    }
+
+    fn depth(&mut self, name: &[u8]) -> Result<usize, Stop> {
+        let text = self.bytes(name)?;
+        if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
+            return Err(say!(
+                "Expected a positive decimal integer argument to ",
+                name,
+                ", but got ",
+                self.quoted(&text)
+            )
+            .into());
+        }
+        int(&text).map(|depth| depth as usize)
+    }
+
+    fn dialect(&mut self, name: &[u8]) -> Result<Dialect, Stop> {
+        let text = self.bytes(name)?;
+        let known = std::str::from_utf8(&text).ok().and_then(Dialect::named);
+        known.ok_or_else(|| {
+            let known: Vec<_> = Dialect::NAMED.iter().map(|(name, _)| self.quoted(name.as_bytes())).collect();
+            let unknown = self.quoted(&text);
+            format!("Unknown regular expression type {unknown}; valid types are {}.", known.join(", ")).into()
         })
     }
 
-    fn bound(&mut self, name: &str) -> Result<Bound<u64>, String> {
-        let text = self.text(name)?;
-        Bound::parse(&text, whole).ok_or_else(|| invalid(name, &text))
+    fn test(&mut self, short: &[u8], name: &[u8]) -> Result<Option<Test>, Stop> {
+        if let Some(test) = self.test_of_name(short, name)? {
+            return Ok(Some(test));
+        }
+        if let Some(test) = self.test_of_attributes(short, name)? {
+            return Ok(Some(test));
+        }
+        if let Some(test) = self.test_of_time(short, name)? {
+            return Ok(Some(test));
+        }
+        self.test_of_cost(short, name)
     }
 
-    fn stat(&mut self, name: &str) -> Result<Stat, String> {
-        let path = self.argument(name)?;
-        let found = match self.plan.follow {
-            Follow::Never => rustix::fs::lstat(path.as_os_str()),
-            _ => rustix::fs::stat(path.as_os_str()),
-        };
-        found.map_err(|error| format!("{}: {}", self.name_of(path.as_bytes()), words(&error.into())))
-    }
-
-    fn test_of_name(&mut self, name: &str) -> Result<Option<Test>, String> {
-        Ok(Some(match name {
-            "-name" | "-iname" => Test::Name(self.glob(name)?),
-            "-path" | "-ipath" | "-wholename" | "-iwholename" => Test::Path(self.glob(name)?),
-            "-lname" | "-ilname" => Test::LinkName(self.glob(name)?),
-            "-regex" | "-iregex" => Test::Regex(self.regex(name)?),
-            "-context" => {
-                self.argument(name)?;
-                return Err("invalid predicate -context: SELinux is not enabled.".to_owned());
+    fn test_of_name(&mut self, short: &[u8], name: &[u8]) -> Result<Option<Test>, Stop> {
+        Ok(Some(match short {
+            b"name" | b"iname" => {
+                let glob = self.glob(name, short == b"iname")?;
+                if self.warns() && glob.pattern.to_bytes().contains(&b'/') {
+                    let whole = if glob.ignore_case { b"-iwholename".as_slice() } else { b"-wholename" };
+                    let (test, slash, whole) = (self.quoted(name), self.quoted(b"/"), self.quoted(whole));
+                    self.warn(say!(
+                        test,
+                        " matches against basenames only, but the given pattern contains a directory separator (",
+                        slash,
+                        "), thus the expression will evaluate to false all the time.  Did you mean ",
+                        whole,
+                        "?"
+                    ));
+                }
+                Test::Name(glob)
             }
-            "-true" => Test::True,
-            "-false" => Test::False,
+            b"path" | b"wholename" | b"ipath" | b"iwholename" => {
+                let glob = self.glob(name, short[0] == b'i')?;
+                self.warn_of_slash(short, &glob);
+                Test::Path(glob)
+            }
+            b"lname" | b"ilname" => Test::LinkName(self.glob(name, short == b"ilname")?),
+            b"regex" | b"iregex" => {
+                let pattern = self.bytes(name)?;
+                let regex = Regex::new(&pattern, self.dialect, short == b"iregex");
+                Test::Regex(
+                    regex
+                        .map_err(|why| say!("failed to compile regular expression '", pattern, "': ", why))?,
+                )
+            }
+            b"context" => {
+                self.argument(name)?;
+                return Err("invalid predicate -context: SELinux is not enabled.".into());
+            }
+            b"true" => Test::True,
+            b"false" => Test::False,
             _ => return Ok(None),
         }))
     }
 
-    fn test_of_attributes(&mut self, name: &str) -> Result<Option<Test>, String> {
-        Ok(Some(match name {
-            "-type" => Test::Type(self.kinds(name)?),
-            "-xtype" => Test::OtherType(self.kinds(name)?),
-            "-size" => self.size(name)?,
-            "-empty" => Test::Empty,
-            "-perm" => {
-                let text = self.text(name)?;
-                Test::Permissions(
-                    Permissions::parse(&text)
-                        .ok_or_else(|| format!("invalid mode {}", self.name_of(text.as_bytes())))?,
-                )
-            }
-            "-user" | "-group" => {
-                let text = self.text(name)?;
-                let number = if name == "-user" { user_number(&text) } else { group_number(&text) };
-                let what = if name == "-user" { "user" } else { "group" };
-                let number = number.ok_or_else(|| {
-                    format!("{} is not the name of a known {what}", self.name_of(text.as_bytes()))
-                })?;
-                match name {
-                    "-user" => Test::Owner(Bound::Exactly(number)),
-                    _ => Test::Group(Bound::Exactly(number)),
-                }
-            }
-            "-uid" => Test::Owner(self.bound(name)?),
-            "-gid" => Test::Group(self.bound(name)?),
-            "-nouser" => Test::NoUser,
-            "-nogroup" => Test::NoGroup,
-            "-links" => Test::Links(self.bound(name)?),
-            "-inum" => Test::Inode(self.bound(name)?),
-            "-samefile" => {
+    fn glob(&mut self, name: &[u8], ignore_case: bool) -> Result<Glob, Stop> {
+        let pattern = c_string(self.argument(name)?.as_bytes());
+        Ok(Glob { pattern, ignore_case })
+    }
+
+    /// No path ends with a slash but one from the command line.
+    fn warn_of_slash(&mut self, short: &[u8], glob: &Glob) {
+        let pattern = glob.pattern.to_bytes();
+        if self.posix || pattern.last() != Some(&b'/') {
+            return;
+        }
+        let matches = |root: &[u8]| glob_matches(&glob.pattern, &c_string(root), glob.ignore_case);
+        let feasible = match self.given.is_empty() {
+            true => matches(b"."),
+            false => self.given.iter().any(|root| matches(root.as_bytes())),
+        };
+        if !feasible {
+            self.warn(say!("-", short, " ", pattern, " will not match anything because it ends with /."));
+        }
+    }
+
+    fn test_of_attributes(&mut self, short: &[u8], name: &[u8]) -> Result<Option<Test>, Stop> {
+        Ok(Some(match short {
+            b"type" => Test::Type(self.kinds(name)?),
+            b"xtype" => Test::OtherType(self.kinds(name)?),
+            b"size" => self.size(name)?,
+            b"empty" => Test::Empty,
+            b"perm" => self.permissions(name)?,
+            b"user" => Test::Owner(Bound::Exactly(self.user(name)?)),
+            b"group" => Test::Group(Bound::Exactly(self.group(name)?)),
+            b"uid" => Test::Owner(self.number(name)?),
+            b"gid" => Test::Group(self.number(name)?),
+            b"nouser" => Test::NoUser,
+            b"nogroup" => Test::NoGroup,
+            b"links" => Test::Links(self.number(name)?),
+            b"inum" => Test::Inode(self.number(name)?),
+            b"samefile" => {
                 let stat = self.stat(name)?;
                 Test::SameFile { device: stat.st_dev, inode: stat.st_ino }
             }
-            "-readable" => Test::Access(Access::READ_OK),
-            "-writable" => Test::Access(Access::WRITE_OK),
-            "-executable" => Test::Access(Access::EXEC_OK),
-            "-fstype" => Test::FileSystem(self.text(name)?),
+            b"readable" => Test::Access(Access::READ_OK),
+            b"writable" => Test::Access(Access::WRITE_OK),
+            b"executable" => Test::Access(Access::EXEC_OK),
+            b"fstype" => Test::FileSystem(self.bytes(name)?),
             _ => return Ok(None),
         }))
     }
 
-    fn test_of_time(&mut self, name: &str) -> Result<Option<Test>, String> {
-        let stamp = |letter: &str| match letter {
-            "a" => Some(Stamp::Access),
-            "c" => Some(Stamp::Change),
-            "m" => Some(Stamp::Modification),
-            _ => None,
-        };
-        let newer = |parser: &mut Self, left: Stamp, right: Stamp| {
-            Ok(Some(Test::Newer(left, right.of(&parser.stat(name)?))))
-        };
-        match name {
-            "-newer" => return newer(self, Stamp::Modification, Stamp::Modification),
-            "-anewer" => return newer(self, Stamp::Access, Stamp::Modification),
-            "-cnewer" => return newer(self, Stamp::Change, Stamp::Modification),
-            _ => {}
+    fn number(&mut self, name: &[u8]) -> Result<Bound<u64>, Stop> {
+        // A missing number is told as if it were wrong: GNU find's own slip.
+        let text = self.bytes(name).unwrap_or_else(|_| name.to_vec());
+        Bound::parse(&text, whole).ok_or_else(|| invalid(&text, name))
+    }
+
+    fn user(&mut self, name: &[u8]) -> Result<u64, Stop> {
+        let text = self.bytes(name)?;
+        match user_number(&text) {
+            Some(number) => Ok(number.into()),
+            None if text.is_empty() => Err("The argument to -user should not be empty".into()),
+            None if text.iter().all(u8::is_ascii_digit) => int(&text).map(u64::from),
+            None => Err(say!(self.quoted(&text), " is not the name of a known user").into()),
         }
-        if let Some(letters) = name.strip_prefix("-newer").filter(|letters| letters.len() == 2) {
-            if let (Some(left), "t") = (stamp(&letters[..1]), &letters[1..]) {
-                return self.newer_than_date(name, left).map(Some);
+    }
+
+    fn group(&mut self, name: &[u8]) -> Result<u64, Stop> {
+        let text = self.bytes(name)?;
+        if let Some(number) = group_number(&text) {
+            return Ok(number.into());
+        }
+        let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if text.is_empty() {
+            return Err("argument to -group is empty, but should be a group name".into());
+        }
+        if digits == text.len() {
+            return int(&text).map(u64::from);
+        }
+        let mut message = say!(self.quoted(&text), " is not the name of an existing group");
+        if digits > 0 {
+            message.extend(say!(
+                " and it does not look like a numeric group ID because it has the unexpected suffix ",
+                self.quoted(&text[digits..])
+            ));
+        }
+        Err(message.into())
+    }
+
+    fn permissions(&mut self, name: &[u8]) -> Result<Test, Stop> {
+        let text = self.bytes(name)?;
+        let permissions =
+            Permissions::parse(&text).ok_or_else(|| Stop::from(say!("invalid mode ", self.quoted(&text))))?;
+        if permissions.is_any_of_none() {
+            self.warn(say!(
+                "you have specified a mode pattern ",
+                text,
+                " (which is equivalent to /000). The meaning of -perm /000 has now been changed to be consistent with \
+                 -perm -000; that is, while it used to match no files, it now matches all files."
+            ));
+        }
+        Ok(Test::Permissions(permissions))
+    }
+
+    fn kinds(&mut self, name: &[u8]) -> Result<Vec<FileType>, Stop> {
+        let text = self.bytes(name)?;
+        if text.is_empty() {
+            return Err(say!("Arguments to ", name, " should contain at least one letter").into());
+        }
+        let mut kinds = Vec::new();
+        let mut letters = &text[..];
+        while let [letter, rest @ ..] = letters {
+            let kind = kind(*letter, name)?;
+            if kinds.contains(&kind) {
+                return Err(say!(
+                    "Duplicate file type '",
+                    [*letter],
+                    "' in the argument list to ",
+                    name,
+                    "."
+                )
+                .into());
             }
-            return match (stamp(&letters[..1]), stamp(&letters[1..])) {
-                (Some(_), Some(_)) if self.tokens.peek().is_none() => {
-                    Err(format!("The {} test needs an argument", self.name_of(name.as_bytes())))
+            kinds.push(kind);
+            letters = match rest {
+                [] => rest,
+                [b','] => {
+                    return Err(say!(
+                        "Last file type in list argument to ",
+                        name,
+                        " is missing, i.e., list is ending on: ','"
+                    )
+                    .into());
                 }
-                (Some(left), Some(right)) => newer(self, left, right),
-                _ if letters.contains('B') => Err(format!(
-                    "This system does not provide a way to find the birth time of a file.\nfind: invalid predicate `{name}'"
-                )),
-                _ => Err(format!("invalid predicate `{name}'")),
+                [b',', rest @ ..] => rest,
+                _ => return Err(say!("Must separate multiple arguments to ", name, " using: ','").into()),
             };
         }
-        if name == "-used" {
-            let text = self.text(name)?;
-            let bound = age(&text).ok_or_else(|| format!("Invalid argument {text} to -used"))?;
-            return Ok(Some(Test::Used(Used::days(bound))));
+        Ok(kinds)
+    }
+
+    fn size(&mut self, name: &[u8]) -> Result<Test, Stop> {
+        let text = self.bytes(name)?;
+        let Some((&last, number)) = text.split_last() else {
+            return Err(say!("invalid null argument to ", name).into());
+        };
+        let (number, unit_bytes) = match last {
+            b'c' => (number, 1),
+            b'w' => (number, 2),
+            b'b' => (number, 512),
+            b'k' => (number, 1 << 10),
+            b'M' => (number, 1 << 20),
+            b'G' => (number, 1 << 30),
+            b'0'..=b'9' => (&text[..], 512),
+            _ => return Err(say!("invalid ", name, " type `", [last], "'").into()),
+        };
+        match Bound::parse(number, whole) {
+            Some(bound) => Ok(Test::Size { unit_bytes, bound }),
+            None => Err(say!("Invalid argument `", text, "' to ", name).into()),
         }
-        let Some(which) = name.get(1..2).and_then(stamp) else { return Ok(None) };
-        let window = match &name[2..] {
-            "time" => self.age(name).map(|age| self.clock.days(age))?,
-            "min" => self.age(name).map(|age| self.clock.minutes(age))?,
-            _ => return Ok(None),
-        };
-        Ok(Some(Test::Time(which, window)))
     }
 
-    fn age(&mut self, name: &str) -> Result<Bound<f64>, String> {
-        let text = self.text(name)?;
-        age(&text).ok_or_else(|| invalid(name, &text))
+    fn test_of_time(&mut self, short: &[u8], name: &[u8]) -> Result<Option<Test>, Stop> {
+        let newer = match short {
+            b"newer" => Some((Stamp::Modification, Stamp::Modification)),
+            b"anewer" => Some((Stamp::Access, Stamp::Modification)),
+            b"cnewer" => Some((Stamp::Change, Stamp::Modification)),
+            _ => None,
+        };
+        if let Some((left, right)) = newer {
+            return Ok(Some(Test::Newer(left, right.of(&self.stat(name)?))));
+        }
+        match short {
+            [b'n', b'e', b'w', b'e', b'r', left, right] => {
+                self.newer_by_letters(*left, *right, name).map(Some)
+            }
+            b"used" => {
+                let text = self.bytes(name)?;
+                let bound =
+                    age(&text).ok_or_else(|| Stop::from(say!("Invalid argument ", text, " to ", name)))?;
+                Ok(Some(Test::Used(Used::days(bound))))
+            }
+            [which @ (b'a' | b'c' | b'm'), unit @ ..] if matches!(unit, b"time" | b"min") => {
+                let text = self.bytes(name)?;
+                let age = age(&text).ok_or_else(|| invalid(&text, name))?;
+                let window = if unit == b"min" { self.clock.minutes(age) } else { self.clock.days(age) };
+                Ok(stamp(*which).map(|stamp| Test::Time(stamp, window)))
+            }
+            _ => Ok(None),
+        }
     }
 
-    fn newer_than_date(&mut self, name: &str, stamp: Stamp) -> Result<Test, String> {
-        let Some(text) = self.tokens.next() else {
-            return Err(format!("The {} test needs an argument", self.name_of(name.as_bytes())));
+    /// `-newerXY`: X of the file at hand is later than Y of another file, or than a date.
+    fn newer_by_letters(&mut self, left: u8, right: u8, name: &[u8]) -> Result<Test, Stop> {
+        let no_predicate = say!("invalid predicate `", name, "'");
+        let Some(argument) = self.take() else {
+            return Err(match is_newer(left, right) {
+                true => say!("The ", self.quoted(name), " test needs an argument").into(),
+                false => no_predicate.into(),
+            });
         };
-        let date = text.to_str().and_then(|text| date::parse(text, self.clock.start()));
-        let than = date.ok_or_else(|| {
-            let text = self.name_of(text.as_bytes());
-            format!("I cannot figure out how to interpret {text} as a date or time")
-        })?;
-        Ok(Test::Newer(stamp, than))
+        if left == b'B' || right == b'B' {
+            return Err(say!(
+                "This system does not provide a way to find the birth time of a file.\nfind: ",
+                no_predicate
+            )
+            .into());
+        }
+        let (Some(left), true) = (stamp(left), is_newer(left, right)) else {
+            return Err(no_predicate.into());
+        };
+        let than = match stamp(right) {
+            Some(right) => right.of(&self.stat_of(argument)?),
+            None => date::parse(argument.as_bytes(), self.clock.start()).ok_or_else(|| {
+                let text = self.quoted(argument.as_bytes());
+                Stop::from(format!("I cannot figure out how to interpret {text} as a date or time"))
+            })?,
+        };
+        Ok(Test::Newer(left, than))
+    }
+
+    fn stat(&mut self, name: &[u8]) -> Result<Stat, Stop> {
+        let path = self.argument(name)?.to_owned();
+        self.stat_of(&path)
+    }
+
+    fn stat_of(&self, path: &OsStr) -> Result<Stat, Stop> {
+        let found = match self.plan.follow {
+            Follow::Never => rustix::fs::lstat(path),
+            _ => match rustix::fs::stat(path) {
+                // A link to nowhere is itself.
+                Err(Errno::NOENT | Errno::NOTDIR) => rustix::fs::lstat(path),
+                found => found,
+            },
+        };
+        found.map_err(|error| self.failed(path, &error.into()))
     }
 
     /// What a file costs to read: the paper's `-latency`, and ours.
-    fn test_of_cost(&mut self, name: &str) -> Result<Option<Test>, String> {
-        Ok(Some(match name {
-            "-latency" => {
-                let text = self.text(name)?;
-                let (unit_ns, bound) = latency::parse(&text).ok_or_else(|| invalid(name, &text))?;
+    fn test_of_cost(&mut self, short: &[u8], name: &[u8]) -> Result<Option<Test>, Stop> {
+        Ok(Some(match short {
+            b"latency" => {
+                let text = self.bytes(name)?;
+                let (unit_ns, bound) = latency::parse(&text).ok_or_else(|| invalid(&text, name))?;
                 Test::Latency { unit_ns, bound }
             }
-            "-cached" => {
-                let share = self.tokens.peek_str().and_then(share);
+            b"cached" => {
+                let share = self.peek().and_then(|word| share(word.as_bytes()));
                 if share.is_some() {
-                    self.tokens.next();
+                    self.next += 1;
                 }
                 Test::Cached(share.unwrap_or(Bound::Exactly(100)))
             }
-            "-level" => {
-                let text = self.text(name)?;
+            b"level" => {
+                let text = self.argument(name)?.to_string_lossy().into_owned();
                 let known = ["hole", "memory", "device", "network", "archive", "unknown"];
                 if !known.contains(&text.as_str()) {
-                    return Err(format!("no level {}: {}", ascii_quoted(text.as_bytes()), known.join(", ")));
+                    return Err(format!("no level `{text}': {}", known.join(", ")).into());
                 }
                 Test::Level(text)
             }
@@ -241,169 +443,109 @@ impl Parser<'_> {
         }))
     }
 
-    fn kinds(&mut self, name: &str) -> Result<Vec<FileType>, String> {
-        let text = self.text(name)?;
-        if text.is_empty() {
-            return Err(format!("Arguments to {name} should contain at least one letter"));
-        }
-        let mut kinds = Vec::new();
-        for part in text.split(',') {
-            kinds.push(match part {
-                "b" => FileType::BlockDevice,
-                "c" => FileType::CharacterDevice,
-                "d" => FileType::Directory,
-                "f" => FileType::RegularFile,
-                "l" => FileType::Symlink,
-                "p" => FileType::Fifo,
-                "s" => FileType::Socket,
-                "D" => {
-                    return Err(format!(
-                        "{name} D is not supported because Solaris doors are not supported on the platform find was compiled on."
-                    ));
+    fn action(&mut self, short: &[u8], name: &[u8]) -> Result<Option<Action>, Stop> {
+        Ok(Some(match short {
+            b"print" => Action::Print { to: Target::Output, end: b'\n' },
+            b"print0" => Action::Print { to: Target::Output, end: 0 },
+            b"fprint" => Action::Print { to: self.file(name)?, end: b'\n' },
+            b"fprint0" => Action::Print { to: self.file(name)?, end: 0 },
+            b"printf" => Action::Printf { to: Target::Output, format: self.format(name)? },
+            b"fprintf" => {
+                let path = self.argument(name)?.to_owned();
+                if self.peek().is_none() {
+                    return Err(invalid(path.as_bytes(), name)); // GNU find's own slip
                 }
-                "" => {
-                    return Err(format!(
-                        "Last file type in list argument to {name} is missing, i.e., list is ending on: ','"
-                    ));
-                }
-                _ if part.len() > 1 => {
-                    return Err(format!("Must separate multiple arguments to {name} using: ','"));
-                }
-                _ => return Err(format!("Unknown argument to {name}: {part}")),
-            });
-        }
-        Ok(kinds)
-    }
-
-    fn size(&mut self, name: &str) -> Result<Test, String> {
-        let text = self.text(name)?;
-        let (number, unit_bytes) = match text.char_indices().next_back() {
-            Some((at, letter)) if !letter.is_ascii_digit() => {
-                let unit = match letter {
-                    'c' => 1,
-                    'w' => 2,
-                    'b' => 512,
-                    'k' => 1 << 10,
-                    'M' => 1 << 20,
-                    'G' => 1 << 30,
-                    other => return Err(format!("invalid {name} type `{other}'")),
-                };
-                (&text[..at], unit)
+                Action::Printf { to: self.target(&path)?, format: self.format(name)? }
             }
-            _ => (text.as_str(), 512),
-        };
-        let bound =
-            Bound::parse(number, whole).ok_or_else(|| format!("Invalid argument `{text}' to {name}"))?;
-        Ok(Test::Size { unit_bytes, bound })
-    }
-
-    fn action(&mut self, name: &str) -> Result<Option<Action>, String> {
-        Ok(Some(match name {
-            "-print" => Action::Print { to: Target::Output, end: b'\n' },
-            "-print0" => Action::Print { to: Target::Output, end: 0 },
-            "-fprint" => Action::Print { to: self.file(name)?, end: b'\n' },
-            "-fprint0" => Action::Print { to: self.file(name)?, end: 0 },
-            "-printf" => Action::Printf { to: Target::Output, format: self.format(name)? },
-            "-fprintf" => Action::Printf { to: self.file(name)?, format: self.format(name)? },
-            "-ls" => Action::List { to: Target::Output },
-            "-fls" => Action::List { to: self.file(name)? },
-            "-prune" => Action::Prune,
-            "-quit" => Action::Quit,
-            "-delete" => {
+            b"ls" => Action::List { to: Target::Output },
+            b"fls" => Action::List { to: self.file(name)? },
+            b"prune" => Action::Prune,
+            b"quit" => Action::Quit,
+            b"delete" => {
                 self.plan.contents_first = true;
                 Action::Delete
             }
-            "-exec" | "-execdir" | "-ok" | "-okdir" => self.command(name)?,
+            b"exec" | b"execdir" | b"ok" | b"okdir" => self.command(name)?,
             _ => return Ok(None),
         }))
     }
 
-    fn format(&mut self, name: &str) -> Result<Format, String> {
-        let text = self.argument(name)?;
-        Format::parse(text.as_bytes(), &mut self.plan.warnings)
+    fn format(&mut self, name: &[u8]) -> Result<Format, Stop> {
+        let text = self.bytes(name)?;
+        Ok(Format::parse(&text, &mut self.warnings)?)
     }
 
-    fn file(&mut self, name: &str) -> Result<Target, String> {
-        let path = PathBuf::from(self.argument(name)?);
-        if path.as_os_str() == "/dev/stdout" {
-            return Ok(Target::Output);
-        }
-        let number = self.plan.files.iter().position(|other| *other == path).unwrap_or_else(|| {
-            self.plan.files.push(path);
-            self.plan.files.len() - 1
-        });
-        Ok(Target::File(number))
-    }
-
-    /// The words up to `;`, or up to `{} +`.
-    fn command(&mut self, name: &str) -> Result<Action, String> {
-        let (in_folder, ask) = (name.ends_with("dir"), name.starts_with("-ok"));
-        self.asks |= ask;
-        let mut words: Vec<OsString> = Vec::new();
-        loop {
-            let Some(word) = self.tokens.next() else { return Err(format!("missing argument to `{name}'")) };
-            if word == ";" {
-                break;
-            }
-            if word == "+" && !ask && words.last().is_some_and(|last| last == "{}") {
-                words.pop();
-                if words.is_empty() {
-                    return Err(format!("missing argument to `{name}'"));
-                }
-                if words.iter().any(|word| word.as_bytes().windows(2).any(|pair| pair == b"{}")) {
-                    return Err(format!("only one instance of {{}} is supported with {name} ... +"));
-                }
-                let number = self.plan.batches;
-                self.plan.batches += 1;
-                return Ok(Action::ExecuteMany { number, command: Command { words, in_folder, ask } });
-            }
-            words.push(word.to_owned());
-        }
-        match words.is_empty() {
-            true => Err(invalid(name, ";")),
-            false => Ok(Action::Execute(Command { words, in_folder, ask })),
-        }
-    }
-
-    fn option(&mut self, name: &str) -> Result<bool, String> {
-        match name {
-            "-maxdepth" | "-mindepth" => {
-                let text = self.text(name)?;
-                let depth = whole(&text).and_then(|depth| usize::try_from(depth).ok()).ok_or_else(|| {
-                    format!(
-                        "Expected a positive decimal integer argument to {name}, but got {}",
-                        self.name_of(text.as_bytes())
-                    )
-                })?;
-                match name {
-                    "-maxdepth" => self.plan.depth_max = depth,
-                    _ => self.plan.depth_min = depth,
-                }
-            }
-            "-depth" | "-d" => self.plan.contents_first = true,
-            "-xdev" | "-mount" => self.plan.one_file_system = true,
-            "-follow" => self.plan.follow = Follow::Always,
-            "-regextype" => self.dialect = self.dialect(name)?,
-            "-files0-from" => self.plan.roots = Roots::From(self.argument(name)?),
-            "-daystart" => self.clock = self.clock.since_midnight(),
-            "-noleaf" | "-ignore_readdir_race" | "-noignore_readdir_race" | "-warn" | "-nowarn" => {}
-            "--cheapest-first" => self.plan.cheapest_first = true,
-            _ => match name.strip_prefix("--unknown=") {
-                Some(text) => self.plan.unknown = crate::find::Unknown::parse(text)?,
-                None => return Ok(false),
-            },
-        }
-        Ok(true)
+    fn file(&mut self, name: &[u8]) -> Result<Target, Stop> {
+        let path = self.argument(name)?.to_owned();
+        self.target(&path)
     }
 }
 
-fn age(text: &str) -> Option<Bound<f64>> {
-    Bound::parse(text, |text| text.parse().ok().filter(|value: &f64| value.is_finite()))
+fn is_option(short: &[u8]) -> bool {
+    matches!(
+        short,
+        b"maxdepth"
+            | b"mindepth"
+            | b"depth"
+            | b"d"
+            | b"xdev"
+            | b"mount"
+            | b"files0-from"
+            | b"noleaf"
+            | b"ignore_readdir_race"
+            | b"noignore_readdir_race"
+    )
+}
+
+fn stamp(letter: u8) -> Option<Stamp> {
+    match letter {
+        b'a' => Some(Stamp::Access),
+        b'c' => Some(Stamp::Change),
+        b'm' => Some(Stamp::Modification),
+        _ => None,
+    }
+}
+
+/// Whether there is a `-newerXY`.
+fn is_newer(left: u8, right: u8) -> bool {
+    stamp(left).is_some() && (stamp(right).is_some() || right == b't')
+}
+
+fn kind(letter: u8, name: &[u8]) -> Result<FileType, Stop> {
+    Ok(match letter {
+        b'b' => FileType::BlockDevice,
+        b'c' => FileType::CharacterDevice,
+        b'd' => FileType::Directory,
+        b'f' => FileType::RegularFile,
+        b'l' => FileType::Symlink,
+        b'p' => FileType::Fifo,
+        b's' => FileType::Socket,
+        b'D' => {
+            return Err(say!(
+                name,
+                " D is not supported because Solaris doors are not supported on the platform find was compiled on."
+            )
+            .into());
+        }
+        _ => return Err(say!("Unknown argument to ", name, ": ", [letter]).into()),
+    })
+}
+
+fn age(text: &[u8]) -> Option<Bound<f64>> {
+    Bound::parse(text, |text| real_number(&c_string(text)).filter(|value| !value.is_nan()))
+}
+
+/// Digits as a C int.
+fn int(text: &[u8]) -> Result<u32, Stop> {
+    let number = std::str::from_utf8(text).ok().and_then(|text| text.parse::<i32>().ok());
+    number
+        .and_then(|number| u32::try_from(number).ok())
+        .ok_or_else(|| say!(text, ": Numerical result out of range").into())
 }
 
 /// `50`, `+50`, `-50`, each with `%` or without: per cent of a file in memory; without a sign, at least so much.
-fn share(text: &str) -> Option<Bound<u64>> {
-    let bound = Bound::parse(text.strip_suffix('%').unwrap_or(text), whole)?;
+fn share(text: &[u8]) -> Option<Bound<u64>> {
+    let bound = Bound::parse(text.strip_suffix(b"%").unwrap_or(text), whole)?;
     Some(match bound {
         Bound::Exactly(0) => Bound::Exactly(0),
         Bound::Exactly(share) => Bound::More(share - 1),
@@ -411,6 +553,6 @@ fn share(text: &str) -> Option<Bound<u64>> {
     })
 }
 
-fn invalid(name: &str, text: &str) -> String {
-    format!("invalid argument `{text}' to `{name}'")
+fn invalid(text: &[u8], name: &[u8]) -> Stop {
+    say!("invalid argument `", text, "' to `", name, "'").into()
 }

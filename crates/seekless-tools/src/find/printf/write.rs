@@ -1,20 +1,18 @@
 //! Writes a file as a format says.
 
-use super::{Format, Piece, Shape, What};
+use super::{Format, Piece, Shape, What, date};
 use crate::find::entry::{Entry, type_letter};
 use crate::find::latency::Cost;
-use crate::find::mode::letters;
+use crate::find::mode::{letters, permission_bits};
 use crate::find::mounts::Mounts;
-use crate::find::names::{Names, permission_bits};
 use crate::find::time::Stamp;
 use rustix::fs::{FileType, Stat, readlinkat};
 use rustix::io::Errno;
-use seekless_sys::locale::{c_string, format_time};
+use seekless_sys::accounts::{group_name, user_name};
 
 /// What writing a file needs besides the file.
 #[derive(Debug)]
 pub(in crate::find) struct Context<'a> {
-    pub(in crate::find) names: &'a mut Names,
     pub(in crate::find) mounts: &'a mut Mounts,
     /// What the file costs, if the format asks.
     pub(in crate::find) cost: Option<Cost>,
@@ -36,7 +34,7 @@ impl Format {
                 Piece::Text(text) => line.extend_from_slice(text),
                 Piece::Stop => break,
                 Piece::Directive { shape, what } => {
-                    shape.write(&value(*what, shape, entry, context)?, is_number(*what), &mut line);
+                    write(*what, shape, entry, context, &mut line)?;
                 }
             }
         }
@@ -45,41 +43,50 @@ impl Format {
 }
 
 impl Shape {
-    fn write(&self, value: &[u8], number: bool, line: &mut Vec<u8>) {
-        let value = match self.precision {
-            Some(precision) if !number => &value[..precision.min(value.len())],
-            _ => value,
-        };
-        let room = self.width.saturating_sub(value.len());
-        let fill = if number && self.zero && !self.left { b'0' } else { b' ' };
-        if !self.left {
-            line.extend(std::iter::repeat_n(fill, room));
-        }
-        line.extend_from_slice(value);
+    fn text(&self, value: &[u8], line: &mut Vec<u8>) {
+        let value = &value[..self.precision.unwrap_or(value.len()).min(value.len())];
+        let room = std::iter::repeat_n(b' ', self.width.saturating_sub(value.len()));
         if self.left {
-            line.extend(std::iter::repeat_n(b' ', room));
+            line.extend_from_slice(value);
+            line.extend(room);
+        } else {
+            line.extend(room);
+            line.extend_from_slice(value);
         }
     }
 }
 
-/// GNU find writes these two as numbers; all others as text.
-fn is_number(what: What) -> bool {
-    matches!(what, What::Letter(b'd' | b'm'))
+/// Writes a directive; GNU find writes depth, mode and sparseness as numbers, all others as text.
+fn write(
+    what: What,
+    shape: &Shape,
+    entry: &Entry<'_>,
+    context: &mut Context<'_>,
+    line: &mut Vec<u8>,
+) -> Result<(), Errno> {
+    match what {
+        What::Letter(b'd') => line.extend(shape.decimal(entry.depth)),
+        What::Letter(b'm') => line.extend(shape.octal(permission_bits(entry.stat()?.st_mode))),
+        What::Letter(b'S') => line.extend(shape.real(sparseness(entry.stat()?))),
+        _ => shape.text(&value(what, entry, context)?, line),
+    }
+    Ok(())
 }
 
-fn value(what: What, shape: &Shape, entry: &Entry<'_>, context: &mut Context<'_>) -> Result<Vec<u8>, Errno> {
+fn value(what: What, entry: &Entry<'_>, context: &mut Context<'_>) -> Result<Vec<u8>, Errno> {
     Ok(match what {
         What::Letter(letter) => match of_path(letter, entry) {
             Some(text) => text,
-            None => of_stat(letter, shape, entry, context)?,
+            None => of_stat(letter, entry, context)?,
         },
         What::Time(which, how) => {
             let stamp = match which {
                 b'A' => Stamp::Access,
                 b'C' => Stamp::Change,
+                b'B' => return Ok(Vec::new()), // the time of birth is not told
                 _ => Stamp::Modification,
             };
-            time(stamp.of(entry.stat()?), how)
+            date::part(stamp.of(entry.stat()?), how)
         }
         What::Latency => match &context.cost {
             Some(cost) => cost.seconds().into_bytes(),
@@ -116,18 +123,20 @@ fn of_path(letter: u8, entry: &Entry<'_>) -> Option<Vec<u8>> {
             let below = &path[entry.root_bytes.min(path.len())..];
             below.strip_prefix(b"/").unwrap_or(below).to_vec()
         }
-        b'd' => entry.depth.to_string().into_bytes(),
         _ => return None,
     })
 }
 
-fn of_stat(
-    letter: u8,
-    shape: &Shape,
-    entry: &Entry<'_>,
-    context: &mut Context<'_>,
-) -> Result<Vec<u8>, Errno> {
+fn of_stat(letter: u8, entry: &Entry<'_>, context: &mut Context<'_>) -> Result<Vec<u8>, Errno> {
     let stat = *entry.stat()?;
+    let name = match letter {
+        b'u' => user_name(stat.st_uid),
+        b'g' => group_name(stat.st_gid),
+        _ => None,
+    };
+    if let Some(name) = name {
+        return Ok(name.to_vec());
+    }
     let text = match letter {
         b's' => stat.st_size.to_string(),
         b'b' => stat.st_blocks.to_string(),
@@ -135,23 +144,16 @@ fn of_stat(
         b'i' => stat.st_ino.to_string(),
         b'n' => stat.st_nlink.to_string(),
         b'D' => stat.st_dev.to_string(),
-        b'U' => stat.st_uid.to_string(),
-        b'G' => stat.st_gid.to_string(),
-        b'u' => context.names.user(stat.st_uid).map_or_else(|| stat.st_uid.to_string(), str::to_owned),
-        b'g' => context.names.group(stat.st_gid).map_or_else(|| stat.st_gid.to_string(), str::to_owned),
-        b'm' if shape.alternate && permission_bits(stat.st_mode) != 0 => {
-            format!("0{:o}", permission_bits(stat.st_mode))
-        }
-        b'm' => format!("{:o}", permission_bits(stat.st_mode)),
+        b'u' | b'U' => stat.st_uid.to_string(),
+        b'g' | b'G' => stat.st_gid.to_string(),
         b'M' => letters(stat.st_mode),
-        b'S' => sparseness(&stat),
         b'F' => context.mounts.type_of(stat.st_dev).to_owned(),
         b'y' => type_letter(entry.file_type()?).to_string(),
         b'Y' => target_letter(entry),
         b'Z' => String::new(), // no security context without SELinux
-        b'a' => return Ok(time(Stamp::Access.of(&stat), b'\0')),
-        b'c' => return Ok(time(Stamp::Change.of(&stat), b'\0')),
-        b't' => return Ok(time(Stamp::Modification.of(&stat), b'\0')),
+        b'a' => return Ok(date::whole(Stamp::Access.of(&stat))),
+        b'c' => return Ok(date::whole(Stamp::Change.of(&stat))),
+        b't' => return Ok(date::whole(Stamp::Modification.of(&stat))),
         b'l' => {
             let link = entry.file_type()? == FileType::Symlink;
             let target = link.then(|| readlinkat(entry.base(), entry.below(), Vec::new()));
@@ -177,71 +179,11 @@ fn target_letter(entry: &Entry<'_>) -> String {
     .to_string()
 }
 
-/// Bytes allocated for each byte of the file, as C's `%g` writes it.
-fn sparseness(stat: &Stat) -> String {
-    if stat.st_size == 0 {
-        return if stat.st_blocks == 0 { "1" } else { "inf" }.to_owned();
-    }
-    general(stat.st_blocks as f64 * 512.0 / stat.st_size as f64)
-}
-
-/// Six significant digits without zeros at the end, an exponent where it is shorter: C's `%g`.
-fn general(value: f64) -> String {
-    if value == 0.0 {
-        return "0".to_owned();
-    }
-    let scientific = format!("{value:.5e}");
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let trim = |text: &str| match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text.to_owned(),
-    };
-    match exponent {
-        -4..6 => trim(&format!("{value:.*}", (5 - exponent).max(0) as usize)),
-        _ => format!("{}e{}{:02}", trim(digits), if exponent < 0 { '-' } else { '+' }, exponent.abs()),
-    }
-}
-
-/// One part of a time as GNU find writes it: seconds carry their fraction; `\0` stands for the whole as ctime(3) has it.
-fn time(nanoseconds: i128, how: u8) -> Vec<u8> {
-    let seconds = nanoseconds.div_euclid(1_000_000_000) as i64;
-    let fraction = format!(".{:09}0", nanoseconds.rem_euclid(1_000_000_000));
-    let part = |format: &str| format_time(&c_string(format.as_bytes()), seconds);
-    let with_fraction = |before: &str, after: &str| {
-        [part(before), fraction.clone().into_bytes(), if after.is_empty() { Vec::new() } else { part(after) }]
-            .concat()
-    };
-    match how {
-        b'\0' => with_fraction("%a %b %e %H:%M:%S", " %Y"),
-        b'@' => with_fraction("%s", ""),
-        b'+' => with_fraction("%Y-%m-%d+%H:%M:%S", ""),
-        b'S' => with_fraction("%S", ""),
-        b'T' => with_fraction("%H:%M:%S", ""),
-        b'X' => with_fraction("%X", ""),
-        b'r' => part("%I:%M:%S %p"),
-        b'a' | b'A' | b'b' | b'B' | b'c' | b'd' | b'D' | b'F' | b'g' | b'G' | b'h' | b'H' | b'I' | b'j'
-        | b'k' | b'l' | b'm' | b'M' | b'p' | b's' | b'u' | b'U' | b'V' | b'w' | b'W' | b'x' | b'y' | b'Y'
-        | b'Z' | b'C' | b'e' | b'n' | b't' | b'R' | b'z' => part(&format!("%{}", char::from(how))),
-        _ => Vec::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn general_numbers_are_written_as_c_does() {
-        for (value, text) in [
-            (1_365.333_333, "1365.33"),
-            (1.0, "1"),
-            (0.5, "0.5"),
-            (1_234_567.0, "1.23457e+06"),
-            (0.000_012_3, "1.23e-05"),
-            (999_999.5, "1e+06"),
-        ] {
-            assert_eq!(general(value), text);
-        }
+/// Bytes allocated for each byte of the file.
+fn sparseness(stat: &Stat) -> f64 {
+    match (stat.st_size, stat.st_blocks) {
+        (0, 0) => 1.0,
+        (0, _) => f64::INFINITY,
+        (bytes, blocks) => blocks as f64 * 512.0 / bytes as f64,
     }
 }

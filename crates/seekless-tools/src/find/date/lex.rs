@@ -1,0 +1,144 @@
+//! A date's text as numbers, words and signs.
+
+use super::words::{self, LocalZones};
+use super::{SECOND_NS, Zone};
+
+/// A piece of a date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Token {
+    Number(Number),
+    /// With a fraction, in nanoseconds, and whether a sign stood before it.
+    Decimal {
+        ns: i128,
+        signed: bool,
+    },
+    Meridian(Meridian),
+    /// From 1.
+    Month(i64),
+    /// From 0, which is Sunday.
+    Weekday(i32),
+    Zone(Zone),
+    /// The local zone by its name: in summer time, out of it, or (less than 0) one of the two.
+    LocalZone(i32),
+    SummerTime,
+    Unit(Unit),
+    /// Days from today.
+    DayShift(i64),
+    /// `next`, `third`.
+    Ordinal(i64),
+    /// `ago` turns what stands before it round.
+    Ago(i64),
+    /// A zone, or the sign between a day and a time.
+    T,
+    Sign(u8),
+}
+
+/// A whole number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Number {
+    pub(super) value: i64,
+    pub(super) digits: usize,
+    pub(super) signed: bool,
+    pub(super) negative: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meridian {
+    Before,
+    After,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Year,
+    Month,
+    Days(i64),
+    Hour,
+    Minute,
+    Second,
+}
+
+/// Longer words are cut.
+const WORD_MAX: usize = 19;
+
+/// Takes a text apart; `None` where a word is not known or a number is too large.
+pub(super) fn tokens(text: &[u8], local: &LocalZones) -> Option<Vec<Token>> {
+    let mut tokens = Vec::new();
+    let mut rest = text;
+    loop {
+        rest = rest.trim_ascii_start();
+        let Some(&first) = rest.first() else { return Some(tokens) };
+        match first {
+            b'0'..=b'9' => tokens.push(number(&mut rest, None)?),
+            b'+' | b'-' => {
+                rest = rest[1..].trim_ascii_start();
+                // A sign before anything but a number is left out.
+                if rest.first().is_some_and(u8::is_ascii_digit) {
+                    tokens.push(number(&mut rest, Some(first == b'-'))?);
+                }
+            }
+            b'(' => match after_comment(rest) {
+                Some(after) => rest = after,
+                None => return Some(tokens),
+            },
+            _ if first.is_ascii_alphabetic() => {
+                let end = rest.iter().position(|byte| !byte.is_ascii_alphabetic() && *byte != b'.');
+                let (word, after) = rest.split_at(end.unwrap_or(rest.len()));
+                tokens.push(words::token(&word[..word.len().min(WORD_MAX)].to_ascii_uppercase(), local)?);
+                rest = after;
+            }
+            _ => {
+                tokens.push(Token::Sign(first));
+                rest = &rest[1..];
+            }
+        }
+    }
+}
+
+/// A number, with the sign that stood before it.
+fn number(rest: &mut &[u8], negative: Option<bool>) -> Option<Token> {
+    let text = *rest;
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let minus = negative == Some(true);
+    let value = text[..digits].iter().try_fold(0_i64, |value, digit| {
+        let digit = i64::from(digit - b'0');
+        value.checked_mul(10)?.checked_add(if minus { -digit } else { digit })
+    })?;
+    let after = &text[digits..];
+    let [b'.' | b',', part @ ..] = after else {
+        *rest = after;
+        return Some(Token::Number(Number { value, digits, signed: negative.is_some(), negative: minus }));
+    };
+    let part_digits = part.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if part_digits == 0 {
+        *rest = after;
+        return Some(Token::Number(Number { value, digits, signed: negative.is_some(), negative: minus }));
+    }
+    let (part, after) = part.split_at(part_digits);
+    let mut ns = part
+        .iter()
+        .chain(std::iter::repeat(&b'0'))
+        .take(9)
+        .fold(0_i128, |ns, digit| ns * 10 + i128::from(digit - b'0'));
+    // What is finer than a nanosecond goes down.
+    if minus && part.iter().skip(9).any(|&digit| digit != b'0') {
+        ns += 1;
+    }
+    *rest = after;
+    let ns = i128::from(value) * SECOND_NS + if minus { -ns } else { ns };
+    Some(Token::Decimal { ns, signed: negative.is_some() })
+}
+
+/// What follows a text in parentheses; `None` where they do not end.
+fn after_comment(text: &[u8]) -> Option<&[u8]> {
+    let mut nested = 0;
+    let end = text.iter().position(|byte| {
+        match byte {
+            b'(' => nested += 1,
+            b')' => nested -= 1,
+            _ => {}
+        }
+        nested == 0
+    })?;
+    Some(&text[end + 1..])
+}
