@@ -33,7 +33,7 @@ pub fn failure(error: &anyhow::Error) -> ExitCode {
 }
 
 /// Whether the reader of our output went away.
-pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
     })

@@ -18,8 +18,8 @@ const VERBS: &str = "seekless-verbs";
 /// Runs a stand-in, or becomes the program of all verbs.
 #[must_use]
 pub fn main() -> ExitCode {
-    if let Some((tool, words)) = stand_in::chosen(env::args_os()) {
-        return tool(words);
+    if let Some(code) = stand_in::run(env::args_os()) {
+        return code;
     }
     let program = verbs();
     let arguments: Vec<CString> = env::args_os().map(c_string).collect();

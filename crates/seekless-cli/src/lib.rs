@@ -48,8 +48,8 @@ pub enum Verb {
 /// Parses the command line, runs the verb, prints the error if there is one.
 #[must_use]
 pub fn main() -> ExitCode {
-    if let Some((tool, words)) = stand_in::chosen(std::env::args_os()) {
-        return tool(words);
+    if let Some(code) = stand_in::run(std::env::args_os()) {
+        return code;
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

@@ -1,10 +1,9 @@
 //! `seekless find`: GNU find, and what each file would cost to read.
 
-use crate::{exit, output};
-use anyhow::Context;
+use crate::output;
 use seekless::tools::find::{Ended, find};
 use std::ffi::OsString;
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, IsTerminal};
 use std::process::ExitCode;
 
 /// Find files as GNU find does, also by what they would cost to read now.
@@ -52,17 +51,20 @@ pub struct Args {
 /// Finds, and ends as GNU find does: 1 if anything went wrong.
 #[must_use]
 pub fn main(words: Vec<OsString>) -> ExitCode {
-    let asked = match words.first().and_then(|word| word.to_str()) {
-        Some("--help" | "-help") => print_help(),
-        Some("--version" | "-version") => {
-            output::text(concat!("seekless-find ", env!("CARGO_PKG_VERSION"), "\n")).map(|()| Ended::Well)
-        }
-        _ => walk(&words),
+    let standard = std::io::stdout();
+    let terminal = standard.is_terminal();
+    let mut out = BufWriter::with_capacity(64 << 10, standard.lock());
+    let ended = find(&words, &mut out, &mut std::io::stderr(), terminal);
+    drop(out);
+    let told = match ended {
+        Ok(Ended::Well) => return ExitCode::SUCCESS,
+        Ok(Ended::Badly) => return ExitCode::FAILURE,
+        Ok(Ended::Help) => print_help(),
+        Ok(Ended::Version) => output::text(concat!("seekless-find ", env!("CARGO_PKG_VERSION"), "\n")),
+        Err(error) => Err(error.into()),
     };
-    match asked {
-        Ok(Ended::Well) => ExitCode::SUCCESS,
-        Ok(Ended::Badly) => ExitCode::FAILURE,
-        Err(error) if exit::is_broken_pipe(&error) => ExitCode::SUCCESS,
+    match told {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("find: {error:#}");
             ExitCode::FAILURE
@@ -70,17 +72,8 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
     }
 }
 
-fn walk(words: &[OsString]) -> anyhow::Result<Ended> {
-    let out = std::io::stdout();
-    let terminal = out.is_terminal();
-    let mut out = BufWriter::with_capacity(64 << 10, out.lock());
-    let ended = find(words, &mut out, &mut std::io::stderr(), terminal)?;
-    out.flush().context("write error")?;
-    Ok(ended)
-}
-
-fn print_help() -> anyhow::Result<Ended> {
+fn print_help() -> anyhow::Result<()> {
     use clap::Args as _;
     let mut command = Args::augment_args(clap::Command::new("find").bin_name("seekless find"));
-    output::text(&command.render_long_help().to_string()).map(|()| Ended::Well)
+    output::text(&command.render_long_help().to_string())
 }

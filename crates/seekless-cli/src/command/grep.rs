@@ -130,8 +130,6 @@ fn search(mut asked: asked::Asked) -> ExitCode {
             }
             ExitCode::from(code(&report, quiet))
         }
-        // The reader of a pipe that went away has seen what it wanted.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             let text = error.to_string();
             eprintln!("grep: write error: {}", text.split(" (os error").next().unwrap_or_default());

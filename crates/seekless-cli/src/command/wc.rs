@@ -250,8 +250,6 @@ fn count(asked: &mut Asked, charset: &mut Charset) -> ExitCode {
                 failed => finished(failed),
             }
         }
-        // The reader of a pipe that went away has seen what it wanted.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             let text = error.to_string();
             let text = text.split(" (os error").next().unwrap_or_default();

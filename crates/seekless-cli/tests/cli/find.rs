@@ -3,6 +3,7 @@
 use super::{seekless, workplace};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -61,4 +62,120 @@ fn answers_are_gnu_finds_in_both_locales() {
             assert_eq!(ours.status.code(), theirs.status.code(), "find {words:?} in {locale}");
         }
     }
+}
+
+/// Ours and GNU's in folders of their own with the same in them: what each printed, its status, and what is left.
+fn side_by_side(words: &[&str], search_path: &str, input: &str) -> [(Output, Vec<String>); 2] {
+    let run = |mut command: Command| {
+        let place = workplace();
+        let folder = place.path();
+        for name in ["keep/inside", "other/file", "top"] {
+            std::fs::create_dir_all(folder.join(name).parent().expect("a folder")).expect("made");
+            std::fs::write(folder.join(name), name).expect("written");
+        }
+        std::fs::write(folder.join("input"), input).expect("written");
+        let stdin = std::fs::File::open(folder.join("input")).expect("open");
+        std::fs::remove_file(folder.join("input")).expect("removed");
+        command
+            .current_dir(folder)
+            .args(words)
+            .env_clear()
+            .env("LC_ALL", "C")
+            .env("PATH", search_path)
+            .stdin(stdin);
+        let output = command.output().expect("it starts");
+        let left = ["keep/inside", "other/file", "top"].into_iter().filter(|name| folder.join(name).exists());
+        (output, left.map(str::to_owned).collect())
+    };
+    let mut ours = seekless(Path::new("."));
+    ours.arg("find");
+    let mut theirs = Command::new("/usr/bin/find");
+    theirs.arg0("find"); // found without the PATH that it is given
+    [run(ours), run(theirs)]
+}
+
+fn is_alike(words: &[&str], search_path: &str, input: &str) -> Vec<String> {
+    let [(ours, left), (theirs, their_left)] = side_by_side(words, search_path, input);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert_eq!(text(&ours.stderr), text(&theirs.stderr), "find {words:?}");
+    assert_eq!(text(&ours.stdout), text(&theirs.stdout), "find {words:?}");
+    assert_eq!(ours.status.code(), theirs.status.code(), "find {words:?}");
+    assert_eq!(left, their_left, "find {words:?}");
+    left
+}
+
+const SEARCH_PATH: &str = "/usr/bin:/bin";
+
+#[test]
+fn what_was_to_be_pruned_is_not_deleted() {
+    if !is_gnu() {
+        return;
+    }
+    let all = ["keep/inside", "other/file", "top"];
+    for words in [
+        &[".", "-name", "keep", "-prune", "-o", "-type", "f", "-delete"][..],
+        &[".", "-delete", "-prune"],
+        &[".", "!", "-prune", "-delete", ","],
+    ] {
+        assert_eq!(is_alike(words, SEARCH_PATH, ""), all);
+    }
+    let asked = &[".", "-depth", "-name", "keep", "-prune", "-o", "-type", "f", "-delete"];
+    assert_eq!(is_alike(asked, SEARCH_PATH, ""), [""; 0]);
+}
+
+#[test]
+fn only_gnus_yes_is_a_yes() {
+    if !is_gnu() {
+        return;
+    }
+    for input in ["y\ny\ny\n", "Y", "yes\n", " y\n\ty\n y\n", "", "n\ny\n", "ja\n", "\u{1}y\nyy\n1\n"] {
+        for words in
+            [&[".", "-type", "f", "-ok", "rm", "{}", ";"], &[".", "-type", "f", "-okdir", "rm", "{}", ";"]]
+        {
+            is_alike(words, SEARCH_PATH, input);
+        }
+    }
+}
+
+#[test]
+fn commands_in_any_folder_are_refused_where_that_folder_is_searched_for_them() {
+    if !is_gnu() {
+        return;
+    }
+    for search_path in [
+        "/usr/bin:",
+        ":/bin",
+        "/usr/bin::/bin",
+        "/usr/bin:.",
+        "/usr/bin:./x",
+        "x:/usr/bin",
+        "",
+        "/usr/bin:/bin",
+    ] {
+        for words in [
+            &[".", "-execdir", "echo", "{}", ";"][..],
+            &[".", "-execdir", "echo", "{}", "+"],
+            &[".", "-okdir", "echo", "{}", ";"],
+            &[".", "-exec", "/bin/echo", "{}", ";"],
+            &[".", "-execdir"],
+        ] {
+            is_alike(words, search_path, "");
+        }
+    }
+}
+
+#[test]
+fn files_of_unknown_owners_are_named_by_their_numbers() {
+    let place = workplace();
+    let file = place.path().join("x");
+    std::fs::write(&file, "").expect("written");
+    if std::os::unix::fs::chown(&file, Some(4242), Some(4343)).is_err() {
+        eprintln!("skipped: only root may give a file away");
+        return;
+    }
+    let told = super::printed(place.path(), "find . -nouser -nogroup -printf %f:%u:%g:%U:%G\\n");
+    assert_eq!(told, "x:4242:4343:4242:4343\n");
+    assert!(super::printed(place.path(), "find . -name x -ls").contains(" 4242     4343 "));
+    let refused = super::run(place.path(), "find . -user no-such-user-here");
+    assert_eq!(refused.status.code(), Some(1));
 }

@@ -1,0 +1,97 @@
+//! Standard output whose reader goes away: the stand-ins for GNU's tools end as those do.
+
+use super::{seekless, workplace};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// Runs a line of `sh` in `folder`, where `seekless` is the command.
+fn shell(folder: &Path, line: &str) -> Output {
+    let program = seekless(folder).get_program().to_owned();
+    let mut command = Command::new("sh");
+    // Started with SIGPIPE at its default, whatever runs the tests: Rust gives that to every child.
+    command.current_dir(folder).arg("-c").arg(line).env("seekless", program).stdin(Stdio::null());
+    command.output().expect("sh starts")
+}
+
+/// A folder with more in it than a pipe holds, whichever tool tells of it.
+fn full_folder() -> tempfile::TempDir {
+    let place = workplace();
+    for number in 0..3_000 {
+        let name = format!("{number:0>60}");
+        std::fs::write(place.path().join(&name), name).expect("written");
+    }
+    place
+}
+
+/// Each prints hundreds of kilobytes.
+const LINES: [&str; 3] = ["\"$seekless\" wc *", "\"$seekless\" grep -H 0 *", "\"$seekless\" find ."];
+
+#[test]
+fn a_reader_that_goes_away_ends_the_tool_by_sigpipe() {
+    let place = full_folder();
+    for line in LINES {
+        // 141 is how a shell tells of signal 13.
+        let told = shell(place.path(), &format!("{{ {line}; echo $? >status; }} | head -n 1"));
+        assert_eq!(told.stdout.iter().filter(|&&byte| byte == b'\n').count(), 1, "{line}");
+        assert_eq!(String::from_utf8_lossy(&told.stderr), "", "{line}");
+        let status = std::fs::read_to_string(place.path().join("status")).expect("a status");
+        assert_eq!(status, "141\n", "{line}");
+        std::fs::remove_file(place.path().join("status")).expect("removed");
+    }
+}
+
+#[test]
+fn the_wait_status_is_a_death_by_signal() {
+    let place = full_folder();
+    let mut child =
+        seekless(place.path()).args(["find", "."]).stdout(Stdio::piped()).spawn().expect("it starts");
+    drop(child.stdout.take());
+    assert_eq!(child.wait().expect("it ends").signal(), Some(13));
+}
+
+#[test]
+fn with_sigpipe_ignored_by_inheritance_a_failed_write_is_an_error() {
+    let place = full_folder();
+    for (line, message, code) in [
+        (LINES[0], "wc: write error", "1\n"),
+        (LINES[1], "grep: write error: Broken pipe\n", "2\n"),
+        (LINES[2], "find: 'standard output': Broken pipe\nfind: write error\n", "1\n"),
+    ] {
+        let line = format!("export LC_ALL=C; trap '' PIPE; {{ {line}; echo $? >status; }} | head -n 1");
+        let told = shell(place.path(), &line);
+        let messages = String::from_utf8_lossy(&told.stderr);
+        assert!(messages.starts_with(message), "{line}: {messages}");
+        assert_eq!(std::fs::read_to_string(place.path().join("status")).expect("a status"), code, "{line}");
+        std::fs::remove_file(place.path().join("status")).expect("removed");
+    }
+}
+
+#[test]
+fn commands_of_find_get_the_disposition_that_find_was_given() {
+    let place = workplace();
+    let line = "\"$seekless\" find . -maxdepth 0 -exec grep SigIgn /proc/self/status \\;";
+    let ignored = |line: &str| {
+        let told = shell(place.path(), line);
+        let mask =
+            String::from_utf8_lossy(&told.stdout).trim().rsplit('\t').next().unwrap_or_default().to_owned();
+        u64::from_str_radix(&mask, 16).expect("a mask") & (1 << 12) != 0
+    };
+    assert!(!ignored(line));
+    assert!(ignored(&format!("trap '' PIPE; {line}")));
+}
+
+#[test]
+fn find_learns_what_became_of_commands_where_sigchld_is_ignored() {
+    let place = workplace();
+    let program = seekless(place.path()).get_program().to_owned();
+    // Of the shells, bash passes this on.
+    let line = "trap '' CHLD; \"$seekless\" find . -maxdepth 0 -exec true \\; -print";
+    let mut command = Command::new("bash");
+    let Ok(told) = command.current_dir(place.path()).arg("-c").arg(line).env("seekless", program).output()
+    else {
+        eprintln!("skipped: no bash, which starts commands with SIGCHLD ignored");
+        return;
+    };
+    assert_eq!(String::from_utf8_lossy(&told.stdout), ".\n", "{}", String::from_utf8_lossy(&told.stderr));
+}
