@@ -8,7 +8,7 @@ use crate::rounds::load_average;
 use crate::workload::Workload;
 use anyhow::{bail, ensure};
 use rounds::Row;
-use seekless::policy::eviction::NAMES;
+use seekless::policy::eviction::{NAMES, nearest};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
 fn policies(args: &Args) -> anyhow::Result<Vec<String>> {
     if let Some(unknown) = args.policy.iter().find(|name| !NAMES.contains(&name.as_str())) {
-        bail!("no policy is called {unknown:?}; there are {}", NAMES.join(", "));
+        bail!("no policy is called {unknown:?}; near it are {}", nearest(unknown).join(", "));
     }
     if !args.policy.is_empty() {
         return Ok(args.policy.clone());

@@ -3,6 +3,7 @@
 //! A policy hears only of requests, never of threads, pins or completions. Ids are dense numbers that the owner of
 //! the cache gives out; a policy is arrays and index-linked lists over them.
 
+mod about;
 mod arc;
 mod belady_size;
 mod bytes;
@@ -42,6 +43,7 @@ mod two_queue;
 mod two_queue_simple;
 mod w_tiny_lfu;
 
+pub use about::{About, NAMES, POLICIES, nearest};
 pub use arc::Arc;
 pub use belady_size::BeladySize;
 pub use bytes::bytes_per_id;
@@ -64,7 +66,7 @@ pub use lru::Lru;
 pub use lru_wsr::LruWsr;
 pub use lru2::Lru2;
 pub use mq::Mq;
-pub use named::{DynEviction, NAMES, Named, Visitor, named, needs_of, visit};
+pub use named::{DynEviction, Named, Visitor, named, needs_of, visit};
 pub use opt::Opt;
 pub use probation::Probation;
 pub use qdlp::Qdlp;

@@ -107,7 +107,7 @@ fn size(text: &str) -> Result<Size> {
         let bytes = pages.trim().parse::<u64>().ok().and_then(|pages| pages.checked_mul(PAGE_BYTES));
         return bytes.map(Size::Bytes).ok_or_else(|| wrong(text, "a number of pages such as 10000pages"));
     }
-    parse_bytes(text).map(Size::Bytes).map_err(|error| wrong(text, &error.to_string()))
+    parse_bytes(text).map(Size::Bytes).map_err(|error| Error::new(ErrorKind::Usage, error.to_string()))
 }
 
 /// Millionths of a percent, exactly.

@@ -38,6 +38,8 @@ pub struct Requests {
     times: Vec<u64>,
     syncs: Vec<Sync>,
     unmapped: u64,
+    /// Of files: reads inside files, which whole loads do not hold.
+    left_out: u64,
     /// Every id is below this.
     id_limit: u32,
     distinct: u32,
@@ -70,7 +72,7 @@ impl Requests {
     #[must_use]
     pub fn from_loads(loads: &Loads) -> Self {
         let files: Vec<Id> = loads.runs.iter().flatten().map(|load| load.file).collect();
-        Self::from_files(&files, &loads.bytes)
+        Self { left_out: loads.reads_inside, ..Self::from_files(&files, &loads.bytes) }
     }
 
     /// Requests for files by number; `bytes` is the size of each number.
@@ -136,6 +138,7 @@ impl Requests {
             times: Vec::new(),
             syncs: Vec::new(),
             unmapped: 0,
+            left_out: 0,
             id_limit: span.limit,
             distinct: span.distinct,
             distinct_weight,
@@ -236,6 +239,13 @@ impl Requests {
     #[must_use]
     pub fn unmapped(&self) -> u64 {
         self.unmapped
+    }
+
+    /// Reads inside files, of which file units know only that the file was used: each such file is one load, and these are
+    /// all its reads. 0 in other units.
+    #[must_use]
+    pub fn reads_inside(&self) -> u64 {
+        self.left_out
     }
 
     /// Every id is below this.

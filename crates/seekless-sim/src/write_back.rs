@@ -78,7 +78,9 @@ impl fmt::Display for WriteBack {
 fn parse_period(text: &str) -> Result<Period> {
     let period = match text.parse() {
         Ok(requests) => Period::Requests(requests),
-        Err(_) => Period::Time(parse_duration(text).map_err(|error| wrong(text, &error.to_string()))?),
+        Err(_) => Period::Time(
+            parse_duration(text).map_err(|error| Error::new(ErrorKind::Usage, error.to_string()))?,
+        ),
     };
     match period {
         Period::Time(0) | Period::Requests(0) => Err(wrong(text, "more than 0")),

@@ -27,6 +27,10 @@ pub struct Loads {
     pub bytes: Vec<u64>,
     /// The loads of each run, by time; the last run is the newest.
     pub runs: Vec<Vec<Load>>,
+    /// Successful reads, of all files.
+    pub reads: u64,
+    /// Those of files that their run did not load whole; the first of each stands for a load.
+    pub reads_inside: u64,
 }
 
 impl Loads {
@@ -34,7 +38,7 @@ impl Loads {
     /// the order given.
     ///
     /// Within a run a file's `load` rows count; a file without any counts once, at its first successful read or map, with
-    /// its size (else with the bytes read).
+    /// its size (where the trace does not tell it, with the end of what was read of it).
     ///
     /// # Errors
     /// A trace cannot be opened or read.
@@ -54,19 +58,23 @@ impl Loads {
         self.bytes.resize(names.len(), 0);
         let mut gather = Gather::default();
         let columns = Columns::RUN | Columns::TIME_NS | Columns::OP | Columns::FILE | Columns::BYTES;
-        for batch in trace.scan(columns | Columns::ERROR | Columns::FILE_BYTES)? {
+        for batch in trace.scan(columns | Columns::ERROR | Columns::FILE_BYTES | Columns::OFFSET)? {
             let batch = batch?;
             for row in 0..batch.rows() {
                 let mut access = Access::new(batch.op()[row], batch.file()[row]);
                 access.run = batch.run()[row];
                 access.time_ns = batch.time_ns()[row];
                 access.bytes = batch.bytes()[row];
+                access.offset = batch.offset()[row];
                 access.error = batch.error().get(row);
                 access.file_bytes = batch.file_bytes().get(row);
                 gather.add(&access, trace)?;
             }
         }
-        for mut run in gather.finish(trace.metadata().runs.len()) {
+        let runs = gather.finish(trace.metadata().runs.len());
+        self.reads += gather.reads;
+        self.reads_inside += gather.reads_inside;
+        for mut run in runs {
             for load in &mut run {
                 load.file = joined[load.file as usize];
                 let bytes = &mut self.bytes[load.file as usize];
@@ -83,14 +91,28 @@ impl Loads {
 struct Gather {
     runs: Vec<Vec<Load>>,
     loads: Vec<Load>,
-    /// Per file: its first read or map in the run at hand, unless it has load rows.
-    files: Vec<Seen>,
-    /// Files that are not [`Seen::Nothing`].
+    files: Vec<File>,
+    /// Files that the run at hand has touched.
     touched: Vec<FileId>,
+    reads: u64,
+    reads_inside: u64,
 }
 
-#[derive(Clone, Copy)]
+/// What is known of a file.
+#[derive(Clone, Copy, Default)]
+struct File {
+    /// Its part in the run at hand.
+    seen: Seen,
+    /// Its reads in that run.
+    reads: u64,
+    /// Its size, as far as the rows up to now tell.
+    bytes: u64,
+}
+
+/// Its first read or map in the run at hand, unless it has load rows.
+#[derive(Clone, Copy, Default)]
 enum Seen {
+    #[default]
     Nothing,
     First(Load),
     Loaded,
@@ -106,23 +128,37 @@ impl Gather {
         while self.runs.len() < run {
             self.finish_run();
         }
-        if access.error.is_none() && matches!(access.op, Op::Load | Op::Read | Op::Map) {
-            self.add_successful(access);
+        if access.error.is_none() {
+            self.measure(access);
+            if matches!(access.op, Op::Load | Op::Read | Op::Map) {
+                self.add_successful(access);
+            }
         }
         Ok(())
     }
 
-    fn add_successful(&mut self, access: &Access) {
+    /// Any row may tell how large its file is: an open says it outright, a read reaches as far as it does.
+    fn measure(&mut self, access: &Access) {
         let file = access.file as usize;
         if file >= self.files.len() {
-            self.files.resize(file + 1, Seen::Nothing);
+            self.files.resize(file + 1, File::default());
         }
-        let seen = &mut self.files[file];
+        let read_to = match access.op {
+            Op::Read => u64::try_from(access.offset).unwrap_or(0).saturating_add(access.bytes),
+            _ => 0,
+        };
+        let bytes = &mut self.files[file].bytes;
+        *bytes = access.file_bytes.unwrap_or(read_to).max(*bytes);
+    }
+
+    fn add_successful(&mut self, access: &Access) {
+        let File { seen, reads, bytes } = &mut self.files[access.file as usize];
         if matches!(seen, Seen::Nothing) {
             self.touched.push(access.file);
         }
-        let size = if access.op == Op::Load { None } else { access.file_bytes };
-        let load = Load { file: access.file, bytes: size.unwrap_or(access.bytes), time_ns: access.time_ns };
+        *reads += u64::from(access.op == Op::Read);
+        let size = if access.op == Op::Load { access.bytes } else { (*bytes).max(access.bytes) };
+        let load = Load { file: access.file, bytes: size, time_ns: access.time_ns };
         if access.op == Op::Load {
             *seen = Seen::Loaded;
             self.loads.push(load);
@@ -133,9 +169,14 @@ impl Gather {
 
     fn finish_run(&mut self) {
         let mut loads = std::mem::take(&mut self.loads);
-        for file in self.touched.drain(..) {
-            if let Seen::First(load) = std::mem::replace(&mut self.files[file as usize], Seen::Nothing) {
-                loads.push(load);
+        for id in self.touched.drain(..) {
+            let File { seen, reads, bytes } = &mut self.files[id as usize];
+            let reads = std::mem::take(reads);
+            self.reads += reads;
+            if let Seen::First(load) = std::mem::take(seen) {
+                self.reads_inside += reads;
+                // Later rows may have told more of its size.
+                loads.push(Load { bytes: (*bytes).max(load.bytes), ..load });
             }
         }
         loads.sort_by_key(|load| load.time_ns); // stable: loads of one instant stay in the trace's order
@@ -143,12 +184,12 @@ impl Gather {
     }
 
     /// The loads of each run, at least `runs` of them: a run may have loaded nothing.
-    fn finish(mut self, runs: usize) -> Vec<Vec<Load>> {
+    fn finish(&mut self, runs: usize) -> Vec<Vec<Load>> {
         if !self.loads.is_empty() || !self.touched.is_empty() {
             self.finish_run();
         }
         let runs = runs.clamp(self.runs.len(), RUNS_MAX as usize);
         self.runs.resize_with(runs, Vec::new);
-        self.runs
+        std::mem::take(&mut self.runs)
     }
 }

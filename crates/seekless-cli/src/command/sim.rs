@@ -8,7 +8,7 @@ use crate::output::{self, Picture, Words};
 use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 use seekless::device::units::{format_bytes, format_count};
-use seekless::policy::eviction::NAMES;
+use seekless::policy::eviction::{About, NAMES, POLICIES, nearest};
 use seekless::sim::post_cache::{self, Format};
 use seekless::sim::{
     Capacities, Case, Figures, Lines, Options, Reading, Requests, Unit, WriteBack, check_cases, each_case,
@@ -16,8 +16,8 @@ use seekless::sim::{
 };
 use seekless::sys::output::Destination;
 use serde::Serialize;
-use std::num::NonZeroU64;
-use std::path::PathBuf;
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -29,7 +29,8 @@ use std::time::Instant;
 /// Units. file: a request is the load of a whole file, which weighs its bytes; a file over half the cache bypasses it under
 /// every policy. page: each 4 KiB page of a read or write is a request, and the capacity is the whole pages that fit. object:
 /// each row is a request for its object (a place in a file or device), whatever its size, as in other simulators. Without
-/// --unit files are simulated for traces of files, pages for block traces, objects for traces of ids.
+/// --unit files are simulated for traces of files, unless most of their reads are inside files: then pages, as for block
+/// traces; objects for traces of ids.
 ///
 /// Page units. The sectors of a block trace that ask for one page one after another are one request; --raw keeps each, and
 /// --merge joins them in other traces too. A sector -1 (Ozen's traces) lay nowhere: it is left out, or page 0 with --raw.
@@ -41,20 +42,14 @@ use std::time::Instant;
 /// Capacities are sizes (64MB, 10000pages), shares of the working set (10%) or ranges of either: 1MB..64MB*2 doubles,
 /// 10%..50%+10% adds. For traces of bare ids, and with --unit-weights, a size is a number of ids.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "\
-Examples:
-  seekless sim run.parquet --capacity 64MB
-  seekless sim run.parquet --unit page --policy lru,arc --capacity 1MB..256MB*2
-  seekless sim monday.csv.gz tuesday.csv.gz --policy landlord --capacity 10MB --json
-  seekless sim blocks.parquet --raw --policy lru,2q --capacity 10000pages
-  seekless sim blocks.parquet --policy arc --capacity 10% --write-back every=30s,dirty=20%,sync --post-cache below.parquet
-  seekless sim ids.parquet --unit-weights --policy lru,sieve --capacity 1%,5%,10% --every 5000
-  seekless sim run.parquet --unit page --curve exact --policy lru --plot curve.svg
-  seekless sim blocks.parquet --curve sampled=0.05 --policy lru,arc,s3-fifo --plot curves.png")]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\nPolicies:\n{}", policies("\n")))]
 pub struct Args {
     /// Traces: Parquet, or a CSV with known column names, compressed or not
-    #[arg(required = true, value_name = "TRACE")]
+    #[arg(required_unless_present = "policies", value_name = "TRACE")]
     traces: Vec<PathBuf>,
+    /// List the policies: what each is, and its source
+    #[arg(long, exclusive = true)]
+    policies: bool,
     /// What a request asks for: file, page or object [default: what suits the trace]
     #[arg(long, value_name = "UNIT", value_parser = PossibleValuesParser::new(["file", "page", "object"]))]
     unit: Option<String>,
@@ -68,7 +63,7 @@ pub struct Args {
     #[arg(long)]
     raw: bool,
     /// Policies, with the variant after @
-    #[arg(long, value_delimiter = ',', default_value = POLICIES, value_name = "NAME,...", hide_possible_values = true, value_parser = PossibleValuesParser::new(NAMES))]
+    #[arg(long, value_delimiter = ',', default_value = DEFAULT_POLICIES, value_name = "NAME,...", value_parser = policy_name)]
     policy: Vec<String>,
     /// Capacities: 64MB, 10000pages, 10% of the working set, 1MB..64MB*2, 10%..50%+10%
     #[arg(long, value_delimiter = ',', default_value = "64MB", value_name = "SIZE,...")]
@@ -93,8 +88,8 @@ pub struct Args {
     #[arg(long, value_name = "METHOD", conflicts_with_all = ["capacity", "post_cache", "every", "write_back", "fetch_on_write"])]
     curve: Option<curve::Method>,
     /// How many capacities a curve has
-    #[arg(long, default_value_t = 50, value_name = "N", requires = "curve")]
-    points: usize,
+    #[arg(long, default_value = "50", value_name = "N", requires = "curve")]
+    points: NonZeroUsize,
     /// Chooses the ids that a curve looks at
     #[arg(long, default_value_t = 0, value_name = "N", requires = "curve")]
     seed: u64,
@@ -108,8 +103,43 @@ pub struct Args {
     json: bool,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  seekless sim run.parquet --capacity 64MB
+  seekless sim run.parquet --unit page --policy lru,arc --capacity 1MB..256MB*2
+  seekless sim monday.csv.gz tuesday.csv.gz --policy landlord --capacity 10MB --json
+  seekless sim blocks.parquet --raw --policy lru,2q --capacity 10000pages
+  seekless sim blocks.parquet --policy arc --capacity 10% --write-back every=30s,dirty=20%,sync --post-cache below.parquet
+  seekless sim ids.parquet --unit-weights --policy lru,sieve --capacity 1%,5%,10% --every 5000
+  seekless sim run.parquet --unit page --curve exact --policy lru --plot curve.svg
+  seekless sim blocks.parquet --curve sampled=0.05 --policy lru,arc,s3-fifo --plot curves.png";
+
 /// What is simulated when nobody names policies.
-const POLICIES: &str = "lru,arc,landlord";
+const DEFAULT_POLICIES: &str = "lru,arc,landlord";
+
+/// Each policy, what it is and its source: in a line, or in two where a line feed is to part them, for the help's width.
+fn policies(between: &str) -> String {
+    let width =
+        |of: fn(&About) -> &str| POLICIES.iter().map(|about| of(about).chars().count()).max().unwrap_or(0);
+    let (names, whats) = (width(|about| about.name), width(|about| about.what));
+    let source = |about: &About| match between {
+        "\n" => format!("\n  {:names$}  {}", "", about.source),
+        _ => format!("{:pad$}{between}{}", "", about.source, pad = whats - about.what.chars().count()),
+    };
+    let line = |about: &About| format!("  {:names$}  {}{}\n", about.name, about.what, source(about));
+    POLICIES.iter().map(line).collect()
+}
+
+/// A policy's name; what is none is answered with those nearest to it.
+fn policy_name(name: &str) -> Result<String, String> {
+    if NAMES.contains(&name) {
+        return Ok(name.to_owned());
+    }
+    Err(format!(
+        "no policy is called so; did you mean {}? `seekless sim --policies` lists all",
+        nearest(name).join(", ")
+    ))
+}
 
 /// A row of the result: the figures, and how long they took on one core.
 #[derive(Debug, Serialize)]
@@ -123,6 +153,10 @@ pub(crate) struct Row {
 
 /// Reads the traces once, simulates every case on all cores, prints.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if args.policies {
+        output::text(&policies("  "))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let outputs = Outputs::begin(&args)?;
     let requests = read(&args)?;
     if let Some(method) = args.curve {
@@ -189,6 +223,10 @@ fn read(args: &Args) -> anyhow::Result<Requests> {
     if requests.unmapped() > 0 {
         let what = if args.raw { "counted as page 0" } else { "left out" };
         eprintln!("seekless: sectors that lay nowhere (-1), {what}: {}", format_count(requests.unmapped()));
+    }
+    if requests.reads_inside() > 0 {
+        let count = format_count(requests.reads_inside());
+        eprintln!("seekless: {count} reads inside files are not in this simulation: use --unit page");
     }
     Ok(requests)
 }

@@ -171,6 +171,63 @@ fn write_back_rules_write_what_stays() {
     assert_eq!(written("sync"), (Some(1), Some(1), Some(1)));
     assert_eq!(written("every=30s"), (Some(2), Some(2), Some(0)));
     assert_eq!(written("dirty=0%"), (Some(2), Some(2), Some(0)));
-    let output = run(directory.path(), "sim run.csv --policy lru --write-back sync");
+    let output = run(directory.path(), "sim run.csv --unit file --policy lru --write-back sync");
     assert!(String::from_utf8(output.stderr).unwrap().contains("use --unit page"));
+}
+
+#[test]
+fn every_policy_is_listed_with_its_source_and_typos_are_answered_with_few() {
+    let directory = workplace();
+    let text = printed(directory.path(), "sim --policies");
+    let line = text.lines().find(|line| line.starts_with("  sieve ")).unwrap();
+    assert!(
+        line.contains("a FIFO whose hand spares") && line.ends_with("Zhang and others, NSDI 2024"),
+        "{line}"
+    );
+    assert!(text.lines().count() > 55, "{text}");
+    let help = printed(directory.path(), "sim --help");
+    assert!(
+        help.contains("a FIFO whose hand spares") && help.contains("  Zhang and others, NSDI 2024"),
+        "{help}"
+    );
+    let output = run(directory.path(), "sim run.csv --policy lru,s3fifo");
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("did you mean s3-fifo, "), "{said}");
+    assert!(!said.contains("landlord"), "three names, not sixty: {said}");
+}
+
+#[test]
+fn reads_inside_files_are_told_and_make_pages_the_unit() {
+    let directory = workplace();
+    let run_of = |reads: usize| {
+        let mut text = "op,path,offset,bytes,file_bytes\n".to_owned();
+        (0..reads).for_each(|read| text += &format!("read,data.db,{},100,20000000\n", read * 1_000_000));
+        (0..3).for_each(|file| text += &format!("read,{file},0,10,10\nload,{file},0,10,10\n"));
+        std::fs::write(directory.path().join("run.csv"), text).unwrap();
+    };
+    run_of(3);
+    let output = run(directory.path(), "sim run.csv --capacity 64MB");
+    let (text, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(text.starts_with("4 requests for 4 files of 20.0 MB"), "{text}{said}");
+    assert!(said.contains("3 reads inside files are not in this simulation: use --unit page"), "{said}");
+    run_of(9);
+    let text = printed(directory.path(), "sim run.csv --capacity 64MB");
+    assert!(text.contains(" pages of "), "{text}");
+}
+
+#[test]
+fn sizes_and_points_that_are_none_are_refused_in_plain_words() {
+    let directory = workplace();
+    std::fs::write(directory.path().join("run.csv"), "time_s,path,size\n0,a,1\n").unwrap();
+    let refused = |words: &str, why: &str| {
+        let output = run(directory.path(), words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.code() == Some(2) && said.contains(why) && !said.contains("expected \""),
+            "{said}"
+        );
+    };
+    refused("sim run.csv --capacity abc", "\"abc\" does not start with a number");
+    refused("sim run.csv --curve exact --policy lru --points 0", "'--points <N>'");
 }

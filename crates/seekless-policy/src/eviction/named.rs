@@ -1,5 +1,6 @@
 //! Policies by name: one registry, visited with static types by the simulator and boxed for everybody else.
 
+use super::about::nearest;
 use super::landlord::{Charging, Division, Lazy, Reciprocal};
 use super::{Arc, Eviction, Id, Landlord, Lru, Needs, Outcome, Pool, Request};
 use super::{BeladySize, Fifo, Fwf, Gds, Gdsf, Hyperbolic, Lfu, LfuDa, Lru2, Mq, Opt, Random, Slru};
@@ -10,71 +11,6 @@ use crate::{Error, ErrorKind, Result};
 
 /// Seed of the bimodal insertions.
 const RRIP_SEED: u64 = 3;
-
-/// Every name that [`visit`] and [`named`] know. A variant follows the policy's name after `@`.
-pub const NAMES: &[&str] = &[
-    "lru",
-    "arc",
-    "landlord",
-    "landlord@full",
-    "landlord@naive",
-    "landlord@naive-reciprocal",
-    "landlord@cached",
-    "landlord@cached-reciprocal",
-    "landlord@lazy",
-    "landlord@lazy-reciprocal",
-    "fifo",
-    "slru",
-    "slru@4",
-    "lfu",
-    "lfu-da",
-    "fwf",
-    "random",
-    "lru-2",
-    "lru-2@history",
-    "mq",
-    "mq@fixed",
-    "gds",
-    "gdsf",
-    "hyperbolic",
-    "opt",
-    "opt@bypass",
-    "belady-size",
-    "clock",
-    "clock@read-hits",
-    "clock@ozen",
-    "2q",
-    "2q@simple",
-    "2q@ozen",
-    "clock-pro",
-    "clock-pro@ozen",
-    "rrip",
-    "brrip",
-    "brrip@alone",
-    "brrip@ozen",
-    "cflru",
-    "lru-wsr",
-    "fab",
-    "fab@ozen",
-    "spatial-clock",
-    "spatial-clock@ozen",
-    "arc@ozen",
-    "car",
-    "car@read-hits",
-    "car@ozen",
-    "random2",
-    "random2@ozen",
-    "sieve",
-    "s3-fifo",
-    "s3-fifo@2024",
-    "qdlp",
-    "clock2q+",
-    "clock2q+@short-ghosts",
-    "lirs",
-    "linux",
-    "w-tinylfu",
-    "w-tinylfu@fixed",
-];
 
 /// What the policy called `name` needs of its owner.
 pub fn needs_of(name: &str) -> Result<Needs> {
@@ -160,7 +96,10 @@ pub fn visit<V: Visitor>(name: &str, capacity: u64, visitor: V) -> Result<V::Out
 pub(super) fn unknown(name: &str) -> Error {
     Error::new(
         ErrorKind::UnknownName,
-        format!("no policy is called {name:?}; there are {}", NAMES.join(", ")),
+        format!(
+            "no policy is called {name:?}; near it are {}; `seekless sim --policies` lists all",
+            nearest(name).join(", ")
+        ),
     )
 }
 
@@ -248,7 +187,7 @@ impl Visitor for Boxing {
     }
 }
 
-/// The policy called `name` (see [`NAMES`]) with `capacity` units of weight.
+/// The policy called `name` (see [`NAMES`](super::NAMES)) with `capacity` units of weight.
 pub fn named(name: &str, capacity: u64) -> Result<Named> {
     Ok(Named { name: name.to_owned(), policy: visit(name, capacity, Boxing)? })
 }

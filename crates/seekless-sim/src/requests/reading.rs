@@ -40,7 +40,8 @@ impl FromStr for Lines {
 /// What is read of traces.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
-    /// What a request asks for; by default what suits the kind of the first trace ([`Unit::of`]).
+    /// What a request asks for; by default what suits the kind of the first trace ([`Unit::of`]), and pages for traces of files
+    /// most of whose reads are inside files.
     pub unit: Option<Unit>,
     /// Of page units: what becomes of sector lines.
     pub lines: Lines,
@@ -64,7 +65,14 @@ impl Reading {
             None => Unit::of(first_kind(traces)?),
         };
         let requests = match unit {
-            Unit::File => Requests::from_loads(&Loads::read(traces)?),
+            Unit::File => {
+                let loads = Loads::read(traces)?;
+                // Most of such a trace is not in its loads.
+                if self.unit.is_none() && loads.reads_inside > loads.reads / 2 {
+                    return Reading { unit: Some(Unit::Page), ..self.clone() }.read(traces, progress);
+                }
+                Requests::from_loads(&loads)
+            }
             Unit::Page => pages::read(traces, self, progress)?,
             Unit::Object => objects::read(traces, self, progress)?,
         };
@@ -78,5 +86,58 @@ fn first_kind(traces: &[PathBuf]) -> Result<Kind> {
         Ok(trace) => Ok(trace.metadata().kind),
         Err(error) if error.kind() == TraceErrorKind::NotATrace => Ok(Kind::Files), // text is imported as files
         Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seekless_trace::{Access, Metadata, Op, Writer};
+
+    /// A run that reads `parts` pieces of 100 bytes of a database of 20 MB, and loads `wholes` small files.
+    fn trace(folder: &std::path::Path, parts: u64, wholes: u64) -> PathBuf {
+        let path = folder.join("run.parquet");
+        let mut writer = Writer::create(&path, Metadata::default()).unwrap();
+        let database = writer.file("data.db");
+        let open = Access { file_bytes: Some(20_000_000), ..Access::new(Op::Open, database) };
+        writer.push(open).unwrap();
+        for part in 0..parts {
+            let offset = part as i64 * 1_000_000;
+            writer
+                .push(Access { time_ns: part, offset, bytes: 100, ..Access::new(Op::Read, database) })
+                .unwrap();
+        }
+        for whole in 0..wholes {
+            let file = writer.file(&format!("{whole}"));
+            let row = Access {
+                time_ns: parts + whole,
+                bytes: 10,
+                file_bytes: Some(10),
+                ..Access::new(Op::Read, file)
+            };
+            writer.push(row).unwrap();
+            writer.push(Access { op: Op::Load, ..row }).unwrap();
+        }
+        writer.finish().unwrap();
+        path
+    }
+
+    fn read(unit: Option<Unit>, parts: u64, wholes: u64) -> Requests {
+        let folder = tempfile::tempdir().unwrap();
+        let traces = [trace(folder.path(), parts, wholes)];
+        Reading { unit, ..Reading::default() }.read(&traces, &mut |_, _| {}).unwrap()
+    }
+
+    #[test]
+    fn a_file_read_in_part_weighs_its_size_and_its_reads_are_told() {
+        let requests = read(Some(Unit::File), 5, 2);
+        assert_eq!((requests.len(), requests.distinct_weight(), requests.reads_inside()), (3, 20_000_020, 5));
+    }
+
+    #[test]
+    fn pages_are_taken_where_most_reads_are_inside_files() {
+        assert_eq!(read(None, 5, 2).unit(), Unit::Page);
+        assert_eq!(read(None, 5, 5).unit(), Unit::File, "half of them are not most");
+        assert_eq!(read(None, 0, 5).reads_inside(), 0);
     }
 }

@@ -3,7 +3,6 @@
 use super::{Args, Outputs, plot, table};
 use crate::output;
 use anyhow::bail;
-use seekless::policy::eviction::NAMES;
 use seekless::report::table as text_table;
 use seekless::sim::Requests;
 use seekless::sim::curve::{Curve, Sampling, Shards, exact, sampled, shards, spread};
@@ -57,7 +56,7 @@ pub(super) fn run(
     method: Method,
     outputs: Outputs,
 ) -> anyhow::Result<ExitCode> {
-    let sizes = spread(requests, args.points);
+    let sizes = spread(requests, args.points.get());
     let mut curves = Vec::new();
     for policy in policies(args, method)? {
         curves.push(find(args, requests, policy, &sizes, method)?);
@@ -79,10 +78,9 @@ fn policies(args: &Args, method: Method) -> anyhow::Result<Vec<&str>> {
     if !is_shards || args.policy == ["lru"] {
         return Ok(args.policy.iter().map(String::as_str).collect());
     }
-    if args.policy.join(",") != super::POLICIES {
+    if args.policy.join(",") != super::DEFAULT_POLICIES {
         bail!(
-            "shards finds the curve of lru alone; --curve sampled=0.1 finds that of any of {}",
-            NAMES.join(", ")
+            "shards finds the curve of lru alone; --curve sampled=0.1 finds that of any policy (`seekless sim --policies`)"
         );
     }
     Ok(vec!["lru"])
