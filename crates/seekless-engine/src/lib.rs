@@ -31,6 +31,7 @@ mod ring;
 mod threads;
 mod throttle;
 mod throttled;
+mod told;
 
 pub use buffer::{ALIGNMENT, AlignedBuf};
 pub use clock::Clock;
@@ -42,3 +43,4 @@ pub use ring::Ring;
 pub use threads::Threads;
 pub use throttle::Throttle;
 pub use throttled::Throttled;
+pub use told::Told;

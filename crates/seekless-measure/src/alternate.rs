@@ -15,7 +15,10 @@ pub fn alternate(workloads: &mut [&mut dyn Workload], rounds: usize) -> Result<V
     alternate_with_progress(workloads, rounds, &mut |_, _| ())
 }
 
-/// As [`alternate`]; `progress` hears of trials done and trials in all, the discarded ones too.
+/// Parts of a trial that progress is told in.
+const PARTS: u64 = 1000;
+
+/// As [`alternate`]; `progress` hears of thousandths of trials, done and in all, those of discarded ones too.
 ///
 /// # Errors
 /// As [`alternate`].
@@ -31,13 +34,15 @@ pub fn alternate_with_progress(
     let count = workloads.len();
     let mut seen: Vec<Rounds> = workloads.iter().map(|_| Rounds::default()).collect();
     let mut expected = None;
-    let total = count as u64 * (rounds as u64 + 1);
+    let total = count as u64 * (rounds as u64 + 1) * PARTS;
     for turn in 0..count * (rounds + 1) {
         let round = turn / count;
         let which = (turn + round) % count;
-        progress(turn as u64, total);
+        let done = turn as u64 * PARTS;
+        progress(done, total);
         let workload = &mut *workloads[which];
-        let (coldness, trial) = one(workload, round)?;
+        let mut within = |share: f64| progress(done + (share.clamp(0.0, 1.0) * PARTS as f64) as u64, total);
+        let (coldness, trial) = one(workload, round, &mut within)?;
         check(&mut expected, workload.name(), &trial)?;
         match round {
             0 => seen[which].at_start = coldness,
@@ -49,8 +54,12 @@ pub fn alternate_with_progress(
 }
 
 /// One trial from cold. Round 0 is the discarded one.
-fn one(workload: &mut dyn Workload, round: usize) -> Result<(Coldness, Trial), Error> {
-    let outcome = workload.make_cold().and_then(|coldness| Ok((coldness, workload.run()?)));
+fn one(
+    workload: &mut dyn Workload,
+    round: usize,
+    progress: &mut dyn FnMut(f64),
+) -> Result<(Coldness, Trial), Error> {
+    let outcome = workload.make_cold().and_then(|coldness| Ok((coldness, workload.run(progress)?)));
     outcome.map_err(|error| Error::workload(workload.name(), round, error))
 }
 

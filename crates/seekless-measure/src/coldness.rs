@@ -83,6 +83,8 @@ pub fn make_cold<P: AsRef<Path>>(
     for path in &paths {
         after(path, &mut coldness)?;
     }
+    // To look at a file brings its folders and inode back in.
+    coldness.metadata_dropped = coldness.metadata_dropped && drop_all_caches().is_ok();
     Ok(coldness)
 }
 

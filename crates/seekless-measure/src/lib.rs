@@ -12,7 +12,7 @@
 //! impl Workload for Reads {
 //!     fn name(&self) -> &str { self.0 }
 //!     fn make_cold(&mut self) -> Result<Coldness, BoxError> { Ok(Coldness::default()) }
-//!     fn run(&mut self) -> Result<Trial, BoxError> {
+//!     fn run(&mut self, _: &mut dyn FnMut(f64)) -> Result<Trial, BoxError> {
 //!         let (clock, mut seen) = (std::time::Instant::now(), Checksum::default());
 //!         seen.add(0, b"the bytes of the first file");
 //!         Ok(Trial::ended(clock.elapsed(), seen))
@@ -29,6 +29,7 @@ mod checksum;
 mod coldness;
 mod error;
 mod figures;
+mod slowed;
 mod workload;
 
 pub use alternate::{alternate, alternate_with_progress};
@@ -37,4 +38,5 @@ pub use checksum::Checksum;
 pub use coldness::{Coldness, Dropping, make_cold};
 pub use error::{BoxError, Error, ErrorKind};
 pub use figures::Figures;
+pub use slowed::{INODE_READAHEAD_BLOCKS, Served, Slowed};
 pub use workload::{Trial, Workload};

@@ -14,17 +14,17 @@ pub trait Workload {
     /// Whatever prevents a run; the rounds end with it.
     fn make_cold(&mut self) -> Result<Coldness, BoxError>;
 
-    /// Runs once. Only what the trial's `elapsed` covers is counted.
+    /// Runs once. Only what the trial's `elapsed` covers is counted. `progress` hears now and then what share is done, 0 to 1.
     ///
     /// # Errors
     /// Whatever prevents a run; the rounds end with it.
-    fn run(&mut self) -> Result<Trial, BoxError>;
+    fn run(&mut self, progress: &mut dyn FnMut(f64)) -> Result<Trial, BoxError>;
 }
 
 /// One run's outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trial {
-    /// Wall-clock time.
+    /// Time on the workload's clock: the wall's, or a modelled device's.
     pub elapsed: Duration,
     /// Requests that the device served; `None` when unknown, as it is for reads through the page cache.
     pub requests: Option<u64>,
