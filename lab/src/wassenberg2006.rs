@@ -37,6 +37,9 @@ pub(crate) struct Args {
     /// The volume that loose files and pack are loaded from.
     #[arg(long, default_value = "iops=500,bandwidth=150MB/s")]
     device: seekless::device::DeviceSpec,
+    /// Limits the real disk by the kernel instead of modelling it (root).
+    #[arg(long, requires = "end_to_end")]
+    throttle: bool,
     /// Timed rounds, after one that is discarded.
     #[arg(long, default_value_t = 5)]
     rounds: u32,

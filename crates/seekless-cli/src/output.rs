@@ -3,8 +3,10 @@
 use anyhow::Context;
 use clap::Args as ClapArgs;
 use indicatif::{ProgressBar, ProgressStyle};
+use seekless::device::units::format_count;
 use seekless::report::{Drawing, Format};
 use seekless::sys::output::{Content, Destination, Output};
+use seekless::tools::roots::Root;
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -75,6 +77,20 @@ impl Force {
     }
 }
 
+/// `1 load`, `2,936 loads`.
+#[must_use]
+pub fn counted(count: u64, what: &str) -> String {
+    format!("{} {what}{}", format_count(count), if count == 1 { "" } else { "s" })
+}
+
+/// Says that traced files were found elsewhere than the trace says.
+#[must_use]
+pub fn moved(root: &Root) -> String {
+    format!(
+        "no traced path is there as it stands; by the tails of names {root} was taken (--root OLD=NEW to say otherwise)\n"
+    )
+}
+
 /// A picture's file as an argument: refused before the work if its ending says neither SVG nor PNG.
 pub fn picture_file(name: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(name);
@@ -125,6 +141,17 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub fn progress(what: &'static str) -> impl FnMut(u64, u64) {
     let mut bar = Bar { what, started: Instant::now(), shown: None };
     move |done, total| bar.update(done, total)
+}
+
+/// As [`progress`] for a job of several stages, each of which says what it is and has a bar of its own.
+pub fn stages() -> impl FnMut(&'static str, u64, u64) {
+    let mut stage: Option<Bar> = None;
+    move |what, done, total| {
+        if stage.as_ref().is_none_or(|bar| bar.what != what) {
+            stage = Some(Bar { what, started: Instant::now(), shown: None });
+        }
+        stage.iter_mut().for_each(|bar| bar.update(done, total));
+    }
 }
 
 struct Bar {

@@ -1,37 +1,87 @@
 //! Loads a run cold from loose files and from their pack, turn about in one go, and says what each took.
 //!
-//! Three rivals deliver the same bytes: the loose files on demand, the pack on demand, and the pack with the list of loads
-//! known beforehand. On a device model (`--device`) both sides run under the same one: opening a loose file costs one
-//! request and each read at least one more; a pack is opened inside the measured time, its directory included.
+//! All rivals deliver the same bytes: the loose files on demand, the pack on demand, and the pack with the list of loads
+//! known beforehand. On a modelled device both sides are charged what a cold ext4 would ask for: each block of metadata on
+//! the way to a file once, and its extents (`survey`); a pack is opened inside the measured time, its directory included.
+//! On a throttled device the real file system is charged by the kernel.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::roots::Roots;
+use packed::Pack;
 use plan::Plan;
-use seekless_device::DeviceSpec;
-use seekless_measure::{Coldness, Dropping, Figures, make_cold};
+use rival::Side;
+use seekless_device::{DeviceSpec, Geometry};
+use seekless_engine::Clock;
+use seekless_measure::{Coldness, Dropping, Figures, INODE_READAHEAD_BLOCKS, Slowed, make_cold};
 use seekless_pack::Index;
 use seekless_sys::open_seekable;
 use seekless_trace::Loads;
 use serde::Serialize;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use survey::{Sought, Survey};
 
 mod loose;
+mod orders;
 mod packed;
 mod plan;
 mod rival;
+mod survey;
 
 pub use plan::Missing;
+pub use survey::Basis;
 
 #[cfg(test)]
 mod tests;
+
+/// Rounds that a verdict takes at least: one trial, or two that differ, decide nothing.
+pub const ROUNDS_FOR_VERDICT: u32 = 3;
+
+/// Hears how many loads of a trial are done; an error ends the trial.
+type Tell<'a> = dyn FnMut(usize) -> Result<()> + 'a;
+
+/// What the files are loaded from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Device {
+    /// The device that they lie on.
+    #[default]
+    Real,
+    /// A model of another. Its waits are skipped unless `in_real_time`.
+    Modelled {
+        /// The device.
+        spec: DeviceSpec,
+        /// Whether modelled waits are waited for.
+        in_real_time: bool,
+    },
+    /// The device that they lie on, slowed to these limits by the kernel. Needs root.
+    Throttled(DeviceSpec),
+}
+
+impl Device {
+    /// A model whose waits are skipped.
+    #[must_use]
+    pub fn modelled(spec: DeviceSpec) -> Self {
+        Device::Modelled { spec, in_real_time: false }
+    }
+
+    fn clock(self) -> Clock {
+        match self {
+            Device::Modelled { in_real_time: false, .. } => Clock::skipping(),
+            _ => Clock::wall(),
+        }
+    }
+}
 
 /// How to compare.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The run to load; without it the newest.
     pub run: Option<u32>,
-    /// The device model that both sides run on; without it the real device.
-    pub device: Option<DeviceSpec>,
+    /// What to load from.
+    pub device: Device,
     /// Timed rounds, after one that is discarded.
     pub rounds: u32,
     /// The cache of the pack's store in bytes; empty at the start of each round.
@@ -40,24 +90,35 @@ pub struct Options {
     pub unique: bool,
     /// Before each trial also empty the whole machine's caches, names and inodes included. Needs root.
     pub drop_all_caches: bool,
+    /// Where traced files are now.
+    pub roots: Roots,
+    /// Also pack the folder in the order of names and, of these runs, in the newest's order, and load from those packs.
+    pub rivals: Option<Vec<PathBuf>>,
+    /// Set it from elsewhere to give up: what was made or changed is put back.
+    pub cancel: Arc<AtomicBool>,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Options {
             run: None,
-            device: None,
+            device: Device::Real,
             rounds: 5,
             cache_bytes: 64_000_000,
             unique: false,
             drop_all_caches: false,
+            roots: Roots::default(),
+            rivals: None,
+            cancel: Arc::default(),
         }
     }
 }
 
 impl Options {
     fn dropping(&self) -> Dropping {
-        if self.drop_all_caches { Dropping::Machine } else { Dropping::Files }
+        // A throttled file system is to read its metadata, too.
+        let machine = self.drop_all_caches || matches!(self.device, Device::Throttled(_));
+        if machine { Dropping::Machine } else { Dropping::Files }
     }
 }
 
@@ -76,8 +137,14 @@ pub struct Comparison {
     pub bytes: u64,
     /// Files left out on both sides.
     pub missing: Missing,
-    /// The device model, in its own words; `None` is the real device.
+    /// The model or the limits, in their own words; `None` is the real device as it is.
     pub device: Option<String>,
+    /// Whether those are limits on the real device.
+    pub throttled: bool,
+    /// Where what a model charges for the loose files comes from.
+    pub basis: Basis,
+    /// What the model of ext4 expects the loose files to ask for, counted as the device counts: requests, and bytes.
+    pub expected: Expected,
     /// Timed rounds.
     pub rounds: u32,
     /// The store's cache in bytes.
@@ -86,8 +153,17 @@ pub struct Comparison {
     pub loose_at_start: Coldness,
     /// The pack before anything ran.
     pub pack_at_start: Coldness,
-    /// Loose files on demand, pack on demand, pack with the list known.
+    /// Loose files on demand, pack on demand, pack with the list known; then the same two of each pack in another order.
     pub rivals: Vec<Figures>,
+}
+
+/// Requests to a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Expected {
+    /// Requests, those over 1 MiB split.
+    pub requests: u64,
+    /// Bytes.
+    pub bytes: u64,
 }
 
 impl Comparison {
@@ -103,6 +179,12 @@ impl Comparison {
         &self.rivals[1]
     }
 
+    /// Whether there were rounds enough to say which is faster.
+    #[must_use]
+    pub fn decides(&self) -> bool {
+        self.rounds >= ROUNDS_FOR_VERDICT
+    }
+
     /// Whether the pack on demand took more than `percent` longer than the loose files.
     #[must_use]
     pub fn is_slower_by(&self, percent: f64) -> bool {
@@ -110,16 +192,17 @@ impl Comparison {
     }
 }
 
-/// Compares `directory` with `pack` on a run of `loads`. `progress` hears of trials done, of all.
+/// Compares `directory` with `pack` on a run of `loads`. `progress` hears what is done, how much of it, and of how much.
 ///
 /// # Errors
-/// When the run or a file is missing, a loose file differs from what was packed, or a side cannot be read.
+/// When the run or a file is missing, a loose file differs from what was packed, a side cannot be read, or the device cannot
+/// be throttled.
 pub fn compare(
     directory: &Path,
     pack: &Path,
     loads: &Loads,
     options: &Options,
-    progress: &mut dyn FnMut(u64, u64),
+    progress: &mut dyn FnMut(&'static str, u64, u64),
 ) -> Result<Comparison> {
     let directory = &directory.canonicalize().map_err(|error| {
         Error::because(ErrorKind::Io, format!("cannot open folder {}", directory.display()), error)
@@ -133,10 +216,26 @@ pub fn compare(
     // Before its directory is read, which would be found cached.
     let pack_at_start = cold(&[pack.to_path_buf()], options)?;
     let index = read_index(pack, &opened)?;
-    let plan = Plan::new(directory, &index, loads, &loads.runs[run as usize], options.unique)?;
+    let plan =
+        Plan::new(directory, &index, loads, &loads.runs[run as usize], options.unique, &options.roots)?;
     let loose_at_start = cold(&plan.paths(), options)?;
     plan.check(&index)?;
-    let rivals = rival::alternate(&plan, pack, options, progress)?;
+    let sought: Vec<Sought<'_>> =
+        plan.files.iter().map(|file| Sought { name: &file.name, path: &file.path }).collect();
+    let survey = Survey::of(directory, &sought)?;
+    let slowed = match options.device {
+        Device::Throttled(spec) => Some(slow(spec, &[directory, pack])?),
+        _ => None,
+    };
+    let geometry = geometry(survey.geometry, options.device);
+    let (requests, bytes) = loose::expected(&plan, &survey, geometry);
+    let orders = orders::make(directory, pack, options, progress)?;
+    let mut sides = vec![Side { name: "pack".to_owned(), pack: Pack::new(pack)? }];
+    for order in &orders.packs {
+        sides.push(Side { name: order.name.to_owned(), pack: Pack::new(&order.path)? });
+    }
+    let mut hear = |done, total| progress("Comparing", done, total);
+    let rivals = rival::alternate(&plan, &survey, &sides, options, slowed.as_ref(), &mut hear)?;
     Ok(Comparison {
         run,
         runs: loads.runs.len() as u32,
@@ -144,13 +243,38 @@ pub fn compare(
         repeats: (plan.loads.len() - plan.files.len()) as u64,
         bytes: plan.bytes,
         missing: plan.missing,
-        device: options.device.map(|device| device.to_string()),
+        device: match options.device {
+            Device::Real => None,
+            Device::Modelled { spec, .. } | Device::Throttled(spec) => Some(spec.to_string()),
+        },
+        throttled: slowed.is_some(),
+        basis: survey.basis,
+        expected: Expected { requests, bytes },
         rounds: options.rounds,
         cache_bytes: options.cache_bytes,
         loose_at_start,
         pack_at_start,
         rivals,
     })
+}
+
+fn slow(spec: DeviceSpec, paths: &[&Path]) -> Result<Slowed> {
+    let DeviceSpec::Volume { iops, bytes_per_second } = spec else {
+        let why = format!("{spec} cannot be made of a real device: give --throttle iops=N,bandwidth=RATE");
+        return Err(Error::new(ErrorKind::Invalid, why));
+    };
+    Slowed::new(paths, iops, bytes_per_second)
+        .map_err(|error| Error::because(ErrorKind::Measure, "cannot throttle the device", error))
+}
+
+/// How requests for metadata are counted: joined on a volume, one by one by the kernel's throttle.
+fn geometry(found: Geometry, device: Device) -> Geometry {
+    match device {
+        Device::Throttled(_) => {
+            Geometry { inode_readahead_blocks: INODE_READAHEAD_BLOCKS, joins: false, ..found }
+        }
+        _ => found,
+    }
 }
 
 fn cold(paths: &[PathBuf], options: &Options) -> Result<Coldness> {

@@ -10,6 +10,7 @@ pub mod grep;
 pub mod order;
 pub mod pack;
 pub mod probe;
+pub mod roots;
 pub mod sleds;
 pub mod synth;
 pub mod tour;

@@ -10,6 +10,7 @@ mod write;
 pub use report::{Group, Report, RunRow, Totals};
 pub use write::write;
 
+use crate::roots::Roots;
 use crate::{Error, ErrorKind, Result};
 use rayon::prelude::*;
 use report::row;
@@ -17,6 +18,7 @@ use seekless_device::Costs;
 use seekless_policy::eviction::Id;
 use seekless_policy::ordering::{Ordering, by_method};
 use seekless_sim::score::{BLOCK_BYTES, Placement};
+use std::borrow::Cow;
 use std::path::PathBuf;
 use universe::{Run, Universe};
 
@@ -33,6 +35,8 @@ pub struct Options {
     pub leave_one_out: bool,
     /// Traces to rate that the order is not made from.
     pub score: Vec<PathBuf>,
+    /// Where traced files are now: the order calls them so.
+    pub roots: Roots,
     /// Bytes of a block.
     pub block_bytes: u64,
     /// What the device charges, for methods that ask.
@@ -48,6 +52,7 @@ impl Default for Options {
             cache: None,
             leave_one_out: false,
             score: Vec::new(),
+            roots: Roots::default(),
             block_bytes: BLOCK_BYTES,
             costs: COSTS,
         }
@@ -73,8 +78,17 @@ pub struct Ordered {
 /// one.
 pub fn order(traces: &[PathBuf], options: &Options) -> Result<Ordered> {
     let ordering = method(&options.method, options.cache)?;
-    let runs = universe::read_runs(traces)?;
-    let scored = universe::read_runs(&options.score)?;
+    let mut roots = Cow::Borrowed(&options.roots);
+    let mut runs = universe::read_runs(traces, &roots)?;
+    let mut moved = None;
+    if let Some(list) = &options.files {
+        moved = Universe::from_list(list, &runs, false)?.moved(&runs);
+    }
+    if let Some(root) = &moved {
+        roots = Cow::Owned(Roots::new(vec![root.clone()]));
+        runs = universe::read_runs(traces, &roots)?;
+    }
+    let scored = universe::read_runs(&options.score, &roots)?;
     if options.leave_one_out && runs.len() < 2 {
         let why = format!("leaving one run out needs at least two, and the traces hold {}", runs.len());
         return Err(Error::new(ErrorKind::Invalid, why));
@@ -91,7 +105,7 @@ pub fn order(traces: &[PathBuf], options: &Options) -> Result<Ordered> {
     let task = Task { ordering: &*ordering, universe: &universe, options };
     let trained_on = task.number(&runs);
     let ids = task.order(&trained_on, None);
-    let report = task.report(&ids, &trained_on, &task.number(&scored));
+    let report = Report { moved, ..task.report(&ids, &trained_on, &task.number(&scored)) };
     let order = ids.into_iter().map(|id| universe.names[id as usize].clone()).collect();
     Ok(Ordered { order, report })
 }
@@ -124,7 +138,7 @@ pub fn order_names_as(
     let ordering = method(method_name, cache)?;
     let universe = Universe::from_files(universe.to_vec());
     universe.check_sizes()?;
-    let runs = universe::read_runs(traces)?;
+    let runs = universe::read_runs(traces, &Roots::default())?;
     let ids: Vec<Vec<Id>> = runs.iter().map(|run| universe.number_as(run, place).0).collect();
     let slices: Vec<&[Id]> = ids.iter().map(Vec::as_slice).collect();
     let order = ordering.order(&slices, &universe.bytes, &COSTS);
@@ -178,6 +192,7 @@ impl Task<'_> {
             files_of_unknown_size: self.universe.unknown_sizes,
             unlisted_files: unlisted.len() as u64,
             unlisted_example: unlisted.first().map(ToString::to_string),
+            moved: None,
             trained: self.rate(order, trained),
             held_out: self.options.leave_one_out.then(|| self.leave_one_out(trained)),
             scored: (!scored.is_empty()).then(|| self.rate(order, scored)),

@@ -2,6 +2,7 @@
 
 mod arrange;
 mod check;
+mod exclude;
 mod fill;
 mod path;
 #[cfg(test)]
@@ -14,6 +15,8 @@ pub use path::relative_to;
 pub use seekless_pack::{Codec, Verified};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::roots::Roots;
+use exclude::Exclude;
 use fill::Ready;
 use seekless_pack::{Method, PackWriter, Written, worth_deflating};
 use seekless_sys::output::{Content, Destination, Output};
@@ -24,6 +27,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+pub use tree::LeftOut;
 use tree::{Node, Tree};
 
 /// Headers and small entries are gathered into writes of this size.
@@ -38,6 +42,12 @@ pub struct Options {
     pub codec: Codec,
     /// Whether the pack is read back and every entry checked before it appears.
     pub verify: bool,
+    /// Where traced paths lead now.
+    pub roots: Roots,
+    /// Files and folders to leave out: globs, of the path relative to the folder if they hold a `/`, else of the last part.
+    pub exclude: Vec<String>,
+    /// Whether what a pack cannot hold is an error; without it, it is left out and told.
+    pub strict: bool,
     /// Set it from elsewhere to give up: nothing is left behind.
     pub cancel: Arc<AtomicBool>,
 }
@@ -62,6 +72,10 @@ pub struct Summary {
     pub archive_bytes: u64,
     /// How much of the given order was found.
     pub order: OrderUse,
+    /// What a pack cannot hold.
+    pub left_out: LeftOut,
+    /// Files and folders that were excluded.
+    pub excluded: u64,
     /// Whether the pack was read back and checked.
     pub verified: bool,
 }
@@ -73,8 +87,9 @@ pub struct Summary {
 /// at. `out` itself is left out if it lies in `dir`. `progress` hears of content bytes.
 ///
 /// # Errors
-/// Naming the path: what is not a plain file or folder, or links out of `dir`; a name that cannot stand in an archive; a
-/// file that changed meanwhile; an `out` that is there and may not be replaced; an order of other files; whatever reading and writing fail with.
+/// Naming the path: a file that changed meanwhile; an `out` that is there and may not be replaced; an order of other files; a glob that is none; whatever
+/// reading and writing fail with. If `strict`, also what a pack cannot hold: what is no plain file or folder, links that lead
+/// nowhere or out of `dir`, and names that cannot stand in an archive.
 pub fn pack(
     dir: &Path,
     out: impl Into<Destination>,
@@ -84,9 +99,9 @@ pub fn pack(
 ) -> Result<Summary> {
     let out = out.into();
     out.check(Content::Binary)?;
-    let tree = Tree::walk(dir, out.file())?;
-    let arranged = arrange::by_list(&tree, order)?;
-    pack_arranged(&out, arranged, options, progress)
+    let tree = walk(dir, &out, options)?;
+    let arranged = arrange::by_list(&tree, order, &options.roots)?;
+    pack_arranged(&out, &tree, arranged, options, progress)
 }
 
 /// As [`pack`], in the order that `method` (see [`order`](crate::order)) makes of the runs in `traces` for the files below `dir`.
@@ -103,13 +118,18 @@ pub fn pack_for_runs(
 ) -> Result<Summary> {
     let out = out.into();
     out.check(Content::Binary)?;
-    let tree = Tree::walk(dir, out.file())?;
-    let arranged = arrange::by_runs(&tree, traces, method)?;
-    pack_arranged(&out, arranged, options, progress)
+    let tree = walk(dir, &out, options)?;
+    let arranged = arrange::by_runs(&tree, traces, method, &options.roots)?;
+    pack_arranged(&out, &tree, arranged, options, progress)
+}
+
+fn walk(dir: &Path, out: &Destination, options: &Options) -> Result<Tree> {
+    Tree::walk(dir, out.file(), &Exclude::new(&options.exclude)?, options.strict)
 }
 
 fn pack_arranged(
     out: &Destination,
+    tree: &Tree,
     (nodes, order): (Vec<&Node>, OrderUse),
     options: &Options,
     progress: &mut dyn FnMut(u64, u64),
@@ -133,6 +153,8 @@ fn pack_arranged(
         coded_bytes: written.coded_bytes,
         archive_bytes: written.archive_bytes,
         order,
+        left_out: tree.left_out.clone(),
+        excluded: tree.excluded,
         verified: options.verify,
     })
 }

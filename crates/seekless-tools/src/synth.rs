@@ -10,9 +10,11 @@ mod tests;
 pub use content::Content;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::roots::Roots;
 use place::Plan;
 use seekless_trace::{FileList, Loads};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -53,11 +55,22 @@ pub struct Summary {
     pub replaced: u64,
 }
 
-/// Reads what to make from a trace (its loads, else what it read) or a list `path,size`, compressed or not.
+/// Reads what to make from a trace (its loads, else what it read) or a list `path,size`, compressed or not; files are made
+/// where `roots` say they are now.
 ///
 /// # Errors
 /// `path` is neither, or a list without sizes.
-pub fn files_of(path: &Path) -> Result<Vec<File>> {
+pub fn files_of(path: &Path, roots: &Roots) -> Result<Vec<File>> {
+    let mut files = read(path)?;
+    for file in &mut files {
+        if let Cow::Owned(moved) = roots.apply(&file.path) {
+            file.path = moved;
+        }
+    }
+    Ok(files)
+}
+
+fn read(path: &Path) -> Result<Vec<File>> {
     match Loads::read(&[path.to_owned()]) {
         Ok(loads) => Ok(of_loads(&loads)),
         Err(not_a_trace) => match FileList::read(path) {

@@ -1,4 +1,4 @@
-//! Section 4.2 on a modelled volume: the whole game packed in an order made without the run that is then loaded cold.
+//! Section 4.2 on a modelled volume, or on the real disk limited by the kernel: the whole game packed in an order made without the run that is then loaded cold.
 
 use super::Args;
 use crate::data::ZeroAd;
@@ -7,7 +7,7 @@ use seekless::device::units::{format_bytes, format_count, format_duration};
 use seekless::measure::Figures;
 use seekless::report::table;
 use seekless::sys::output::Destination;
-use seekless::tools::{compare, order, pack, synth};
+use seekless::tools::{compare, order, pack, roots, synth};
 use seekless::trace::Loads;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub(crate) struct Row {
 
 pub(crate) fn measure(zero_ad: &ZeroAd, folder: &Path, args: &Args) -> anyhow::Result<Vec<Row>> {
     let tree = folder.join("0ad");
-    let files = synth::files_of(&zero_ad.files)?;
+    let files = synth::files_of(&zero_ad.files, &roots::Roots::default())?;
     eprintln!("making {} files in {}", files.len(), tree.display());
     synth::synth(&tree, &files, &synth::Options::default(), &mut |_, _| ())?;
     let universe: Vec<(String, u64)> = files.into_iter().map(|file| (file.path, file.bytes)).collect();
@@ -47,24 +47,47 @@ fn held_out(
     eprintln!("loading {run} cold, {} rounds", args.rounds);
     let loads = Loads::read(std::slice::from_ref(held_out))?;
     let options = compare::Options {
-        device: Some(args.device),
+        device: match args.throttle {
+            true => compare::Device::Throttled(args.device),
+            false => compare::Device::modelled(args.device),
+        },
         rounds: args.rounds,
         unique: true,
+        rivals: Some(others),
+
         ..compare::Options::default()
     };
-    let comparison = compare::compare(tree, &archive, &loads, &options, &mut |_, _| ())?;
+    let comparison = compare::compare(tree, &archive, &loads, &options, &mut |_, _, _| ())?;
     Ok(Row { run: run.to_owned(), comparison })
 }
 
 pub(crate) fn words(rows: &[Row], args: &Args) -> String {
     let header = ["held-out run", "loaded from", "median", "requests", "bytes read", "times as fast"];
     let cells = rows.iter().flat_map(|row| row.comparison.rivals.iter().map(|rival| cells(&row.run, rival)));
+    let on = if args.throttle { "the disk limited to" } else { "a modelled" };
+    let models = rows.iter().map(|row| model(row, args.throttle)).collect::<String>();
     format!(
-        "Cold loads (4.2): first loads of a run that the order was not made from, on {}\n\n{}\n\
+        "Cold loads (4.2): first loads of a run that the order was not made from, on {on} {}\n\n{}\n{models}\
          The paper, on its disk: 9.9 times.\n",
         args.device,
         table(&header, cells.collect())
     )
+}
+
+/// The model of ext4 beside what the kernel counted.
+fn model(row: &Row, throttled: bool) -> String {
+    let (expected, counted) = (row.comparison.expected.requests, row.comparison.loose().requests);
+    match counted.filter(|_| throttled) {
+        Some(counted) => {
+            let off = 100.0 * (expected as f64 / counted.max(1) as f64 - 1.0);
+            let (expected, counted) = (format_count(expected), format_count(counted));
+            format!(
+                "{}: the model of ext4 expects {expected} requests, {counted} were counted ({off:+.1} %)\n",
+                row.run
+            )
+        }
+        None => String::new(),
+    }
 }
 
 fn cells(run: &str, rival: &Figures) -> Vec<String> {

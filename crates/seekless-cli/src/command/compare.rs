@@ -1,11 +1,15 @@
 //! `seekless compare`: a run's loads, cold, from the loose files and from their pack.
 
-use crate::output::{self, Picture, Words};
+use crate::interrupt;
+use crate::output::{self, Picture, Words, counted};
+use anyhow::ensure;
+use clap::ValueEnum;
 use seekless::device::DeviceSpec;
 use seekless::device::units::{format_bytes, format_count, format_duration, parse_bytes};
 use seekless::measure::{Coldness, Figures};
 use seekless::report::before_after;
-use seekless::tools::compare::{Comparison, Options, compare};
+use seekless::tools::compare::{Basis, Comparison, Device, Options, ROUNDS_FOR_VERDICT, compare};
+use seekless::tools::roots::{Root, Roots};
 use seekless::trace::Loads;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -14,18 +18,31 @@ use std::process::ExitCode;
 /// Load a run cold from loose files and from their pack, side by side.
 ///
 /// The loads of one recorded run are replayed in its order: from the loose files as they lie, from the pack as the program
-/// asks, and from the pack with the list known beforehand. The three take turns, after one round that is discarded, and
-/// all must deliver the same bytes. Before each trial the files are thrown out of the page cache; what cannot be thrown
-/// out is said.
+/// asks, and from the pack with the list known beforehand. They take turns, after one round that is discarded, and all must
+/// deliver the same bytes. Before each trial the files are thrown out of the page cache; what cannot be thrown out is said.
 ///
-/// With --device both sides run on the same modelled volume: opening a loose file costs one request and each read at least
-/// one more, requests over 1 MiB are split; the pack is opened inside the measured time and charged the same way. Loose
-/// files that are loaded again come from the page cache and cost nothing.
+/// With --rivals the folder is also packed in the order of names and, if runs are given, in the order of the newest of them,
+/// into temporary files that are loaded from as well: what those packs gain is the archive's doing, not the order's.
+///
+/// With --throttle (root) the kernel slows the disk that the files lie on to these limits, for this process alone, and
+/// counts the requests. That is the figure to quote. Caches are emptied before each trial, names and inodes too. The throttle
+/// charges requests before neighbours are joined, so ext4's readahead of inodes is set to 1 meanwhile, and put back.
+///
+/// With --device both sides run on the same model of a volume. Loose files are charged what a cold ext4 reads: each block of
+/// inodes, with those read ahead beside it, and each block of a folder's names once, and each extent of data; as the files
+/// lie if they lie on ext4, else as a fresh copy would. Requests over 1 MiB are split. The pack is opened inside the measured
+/// time and charged the same way. Files that are loaded again come from the page cache and cost nothing.
+///
+/// A model's waits are not waited for: while any thread of this program computes or reads, time passes as it does; once all
+/// of them wait for the model alone, its clock jumps to the end of the next request. --clock real waits instead, and gives
+/// the same figures within a few percent.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   seekless compare data data.zip --trace run.parquet
   seekless compare data data.zip --trace run.parquet --device iops=120,bandwidth=150MB/s
+  seekless compare data data.zip --trace run.parquet --rivals monday.parquet tuesday.parquet
+  sudo seekless compare data data.zip --trace run.parquet --throttle iops=500,bandwidth=150MB/s
   seekless compare data data.zip --trace run.parquet --picture before-after.svg
   seekless compare data data.zip --trace run.parquet --fail-if-slower 5%")]
 pub struct Args {
@@ -43,7 +60,19 @@ pub struct Args {
     /// Load on a modelled device: iops=N,bandwidth=RATE
     #[arg(long, value_name = "SPEC")]
     device: Option<DeviceSpec>,
-    /// Timed rounds
+    /// Load on the real device, slowed to these limits: iops=N,bandwidth=RATE (root)
+    #[arg(long, value_name = "SPEC", conflicts_with = "device")]
+    throttle: Option<DeviceSpec>,
+    /// Whether a model's waits are skipped or waited for
+    #[arg(long, value_enum, default_value_t, requires = "device")]
+    clock: Clock,
+    /// Also load from packs by name and by the newest of these runs [default: the traces before the last]
+    #[arg(long, num_args = 0.., value_name = "RUN")]
+    rivals: Option<Vec<PathBuf>>,
+    /// Files that the traces name below OLD are now below NEW; may be given several times
+    #[arg(long, value_name = "OLD=NEW")]
+    root: Vec<Root>,
+    /// Timed rounds; fewer than three give no verdict
     #[arg(long, default_value_t = 5, value_name = "N")]
     rounds: u32,
     /// Cache of the pack's store; empty at the start of each round
@@ -68,22 +97,41 @@ pub struct Args {
     json: bool,
 }
 
+#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Clock {
+    /// Skipped
+    #[default]
+    Virtual,
+    /// Waited for
+    Real,
+}
+
 /// Compares, prints, and judges if asked to.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    ensure!(
+        args.fail_if_slower.is_none() || args.rounds >= ROUNDS_FOR_VERDICT,
+        "--fail-if-slower judges, and fewer than {ROUNDS_FOR_VERDICT} rounds decide nothing: give --rounds \
+         {ROUNDS_FOR_VERDICT} or more"
+    );
     let picture = Picture::begin(args.picture.as_deref(), args.force)?;
     let words = Words::beside(picture.as_ref().map(Picture::destination));
+    let cancel = interrupt::cancel_when_interrupted()?;
     let loads = Loads::read(&args.trace)?;
     let options = Options {
         run: args.run,
-        device: args.device,
+        device: device(&args),
         rounds: args.rounds,
         cache_bytes: args.cache,
         unique: args.unique,
         drop_all_caches: args.drop_all_caches,
+        roots: Roots::new(args.root.clone()),
+        rivals: rivals(&args),
+        cancel,
     };
-    let mut progress = output::progress("Comparing");
-    let comparison = compare(&args.directory, &args.pack, &loads, &options, &mut progress)?;
+    let mut progress = output::stages();
+    let compared = compare(&args.directory, &args.pack, &loads, &options, &mut progress);
     drop(progress);
+    let Some(comparison) = interrupt::finished(compared)? else { return Ok(interrupt::exit_code()) };
     if let Some(picture) = picture {
         let title = format!("Loading {}", args.directory.display());
         draw(picture, &title, &comparison)?;
@@ -95,6 +143,23 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     let too_slow = args.fail_if_slower.is_some_and(|percent| comparison.is_slower_by(percent));
     Ok(if too_slow { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn device(args: &Args) -> Device {
+    match (args.device, args.throttle) {
+        (Some(spec), _) => Device::Modelled { spec, in_real_time: args.clock == Clock::Real },
+        (_, Some(spec)) => Device::Throttled(spec),
+        _ => Device::Real,
+    }
+}
+
+/// The runs that the rivals' order is made of: never the one that is loaded, which it would have seen.
+fn rivals(args: &Args) -> Option<Vec<PathBuf>> {
+    let named = args.rivals.as_ref()?;
+    Some(match (named.is_empty(), args.run, args.trace.split_last()) {
+        (true, None, Some((_, older))) => older.to_vec(),
+        _ => named.clone(),
+    })
 }
 
 /// `5%`, `5 %` or `5`.
@@ -112,11 +177,39 @@ fn report(comparison: &Comparison, drop_all: bool) -> String {
     let _ = writeln!(text, "{}", what(comparison));
     left_out(&mut text, comparison);
     let _ = writeln!(text, "{}", coldness(comparison, drop_all));
-    if let Some(device) = &comparison.device {
-        let _ = writeln!(text, "on a modelled device: {device}");
-    }
+    text += &on_what(comparison);
     let _ = write!(text, "\n{}\n{}", rivals_table(&comparison.rivals), headline(comparison));
     text
+}
+
+/// What the files were loaded from, and how requests for them are counted.
+fn on_what(comparison: &Comparison) -> String {
+    let Some(device) = &comparison.device else { return String::new() };
+    let expected = comparison.expected.requests;
+    match (comparison.throttled, comparison.basis) {
+        (true, Basis::AsTheyLie) => {
+            let counted = comparison.loose().requests.unwrap_or(0);
+            let off = 100.0 * (counted as f64 / expected.max(1) as f64 - 1.0);
+            format!(
+                "on this disk, limited by the kernel to {device}; the model of ext4 expects {} for the loose files, {} were \
+                 counted ({off:+.1} %)\n",
+                requests(expected),
+                format_count(counted)
+            )
+        }
+        (true, _) => format!("on this disk, limited by the kernel to {device}\n"),
+        (false, Basis::AsTheyLie) => {
+            format!("on a modelled device: {device}; the loose files are charged as they lie on ext4\n")
+        }
+        (false, _) => format!(
+            "on a modelled device: {device}; the loose files lie on another file system and are charged as a fresh copy on \
+             ext4\n"
+        ),
+    }
+}
+
+fn requests(count: u64) -> String {
+    counted(count, "request")
 }
 
 fn what(comparison: &Comparison) -> String {
@@ -138,6 +231,9 @@ fn what(comparison: &Comparison) -> String {
 
 fn left_out(text: &mut String, comparison: &Comparison) {
     let missing = &comparison.missing;
+    if let Some(root) = &missing.moved {
+        *text += &output::moved(root);
+    }
     if missing.loads == 0 {
         return;
     }
@@ -154,10 +250,6 @@ fn left_out(text: &mut String, comparison: &Comparison) {
         lacking.join(", "),
         missing.named.join(", ")
     );
-}
-
-fn counted(count: u64, what: &str) -> String {
-    format!("{} {what}{}", format_count(count), if count == 1 { "" } else { "s" })
 }
 
 /// What was cached at the start, and how cold the trials were.
@@ -216,12 +308,13 @@ pub(crate) fn rivals_table(rivals: &[Figures]) -> String {
         vec![
             rival.name.clone(),
             format_duration(rival.median_ns),
+            format!("{} to {}", format_duration(rival.min_ns), format_duration(rival.max_ns)),
             times(rival.ratio),
             rival.requests.map_or_else(|| "unknown".to_owned(), format_count),
             known_bytes(rival.bytes),
         ]
     };
-    let header = ["loaded from", "time", "faster", "requests", "bytes read"];
+    let header = ["loaded from", "median", "min to max", "faster", "requests", "bytes read"];
     seekless::report::table(&header, rivals.iter().map(row).collect())
 }
 
@@ -238,10 +331,10 @@ pub(crate) fn draw(picture: Picture, title: &str, comparison: &Comparison) -> an
         "{} of {}, each from a cold start, on {}; median of {} in turn. Seekless {}.",
         counted(comparison.loads, "load"),
         format_bytes(comparison.bytes),
-        comparison
-            .device
-            .as_deref()
-            .map_or("this disk".to_owned(), |device| format!("a modelled disk ({device})")),
+        comparison.device.as_deref().map_or("this disk".to_owned(), |device| match comparison.throttled {
+            true => format!("a disk limited to {device}"),
+            false => format!("a modelled disk ({device})"),
+        }),
         counted(comparison.rounds.into(), "round"),
         env!("CARGO_PKG_VERSION"),
     );
@@ -249,6 +342,12 @@ pub(crate) fn draw(picture: Picture, title: &str, comparison: &Comparison) -> an
 }
 
 fn headline(comparison: &Comparison) -> String {
+    if !comparison.decides() {
+        return match comparison.rounds {
+            1 => "One round decides nothing: give --rounds 3 or more.\n".to_owned(),
+            rounds => format!("{rounds} rounds decide nothing: give --rounds 3 or more.\n"),
+        };
+    }
     let ratio = comparison.pack().ratio;
     if ratio >= 1.0 {
         format!("The pack is {ratio:.1} times as fast as the loose files.\n")

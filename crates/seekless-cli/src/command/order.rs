@@ -7,6 +7,7 @@ use seekless::policy::ordering::METHODS;
 use seekless::report::table;
 use seekless::sys::output::Content;
 use seekless::tools::order::{Group, Options, Report, RunRow, Totals, order, write};
+use seekless::tools::roots::{Root, Roots};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -44,6 +45,9 @@ pub struct Args {
     /// Also score these runs, which the order is not made from
     #[arg(long, num_args = 1.., value_name = "RUN")]
     score: Vec<PathBuf>,
+    /// Files that the traces name below OLD are now below NEW; may be given several times
+    #[arg(long, value_name = "OLD=NEW")]
+    root: Vec<Root>,
     /// Write the order here, one path a line; - is standard output
     #[arg(short, long, value_name = "ORDER.txt")]
     output: Option<PathBuf>,
@@ -62,6 +66,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         cache: args.cache,
         leave_one_out: args.leave_one_out,
         score: args.score,
+        roots: Roots::new(args.root),
         ..Options::default()
     };
     let out = args.output.as_deref().map(|word| args.force.destination(word));
@@ -106,7 +111,7 @@ fn report(report: &Report) -> String {
 }
 
 fn notes(report: &Report) -> String {
-    let mut text = String::new();
+    let mut text = report.moved.as_ref().map(output::moved).unwrap_or_default();
     if let Some(example) = &report.unlisted_example {
         let count = format_count(report.unlisted_files);
         text +=

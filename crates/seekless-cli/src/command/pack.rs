@@ -1,11 +1,12 @@
 //! `seekless pack`: a folder to an ordered Zip, or a look at whether a Zip is whole.
 
 use crate::interrupt;
-use crate::output::{self, Words};
+use crate::output::{self, Words, counted};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use seekless::device::units::{format_bytes, format_count};
 use seekless::tools::pack::{Codec, Options, Summary, check, pack, pack_for_runs};
+use seekless::tools::roots::{Root, Roots};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -15,12 +16,16 @@ use std::process::ExitCode;
 ///
 /// The archive is a plain Zip that any tool opens. Files that no order names follow by name. Links are packed as what they
 /// point at, which must lie in the folder too. The archive appears whole or not at all.
+///
+/// What a pack cannot hold (pipes, sockets, devices, links that lead nowhere or out of the folder, names that are not UTF-8
+/// or cannot stand in an archive) is left out and said; with --strict it is an error.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   seekless pack data -o data.zip --order order.txt
   seekless pack data -o data.zip --trace monday.parquet tuesday.parquet --verify
   seekless pack data -o data.zip                 by name
+  seekless pack data -o data.zip --trace run.parquet --root /home/me/data=data --exclude '*.tmp'
   seekless pack --check data.zip                 is an archive whole?")]
 pub struct Args {
     /// The folder to pack.
@@ -38,6 +43,15 @@ pub struct Args {
     /// How runs give an order
     #[arg(long, value_enum, default_value_t, requires = "trace")]
     method: Method,
+    /// Leave out what matches: '*.tmp' at any depth, 'art/**/*.psd' from the folder on; may be given several times
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<String>,
+    /// Refuse a folder that holds what a pack cannot, rather than leave that out
+    #[arg(long)]
+    strict: bool,
+    /// Files that the traces name below OLD are now below NEW; may be given several times
+    #[arg(long, value_name = "OLD=NEW")]
+    root: Vec<Root>,
     /// How files are stored; auto is deflate where that saves 3 % or more
     #[arg(long, value_enum, default_value_t)]
     codec: CodecName,
@@ -47,7 +61,7 @@ pub struct Args {
     #[command(flatten)]
     force: output::Force,
     /// Check every entry of an existing archive instead
-    #[arg(long, value_name = "ZIP", conflicts_with_all = ["directory", "order", "trace", "verify", "force"])]
+    #[arg(long, value_name = "ZIP", conflicts_with_all = ["directory", "order", "trace", "exclude", "strict", "root", "verify", "force"])]
     check: Option<PathBuf>,
     /// Print the figures as JSON
     #[arg(long)]
@@ -104,7 +118,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 fn pack_folder(directory: &Path, out: &Path, args: &Args) -> anyhow::Result<ExitCode> {
     let cancel = interrupt::cancel_when_interrupted()?;
-    let options = Options { codec: args.codec.into(), verify: args.verify, cancel };
+    let options = Options {
+        codec: args.codec.into(),
+        verify: args.verify,
+        roots: Roots::new(args.root.clone()),
+        exclude: args.exclude.clone(),
+        strict: args.strict,
+        cancel,
+    };
     let out = args.force.destination(out);
     let mut progress = output::progress("Packing");
     let packed = if args.trace.is_empty() {
@@ -114,6 +135,7 @@ fn pack_folder(directory: &Path, out: &Path, args: &Args) -> anyhow::Result<Exit
     };
     drop(progress);
     let Some(summary) = interrupt::finished(packed)? else { return Ok(interrupt::exit_code()) };
+    warn(&summary, args);
     let words = Words::beside([&out]);
     if args.json {
         words.json(&summary)?;
@@ -128,6 +150,21 @@ fn order(args: &Args) -> anyhow::Result<Vec<String>> {
     let Some(file) = &args.order else { return Ok(Vec::new()) };
     let bytes = std::fs::read(file).with_context(|| format!("cannot read the order {}", file.display()))?;
     Ok(String::from_utf8_lossy(&bytes).lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
+}
+
+/// What the user may not expect of the archive.
+fn warn(summary: &Summary, args: &Args) {
+    if summary.order.given == 0 && !args.trace.is_empty() {
+        eprintln!("seekless: the runs load no file, so the files lie by name (see `seekless trace info`)");
+    }
+    let left_out = &summary.left_out;
+    if left_out.count > 0 {
+        eprintln!("seekless: left out {} that a pack cannot hold:", counted(left_out.count, "thing"));
+        left_out.examples.iter().for_each(|example| eprintln!("  {example}"));
+        if left_out.count > left_out.examples.len() as u64 {
+            eprintln!("  ...");
+        }
+    }
 }
 
 fn report(out: &Path, summary: &Summary) -> String {
@@ -147,7 +184,11 @@ fn report(out: &Path, summary: &Summary) -> String {
         format_count(summary.stored),
         if summary.verified { ", read back and whole" } else { "" }
     );
+    if summary.excluded > 0 {
+        let _ = writeln!(text, "{} excluded", format_count(summary.excluded));
+    }
     let order = &summary.order;
+    text += &order.moved.as_ref().map(output::moved).unwrap_or_default();
     if order.given > 0 {
         let _ = writeln!(text, "{} of them are placed by the order", format_count(order.placed));
     }

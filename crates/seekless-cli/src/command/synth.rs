@@ -2,6 +2,7 @@
 
 use crate::{interrupt, output};
 use seekless::device::units::{format_bytes, format_count};
+use seekless::tools::roots::{Root, Roots};
 use seekless::tools::synth::{Options, Summary, files_of, synth};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -23,6 +24,9 @@ pub struct Args {
     /// The folder to make them in.
     #[arg(value_name = "DIR")]
     directory: PathBuf,
+    /// Make what the trace names below OLD below NEW, in DIR; may be given several times
+    #[arg(long, value_name = "OLD=NEW")]
+    root: Vec<Root>,
     /// Replace files that have another size
     #[arg(long)]
     force: bool,
@@ -34,7 +38,7 @@ pub struct Args {
 /// Makes the files and prints how many.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let cancel = interrupt::cancel_when_interrupted()?;
-    let files = files_of(&args.source)?;
+    let files = files_of(&args.source, &Roots::new(args.root))?;
     let mut progress = output::progress("Making files");
     let made = synth(&args.directory, &files, &Options { force: args.force, cancel }, &mut progress);
     drop(progress);

@@ -141,3 +141,32 @@ fn a_killed_pack_leaves_no_half_archive() {
     assert_eq!(output.status.code(), None);
     assert!(!folder.path().join("data.zip").exists());
 }
+
+#[test]
+fn a_run_without_loads_and_odd_things_are_said() {
+    let directory = workplace();
+    fs::create_dir(directory.path().join("data")).unwrap();
+    fs::write(directory.path().join("data/a"), "0").unwrap();
+    fs::write(directory.path().join("data/b.tmp"), "0").unwrap();
+    std::os::unix::fs::symlink("nowhere", directory.path().join("data/dangling")).unwrap();
+    fs::write(directory.path().join("empty.csv"), "time_s,path,size\n").unwrap();
+    let output = run(directory.path(), "pack data -o data.zip --trace empty.csv --exclude *.tmp");
+    let (text, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{said}");
+    assert!(text.contains(": 1 files") && text.contains("1 excluded"), "{text}");
+    assert!(said.contains("the runs load no file, so the files lie by name"), "{said}");
+    assert!(
+        said.contains("left out 1 thing that a pack cannot hold") && said.contains("data/dangling"),
+        "{said}"
+    );
+    let output = run(directory.path(), "pack data -o other.zip --strict");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!directory.path().join("other.zip").exists());
+}
+
+#[test]
+fn a_shell_gets_its_completions() {
+    let directory = workplace();
+    assert!(printed(directory.path(), "completions bash").contains("complete -F _seekless"));
+    assert_eq!(run(directory.path(), "completions tcsh").status.code(), Some(2));
+}

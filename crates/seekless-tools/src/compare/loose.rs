@@ -1,52 +1,110 @@
 //! The rival to beat: the files as they lie, opened, asked for their size, read whole and closed, one after another.
 
+use super::Tell;
 use super::plan::Plan;
+use super::survey::Survey;
 use crate::error::{Error, ErrorKind, Result};
-use seekless_device::DeviceSpec;
-use seekless_engine::{Counters, Throttle};
+use seekless_device::{ColdFiles, DeviceSpec, Geometry, Nanos, parts};
+use seekless_engine::{Clock, Counters, Throttle};
 use seekless_measure::Checksum;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
 
-/// Loads the plan from loose files; on a modelled device an open costs one request and each read at least one more.
+/// A modelled device under the loose files.
+pub(crate) struct Charge<'a> {
+    files: ColdFiles<'a>,
+    throttle: Throttle,
+    /// Bytes of the requests of one call, kept between calls.
+    fetched: Vec<u64>,
+}
+
+impl<'a> Charge<'a> {
+    pub(crate) fn new(survey: &'a Survey, device: DeviceSpec, clock: Clock) -> Self {
+        let throttle = Throttle::with_model(Box::new(device.model()), clock);
+        Charge { files: survey.cold(survey.geometry), throttle, fetched: Vec::new() }
+    }
+
+    fn open<T>(&mut self, file: usize, work: impl FnOnce() -> T) -> T {
+        self.fetched.clear();
+        self.files.open(file, &mut |fetch| self.fetched.push(fetch.bytes));
+        self.during(work)
+    }
+
+    fn read<T>(&mut self, file: usize, work: impl FnOnce() -> T) -> T {
+        self.fetched.clear();
+        self.files.read(file, &mut |fetch| self.fetched.push(fetch.bytes));
+        self.during(work)
+    }
+
+    /// Does the work, the I/O itself, while the first request runs on the model, then waits for the others in turn.
+    fn during<T>(&self, work: impl FnOnce() -> T) -> T {
+        let Some((&first, rest)) = self.fetched.split_first() else { return work() };
+        let (result, _): (T, Nanos) = self.throttle.during(first, work);
+        for &bytes in rest {
+            self.throttle.charge(bytes);
+        }
+        result
+    }
+}
+
+/// Loads the plan from loose files. Returns a digest of what was loaded, and what was charged; without a model that is
+/// unknown.
 ///
 /// A file that is loaded again comes from the kernel's page cache, as it would for a real program, and costs the model
-/// nothing. Returns a digest of what was loaded, and what was charged; without a device that is unknown.
-pub(crate) fn load_all(plan: &Plan, device: Option<DeviceSpec>) -> Result<(Checksum, Counters)> {
-    let throttle = device.map(Throttle::new);
-    let mut seen = vec![false; plan.files.len()];
+/// nothing.
+pub(crate) fn load_all(
+    plan: &Plan,
+    mut charge: Option<Charge<'_>>,
+    tell: &mut Tell<'_>,
+) -> Result<(Checksum, Counters)> {
     let mut content = Vec::new();
     let mut delivered = Checksum::default();
-    for (place, &file) in (0..).zip(&plan.loads) {
-        let path = &plan.files[file].path;
-        let charged = if std::mem::replace(&mut seen[file], true) { None } else { throttle.as_ref() };
-        let bytes = read_whole(path, charged, &mut content).map_err(|error| {
-            Error::because(ErrorKind::Io, format!("cannot read {}", path.display()), error)
+    for (place, &file) in plan.loads.iter().enumerate() {
+        tell(place)?;
+        let bytes = read_whole(plan, file, charge.as_mut(), &mut content).map_err(|error| {
+            Error::because(ErrorKind::Io, format!("cannot read {}", plan.files[file].path.display()), error)
         })?;
-        delivered.add(place, &content[..bytes]);
+        delivered.add(place as u64, &content[..bytes]);
     }
-    Ok((delivered, throttle.map(|throttle| throttle.counters()).unwrap_or_default()))
+    Ok((delivered, charge.map(|charge| charge.throttle.counters()).unwrap_or_default()))
+}
+
+/// What loading the plan asks of a cold file system, charged by `geometry`: requests and bytes.
+pub(crate) fn expected(plan: &Plan, survey: &Survey, geometry: Geometry) -> (u64, u64) {
+    let mut files = survey.cold(geometry);
+    let (mut requests, mut bytes) = (0, 0);
+    for &file in &plan.loads {
+        let mut tell = |fetch: seekless_device::Fetch| {
+            requests += parts(fetch.bytes);
+            bytes += fetch.bytes;
+        };
+        files.open(file, &mut tell);
+        files.read(file, &mut tell);
+    }
+    (requests, bytes)
 }
 
 /// Reads a file as a careful program does: its size first, then all of it in one call. `content` only ever grows, so that
 /// no time goes into clearing it; returns how much of it is the file's.
-fn read_whole(path: &Path, throttle: Option<&Throttle>, content: &mut Vec<u8>) -> io::Result<usize> {
-    let mut file = during(throttle, 0, || File::open(path))?;
-    let file_bytes = file.metadata()?.len();
-    let bytes = usize::try_from(file_bytes).map_err(io::Error::other)?;
+fn read_whole(
+    plan: &Plan,
+    number: usize,
+    mut charge: Option<&mut Charge<'_>>,
+    content: &mut Vec<u8>,
+) -> io::Result<usize> {
+    let path = &plan.files[number].path;
+    let mut file = match &mut charge {
+        Some(charge) => charge.open(number, || File::open(path)),
+        None => File::open(path),
+    }?;
+    let bytes = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
     if content.len() < bytes {
         content.resize(bytes, 0);
     }
-    if bytes > 0 {
-        during(throttle, file_bytes, || file.read_exact(&mut content[..bytes]))?;
+    let mut read = || file.read_exact(&mut content[..bytes]);
+    match charge {
+        Some(charge) => charge.read(number, read)?,
+        None => read()?,
     }
     Ok(bytes)
-}
-
-fn during<T>(throttle: Option<&Throttle>, bytes: u64, work: impl FnOnce() -> T) -> T {
-    match throttle {
-        Some(throttle) => throttle.during(bytes, work).0,
-        None => work(),
-    }
 }

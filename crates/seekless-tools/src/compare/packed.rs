@@ -2,31 +2,75 @@
 //!
 //! Both open a fresh store with an empty cache inside the measured time, so the pack's directory is paid for.
 
-use super::Options;
 use super::plan::Plan;
+use super::survey::{Sought, Survey};
+use super::{Device, Options, Tell};
 use crate::error::{Error, ErrorKind, Result};
-use seekless_engine::{Counters, EngineKind};
+use seekless_engine::{Clock, Counters, Engine, EngineKind, Told, build, build_throttled};
 use seekless_io::Store;
 use seekless_measure::Checksum;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A pack, and what finding and opening it costs on a modelled device.
+#[derive(Clone, Debug)]
+pub(crate) struct Pack {
+    pub(crate) path: PathBuf,
+    /// Bytes of each request: its folder's block of names, its inode, its extent map.
+    opening: Vec<u64>,
+}
+
+impl Pack {
+    pub(crate) fn new(path: &Path) -> Result<Self> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = folder.canonicalize().map_err(|error| {
+            Error::because(ErrorKind::Io, format!("cannot look at {}", path.display()), error)
+        })?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let survey = Survey::of(&folder, &[Sought { name: &name, path }])?;
+        let mut opening = Vec::new();
+        let mut files = survey.cold(survey.geometry);
+        files.open(0, &mut |fetch| opening.push(fetch.bytes));
+        files.read(0, &mut |fetch| {
+            if fetch.content == seekless_device::Content::Map {
+                opening.push(fetch.bytes);
+            }
+        });
+        Ok(Pack { path: path.to_owned(), opening })
+    }
+}
 
 /// Loads the plan one after another. Returns a digest of what was loaded, and what was read.
-pub(crate) fn load_on_demand(pack: &Path, plan: &Plan, options: &Options) -> Result<(Checksum, Counters)> {
-    let store = open(pack, options)?;
+pub(crate) fn load_on_demand(
+    pack: &Pack,
+    plan: &Plan,
+    options: &Options,
+    clock: &Clock,
+    tell: &mut Tell<'_>,
+) -> Result<(Checksum, Counters)> {
+    let store = open(pack, options, clock)?;
     let mut delivered = Checksum::default();
-    for (place, &file) in (0..).zip(&plan.loads) {
+    for (place, &file) in plan.loads.iter().enumerate() {
+        tell(place)?;
         let name = &plan.files[file].name;
         let buffer = store.load(name).map_err(|error| unreadable(pack, name, error))?;
-        delivered.add(place, &buffer);
+        delivered.add(place as u64, &buffer);
     }
     Ok((delivered, counters(&store, options)))
 }
 
 /// Hands over the whole list and takes what comes, in whatever order. Returns as [`load_on_demand`] does.
-pub(crate) fn load_known(pack: &Path, names: &[String], options: &Options) -> Result<(Checksum, Counters)> {
-    let store = open(pack, options)?;
+pub(crate) fn load_known(
+    pack: &Pack,
+    names: &[String],
+    options: &Options,
+    clock: &Clock,
+    tell: &mut Tell<'_>,
+) -> Result<(Checksum, Counters)> {
+    let store = open(pack, options, clock)?;
     let mut delivered = Checksum::default();
-    for (place, loaded) in store.load_many(names.iter().cloned()) {
+    for (done, (place, loaded)) in store.load_many(names.iter().cloned()).enumerate() {
+        tell(done)?;
         let buffer = loaded.map_err(|error| unreadable(pack, &names[place], error))?;
         delivered.add(place as u64, &buffer);
     }
@@ -36,17 +80,33 @@ pub(crate) fn load_known(pack: &Path, names: &[String], options: &Options) -> Re
 /// What was read; exact only past the page cache, or on a model.
 fn counters(store: &Store, options: &Options) -> Counters {
     let counters = store.counters();
-    let exact = counters.exact && (store.is_direct() || options.device.is_some());
-    Counters { exact, ..counters }
+    let modelled = matches!(options.device, Device::Modelled { .. });
+    Counters { exact: counters.exact && (store.is_direct() || modelled), ..counters }
 }
 
-fn open(pack: &Path, options: &Options) -> Result<Store> {
-    let engine = options.device.map_or(EngineKind::Auto, EngineKind::Throttled);
-    Store::builder().cache(options.cache_bytes).engine(engine).direct(true).open(pack).map_err(|error| {
-        Error::because(ErrorKind::Pack, format!("cannot open the pack {}", pack.display()), error)
+fn open(pack: &Pack, options: &Options, clock: &Clock) -> Result<Store> {
+    let engine = engine(pack, options, clock)
+        .map_err(|error| Error::because(ErrorKind::Measure, "cannot start an engine to read with", error))?;
+    let store = Store::builder().cache(options.cache_bytes).shared_engine(engine).direct(true);
+    store.open(&pack.path).map_err(|error| {
+        Error::because(ErrorKind::Pack, format!("cannot open the pack {}", pack.path.display()), error)
     })
 }
 
-fn unreadable(pack: &Path, name: &str, error: seekless_io::Error) -> Error {
-    Error::because(ErrorKind::Pack, format!("cannot load {name} from {}", pack.display()), error)
+/// The engine to read with. Where the device's limits are given, the store is told them, as a user who knows them would.
+fn engine(pack: &Pack, options: &Options, clock: &Clock) -> std::io::Result<Arc<dyn Engine>> {
+    match options.device {
+        Device::Real => build(EngineKind::Auto),
+        Device::Throttled(spec) => Ok(Arc::new(Told::new(build(EngineKind::Auto)?, spec.costs()))),
+        Device::Modelled { spec, .. } => {
+            let engine = build_throttled(spec, clock.clone())?;
+            // The store charges one request for the open itself; the others are charged here.
+            pack.opening.iter().skip(1).for_each(|&bytes| engine.charge(bytes));
+            Ok(engine)
+        }
+    }
+}
+
+fn unreadable(pack: &Pack, name: &str, error: seekless_io::Error) -> Error {
+    Error::because(ErrorKind::Pack, format!("cannot load {name} from {}", pack.path.display()), error)
 }

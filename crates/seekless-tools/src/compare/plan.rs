@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pack::place_of;
+use crate::roots::{self, Root, Roots};
 use rayon::prelude::*;
 use seekless_pack::Index;
 use seekless_trace::{FileId, Load, Loads};
@@ -27,6 +28,8 @@ pub struct Missing {
     pub loads: u64,
     /// Up to five of them by name.
     pub named: Vec<String>,
+    /// Where the trace's files were found, if none of them was where it says: by the longest common tail of names.
+    pub moved: Option<Root>,
 }
 
 /// One distinct file of the plan.
@@ -54,7 +57,8 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Plans the loads of `run` from `directory` and the pack of `index`; with `unique`, first loads only.
+    /// Plans the loads of `run` from `directory` and the pack of `index`, of files that moved as `roots` say; with `unique`,
+    /// first loads only.
     ///
     /// # Errors
     /// When no file is left that both sides have.
@@ -64,9 +68,29 @@ impl Plan {
         loads: &Loads,
         run: &[Load],
         unique: bool,
+        roots: &Roots,
     ) -> Result<Plan> {
+        let sides = Sides { directory, index };
+        let plan = Plan::with(sides, loads, run, unique, &roots.resolved());
+        if !plan.loads.is_empty() {
+            return Ok(plan);
+        }
+        let names = (0..index.entries().len()).map(|entry| index.name(entry as u32));
+        let traced: Vec<&str> = run.iter().map(|load| loads.names[load.file as usize].as_str()).collect();
+        let strange = || nothing_left(directory, run.len(), &plan.missing);
+        let root = roots::guess(names, &traced).ok_or_else(strange)?;
+        let mut plan = Plan::with(sides, loads, run, unique, &Roots::new(vec![root.clone()]));
+        if plan.loads.is_empty() {
+            return Err(nothing_left(directory, run.len(), &plan.missing));
+        }
+        plan.missing.moved = Some(root);
+        Ok(plan)
+    }
+
+    fn with(sides: Sides<'_>, loads: &Loads, run: &[Load], unique: bool, roots: &Roots) -> Plan {
+        let Sides { index, .. } = sides;
         let mut plan = Plan { files: Vec::new(), loads: Vec::new(), bytes: 0, missing: Missing::default() };
-        let mut admission = Admission { directory, index, known: HashMap::new(), by_entry: HashMap::new() };
+        let mut admission = Admission { sides, roots, known: HashMap::new(), by_entry: HashMap::new() };
         let mut loaded: HashSet<usize> = HashSet::new();
         for load in run {
             match admission.file(&mut plan, load.file, &loads.names[load.file as usize]) {
@@ -78,7 +102,7 @@ impl Plan {
                 None => plan.missing.loads += 1,
             }
         }
-        if plan.loads.is_empty() { Err(nothing_left(directory, run.len(), &plan.missing)) } else { Ok(plan) }
+        plan
     }
 
     fn name_missing(&mut self, recorded: &str) {
@@ -117,10 +141,17 @@ impl Plan {
     }
 }
 
-/// Which recorded names are which files of the plan.
-struct Admission<'a> {
+/// The folder and what is in the pack.
+#[derive(Clone, Copy)]
+struct Sides<'a> {
     directory: &'a Path,
     index: &'a Index,
+}
+
+/// Which recorded names are which files of the plan.
+struct Admission<'a> {
+    sides: Sides<'a>,
+    roots: &'a Roots,
     /// By the trace's number; `None` if a side lacks the file.
     known: HashMap<FileId, Option<usize>>,
     /// A trace may spell a file's name in several ways: it is one file all the same.
@@ -140,19 +171,20 @@ impl Admission<'_> {
     }
 
     fn admit(&mut self, plan: &mut Plan, recorded: &str) -> Option<usize> {
-        let place = place_of(self.directory, recorded, |name| self.directory.join(name).is_file());
+        let Sides { directory, index } = self.sides;
+        let place = place_of(directory, &self.roots.apply(recorded), |name| directory.join(name).is_file());
         let Some(name) = place else {
             plan.missing.in_directory += 1;
             plan.name_missing(recorded);
             return None;
         };
-        let Some(entry) = self.index.find(&name) else {
+        let Some(entry) = index.find(&name) else {
             plan.missing.in_pack += 1;
             plan.name_missing(recorded);
             return None;
         };
         Some(*self.by_entry.entry(entry).or_insert_with(|| {
-            plan.files.push(PlanFile { path: self.directory.join(&name), name, entry });
+            plan.files.push(PlanFile { path: directory.join(&name), name, entry });
             plan.files.len() - 1
         }))
     }
@@ -183,7 +215,8 @@ fn nothing_left(directory: &Path, loads: usize, missing: &Missing) -> Error {
     } else {
         format!(
             "none of the run's files is both below {} and in the pack ({} not in the folder, {} not in the pack), for \
-             example {}: give the folder that the program read from, and the pack made of it",
+             example {}: give the folder that the program read from, and the pack made of it, or say with --root OLD=NEW \
+             where that folder was",
             directory.display(),
             missing.in_directory,
             missing.in_pack,

@@ -33,7 +33,7 @@ impl Case {
     }
 
     fn compare(&self, loads: &Loads, options: &Options) -> Result<Comparison> {
-        compare(&self.loose(), &self.pack, loads, options, &mut |_, _| {})
+        compare(&self.loose(), &self.pack, loads, options, &mut |_, _, _| {})
     }
 }
 
@@ -44,12 +44,13 @@ fn loads(names: &[&str], order: &[u32]) -> Loads {
         names: names.iter().map(ToString::to_string).collect(),
         bytes: vec![0; names.len()],
         runs: vec![run],
+        ..Loads::default()
     }
 }
 
 fn fast() -> Options {
     let device = "iops=100000,bandwidth=10GB/s".parse().unwrap();
-    Options { device: Some(device), rounds: 1, ..Options::default() }
+    Options { device: Device::modelled(device), rounds: 1, ..Options::default() }
 }
 
 #[test]
@@ -58,13 +59,15 @@ fn a_file_under_two_spellings_is_one_file() {
     let recorded = [case.loose().join("a").display().to_string(), "a".into(), "./b/../a".into()];
     let loads = loads(&recorded.each_ref().map(String::as_str), &[0, 1, 2]);
     let comparison = case.compare(&loads, &fast()).unwrap();
-    assert_eq!((comparison.loads, comparison.repeats, comparison.loose().requests), (3, 2, Some(2)));
+    assert_eq!((comparison.loads, comparison.repeats), (3, 2));
+    let once = case.compare(&loads, &Options { unique: true, ..fast() }).unwrap();
+    assert_eq!(comparison.loose().requests, once.loose().requests, "loaded again, it is in memory");
     let unique = Options { unique: true, ..fast() };
     assert_eq!(case.compare(&loads, &unique).unwrap().loads, 1);
 }
 
 #[test]
-fn loose_files_cost_an_open_and_a_read_for_each_mebibyte() {
+fn loose_files_cost_their_metadata_once_and_a_request_for_each_mebibyte() {
     let large = vec![3; (1 << 20) + 1];
     let files = [("small", vec![1; 10]), ("empty", Vec::new()), ("large", large)];
     let case = Case::new(&files, |_| true);
@@ -73,12 +76,91 @@ fn loose_files_cost_an_open_and_a_read_for_each_mebibyte() {
     assert_eq!((comparison.loads, comparison.repeats), (4, 1));
     assert_eq!(comparison.bytes, 10 + 1_048_577 + 10);
     let loose = comparison.loose();
-    // small: open and read; empty: open; large: open and two reads; small again comes from the page cache.
-    assert_eq!((loose.requests, loose.bytes), (Some(2 + 1 + 3), Some(10 + 1_048_577)));
+    let expected = comparison.expected;
+    assert_eq!((loose.requests, loose.bytes), (Some(expected.requests), Some(expected.bytes)));
+    // The folder's names; the inodes of four, side by side or apart; one block; two requests for 257 blocks.
+    assert!((1 + 1 + 1 + 2..=1 + 4 + 1 + 2).contains(&expected.requests), "{expected:?}");
+    assert!(expected.bytes >= (1 + 1 + 1 + 257) * 4096, "{expected:?}");
     let pack = comparison.pack();
-    assert!(pack.requests >= Some(1) && pack.bytes >= Some(22), "the directory is paid for: {pack:?}");
+    assert!(
+        pack.requests >= Some(3) && pack.bytes >= Some(22),
+        "inode, names and directory are paid for: {pack:?}"
+    );
     assert_eq!(comparison.rivals.len(), 3);
     assert!(comparison.rivals.iter().all(|rival| rival.delivered_bytes == comparison.bytes));
+}
+
+/// Minutes of modelled time: on the wall's clock this test would take them.
+#[test]
+fn modelled_time_is_not_waited_for() {
+    let case = Case::new(&[("a", vec![1; 10]), ("b", vec![2; 20])], |_| true);
+    let slow = Device::modelled("iops=1,bandwidth=1KB/s".parse().unwrap());
+    let comparison = case.compare(&loads(&["a", "b"], &[0, 1]), &Options { device: slow, ..fast() }).unwrap();
+    let Expected { requests, bytes } = comparison.expected;
+    let least_ns = requests.max(bytes / 1000) * 1_000_000_000;
+    assert!(comparison.loose().median_ns >= least_ns, "{requests} requests of {bytes} bytes");
+    assert!(
+        comparison.rivals.iter().all(|rival| rival.median_ns >= 3_000_000_000),
+        "an inode, names, a directory"
+    );
+}
+
+#[test]
+fn rivals_are_packed_loaded_and_removed() {
+    let case = Case::new(&[("a", vec![1; 10]), ("b", vec![2; 20]), ("c", vec![3; 30])], |_| true);
+    let trace = case.directory.path().join("run.csv");
+    std::fs::write(&trace, "time_s,path,size\n0,c,30\n1,a,10\n").unwrap();
+    let loads = loads(&["a", "c"], &[0, 1]);
+    let names = |rivals: Vec<PathBuf>| -> Vec<String> {
+        let options = Options { rivals: Some(rivals), ..fast() };
+        let comparison = case.compare(&loads, &options).unwrap();
+        comparison.rivals.into_iter().map(|rival| rival.name).collect()
+    };
+    let by_name = ["pack by name, on demand", "pack by name, list known"];
+    let recent = ["pack by the newest run, on demand", "pack by the newest run, list known"];
+    assert_eq!(names(vec![trace])[3..], [by_name, recent].concat());
+    assert_eq!(names(Vec::new())[3..], by_name);
+    let left: Vec<_> =
+        case.directory.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 3, "the folder, the pack and the trace: {left:?}");
+}
+
+#[test]
+fn a_cancelled_comparison_ends_and_leaves_nothing() {
+    let case = Case::new(&[("a", vec![1; 10])], |_| true);
+    let options = Options { rivals: Some(Vec::new()), ..fast() };
+    let cancel = Arc::clone(&options.cancel);
+    let error = compare(&case.loose(), &case.pack, &loads(&["a"], &[0]), &options, &mut |what, _, _| {
+        cancel.store(what == "Comparing", std::sync::atomic::Ordering::Relaxed);
+    });
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::Interrupted);
+    assert_eq!(case.directory.path().read_dir().unwrap().count(), 2);
+}
+
+#[test]
+fn a_real_device_can_be_throttled_and_is_put_back() {
+    let files: Vec<(String, Vec<u8>)> = (0..200).map(|file| (format!("{file}"), vec![7; 5000])).collect();
+    let files: Vec<(&str, Vec<u8>)> =
+        files.iter().map(|(name, content)| (name.as_str(), content.clone())).collect();
+    let case = Case::new(&files, |_| true);
+    let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
+    let loads = loads(&names, &(0..200).collect::<Vec<_>>());
+    let device = Device::Throttled("iops=100000,bandwidth=10GB/s".parse().unwrap());
+    let comparison = match case.compare(&loads, &Options { device, ..fast() }) {
+        Ok(comparison) => comparison,
+        Err(error) => return eprintln!("skipped: {error}: {:?}", std::error::Error::source(&error)),
+    };
+    assert!(comparison.throttled);
+    let (loose, pack) = (comparison.loose().requests.unwrap(), comparison.pack().requests.unwrap());
+    // 200 inodes fill 13 blocks: a file system whose names and inodes had stayed in memory would be asked for less.
+    assert!(loose >= 208 && pack >= 1 && pack < loose, "{loose} requests for files, {pack} for the pack");
+    if comparison.basis == Basis::AsTheyLie {
+        let expected = comparison.expected.requests;
+        assert!(
+            loose.abs_diff(expected) * 10 <= expected.max(loose) * 2,
+            "{loose} requests, {expected} expected"
+        );
+    }
 }
 
 #[test]
@@ -133,7 +215,7 @@ fn on_the_real_device_the_loose_files_requests_are_unknown() {
     let options = Options { rounds: 1, ..Options::default() };
     let comparison = case.compare(&loads(&["a"], &[0]), &options).unwrap();
     assert_eq!((comparison.loose().requests, comparison.loose().bytes), (None, None));
-    assert_eq!(comparison.device, None);
+    assert_eq!((comparison.device, comparison.throttled), (None, false));
 }
 
 #[test]
@@ -144,7 +226,7 @@ fn odd_requests_are_refused() {
     assert_eq!(no_rounds.kind(), ErrorKind::Invalid);
     let no_run = case.compare(&loads, &Options { run: Some(3), ..fast() }).unwrap_err();
     assert!(no_run.to_string().contains("runs 0 to 0"), "{no_run}");
-    let no_pack = compare(&case.loose(), &case.loose().join("none.zip"), &loads, &fast(), &mut |_, _| {});
+    let no_pack = compare(&case.loose(), &case.loose().join("none.zip"), &loads, &fast(), &mut |_, _, _| {});
     assert!(no_pack.unwrap_err().to_string().contains("none.zip"));
 }
 
@@ -156,4 +238,17 @@ fn slower_is_judged_by_the_packs_median() {
     assert!(!comparison.is_slower_by(5.0));
     comparison.rivals[1].ratio = 100.0 / 106.0;
     assert!(comparison.is_slower_by(5.0));
+}
+
+#[test]
+fn a_tree_that_moved_is_compared_all_the_same() {
+    let case = Case::new(&[("a", vec![1; 10]), ("b", vec![2; 20])], |_| true);
+    let loads = loads(&["/gone/data/a", "/gone/data/b", "/usr/lib/x"], &[0, 1, 2]);
+    let comparison = case.compare(&loads, &fast()).unwrap();
+    assert_eq!((comparison.loads, comparison.missing.loads), (2, 1));
+    assert_eq!(comparison.missing.moved.map(|root| root.to_string()).as_deref(), Some("/gone/data=."));
+    let root = format!("/gone/data={}", case.loose().display());
+    let roots = Roots::new(vec![root.parse().unwrap()]);
+    let comparison = case.compare(&loads, &Options { roots, ..fast() }).unwrap();
+    assert_eq!((comparison.loads, comparison.missing.moved), (2, None));
 }

@@ -1,5 +1,6 @@
 //! What an order costs: a row a run, and the sums and means that headlines quote.
 
+use crate::roots::Root;
 use seekless_sim::score::RunScore;
 use serde::Serialize;
 
@@ -23,6 +24,8 @@ pub struct Report {
     pub unlisted_files: u64,
     /// One of them.
     pub unlisted_example: Option<String>,
+    /// Where the runs' files are in the list, if none was where it says: by the longest common tail of names.
+    pub moved: Option<Root>,
     /// The runs that the order was made from, on that order.
     pub trained: Group,
     /// Each of those runs on an order made from the others.

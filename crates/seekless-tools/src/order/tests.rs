@@ -143,3 +143,17 @@ fn the_public_runs_cost_what_is_published() {
     assert_eq!(by_name.trained.totals.seeks, 11_942);
     assert_eq!(by_name.trained.runs[4].run, "siwa_oasis");
 }
+
+#[test]
+fn a_tree_that_moved_is_ordered_by_what_it_is_called_now() {
+    let folder = folder();
+    let traces = [trace(folder.path(), "run.csv", &["/old/art/b", "/old/a", "/usr/x"])];
+    let files = list(folder.path(), "z\nart/b\na\n");
+    let ordered = order(&traces, &Options { files, ..Options::default() }).unwrap();
+    assert_eq!(ordered.order, ["z", "art/b", "a"]);
+    assert_eq!(ordered.report.moved.map(|root| root.to_string()).as_deref(), Some("/old=."));
+    assert_eq!((ordered.report.unlisted_files, ordered.report.trained.totals.loads), (1, 2));
+    let roots = Roots::new(vec!["/old=/new".parse().unwrap()]);
+    let ordered = order(&traces, &Options { roots, ..Options::default() }).unwrap();
+    assert_eq!(ordered.order, ["/new/art/b", "/new/a", "/usr/x"]);
+}

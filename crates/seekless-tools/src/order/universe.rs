@@ -1,5 +1,6 @@
 //! The files of an archive under dense numbers, and the runs that load them, joined by name.
 
+use crate::roots::{self, Root, Roots};
 use crate::{Error, ErrorKind, Result};
 use seekless_policy::eviction::Id;
 use seekless_trace::{FileId, FileList, Loads};
@@ -22,12 +23,17 @@ pub(super) struct Names {
     pub(super) bytes: Vec<u64>,
 }
 
-/// The runs of several traces, oldest first.
-pub(super) fn read_runs(traces: &[PathBuf]) -> Result<Vec<Run>> {
+/// The runs of several traces, oldest first, the files by what they are called now.
+pub(super) fn read_runs(traces: &[PathBuf], roots: &Roots) -> Result<Vec<Run>> {
     let mut runs = Vec::new();
     for path in traces {
         let failed = |error| Error::because(ErrorKind::Trace, "cannot read the trace", error);
-        let Loads { names, bytes, runs: loads } = Loads::read(std::slice::from_ref(path)).map_err(failed)?;
+        let Loads { names, bytes, runs: loads, .. } =
+            Loads::read(std::slice::from_ref(path)).map_err(failed)?;
+        let names = match roots.is_empty() {
+            true => names,
+            false => names.iter().map(|name| roots.apply(name).into_owned()).collect(),
+        };
         let trace = Arc::new(Names { names, bytes });
         let several = loads.len() > 1;
         for (number, run) in loads.into_iter().enumerate() {
@@ -115,6 +121,19 @@ impl Universe {
             }
         }
         Ok(())
+    }
+
+    /// Where the files that the runs load are in the list, if it has none of them where they say: by the tails of names.
+    pub(super) fn moved(&self, runs: &[Run]) -> Option<Root> {
+        let loaded =
+            runs.iter().flat_map(|run| run.files.iter().map(|&file| &run.trace.names[file as usize]));
+        let mut traced: Vec<&str> = loaded.map(String::as_str).collect();
+        traced.sort_unstable();
+        traced.dedup();
+        if traced.iter().any(|name| self.ids.contains_key(*name)) {
+            return None;
+        }
+        roots::guess(self.names.iter().map(String::as_str), &traced)
     }
 
     fn size(&self, name: &str) -> Option<u64> {

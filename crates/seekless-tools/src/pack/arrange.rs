@@ -4,6 +4,7 @@ use super::path::{plain, relative_to};
 use super::tree::{Node, Tree};
 use crate::error::{Error, ErrorKind, Result};
 use crate::order::order_names_as;
+use crate::roots::{self, Root, Roots};
 use serde::Serialize;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -23,6 +24,8 @@ pub struct OrderUse {
     pub missing: u64,
     /// One of those.
     pub missing_example: Option<String>,
+    /// Where the paths were found, if none of them was where it says: by the longest common tail of names.
+    pub moved: Option<Root>,
 }
 
 /// What `traced` is called in `dir`, whose names `exists` knows: below `dir` ([`relative_to`]); else, since `synth` places
@@ -36,13 +39,24 @@ pub fn place_of(dir: &Path, traced: &str, exists: impl Fn(&str) -> bool) -> Opti
 pub(super) type Arranged<'a> = (Vec<&'a Node>, OrderUse);
 
 /// The nodes of `tree` in `order`, the others after them by name.
-pub(super) fn by_list<'a>(tree: &'a Tree, order: &[String]) -> Result<Arranged<'a>> {
+pub(super) fn by_list<'a>(tree: &'a Tree, order: &[String], roots: &Roots) -> Result<Arranged<'a>> {
+    let (nodes, used) = placed_by_list(tree, order, &roots.resolved());
+    if used.fits() {
+        return Ok((nodes, used));
+    }
+    let traced: Vec<&str> = order.iter().map(String::as_str).collect();
+    let root = moved(tree, &traced).ok_or_else(|| used.strange(tree))?;
+    let (nodes, used) = placed_by_list(tree, order, &Roots::new(vec![root.clone()]));
+    Ok((nodes, OrderUse { moved: Some(root), ..used }))
+}
+
+fn placed_by_list<'a>(tree: &'a Tree, order: &[String], roots: &Roots) -> Arranged<'a> {
     let numbers = numbers(tree);
     let mut placed = vec![false; tree.nodes.len()];
     let mut nodes = Vec::with_capacity(tree.nodes.len());
-    let mut used = OrderUse::default();
+    let mut used = OrderUse { given: order.len() as u64, ..OrderUse::default() };
     for traced in order {
-        let name = place_of(&tree.dir, traced, |name| numbers.contains_key(name));
+        let name = place_of(&tree.dir, &roots.apply(traced), |name| numbers.contains_key(name));
         match name.and_then(|name| numbers.get(name.as_str()).copied()) {
             None => used.miss(traced),
             Some(number) if placed[number] => used.repeated += 1,
@@ -53,31 +67,53 @@ pub(super) fn by_list<'a>(tree: &'a Tree, order: &[String]) -> Result<Arranged<'
             }
         }
     }
-    used.given = order.len() as u64;
-    used.check(tree)?;
     nodes.extend(tree.nodes.iter().zip(placed).filter(|(_, placed)| !placed).map(|(node, _)| node));
-    Ok((nodes, used))
+    (nodes, used)
 }
 
 /// The nodes of `tree` as `method` lays them out for the runs of `traces`.
-pub(super) fn by_runs<'a>(tree: &'a Tree, traces: &[PathBuf], method: &str) -> Result<Arranged<'a>> {
+pub(super) fn by_runs<'a>(
+    tree: &'a Tree,
+    traces: &[PathBuf],
+    method: &str,
+    roots: &Roots,
+) -> Result<Arranged<'a>> {
+    let (nodes, seen) = placed_by_runs(tree, traces, method, &roots.resolved())?;
+    if seen.used.fits() {
+        return Ok((nodes, seen.used));
+    }
+    let traced: Vec<&str> = seen.paths.iter().map(String::as_str).collect();
+    let root = moved(tree, &traced).ok_or_else(|| seen.used.strange(tree))?;
+    let (nodes, seen) = placed_by_runs(tree, traces, method, &Roots::new(vec![root.clone()]))?;
+    Ok((nodes, OrderUse { moved: Some(root), ..seen.used }))
+}
+
+fn placed_by_runs<'a>(
+    tree: &'a Tree,
+    traces: &[PathBuf],
+    method: &str,
+    roots: &Roots,
+) -> Result<(Vec<&'a Node>, Seen)> {
     let numbers = numbers(tree);
     let universe: Vec<_> = tree.nodes.iter().map(|node| (node.name.clone(), node.stamp.bytes)).collect();
     let seen = RefCell::new(Seen::default());
     let place = |traced: &str| {
-        let name = place_of(&tree.dir, traced, |name| numbers.contains_key(name));
+        let name = place_of(&tree.dir, &roots.apply(traced), |name| numbers.contains_key(name));
         seen.borrow_mut().note(traced, name.is_some());
         name
     };
     let names = order_names_as(traces, &universe, method, None, &place)?;
-    let used = seen.into_inner().used;
-    used.check(tree)?;
     let nodes = names
         .iter()
         .filter_map(|name| numbers.get(name.as_str()))
         .map(|&number| &tree.nodes[number])
         .collect();
-    Ok((nodes, used))
+    Ok((nodes, seen.into_inner()))
+}
+
+/// Where the tree lay when it was traced, to judge by the tails of names.
+fn moved(tree: &Tree, traced: &[&str]) -> Option<Root> {
+    roots::guess(tree.nodes.iter().map(|node| node.name.as_str()), traced)
 }
 
 fn numbers(tree: &Tree) -> HashMap<&str, usize> {
@@ -108,17 +144,19 @@ impl OrderUse {
         }
     }
 
+    /// Whether the folder has something of the order, or nothing was asked.
+    fn fits(&self) -> bool {
+        self.given == 0 || self.placed > 0
+    }
+
     /// An order that has nothing of the folder was made for another one.
-    fn check(&self, tree: &Tree) -> Result<()> {
-        if self.given == 0 || self.placed > 0 {
-            return Ok(());
-        }
+    fn strange(&self, tree: &Tree) -> Error {
         let why = format!(
-            "none of the {} paths of the order is in {}, for example {:?}; name the folder that the program read from, or give paths relative to it",
+            "none of the {} paths of the order is in {}, for example {:?}; name the folder that the program read from, or say with --root OLD=NEW where that was",
             self.given,
             tree.dir.display(),
             self.missing_example.as_deref().unwrap_or_default()
         );
-        Err(Error::new(ErrorKind::Missing, why))
+        Error::new(ErrorKind::Missing, why)
     }
 }

@@ -55,7 +55,8 @@ fn names(files: Vec<(String, String)>) -> Vec<String> {
 
 /// The message of the refusal, which must leave nothing beside the folder.
 fn refusal(dir: &Path, order: &[&str]) -> String {
-    let error = packed(dir, order, &Options::default()).expect_err("it must be refused");
+    let strict = Options { strict: true, ..Options::default() };
+    let error = packed(dir, order, &strict).expect_err("it must be refused");
     let beside = fs::read_dir(dir.parent().expect("a room")).expect("readable");
     let left: Vec<_> =
         beside.map(|entry| entry.expect("readable").file_name()).filter(|name| name != "data").collect();
@@ -247,7 +248,7 @@ fn reading_back_can_be_cancelled_too() {
 #[test]
 fn a_file_that_changed_since_the_walk_is_named() {
     let (_room, dir) = folder(&[("a", "0"), ("b", "1")]);
-    let tree = Tree::walk(&dir, None).expect("walked");
+    let tree = walk(&dir, &Destination::new("none"), &Options::default()).expect("walked");
     fs::write(dir.join("b"), "longer").expect("room");
     let nodes: Vec<&Node> = tree.nodes.iter().collect();
     let mut seen = Vec::new();
@@ -303,4 +304,56 @@ fn the_window_is_narrower_than_the_folder() {
     let files = packed(&dir, &["e", "a"], &Options::default()).expect("packed");
     assert!(files.iter().all(|file| file.1.len() == content.len()));
     assert_eq!(names(files), ["e", "a", "b", "c", "d"]);
+}
+
+#[test]
+fn one_odd_thing_does_not_refuse_the_others() {
+    let (_room, dir) = folder(&[("a", "0"), ("b/c", "1")]);
+    symlink("nowhere", dir.join("dangling")).expect("a link");
+    symlink(".", dir.join("b/loop")).expect("a link");
+    symlink("/etc/passwd", dir.join("out")).expect("a link");
+    let _socket = UnixListener::bind(dir.join("socket")).expect("a socket");
+    fs::write(dir.join("back\\slash"), "").expect("a file");
+    let name = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"b/\xe4");
+    fs::write(dir.join(name), "").expect("a file");
+    let out = dir.with_file_name("data.zip");
+    let summary = pack_to(&dir, &out, &[], &Options::default()).expect("packed");
+    assert_eq!(names(contents(&out)), ["a", "b/c"]);
+    assert_eq!((summary.left_out.count, summary.left_out.examples.len()), (6, 5), "{:?}", summary.left_out);
+    assert!(summary.left_out.examples.iter().all(|why| why.contains("data/")), "{:?}", summary.left_out);
+}
+
+#[test]
+fn globs_leave_out_files_and_folders() {
+    let files =
+        ["a.tmp", "art/b.psd", "art/deep/c.psd", "art/d.dds", "cache/e", "keep/cache.txt", "keep/f.tmp"];
+    let (_room, dir) = folder(&files.map(|name| (name, "0")));
+    let kept = |globs: &[&str]| {
+        let exclude = globs.iter().map(ToString::to_string).collect();
+        names(packed(&dir, &[], &Options { exclude, ..Options::default() }).expect("packed"))
+    };
+    assert_eq!(kept(&["*.tmp", "cache"]), ["art/b.psd", "art/d.dds", "art/deep/c.psd", "keep/cache.txt"]);
+    assert_eq!(kept(&["art/*.psd", "/keep/"])[..3], ["a.tmp", "art/d.dds", "art/deep/c.psd"]);
+    assert_eq!(kept(&["art/**/*.psd"])[..2], ["a.tmp", "art/d.dds"]);
+    let wrong = Options { exclude: vec!["[".to_owned()], ..Options::default() };
+    let error = packed(&dir, &[], &wrong).expect_err("no glob");
+    assert!(error.kind() == ErrorKind::Invalid && error.to_string().contains("--exclude ["), "{error}");
+}
+
+#[test]
+fn a_tree_that_moved_is_found_where_it_is_now() {
+    let (_room, dir) = folder(&[("art/a", "0"), ("art/b", "1"), ("c", "2")]);
+    let out = dir.with_file_name("data.zip");
+    let forced = Options { force: true, ..Options::default() };
+    let order = ["/old/game/c", "/old/game/art/b", "/usr/lib/x"];
+    let summary = pack_to(&dir, &out, &order, &forced).expect("packed");
+    assert_eq!(names(contents(&out)), ["c", "art/b", "art/a"]);
+    let moved = summary.order.moved.expect("found by the tails of names");
+    assert_eq!((moved.old.as_str(), moved.new.as_str()), ("/old/game", ""));
+    assert_eq!((summary.order.placed, summary.order.missing), (2, 1));
+
+    let roots = Roots::new(vec![format!("/old/game={}", dir.display()).parse().expect("a root")]);
+    let summary = pack_to(&dir, &out, &order, &Options { roots, ..forced }).expect("packed");
+    assert_eq!(names(contents(&out)), ["c", "art/b", "art/a"]);
+    assert_eq!(summary.order.moved, None);
 }

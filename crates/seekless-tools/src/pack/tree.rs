@@ -1,7 +1,9 @@
 //! What lies below a folder, by name. Links count as what they point at, which must lie in the folder too.
 
+use super::exclude::Exclude;
 use crate::error::{Error, ErrorKind, Result};
 use seekless_pack::{About, check_name};
+use serde::Serialize;
 use std::fs::{self, File, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -15,7 +17,22 @@ pub(super) struct Tree {
     pub(super) dir: PathBuf,
     /// Files and empty folders, by the bytes of their names.
     pub(super) nodes: Vec<Node>,
+    pub(super) left_out: LeftOut,
+    pub(super) excluded: u64,
 }
+
+/// What a folder holds and a pack cannot: pipes, sockets, devices, links that lead nowhere or out, names that cannot stand in
+/// an archive.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// How many.
+    pub count: u64,
+    /// The first five, each with its reason.
+    pub examples: Vec<String>,
+}
+
+/// Examples that are kept of what is left out.
+const EXAMPLES: usize = 5;
 
 /// A file or an empty folder.
 pub(super) struct Node {
@@ -85,8 +102,9 @@ impl Node {
 }
 
 impl Tree {
-    /// Walks `dir`, leaving out the file at `out` (its own output, from an earlier time).
-    pub(super) fn walk(dir: &Path, out: Option<&Path>) -> Result<Self> {
+    /// Walks `dir`, leaving out the file at `out` (its own output, from an earlier time) and what `exclude` holds. What a pack
+    /// cannot hold is left out and noted, or an error if `strict`.
+    pub(super) fn walk(dir: &Path, out: Option<&Path>, exclude: &Exclude, strict: bool) -> Result<Self> {
         let dir = fs::canonicalize(dir).map_err(|error| failed("read the folder", dir, error))?;
         let metadata = fs::metadata(&dir).map_err(|error| failed("read the folder", &dir, error))?;
         if !metadata.is_dir() {
@@ -96,46 +114,90 @@ impl Tree {
             ));
         }
         let out = out.and_then(|out| fs::metadata(out).ok()).map(|metadata| Identity::of(&metadata));
-        let mut walk = Walk { dir: &dir, out, nodes: Vec::new(), above: Vec::new() };
+        let mut walk = Walk {
+            dir: &dir,
+            out,
+            exclude,
+            strict,
+            nodes: Vec::new(),
+            above: Vec::new(),
+            left_out: LeftOut::default(),
+            excluded: 0,
+        };
         walk.folder(&dir, "", &metadata)?;
-        let mut nodes = walk.nodes;
+        let Walk { mut nodes, left_out, excluded, .. } = walk;
         nodes.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        Ok(Self { dir, nodes })
+        Ok(Self { dir, nodes, left_out, excluded })
     }
 }
 
 struct Walk<'a> {
     dir: &'a Path,
     out: Option<Identity>,
+    exclude: &'a Exclude,
+    strict: bool,
     nodes: Vec<Node>,
     /// The folders that we are in: meeting one again is a loop of links.
     above: Vec<Identity>,
+    left_out: LeftOut,
+    excluded: u64,
+}
+
+/// Why something is not packed: a pack cannot hold it, which need not stop the others, or the job failed.
+enum Refusal {
+    Odd(Error),
+    Failed(Error),
+}
+
+type Walked<T> = std::result::Result<T, Refusal>;
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Refusal::Failed(error)
+    }
 }
 
 impl Walk<'_> {
     /// Adds what `path` holds, under `prefix` (empty or ending in `/`).
     fn folder(&mut self, path: &Path, prefix: &str, metadata: &Metadata) -> Result<()> {
         let identity = Identity::of(metadata);
-        if self.above.contains(&identity) {
-            return Err(refused(path, "is reached again through a link below itself; remove the link"));
-        }
         self.above.push(identity);
         let before = self.nodes.len();
         for entry in fs::read_dir(path).map_err(|error| failed("read the folder", path, error))? {
             let entry = entry.map_err(|error| failed("read the folder", path, error))?;
-            self.entry(&entry.path(), prefix)?;
+            match self.entry(&entry.path(), prefix) {
+                Ok(()) => {}
+                Err(Refusal::Odd(why)) if !self.strict => self.leave_out(&why),
+                Err(Refusal::Odd(why) | Refusal::Failed(why)) => return Err(why),
+            }
         }
         if self.nodes.len() == before && !prefix.is_empty() {
-            self.push(prefix.to_owned(), path.to_owned(), metadata)?;
+            match self.push(prefix.to_owned(), path.to_owned(), metadata) {
+                Ok(()) => {}
+                Err(Refusal::Odd(why)) if !self.strict => self.leave_out(&why),
+                Err(Refusal::Odd(why) | Refusal::Failed(why)) => return Err(why),
+            }
         }
         self.above.pop();
         Ok(())
     }
 
-    fn entry(&mut self, path: &Path, prefix: &str) -> Result<()> {
+    fn leave_out(&mut self, why: &Error) {
+        self.left_out.count += 1;
+        if self.left_out.examples.len() < EXAMPLES {
+            self.left_out.examples.push(why.to_string());
+        }
+    }
+
+    fn entry(&mut self, path: &Path, prefix: &str) -> Walked<()> {
         let Some(last) = path.file_name().and_then(|name| name.to_str()) else {
             return Err(refused(path, "has a name that is not UTF-8; rename it"));
         };
+        let name = format!("{prefix}{last}");
+        if self.exclude.holds(&name) {
+            self.excluded += 1;
+            return Ok(());
+        }
         let link = fs::symlink_metadata(path).map_err(|error| failed("read", path, error))?;
         let path = if link.is_symlink() { self.target(path)? } else { path.to_owned() };
         let metadata = if link.is_symlink() {
@@ -147,31 +209,35 @@ impl Walk<'_> {
             return Ok(());
         }
         if metadata.is_dir() {
-            return self.folder(&path, &format!("{prefix}{last}/"), &metadata);
+            if self.above.contains(&Identity::of(&metadata)) {
+                return Err(refused(&path, "is reached again through a link below itself; remove the link"));
+            }
+            return Ok(self.folder(&path, &format!("{name}/"), &metadata)?);
         }
         if !metadata.is_file() {
             return Err(refused(&path, special(&metadata)));
         }
-        self.push(format!("{prefix}{last}"), path, &metadata)
+        self.push(name, path, &metadata)
     }
 
-    fn push(&mut self, name: String, path: PathBuf, metadata: &Metadata) -> Result<()> {
+    fn push(&mut self, name: String, path: PathBuf, metadata: &Metadata) -> Walked<()> {
         let said = |error| Error::because(ErrorKind::Pack, format!("cannot pack {}", path.display()), error);
-        check_name(&name).map_err(said)?;
+        check_name(&name).map_err(|error| Refusal::Odd(said(error)))?;
         if self.nodes.len() == ENTRIES_MAX {
-            return Err(refused(self.dir, "holds more than 50 million files; pack its parts"));
+            let why = format!("{} holds more than 50 million files; pack its parts", self.dir.display());
+            return Err(Refusal::Failed(Error::new(ErrorKind::Invalid, why)));
         }
         self.nodes.push(Node { name, path, stamp: Stamp::of(metadata) });
         Ok(())
     }
 
-    fn target(&self, link: &Path) -> Result<PathBuf> {
+    fn target(&self, link: &Path) -> Walked<PathBuf> {
         let target = fs::canonicalize(link).map_err(|error| {
             let why = format!(
                 "the link {} points at nothing that can be packed; remove or repair it",
                 link.display()
             );
-            Error::because(ErrorKind::Missing, why, error)
+            Refusal::Odd(Error::because(ErrorKind::Missing, why, error))
         })?;
         if !target.starts_with(self.dir) {
             let why = format!(
@@ -196,8 +262,8 @@ fn special(metadata: &Metadata) -> &'static str {
     }
 }
 
-fn refused(path: &Path, why: &str) -> Error {
-    Error::new(ErrorKind::Invalid, format!("{} {why}", path.display()))
+fn refused(path: &Path, why: &str) -> Refusal {
+    Refusal::Odd(Error::new(ErrorKind::Invalid, format!("{} {why}", path.display())))
 }
 
 fn failed(what: &str, path: &Path, error: std::io::Error) -> Error {

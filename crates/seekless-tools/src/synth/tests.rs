@@ -133,11 +133,11 @@ fn lists_and_traces_say_what_to_make() {
     let read = |text: &str| {
         let path = room.path().join("list.csv");
         fs::write(&path, text).expect("room");
-        files_of(&path)
+        files_of(&path, &Roots::default())
     };
     assert_eq!(read("path,size\na,5\nb/c,7\n").expect("a list"), files(&[("a", 5), ("b/c", 7)]));
     let trace = "time_s,path,size\n0.5,b,7\n0.6,a,5\n0.7,b,7\n";
     assert_eq!(read(trace).expect("a trace"), files(&[("b", 7), ("a", 5)]));
     assert!(read("a\nb\n").is_err(), "no sizes");
-    assert!(files_of(&room.path().join("absent")).is_err());
+    assert!(files_of(&room.path().join("absent"), &Roots::default()).is_err());
 }

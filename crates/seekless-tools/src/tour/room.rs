@@ -5,8 +5,8 @@ use crate::error::{Error, ErrorKind, Result};
 use seekless_device::units::format_bytes;
 use std::path::{Path, PathBuf};
 
-/// Bytes that the full tour needs: the tree, the pack, the traces and some air.
-const FULL_BYTES: u64 = 300_000_000;
+/// Bytes that the full tour needs: the tree, the pack in three orders, the traces and some air.
+const FULL_BYTES: u64 = 500_000_000;
 /// The file system type of a tmpfs, whose files lie in memory (linux/magic.h).
 const TMPFS: u64 = 0x0102_1994;
 

@@ -141,22 +141,24 @@ impl Guide<'_> {
     fn compare(&mut self) -> Result<Comparison> {
         let loads = read_loads(&[self.trace(2)])?;
         let options = compare::Options {
-            device: Some(self.options.device),
+            device: compare::Device::modelled(self.options.device),
             rounds: self.options.rounds,
+            rivals: Some(vec![self.trace(0), self.trace(1)]),
             ..compare::Options::default()
         };
         let (tree, pack) = (self.path("sample"), self.path("sample.zip"));
         let tell = &mut self.tell;
-        let what = "Loading from files and from the pack";
-        let comparison = compare(&tree, &pack, &loads, &options, &mut |done, total| {
+        let comparison = compare(&tree, &pack, &loads, &options, &mut |what, done, total| {
             tell(Event::Progress { what, done, total });
         })?;
         let command = format!(
-            "seekless compare sample sample.zip --trace run3.parquet --device {} --rounds {}",
+            "seekless compare sample sample.zip --trace run3.parquet --device {} --rounds {} \\\n     \
+             --rivals run1.parquet run2.parquet",
             self.options.device, self.options.rounds
         );
         let found = format!(
-            "{} loads of {}, each side from a cold start: the pack is {:.1} times as fast.",
+            "{} loads of {}, each side from a cold start: the pack is {:.1} times as fast. The same pack in the order of \
+             names and of the second run shows what of that is the order's.",
             format_count(comparison.loads),
             format_bytes(comparison.bytes),
             comparison.pack().ratio

@@ -1,0 +1,65 @@
+//! The same folder packed in the orders that cost no thought, so that nobody credits an order with what the archive did:
+//! by name, and as the newest of some runs loaded its files.
+
+use super::Options;
+use crate::error::{Error, ErrorKind, Result};
+use crate::pack::{self, pack, pack_for_runs};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tempfile::TempDir;
+
+/// Packs that go when this is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct Orders {
+    pub(crate) packs: Vec<Order>,
+    _folder: Option<TempDir>,
+}
+
+/// A pack in another order.
+#[derive(Debug)]
+pub(crate) struct Order {
+    pub(crate) name: &'static str,
+    pub(crate) path: PathBuf,
+}
+
+/// Packs `directory` as `options` asks, beside `out` or in the temporary folder.
+pub(crate) fn make(
+    directory: &Path,
+    out: &Path,
+    options: &Options,
+    progress: &mut dyn FnMut(&'static str, u64, u64),
+) -> Result<Orders> {
+    let Some(runs) = &options.rivals else { return Ok(Orders::default()) };
+    let folder = folder_beside(out)?;
+    let packing = pack::Options {
+        cancel: Arc::clone(&options.cancel),
+        roots: options.roots.clone(),
+        ..pack::Options::default()
+    };
+    let by_name = folder.path().join("name.zip");
+    pack(directory, &by_name, &[], &packing, &mut |done, total| progress("Packing by name", done, total))?;
+    let mut packs = vec![Order { name: "pack by name", path: by_name }];
+    if !runs.is_empty() {
+        let recent = folder.path().join("recent.zip");
+        let mut hear = |done, total| progress("Packing by the newest run", done, total);
+        pack_for_runs(directory, &recent, runs, "recent", &packing, &mut hear)?;
+        packs.push(Order { name: "pack by the newest run", path: recent });
+    }
+    Ok(Orders { packs, _folder: Some(folder) })
+}
+
+fn folder_beside(out: &Path) -> Result<TempDir> {
+    let named = || {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".seekless-rivals-");
+        builder
+    };
+    let beside = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    named().tempdir_in(beside).or_else(|_| named().tempdir()).map_err(|error| {
+        Error::because(
+            ErrorKind::Io,
+            "cannot make a folder for the rivals' packs: give a writable TMPDIR",
+            error,
+        )
+    })
+}
