@@ -8,10 +8,37 @@ pub const ERROR: u8 = 2;
 /// `record` could not do its part; its other codes are the recorded program's.
 pub const RECORDER: u8 = 125;
 
+/// Words that a verb's form begins with, where an option that takes several values may have taken them.
+const FORMS: [(&str, &str); 3] = [
+    ("compare", "seekless compare DIR PACK --trace RUN..."),
+    ("pack", "seekless pack DIR -o ZIP --trace RUN..."),
+    ("order", "seekless order --trace RUN... -o ORDER.txt"),
+];
+
+/// What to type, if a word that was missed may stand among the runs of `--trace`.
+fn advice(error: &clap::Error, words: &[String]) -> Option<String> {
+    use clap::error::ErrorKind;
+    let is_missing = matches!(error.kind(), ErrorKind::MissingRequiredArgument | ErrorKind::UnknownArgument);
+    let (verb, form) = FORMS.iter().find(|(verb, _)| words.first().is_some_and(|word| word == verb))?;
+    let many = words.iter().find(|word| ["--trace", "--score", "--rivals"].contains(&word.as_str()));
+    match many {
+        Some(many) if is_missing => Some(format!(
+            "{many} takes every word after it, up to the next option: put it last, as in `{form}`"
+        )),
+        None if is_missing && *verb == "order" => Some(format!("name the runs with --trace: `{form}`")),
+        _ => None,
+    }
+}
+
 /// Prints clap's message, which for `--help` and `--version` is no failure.
 #[must_use]
 pub fn usage(error: &clap::Error) -> ExitCode {
     let _ = error.print();
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(advice) = advice(error, &words) {
+        eprintln!("\nseekless: {advice}");
+    }
     let recording = std::env::args_os().nth(1).is_some_and(|verb| verb == "record");
     match error.use_stderr() {
         true => ExitCode::from(if recording { RECORDER } else { ERROR }),
@@ -25,11 +52,21 @@ pub fn failure(error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
-    eprintln!("seekless: {error}");
-    for cause in error.chain().skip(1) {
-        eprintln!("  because: {cause}");
-    }
+    eprint!("{}", words(error));
     ExitCode::from(ERROR)
+}
+
+/// An error, and those causes that its line does not say already.
+fn words(error: &anyhow::Error) -> String {
+    let mut said = error.to_string();
+    let mut text = format!("seekless: {said}\n");
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !said.contains(&cause) {
+            text += &format!("  because: {cause}\n");
+            said = cause;
+        }
+    }
+    text
 }
 
 /// Whether the reader of our output went away.
@@ -37,4 +74,44 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Cli;
+    use anyhow::Context;
+    use clap::Parser;
+
+    #[test]
+    fn a_cause_that_the_error_says_already_is_not_said_again() {
+        let beneath = || std::io::Error::other("no such file");
+        let error = anyhow::Error::new(beneath()).context("cannot open a.zip: no such file");
+        assert_eq!(words(&error), "seekless: cannot open a.zip: no such file\n");
+        let error =
+            Err::<(), _>(beneath()).context("cannot open a.zip").context("cannot compare").unwrap_err();
+        let expected = "seekless: cannot compare\n  because: cannot open a.zip\n  because: no such file\n";
+        assert_eq!(words(&error), expected);
+    }
+
+    fn advised(line: &str) -> Option<String> {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let error = Cli::try_parse_from(std::iter::once("seekless").chain(line.split(' '))).unwrap_err();
+        advice(&error, &words)
+    }
+
+    #[test]
+    fn words_that_an_option_swallowed_are_asked_for_in_their_place() {
+        let said = advised("compare --trace run.parquet data data.zip").unwrap();
+        assert!(
+            said.contains("--trace takes every word") && said.contains("compare DIR PACK --trace"),
+            "{said}"
+        );
+        let said = advised("pack -o data.zip --trace run.parquet data").unwrap();
+        assert!(said.contains("pack DIR -o ZIP --trace"), "{said}");
+        let said = advised("order run.parquet").unwrap();
+        assert!(said.contains("order --trace RUN..."), "{said}");
+        assert_eq!(advised("compare data"), None);
+        assert_eq!(advised("sim"), None);
+    }
 }

@@ -1,6 +1,7 @@
 //! `seekless record`: runs a program, records what it and its children read.
 
 use crate::exit;
+use crate::output::counted;
 use seekless::device::units::{format_bytes, format_count, format_duration};
 use seekless::record::{self, Options, Recorded};
 use std::ffi::OsString;
@@ -101,13 +102,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn summary(recorded: &Recorded, output: &Path) -> String {
     let seen = &recorded.summary;
     let mut text = format!(
-        "seekless: {} accesses in {}, {} read and {} written, {} files opened {} times",
+        "seekless: {} accesses in {}, {} read and {} written, {} opened {}",
         format_count(seen.accesses),
         format_duration(recorded.duration_ns),
         format_bytes(seen.bytes_read),
         format_bytes(seen.bytes_written),
-        format_count(seen.files),
-        format_count(seen.opens),
+        counted(seen.files, "file"),
+        counted(seen.opens, "time"),
     );
     if seen.failed_opens > 0 {
         let _ = write!(text, ", {} opens failed", format_count(seen.failed_opens));
@@ -124,7 +125,21 @@ fn summary(recorded: &Recorded, output: &Path) -> String {
         let _ = writeln!(text, "  ran without its privileges, since you are not root: {program}{times}");
     }
     for (what, times) in &seen.blind_spots {
-        let _ = writeln!(text, "  not seen: {what}, used {} times", format_count(*times));
+        let _ = writeln!(text, "  not seen: {what}, used {}", counted(*times, "time"));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seekless::record::{Status, Summary};
+
+    #[test]
+    fn one_is_said_as_one() {
+        let seen = Summary { files: 1, opens: 1, accesses: 3, ..Summary::default() };
+        let recorded = Recorded { summary: seen, status: Status::Exited(0), duration_ns: 5 };
+        let said = summary(&recorded, Path::new("run.parquet"));
+        assert!(said.contains("1 file opened 1 time ->"), "{said}");
+    }
 }

@@ -6,8 +6,8 @@ pub mod info;
 pub mod merge;
 pub mod recover;
 
+use crate::output::counted;
 use clap::{Args as ClapArgs, Subcommand};
-use seekless::device::units::format_count;
 use std::process::ExitCode;
 
 /// Look at traces and move them between formats.
@@ -47,9 +47,4 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Verb::Merge(args) => merge::run(args),
         Verb::Recover(args) => recover::run(args),
     }
-}
-
-/// `1 row`, `25,293 rows`.
-fn counted(count: u64, what: &str) -> String {
-    format!("{} {what}{}", format_count(count), if count == 1 { "" } else { "s" })
 }
