@@ -17,7 +17,7 @@ use seekless::sim::{
 use seekless::sys::output::Destination;
 use serde::Serialize;
 use std::num::{NonZeroU64, NonZeroUsize};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 

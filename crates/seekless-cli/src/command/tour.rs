@@ -91,8 +91,8 @@ fn walk(directory: &Path, options: &Options, args: &Args, picture: Option<Pictur
     if !args.json {
         words.text(&welcome(directory, args.keep.is_some()))?;
     }
-    let words = (!args.json).then_some(words);
-    let mut teller = Teller { words, steps: 0, progress: Box::new(output::stages()) };
+    let progress = Box::new(output::stages());
+    let mut teller = Teller { words: (!args.json).then_some(words), steps: 0, progress };
     let done = tour(directory, options, &mut |event| teller.tell(event))?;
     if let Some(picture) = picture {
         draw(picture, PICTURE_TITLE, &done.comparison)?;

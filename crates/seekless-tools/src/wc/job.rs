@@ -120,10 +120,7 @@ enum Outcome {
         unknown: bool,
     },
     /// `counted`: what was counted until then, which follows the message; nothing if it could not be opened.
-    Failed {
-        message: String,
-        counted: Option<Counts>,
-    },
+    Failed { message: String, counted: Option<Counts> },
 }
 
 /// An input that has not been printed.
@@ -344,7 +341,8 @@ impl<'a> Run<'a> {
             Input::Standard { .. } => match standard_input() {
                 // Read to its end once; a second reading finds nothing.
                 Ok(_) if *standard => {
-                    pending.outcome = Some(Outcome::Counted { counts: Counts::default(), skipped: 0, unknown: false });
+                    pending.outcome =
+                        Some(Outcome::Counted { counts: Counts::default(), skipped: 0, unknown: false });
                     None
                 }
                 Ok(file) => {
