@@ -66,7 +66,7 @@ mod tests {
             let (done, wait) = mpsc::channel::<()>();
             std::thread::scope(|scope| {
                 start_with_own_files(Builder::new(), scope, move || drop(wait.recv())).unwrap();
-                let (mut reader, writer) = std::io::pipe().unwrap();
+                let (mut reader, writer) = io::pipe().unwrap();
                 rustix::fs::fcntl_setfl(&reader, rustix::fs::OFlags::NONBLOCK).unwrap();
                 std::thread::sleep(moment);
                 drop(writer);

@@ -138,7 +138,8 @@ mod tests {
     #[test]
     fn one_is_said_as_one() {
         let seen = Summary { files: 1, opens: 1, accesses: 3, ..Summary::default() };
-        let recorded = Recorded { summary: seen, status: Status::Exited(0), duration_ns: 5, unfinished: None };
+        let recorded =
+            Recorded { summary: seen, status: Status::Exited(0), duration_ns: 5, unfinished: None };
         let said = summary(&recorded, Path::new("run.parquet"));
         assert!(said.contains("1 file opened 1 time ->"), "{said}");
     }
