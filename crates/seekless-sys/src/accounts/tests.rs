@@ -1,4 +1,5 @@
 use super::*;
+use std::process::Command;
 
 const PASSWD: &[u8] = b"root:x:0:0:root:/root:/bin/sh\n\
     # a comment:x:50:50:::\n\
