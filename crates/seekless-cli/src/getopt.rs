@@ -35,6 +35,8 @@ pub enum Value {
 pub struct Parsed<T> {
     /// Options in order.
     pub options: Vec<(T, Option<OsString>)>,
+    /// For each option the number of the word that it stands in.
+    pub places: Vec<usize>,
     /// The rest.
     pub operands: Vec<OsString>,
     /// What is wrong with it, after the options before that; the tool's own words.
@@ -43,9 +45,11 @@ pub struct Parsed<T> {
 
 /// Reads `words`; options may follow operands unless `posix`.
 pub fn parse<T: Copy + PartialEq>(words: Vec<OsString>, known: &[Known<T>], posix: bool) -> Parsed<T> {
-    let mut parsed = Parsed { options: Vec::new(), operands: Vec::new(), error: None };
+    let mut parsed = Parsed { options: Vec::new(), places: Vec::new(), operands: Vec::new(), error: None };
+    let all = words.len();
     let mut words = words.into_iter();
     while let Some(word) = words.next() {
+        let place = all - words.len();
         let bytes = word.as_bytes();
         let result = match bytes {
             b"--" => {
@@ -63,6 +67,7 @@ pub fn parse<T: Copy + PartialEq>(words: Vec<OsString>, known: &[Known<T>], posi
                 Ok(())
             }
         };
+        parsed.places.resize(parsed.options.len(), place);
         if let Err(error) = result {
             parsed.error = Some(error);
             break;
@@ -178,6 +183,7 @@ mod tests {
         ];
         assert_eq!(options, expected);
         assert_eq!(parsed.operands, ["a", "b", "-l"]);
+        assert_eq!(parsed.places, [2, 2, 3, 6, 7, 8, 9, 10]);
         assert_eq!(parsed.error, None);
     }
 

@@ -12,8 +12,7 @@
 //! [`inflate`] decodes deflate data into memory that was not filled before.
 //!
 //! The C library's answers, as GNU's tools use them: [`accounts`] names users and groups, [`hosts`] other
-//! machines; [`ctype`], [`locale`] and [`regex`]
-//! are its characters, patterns and dates.
+//! machines; [`ctype`], [`locale`] and [`regex`] are its characters, patterns and dates. [`perl`] is PCRE2.
 //!
 //! Processes: [`seccomp`], [`tracee`] and [`signals`] are what a recorder of programs stands on; [`replace`] becomes another
 //! program.
@@ -33,6 +32,7 @@ pub mod locale;
 pub mod map;
 pub mod memory;
 pub mod output;
+pub mod perl;
 pub mod reads;
 pub mod regex;
 pub mod replace;

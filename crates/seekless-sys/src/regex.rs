@@ -41,12 +41,13 @@ impl Default for Dialect {
     }
 }
 
-pub use library::Regex;
+pub use library::{Regex, Search};
 
 #[cfg(target_env = "gnu")]
 mod library {
     use super::{Dialect, IGNORE_CASE};
-    use std::ffi::{CStr, c_char, c_int, c_ulong, c_void};
+    use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
+    use std::ops::Range;
     use std::ptr;
     use std::sync::{Mutex, PoisonError};
 
@@ -62,6 +63,14 @@ mod library {
             text: *const c_char,
             length: c_int,
             start: c_int,
+            registers: *mut c_void,
+        ) -> c_int;
+        fn re_search(
+            regex: *mut libc::regex_t,
+            text: *const c_char,
+            length: c_int,
+            start: c_int,
+            range: c_int,
             registers: *mut c_void,
         ) -> c_int;
         fn regfree(regex: *mut libc::regex_t);
@@ -115,6 +124,116 @@ mod library {
         }
     }
 
+    /// Bits of `re_pattern_buffer` behind its seven words: GNU's interface, the only way to say these things.
+    const BITS_AT: usize = 7 * size_of::<usize>();
+    /// The text's end is no line's end.
+    const NOT_EOL: u32 = 1 << 6;
+    /// A newline in the text ends a line.
+    const NEWLINE_ANCHOR: u32 = 1 << 7;
+
+    /// `re_registers`: where the groups matched. The C library allocates both arrays.
+    #[repr(C)]
+    struct Registers {
+        count: c_uint,
+        start: *mut c_int,
+        end: *mut c_int,
+    }
+
+    /// An expression that is searched for in lines: what GNU grep does where groups are referred back to.
+    pub struct Search {
+        regex: Regex,
+        registers: Registers,
+    }
+
+    // SAFETY: as for the expression; the registers are this one's alone.
+    unsafe impl Send for Search {}
+
+    impl Search {
+        /// Compiles an expression; the locale is that of [`crate::locale::use_environments_locale`].
+        ///
+        /// # Errors
+        /// What the C library says is wrong with it.
+        pub fn new(pattern: &[u8], dialect: Dialect, ignore_case: bool) -> Result<Self, String> {
+            let mut regex = Regex::new(pattern, dialect, ignore_case)?;
+            set_bits(&mut regex, 0, NEWLINE_ANCHOR);
+            let registers = Registers { count: 0, start: ptr::null_mut(), end: ptr::null_mut() };
+            Ok(Search { regex, registers })
+        }
+
+        /// The longest of the first matches in a line that begin at `from` or after. A line too long for the library, or a match that
+        /// takes too much memory, is an error.
+        ///
+        /// # Errors
+        /// Why it gave up.
+        pub fn find(&mut self, line: &[u8], from: usize) -> Result<Option<Range<usize>>, String> {
+            set_bits(&mut self.regex, 0, NOT_EOL);
+            let (Ok(length), Ok(start)) = (c_int::try_from(line.len()), c_int::try_from(from)) else {
+                return Err(EXHAUSTED.to_owned());
+            };
+            let registers = (&raw mut self.registers).cast();
+            // SAFETY: the expression was compiled; the text has the length given and the range lies in it; the registers are null or
+            // were allocated by the library, which the expression's own bits tell it.
+            let found = unsafe {
+                let text = line.as_ptr().cast();
+                re_search(&raw mut *self.regex.0, text, length, start, length - start, registers)
+            };
+            match found {
+                -1 => Ok(None),
+                0.. => {
+                    // SAFETY: after a match the first register is set.
+                    let end = unsafe { *self.registers.end };
+                    Ok(Some(found as usize..usize::try_from(end).unwrap_or(0).max(found as usize)))
+                }
+                _ => Err(EXHAUSTED.to_owned()),
+            }
+        }
+
+        /// The end of the longest match that begins at `start` in a line that is cut off after `limit`, which is not its end.
+        ///
+        /// # Errors
+        /// Why it gave up.
+        pub fn end_before(
+            &mut self,
+            line: &[u8],
+            start: usize,
+            limit: usize,
+        ) -> Result<Option<usize>, String> {
+            set_bits(&mut self.regex, NOT_EOL, 0);
+            let (Ok(length), Ok(at)) = (c_int::try_from(limit), c_int::try_from(start)) else {
+                return Err(EXHAUSTED.to_owned());
+            };
+            let text = line[..limit].as_ptr().cast();
+            // SAFETY: as above; no registers are asked for.
+            let matched = unsafe { re_match(&raw mut *self.regex.0, text, length, at, ptr::null_mut()) };
+            match matched {
+                -1 => Ok(None),
+                0.. => Ok(Some(start + matched as usize)),
+                _ => Err(EXHAUSTED.to_owned()),
+            }
+        }
+    }
+
+    /// What GNU grep says then.
+    const EXHAUSTED: &str = "memory exhausted";
+
+    fn set_bits(regex: &mut Regex, set: u32, clear: u32) {
+        // SAFETY: the structure is 64 bytes, of which these four lie behind the seven words before them (<regex.h>).
+        unsafe {
+            let bits = (&raw mut *regex.0).cast::<u8>().add(BITS_AT).cast::<u32>();
+            *bits = (*bits | set) & !clear;
+        }
+    }
+
+    impl Drop for Search {
+        fn drop(&mut self) {
+            // SAFETY: null, or allocated by the library with malloc for the caller to free.
+            unsafe {
+                libc::free(self.registers.start.cast());
+                libc::free(self.registers.end.cast());
+            }
+        }
+    }
+
     impl Drop for Regex {
         fn drop(&mut self) {
             // SAFETY: compiled, or empty, which the C library frees as well; nobody uses it any more.
@@ -127,6 +246,7 @@ mod library {
 #[cfg(not(target_env = "gnu"))]
 mod library {
     use super::Dialect;
+    use std::ops::Range;
 
     /// An expression that cannot be had here.
     pub enum Regex {}
@@ -146,11 +266,51 @@ mod library {
             match *self {}
         }
     }
+
+    /// An expression that cannot be had here.
+    pub enum Search {}
+
+    impl Search {
+        /// Always refused.
+        ///
+        /// # Errors
+        /// This C library has no such expressions.
+        pub fn new(_pattern: &[u8], _dialect: Dialect, _ignore_case: bool) -> Result<Self, String> {
+            Err("back-references need the GNU C library".to_owned())
+        }
+
+        /// Never called.
+        ///
+        /// # Errors
+        /// Never.
+        pub fn find(&mut self, _line: &[u8], _from: usize) -> Result<Option<Range<usize>>, String> {
+            match *self {}
+        }
+
+        /// Never called.
+        ///
+        /// # Errors
+        /// Never.
+        pub fn end_before(
+            &mut self,
+            _line: &[u8],
+            _start: usize,
+            _limit: usize,
+        ) -> Result<Option<usize>, String> {
+            match *self {}
+        }
+    }
 }
 
 impl std::fmt::Debug for Regex {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str("Regex")
+    }
+}
+
+impl std::fmt::Debug for Search {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Search")
     }
 }
 
@@ -174,6 +334,19 @@ mod tests {
         let wrong = Regex::new(b"(", Dialect::named("egrep").unwrap(), false).unwrap_err();
         assert_eq!(wrong, r"Unmatched ( or \(");
         assert!(Regex::new(b"readme", Dialect::default(), true).unwrap().matches_all(b"README"));
+    }
+
+    #[test]
+    fn groups_are_referred_back_to_wherever_they_stand() {
+        let egrep = Dialect::named("egrep").unwrap();
+        let mut search = Search::new(br"(a|b+)\1", egrep, false).unwrap();
+        assert_eq!(search.find(b"abbbbba", 0), Ok(Some(1..5)));
+        assert_eq!((search.find(b"abbbbba", 3), search.find(b"abbbbba", 5)), (Ok(Some(3..5)), Ok(None)));
+        assert_eq!(search.end_before(b"abbbbba", 1, 4), Ok(Some(3)));
+        assert_eq!(search.end_before(b"abbbbba", 1, 2), Ok(None));
+        let mut lines = Search::new(br"(a)?^b$", egrep, false).unwrap();
+        assert_eq!((lines.find(b"a\nb\na", 0), lines.find(b"b", 0)), (Ok(None), Ok(Some(0..1))));
+        assert_eq!(lines.end_before(b"bc", 0, 1), Ok(None), "the line does not end there");
     }
 
     #[test]

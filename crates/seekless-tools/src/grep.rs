@@ -68,7 +68,8 @@ pub fn run(
     progress: &mut dyn FnMut(u64, u64),
 ) -> io::Result<Report> {
     let mut report = Report::default();
-    if (options.max_count == Some(0) || selects_nothing(options)) && options.listing != Listing::NonMatching {
+    let in_vain = (options.max_count == Some(0) && !options.reads_in_vain) || selects_nothing(options);
+    if in_vain && options.listing != Listing::NonMatching {
         return Ok(report);
     }
     let Some(matcher) = matcher(options, err)? else {

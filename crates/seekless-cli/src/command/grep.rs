@@ -4,8 +4,9 @@ mod asked;
 mod known;
 
 use crate::{getopt, output};
+use asked::Wrong;
 use clap::ArgAction;
-use known::{Flag, KNOWN};
+use known::KNOWN;
 use seekless::tools::grep::{Report, run};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -15,6 +16,8 @@ use std::process::ExitCode;
 const NO_MATCH: u8 = 1;
 /// GNU grep's code for anything wrong.
 const FAILURE: u8 = 2;
+/// GNU grep's code for a word that no option takes.
+const BAD_ARGUMENT: u8 = 1;
 
 /// Find lines, the cheapest bytes first
 ///
@@ -59,7 +62,7 @@ Where it differs from GNU grep 3.8
   classes of characters follow a newer Unicode. glibc misses matches where they stand in a repeated group.
   Groups that are referred back to are PCRE2's: one that is repeated may hold another part than glibc's, and -o and
   colours may then show a match of another length. -P is PCRE2 10.4x whatever the system has, a pattern of it in UTF-8.
-  -x with -o on an empty line shows nothing. -1 -1 is -11.
+  -x with -o on an empty line shows nothing. -X knows no awk.
   Encodings other than UTF-8 are read as bytes of the C locale.
   In a pipe, lines before a NUL are shown or not by how its writer cuts the text, as with GNU, but not cut alike.
   ^* and \\(^*\\) in -E repeat nothing; a range in -i is of capitals.
@@ -85,28 +88,31 @@ pub struct Args {
 pub fn main(words: Vec<OsString>) -> ExitCode {
     let posix = std::env::var_os("POSIXLY_CORRECT").is_some();
     let parsed = getopt::parse(words, &KNOWN, posix);
-    if let Some(error) = &parsed.error {
-        eprintln!("grep: {error}");
-        return usage();
-    }
-    for (flag, _) in &parsed.options {
-        match flag {
-            Flag::Help => return print_help(),
-            Flag::Version => {
-                return finished(output::text(concat!("seekless-grep ", env!("CARGO_PKG_VERSION"), "\n")));
-            }
-            _ => {}
-        }
-    }
-    let asked = match asked::asked(parsed) {
-        Ok(asked) => asked,
-        Err(None) => return usage(),
-        Err(Some(message)) => {
-            let _ = io::stderr().write_all(&[b"grep: ", &message[..], b"\n"].concat());
-            return ExitCode::from(FAILURE);
-        }
+    let wrong = match asked::asked(parsed) {
+        Ok(asked) => return search(asked),
+        Err(wrong) => wrong,
     };
-    search(asked)
+    match wrong {
+        Wrong::Usage => usage(FAILURE),
+        Wrong::Help => print_help(),
+        Wrong::Version => finished(output::text(concat!("seekless-grep ", env!("CARGO_PKG_VERSION"), "\n"))),
+        Wrong::Message(message) => {
+            say(&message);
+            ExitCode::from(FAILURE)
+        }
+        Wrong::Option(message) => {
+            say(message.as_bytes());
+            usage(FAILURE)
+        }
+        Wrong::Argument(message) => {
+            say(&message);
+            usage(BAD_ARGUMENT)
+        }
+    }
+}
+
+fn say(message: &[u8]) {
+    let _ = io::stderr().write_all(&[b"grep: ", message, b"\n"].concat());
 }
 
 fn search(mut asked: asked::Asked) -> ExitCode {
@@ -147,9 +153,9 @@ fn code(report: &Report, quiet: bool) -> u8 {
     }
 }
 
-fn usage() -> ExitCode {
+fn usage(code: u8) -> ExitCode {
     eprintln!("Usage: grep [OPTION]... PATTERNS [FILE]...\nTry 'grep --help' for more information.");
-    ExitCode::from(FAILURE)
+    ExitCode::from(code)
 }
 
 fn finished(printed: anyhow::Result<()>) -> ExitCode {

@@ -1,7 +1,7 @@
 //! Bracket expressions: `[a-z]`, `[^[:alpha:]_]`, `[[.-.]]`, `[[=e=]]`, as glibc reads them in locales without collation rules.
 
 use super::fold::upper;
-use super::syntax::{Input, Unit, first_unit};
+use super::syntax::{Input, Notes, Unit, first_unit};
 
 /// A set of characters, not yet of any locale.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -74,8 +74,18 @@ enum Element {
     Class(Class),
 }
 
+impl Element {
+    fn is_ascii(&self) -> bool {
+        matches!(self, Element::One(Unit::Char(character)) if character.is_ascii())
+    }
+}
+
 /// Reads what follows an opening bracket, its closing one included.
-pub(super) fn parse_bracket(input: &mut Input<'_>, ignore_case: bool) -> Result<Set, String> {
+pub(super) fn parse_bracket(
+    input: &mut Input<'_>,
+    ignore_case: bool,
+    notes: &mut Notes,
+) -> Result<Set, String> {
     let mut set = Set { negated: input.eat(b"^"), items: Vec::new() };
     if input.rest().is_empty() {
         return Err("Invalid regular expression".into());
@@ -101,11 +111,13 @@ pub(super) fn parse_bracket(input: &mut Input<'_>, ignore_case: bool) -> Result<
         simple = false;
         input.skip(1);
         let last = self::element(input)?;
+        // Without collation rules glibc refuses some ranges of characters of several bytes.
+        notes.doubtful |= [&element, &last].iter().any(|end| !end.is_ascii());
         set.items.push(range(&element, &last, ignore_case)?);
     }
     let text = &body[..body.len() - input.rest().len() - 1];
     if simple && looks_like_class(text) {
-        return Err("character class syntax is [[:space:]], not [:space:]".into());
+        notes.error.get_or_insert("character class syntax is [[:space:]], not [:space:]");
     }
     Ok(set)
 }

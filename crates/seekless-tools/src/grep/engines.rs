@@ -4,11 +4,12 @@
 use super::classes::{Characters, word};
 use super::expression::whole_line;
 use super::longest::{AUTOMATON_BYTES_MAX, Longest};
-use super::perl::{BackReferences, Perl};
+use super::perl::{BackReferences, perl};
 use super::syntax::{Ast, first_unit};
 use super::{Locale, Options, near};
 use regex_automata::{Input, meta};
 use regex_syntax::hir::{ClassUnicode, Hir};
+use seekless_sys::perl::Perl;
 use std::ops::Range;
 
 /// What matches beyond fragments.
@@ -41,7 +42,7 @@ impl Engines {
         bounds: Bounds,
         characters: Characters,
         plain: &[Ast],
-        back: &[Ast],
+        back: Vec<(Ast, BackReferences)>,
     ) -> Result<Self, String> {
         let whole = |hir: Hir| if bounds.line { whole_line(hir) } else { hir };
         let (mut finders, mut candidates) = (Vec::new(), None);
@@ -54,21 +55,19 @@ impl Engines {
             let first = Box::new(first);
             finders.push(Finder::Automaton { first, expression, longest: None, literal });
         }
-        for ast in back {
-            let engine = BackReferences::new(ast, characters, bounds.line)?;
-            finders.push(Finder::BackReferences(Box::new(engine)));
-        }
         if candidates.is_none() {
-            let superset = plain.iter().chain(back).map(|ast| characters.hir(ast)).collect();
+            let all = plain.iter().chain(back.iter().map(|(ast, _)| ast));
+            let superset = all.map(|ast| characters.hir(ast)).collect();
             candidates = Some(automaton(&whole(Hir::alternation(superset)), characters.terminator)?);
         }
         let exact = back.is_empty() && !bounds.word;
+        finders.extend(back.into_iter().map(|(_, engine)| Finder::BackReferences(Box::new(engine))));
         let word = bounds.word.then(|| Words { locale: characters.locale, beyond_ascii: word() });
         Ok(Engines { candidates, exact, finders, word })
     }
 
-    pub(super) fn perl(options: &Options, characters: Characters) -> Result<Self, String> {
-        let finder = perl(options, characters)?;
+    pub(super) fn perl(options: &Options) -> Result<Self, String> {
+        let finder = Finder::Perl(perl(&only_pattern(options)?, options)?);
         Ok(Engines { candidates: None, exact: false, finders: vec![finder], word: None })
     }
 
@@ -170,15 +169,13 @@ fn automaton(expression: &Hir, terminator: u8) -> Result<meta::Regex, String> {
         .map_err(|_| "Regular expression too big".to_string())
 }
 
-fn perl(options: &Options, characters: Characters) -> Result<Finder, String> {
+/// Perl's expressions come one at a time.
+fn only_pattern(options: &Options) -> Result<Vec<u8>, String> {
     let mut patterns = options.patterns.iter().flat_map(|pattern| pattern.text.split(|&byte| byte == b'\n'));
-    let (first, more) = (patterns.next().unwrap_or_default(), patterns.next());
-    if more.is_some() || options.patterns.is_empty() {
-        return Err("the -P option only supports a single pattern".into());
+    match (patterns.next(), patterns.next()) {
+        (Some(only), None) => Ok(only.to_vec()),
+        _ => Err("the -P option only supports a single pattern".into()),
     }
-    let text =
-        std::str::from_utf8(first).map_err(|_| "the -P option takes a pattern in UTF-8 only".to_string())?;
-    Perl::new(text, characters, options.word_regexp, options.line_regexp).map(Finder::Perl)
 }
 
 impl Finder {
@@ -193,7 +190,7 @@ impl Finder {
             Finder::Automaton { first, .. } => {
                 Ok(first.search(&Input::new(line).range(from..)).map(|found| found.start()..found.end()))
             }
-            Finder::BackReferences(engine) => engine.start(line, from),
+            Finder::BackReferences(engine) => engine.find(line, from),
             Finder::Perl(engine) => engine.find(line, from),
         }
     }

@@ -187,7 +187,7 @@ mod tests {
 
     fn all(pattern: &str, ignore_case: bool, locale: Locale) -> Vec<Fragment> {
         let rules = Rules { extended: true, ignore_case, locale };
-        let ast = parse(pattern.as_bytes(), rules, &mut Notes::default()).expect(pattern);
+        let (ast, _) = parse(pattern.as_bytes(), rules, &mut Notes::default()).expect(pattern);
         fragments(std::iter::once(&ast), Characters { locale, ignore_case, terminator: b'\n' })
     }
 

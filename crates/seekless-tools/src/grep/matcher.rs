@@ -5,10 +5,12 @@ use super::bracket::{Class, Item, Set};
 use super::classes::Characters;
 use super::engines::{Bounds, Engines, line_around};
 use super::fragment::{Fragment, fragments};
+use super::perl::{BackReferences, wrong};
 use super::sweep::{Marks, find, sweep};
 use super::syntax::{Ast, Notes, Rules, first_unit, parse};
 use super::text::{Text, heeds_nuls};
 use super::{Locale, Options, Pattern, Syntax, near};
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// Texts that are not swept after one that was marked all over.
@@ -58,13 +60,13 @@ impl Matcher {
             failure: None,
         };
         let built = match options.syntax {
-            Syntax::Perl => Engines::perl(options, characters).map(Some),
+            Syntax::Perl if !options.patterns.is_empty() => Engines::perl(options).map(Some),
             _ => {
                 let (plain, back) = read(options, characters, complaints)?;
                 matcher.learn(options, characters, &plain, &back);
                 match &matcher.literal {
                     Some(_) => Ok(None),
-                    None => Engines::posix(options.into(), characters, &plain, &back).map(Some),
+                    None => Engines::posix(options.into(), characters, &plain, back).map(Some),
                 }
             }
         };
@@ -78,10 +80,17 @@ impl Matcher {
     }
 
     /// Takes from the expressions what spares the engines work.
-    fn learn(&mut self, options: &Options, characters: Characters, plain: &[Ast], back: &[Ast]) {
+    fn learn(
+        &mut self,
+        options: &Options,
+        characters: Characters,
+        plain: &[Ast],
+        back: &[(Ast, BackReferences)],
+    ) {
         let bounded = options.line_regexp || options.word_regexp;
-        self.blind_to_nul = plain.iter().chain(back).all(is_blind) && !bounded;
-        self.fragments = fragments(plain.iter().chain(back), characters);
+        let all = || plain.iter().chain(back.iter().map(|(ast, _)| ast));
+        self.blind_to_nul = all().all(is_blind) && !bounded;
+        self.fragments = fragments(all(), characters);
         self.fragments.iter_mut().for_each(|fragment| fragment.whole &= !bounded);
         if let ([only], [Fragment { whole: true, .. }]) = (plain, &self.fragments[..]) {
             self.literal = Some((only.clone(), characters));
@@ -158,7 +167,7 @@ impl Matcher {
         failure: &mut Option<String>,
     ) -> Option<&'e mut Engines> {
         if let Some((ast, characters)) = literal.take() {
-            match Engines::posix(Bounds::default(), characters, &[ast], &[]) {
+            match Engines::posix(Bounds::default(), characters, &[ast], Vec::new()) {
                 Ok(engines) => *made = Some(engines),
                 Err(error) => *failure = failure.take().or(Some(error)),
             }
@@ -207,32 +216,50 @@ fn is_blind(ast: &Ast) -> bool {
     }
 }
 
-/// All patterns, those without back-references first.
-fn read(
-    options: &Options,
-    characters: Characters,
-    complaints: &mut Complaints,
-) -> Option<(Vec<Ast>, Vec<Ast>)> {
+/// All patterns; apart those with back-references.
+type Patterns = (Vec<Ast>, Vec<(Ast, BackReferences)>);
+
+/// Reads the patterns. What is wrong with any is said of all of them before anything else is; the same pattern again is passed over.
+fn read(options: &Options, characters: Characters, complaints: &mut Complaints) -> Option<Patterns> {
     let (mut plain, mut back) = (Vec::new(), Vec::new());
-    for pattern in &options.patterns {
-        for (index, text) in pattern.text.split(|&byte| byte == b'\n').enumerate() {
-            if options.syntax == Syntax::Fixed {
-                plain.push(fixed(text, characters.locale));
-                continue;
-            }
-            let mut notes = Notes::default();
-            let rules = Rules {
-                extended: options.syntax == Syntax::Extended,
-                ignore_case: options.ignore_case,
-                locale: characters.locale,
-            };
-            match parse(text, rules, &mut notes) {
-                Ok(ast) if notes.has_back_references => back.push(ast),
-                Ok(ast) => plain.push(ast),
-                Err(error) => complaints.errors.push(located(pattern, index, &error)),
-            }
-            complaints.warnings.append(&mut notes.warnings);
+    let (mut seen, mut notes) = (HashSet::new(), Notes::default());
+    let rules = Rules {
+        extended: options.syntax == Syntax::Extended,
+        ignore_case: options.ignore_case,
+        locale: characters.locale,
+    };
+    let texts = options.patterns.iter().flat_map(|pattern| {
+        pattern.text.split(|&byte| byte == b'\n').enumerate().map(move |(index, text)| (pattern, index, text))
+    });
+    for (pattern, index, text) in texts {
+        if !seen.insert(text) {
+            continue;
         }
+        if options.syntax == Syntax::Fixed {
+            plain.push(fixed(text, characters.locale));
+            continue;
+        }
+        let mut read = || -> Result<(), String> {
+            let parsed = parse(text, rules, &mut notes);
+            if (parsed.is_err() || std::mem::take(&mut notes.doubtful))
+                && let Some(error) = wrong(text, options)
+            {
+                return Err(error);
+            }
+            let (ast, refers_back) = parsed?;
+            match refers_back {
+                true => back.push((ast, BackReferences::new(text, options)?)),
+                false => plain.push(ast),
+            }
+            Ok(())
+        };
+        if let Err(error) = read() {
+            complaints.errors.push(located(pattern, index, &error));
+        }
+    }
+    if complaints.errors.is_empty() {
+        complaints.warnings = notes.warnings;
+        complaints.errors.extend(notes.error.map(str::to_owned));
     }
     complaints.errors.is_empty().then_some((plain, back))
 }

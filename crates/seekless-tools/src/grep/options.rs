@@ -78,6 +78,8 @@ pub struct Options {
     pub discard: bool,
     /// Stop a file after so many selected lines.
     pub max_count: Option<u64>,
+    /// Files are read though no line can be selected: `max_count` is 0 because GNU's count is negative and `invert_match` set.
+    pub reads_in_vain: bool,
     pub byte_offset: bool,
     pub line_number: bool,
     pub only_matching: bool,
@@ -123,6 +125,7 @@ impl Default for Options {
             quiet: false,
             discard: false,
             max_count: None,
+            reads_in_vain: false,
             byte_offset: false,
             line_number: false,
             only_matching: false,

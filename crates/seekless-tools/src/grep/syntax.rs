@@ -31,11 +31,31 @@ pub(super) enum Ast {
     Either(Vec<Ast>),
 }
 
-/// What reading a pattern gave beside the expression.
+impl Ast {
+    fn is_anchor(&self) -> bool {
+        matches!(
+            self,
+            Ast::LineStart | Ast::LineEnd | Ast::WordStart | Ast::WordEnd | Ast::WordEdge | Ast::NotWordEdge
+        )
+    }
+}
+
+/// What reading patterns gave beside the expressions.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     pub warnings: Vec<String>,
-    pub has_back_references: bool,
+    /// What GNU finds wrong after it has read all patterns, as it warns; the first of it, and no warning follows.
+    pub error: Option<&'static str>,
+    /// glibc may refuse the pattern all the same: it has to be asked.
+    pub doubtful: bool,
+}
+
+impl Notes {
+    fn warn(&mut self, warning: String) {
+        if self.error.is_none() {
+            self.warnings.push(warning);
+        }
+    }
 }
 
 /// How to read a pattern.
@@ -46,12 +66,12 @@ pub(super) struct Rules {
     pub locale: Locale,
 }
 
-/// Reads one pattern.
+/// Reads one pattern; says also whether it refers back to a group.
 ///
 /// # Errors
 ///
 /// glibc's message for what is wrong with it.
-pub(super) fn parse(pattern: &[u8], rules: Rules, notes: &mut Notes) -> Result<Ast, String> {
+pub(super) fn parse(pattern: &[u8], rules: Rules, notes: &mut Notes) -> Result<(Ast, bool), String> {
     let mut parser = Parser {
         input: Input::new(pattern, rules.locale),
         extended: rules.extended,
@@ -61,11 +81,12 @@ pub(super) fn parse(pattern: &[u8], rules: Rules, notes: &mut Notes) -> Result<A
         depth: 0,
         at_start: true,
         anchors: true,
+        refers_back: false,
         notes,
     };
     let ast = parser.either()?;
     match parser.input.rest().is_empty() {
-        true => Ok(ast),
+        true => Ok((ast, parser.refers_back)),
         false => Err("Unmatched ) or \\)".into()),
     }
 }
@@ -146,6 +167,7 @@ struct Parser<'a, 'n> {
     at_start: bool,
     /// A basic expression's `^` would be an anchor here.
     anchors: bool,
+    refers_back: bool,
     notes: &'n mut Notes,
 }
 
@@ -204,7 +226,7 @@ impl Parser<'_, '_> {
             '\\' => self.escape(),
             '[' => {
                 self.at_start = false;
-                Ok(Ast::Set(parse_bracket(&mut self.input, self.ignore_case)?))
+                Ok(Ast::Set(parse_bracket(&mut self.input, self.ignore_case, self.notes)?))
             }
             '.' => {
                 self.at_start = false;
@@ -235,14 +257,14 @@ impl Parser<'_, '_> {
             b'{' => {
                 let length = valid_interval(rest)?;
                 self.input.skip(length);
-                self.notes.warnings.push("{...} at start of expression".into());
+                self.notes.warn("{...} at start of expression".into());
                 self.at_start = false;
                 return Some(Ast::Empty);
             }
             _ => return None,
         };
         self.input.skip(1);
-        self.notes.warnings.push(format!("{what} at start of expression"));
+        self.notes.warn(format!("{what} at start of expression"));
         Some(Ast::Empty)
     }
 
@@ -271,7 +293,7 @@ impl Parser<'_, '_> {
             return Err("Invalid back reference".into());
         }
         self.at_start = false;
-        self.notes.has_back_references = true;
+        self.refers_back = true;
         Ok(Ast::Back(group))
     }
 
@@ -295,18 +317,22 @@ impl Parser<'_, '_> {
 
     fn repetitions(&mut self, mut atom: Ast) -> Result<Ast, String> {
         let mut times = 0;
+        let anchor = atom.is_anchor();
         // In a basic expression an anchor cannot be repeated: the star after it is a star.
         while self.extended || !self.at_start {
             let rest = self.input.rest();
+            // Nor for glibc in an extended one: it passes over the operator, and takes what follows for an expression.
+            self.notes.doubtful |= anchor && matches!(rest.first(), Some(b'*' | b'+' | b'?' | b'{' | b'\\'));
             let (length, low, high) = match (rest.first(), rest.get(1)) {
                 (Some(b'*'), _) => (1, 0, None),
                 (Some(b'+'), _) if self.extended => (1, 1, None),
                 (Some(b'?'), _) if self.extended => (1, 0, Some(1)),
                 (Some(b'\\'), Some(b'+')) if !self.extended => (2, 1, None),
                 (Some(b'\\'), Some(b'?')) if !self.extended => (2, 0, Some(1)),
-                (Some(b'{'), _) if self.extended => match interval(rest, true)? {
-                    Some(interval) => interval,
-                    None => break,
+                (Some(b'{'), _) if self.extended => match interval(rest, true) {
+                    Ok(Some(interval)) => interval,
+                    Err(error) if !anchor => return Err(error),
+                    _ => break,
                 },
                 (Some(b'\\'), Some(b'{')) if !self.extended => match interval(rest, false)? {
                     Some(interval) => interval,
@@ -315,9 +341,10 @@ impl Parser<'_, '_> {
                 _ => break,
             };
             if self.at_start {
-                self.notes.warnings.push(format!("{} at start of expression", operator_name(rest[0])));
+                self.notes.warn(format!("{} at start of expression", operator_name(rest[0])));
             }
             self.input.skip(length);
+            self.at_start &= rest.first() != Some(&b'{');
             if (low, high) == (0, None) && matches!(atom, Ast::Repeat(_, 0, None)) {
                 continue;
             }

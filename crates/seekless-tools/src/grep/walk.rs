@@ -181,10 +181,6 @@ impl<'a> Walk<'a> {
                 return None;
             }
             kind = match fs::metadata(&path) {
-                Ok(data) if data.is_dir() && self.is_above((data.dev(), data.ino())) => {
-                    let message = problem(&name, "warning: recursive directory loop");
-                    return (!left_out(true)).then_some(Item::Warning(message));
-                }
                 Ok(data) => data.file_type(),
                 Err(_) if left_out(false) => return None,
                 Err(error) => return Some(Item::Problem(problem(&name, &words(&error)))),
@@ -194,7 +190,13 @@ impl<'a> Walk<'a> {
             return None;
         }
         if kind.is_dir() {
-            return self.enter(path, [&name[..], b"/"].concat());
+            let identity = fs::metadata(&path).map(|data| (data.dev(), data.ino()));
+            return match identity {
+                Ok(identity) if search.follow && self.is_above(identity) => {
+                    Some(Item::Warning(problem(&name, "warning: recursive directory loop")))
+                }
+                _ => self.enter(path, [&name[..], b"/"].concat()),
+            };
         }
         let reads_devices = match search.devices {
             Devices::Read => true,

@@ -335,14 +335,21 @@ impl<'a> Run<'a> {
 
     /// Has an input read, or says at once what becomes of it; returns the reader's number.
     fn open(&mut self, index: usize, reader: &mut Reader, standard: &mut bool) -> Option<usize> {
-        let pending = &mut self.pending[index - self.printed];
-        match &pending.input {
+        match &self.pending[index - self.printed].input {
             Input::Path(path) => Some(reader.add_path(path)),
             Input::Standard { .. } => match standard_input() {
-                // Read to its end once; a second reading finds nothing.
-                Ok(_) if *standard => {
-                    pending.outcome =
-                        Some(Outcome::Counted { counts: Counts::default(), skipped: 0, unknown: false });
+                // Read to its end once; a second reading finds nothing, or fails again.
+                Ok(mut file) if *standard => {
+                    let counts = Counts::default();
+                    let folder = file.metadata().is_ok_and(|data| data.is_dir());
+                    let outcome = match if folder { file.read(&mut [0]) } else { Ok(0) } {
+                        Ok(_) => Outcome::Counted { counts, skipped: 0, unknown: false },
+                        Err(error) => {
+                            let message = self.complaint(index, &words(&error));
+                            Outcome::Failed { message, counted: Some(counts) }
+                        }
+                    };
+                    self.pending[index - self.printed].outcome = Some(outcome);
                     None
                 }
                 Ok(file) => {

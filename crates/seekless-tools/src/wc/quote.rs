@@ -19,12 +19,16 @@ pub(crate) fn always(name: &[u8], charset: &mut Charset) -> Vec<u8> {
     let mut quoted = vec![b'\''];
     let mut escaping = false;
     for part in parts {
-        if part.escape.is_empty() {
+        if part.bytes == b"'" {
+            // It ends what is open and begins anew: an escape before it need not do that first.
+            quoted.extend_from_slice(b"'\\''");
+            escaping = false;
+        } else if part.escape.is_empty() {
             if escaping {
                 quoted.extend_from_slice(b"''");
                 escaping = false;
             }
-            quoted.extend_from_slice(if part.bytes == b"'" { b"'\\''" } else { part.bytes });
+            quoted.extend_from_slice(part.bytes);
         } else {
             if !escaping {
                 quoted.extend_from_slice(b"'$'");
@@ -136,6 +140,7 @@ mod tests {
             (b"n'o\"", b"'n'\\''o\"'"),
             (b"no\nnl", b"'no'$'\\n''nl'"),
             (b"\xff", b"''$'\\377'"),
+            (b"no\n'", b"'no'$'\\n'\\'''"),
             (b"no:x", b"'no:x'"),
             (b"~x", b"'~x'"),
             (b"x~", b"x~"),

@@ -21,8 +21,22 @@ pub(super) struct Asked {
     pub statistics: bool,
 }
 
-/// What goes wrong: the message after the program's name, or none where the usage says it.
-type Wrong = Option<Vec<u8>>;
+/// What is done instead of a search.
+#[derive(Debug)]
+pub(super) enum Wrong {
+    /// The message after the program's name.
+    Message(Vec<u8>),
+    /// A word that an option does not take: the message, and how the program is used.
+    Argument(Vec<u8>),
+    /// A wrong option: likewise.
+    Option(String),
+    /// How the program is used.
+    Usage,
+    /// The version was asked for.
+    Version,
+    /// The help was asked for.
+    Help,
+}
 
 #[derive(Default)]
 struct Draft {
@@ -33,23 +47,34 @@ struct Draft {
     after: Option<u64>,
     before: Option<u64>,
     around: Option<u64>,
-    /// The digits of `-NUM`, and whether the last option was one of them.
+    /// The digits of `-NUM`, and which word they stand in if the last option was one of them.
     digits: String,
-    digit_last: bool,
+    digits_at: Option<usize>,
     color: bool,
+    max_count: i64,
+    version: bool,
+    help: bool,
+    /// The language of patterns, once one is named.
+    matcher: Option<&'static str>,
 }
 
 /// Reads the options.
 pub(super) fn asked(parsed: Parsed<Flag>) -> Result<Asked, Wrong> {
-    let mut draft = Draft::default();
+    let mut draft = Draft { max_count: i64::MAX, ..Draft::default() };
     draft.options.locale = locale();
     let mut operands = parsed.operands;
-    for (flag, value) in parsed.options {
-        draft.option(flag, value)?;
+    for ((flag, value), place) in parsed.options.into_iter().zip(parsed.places) {
+        draft.option(flag, value, place)?;
+    }
+    match (parsed.error, draft.version, draft.help) {
+        (Some(error), ..) => return Err(Wrong::Option(error)),
+        (None, true, _) => return Err(Wrong::Version),
+        (None, false, true) => return Err(Wrong::Help),
+        _ => {}
     }
     if !draft.patterns_given {
         if operands.is_empty() {
-            return Err(None);
+            return Err(Wrong::Usage);
         }
         draft.pattern(operands.remove(0).as_bytes(), None);
     }
@@ -58,17 +83,18 @@ pub(super) fn asked(parsed: Parsed<Flag>) -> Result<Asked, Wrong> {
 }
 
 impl Draft {
-    fn option(&mut self, flag: Flag, value: Option<OsString>) -> Result<(), Wrong> {
-        let value = value.unwrap_or_default();
+    fn option(&mut self, flag: Flag, value: Option<OsString>, place: usize) -> Result<(), Wrong> {
+        let value =
+            value.unwrap_or_else(|| if flag == Flag::Color { "auto".into() } else { OsString::new() });
         if let Flag::Digit(digit) = flag {
-            if !std::mem::replace(&mut self.digit_last, true) {
+            if self.digits_at.replace(place) != Some(place) {
                 self.digits.clear();
             }
             self.digits.push(char::from(digit));
             self.around = Some(context(OsStr::new(&self.digits))?);
             return Ok(());
         }
-        self.digit_last = false;
+        self.digits_at = None;
         if self.matching(flag, &value)? || self.printing(flag, &value)? {
             return Ok(());
         }
@@ -79,10 +105,11 @@ impl Draft {
     fn matching(&mut self, flag: Flag, value: &OsStr) -> Result<bool, Wrong> {
         let options = &mut self.options;
         match flag {
-            Flag::Extended => options.syntax = Syntax::Extended,
-            Flag::Fixed => options.syntax = Syntax::Fixed,
-            Flag::Basic => options.syntax = Syntax::Basic,
-            Flag::Perl => options.syntax = Syntax::Perl,
+            Flag::Extended => self.matcher("egrep")?,
+            Flag::Fixed => self.matcher("fgrep")?,
+            Flag::Basic => self.matcher("grep")?,
+            Flag::Perl => self.matcher("perl")?,
+            Flag::Matcher => self.matcher(&value.to_string_lossy())?,
             Flag::Regexp => self.pattern(value.as_bytes(), None),
             Flag::File => self.pattern_file(value)?,
             Flag::IgnoreCase => options.ignore_case = true,
@@ -91,7 +118,7 @@ impl Draft {
             Flag::Line => options.line_regexp = true,
             Flag::NullData => options.null_data = true,
             Flag::Invert => options.invert_match = true,
-            Flag::MaxCount => options.max_count = max_count(value)?,
+            Flag::MaxCount => self.max_count = number(value).ok_or_else(|| wrong(b"invalid max count"))?,
             _ => return Ok(false),
         }
         Ok(true)
@@ -120,7 +147,12 @@ impl Draft {
             Flag::Context => self.around = Some(context(value)?),
             Flag::GroupSeparator => options.group_separator = Some(value.as_bytes().to_vec()),
             Flag::NoGroupSeparator => options.group_separator = None,
-            Flag::Color => self.color = color(value)?,
+            Flag::Color => match color(value) {
+                Some(color) => self.color = color,
+                None => self.help = true,
+            },
+            Flag::Version => self.version = true,
+            Flag::Help => self.help = true,
             Flag::Statistics => self.statistics = true,
             _ => return Ok(false),
         }
@@ -134,9 +166,9 @@ impl Draft {
             Flag::Text => options.binary_files = BinaryFiles::Text,
             Flag::NoBinary => options.binary_files = BinaryFiles::WithoutMatch,
             Flag::BinaryFiles => options.binary_files = binary_files(value)?,
-            Flag::Directories => search.directories = directories(value)?,
+            Flag::Directories => search.directories = directories(value, options.locale)?,
             Flag::Devices => search.devices = devices(value)?,
-            Flag::Recursive => (search.directories, search.follow) = (Directories::Recurse, false),
+            Flag::Recursive => search.directories = Directories::Recurse,
             Flag::Dereference => (search.directories, search.follow) = (Directories::Recurse, true),
             Flag::Include => search.files.include(value.as_bytes()),
             Flag::Exclude => search.files.exclude(value.as_bytes()),
@@ -146,11 +178,30 @@ impl Draft {
                 let names = text.split(|&byte| byte == b'\n').filter(|name| !name.is_empty());
                 names.for_each(|name| search.files.exclude(name));
             }
+            Flag::Obsolete => eprintln!("grep: warning: --unix-byte-offsets (-u) is obsolete"),
             Flag::Linear => options.linear = true,
             Flag::CachedOnly => options.cached_only = true,
             Flag::Hold => options.hold_bytes = held(value)?,
             _ => {}
         }
+        Ok(())
+    }
+
+    /// Names the language of patterns; only one can be named.
+    fn matcher(&mut self, name: &str) -> Result<(), Wrong> {
+        const KNOWN: [(&str, Syntax); 4] = [
+            ("grep", Syntax::Basic),
+            ("egrep", Syntax::Extended),
+            ("fgrep", Syntax::Fixed),
+            ("perl", Syntax::Perl),
+        ];
+        let Some(&(name, syntax)) = KNOWN.iter().find(|(known, _)| *known == name) else {
+            return Err(Wrong::Message(format!("invalid matcher {name}").into_bytes()));
+        };
+        if self.matcher.is_some_and(|before| before != name) {
+            return Err(wrong(b"conflicting matchers specified"));
+        }
+        (self.matcher, self.options.syntax) = (Some(name), syntax);
         Ok(())
     }
 
@@ -173,11 +224,17 @@ impl Draft {
     fn finish(mut self) -> Result<Asked, Wrong> {
         let options = &mut self.options;
         if options.cached_only && options.line_number && options.prints_lines() {
-            return Err(Some(
-                b"--cached-only cannot number lines: that takes every byte before them; leave out -n"
-                    .to_vec(),
+            return Err(wrong(
+                b"--cached-only cannot number lines: that takes every byte before them; leave out -n",
             ));
         }
+        // Of a negative count nothing is left after any line; but GNU looks whether something is left only before lines that do not
+        // match.
+        options.reads_in_vain = self.max_count < 0 && options.invert_match;
+        options.max_count = match u64::try_from(self.max_count) {
+            Ok(count) => Some(count).filter(|_| self.max_count != i64::MAX),
+            Err(_) => options.invert_match.then_some(0),
+        };
         options.context = self.after.or(self.before).or(self.around).is_some();
         options.after = self.after.or(self.around).unwrap_or(0);
         options.before = self.before.or(self.around).unwrap_or(0);
@@ -194,12 +251,13 @@ impl Draft {
 }
 
 fn wrong(what: &[u8]) -> Wrong {
-    Some(what.to_vec())
+    Wrong::Message(what.to_vec())
 }
 
 fn named(name: &OsStr, error: &io::Error) -> Wrong {
     let text = error.to_string();
-    Some([name.as_bytes(), b": ", text.split(" (os error").next().unwrap_or_default().as_bytes()].concat())
+    let words = text.split(" (os error").next().unwrap_or_default();
+    Wrong::Message([name.as_bytes(), b": ", words.as_bytes()].concat())
 }
 
 fn read(name: &OsStr) -> io::Result<Vec<u8>> {
@@ -212,30 +270,23 @@ fn read(name: &OsStr) -> io::Result<Vec<u8>> {
 }
 
 /// A number as GNU reads one, cut off at the greatest; `None` if it is none.
-fn number(text: &OsStr) -> Option<i128> {
-    let text = text.to_str()?.trim_start();
-    let (sign, digits) = match text.strip_prefix('-') {
-        Some(digits) => (-1, digits),
-        None => (1, text.strip_prefix('+').unwrap_or(text)),
+fn number(text: &OsStr) -> Option<i64> {
+    let text = text.to_str()?.trim_start_matches([' ', '\t', '\n', '\x0b', '\x0c', '\r']);
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
     };
-    let digits_end = digits.find(|character: char| !character.is_ascii_digit()).unwrap_or(digits.len());
-    let scale: i128 = match &digits[digits_end..] {
-        "" => 1,
-        "k" | "K" => 1 << 10,
-        "M" | "m" => 1 << 20,
-        _ => return None,
-    };
-    if digits_end == 0 {
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let value = digits[..digits_end].parse::<i128>().unwrap_or(i128::from(i64::MAX));
-    Some(sign * (value.min(i128::from(i64::MAX)) * scale).min(i128::from(i64::MAX)))
+    let value = digits.parse().unwrap_or(i64::MAX);
+    Some(if negative { -value } else { value })
 }
 
 fn context(text: &OsStr) -> Result<u64, Wrong> {
     match number(text).map(u64::try_from) {
         Some(Ok(lines)) => Ok(lines),
-        _ => Err(Some([text.as_bytes(), b": invalid context length argument"].concat())),
+        _ => Err(Wrong::Message([text.as_bytes(), b": invalid context length argument"].concat())),
     }
 }
 
@@ -245,21 +296,15 @@ fn held(text: &OsStr) -> Result<u64, Wrong> {
         .map_err(|error| wrong(format!("invalid argument '{words}' for '--hold': {error}").as_bytes()))
 }
 
-/// A negative count is none.
-fn max_count(text: &OsStr) -> Result<Option<u64>, Wrong> {
-    let number = number(text).ok_or_else(|| wrong(b"invalid max count"))?;
-    Ok(u64::try_from(number).ok())
-}
-
-fn color(when: &OsStr) -> Result<bool, Wrong> {
-    match when.as_bytes() {
-        b"always" | b"yes" | b"force" => Ok(true),
-        b"never" | b"no" | b"none" => Ok(false),
-        b"" | b"auto" | b"tty" | b"if-tty" => {
+fn color(when: &OsStr) -> Option<bool> {
+    match &when.as_bytes().to_ascii_lowercase()[..] {
+        b"always" | b"yes" | b"force" => Some(true),
+        b"never" | b"no" | b"none" => Some(false),
+        b"auto" | b"tty" | b"if-tty" => {
             let dumb = env::var_os("TERM").is_none_or(|terminal| terminal == "dumb");
-            Ok(io::stdout().is_terminal() && !dumb)
+            Some(io::stdout().is_terminal() && !dumb)
         }
-        _ => Err(None),
+        _ => None,
     }
 }
 
@@ -272,24 +317,27 @@ fn binary_files(kind: &OsStr) -> Result<BinaryFiles, Wrong> {
     }
 }
 
-fn directories(action: &OsStr) -> Result<Directories, Wrong> {
+fn directories(action: &OsStr, locale: Locale) -> Result<Directories, Wrong> {
     const KNOWN: [(&str, Directories); 3] =
         [("read", Directories::Read), ("recurse", Directories::Recurse), ("skip", Directories::Skip)];
     let word = action.to_string_lossy();
+    let exact = KNOWN.iter().find(|(name, _)| *name == word);
     let mut fitting = KNOWN.iter().filter(|(name, _)| name.starts_with(&*word));
-    match (fitting.next(), fitting.next()) {
-        (Some((_, directories)), None) => Ok(*directories),
-        (first, _) => {
+    match (exact, fitting.next(), fitting.next()) {
+        (Some((_, directories)), ..) | (None, Some((_, directories)), None) => Ok(*directories),
+        (_, first, _) => {
             let what = if first.is_some() { "ambiguous" } else { "invalid" };
-            let names: String = KNOWN.iter().map(|(name, _)| format!("\n  - '{name}'")).collect();
-            let message =
-                format!("{what} argument '{word}' for '--directories'\nValid arguments are:{names}");
-            Err(Some([message.as_bytes(), USAGE].concat()))
+            let quoted = |word: &str| match locale {
+                Locale::C => format!("'{word}'"),
+                Locale::Utf8 => format!("\u{2018}{word}\u{2019}"),
+            };
+            let names: String = KNOWN.iter().map(|(name, _)| format!("\n  - {}", quoted(name))).collect();
+            let (word, option) = (quoted(&word), quoted("--directories"));
+            let message = format!("{what} argument {word} for {option}\nValid arguments are:{names}");
+            Err(Wrong::Argument(message.into_bytes()))
         }
     }
 }
-
-const USAGE: &[u8] = b"\nUsage: grep [OPTION]... PATTERNS [FILE]...\nTry 'grep --help' for more information.";
 
 fn devices(action: &OsStr) -> Result<Devices, Wrong> {
     match action.as_bytes() {

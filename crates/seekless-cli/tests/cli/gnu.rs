@@ -1,0 +1,164 @@
+//! What the comparisons with GNU's tools share: cases from a seed, both programs run on each, and what differs.
+//!
+//! `SEEKLESS_GNU_CASES=5000 SEEKLESS_GNU_SEED=7 cargo test -p seekless-cli --test cli gnu_` makes other and more cases than a normal
+//! run. Case N is made of the seed N after the first, so that one that differs can be had alone.
+
+use super::seekless;
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write;
+use std::fs::File;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// Cases of a normal run.
+const CASES: u64 = 300;
+/// No case takes as long, unless a program hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Differences shown in full.
+const SHOWN_MAX: usize = 25;
+
+/// Choices from a seed (SplitMix64).
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d))
+    }
+
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((bits ^ (bits >> 31)) % limit as u64) as usize
+    }
+
+    /// True so many times of a hundred.
+    pub(crate) fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    pub(crate) fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+        &all[self.below(all.len())]
+    }
+}
+
+/// A command line and what it runs in.
+pub(crate) struct Case {
+    pub words: Vec<OsString>,
+    /// Variables beside the path.
+    pub variables: Vec<(&'static str, OsString)>,
+    /// Standard input.
+    pub input: PathBuf,
+}
+
+/// How the cases of one tool are made.
+pub(crate) trait Cases {
+    /// The tool's name.
+    const TOOL: &'static str;
+    /// What the first line of its version says if it is the one to compare with.
+    const VERSION: &'static str;
+    /// Lays out the files of a few cases.
+    fn lay_out(random: &mut Random, folder: &Path);
+    /// Makes a case in the folder.
+    fn case(random: &mut Random, folder: &Path) -> Case;
+    /// Whether the messages are the same, as far as they must be.
+    fn same_message(_: &Case, ours: &str, theirs: &str) -> bool {
+        ours == theirs
+    }
+}
+
+/// Runs the cases and fails with what differs.
+pub(crate) fn compare<C: Cases>() {
+    let theirs = PathBuf::from(format!("/usr/bin/{}", C::TOOL));
+    let version = Command::new(&theirs).arg("--version").output();
+    if !version.is_ok_and(|output| output.stdout.starts_with(C::VERSION.as_bytes())) {
+        return eprintln!("skipped: no {} at {}", C::VERSION, theirs.display());
+    }
+    let (first, cases) = (number("SEEKLESS_GNU_SEED").unwrap_or(1), number("SEEKLESS_GNU_CASES"));
+    let mut differences = Vec::new();
+    for seed in first..first + cases.unwrap_or(CASES) {
+        let place = super::workplace();
+        let folder = place.path().join("here");
+        std::fs::create_dir(&folder).expect("made");
+        let mut random = Random::new(seed);
+        C::lay_out(&mut random, &folder);
+        let case = C::case(&mut random, &folder);
+        if let Some(difference) = difference::<C>(&case, &theirs, &folder) {
+            differences.push(format!("seed {seed}: {difference}"));
+        }
+    }
+    let shown = differences.iter().take(SHOWN_MAX).map(String::as_str).collect::<String>();
+    assert!(differences.is_empty(), "{} differences\n{shown}", differences.len());
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
+}
+
+fn difference<C: Cases>(case: &Case, theirs: &Path, folder: &Path) -> Option<String> {
+    let mut gnu = Command::new(theirs);
+    // It says its whole path in messages otherwise.
+    gnu.arg0(C::TOOL);
+    let mut ours = seekless(folder);
+    ours.arg(C::TOOL);
+    let [theirs, ours] = [gnu, ours].map(|command| run(command, case, folder));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let messages = [&ours.stderr, &theirs.stderr].map(|bytes| text(bytes));
+    let same = ours.stdout == theirs.stdout
+        && ours.status == theirs.status
+        && C::same_message(case, &messages[0], &messages[1]);
+    if same {
+        return None;
+    }
+    let mut told = String::new();
+    for (name, value) in &case.variables {
+        let _ = write!(told, "{name}={} ", quoted(value));
+    }
+    told.push_str(C::TOOL);
+    case.words.iter().for_each(|word| _ = write!(told, " {}", quoted(word)));
+    let _ = writeln!(told, " < {}", case.input.display());
+    for (who, output) in [("ours", &ours), ("GNU", &theirs)] {
+        let shown = |bytes: &[u8]| bytes[..bytes.len().min(600)].escape_ascii().to_string();
+        let _ = writeln!(
+            told,
+            "  {who:4} {}: {}\n       {}",
+            output.status,
+            shown(&output.stdout),
+            shown(&output.stderr)
+        );
+    }
+    Some(told)
+}
+
+/// A word as bash reads it.
+fn quoted(word: &OsStr) -> String {
+    format!("$'{}'", word.as_bytes().escape_ascii())
+}
+
+fn run(mut command: Command, case: &Case, folder: &Path) -> Output {
+    command.args(&case.words).current_dir(folder).env_clear().env("PATH", "/usr/bin:/bin");
+    command.envs(case.variables.iter().map(|(name, value)| (name, value)));
+    command.stdin(File::open(folder.join(&case.input)).expect("the input"));
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let (ended, watch) = mpsc::channel::<()>();
+    let pid = rustix::process::Pid::from_child(&child);
+    let watching = std::thread::spawn(move || {
+        if watch.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
+    });
+    let output = child.wait_with_output().expect("it ends");
+    drop(ended);
+    watching.join().expect("it watches");
+    output
+}
+
+/// A word of bytes.
+pub(crate) fn word(bytes: impl Into<Vec<u8>>) -> OsString {
+    OsString::from_vec(bytes.into())
+}
