@@ -1,5 +1,6 @@
 //! A trace as a cache sees it: which page, file or object is asked for, one after another, by dense ids.
 
+mod budget;
 mod future;
 mod joined;
 mod objects;

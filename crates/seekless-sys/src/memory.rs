@@ -1,4 +1,4 @@
-//! This machine's memory: how large its pages are, and a word to the processor about what will be read soon.
+//! This machine's memory: how large its pages are, how much is free, and a word to the processor about what will be read soon.
 
 /// Bytes the processor fetches together.
 const LINE: usize = 64;
@@ -23,12 +23,29 @@ pub fn fetch(bytes: &[u8]) {
     let _ = (bytes, LINE);
 }
 
+/// How much memory programs can get without swapping, in bytes, as the kernel estimates it; `None` where it does not.
+#[must_use]
+pub fn free_bytes() -> Option<u64> {
+    let figures = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = figures.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
     fn a_page_is_a_power_of_two_of_at_least_4096() {
         let page = super::page_bytes();
         assert!(page.is_power_of_two() && page >= 4096);
+    }
+
+    #[test]
+    fn some_memory_is_free() {
+        match super::free_bytes() {
+            Some(free) => assert!(free > 1 << 20, "{free}"),
+            None => println!("skipped: there is no /proc/meminfo here"),
+        }
     }
 
     #[test]

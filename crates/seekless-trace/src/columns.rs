@@ -37,8 +37,6 @@ impl Columns {
     pub const INODE: Columns = Columns(1 << 12);
     /// Every column of an [`Access`](crate::Access).
     pub const ALL: Columns = Columns((1 << 13) - 1);
-    /// `path`: not a part of an access; the reader asks for it when names are wanted.
-    pub(crate) const PATH: Columns = Columns(1 << 13);
 
     /// Whether all of `other` is in the set.
     #[must_use]

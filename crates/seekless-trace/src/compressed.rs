@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Memory that an xz file may ask for: `xz -9` needs 65 MiB.
-const XZ_MEMORY_MAX: u64 = 512 << 20;
+const XZ_MEMORY_MAX: u64 = 80 << 20;
 const BUFFER_BYTES: usize = 1 << 16;
 
 /// An opened file, how far it has been read, and how it is compressed.

@@ -72,10 +72,13 @@ pub fn to_file(
     Ok(encoder.finish().map_err(failed)?.publish()?)
 }
 
+/// Text is handed on in pieces of about this size.
+const BUFFER_BYTES: usize = 1 << 18;
+
 const HEADER: &str = "run,time_ns,pid,tid,op,path,offset,bytes,latency_ns,error,file_bytes,device,inode\n";
 
 /// Writes all rows of `trace` as CSV: times in nanoseconds, what is unknown empty, paths as the bytes they are.
-/// Calls `progress` with rows done and their sum. `out` is given some thousand rows at a time.
+/// Calls `progress` with rows done and their sum. `out` is given some hundred kilobytes at a time.
 ///
 /// # Errors
 /// The trace cannot be read, or `out` not written.
@@ -91,6 +94,10 @@ pub fn csv(trace: &Trace, out: &mut dyn Write, progress: &mut dyn FnMut(u64, u64
         for access in (0..batch.rows()).filter_map(|row| batch.access(row)) {
             let name = names.get(access.file as usize).map_or(&[][..], Vec::as_slice);
             row(&mut text, &access, name).map_err(failed)?;
+            if text.len() > BUFFER_BYTES {
+                out.write_all(&text).map_err(failed)?;
+                text.clear();
+            }
         }
         out.write_all(&text).map_err(failed)?;
         done += batch.rows() as u64;

@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::escape_path;
 use crate::import::fields::{Binding, Field, bind_header};
 use crate::import::record::Record;
+use crate::import::too_many_names;
 use crate::lines::Lines;
 use crate::names::Names;
 use std::path::Path;
@@ -43,6 +44,9 @@ impl FileList {
                 Some(columns) => entry(&mut lines, &mut record, columns)?,
                 None => (escape_path(lines.text()), None),
             };
+            if names.are_too_many(lines.consumed()) {
+                return Err(too_many_names(&lines));
+            }
             if !names.intern(&name).1 {
                 return Err(lines.malformed(format!("has `{name}` a second time, expected each path once")));
             }

@@ -9,9 +9,9 @@ pub(crate) mod oracle;
 mod ozen;
 pub(crate) mod record;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 use crate::lines::Lines;
-use crate::{Kind, Metadata, RunInfo, Writer};
+use crate::{FileId, Kind, Metadata, RunInfo, Writer};
 use seekless_sys::output::Destination;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +21,13 @@ pub use fields::{Columns, KNOWN_NAMES};
 pub use ids::ids;
 pub use oracle::oracle_general;
 pub use ozen::ozen;
+
+/// The text names more files than a text of its size can.
+pub(crate) fn too_many_names(lines: &Lines) -> Error {
+    let message = "the names up to this line take far more memory than the file has bytes; \
+                   expected the names of files: decompress it and look at it";
+    Error::new(ErrorKind::Limit, lines.path(), message).at(Place::Line(lines.number()))
+}
 
 /// Starts the trace that an import writes.
 fn writer(files: &[PathBuf], out: impl Into<Destination>) -> Result<Writer> {
@@ -101,6 +108,14 @@ impl<'a> Import<'a> {
         self.writer.metadata_mut().runs.extend(std::iter::repeat_n(run, runs as usize));
         self.report.runs += runs;
         self.done += std::fs::metadata(path).map_or(0, |file| file.len());
+    }
+
+    /// The number of a file that the line at hand of `lines` names.
+    fn file(&mut self, name: &str, lines: &Lines) -> Result<FileId> {
+        if self.writer.names_are_too_many(self.done + lines.consumed()) {
+            return Err(too_many_names(lines));
+        }
+        Ok(self.writer.file(name))
     }
 
     /// Passes a malformed line's error on, or counts it where the import is lenient.

@@ -27,6 +27,7 @@
 mod access;
 mod arrays;
 mod checksum;
+mod claims;
 mod column;
 mod columns;
 mod compressed;
@@ -42,6 +43,7 @@ mod metadata;
 mod names;
 mod open;
 mod pages;
+mod paths;
 pub mod recover;
 mod renumber;
 mod scan;

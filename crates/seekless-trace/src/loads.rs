@@ -1,11 +1,14 @@
 //! The file-granular view of traces: which files each run loaded, in which order. What `order`, file-unit simulation,
 //! `compare` and `synth` work on.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 use crate::names::Names;
 use crate::writer::RUNS_MAX;
 use crate::{Access, Columns, FileId, Op, Trace, open_any};
 use std::path::PathBuf;
+
+/// What a load takes while loads are read: arrays that grow hold three times what is in them.
+const LOAD_BYTES: u64 = 3 * size_of::<Load>() as u64;
 
 /// One load of a whole file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,20 +46,30 @@ impl Loads {
     /// # Errors
     /// A trace cannot be opened or read.
     pub fn read(paths: &[PathBuf]) -> Result<Loads> {
+        Self::read_within(paths, None)
+    }
+
+    /// As [`Loads::read`], in at most so many bytes of memory for the loads.
+    ///
+    /// # Errors
+    /// As [`Loads::read`]; or there are too many loads: the error names the row.
+    pub fn read_within(paths: &[PathBuf], memory_bytes_max: Option<u64>) -> Result<Loads> {
         let mut names = Names::default();
         let mut loads = Loads::default();
         for path in paths {
             let trace = open_any(path)?;
-            loads.append(&trace, &mut names)?;
+            loads.append(&trace, &mut names, memory_bytes_max)?;
         }
         loads.names = names.into_vec();
         Ok(loads)
     }
 
-    fn append(&mut self, trace: &Trace, names: &mut Names) -> Result<()> {
+    fn append(&mut self, trace: &Trace, names: &mut Names, memory_bytes_max: Option<u64>) -> Result<()> {
         let joined: Vec<FileId> = trace.file_names()?.iter().map(|name| names.intern(name).0).collect();
         self.bytes.resize(names.len(), 0);
-        let mut gather = Gather::default();
+        let loads_max = memory_bytes_max.map_or(u64::MAX, |bytes| bytes / LOAD_BYTES);
+        let mut gather = Gather { left: loads_max, ..Gather::default() };
+        let mut rows = 0;
         let columns = Columns::RUN | Columns::TIME_NS | Columns::OP | Columns::FILE | Columns::BYTES;
         for batch in trace.scan(columns | Columns::ERROR | Columns::FILE_BYTES | Columns::OFFSET)? {
             let batch = batch?;
@@ -69,7 +82,15 @@ impl Loads {
                 access.error = batch.error().get(row);
                 access.file_bytes = batch.file_bytes().get(row);
                 gather.add(&access, trace)?;
+                if gather.left == 0 {
+                    let message =
+                        format!("is load {loads_max} of the trace, and more would take too much memory");
+                    return Err(
+                        Error::new(ErrorKind::Limit, trace.path(), message).at(Place::Row(rows + row as u64))
+                    );
+                }
             }
+            rows += batch.rows() as u64;
         }
         let runs = gather.finish(trace.metadata().runs.len());
         self.reads += gather.reads;
@@ -96,6 +117,8 @@ struct Gather {
     touched: Vec<FileId>,
     reads: u64,
     reads_inside: u64,
+    /// How many more loads there may be.
+    left: u64,
 }
 
 /// What is known of a file.
@@ -162,8 +185,10 @@ impl Gather {
         if access.op == Op::Load {
             *seen = Seen::Loaded;
             self.loads.push(load);
+            self.left = self.left.saturating_sub(1);
         } else if matches!(seen, Seen::Nothing) {
             *seen = Seen::First(load);
+            self.left = self.left.saturating_sub(1);
         }
     }
 

@@ -4,6 +4,10 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
 
+/// Names may take this, and so many times the text that names them.
+const NAMES_BYTES_BASE: u64 = 8 << 20;
+const NAMES_BYTES_PER_BYTE: u64 = 24;
+
 /// Names and their numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
@@ -35,6 +39,17 @@ impl Names {
     /// The name of `id`, which `intern` gave.
     pub(crate) fn get(&self, id: u32) -> &str {
         slice(&self.text, &self.ends, id)
+    }
+
+    /// Bytes of all names, and what is kept beside them.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.text.len() + size_of::<usize>() * self.ends.len()) as u64
+    }
+
+    /// Whether the names take more than text of which `consumed` bytes were read can name: a compressed text can hold a
+    /// thousand times its size, but not in names of files.
+    pub(crate) fn are_too_many(&self, consumed: u64) -> bool {
+        self.bytes() > NAMES_BYTES_BASE.saturating_add(consumed.saturating_mul(NAMES_BYTES_PER_BYTE))
     }
 
     pub(crate) fn len(&self) -> usize {

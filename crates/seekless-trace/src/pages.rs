@@ -24,6 +24,8 @@ pub struct PageNumbers {
     blocks: Vec<[u32; BLOCK_PAGES]>,
     /// Blocks whose pages have moved to a plain table.
     free: Vec<u32>,
+    /// Slots of all plain tables.
+    plain_slots: u64,
     count: u32,
 }
 
@@ -82,6 +84,16 @@ impl PageNumbers {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
+    }
+
+    /// Bytes that the numbering takes in memory.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        let arrays = size_of::<Table>() * self.files.capacity()
+            + size_of::<[u32; NODE_SLOTS]>() * self.nodes.capacity()
+            + size_of::<[u32; BLOCK_PAGES]>() * self.blocks.capacity()
+            + size_of::<u32>() * self.free.capacity();
+        arrays as u64 + self.plain_slots * size_of::<u32>() as u64
     }
 
     #[inline(never)]
@@ -174,6 +186,7 @@ impl PageNumbers {
     /// Makes the plain table `span` blocks long; `near` are those that the tree has.
     fn move_to_plain(&mut self, file: FileId, span: u64, near: &[(u64, u32)]) {
         let table = &mut self.files[file as usize];
+        self.plain_slots += (span << BLOCK_BITS) - table.plain.len() as u64;
         table.plain.resize((span as usize) << BLOCK_BITS, NONE);
         for &(block, index) in near {
             let first = (block as usize) << BLOCK_BITS;

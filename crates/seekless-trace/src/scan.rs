@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind, Place, Result};
 use crate::renumber::Renumber;
 use crate::{Access, FileId, Op, column, schema};
 use arrow_array::types::{ArrowPrimitiveType, Int32Type, Int64Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, DictionaryArray, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,6 +33,9 @@ impl<T: arrow_buffer::ArrowNativeType> Nullable<T> {
     }
 }
 
+/// A trace has at most this many files, and one more for every second byte: a number and a name take more than that.
+const FILES_BASE: u64 = 1 << 16;
+
 /// Some thousand rows of a trace. A column that was not asked for is empty.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
@@ -50,7 +53,6 @@ pub struct Batch {
     file_bytes: Nullable<u64>,
     device: Nullable<u64>,
     inode: Nullable<u64>,
-    pub(crate) path: Option<DictionaryArray<Int32Type>>,
 }
 
 impl Batch {
@@ -154,11 +156,15 @@ pub struct Scan {
     path: PathBuf,
     rows: u64,
     files: Renumber,
+    files_max: u64,
 }
 
 impl Scan {
-    pub(crate) fn new(reader: ParquetRecordBatchReader, columns: Columns, path: PathBuf) -> Self {
-        Scan { reader: Some(Box::new(reader)), columns, path, rows: 0, files: Renumber::default() }
+    /// `bytes` is the file's size: each of its files takes some of them.
+    pub(crate) fn new(reader: ParquetRecordBatchReader, columns: Columns, path: PathBuf, bytes: u64) -> Self {
+        let files_max = FILES_BASE + bytes / 2;
+        let (reader, files) = (Some(Box::new(reader)), Renumber::default());
+        Scan { reader, columns, path, rows: 0, files, files_max }
     }
 
     /// How many distinct files have been seen so far; all of them at the end.
@@ -195,12 +201,12 @@ impl Scan {
         if let Some(array) = pick.required(Columns::OP, schema::OP)? {
             batch.op = column::ops(array).map_err(|wrong| pick.wrong(schema::OP, &wrong))?;
         }
-        if let Some(array) = pick.required(Columns::PATH, schema::PATH)? {
-            let paths = column::dictionary(array).map_err(|wrong| pick.wrong(schema::PATH, &wrong))?;
-            batch.path = Some(paths.clone());
-        }
         if let Some(dense) = self.files.batch(&batch.file) {
             batch.file = dense.into();
+        }
+        if u64::from(self.files.files()) > self.files_max {
+            let message = format!("names over {} files, which its bytes cannot hold", self.files_max);
+            return Err(Error::new(ErrorKind::Limit, &self.path, message).at(Place::Row(self.rows)));
         }
         self.rows += batch.rows as u64;
         Ok(batch)

@@ -1,7 +1,8 @@
 //! Positioned reads of an opened file for the Parquet reader, so that several scans of one trace do not share a cursor. What has
-//! checksums is checked before it is given out.
+//! checksums is checked before it is given out, and so is what a page claims to hold.
 
 use crate::checksum::Blocks;
+use crate::claims::Pages;
 use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
@@ -16,17 +17,23 @@ pub(crate) struct Source {
     file: Arc<File>,
     bytes: u64,
     blocks: Option<Arc<Blocks>>,
+    pages: Option<Arc<Pages>>,
 }
 
 impl Source {
     pub(crate) fn new(file: File) -> io::Result<Self> {
         let bytes = file.metadata()?.len();
-        Ok(Source { file: Arc::new(file), bytes, blocks: None })
+        Ok(Source { file: Arc::new(file), bytes, blocks: None, pages: None })
     }
 
     /// The same file, of which these blocks are checked.
     pub(crate) fn with_blocks(self, blocks: Blocks) -> Self {
         Source { blocks: Some(Arc::new(blocks)), ..self }
+    }
+
+    /// The same file for one scan, whose pages are checked before they are read.
+    pub(crate) fn with_pages(self, pages: Pages) -> Self {
+        Source { pages: Some(Arc::new(pages)), ..self }
     }
 
     /// The bytes from `start` to `end`, unchecked.
@@ -52,7 +59,11 @@ impl ChunkReader for Source {
     type T = BufReader<Cursor>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        Ok(BufReader::new(Cursor { source: self.clone(), at: start }))
+        let cursor = || BufReader::new(Cursor { source: self.clone(), at: start });
+        if let Some(pages) = &self.pages {
+            pages.check(start, cursor())?;
+        }
+        Ok(cursor())
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {

@@ -1,20 +1,23 @@
 //! An opened trace: what it says about itself, and ways to read its rows.
 
 use crate::checksum::{self, Blocks};
+use crate::claims::{self, Column, Pages};
 use crate::columns::Columns;
+use crate::error::Place;
 use crate::error::{Error, ErrorKind, Result};
+use crate::lines::LINE_BYTES_MAX;
 use crate::metadata::Metadata;
+use crate::paths::Paths;
 use crate::source::Source;
 use crate::{Access, Batch, Scan, schema, spool};
-use arrow_array::Array;
-use arrow_array::cast::AsArray;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
-use parquet::basic::Compression;
+use parquet::basic::{Compression, Type};
 use parquet::file::metadata::ParquetMetaData;
+use parquet::file::reader::Length;
 use std::fs::File;
 use std::io::Read;
 use std::panic::catch_unwind;
@@ -92,15 +95,13 @@ impl Trace {
         let covered = checksum::check_footer(&source).map_err(unreadable)?;
         let covered = covered.map_err(|wrong| Error::corrupt(path, wrong))?;
         let damaged = |why: String| Error::corrupt(path, "is no whole Parquet file").because(why);
+        check_footer(&source).map_err(|error| damaged(error.to_string()))?;
         let load = || {
             let plain = ArrowReaderMetadata::load(&source, ArrowReaderOptions::new())?;
             let options = ArrowReaderOptions::new().with_schema(wanted(plain.schema()));
             ArrowReaderMetadata::try_new(plain.metadata().clone(), options)
         };
-        let parquet = match catch_unwind(std::panic::AssertUnwindSafe(load)) {
-            Ok(parquet) => parquet.map_err(|error| damaged(error.to_string()))?,
-            Err(_) => return Err(damaged("the Parquet reader gave up on its footer".to_owned())),
-        };
+        let parquet = caught(load).map_err(damaged)?;
         readable(parquet.metadata()).map_err(|wrong| Error::new(ErrorKind::Schema, path, wrong))?;
         let pairs = parquet.metadata().file_metadata().key_value_metadata();
         let pairs =
@@ -141,6 +142,11 @@ impl Trace {
         &self.path
     }
 
+    /// Bytes of the Parquet file.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        self.source.len()
+    }
+
     /// How many rows it has.
     #[must_use]
     pub fn rows(&self) -> u64 {
@@ -153,31 +159,55 @@ impl Trace {
     /// A column that every trace has is missing. `latency_ns`, `error`, `file_bytes`, `device` and `inode` may be: then they
     /// are unknown in every row.
     pub fn scan(&self, columns: Columns) -> Result<Scan> {
-        let schema = self.parquet.schema();
-        let mut indices = Vec::new();
+        let mut leaves = Vec::new();
         for (column, name, optional) in COLUMNS {
-            match schema.index_of(name) {
+            match self.leaf(name)? {
                 _ if !columns.contains(column) => {}
-                Ok(index) => indices.push(index),
-                Err(_) if optional => {}
-                Err(_) => {
-                    let message = format!("has no column `{name}`, which every trace has");
-                    return Err(Error::new(ErrorKind::Schema, &self.path, message));
+                Some(leaf) => {
+                    leaves.push((leaf, if name == schema::OP { Column::Op } else { Column::Number }))
                 }
+                None if optional => {}
+                None => return Err(self.lacks(name)),
             }
         }
-        let builder =
-            ParquetRecordBatchReaderBuilder::new_with_metadata(self.source.clone(), self.parquet.clone());
-        let mask = ProjectionMask::roots(builder.parquet_schema(), indices);
-        let build = || builder.with_projection(mask).with_batch_size(BATCH_ROWS).build();
-        let damaged = |why: String| Error::corrupt(&self.path, "cannot be decoded").because(why);
-        match catch_unwind(std::panic::AssertUnwindSafe(build)) {
-            Ok(reader) => {
-                let reader = reader.map_err(|error| damaged(error.to_string()))?;
-                Ok(Scan::new(reader, columns, self.path.clone()))
-            }
-            Err(_) => Err(damaged("the Parquet reader gave up".to_owned())),
+        let build = || {
+            let source = self.source_of(&leaves)?;
+            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, self.parquet.clone());
+            let leaves = leaves.iter().map(|(leaf, _)| *leaf);
+            let mask = ProjectionMask::leaves(builder.parquet_schema(), leaves);
+            builder.with_projection(mask).with_batch_size(BATCH_ROWS).build()
+        };
+        let reader = caught(build).map_err(|why| self.undecodable(why))?;
+        Ok(Scan::new(reader, columns, self.path.clone(), self.source.len()))
+    }
+
+    /// The number of a column among the leaves of the schema.
+    fn leaf(&self, name: &str) -> Result<Option<usize>> {
+        let leaves = self.parquet.parquet_schema();
+        let is_named = |leaf: &usize| leaves.column(*leaf).path().parts()[0] == name;
+        let Some(leaf) = (0..leaves.num_columns()).find(is_named) else { return Ok(None) };
+        let column = leaves.column(leaf);
+        let flat = column.path().parts().len() == 1 && column.max_rep_level() == 0;
+        if flat && column.physical_type() != Type::FIXED_LEN_BYTE_ARRAY {
+            return Ok(Some(leaf));
         }
+        let message = format!("its column `{name}` holds no plain values, expected numbers or text");
+        Err(Error::new(ErrorKind::Schema, &self.path, message))
+    }
+
+    fn lacks(&self, name: &str) -> Error {
+        let message = format!("has no column `{name}`, which every trace has");
+        Error::new(ErrorKind::Schema, &self.path, message)
+    }
+
+    fn undecodable(&self, why: String) -> Error {
+        Error::corrupt(&self.path, "cannot be decoded").because(why)
+    }
+
+    /// The file, for a scan of these columns.
+    fn source_of(&self, leaves: &[(usize, Column)]) -> parquet::errors::Result<Source> {
+        let pages = Pages::new(self.parquet.metadata(), leaves, self.source.len())?;
+        Ok(self.source.clone().with_pages(pages))
     }
 
     /// Every row, in order of run and time.
@@ -193,33 +223,80 @@ impl Trace {
     /// # Errors
     /// As [`Trace::scan`].
     pub fn file_names(&self) -> Result<Vec<String>> {
+        let leaf = self.leaf(schema::PATH)?.ok_or_else(|| self.lacks(schema::PATH))?;
+        let not_text = || Error::new(ErrorKind::Schema, &self.path, "its column `path` is not text");
+        let source =
+            caught(|| self.source_of(&[(leaf, Column::Path)])).map_err(|why| self.undecodable(why))?;
+        let mut paths = Paths::new(source, self.parquet.metadata().clone(), leaf).ok_or_else(not_text)?;
         let mut names: Vec<String> = Vec::new();
-        for batch in self.scan(Columns::FILE | Columns::PATH)? {
+        let (mut row, mut bytes) = (0, 0);
+        let bytes_max =
+            NAMES_BYTES_BASE.saturating_add(self.source.len().saturating_mul(NAMES_BYTES_PER_FILE_BYTE));
+        for batch in self.scan(Columns::FILE)? {
             let batch = batch?;
-            let Some(paths) = &batch.path else { continue };
-            let not_text = || Error::new(ErrorKind::Schema, &self.path, "its column `path` is not text");
-            let values = paths.values().as_string_opt::<i32>().ok_or_else(not_text)?;
-            for (&file, &key) in batch.file().iter().zip(paths.keys().values()) {
+            let read = caught(|| paths.next(batch.rows())).map_err(|why| self.undecodable(why))?;
+            if read.len() < batch.rows() {
+                let message = "its column `path` holds no value";
+                return Err(Error::new(ErrorKind::Schema, &self.path, message)
+                    .at(Place::Row(row + read.len() as u64)));
+            }
+            for (&file, path) in batch.file().iter().zip(read) {
                 if file as usize == names.len() {
-                    let key =
-                        usize::try_from(key).ok().filter(|&key| key < values.len()).ok_or_else(not_text)?;
-                    names.push(values.value(key).to_owned());
+                    if path.len() > LINE_BYTES_MAX {
+                        let message =
+                            format!("has a path of {} bytes; one has at most {LINE_BYTES_MAX}", path.len());
+                        return Err(Error::new(ErrorKind::Limit, &self.path, message).at(Place::Row(row)));
+                    }
+                    bytes += (path.len() + size_of::<String>()) as u64;
+                    if bytes > bytes_max {
+                        let message =
+                            format!("names files with over {bytes_max} bytes, which its own cannot hold");
+                        return Err(Error::new(ErrorKind::Limit, &self.path, message).at(Place::Row(row)));
+                    }
+                    names.push(str::from_utf8(path.data()).map_err(|_| not_text())?.to_owned());
                 }
+                row += 1;
             }
         }
         Ok(names)
     }
 }
 
+/// What the names of a trace's files take in memory: at most this and so many times the file's size.
+const NAMES_BYTES_BASE: u64 = 24 << 20;
+const NAMES_BYTES_PER_FILE_BYTE: u64 = 16;
+
+/// Holds the footer's claims against its size, before the Parquet reader believes them.
+fn check_footer(source: &Source) -> std::io::Result<()> {
+    let Some(end) = source.len().checked_sub(FOOTER_END_BYTES) else { return Ok(()) };
+    let tail = source.read(end, source.len())?;
+    let length = tail.first_chunk().map_or(0, |length| u64::from(u32::from_le_bytes(*length)));
+    match end.checked_sub(length) {
+        Some(start) => claims::check_footer(&source.read(start, end)?),
+        None => Ok(()), // the Parquet reader says so
+    }
+}
+
+/// The footer's length and the magic.
+const FOOTER_END_BYTES: u64 = 8;
+
+/// What `read` makes. The Parquet reader checks most of what it reads and panics on the rest: a damaged file must not end
+/// the program.
+fn caught<T>(read: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T, String> {
+    match catch_unwind(std::panic::AssertUnwindSafe(read)) {
+        Ok(made) => made.map_err(|error| error.to_string()),
+        Err(_) => Err("the Parquet reader gave up".to_owned()),
+    }
+}
+
 /// Column, name, and whether a trace may lack it.
-const COLUMNS: [(Columns, &str, bool); 14] = [
+const COLUMNS: [(Columns, &str, bool); 13] = [
     (Columns::RUN, schema::RUN, false),
     (Columns::TIME_NS, schema::TIME_NS, false),
     (Columns::PID, schema::PID, false),
     (Columns::TID, schema::TID, false),
     (Columns::OP, schema::OP, false),
     (Columns::FILE, schema::FILE, false),
-    (Columns::PATH, schema::PATH, false),
     (Columns::OFFSET, schema::OFFSET, false),
     (Columns::BYTES, schema::BYTES, false),
     (Columns::LATENCY_NS, schema::LATENCY_NS, true),

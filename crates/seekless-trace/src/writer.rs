@@ -1,6 +1,6 @@
 //! Writes a trace: rows in nearly any order go in, a Parquet file sorted by run and time comes out, in bounded memory.
 //!
-//! Rows pass a window of half a million. Each time it is full, its older half goes to the file. A row older than what
+//! Rows pass a window of a quarter of a million. Each time it is full, its older half goes to the file. A row older than what
 //! has been written is *late*: late rows are sorted in chunks, spilled, and merged with the file at the end. Rows that
 //! come nearly in order, as a recorder's do, so cost one encoding; rows in any order cost two.
 
@@ -17,10 +17,10 @@ use spill::Spills;
 use std::fs::File;
 use std::path::Path;
 
-/// Rows sorted at a time: 60 MB of them.
-const WINDOW_ROWS: usize = 1 << 19;
+/// Rows sorted at a time: 25 MB of them.
+const WINDOW_ROWS: usize = 1 << 18;
 /// Late rows kept in memory until they are spilled.
-const LATE_ROWS: usize = 1 << 19;
+const LATE_ROWS: usize = 1 << 18;
 /// Runs in one trace. A run's number indexes tables, so that a wrong one must not cost gigabytes.
 pub(crate) const RUNS_MAX: u32 = 1 << 16;
 
@@ -86,6 +86,11 @@ impl Writer {
     /// may number it otherwise: in the finished trace, numbers go by first appearance in time.
     pub fn file(&mut self, path: &str) -> FileId {
         self.names.intern(path).0
+    }
+
+    /// Whether the files' names take more than text of which `consumed` bytes were read can name.
+    pub(crate) fn names_are_too_many(&self, consumed: u64) -> bool {
+        self.names.are_too_many(consumed)
     }
 
     /// What the trace will say about itself; may change until [`Writer::finish`].

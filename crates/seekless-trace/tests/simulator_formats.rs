@@ -153,3 +153,19 @@ fn half_a_record_is_refused_with_its_place() {
     assert!(error.to_string().contains("byte 24: ends within a record"), "{error}");
     assert!(!out.exists());
 }
+
+#[test]
+fn a_row_that_would_be_endless_lines_is_named() {
+    let folder = folder();
+    let path = folder.path().join("run.parquet");
+    let mut writer = Writer::create(&path, Metadata::default()).unwrap();
+    let file = writer.file("disk");
+    for bytes in [512, 1 << 60] {
+        writer.push(Access { bytes, ..Access::new(Op::Read, file) }).unwrap();
+    }
+    writer.finish().unwrap();
+    let error = exported(&path, export::Format::Ozen).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit);
+    assert!(error.to_string().contains("run.parquet, row 1: covers 1152921504606846976 bytes"), "{error}");
+    assert!(exported(&path, export::Format::Csv).is_ok());
+}

@@ -7,7 +7,7 @@ mod table;
 use crate::output::{self, Picture, Words};
 use anyhow::bail;
 use clap::builder::PossibleValuesParser;
-use seekless::device::units::{format_bytes, format_count};
+use seekless::device::units::{format_bytes, format_count, parse_bytes};
 use seekless::policy::eviction::{About, NAMES, POLICIES, nearest};
 use seekless::sim::post_cache::{self, Format};
 use seekless::sim::{
@@ -98,6 +98,9 @@ pub struct Args {
     plot: Option<PathBuf>,
     #[command(flatten)]
     force: output::Force,
+    /// Refuse a trace whose requests take more memory than this [default: half of what is free]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    memory: Option<u64>,
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
@@ -216,7 +219,8 @@ fn read(args: &Args) -> anyhow::Result<Requests> {
     };
     let names = args.post_cache.is_some();
     let times = names || args.write_back.needs_times();
-    let reading = Reading { unit, lines, unit_weights: args.unit_weights, times, names };
+    let memory_bytes_max = args.memory.or_else(|| seekless::sys::memory::free_bytes().map(|free| free / 2));
+    let reading = Reading { unit, lines, unit_weights: args.unit_weights, times, names, memory_bytes_max };
     let mut progress = output::progress("Reading");
     let requests = reading.read(&args.traces, &mut progress)?;
     drop(progress);

@@ -231,3 +231,21 @@ fn sizes_and_points_that_are_none_are_refused_in_plain_words() {
     refused("sim run.csv --capacity abc", "\"abc\" does not start with a number");
     refused("sim run.csv --curve exact --policy lru --points 0", "'--points <N>'");
 }
+
+#[test]
+fn a_row_of_an_exabyte_is_an_error_that_names_it() {
+    let directory = workplace();
+    let rows = "time_s,op,path,offset,bytes\n0,read,a,0,100\n1,read,b,0,1152921504606846976\n";
+    std::fs::write(directory.path().join("run.csv"), rows).unwrap();
+    let output = run(directory.path(), "sim run.csv --unit page --policy lru");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.starts_with("seekless: run.csv, row 1: 1152921504606846976 bytes at 0 are "), "{said}");
+    assert!(said.contains("--memory"), "{said}");
+    std::fs::write(directory.path().join("few.csv"), "time_s,op,path,offset,bytes\n0,read,a,0,99999999\n")
+        .unwrap();
+    let words = "sim few.csv --unit page --policy lru --capacity 1MB";
+    printed(directory.path(), words);
+    let output = run(directory.path(), &format!("{words} --memory 100KB"));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("few.csv, row 0: "));
+}

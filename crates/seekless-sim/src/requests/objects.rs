@@ -1,5 +1,6 @@
 //! Rows to objects: each read, write, fault or load is one request, known by file and offset, whatever its size.
 
+use super::budget::Budget;
 use super::joined::{Called, Clock, Files, REQUESTS_MAX};
 use super::reading::{Lines, Reading};
 use super::writes::Writes;
@@ -17,12 +18,14 @@ pub(super) fn read(
     reading: &Reading,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Requests> {
-    let mut objects = Objects { raw: reading.lines == Lines::Raw, ..Objects::default() };
+    let budget = Budget::new(reading.memory_bytes_max);
+    let mut objects = Objects { raw: reading.lines == Lines::Raw, budget, ..Objects::default() };
     let mut files = Files::default();
     for path in traces {
         let trace = open_any(path)?;
         let joined = if traces.len() > 1 { Some(files.join(trace.file_names()?)?) } else { None };
         objects.clock.next_trace();
+        objects.budget.next_trace(path);
         objects.append(&trace, joined.as_deref(), progress)?;
     }
     let mut requests = Requests::new(Unit::Object, objects.ids, objects.weights);
@@ -44,6 +47,7 @@ struct Objects {
     /// The object at offset 0 of each file: all there are in a trace of ids.
     starts: Vec<Id>,
     others: HashMap<(FileId, i64), Id>,
+    budget: Budget,
 }
 
 impl Objects {
@@ -60,12 +64,24 @@ impl Objects {
             let batch = batch?;
             for row in (0..batch.rows()).filter(|&row| called.is_request(&batch, row)) {
                 let file = batch.file()[row];
+                self.check(rows + row as u64)?;
                 self.push(&batch, row, joined.map_or(file, |joined| joined[file as usize]))?;
             }
             rows += batch.rows() as u64;
             progress(rows, trace.rows());
         }
         Ok(())
+    }
+
+    /// Refuses a row that would take too much memory.
+    fn check(&self, number: u64) -> Result<()> {
+        const REQUEST_BYTES: usize = size_of::<Id>() + size_of::<u64>();
+        const OTHER_BYTES: usize = size_of::<((FileId, i64), Id)>() + 1;
+        let array_bytes = REQUEST_BYTES * (self.ids.len() + 1)
+            + size_of::<u64>() * self.weights.len()
+            + size_of::<Id>() * self.starts.len()
+            + OTHER_BYTES * self.others.len();
+        self.budget.check(array_bytes as u64, 0, number, || "is one request more".to_owned())
     }
 
     fn push(&mut self, batch: &Batch, row: usize, file: FileId) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Byte ranges to 4 KiB pages: each page of a read, write or fault is a request; a load stands for its pages only where
 //! its run has no such calls for the file (DESIGN, Rules, Rows).
 
+use super::budget::Budget;
 use super::joined::{Called, Clock, Files, REQUESTS_MAX};
 use super::reading::{Lines, Reading};
 use super::writes::Writes;
@@ -9,6 +10,7 @@ use crate::unit::PAGE_BYTES;
 use crate::{Error, ErrorKind, Result};
 use seekless_policy::eviction::Id;
 use seekless_trace::{Batch, Columns, FileId, Op, PageNumbers, Trace, open_any};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 pub(super) fn read(
@@ -16,7 +18,8 @@ pub(super) fn read(
     reading: &Reading,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Requests> {
-    let mut pager = Pager { keeps_times: reading.times, ..Pager::default() };
+    let budget = Budget::new(reading.memory_bytes_max);
+    let mut pager = Pager { keeps_times: reading.times, budget, ..Pager::default() };
     let mut files = Files::default();
     for path in traces {
         let trace = open_any(path)?;
@@ -25,6 +28,7 @@ pub(super) fn read(
         pager.merges = reading.lines.merges(trace.metadata().kind);
         pager.raw = reading.lines == Lines::Raw;
         pager.clock.next_trace();
+        pager.budget.next_trace(path);
         pager.append(&trace, joined.as_deref(), progress)?;
     }
     pager.finish(files.names)
@@ -47,6 +51,7 @@ struct Pager {
     /// The last request, for merging.
     last: Option<(Id, bool)>,
     unmapped: u64,
+    budget: Budget,
 }
 
 impl Pager {
@@ -67,7 +72,7 @@ impl Pager {
                 let file = batch.file()[row];
                 let file = joined.map_or(file, |joined| joined[file as usize]);
                 if called.is_request(&batch, row) {
-                    self.request(&batch, row, file)?;
+                    self.request(&batch, row, file, rows + row as u64)?;
                 } else if batch.op()[row] == Op::Sync && batch.error().get(row).is_none() {
                     self.syncs.push((self.ids.len() as u64, file));
                 }
@@ -78,7 +83,8 @@ impl Pager {
         Ok(())
     }
 
-    fn request(&mut self, batch: &Batch, row: usize, file: FileId) -> Result<()> {
+    /// `number` is the row's in the trace.
+    fn request(&mut self, batch: &Batch, row: usize, file: FileId, number: u64) -> Result<()> {
         let (offset, bytes) = (batch.offset()[row], batch.bytes()[row]);
         self.unmapped += u64::from(offset < 0);
         if bytes == 0 || (offset < 0 && !self.raw) {
@@ -86,18 +92,36 @@ impl Pager {
         }
         let time = if self.keeps_times { self.clock.at(batch.run()[row], batch.time_ns()[row]) } else { 0 };
         // Rounds towards 0, so that offset -1 is page 0.
-        self.push(file, offset.max(0).unsigned_abs(), bytes, batch.op()[row] == Op::Write, time)
+        let offset = offset.max(0).unsigned_abs();
+        self.check(offset, bytes, number)?;
+        self.push(file, offset, bytes, batch.op()[row] == Op::Write, time)
+    }
+
+    /// Refuses a range whose pages would take too much memory, as if all of them were new.
+    fn check(&self, offset: u64, bytes: u64, number: u64) -> Result<()> {
+        const ID_BYTES: u64 = size_of::<Id>() as u64;
+        // Its file and page, its number, and later its key.
+        const PAGE_BYTES_MAX: u64 = size_of::<(FileId, u64)>() as u64 + ID_BYTES + 8;
+        let pages = touched(offset, bytes);
+        let pages = pages.end() - pages.start() + 1;
+        let request_bytes = ID_BYTES + if self.keeps_times { 8 } else { 0 };
+        let requests = (self.ids.len() as u64).saturating_add(pages).saturating_mul(request_bytes);
+        let distinct = (self.places.len() as u64).saturating_add(pages).saturating_mul(PAGE_BYTES_MAX);
+        let array_bytes = requests.saturating_add(distinct);
+        self.budget.check(array_bytes, self.numbers.memory_bytes(), number, || {
+            format!("{bytes} bytes at {offset} are {pages} pages")
+        })
     }
 
     /// One request for each page that the range touches; `bytes` is not 0.
     fn push(&mut self, file: FileId, offset: u64, bytes: u64, write: bool, time: u64) -> Result<()> {
-        let (first, last) = (offset / PAGE_BYTES, offset.saturating_add(bytes - 1) / PAGE_BYTES);
-        let pages = last - first + 1;
+        let touched = touched(offset, bytes);
+        let pages = touched.end() - touched.start() + 1;
         if self.numbers.len() as u64 + pages > REQUESTS_MAX || self.ids.len() as u64 + pages > REQUESTS_MAX {
             let message = "the trace touches more than 2^32 pages; cut it, or use --unit file";
             return Err(Error::new(ErrorKind::Limit, message));
         }
-        for page in first..=last {
+        for page in touched {
             let id = self.numbers.id(file, page);
             if id as usize == self.places.len() {
                 self.places.push((file, page));
@@ -126,6 +150,11 @@ impl Pager {
         let (writes, times, unmapped) = (self.writes, self.times, self.unmapped);
         Ok(Requests { writes, times, unmapped, syncs, space: Some(space), ..requests })
     }
+}
+
+/// The pages that a range touches; `bytes` is not 0.
+fn touched(offset: u64, bytes: u64) -> RangeInclusive<u64> {
+    offset / PAGE_BYTES..=offset.saturating_add(bytes - 1) / PAGE_BYTES
 }
 
 #[cfg(test)]
@@ -190,6 +219,27 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = write(folder.path(), "t", &[(Op::Load, "a", 0, u64::MAX)]);
         assert_eq!(read(&[path], &Reading::default(), &mut |_, _| {}).unwrap_err().kind(), ErrorKind::Limit);
+    }
+
+    #[test]
+    fn a_range_beyond_the_memory_allowed_is_an_error_that_names_its_row() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write(folder.path(), "t", &[(Op::Read, "a", 0, 1), (Op::Read, "b", 8192, 1 << 60)]);
+        let within = |bytes| {
+            let reading = Reading { memory_bytes_max: Some(bytes), ..Reading::default() };
+            read(std::slice::from_ref(&path), &reading, &mut |_, _| {})
+        };
+        for limit in [1 << 30, u64::MAX / 2] {
+            let error = within(limit).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Limit);
+            let said = error.to_string();
+            let named =
+                said.contains("/t, row 1: 1152921504606846976 bytes at 8192 are 281474976710656 pages");
+            assert!(named || limit > 1 << 30, "{said}");
+        }
+        let path = write(folder.path(), "few", &[(Op::Read, "a", 0, 1 << 20)]);
+        let reading = Reading { memory_bytes_max: Some(1 << 20), ..Reading::default() };
+        assert_eq!(read(&[path], &reading, &mut |_, _| {}).unwrap().len(), 256);
     }
 
     fn block_trace(folder: &Path) -> PathBuf {

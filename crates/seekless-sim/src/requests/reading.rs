@@ -51,6 +51,8 @@ pub struct Reading {
     pub times: bool,
     /// Of page units: whether to keep the names of files, which a post-cache trace needs.
     pub names: bool,
+    /// How much memory the requests may take while they are read, in bytes; by default as much as they need.
+    pub memory_bytes_max: Option<u64>,
 }
 
 impl Reading {
@@ -58,7 +60,7 @@ impl Reading {
     /// name. `progress` hears of rows.
     ///
     /// # Errors
-    /// A trace cannot be read, or has more pages or requests than 2^32.
+    /// A trace cannot be read, has more pages or requests than 2^32, or takes more memory than it may; that error names the row.
     pub fn read(&self, traces: &[PathBuf], progress: &mut dyn FnMut(u64, u64)) -> Result<Requests> {
         let unit = match self.unit {
             Some(unit) => unit,
@@ -66,7 +68,7 @@ impl Reading {
         };
         let requests = match unit {
             Unit::File => {
-                let loads = Loads::read(traces)?;
+                let loads = Loads::read_within(traces, self.memory_bytes_max)?;
                 // Most of such a trace is not in its loads.
                 if self.unit.is_none() && loads.reads_inside > loads.reads / 2 {
                     return Reading { unit: Some(Unit::Page), ..self.clone() }.read(traces, progress);

@@ -1,6 +1,6 @@
 //! Ozen's text: sectors of a device as his collector writes them, and pages as his simulator does after a cache.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 use crate::{Batch, Columns, Op, Trace};
 use seekless_sys::output::{Content, Destination, Output};
 use std::io::Write;
@@ -8,13 +8,15 @@ use std::io::Write;
 /// The first line of a trace that a cache let through; the numbers that follow are of pages, not of sectors.
 pub(crate) const POST_CACHE_HEADING: &str = "# Post-cache traces";
 const SECTOR_BYTES: i64 = 512;
+/// A gigabyte is two million lines; no call of a program reads more than two at once.
+const ROW_BYTES_MAX: u64 = 4 << 30;
 const BUFFER_BYTES: usize = 1 << 16;
 
 /// Writes the reads and writes of a trace of one device or file as lines `r N` and `w N`, one for each sector of 512 bytes
 /// that an access touches; offset −1 is sector −1. Calls `progress` with rows done and their sum.
 ///
 /// # Errors
-/// The trace cannot be read, or has several files, which the format cannot tell apart; or `out` cannot be written.
+/// The trace cannot be read, or has several files, which the format cannot tell apart, or a row of over 4 GiB; or `out` cannot be written.
 pub fn ozen(trace: &Trace, out: &mut dyn Write, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
     let failed = |error| Error::io(trace.path(), "its sectors could not be written as text", error);
     let columns = Columns::OP | Columns::FILE | Columns::OFFSET | Columns::BYTES | Columns::ERROR;
@@ -28,6 +30,15 @@ pub fn ozen(trace: &Trace, out: &mut dyn Write, progress: &mut dyn FnMut(u64, u6
             if *device.get_or_insert(batch.file()[row]) != batch.file()[row] {
                 let message = "names several files, and Ozen's text has one device; use --format csv";
                 return Err(Error::new(ErrorKind::Usage, trace.path(), message));
+            }
+            if batch.bytes()[row] > ROW_BYTES_MAX {
+                let bytes = batch.bytes()[row];
+                let message = format!(
+                    "covers {bytes} bytes, and Ozen's text has a line for each sector of 512: rows of at most \
+                     {ROW_BYTES_MAX} bytes are written; use --format csv"
+                );
+                let row = done + row as u64;
+                return Err(Error::new(ErrorKind::Limit, trace.path(), message).at(Place::Row(row)));
             }
             for sector in sectors(batch.offset()[row], batch.bytes()[row]) {
                 writeln!(text, "{letter} {sector}").map_err(failed)?;

@@ -53,7 +53,7 @@ fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {
             .and_then(|()| rows.parse(&record, number).map_err(|wrong| lines.malformed(wrong)));
         let pushed = row.and_then(|(access, name)| {
             runs = runs.max(access.run - rows.first_run + 1);
-            let file = import.writer.file(&name);
+            let file = import.file(&name, &lines)?;
             import.writer.push(Access { file, ..access })
         });
         import.forgive(pushed)?;

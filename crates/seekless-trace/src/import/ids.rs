@@ -29,7 +29,7 @@ fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {
     let mut number = 0;
     while lines.advance()? {
         let pushed = id(&lines).and_then(|name| {
-            let file = import.writer.file(&name);
+            let file = import.file(&name, &lines)?;
             let load =
                 Access { run, time_ns: number, bytes: 1, file_bytes: Some(1), ..Access::new(Op::Load, file) };
             import.writer.push(load)

@@ -131,6 +131,14 @@ fn decode(frame: &Frame, files: u32) -> Option<SpoolBatch> {
     let read = || {
         let message = arrow_ipc::root_as_message(&frame.header).ok()?;
         let header = message.header_as_record_batch()?;
+        // Arrow takes these as they are.
+        let lies_within = |start: i64, length: i64| {
+            let end = start.checked_add(length).filter(|_| start >= 0 && length >= 0);
+            end.is_some_and(|end| end as u64 <= frame.body.len() as u64)
+        };
+        if !header.buffers()?.iter().all(|buffer| lies_within(buffer.offset(), buffer.length())) {
+            return None;
+        }
         let (none, version) = (HashMap::new(), message.version());
         let decoder =
             RecordBatchDecoder::try_new(&frame.body, header, rows::schema(), &none, &version).ok()?;

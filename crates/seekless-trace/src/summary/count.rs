@@ -7,15 +7,28 @@ use crate::metadata::Metadata;
 use crate::{Batch, Op};
 use std::path::Path;
 
-/// Why a trace cannot be counted.
-pub(super) struct NotSorted {
-    row: u64,
+/// A trace reads at most this many places apart from each other, and one more for each of its bytes: a row takes more.
+const RANGES_BASE: u64 = 1 << 20;
+
+/// Why a trace cannot be counted, and at which row.
+pub(super) enum Uncountable {
+    NotSorted(u64),
+    TooManyRanges(u64),
 }
 
-impl NotSorted {
+impl Uncountable {
     pub(super) fn into_error(self, path: &Path) -> Error {
-        let message = "is not sorted by run, or has too many; `seekless trace merge` sorts it";
-        Error::new(ErrorKind::Schema, path, message).at(Place::Row(self.row))
+        match self {
+            Uncountable::NotSorted(row) => {
+                let message = "is not sorted by run, or has too many; `seekless trace merge` sorts it";
+                Error::new(ErrorKind::Schema, path, message).at(Place::Row(row))
+            }
+            Uncountable::TooManyRanges(row) => {
+                let message =
+                    "reads more places than the trace has bytes; its rows are not those of a program";
+                Error::new(ErrorKind::Limit, path, message).at(Place::Row(row))
+            }
+        }
     }
 }
 
@@ -31,6 +44,9 @@ pub(super) struct Count {
     last_ns: u64,
     /// Files that the run at hand used.
     used: Vec<u32>,
+    /// Ranges of all files.
+    ranges: u64,
+    ranges_max: u64,
 }
 
 #[derive(Default)]
@@ -55,7 +71,12 @@ struct Here {
 }
 
 impl Count {
-    pub(super) fn add(&mut self, batch: &Batch, row: usize) -> Result<(), NotSorted> {
+    /// Of a trace whose file has so many bytes.
+    pub(super) fn new(file_bytes: u64) -> Self {
+        Count { ranges_max: RANGES_BASE.saturating_add(file_bytes), ..Count::default() }
+    }
+
+    pub(super) fn add(&mut self, batch: &Batch, row: usize) -> Result<(), Uncountable> {
         self.go_to_run(batch.run()[row])?;
         let (op, file) = (batch.op()[row], batch.file()[row]);
         self.summary.accesses += 1;
@@ -77,6 +98,9 @@ impl Count {
             Some(_) => {}
             None => self.add_successful(op, file, batch, row),
         }
+        if self.ranges > self.ranges_max {
+            return Err(Uncountable::TooManyRanges(self.summary.accesses - 1));
+        }
         Ok(())
     }
 
@@ -89,8 +113,9 @@ impl Count {
         // A load's bytes count only where the trace has no calls for it; its open stands before it.
         if op == Op::Read || (op == Op::Load && !state.here.called) {
             let start = batch.offset()[row].max(0) as u64;
-            state.all.add(start, start.saturating_add(bytes));
+            let before = state.here.ranges.count();
             state.here.ranges.add(start, start.saturating_add(bytes));
+            self.ranges = (self.ranges + state.here.ranges.count()).saturating_sub(before);
         }
         match op {
             Op::Open => self.run_mut().opens += 1,
@@ -117,12 +142,12 @@ impl Count {
         &mut self.summary.runs[self.run as usize]
     }
 
-    fn go_to_run(&mut self, run: u32) -> Result<(), NotSorted> {
+    fn go_to_run(&mut self, run: u32) -> Result<(), Uncountable> {
         if self.started && run == self.run {
             return Ok(());
         }
         if (self.started && run < self.run) || run >= crate::writer::RUNS_MAX {
-            return Err(NotSorted { row: self.summary.accesses });
+            return Err(Uncountable::NotSorted(self.summary.accesses));
         }
         self.finish_run();
         self.summary.runs.resize_with(run as usize + 1, RunSummary::default);
@@ -139,6 +164,9 @@ impl Count {
         for file in self.used.drain(..) {
             let state = &mut self.files[file as usize];
             let here = std::mem::take(&mut state.here);
+            let (unique_bytes, before) = (here.ranges.bytes(), here.ranges.count() + state.all.count());
+            state.all.add_all(here.ranges);
+            self.ranges = (self.ranges + state.all.count()).saturating_sub(before);
             if !here.used {
                 continue;
             }
@@ -146,7 +174,7 @@ impl Count {
             state.runs += 1;
             run.files += 1;
             run.loads += here.loads;
-            add(&mut run.unique_bytes, here.ranges.bytes());
+            add(&mut run.unique_bytes, unique_bytes);
             add(&mut run.read_bytes, if here.called { 0 } else { here.load_bytes });
             reuse.repeated_in_run += here.loads.saturating_sub(1);
             reuse.repeated += here.loads.saturating_sub(u64::from(!state.loaded));

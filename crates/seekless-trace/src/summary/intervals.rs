@@ -1,12 +1,15 @@
-//! Which bytes of a file have been read: disjoint ranges, joined where they touch.
+//! Which bytes of a file have been read: disjoint ranges, joined where they touch. Most files have one, which takes no more
+//! than its ends.
 
 use std::collections::BTreeMap;
 
 /// A set of byte ranges.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Intervals {
-    /// Start → end, disjoint and not touching.
-    ranges: BTreeMap<u64, u64>,
+    /// Empty, or the only range.
+    one: (u64, u64),
+    /// All of them, start → end, disjoint and not touching, if there is more than one.
+    many: Option<BTreeMap<u64, u64>>,
     bytes: u64,
 }
 
@@ -16,29 +19,64 @@ impl Intervals {
         self.bytes
     }
 
+    /// How many ranges there are.
+    pub(super) fn count(&self) -> u64 {
+        match &self.many {
+            Some(many) => many.len() as u64,
+            None => u64::from(self.bytes > 0),
+        }
+    }
+
     /// Adds the bytes from `start` up to `end`.
     pub(super) fn add(&mut self, start: u64, end: u64) {
         if start >= end {
             return;
         }
-        let (mut from, mut to) = (start, end);
-        if let Some((&before, before_end)) = self.ranges.range_mut(..=start).next_back()
-            && *before_end >= start
-        {
-            if *before_end >= end {
-                return;
+        let (from, to) = self.one;
+        match &mut self.many {
+            Some(many) => self.bytes += add(many, start, end),
+            None if self.bytes == 0 => (self.one, self.bytes) = ((start, end), end - start),
+            None if start <= to && end >= from => {
+                self.one = (from.min(start), to.max(end));
+                self.bytes = self.one.1 - self.one.0;
             }
-            from = before;
+            None => {
+                self.many = Some(BTreeMap::from([self.one, (start, end)]));
+                self.bytes += end - start;
+            }
         }
-        // The range before, if joined, and all that start within the new one give way to their union.
-        while let Some((&next, &next_end)) = self.ranges.range(from..=to).next() {
-            self.ranges.remove(&next);
-            self.bytes -= next_end - next;
-            to = to.max(next_end);
-        }
-        self.ranges.insert(from, to);
-        self.bytes += to - from;
     }
+
+    /// Adds all ranges of `other`.
+    pub(super) fn add_all(&mut self, other: Intervals) {
+        match other.many {
+            _ if self.bytes == 0 => *self = other,
+            Some(many) => many.into_iter().for_each(|(start, end)| self.add(start, end)),
+            None => self.add(other.one.0, other.one.1),
+        }
+    }
+}
+
+/// Adds a range; says how many bytes are new.
+fn add(ranges: &mut BTreeMap<u64, u64>, start: u64, end: u64) -> u64 {
+    let (mut from, mut to) = (start, end);
+    if let Some((&before, before_end)) = ranges.range_mut(..=start).next_back()
+        && *before_end >= start
+    {
+        if *before_end >= end {
+            return 0;
+        }
+        from = before;
+    }
+    // The range before, if joined, and all that start within the new one give way to their union.
+    let mut joined = 0;
+    while let Some((&next, &next_end)) = ranges.range(from..=to).next() {
+        ranges.remove(&next);
+        joined += next_end - next;
+        to = to.max(next_end);
+    }
+    ranges.insert(from, to);
+    to - from - joined
 }
 
 #[cfg(test)]
@@ -46,19 +84,31 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn ranges(added: &[(u64, u64)]) -> Intervals {
+        let mut intervals = Intervals::default();
+        added.iter().for_each(|&(start, bytes)| intervals.add(start, start + bytes));
+        intervals
+    }
+
+    fn any_ranges() -> impl Strategy<Value = Vec<(u64, u64)>> {
+        proptest::collection::vec((0..60_u64, 0..20_u64), 0..40)
+    }
+
     proptest! {
         #[test]
-        fn counts_as_a_bitmap_would(added in proptest::collection::vec((0..60_u64, 0..20_u64), 0..40)) {
-            let mut intervals = Intervals::default();
-            let mut naive = [false; 80];
-            for (start, bytes) in added {
-                intervals.add(start, start + bytes);
-                naive[start as usize..(start + bytes) as usize].fill(true);
-                prop_assert_eq!(intervals.bytes(), naive.iter().filter(|&&read| read).count() as u64);
-            }
-            let mut ends: Vec<_> = intervals.ranges.into_iter().collect();
-            ends.dedup_by(|next, last| next.0 > last.1);
-            prop_assert!(ends.len() <= 1, "ranges are disjoint and do not touch");
+        fn counts_as_a_bitmap_would(added in any_ranges(), others in any_ranges()) {
+            let mut naive = [false; 81];
+            let mut check = |intervals: &Intervals, added: &[(u64, u64)]| {
+                added.iter().for_each(|&(start, bytes)| naive[start as usize..(start + bytes) as usize].fill(true));
+                let bytes = naive.iter().filter(|&&read| read).count();
+                let starts = naive.windows(2).filter(|pair| !pair[0] && pair[1]).count() + usize::from(naive[0]);
+                prop_assert_eq!((intervals.bytes(), intervals.count()), (bytes as u64, starts as u64));
+                Ok(())
+            };
+            let mut intervals = ranges(&added);
+            check(&intervals, &added)?;
+            intervals.add_all(ranges(&others));
+            check(&intervals, &others)?;
         }
     }
 }
