@@ -65,7 +65,10 @@ mod tests {
         for _ in 0..50 {
             let (done, wait) = mpsc::channel::<()>();
             std::thread::scope(|scope| {
-                start_with_own_files(Builder::new(), scope, move || drop(wait.recv())).unwrap();
+                start_with_own_files(Builder::new(), scope, move || {
+                    let _ = wait.recv();
+                })
+                .unwrap();
                 let (mut reader, writer) = io::pipe().unwrap();
                 rustix::fs::fcntl_setfl(&reader, rustix::fs::OFlags::NONBLOCK).unwrap();
                 std::thread::sleep(moment);
