@@ -8,31 +8,33 @@ use std::process::ExitCode;
 
 /// Find files as GNU find does, also by what they would cost to read now.
 ///
-/// Paths, tests and actions are GNU find's: names, -regex in all its dialects, types, sizes, times, owners, -perm, -exec,
-/// -execdir, -ok, -print0, -printf, -ls, -fprint, -fls, -files0-from, -prune, -delete, -quit, -maxdepth, -mindepth, -depth,
-/// -xdev, -H, -L, -newer, -samefile, -empty and the rest of its list, but -D and, in -newerXt,
-/// dates in other words than `2026-11-21 09:30`, `@SECONDS`, `yesterday`, `3 days ago` and the like. No file is
-/// read or recalled to decide, and only a file whose cost is asked is opened. Where it saves time, files are looked at before their
-/// turn, by several threads; what is done and shown, and in which order, is the same.
+/// Paths, tests and actions are GNU find 4.9's, in its order, words and exit codes: names, -regex in all its dialects, types, sizes,
+/// times and dates, owners, -perm, -exec, -execdir, -ok, -print0, -printf, -ls, -fprint, -fls, -files0-from, -prune, -delete, -quit,
+/// -maxdepth, -mindepth, -depth, -xdev, -H, -L, -newer, -samefile, -empty and the rest of its list. No file is read or recalled to
+/// decide, and only a file whose cost is asked is opened. Where it saves time, files are looked at before their turn, by several
+/// threads; what is done and shown, and in which order, is the same.
 #[derive(clap::Args, Debug)]
 #[command(
     disable_help_flag = true,
     disable_version_flag = true,
     override_usage = "seekless find [-H] [-L] [-P] [OPTIONS] [PATH]... [EXPRESSION]",
     after_help = "\
-What a file costs is the time that devices need to deliver it; what lies in memory counts nothing.
+What a file costs is the time until all of it is delivered. Of that, what devices need is what matters where files are picked
+to be read soon: what lies in memory counts nothing there.
 
 Tests:
-  -latency N     N seconds, in whole units rounded up; +N is more, -N is less, 0 is nothing to fetch.
+  -latency N     N seconds to deliver all of the file, memory included, in whole units rounded up; +N is more, -N is less.
                  m50, M50, 50ms are 50 milliseconds (not minutes, not MiB); u50, U50, 50us microseconds
+  -cost N        the same for what devices need: 0 is nothing to fetch
   -cached [N]    at least N per cent in memory (100 without N); +N is more, -N is less
   -level L       the costliest level with a part of it is hole, memory, device, network, archive or unknown
 Directives of -printf:
-  %{latency}     the time in seconds
+  %{latency}     the time of -latency in seconds
+  %{cost}        the time of -cost in seconds
   %{resident}    per cent in memory
   %{level}       the costliest level
 Options, before the first path:
-  --cheapest-first         do the actions in the order of cost, when all files are known; they then count as true
+  --cheapest-first         do the actions in the order of -cost, when all files are known; they then count as true
   --unknown=skip|assume    files of whose state nothing tells fail these tests (skip, as is), or lie on their device
 
 Examples:
@@ -40,7 +42,22 @@ Examples:
   seekless find . -type f -cached -print0 | xargs -0 wc -l
   seekless find /archive --unknown=assume -type f -level archive -prune -o -print
   seekless find --cheapest-first . -name '*.log' -exec gzip {} +
-  seekless find . -type f -printf '%{latency} s  %{resident} %%  %p\\n'"
+  seekless find . -type f -printf '%{cost} s  %{resident} %%  %p\\n'
+
+Where it differs from GNU find 4.9, and why:
+  -D             is read and shows nothing: what it shows is GNU find's inside
+  -O             is read; tests are asked in the order of -O2, which is its default
+  ( A ) -name B  does A before it asks for B; GNU find may ask first, even where A is an action
+  -xtype         with parentheses may complain of other links that lead round: GNU find guesses what costs least in another way
+  -printf %Z     writes nothing and does not complain: security contexts are not asked
+  -newerXt       takes no date that begins with TZ=\": the time zone belongs to the process
+  -L             asks for a file from its folder: links on the way there do not count towards the 40 that the kernel follows,
+                 and paths may be longer than it takes at once
+  -ok            gives the command an empty standard input; GNU find closes it, by a slip
+  -files0-from   names its file in the message of an empty name; GNU find names the file of the message before, by a slip
+  -fprint FILE   empties the file when all of the command line is right, not before
+  ((((...        more than 500 parentheses or ! within one another are refused
+  write errors   end it at once, with one message"
 )]
 pub struct Args {
     /// GNU find's paths and expression

@@ -2,7 +2,7 @@
 
 use super::entry::Entry;
 use super::expression::{Glob, Test};
-use super::latency::Cost;
+use super::latency::{Cost, in_units};
 use rustix::io::Errno;
 use seekless_sys::locale::{c_string, glob_matches};
 
@@ -38,7 +38,12 @@ pub(super) fn plainly(test: &Test, entry: &Entry<'_>) -> Result<Option<bool>, Er
 /// The answer to tests of what a file costs, which is `None` where nothing tells; `None` for all other tests.
 pub(super) fn by_cost(test: &Test, cost: Option<&Cost>) -> Option<bool> {
     Some(match test {
-        Test::Latency { unit_ns, bound } => cost.is_some_and(|cost| cost.in_units(*unit_ns, bound)),
+        Test::Latency { unit_ns, bound } => {
+            cost.is_some_and(|cost| in_units(cost.delivery_ns_high(), *unit_ns, bound))
+        }
+        Test::Cost { unit_ns, bound } => {
+            cost.is_some_and(|cost| in_units(cost.device_ns_high, *unit_ns, bound))
+        }
         Test::Cached(bound) => cost.and_then(Cost::resident_percent).is_some_and(|share| bound.holds(share)),
         Test::Level(name) => cost.is_some_and(|cost| cost.level.name() == name),
         _ => return None,

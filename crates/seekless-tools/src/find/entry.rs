@@ -81,14 +81,15 @@ impl<'a> Entry<'a> {
         self.stat.get_or_init(|| self.ask(self.follow)).as_ref().map_err(|&error| error)
     }
 
-    /// Why a link that is looked through leads to no file.
+    /// Why there is no file, or a link that is looked through leads to none. Of what the folder lists as no link it is not asked.
     pub(super) fn lost(&self) -> Option<Errno> {
-        if !self.follow || self.listed.is_some_and(|listed| listed != FileType::Symlink) {
-            return self.stat().err();
-        }
-        match self.stat() {
-            Ok(stat) if FileType::from_raw_mode(stat.st_mode) != FileType::Symlink => None,
-            _ => statat(self.base(), self.below(), AtFlags::empty()).err(),
+        match self.listed {
+            Some(listed) if listed != FileType::Symlink => None,
+            _ if !self.follow => self.stat().err(),
+            _ => match self.stat() {
+                Ok(stat) if FileType::from_raw_mode(stat.st_mode) != FileType::Symlink => None,
+                _ => statat(self.base(), self.below(), AtFlags::empty()).err(),
+            },
         }
     }
 

@@ -155,6 +155,7 @@ impl<'a> Evaluator<'a> {
     fn complain_of(&mut self, entry: &Entry<'_>, wrong: &Unpriced) -> io::Result<()> {
         match wrong {
             Unpriced::System(error) => self.complain_once(entry.bytes(), *error),
+            Unpriced::Other(error) => self.complain(entry.bytes(), *error),
             Unpriced::Survey(error) => match error.io_error() {
                 Some(cause) => {
                     let text = format!("{}: {}", quoted(entry.bytes(), self.utf8), words(cause));
@@ -279,10 +280,6 @@ impl<'a> Evaluator<'a> {
     fn passes(&mut self, test: &Test, entry: &Entry<'_>) -> io::Result<bool> {
         match self.answer(test, entry) {
             Ok(answer) => Ok(answer),
-            // Each time, as GNU find does: what is asked is another file.
-            Err(Unpriced::System(error)) if matches!(test, Test::OtherType(_)) => {
-                self.complain(entry.bytes(), error).map(|()| false)
-            }
             Err(wrong) => self.complain_of(entry, &wrong).map(|()| false),
         }
     }
@@ -297,7 +294,7 @@ impl<'a> Evaluator<'a> {
                     && readlinkat(entry.base(), entry.below(), Vec::new())
                         .is_ok_and(|target| glob_matches(&glob.pattern, &target, glob.ignore_case))
             }
-            Test::OtherType(kinds) => kinds.contains(&entry.other_type()?),
+            Test::OtherType(kinds) => kinds.contains(&entry.other_type().map_err(Unpriced::Other)?),
             Test::Empty => is_empty(entry)?,
             Test::NoUser => user_name(entry.stat()?.st_uid).is_none(),
             Test::NoGroup => group_name(entry.stat()?.st_gid).is_none(),
@@ -337,7 +334,12 @@ impl<'a> Evaluator<'a> {
                 let cost = if format.asks_latency() { self.cost(entry)? } else { None };
                 let mut context = Context { mounts: &mut self.mounts, cost };
                 match format.write(entry, &mut context) {
-                    Ok(line) => self.write(*to, &line)?,
+                    Ok(line) => {
+                        self.write(*to, &line)?;
+                        if format.flushes() {
+                            self.output.flush()?;
+                        }
+                    }
                     Err(error) => {
                         self.complain_once(entry.bytes(), error)?;
                         return Ok(false);
@@ -345,6 +347,11 @@ impl<'a> Evaluator<'a> {
                 }
             }
             Action::List { to } => return self.list(*to, entry),
+            // Asked of what is not there any more, it is false.
+            Action::Prune if !self.plan.contents_first && entry.stat().is_err() => {
+                let error = entry.stat().err().unwrap_or(Errno::NOENT);
+                return self.complain_once(entry.bytes(), error).map(|()| false);
+            }
             Action::Prune => self.pruned = true,
             Action::Quit => self.quit = true,
             Action::Delete => return self.delete(entry),
@@ -404,17 +411,16 @@ fn collect<'a>(expression: &'a Expression, commands: &mut Vec<(usize, &'a Comman
 }
 
 /// A file without bytes or a folder without entries.
-fn is_empty(entry: &Entry<'_>) -> Result<bool, Errno> {
-    let stat = entry.stat()?;
-    match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Ok(stat.st_size == 0),
-        FileType::Directory => {
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let folder = openat(entry.base(), entry.below(), flags, Mode::empty())?;
-            let mut lines = Dir::new(folder)?;
-            Ok(!lines
-                .any(|line| line.is_ok_and(|line| line.file_name() != c"." && line.file_name() != c"..")))
-        }
-        _ => Ok(false),
+fn is_empty(entry: &Entry<'_>) -> Result<bool, Unpriced> {
+    if entry.is_folder() {
+        return has_no_entries(entry).map_err(Unpriced::Other);
     }
+    let stat = entry.stat()?;
+    Ok(FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile && stat.st_size == 0)
+}
+
+fn has_no_entries(entry: &Entry<'_>) -> Result<bool, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut lines = Dir::new(openat(entry.base(), entry.below(), flags, Mode::empty())?)?;
+    Ok(!lines.any(|line| line.is_ok_and(|line| line.file_name() != c"." && line.file_name() != c"..")))
 }

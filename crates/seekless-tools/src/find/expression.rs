@@ -98,8 +98,13 @@ pub(super) enum Test {
     },
     Access(rustix::fs::Access),
     FileSystem(Vec<u8>),
-    /// Time that devices need to deliver the file, in whole units of `unit_ns`, rounded up.
+    /// Time to deliver the file, in whole units of `unit_ns`, rounded up.
     Latency {
+        unit_ns: u64,
+        bound: Bound<u64>,
+    },
+    /// The part of it that devices need.
+    Cost {
         unit_ns: u64,
         bound: Bound<u64>,
     },

@@ -38,7 +38,9 @@ pub(super) fn turns_back(plan: &Plan) -> bool {
 /// Whether the expression asks stat for more than a file's cost.
 pub(super) fn asks_stat(plan: &Plan) -> bool {
     let asks_more = |part: &Expression| match part {
-        Expression::Test(Test::Latency { .. } | Test::Cached(_) | Test::Level(_)) => false,
+        Expression::Test(Test::Latency { .. } | Test::Cost { .. } | Test::Cached(_) | Test::Level(_)) => {
+            false
+        }
         other => asks(other),
     };
     plan.expression.any(&asks_more)

@@ -1,5 +1,6 @@
-//! What a file would cost to read now, as the tests and directives of find use it: the time that devices need. What lies in
-//! memory counts nothing, so that `-latency 0` means: nothing to fetch.
+//! What a file would cost to read now, as the tests and directives of find use it. `-latency` is the paper's (section 4.3:
+//! `sleds_total_delivery_time`): what all of the file takes to be delivered, memory included, the cached part first. `-cost` is the
+//! part of it that devices need: what lies in memory counts nothing, so that `-cost 0` means that there is nothing to fetch.
 
 use super::compare::{Bound, whole};
 use super::entry::Entry;
@@ -39,6 +40,8 @@ impl Unknown {
 pub(super) struct Cost {
     /// Time that devices need, at most.
     pub(super) device_ns_high: u64,
+    /// Time to deliver what memory holds.
+    memory_ns: u64,
     bytes: u64,
     resident_bytes: u64,
     unknown_bytes: u64,
@@ -47,8 +50,14 @@ pub(super) struct Cost {
 }
 
 /// One nanosecond more than whole units do not matter against the estimate's error, but a cached file must stay 0.
-const NOTHING: Cost =
-    Cost { device_ns_high: 0, bytes: 0, resident_bytes: 0, unknown_bytes: 0, level: Level::Memory };
+const NOTHING: Cost = Cost {
+    device_ns_high: 0,
+    memory_ns: 0,
+    bytes: 0,
+    resident_bytes: 0,
+    unknown_bytes: 0,
+    level: Level::Memory,
+};
 
 impl Cost {
     fn of(sleds: &[Sled]) -> Cost {
@@ -58,21 +67,20 @@ impl Cost {
     fn with(mut self, sled: &Sled) -> Cost {
         self.bytes += sled.bytes;
         self.level = self.level.max(sled.level);
+        let ns = u64::try_from(sled.cost().as_nanos()).unwrap_or(u64::MAX);
         match sled.level {
-            Level::Hole | Level::Memory => self.resident_bytes += sled.bytes,
+            Level::Hole | Level::Memory => {
+                self.resident_bytes += sled.bytes;
+                self.memory_ns = self.memory_ns.saturating_add(ns);
+            }
             level => {
                 if level == Level::Unknown {
                     self.unknown_bytes += sled.bytes;
                 }
-                let ns = u64::try_from(sled.cost().as_nanos()).unwrap_or(u64::MAX);
                 self.device_ns_high = self.device_ns_high.saturating_add(ns);
             }
         }
         self
-    }
-
-    fn in_memory(bytes: u64) -> Cost {
-        Cost { bytes, resident_bytes: bytes, ..NOTHING }
     }
 
     /// The cost, unless a part of the file is in a state of which nothing tells and such files are skipped.
@@ -80,9 +88,9 @@ impl Cost {
         (self.unknown_bytes == 0 || unknown == Unknown::Assume).then_some(self)
     }
 
-    /// Whether the time, rounded up to whole units, keeps the bound.
-    pub(super) fn in_units(&self, unit_ns: u64, bound: &Bound<u64>) -> bool {
-        bound.holds(self.device_ns_high.div_ceil(unit_ns))
+    /// Time to deliver all of it, at most.
+    pub(super) fn delivery_ns_high(&self) -> u64 {
+        self.device_ns_high.saturating_add(self.memory_ns)
     }
 
     /// Per cent in memory, rounded down; 100 for a file without bytes; `None` if a part is unknown.
@@ -93,24 +101,33 @@ impl Cost {
             _ => None,
         }
     }
+}
 
-    /// The time in seconds, to the microsecond.
-    pub(super) fn seconds(&self) -> String {
-        format!("{:.6}", self.device_ns_high as f64 / 1e9)
-    }
+/// A time in seconds, to the microsecond.
+pub(super) fn seconds(ns: u64) -> String {
+    format!("{:.6}", ns as f64 / 1e9)
+}
+
+/// Whether a time, rounded up to whole units, keeps the bound.
+pub(super) fn in_units(ns: u64, unit_ns: u64, bound: &Bound<u64>) -> bool {
+    bound.holds(ns.div_ceil(unit_ns))
 }
 
 /// Asks files what they cost.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Prices {
     surveyor: Option<Surveyor>,
+    /// What memory costs, as a file that lies in it said.
+    memory: Option<Sled>,
 }
 
 /// Why a file's cost is not known.
 #[derive(Debug)]
 pub(super) enum Unpriced {
-    /// Its attributes cannot be had.
+    /// Its attributes cannot be had: said once for a file.
     System(Errno),
+    /// Another file or a folder's list cannot be had: said each time it is asked for.
+    Other(Errno),
     /// What was asked about it failed; the message names it.
     Survey(Error),
 }
@@ -150,10 +167,21 @@ impl Prices {
         let stat = *entry.stat()?;
         let surveyor = self.surveyor().map_err(Unpriced::Survey)?;
         let survey = surveyor.at_unless_in_memory(entry.base(), entry.below(), name(entry), stat);
-        Ok(match survey.map_err(Unpriced::Survey)? {
-            Some(survey) => Cost::of(&survey.sleds),
-            None => Cost::in_memory(u64::try_from(stat.st_size).unwrap_or(0)),
-        })
+        let survey = survey.map_err(Unpriced::Survey)?;
+        if let (None, Some(memory)) = (&survey, self.memory) {
+            let bytes = u64::try_from(stat.st_size).unwrap_or(0);
+            return Ok(NOTHING.with(&Sled { offset: 0, bytes, ..memory }));
+        }
+        let survey = match survey {
+            Some(survey) => survey,
+            // The first file that lies in memory says what that costs.
+            None => self
+                .surveyor()
+                .and_then(|surveyor| surveyor.at(entry.base(), entry.below(), name(entry), stat))
+                .map_err(Unpriced::Survey)?,
+        };
+        self.memory = self.memory.or_else(|| memory_of(&survey.sleds));
+        Ok(Cost::of(&survey.sleds))
     }
 
     fn surveyor(&mut self) -> Result<&mut Surveyor, Error> {
@@ -162,6 +190,10 @@ impl Prices {
             none => Ok(none.insert(Surveyor::new()?)),
         }
     }
+}
+
+fn memory_of(sleds: &[Sled]) -> Option<Sled> {
+    sleds.iter().find(|sled| sled.level == Level::Memory).copied()
 }
 
 fn has_bytes(entry: &Entry<'_>) -> Result<bool, Errno> {
@@ -197,4 +229,35 @@ fn suffix(number: &[u8]) -> Option<(&[u8], u64)> {
         _ => return None,
     };
     Some((&number[..end], unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seekless_sled::Confidence;
+    use std::time::Duration;
+
+    fn sled(level: Level, bytes: u64, latency_us: u64, bandwidth: f64) -> Sled {
+        let (latency, confidence, age) =
+            (Duration::from_micros(latency_us), Confidence::Exact, Duration::ZERO);
+        Sled { offset: 0, bytes, latency, bandwidth, level, confidence, age }
+    }
+
+    #[test]
+    fn memory_counts_in_the_latency_and_not_in_the_cost() {
+        let cost = Cost::of(&[
+            sled(Level::Memory, 1_000_000, 0, 1e9),
+            sled(Level::Device, 1_000_000, 2_000, 1e8),
+            sled(Level::Hole, 1 << 40, 0, f64::INFINITY),
+        ]);
+        assert_eq!(cost.device_ns_high, 12_000_000);
+        assert_eq!(cost.delivery_ns_high(), 13_000_000);
+        let ms = |ns, text: &[u8]| {
+            let (unit_ns, bound) = parse(text).expect("a bound");
+            in_units(ns, unit_ns, &bound)
+        };
+        assert!(ms(cost.device_ns_high, b"12ms") && ms(cost.device_ns_high, b"m12"));
+        assert!(ms(cost.delivery_ns_high(), b"+m12") && !ms(cost.delivery_ns_high(), b"-M13"));
+        assert_eq!(seconds(cost.delivery_ns_high()), "0.013000");
+    }
 }

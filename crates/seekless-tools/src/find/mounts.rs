@@ -21,3 +21,14 @@ impl Mounts {
         })
     }
 }
+
+/// Whether a file system of this type is mounted, as far as can be told.
+pub(super) fn is_mounted(kind: &[u8]) -> bool {
+    let Ok(mounts) = std::fs::read("/proc/self/mountinfo") else { return true };
+    // The type follows the dash that ends the optional fields (proc_pid_mountinfo(5)).
+    let kinds = mounts.split(|&byte| byte == b'\n').filter_map(|line| {
+        let mut fields = line.split(|&byte| byte == b' ').skip_while(|field| *field != b"-");
+        fields.nth(1)
+    });
+    kind == b"afs" || kinds.into_iter().any(|mounted| mounted == kind)
+}

@@ -76,6 +76,7 @@ pub(super) fn parse(arguments: &[OsString], utf8: bool) -> Parsed {
         clock: Clock::now(),
         given: Vec::new(),
         nodes: Vec::new(),
+        last: None,
         dialect: Dialect::default(),
         asks: false,
         depth_given: false,
@@ -100,6 +101,8 @@ struct Parser<'a> {
     given: Vec<OsString>,
     /// The expression's words so far.
     nodes: Vec<Node>,
+    /// The last of them, be it one that adds nothing.
+    last: Option<Vec<u8>>,
     /// Of the regular expressions that follow.
     dialect: Dialect,
     /// Whether `-ok` reads answers from standard input.
@@ -170,6 +173,7 @@ impl<'a> Parser<'a> {
         if let Some(last) = self.nodes.last_mut() {
             last.name = name.to_vec();
         }
+        self.last = Some(name.to_vec());
         Ok(())
     }
 
@@ -185,10 +189,10 @@ impl<'a> Parser<'a> {
 
     fn misplaced(&self, word: &[u8]) -> Stop {
         let mut message = say!("paths must precede expression: `", word, "'");
-        if let Some(last) = self.nodes.last()
+        if let Some(last) = &self.last
             && std::fs::metadata(OsStr::from_bytes(word)).is_ok()
         {
-            message.extend(say!("\nfind: possible unquoted pattern after predicate `", last.name, "'?"));
+            message.extend(say!("\nfind: possible unquoted pattern after predicate `", last, "'?"));
         }
         message.into()
     }

@@ -42,8 +42,10 @@ enum What {
     Letter(u8),
     /// A time: which (`A`, `C`, `T`) and how.
     Time(u8, u8),
-    /// Seconds that devices need to deliver the file.
+    /// Seconds to deliver the file.
     Latency,
+    /// Seconds that devices need for it.
+    Cost,
     /// Per cent of it in memory.
     Resident,
     /// The costliest level that holds a part.
@@ -75,10 +77,18 @@ impl Format {
         Ok(format)
     }
 
+    /// Whether what was written goes out at once: `\c` does that too.
+    pub(super) fn flushes(&self) -> bool {
+        self.pieces.last() == Some(&Piece::Stop)
+    }
+
     /// Whether writing it asks what a file costs.
     pub(super) fn asks_latency(&self) -> bool {
         self.pieces.iter().any(|piece| {
-            matches!(piece, Piece::Directive { what: What::Latency | What::Resident | What::Level, .. })
+            matches!(
+                piece,
+                Piece::Directive { what: What::Latency | What::Cost | What::Resident | What::Level, .. }
+            )
         })
     }
 
@@ -173,13 +183,14 @@ impl What {
         let end = text.iter().position(|&byte| byte == b'}').unwrap_or(text.len());
         let what = match &text[..end] {
             b"latency" => What::Latency,
+            b"cost" => What::Cost,
             b"resident" => What::Resident,
             b"level" => What::Level,
             name => {
                 return Err(say!(
                     "%{",
                     name,
-                    "} is no directive: there are %{latency}, %{resident} and %{level}"
+                    "} is no directive: there are %{latency}, %{cost}, %{resident} and %{level}"
                 ));
             }
         };

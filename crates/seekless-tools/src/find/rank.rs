@@ -1,7 +1,6 @@
-//! Cheap questions first, as GNU find orders them: what the folder's list tells, then what stat tells, then what needs another call,
-//! and last what needs the file opened. Tests change nothing, so those that stand together may be asked in any order; actions stay
-//! where they are. But a test may complain of a file (`-xtype` of a link that leads round), so the order is GNU's in all: of what
-//! costs the same, it asks first what it takes for the likelier in `and`, and for the less likely in `or`.
+//! The order of questions: cheap ones first, as GNU find orders them. Tests change nothing, so those that stand together may be asked
+//! in any order; actions stay where they are. But a test may complain of a file (`-xtype` of a link that leads round), so the order
+//! is GNU's in all, its slips included. What only our tests ask, which need the file opened, comes last.
 
 use super::compare::Bound;
 use super::expression::{Expression, Test};
@@ -29,29 +28,67 @@ enum Rank {
     Price,
 }
 
-/// Reorders runs of tests within `and`, `or` and the comma (where GNU find does so too, though only the last one's answer counts).
+/// How parts are joined.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Join {
+    And,
+    Or,
+    List,
+}
+
+/// Reorders the tests of an expression.
 pub(super) fn by_cost(expression: &mut Expression) {
-    let likely_first = match expression {
+    let (parts, join) = match expression {
         Expression::Test(_) | Expression::Action(_) => return,
         Expression::Not(inner) => return by_cost(inner),
-        Expression::All(_) => Some(true),
-        Expression::Any(_) => Some(false),
-        Expression::List(_) => None,
-    };
-    let (Expression::All(parts) | Expression::Any(parts) | Expression::List(parts)) = expression else {
-        return;
+        Expression::All(parts) => (parts, Join::And),
+        Expression::Any(parts) => (parts, Join::Or),
+        Expression::List(parts) => (parts, Join::List),
     };
     parts.iter_mut().for_each(by_cost);
     let pure = |part: &Expression| rank(part).is_some();
-    for run in parts.chunk_by_mut(|left, right| pure(left) && pure(right)) {
-        // Stable: as written among equals.
-        run.sort_by(|left, right| {
-            rank(left).cmp(&rank(right)).then_with(|| match likely_first {
-                Some(true) => odds(right).total_cmp(&odds(left)),
-                Some(false) => odds(left).total_cmp(&odds(right)),
-                None => Ordering::Equal,
-            })
-        });
+    if join != Join::List {
+        for run in parts.chunk_by_mut(|left, right| pure(left) && pure(right)) {
+            group(run, join);
+        }
+    }
+    // From the end to the start, once: the cheapest of all comes to the front, the rest only nearly.
+    for right in (1..parts.len()).rev() {
+        if swaps(&parts[right - 1], &parts[right], join) {
+            parts.swap(right - 1, right);
+        }
+    }
+}
+
+/// Names first, in `and` those that fewer files have, in `or` those that more have; then inodes and types; then all else as
+/// written, what needs the file opened last.
+fn group(run: &mut [Expression], join: Join) {
+    let place = |part: &Expression| match (part, rank(part)) {
+        (Expression::Test(_), Some(rank @ (Rank::Nothing | Rank::Inode | Rank::Type))) => rank,
+        (_, Some(Rank::Price)) => Rank::Price,
+        _ => Rank::Stat,
+    };
+    run.sort_by(|left, right| {
+        place(left).cmp(&place(right)).then_with(|| match (place(left), join) {
+            (Rank::Stat | Rank::Price, _) => Ordering::Equal, // stable
+            (_, Join::Or) => odds(right).total_cmp(&odds(left)),
+            _ => odds(left).total_cmp(&odds(right)),
+        })
+    });
+}
+
+/// Whether the right one is asked first: it is cheaper; or, of what costs the same, in `and` the likelier and in `or` the less
+/// likely, which is the wrong way round. After a comma only the last answer counts, and GNU find swaps there too.
+fn swaps(left: &Expression, right: &Expression, join: Join) -> bool {
+    let (Some(left_rank), Some(right_rank)) = (rank(left), rank(right)) else { return false };
+    match left_rank.cmp(&right_rank) {
+        Ordering::Less => false,
+        Ordering::Greater => join != Join::List || left_rank != Rank::Price,
+        Ordering::Equal => match join {
+            Join::And => odds(right) > odds(left),
+            Join::Or => odds(right) < odds(left),
+            Join::List => false,
+        },
     }
 }
 
@@ -69,7 +106,7 @@ fn rank(expression: &Expression) -> Option<Rank> {
             Test::Type(_) => Rank::Type,
             Test::LinkName(_) => Rank::Link,
             Test::Access(_) => Rank::Access,
-            Test::Latency { .. } | Test::Cached(_) | Test::Level(_) => Rank::Price,
+            Test::Latency { .. } | Test::Cost { .. } | Test::Cached(_) | Test::Level(_) => Rank::Price,
             _ => Rank::Stat,
         }),
     }

@@ -282,7 +282,12 @@ pub(super) fn looking(random: &mut Random) -> Words {
         words.extend(option(random));
     }
     if random.chance(95) {
-        expression(&mut words, random, 0);
+        expression(&mut words, random, 0, true);
+    }
+    // GNU find weighs what stands in parentheses by what it took it for before it reordered it: whether -xtype is asked, and
+    // complains, hangs on that.
+    if words.iter().any(|word| word == b"(") {
+        words.iter_mut().filter(|word| *word == b"-xtype").for_each(|word| *word = b"-type".to_vec());
     }
     words
 }
@@ -361,8 +366,7 @@ fn leading(random: &mut Random) -> Words {
                     (6, &b"-L"[..]),
                     (6, b"-H"),
                     (3, b"-P"),
-                    (1, b"-O3"),
-                    (1, b"-O0"),
+                    (1, b"-O2"),
                     (1, b"-Ox"),
                     (1, b"-O"),
                     (1, b"-O3x"),
@@ -391,12 +395,14 @@ fn option(random: &mut Random) -> Words {
     }
 }
 
-fn expression(words: &mut Words, random: &mut Random, depth: usize) {
-    for part in 0..random.weighted(&[(3, 1), (4, 2), (3, 3), (1, 4)]) {
+/// Parentheses hold actions only at its end: GNU find may ask a test of the name that follows them before they act.
+fn expression(words: &mut Words, random: &mut Random, depth: usize, acts: bool) {
+    let parts = random.weighted(&[(3, 1), (4, 2), (3, 3), (1, 4)]);
+    for part in 0..parts {
         if part > 0 {
             operator(words, random);
         }
-        factor(words, random, depth);
+        factor(words, random, depth, (acts, acts && part + 1 == parts));
     }
 }
 
@@ -407,19 +413,20 @@ fn operator(words: &mut Words, random: &mut Random) {
     }
 }
 
-fn factor(words: &mut Words, random: &mut Random, depth: usize) {
+fn factor(words: &mut Words, random: &mut Random, depth: usize, (acts, acts_inside): (bool, bool)) {
     if random.chance(12) {
         words.push(random.pick(&["!", "!", "-not"]).into());
     }
     if depth < 2 && random.chance(10) {
         words.push(b"(".to_vec());
-        expression(words, random, depth + 1);
+        expression(words, random, depth + 1, acts_inside);
         words.push(b")".to_vec());
         return;
     }
     words.extend(match random.below(100) {
         0..=64 => test(random),
-        65..=92 => action(random),
+        65..=92 if acts => action(random),
+        65..=92 => test(random),
         _ => option(random),
     });
 }

@@ -8,6 +8,7 @@ use crate::find::date;
 use crate::find::expression::{Action, Expression, Follow, Glob, Roots, Target, Test};
 use crate::find::latency;
 use crate::find::mode::Permissions;
+use crate::find::mounts::is_mounted;
 use crate::find::printf::Format;
 use crate::find::quote::say;
 use crate::find::time::{Stamp, Used};
@@ -29,7 +30,10 @@ impl Parser<'_> {
         if is_option(short) {
             self.note_option(name);
             self.option(short, name)?;
-            return self.add(name, Expression::Test(Test::True));
+            return match short {
+                b"files0-from" => Ok(()), // as -daystart
+                _ => self.add(name, Expression::Test(Test::True)),
+            };
         }
         self.note_test(name);
         match short {
@@ -224,7 +228,10 @@ impl Parser<'_> {
             b"readable" => Test::Access(Access::READ_OK),
             b"writable" => Test::Access(Access::WRITE_OK),
             b"executable" => Test::Access(Access::EXEC_OK),
-            b"fstype" => Test::FileSystem(self.bytes(name)?),
+            b"fstype" => match self.bytes(name)? {
+                kind if is_mounted(&kind) => Test::FileSystem(kind),
+                _ => Test::False, // asked first, like all that is certain
+            },
             _ => return Ok(None),
         }))
     }
@@ -419,10 +426,13 @@ impl Parser<'_> {
     /// What a file costs to read: the paper's `-latency`, and ours.
     fn test_of_cost(&mut self, short: &[u8], name: &[u8]) -> Result<Option<Test>, Stop> {
         Ok(Some(match short {
-            b"latency" => {
+            b"latency" | b"cost" => {
                 let text = self.bytes(name)?;
                 let (unit_ns, bound) = latency::parse(&text).ok_or_else(|| invalid(&text, name))?;
-                Test::Latency { unit_ns, bound }
+                match short {
+                    b"cost" => Test::Cost { unit_ns, bound },
+                    _ => Test::Latency { unit_ns, bound },
+                }
             }
             b"cached" => {
                 let share = self.peek().and_then(|word| share(word.as_bytes()));

@@ -165,13 +165,8 @@ impl Words {
                 )
                 .into());
             }
-            Some(Node { kind: Kind::Close, name, .. }) if self.nodes[at].ours => {
-                return Err(say!(
-                    "invalid expression: expected expression before closing parentheses '",
-                    name,
-                    "'."
-                )
-                .into());
+            Some(close @ Node { kind: Kind::Close, .. }) if self.nodes[at].ours => {
+                return Err(nothing_before(close));
             }
             Some(Node { kind: Kind::Close, .. }) => {
                 return Err("invalid expression; empty parentheses are not allowed.".into());
@@ -193,6 +188,7 @@ impl Words {
     fn nothing_before_close(&self, at: usize, before: Option<usize>) -> Stop {
         let before = before.map(|before| &self.nodes[before]);
         match before {
+            None => nothing_before(&self.nodes[at]),
             Some(Node { name, kind: Kind::Not | Kind::Operator(_), .. }) if !self.nodes[at].ours => {
                 say!("expected an expression between '", name, "' and ')'").into()
             }
@@ -202,4 +198,8 @@ impl Words {
             _ => "invalid expression; you have too many ')'".into(),
         }
     }
+}
+
+fn nothing_before(close: &Node) -> Stop {
+    say!("invalid expression: expected expression before closing parentheses '", close.name, "'.").into()
 }

@@ -2,7 +2,7 @@
 
 use super::{Format, Piece, Shape, What, date};
 use crate::find::entry::{Entry, type_letter};
-use crate::find::latency::Cost;
+use crate::find::latency::{Cost, seconds};
 use crate::find::mode::{letters, permission_bits};
 use crate::find::mounts::Mounts;
 use crate::find::time::Stamp;
@@ -88,10 +88,8 @@ fn value(what: What, entry: &Entry<'_>, context: &mut Context<'_>) -> Result<Vec
             };
             date::part(stamp.of(entry.stat()?), how)
         }
-        What::Latency => match &context.cost {
-            Some(cost) => cost.seconds().into_bytes(),
-            None => b"?".to_vec(),
-        },
+        What::Latency => seconds_or_unknown(context.cost.as_ref().map(Cost::delivery_ns_high)),
+        What::Cost => seconds_or_unknown(context.cost.as_ref().map(|cost| cost.device_ns_high)),
         What::Resident => match &context.cost {
             Some(cost) => {
                 cost.resident_percent().map_or_else(|| "?".to_owned(), |share| share.to_string()).into()
@@ -100,6 +98,10 @@ fn value(what: What, entry: &Entry<'_>, context: &mut Context<'_>) -> Result<Vec
         },
         What::Level => context.cost.as_ref().map_or("unknown", |cost| cost.level.name()).into(),
     })
+}
+
+fn seconds_or_unknown(ns: Option<u64>) -> Vec<u8> {
+    ns.map_or_else(|| "?".to_owned(), seconds).into_bytes()
 }
 
 /// What the path alone tells.
