@@ -1,5 +1,7 @@
 //! A cloud volume: so many requests and so many bytes a second, whatever the offsets.
-//! Two buckets without burst, shared by all in flight; a request ends when both allow it, as Linux's blkio throttle does.
+//! Two buckets, shared by all in flight; a request ends when both allow it, as Linux's blkio throttle does. Like its slices
+//! they keep what was not used for a tenth of a second: a reader that thinks between its requests is not made to wait for
+//! each anew. (Without that a pack read on demand took 1.30 s in the model and 0.83 s behind the throttle.)
 
 use crate::rate::Bucket;
 use crate::{Costs, DeviceModel, Io, Nanos};

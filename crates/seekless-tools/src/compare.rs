@@ -143,7 +143,7 @@ pub struct Comparison {
     pub throttled: bool,
     /// Where what a model charges for the loose files comes from.
     pub basis: Basis,
-    /// What the model of ext4 expects the loose files to ask for, counted as the device counts: requests, and bytes.
+    /// What the models of ext4 and of the device expect of the loose files, requests counted as the device counts them.
     pub expected: Expected,
     /// Timed rounds.
     pub rounds: u32,
@@ -157,13 +157,15 @@ pub struct Comparison {
     pub rivals: Vec<Figures>,
 }
 
-/// Requests to a device.
+/// What a device is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Expected {
     /// Requests, those over 1 MiB split.
     pub requests: u64,
     /// Bytes.
     pub bytes: u64,
+    /// What the device takes for them one after another, in nanoseconds; 0 on a device that is not modelled.
+    pub ns: u64,
 }
 
 impl Comparison {
@@ -228,7 +230,11 @@ pub fn compare(
         _ => None,
     };
     let geometry = geometry(survey.geometry, options.device);
-    let (requests, bytes) = loose::expected(&plan, &survey, geometry);
+    let spec = match options.device {
+        Device::Real => None,
+        Device::Modelled { spec, .. } | Device::Throttled(spec) => Some(spec),
+    };
+    let expected = loose::expected(&plan, &survey, geometry, spec);
     let orders = orders::make(directory, pack, options, progress)?;
     let mut sides = vec![Side { name: "pack".to_owned(), pack: Pack::new(pack)? }];
     for order in &orders.packs {
@@ -243,13 +249,10 @@ pub fn compare(
         repeats: (plan.loads.len() - plan.files.len()) as u64,
         bytes: plan.bytes,
         missing: plan.missing,
-        device: match options.device {
-            Device::Real => None,
-            Device::Modelled { spec, .. } | Device::Throttled(spec) => Some(spec.to_string()),
-        },
+        device: spec.map(|spec| spec.to_string()),
         throttled: slowed.is_some(),
         basis: survey.basis,
-        expected: Expected { requests, bytes },
+        expected,
         rounds: options.rounds,
         cache_bytes: options.cache_bytes,
         loose_at_start,

@@ -185,16 +185,19 @@ fn report(comparison: &Comparison, drop_all: bool) -> String {
 /// What the files were loaded from, and how requests for them are counted.
 fn on_what(comparison: &Comparison) -> String {
     let Some(device) = &comparison.device else { return String::new() };
-    let expected = comparison.expected.requests;
+    let expected = comparison.expected;
     match (comparison.throttled, comparison.basis) {
         (true, Basis::AsTheyLie) => {
             let counted = comparison.loose().requests.unwrap_or(0);
-            let off = 100.0 * (counted as f64 / expected.max(1) as f64 - 1.0);
             format!(
-                "on this disk, limited by the kernel to {device}; the model of ext4 expects {} for the loose files, {} were \
-                 counted ({off:+.1} %)\n",
-                requests(expected),
-                format_count(counted)
+                "on this disk, limited by the kernel to {device}\n\
+                 the loose files: {} counted, the model of ext4 expects {} ({}); {}, expected {} ({})\n",
+                requests(counted),
+                format_count(expected.requests),
+                apart(counted, expected.requests),
+                format_duration(comparison.loose().median_ns),
+                format_duration(expected.ns),
+                apart(comparison.loose().median_ns, expected.ns),
             )
         }
         (true, _) => format!("on this disk, limited by the kernel to {device}\n"),
@@ -206,6 +209,11 @@ fn on_what(comparison: &Comparison) -> String {
              ext4\n"
         ),
     }
+}
+
+/// How far what was expected is from what was found: `+0.6 %`.
+fn apart(found: u64, expected: u64) -> String {
+    format!("{:+.1} %", 100.0 * (expected as f64 / found.max(1) as f64 - 1.0))
 }
 
 fn requests(count: u64) -> String {

@@ -171,13 +171,13 @@ fn report(out: &Path, summary: &Summary) -> String {
     let mut text = String::new();
     let folders = match summary.directories {
         0 => String::new(),
-        folders => format!(" and {} empty folders", format_count(folders)),
+        folders => format!(" and {}", counted(folders, "empty folder")),
     };
     let _ = writeln!(
         text,
-        "{}: {} files{folders}, {} in {} ({} deflated, {} stored){}",
+        "{}: {}{folders}, {} in {} ({} deflated, {} stored){}",
         out.display(),
-        format_count(summary.stored + summary.deflated),
+        counted(summary.stored + summary.deflated, "file"),
         format_bytes(summary.bytes),
         format_bytes(summary.archive_bytes),
         format_count(summary.deflated),

