@@ -55,6 +55,7 @@ Where it differs from GNU find 4.9, and why:
                  and paths may be longer than it takes at once
   -ok            gives the command an empty standard input; GNU find closes it, by a slip
   -files0-from   names its file in the message of an empty name; GNU find names the file of the message before, by a slip
+  -exec ... +    runs for all files that wait; GNU find forgets them after a path that is empty, by a slip
   -fprint FILE   empties the file when all of the command line is right, not before
   ((((...        more than 500 parentheses or ! within one another are refused
   write errors   end it at once, with one message"

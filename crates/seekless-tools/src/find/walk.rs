@@ -47,6 +47,8 @@ struct Level {
     path_bytes: usize,
     name_at: usize,
     listed: Option<FileType>,
+    /// As it was entered: `-depth` judges it so, whatever was done in it meanwhile.
+    stat: Stat,
 }
 
 /// A child of a folder whose turn has come, and what was found out before.
@@ -254,6 +256,7 @@ impl<'scope, 'a> Walk<'scope, 'a> {
             path_bytes: entry.bytes().len(),
             name_at: entry.name_at,
             listed: entry.listed,
+            stat,
         }))
     }
 
@@ -286,7 +289,9 @@ impl<'scope, 'a> Walk<'scope, 'a> {
         evaluator.turn(depth)?;
         if self.plan.contents_first && depth >= self.plan.depth_min {
             let path = std::mem::take(&mut self.path);
-            let judged = evaluator.judge(&self.entry(&path, left.name_at, root_bytes, left.listed));
+            let entry = self.entry(&path, left.name_at, root_bytes, left.listed);
+            entry.know(left.stat);
+            let judged = evaluator.judge(&entry);
             self.path = path;
             well &= judged.map(|_| true)?;
         }

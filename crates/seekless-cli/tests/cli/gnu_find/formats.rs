@@ -15,14 +15,17 @@ pub(super) fn format(random: &mut Random) -> Vec<u8> {
                 format.extend_from_slice(random.pick(&[b"|", b" ", b"x", b"\xc3\xa4", b"\xff", b"9", b"%%"]))
             }
             10 if random.chance(30) => format.extend_from_slice(random.pick(&[
-                b"\\c", b"\\q", b"\\8", b"%(", b"%[", b"%5(", b"%q", b"%5.3x", b"%", b"\\", b"%5", b"%.",
-                b"%T", b"%-C", b"%5%", b"%\xff", b"%0-5d", b"%+.2-d", b"%B",
+                b"\\c", b"\\q", b"\\8", b"%(", b"%[", b"%5(", b"%q", b"%5.3x", b"%", b"%5", b"%.", b"%T",
+                b"%-C", b"%5%", b"%\xff", b"%0-5d", b"%+.2-d", b"%B",
             ])),
             _ => format.extend_from_slice(b"\\n"),
         }
     }
-    if random.chance(80) {
-        format.extend_from_slice(b"\\n");
+    // A lone backslash only at the end: with what follows one that it does not know GNU find asks printf(3) for what is not there.
+    match random.below(50) {
+        0 => format.push(b'\\'),
+        1..=40 => format.extend_from_slice(b"\\n"),
+        _ => {}
     }
     format
 }

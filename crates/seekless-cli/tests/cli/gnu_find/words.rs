@@ -289,6 +289,10 @@ pub(super) fn looking(random: &mut Random) -> Words {
     if words.iter().any(|word| word == b"(") {
         words.iter_mut().filter(|word| *word == b"-xtype").for_each(|word| *word = b"-type".to_vec());
     }
+    // After an empty path GNU find forgets the files that wait for a command.
+    if words.iter().any(|word| word.is_empty() || word == b"-files0-from") {
+        words.iter_mut().filter(|word| *word == b"+").for_each(|word| *word = b";".to_vec());
+    }
     words
 }
 

@@ -380,12 +380,6 @@ impl Parser<'_> {
     /// `-newerXY`: X of the file at hand is later than Y of another file, or than a date.
     fn newer_by_letters(&mut self, left: u8, right: u8, name: &[u8]) -> Result<Test, Stop> {
         let no_predicate = say!("invalid predicate `", name, "'");
-        let Some(argument) = self.take() else {
-            return Err(match is_newer(left, right) {
-                true => say!("The ", self.quoted(name), " test needs an argument").into(),
-                false => no_predicate.into(),
-            });
-        };
         if left == b'B' || right == b'B' {
             return Err(say!(
                 "This system does not provide a way to find the birth time of a file.\nfind: ",
@@ -393,6 +387,12 @@ impl Parser<'_> {
             )
             .into());
         }
+        let Some(argument) = self.take() else {
+            return Err(match is_newer(left, right) {
+                true => say!("The ", self.quoted(name), " test needs an argument").into(),
+                false => no_predicate.into(),
+            });
+        };
         let (Some(left), true) = (stamp(left), is_newer(left, right)) else {
             return Err(no_predicate.into());
         };

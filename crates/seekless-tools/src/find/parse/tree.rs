@@ -36,7 +36,16 @@ pub(super) enum Operator {
 }
 
 impl Operator {
-    fn join(self, parts: Vec<Expression>) -> Expression {
+    /// `a b c` are three parts, not two of two, and `( a b ) c` too: what is reordered is all of them.
+    fn join(self, left: Expression, right: Expression) -> Expression {
+        let chain = |left: Expression| match (left, self) {
+            (Expression::List(parts), Operator::List)
+            | (Expression::Any(parts), Operator::Or)
+            | (Expression::All(parts), Operator::And) => parts,
+            (left, _) => vec![left],
+        };
+        let mut parts = chain(left);
+        parts.push(right);
         match self {
             Operator::List => Expression::List(parts),
             Operator::Or => Expression::Any(parts),
@@ -95,22 +104,11 @@ impl Words {
             );
         }
         let mut left = self.factor(before)?;
-        // Of the chain that `left` is, if it is one: `a b c` are three parts, not two of two.
-        let mut chain = None;
         while let Some(operator) = self.operator().filter(|operator| Some(*operator) > above) {
             let at = self.next;
             self.next += 1;
             let right = self.expression(Some(operator), Some(at))?;
-            left = match left {
-                Expression::All(mut parts) | Expression::Any(mut parts) | Expression::List(mut parts)
-                    if chain == Some(operator) =>
-                {
-                    parts.push(right);
-                    operator.join(parts)
-                }
-                left => operator.join(vec![left, right]),
-            };
-            chain = Some(operator);
+            left = operator.join(left, right);
         }
         self.nested -= 1;
         Ok(left)
