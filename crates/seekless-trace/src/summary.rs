@@ -2,6 +2,7 @@
 //! read of them, not with rows.
 
 mod count;
+pub mod files;
 mod intervals;
 mod sizes;
 

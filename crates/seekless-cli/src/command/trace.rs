@@ -1,6 +1,7 @@
 //! `seekless trace`: looks at traces and moves them between formats.
 
 pub mod export;
+pub mod files;
 pub mod import;
 pub mod info;
 pub mod merge;
@@ -21,6 +22,7 @@ use std::process::ExitCode;
     after_help = "\
 Examples:
   seekless trace info run.parquet
+  seekless trace files run.parquet --sort latency --top 20
   seekless trace import --format csv monday.csv.gz tuesday.csv.gz -o runs.parquet
   seekless trace export run.parquet | head"
 )]
@@ -32,6 +34,7 @@ pub struct Args {
 #[derive(Subcommand, Debug)]
 enum Verb {
     Info(info::Args),
+    Files(files::Args),
     Import(import::Args),
     Export(export::Args),
     Merge(merge::Args),
@@ -42,6 +45,7 @@ enum Verb {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.verb {
         Verb::Info(args) => info::run(args),
+        Verb::Files(args) => files::run(args),
         Verb::Import(args) => import::run(args),
         Verb::Export(args) => export::run(args),
         Verb::Merge(args) => merge::run(args),

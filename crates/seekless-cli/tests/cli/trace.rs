@@ -106,3 +106,75 @@ fn a_recording_that_was_cut_off() {
     assert!(said.starts_with("run.parquet: 8 rows recovered; the last "), "{said}");
     assert_eq!(info(directory.path(), "run.parquet")["accesses"], 8);
 }
+
+/// Two runs of a small game: it looks for a file in vain, reads a wall twice over, and maps a library.
+const GAME: &str = "\
+run,time_ms,op,path,offset,bytes,latency_us,error,size
+0,1,open,/home/game/mods.cfg,0,0,12,2,
+0,2,stat,/home/game/mods.cfg,0,0,8,2,
+0,3,open,/usr/lib/libgame.so,0,0,20,,400000
+0,4,map,/usr/lib/libgame.so,0,400000,15,,400000
+0,5,open,/usr/share/art/wall.dds,0,0,900,,70000
+0,6,read,/usr/share/art/wall.dds,0,65536,4000,,
+0,7,read,/usr/share/art/wall.dds,65536,4464,150,,
+0,8,read,/usr/share/art/wall.dds,0,70000,90,,
+1,5,open,/usr/share/art/wall.dds,0,0,30,,70000
+1,6,read,/usr/share/art/wall.dds,0,70000,100,,
+1,1500,write,/home/game/save,0,123,44,,
+";
+
+#[test]
+fn files_are_told_one_by_one() {
+    let directory = workplace();
+    std::fs::write(directory.path().join("game.csv"), GAME).unwrap();
+    printed(directory.path(), "trace import --format csv game.csv -o game.parquet");
+    let golden = "\
+order  opened  failed  stats  read     bytes   unique      size   waited  first      last       file
+───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+    2       2       0      0     4  210.0 KB  70.0 KB   70.0 KB   5.3 ms  0: 5.0 ms  1: 6.0 ms  /usr/share/art/wall.dds
+    1       1       0      0     0       0 B      0 B  400.0 KB  35.0 µs  0: 3.0 ms  0: 4.0 ms  /usr/lib/libgame.so
+    -       0       2      1     0       0 B      0 B         -  20.0 µs  0: 1.0 ms  0: 2.0 ms  /home/game/mods.cfg
+    -       0       0      0     0       0 B      0 B         -  44.0 µs  1: 1.50 s  1: 1.50 s  /home/game/save
+";
+    let said = printed(directory.path(), "trace files game.parquet");
+    assert_eq!(said, golden);
+    let first = |words: &str| {
+        let said = printed(directory.path(), &format!("trace files game.parquet {words}"));
+        said.lines().nth(2).unwrap().rsplit("  ").next().unwrap().to_owned()
+    };
+    assert_eq!(first("--sort order"), "/usr/lib/libgame.so");
+    assert_eq!(first("--sort latency"), "/usr/share/art/wall.dds");
+    assert_eq!(first("--sort failed"), "/home/game/mods.cfg");
+    assert_eq!(first("--sort order --reverse"), "/home/game/save");
+    let said = printed(directory.path(), "trace files game.parquet --top 1");
+    assert!(said.ends_with("\nand 3 more files: --top 4 shows all\n"), "{said}");
+    let said = printed(directory.path(), "trace files game.parquet --depth 2");
+    let folders = "\
+order  opened  failed  stats  read     bytes   unique      size   waited  first      last       files  folder
+──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+    2       2       0      0     4  210.0 KB  70.0 KB   70.0 KB   5.3 ms  0: 5.0 ms  1: 6.0 ms      1  /usr/share/
+    1       1       0      0     0       0 B      0 B  400.0 KB  35.0 µs  0: 3.0 ms  0: 4.0 ms      1  /usr/lib/
+    -       0       2      1     0       0 B      0 B         -  64.0 µs  0: 1.0 ms  1: 1.50 s      2  /home/game/
+";
+    assert_eq!(said, folders);
+    let output = run(directory.path(), "trace files game.parquet --sort shoe");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn files_as_json_of_several_traces_and_of_a_recording_that_was_cut_off() {
+    let directory = workplace();
+    std::fs::write(directory.path().join("game.csv"), GAME).unwrap();
+    let said = printed(directory.path(), "trace files game.csv game.csv --sort order --top 1 --json");
+    let json: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!((json["count"].as_u64(), json["files"].as_array().unwrap().len()), (Some(4), 1));
+    let file = &json["files"][0];
+    assert_eq!((file["path"].as_str(), file["maps"].as_u64()), (Some("/usr/lib/libgame.so"), Some(2)));
+    assert_eq!(file["last"]["run"].as_u64(), Some(2));
+
+    let mut spool = SpoolWriter::create(&directory.path().join("cut.spool"), &Metadata::default()).unwrap();
+    spool.push(Access { bytes: 5, ..Access::new(Op::Read, 0) }, "odd\u{1b}[2J").unwrap();
+    drop(spool);
+    let said = printed(directory.path(), "trace files cut.spool");
+    assert!(said.contains("odd\\u{1b}[2J"), "{said}");
+}
