@@ -65,7 +65,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut progress = output::progress("Counting");
     for path in &args.traces {
         let trace = open_any(path)?;
-        note_origin(&trace);
+        note_origin(path, &trace);
         count.add(&trace, &mut progress)?;
     }
     drop(progress);
