@@ -1,0 +1,7 @@
+//! See `trace::text`.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(init: seekless_fuzz::let_caught_panics_pass(), |bytes: &[u8]| seekless_fuzz::trace::text(bytes));
