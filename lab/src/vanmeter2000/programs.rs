@@ -6,6 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// What the command becomes for its other verbs.
+const VERBS: &str = "seekless-verbs";
 /// A file system in memory, on every Linux.
 const MEMORY: &str = "/dev/shm";
 
@@ -53,6 +55,12 @@ impl Programs {
             fs::create_dir(&place)?;
             let copy = place.join(name);
             fs::copy(&*program, &copy).with_context(|| format!("cannot copy {}", program.display()))?;
+            // The command becomes the program beside it for verbs other than wc, grep and find.
+            let verbs = program.with_file_name(VERBS);
+            if program.ends_with("seekless") && verbs.exists() {
+                fs::copy(&verbs, place.join(VERBS))
+                    .with_context(|| format!("cannot copy {}", verbs.display()))?;
+            }
             *program = copy;
         }
         Ok(self)

@@ -116,9 +116,9 @@ fn opening_reads_the_directory_only_and_counts_it() {
 }
 
 #[test]
-fn an_unknown_policy_is_refused_with_the_known_ones() {
+fn an_unknown_policy_is_refused_with_the_nearest_names() {
     let sample = Sample::of_sizes([1], Codec::Stored);
-    let error = Store::builder().policy("magic").open(&sample.path).unwrap_err();
+    let error = Store::builder().policy("landlor").open(&sample.path).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Setting);
     assert!(error.to_string().contains("landlord"), "{error}");
 }
