@@ -59,13 +59,18 @@ Of seekless
 
 Where it differs from GNU grep 3.8
   \\b \\B \\< \\> in UTF-8 take marks and joiners for parts of words, and see an edge beside a byte that is no character;
-  classes of characters follow a newer Unicode. glibc misses matches where they stand in a repeated group.
-  Groups that are referred back to are PCRE2's: one that is repeated may hold another part than glibc's, and -o and
-  colours may then show a match of another length. -P is PCRE2 10.4x whatever the system has, a pattern of it in UTF-8.
-  -x with -o on an empty line shows nothing. -X knows no awk.
+  classes of characters follow a newer Unicode; numbers beyond Unicode's (F4 90 and on) are no characters: the automata are
+  others, and their tables newer.
+  glibc misses matches where they stand in a repeated group, which GNU shows in -o, -w and colours.
+  Behind an anchor, an operator such as in ^* repeats the anchor; GNU's two engines do not agree on what it does.
+  -P is PCRE2 10.4x whatever the system has: with 10.42, \\S \\W \\D miss characters beyond ASCII, and {,N} is no interval.
+  -q may stop before it has said what is wrong with files that come before the one that decides.
+  -m with a negative number and -v shows no context either. -x with -o on an empty line shows nothing. -X knows no awk.
+  A range in -i is of capitals.
+  A line takes at most 48 MiB (24 to be printed, 16 with -B): memory is bounded. GNU takes what there is.
   Encodings other than UTF-8 are read as bytes of the C locale.
   In a pipe, lines before a NUL are shown or not by how its writer cuts the text, as with GNU, but not cut alike.
-  ^* and \\(^*\\) in -E repeat nothing; a range in -i is of capitals.
+  Lines that are appended while it reads are searched as with GNU; a file that is cut short is an error.
 
 Exit code: 0 a line was selected, 1 none, 2 an error or something skipped (with -q, 0 wins).
 

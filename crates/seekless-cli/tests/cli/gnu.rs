@@ -1,7 +1,8 @@
 //! What the comparisons with GNU's tools share: cases from a seed, both programs run on each, and what differs.
 //!
 //! `SEEKLESS_GNU_CASES=5000 SEEKLESS_GNU_SEED=7 cargo test -p seekless-cli --test cli gnu_` makes other and more cases than a normal
-//! run. Case N is made of the seed N after the first, so that one that differs can be had alone.
+//! run. Case N is made of the seed N after the first, so that one that differs can be had alone;
+//! with `SEEKLESS_GNU_KEEP` set its files are kept.
 
 use super::seekless;
 use std::ffi::{OsStr, OsString};
@@ -90,6 +91,9 @@ pub(crate) fn compare<C: Cases>() {
         let case = C::case(&mut random, &folder);
         if let Some(difference) = difference::<C>(&case, &theirs, &folder) {
             differences.push(format!("seed {seed}: {difference}"));
+            if std::env::var_os("SEEKLESS_GNU_KEEP").is_some() {
+                differences.push(format!("  kept in {}\n", place.keep().display()));
+            }
         }
     }
     let shown = differences.iter().take(SHOWN_MAX).map(String::as_str).collect::<String>();

@@ -98,6 +98,7 @@ pub(super) fn parse_bracket(
             break;
         }
         simple &= !matches!(input.rest(), [b'[', b':' | b'.' | b'=', ..]);
+        notes.collates |= matches!(input.rest(), [b'[', b'.' | b'=', ..]);
         let element = element(input)?;
         let rest = input.rest();
         let ranged = rest.first() == Some(&b'-') && rest.get(1) != Some(&b']');

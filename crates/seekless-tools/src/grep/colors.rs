@@ -47,11 +47,39 @@ impl Colors {
     /// with GNU.
     #[must_use]
     pub fn parse(text: &str) -> Self {
-        let mut colors = Colors::default();
+        Colors::default().with(text)
+    }
+
+    /// The same, with what `GREP_COLOR` says of matches where `GREP_COLORS` says nothing. Also whether that is so.
+    #[must_use]
+    pub fn parse_with_old(text: &str, old: &str) -> (Self, bool) {
+        let is_color = !old.is_empty() && old.bytes().all(|byte| byte == b';' || byte.is_ascii_digit());
+        if !is_color {
+            return (Colors::parse(text), false);
+        }
+        // No variable can set this.
+        const UNSET: &str = "unset";
+        let unset = Colors { selected_match: UNSET.into(), context_match: UNSET.into(), ..Colors::default() };
+        let mut colors = unset.with(text);
+        let mut used = false;
+        for color in [&mut colors.selected_match, &mut colors.context_match] {
+            if color == UNSET {
+                *color = old.to_owned();
+                used = true;
+            }
+        }
+        (colors, used)
+    }
+
+    fn with(self, text: &str) -> Self {
+        let mut colors = self;
         for part in text.split(':') {
             let (name, value) =
                 part.split_once('=').map_or((part, None), |(name, value)| (name, Some(value)));
             if value.is_some_and(|value| !value.bytes().all(|byte| byte == b';' || byte.is_ascii_digit())) {
+                break;
+            }
+            if name.is_empty() && value.is_some() {
                 break;
             }
             let text = || value.unwrap_or_default().to_string();
@@ -65,8 +93,9 @@ impl Colors {
                 ("ln", true) => colors.line_number = text(),
                 ("bn", true) => colors.byte_number = text(),
                 ("se", true) => colors.separator = text(),
-                ("rv", false) => colors.reverse = true,
-                ("ne", false) => colors.no_clear = true,
+                ("mt", false) => colors.context_match.clone_from(&colors.selected_match),
+                ("rv", _) => colors.reverse = true,
+                ("ne", _) => colors.no_clear = true,
                 _ => {}
             }
         }

@@ -4,6 +4,7 @@
 use super::classes::{Characters, word};
 use super::expression::whole_line;
 use super::longest::{AUTOMATON_BYTES_MAX, Longest};
+use super::matcher::only_pattern;
 use super::perl::{BackReferences, perl};
 use super::syntax::{Ast, first_unit};
 use super::{Locale, Options, near};
@@ -67,7 +68,8 @@ impl Engines {
     }
 
     pub(super) fn perl(options: &Options) -> Result<Self, String> {
-        let finder = Finder::Perl(perl(&only_pattern(options)?, options)?);
+        let pattern = only_pattern(options).ok_or("the -P option only supports a single pattern")?;
+        let finder = Finder::Perl(perl(pattern, options)?);
         Ok(Engines { candidates: None, exact: false, finders: vec![finder], word: None })
     }
 
@@ -169,15 +171,6 @@ fn automaton(expression: &Hir, terminator: u8) -> Result<meta::Regex, String> {
         .map_err(|_| "Regular expression too big".to_string())
 }
 
-/// Perl's expressions come one at a time.
-fn only_pattern(options: &Options) -> Result<Vec<u8>, String> {
-    let mut patterns = options.patterns.iter().flat_map(|pattern| pattern.text.split(|&byte| byte == b'\n'));
-    match (patterns.next(), patterns.next()) {
-        (Some(only), None) => Ok(only.to_vec()),
-        _ => Err("the -P option only supports a single pattern".into()),
-    }
-}
-
 impl Finder {
     fn find(&mut self, line: &[u8], from: usize) -> Result<Option<Range<usize>>, String> {
         let Some(start) = self.start(line, from)? else { return Ok(None) };
@@ -234,7 +227,7 @@ impl Words {
                 if !self.after(line, end) && !self.before(line, start) {
                     return Ok(Some(start..end));
                 }
-                if end <= start + 1 {
+                if end == start {
                     break;
                 }
                 limit = end - 1;

@@ -221,47 +221,92 @@ type Patterns = (Vec<Ast>, Vec<(Ast, BackReferences)>);
 
 /// Reads the patterns. What is wrong with any is said of all of them before anything else is; the same pattern again is passed over.
 fn read(options: &Options, characters: Characters, complaints: &mut Complaints) -> Option<Patterns> {
-    let (mut plain, mut back) = (Vec::new(), Vec::new());
-    let (mut seen, mut notes) = (HashSet::new(), Notes::default());
-    let rules = Rules {
-        extended: options.syntax == Syntax::Extended,
-        ignore_case: options.ignore_case,
-        locale: characters.locale,
-    };
-    let texts = options.patterns.iter().flat_map(|pattern| {
-        pattern.text.split(|&byte| byte == b'\n').enumerate().map(move |(index, text)| (pattern, index, text))
-    });
-    for (pattern, index, text) in texts {
-        if !seen.insert(text) {
-            continue;
-        }
+    let (mut plain, mut all, mut notes) = (Vec::new(), Vec::new(), Notes::default());
+    for (pattern, index, text) in unique(options) {
         if options.syntax == Syntax::Fixed {
             plain.push(fixed(text, characters.locale));
             continue;
         }
-        let mut read = || -> Result<(), String> {
-            let parsed = parse(text, rules, &mut notes);
-            if (parsed.is_err() || std::mem::take(&mut notes.doubtful))
-                && let Some(error) = wrong(text, options)
-            {
-                return Err(error);
-            }
-            let (ast, refers_back) = parsed?;
-            match refers_back {
-                true => back.push((ast, BackReferences::new(text, options)?)),
-                false => plain.push(ast),
-            }
-            Ok(())
-        };
-        if let Err(error) = read() {
-            complaints.errors.push(located(pattern, index, &error));
+        match read_one(text, options, characters, &mut notes) {
+            Ok(read) => all.push(read),
+            Err(error) => complaints.errors.push(located(pattern, index, &error)),
         }
     }
     if complaints.errors.is_empty() {
         complaints.warnings = notes.warnings;
         complaints.errors.extend(notes.error.map(str::to_owned));
     }
+    let library_decides = all.iter().any(|read| read.is_for_library);
+    let mut back = Vec::new();
+    for Read { text, ast, refers_back, repeats_anchor, .. } in all {
+        let ast = match (refers_back, repeats_anchor && library_decides) {
+            (false, false) => {
+                plain.push(ast);
+                continue;
+            }
+            (true, false) => ast.loosened(),
+            // What the library matches is not what was read.
+            (_, true) => Ast::Back(0),
+        };
+        match BackReferences::new(text, options) {
+            Ok(engine) => back.push((ast, engine)),
+            Err(error) => complaints.errors.push(error),
+        }
+    }
     complaints.errors.is_empty().then_some((plain, back))
+}
+
+/// The patterns, each where it comes first, with the number of its line.
+fn unique(options: &Options) -> impl Iterator<Item = (&Pattern, usize, &[u8])> {
+    let mut seen = HashSet::new();
+    options
+        .patterns
+        .iter()
+        .flat_map(|pattern| {
+            let lines = pattern.text.split(|&byte| byte == b'\n').enumerate();
+            lines.map(move |(index, text)| (pattern, index, text))
+        })
+        .filter(move |(.., text)| seen.insert(*text))
+}
+
+/// A pattern that is read.
+struct Read<'p> {
+    text: &'p [u8],
+    ast: Ast,
+    refers_back: bool,
+    repeats_anchor: bool,
+    /// GNU grep's automaton leaves it to glibc.
+    is_for_library: bool,
+}
+
+fn read_one<'p>(
+    text: &'p [u8],
+    options: &Options,
+    characters: Characters,
+    notes: &mut Notes,
+) -> Result<Read<'p>, String> {
+    let rules = Rules {
+        extended: options.syntax == Syntax::Extended,
+        ignore_case: options.ignore_case,
+        locale: characters.locale,
+    };
+    (notes.doubtful, notes.repeats_anchor, notes.collates) = (false, false, false);
+    let parsed = parse(text, rules, notes);
+    if (parsed.is_err() || notes.doubtful || notes.repeats_anchor)
+        && let Some(error) = wrong(text, options)
+    {
+        return Err(error);
+    }
+    let (ast, refers_back) = parsed?;
+    let wide = rules.locale == Locale::Utf8 && (ast.is_for_library() || options.word_regexp);
+    let is_for_library = refers_back || notes.collates || wide;
+    Ok(Read { text, ast, refers_back, repeats_anchor: notes.repeats_anchor, is_for_library })
+}
+
+/// The one pattern that Perl's expressions come as.
+pub(super) fn only_pattern(options: &Options) -> Option<&[u8]> {
+    let mut patterns = unique(options).map(|(.., text)| text);
+    patterns.next().filter(|_| patterns.next().is_none())
 }
 
 fn located(pattern: &Pattern, index: usize, error: &str) -> String {

@@ -1,7 +1,7 @@
 //! Reads basic and extended expressions as GNU grep 3.8 does: POSIX, GNU's additions, and glibc's words for what is wrong.
 
 use super::Locale;
-use super::bracket::{Set, parse_bracket};
+use super::bracket::{Class, Item, Set, parse_bracket};
 
 /// The longest repetition that is accepted, glibc's `RE_DUP_MAX`.
 const REPEAT_MAX: u32 = 0x7fff;
@@ -32,6 +32,40 @@ pub(super) enum Ast {
 }
 
 impl Ast {
+    /// Whether GNU grep's automaton leaves what this matches in UTF-8 to glibc: words, and sets that are more than a few letters.
+    pub(super) fn is_for_library(&self) -> bool {
+        match self {
+            Ast::WordStart | Ast::WordEnd | Ast::WordEdge | Ast::NotWordEdge => true,
+            Ast::Set(Set { negated, items }) => {
+                let simple = |item: &Item| match item {
+                    Item::Chars(first, last) => {
+                        first.is_ascii()
+                            && (first == last || (first.is_ascii_digit() && last.is_ascii_digit()))
+                    }
+                    Item::Class(Class::Digit | Class::Xdigit) => true,
+                    _ => false,
+                };
+                *negated || !items.iter().all(simple)
+            }
+            Ast::Group(_, inner) | Ast::Repeat(inner, ..) => inner.is_for_library(),
+            Ast::Concat(parts) | Ast::Either(parts) => parts.iter().any(Ast::is_for_library),
+            _ => false,
+        }
+    }
+
+    /// An expression that matches wherever this one does, whatever the library takes for a word or a class of letters.
+    pub(super) fn loosened(&self) -> Ast {
+        match self {
+            Ast::WordStart | Ast::WordEnd | Ast::WordEdge | Ast::NotWordEdge => Ast::Empty,
+            Ast::Set(_) if self.is_for_library() => Ast::Any,
+            Ast::Group(number, inner) => Ast::Group(*number, Box::new(inner.loosened())),
+            Ast::Repeat(inner, low, high) => Ast::Repeat(Box::new(inner.loosened()), *low, *high),
+            Ast::Concat(parts) => Ast::Concat(parts.iter().map(Ast::loosened).collect()),
+            Ast::Either(parts) => Ast::Either(parts.iter().map(Ast::loosened).collect()),
+            other => other.clone(),
+        }
+    }
+
     fn is_anchor(&self) -> bool {
         matches!(
             self,
@@ -48,6 +82,10 @@ pub(super) struct Notes {
     pub error: Option<&'static str>,
     /// glibc may refuse the pattern all the same: it has to be asked.
     pub doubtful: bool,
+    /// An anchor is repeated, or seems to be: glibc takes what follows it for something else than the automaton of GNU grep does.
+    pub repeats_anchor: bool,
+    /// A set names an element of a collation: only glibc knows such.
+    pub collates: bool,
 }
 
 impl Notes {
@@ -322,7 +360,8 @@ impl Parser<'_, '_> {
         while self.extended || !self.at_start {
             let rest = self.input.rest();
             // Nor for glibc in an extended one: it passes over the operator, and takes what follows for an expression.
-            self.notes.doubtful |= anchor && matches!(rest.first(), Some(b'*' | b'+' | b'?' | b'{' | b'\\'));
+            self.notes.repeats_anchor |=
+                anchor && matches!(rest.first(), Some(b'*' | b'+' | b'?' | b'{' | b'\\'));
             let (length, low, high) = match (rest.first(), rest.get(1)) {
                 (Some(b'*'), _) => (1, 0, None),
                 (Some(b'+'), _) if self.extended => (1, 1, None),

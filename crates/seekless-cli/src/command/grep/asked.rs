@@ -239,8 +239,11 @@ impl Draft {
         options.after = self.after.or(self.around).unwrap_or(0);
         options.before = self.before.or(self.around).unwrap_or(0);
         if self.color {
-            let colors =
-                env::var("GREP_COLORS").map_or_else(|_| Colors::default(), |text| Colors::parse(&text));
+            let [old, new] = ["GREP_COLOR", "GREP_COLORS"].map(|name| env::var(name).unwrap_or_default());
+            let (colors, uses_old) = Colors::parse_with_old(&new, &old);
+            if uses_old {
+                eprintln!("grep: warning: GREP_COLOR='{old}' is deprecated; use GREP_COLORS='mt={old}'");
+            }
             options.colors = Some(colors);
         }
         if options.prints_lines() && options.max_count != Some(1) {
