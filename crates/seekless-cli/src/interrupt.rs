@@ -3,7 +3,6 @@
 //! The signals are blocked in the whole process and one thread waits for them, so that no code runs in a handler.
 
 use nix::sys::signal::{SigSet, Signal};
-use seekless::tools::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -93,13 +92,31 @@ fn no_thread(error: std::io::Error) -> std::io::Error {
     std::io::Error::new(error.kind(), what)
 }
 
+/// The error of a job that stops when it is asked to.
+pub trait Interruptible: std::error::Error + Send + Sync + 'static {
+    /// The job stopped because it was asked to.
+    fn is_interruption(&self) -> bool;
+}
+
+impl Interruptible for seekless::tools::Error {
+    fn is_interruption(&self) -> bool {
+        self.kind() == seekless::tools::ErrorKind::Interrupted
+    }
+}
+
+impl Interruptible for seekless::fits::Error {
+    fn is_interruption(&self) -> bool {
+        self.kind() == seekless::fits::ErrorKind::Interrupted
+    }
+}
+
 /// What a job that may be interrupted made; `None`, after saying so, if it was: end with [`exit_code`].
 ///
 /// # Errors
 /// Whatever else the job failed with.
-pub fn finished<T>(result: tools::Result<T>) -> anyhow::Result<Option<T>> {
+pub fn finished<T, E: Interruptible>(result: Result<T, E>) -> anyhow::Result<Option<T>> {
     match result {
-        Err(error) if error.kind() == ErrorKind::Interrupted => {
+        Err(error) if error.is_interruption() => {
             eprintln!("seekless: {error}");
             Ok(None)
         }

@@ -11,14 +11,13 @@
 //! [`output`] writes a file that appears whole or not at all;
 //! [`inflate`] decodes deflate data into memory that was not filled before.
 //!
-//! The C library's answers, as GNU's tools use them: [`accounts`] names users and groups, [`hosts`] other
-//! machines; [`ctype`], [`locale`] and [`regex`] are its characters, patterns and dates. [`perl`] is PCRE2.
+//! Names, as the machine is configured and without a name service in the process: [`accounts`] of users and groups,
+//! [`hosts`] of other machines.
 //!
 //! Processes: [`seccomp`], [`tracee`] and [`signals`] are what a recorder of programs stands on; [`replace`] becomes another
 //! program.
 
 pub mod accounts;
-pub mod ctype;
 pub mod direct;
 pub mod extents;
 pub mod files;
@@ -28,13 +27,10 @@ pub mod guarded;
 pub mod hosts;
 pub mod inflate;
 mod inherited;
-pub mod locale;
 pub mod map;
 pub mod memory;
 pub mod output;
-pub mod perl;
 pub mod reads;
-pub mod regex;
 pub mod replace;
 pub mod residency;
 pub mod seccomp;

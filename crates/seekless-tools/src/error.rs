@@ -21,8 +21,6 @@ pub enum ErrorKind {
     Trace,
     /// A pack could not be read or written.
     Pack,
-    /// A FITS file is damaged, or does not hold the image asked for.
-    Fits,
     /// Recording was refused or failed.
     Record,
     /// A trial failed, or two of them delivered different bytes.

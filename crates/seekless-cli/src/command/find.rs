@@ -1,7 +1,7 @@
 //! `seekless find`: GNU find, and what each file would cost to read.
 
 use crate::output;
-use seekless::tools::find::{Ended, find};
+use seekless::gnu::find::{Ended, find};
 use std::ffi::OsString;
 use std::io::{BufWriter, IsTerminal};
 use std::process::ExitCode;

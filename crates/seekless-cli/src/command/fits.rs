@@ -5,7 +5,7 @@ pub mod rebin;
 
 use clap::{Args as ClapArgs, Subcommand};
 use seekless::device::units::format_bytes;
-use seekless::tools::fits::{Reading, Selector};
+use seekless::fits::{Reading, Selector};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 

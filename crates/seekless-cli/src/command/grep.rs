@@ -7,7 +7,7 @@ use crate::{getopt, output};
 use asked::Wrong;
 use clap::ArgAction;
 use known::KNOWN;
-use seekless::tools::grep::{Report, run};
+use seekless::gnu::grep::{Report, run};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;

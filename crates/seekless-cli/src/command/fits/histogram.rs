@@ -3,7 +3,7 @@
 use super::{Common, size};
 use crate::{interrupt, output};
 use seekless::device::units::format_count;
-use seekless::tools::fits::{HistogramOptions, HistogramReport, histogram};
+use seekless::fits::{HistogramOptions, HistogramReport, histogram};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 

@@ -3,7 +3,7 @@
 use super::{Common, size};
 use crate::{interrupt, output};
 use seekless::device::units::format_count;
-use seekless::tools::fits::{DataType, RebinOptions, RebinReport, rebin};
+use seekless::fits::{DataType, RebinOptions, RebinReport, rebin};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 

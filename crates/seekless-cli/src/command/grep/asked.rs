@@ -3,7 +3,7 @@
 use super::known::Flag;
 use crate::getopt::Parsed;
 use seekless::device::units::parse_bytes;
-use seekless::tools::grep::{
+use seekless::gnu::grep::{
     BinaryFiles, Colors, Devices, Directories, Listing, Locale, Options, Pattern, Search, Syntax,
 };
 use std::env;
@@ -363,7 +363,7 @@ fn locale() -> Locale {
     match name {
         None => Locale::C,
         Some(name) if name == "C" || name == "POSIX" => Locale::C,
-        Some(_) => seekless::tools::grep::locale_of_environment(),
+        Some(_) => seekless::gnu::grep::locale_of_environment(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The inputs that a list of names (`--files0-from`) or the command line gives.
 
 use super::usage;
-use seekless::tools::wc::{Charset, Input, quoted, quoted_always};
+use seekless::gnu::wc::{Charset, Input, quoted, quoted_always};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};

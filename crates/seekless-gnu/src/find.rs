@@ -1,0 +1,94 @@
+//! `find`: GNU find's walk and expressions, and what a file would cost to read as one more thing to ask
+//! (Van Meter and Gao 2000, sections 3.2 and 4.3: `-latency`).
+//!
+//! No file is read or recalled to decide. What `stat` tells is asked first; a file is opened only where its latency is.
+
+mod ahead;
+mod answer;
+mod compare;
+mod date;
+mod entry;
+mod evaluate;
+mod exec;
+mod expression;
+mod folder;
+mod foresee;
+mod latency;
+mod list;
+mod mode;
+mod mounts;
+mod output;
+mod parse;
+mod printf;
+mod quote;
+mod rank;
+mod roots;
+mod time;
+mod walk;
+
+use ahead::{Ahead, Shared};
+use evaluate::Evaluator;
+pub use latency::Unknown;
+use parse::{Parsed, Stop};
+use quote::say;
+use std::ffi::OsString;
+use std::io::Write;
+use walk::Walk;
+
+/// GNU find's exit codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Everything was visited, and every command of `-exec … +` succeeded.
+    Well,
+    /// The expression makes no sense, something could not be visited, or a command failed.
+    Badly,
+    /// Nothing was visited: help was asked for.
+    Help,
+    /// As for help: which version this is.
+    Version,
+}
+
+/// Writes a message as find's.
+fn tell(messages: &mut dyn Write, message: &[u8]) -> std::io::Result<()> {
+    messages.write_all(&say!("find: ", message, "\n"))
+}
+
+/// Runs `find` with GNU's arguments (without the program's name) and ours. `terminal` says whether `out` is one: names are
+/// then shown without control characters.
+///
+/// # Errors
+/// `out` could not be written; everything else is told in `messages`, in GNU's words, and by the answer.
+pub fn find(
+    arguments: &[OsString],
+    out: &mut dyn Write,
+    messages: &mut dyn Write,
+    terminal: bool,
+) -> std::io::Result<Ended> {
+    let utf8 = crate::clib::locale::use_environments_locale();
+    let Parsed { warnings, plan } = parse::parse(arguments, utf8);
+    for warning in warnings {
+        tell(messages, &warning)?;
+    }
+    let plan = match plan {
+        Ok(plan) => plan,
+        Err(Stop::Help) => return Ok(Ended::Help),
+        Err(Stop::Version) => return Ok(Ended::Version),
+        Err(Stop::Wrong(message)) => {
+            tell(messages, &message)?;
+            return Ok(Ended::Badly);
+        }
+    };
+    let mut evaluator = Evaluator::new(&plan, out, messages, terminal, utf8);
+    let shared = Shared::new(evaluator.changes());
+    let walked =
+        std::thread::scope(|scope| Walk::new(&plan, Ahead::new(scope, &shared, &plan)).run(&mut evaluator));
+    let ended = evaluator.finish();
+    match walked.and(ended) {
+        Ok(true) => Ok(Ended::Well),
+        Ok(false) => Ok(Ended::Badly),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,62 @@
+//! What a file's name, type, attributes and cost answer by themselves: the same for whoever asks, and whenever.
+
+use super::entry::Entry;
+use super::expression::{Glob, Test};
+use super::latency::{Cost, in_units};
+use crate::clib::locale::{c_string, glob_matches};
+use rustix::io::Errno;
+
+/// The answer to tests of the name, the listed type and what stat tells; `None` for all others.
+///
+/// # Errors
+/// The file's attributes are needed and cannot be had.
+pub(super) fn plainly(test: &Test, entry: &Entry<'_>) -> Result<Option<bool>, Errno> {
+    Ok(Some(match test {
+        Test::True => true,
+        Test::False => false,
+        Test::Name(glob) => name_matches(glob, entry),
+        Test::Path(glob) => glob_matches(&glob.pattern, entry.path, glob.ignore_case),
+        Test::Regex(regex) => regex.matches_all(entry.bytes()),
+        Test::Type(kinds) => kinds.contains(&entry.file_type()?),
+        Test::Size { unit_bytes, bound } => bound.holds((entry.stat()?.st_size as u64).div_ceil(*unit_bytes)),
+        Test::Time(stamp, window) => window.holds(stamp.of(entry.stat()?)),
+        Test::Newer(stamp, than) => stamp.of(entry.stat()?) > *than,
+        Test::Used(used) => used.holds(entry.stat()?),
+        Test::Permissions(permissions) => permissions.hold(entry.stat()?.st_mode, entry.is_folder()),
+        Test::Owner(bound) => bound.holds(entry.stat()?.st_uid.into()),
+        Test::Group(bound) => bound.holds(entry.stat()?.st_gid.into()),
+        Test::Links(bound) => bound.holds(entry.stat()?.st_nlink),
+        Test::Inode(bound) => bound.holds(entry.stat()?.st_ino),
+        Test::SameFile { device, inode } => {
+            let stat = entry.stat()?;
+            (stat.st_dev, stat.st_ino) == (*device, *inode)
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// The answer to tests of what a file costs, which is `None` where nothing tells; `None` for all other tests.
+pub(super) fn by_cost(test: &Test, cost: Option<&Cost>) -> Option<bool> {
+    Some(match test {
+        Test::Latency { unit_ns, bound } => {
+            cost.is_some_and(|cost| in_units(cost.delivery_ns_high(), *unit_ns, bound))
+        }
+        Test::Cost { unit_ns, bound } => {
+            cost.is_some_and(|cost| in_units(cost.device_ns_high, *unit_ns, bound))
+        }
+        Test::Cached(bound) => cost.and_then(Cost::resident_percent).is_some_and(|share| bound.holds(share)),
+        Test::Level(name) => cost.is_some_and(|cost| cost.level.name() == name),
+        _ => return None,
+    })
+}
+
+/// The last component against a pattern; a slash at an argument's end does not count, unless it is all there is.
+fn name_matches(glob: &Glob, entry: &Entry<'_>) -> bool {
+    match entry.name() {
+        [name @ .., b'/'] if !name.is_empty() => {
+            glob_matches(&glob.pattern, &c_string(name), glob.ignore_case)
+        }
+        b"/" => glob_matches(&glob.pattern, c"/", glob.ignore_case),
+        _ => glob_matches(&glob.pattern, entry.rest(), glob.ignore_case),
+    }
+}

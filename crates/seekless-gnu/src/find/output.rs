@@ -1,0 +1,77 @@
+//! Where find's actions write: standard output and the files of `-fprint` and its kin.
+
+use super::expression::Target;
+use super::quote::quoted;
+use crate::words::words;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// The open outputs.
+pub(super) struct Output<'a> {
+    standard: &'a mut dyn Write,
+    terminal: bool,
+    files: Vec<(&'a Path, BufWriter<&'a File>)>,
+    utf8: bool,
+}
+
+impl<'a> Output<'a> {
+    /// Writes to `standard`, and to the files that were named for writing.
+    pub(super) fn new(
+        standard: &'a mut dyn Write,
+        terminal: bool,
+        files: &'a [(PathBuf, File)],
+        utf8: bool,
+    ) -> Self {
+        let files = files.iter().map(|(path, file)| (path.as_path(), BufWriter::new(file))).collect();
+        Output { standard, terminal, files, utf8 }
+    }
+
+    /// Writes to standard output or a file; what goes to standard error is a message.
+    ///
+    /// # Errors
+    /// In GNU find's words, all of the message but its name.
+    pub(super) fn write(&mut self, to: Target, bytes: &[u8]) -> io::Result<()> {
+        match to {
+            Target::Output => self.standard.write_all(bytes).map_err(|error| unwritten(&error, self.utf8)),
+            Target::Messages => Ok(()),
+            Target::File(number) => match self.files.get_mut(number) {
+                Some((path, file)) => {
+                    file.write_all(bytes).map_err(|error| unwritten_file(path, &error, self.utf8))
+                }
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// Whether control characters in names are replaced there.
+    pub(super) fn is_terminal(&self, to: Target) -> bool {
+        self.terminal && to == Target::Output
+    }
+
+    /// What was written so far comes before what a command writes.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        let utf8 = self.utf8;
+        self.standard.flush().map_err(|error| unwritten(&error, utf8))?;
+        self.files
+            .iter_mut()
+            .try_for_each(|(path, file)| file.flush().map_err(|error| unwritten_file(path, &error, utf8)))
+    }
+}
+
+fn unwritten(error: &io::Error, utf8: bool) -> io::Error {
+    let name = quoted(b"standard output", utf8);
+    io::Error::new(error.kind(), format!("{name}: {}\nfind: write error", words(error)))
+}
+
+fn unwritten_file(path: &Path, error: &io::Error, utf8: bool) -> io::Error {
+    let name = quoted(path.as_os_str().as_bytes(), utf8);
+    io::Error::new(error.kind(), format!("{name}: {}", words(error)))
+}
+
+impl std::fmt::Debug for Output<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Output").field("files", &self.files).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,59 @@
+//! `-files0-from`: the paths to start from, read one at a time, so that whoever writes them may still be at it.
+
+use super::evaluate::Evaluator;
+use super::quote::quoted;
+use crate::words::words;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::ffi::OsStrExt;
+
+/// A file of names, each with a NUL behind it.
+pub(super) struct Names {
+    reader: BufReader<Box<dyn Read>>,
+    /// As messages call it.
+    file: String,
+    read: u64,
+}
+
+impl Names {
+    /// Opens the file; `None`, with a message, if that cannot be.
+    pub(super) fn open(file: &OsStr, evaluator: &mut Evaluator<'_>) -> io::Result<Option<Self>> {
+        let utf8 = evaluator.utf8();
+        if file == "-" {
+            let file = quoted(b"(standard input)", utf8);
+            return Ok(Some(Names { reader: BufReader::new(Box::new(io::stdin())), file, read: 0 }));
+        }
+        let name = quoted(file.as_bytes(), utf8);
+        match File::open(file) {
+            Ok(opened) => Ok(Some(Names { reader: BufReader::new(Box::new(opened)), file: name, read: 0 })),
+            Err(error) => {
+                evaluator.message(&format!("cannot open {name} for reading: {}", words(&error)))?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// The next name; `None` at the end, or where the file cannot be read, with a message. Empty names are told and left out.
+    pub(super) fn next(&mut self, evaluator: &mut Evaluator<'_>) -> io::Result<Option<Vec<u8>>> {
+        loop {
+            let mut name = Vec::new();
+            match self.reader.read_until(0, &mut name) {
+                Ok(0) => return Ok(None),
+                Ok(_) => {}
+                Err(error) => {
+                    evaluator.message(&format!("{}: read error: {}", self.file, words(&error)))?;
+                    return Ok(None);
+                }
+            }
+            self.read += 1;
+            if name.last() == Some(&0) {
+                name.pop();
+            }
+            if !name.is_empty() {
+                return Ok(Some(name));
+            }
+            evaluator.message(&format!("{}:{}: invalid zero-length file name", self.file, self.read))?;
+        }
+    }
+}

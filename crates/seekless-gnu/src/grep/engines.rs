@@ -1,0 +1,267 @@
+//! The engines behind a search: automata, back-references, Perl's expressions, and what a word is. They find candidates in
+//! whole texts, then take a closer look at a line where that is not enough.
+
+use super::classes::{Characters, word};
+use super::expression::whole_line;
+use super::longest::{AUTOMATON_BYTES_MAX, Longest};
+use super::matcher::only_pattern;
+use super::perl::{BackReferences, perl};
+use super::syntax::{Ast, first_unit};
+use super::{Locale, Options, near};
+use crate::clib::perl::Perl;
+use regex_automata::{Input, meta};
+use regex_syntax::hir::{ClassUnicode, Hir};
+use std::ops::Range;
+
+/// What matches beyond fragments.
+#[derive(Debug)]
+pub(super) struct Engines {
+    /// Finds each line that matches, and lines that only may unless `exact`; `None`: any line may.
+    candidates: Option<meta::Regex>,
+    exact: bool,
+    /// A line matches if one of these does.
+    finders: Vec<Finder>,
+    word: Option<Words>,
+}
+
+#[derive(Debug)]
+enum Finder {
+    Automaton { first: Box<meta::Regex>, expression: Hir, longest: Option<Box<Longest>>, literal: bool },
+    BackReferences(Box<BackReferences>),
+    Perl(Perl),
+}
+
+/// What a word is made of, for `-w`.
+#[derive(Debug)]
+struct Words {
+    locale: Locale,
+    beyond_ascii: ClassUnicode,
+}
+
+impl Engines {
+    pub(super) fn posix(
+        bounds: Bounds,
+        characters: Characters,
+        plain: &[Ast],
+        back: Vec<(Ast, BackReferences)>,
+    ) -> Result<Self, String> {
+        let whole = |hir: Hir| if bounds.line { whole_line(hir) } else { hir };
+        let (mut finders, mut candidates) = (Vec::new(), None);
+        if !plain.is_empty() {
+            let hir = Hir::alternation(plain.iter().map(|ast| characters.hir(ast)).collect());
+            let (literal, expression) = (hir.properties().is_literal() && !bounds.line, whole(hir));
+            let first = automaton(&expression, characters.terminator)?;
+            // Clones share what was built.
+            candidates = back.is_empty().then(|| first.clone());
+            let first = Box::new(first);
+            finders.push(Finder::Automaton { first, expression, longest: None, literal });
+        }
+        if candidates.is_none() {
+            let all = plain.iter().chain(back.iter().map(|(ast, _)| ast));
+            let superset = all.map(|ast| characters.hir(ast)).collect();
+            candidates = Some(automaton(&whole(Hir::alternation(superset)), characters.terminator)?);
+        }
+        let exact = back.is_empty() && !bounds.word;
+        finders.extend(back.into_iter().map(|(_, engine)| Finder::BackReferences(Box::new(engine))));
+        let word = bounds.word.then(|| Words { locale: characters.locale, beyond_ascii: word() });
+        Ok(Engines { candidates, exact, finders, word })
+    }
+
+    pub(super) fn perl(options: &Options) -> Result<Self, String> {
+        let pattern = only_pattern(options).ok_or("the -P option only supports a single pattern")?;
+        let finder = Finder::Perl(perl(pattern, options)?);
+        Ok(Engines { candidates: None, exact: false, finders: vec![finder], word: None })
+    }
+
+    /// The first matching line of those in `lines`.
+    pub(super) fn line(
+        &mut self,
+        text: &[u8],
+        lines: Range<usize>,
+        terminator: u8,
+        failure: &mut Option<String>,
+    ) -> Option<Range<usize>> {
+        let mut from = lines.start;
+        while from < lines.end {
+            let near = match &self.candidates {
+                Some(candidates) => {
+                    let input = Input::new(text).range(from..lines.end).earliest(true);
+                    candidates.search_half(&input)?.offset()
+                }
+                None => from,
+            };
+            let line = line_around(text, from, near, terminator)?;
+            if self.exact
+                || self.span(&text[line.start..trimmed(text, &line, terminator)], 0, failure).is_some()
+            {
+                return Some(line);
+            }
+            from = line.end;
+        }
+        None
+    }
+
+    pub(super) fn span(
+        &mut self,
+        line: &[u8],
+        from: usize,
+        failure: &mut Option<String>,
+    ) -> Option<Range<usize>> {
+        let mut best: Option<Range<usize>> = None;
+        for finder in &mut self.finders {
+            let found = match &self.word {
+                Some(words) => words.find(finder, line, from),
+                None => finder.find(line, from),
+            };
+            match found {
+                Ok(Some(found)) => {
+                    let better = best.as_ref().is_none_or(|best| {
+                        found.start < best.start || (found.start == best.start && found.end > best.end)
+                    });
+                    best = if better { Some(found) } else { best };
+                }
+                Ok(None) => {}
+                Err(error) => *failure = failure.take().or(Some(error)),
+            }
+        }
+        best
+    }
+}
+
+/// What a match has to fill.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Bounds {
+    word: bool,
+    line: bool,
+}
+
+impl From<&Options> for Bounds {
+    fn from(options: &Options) -> Self {
+        Bounds { word: options.word_regexp && !options.line_regexp, line: options.line_regexp }
+    }
+}
+
+/// The line that a match which ends at `near` or holds it lies in; none if that is behind the last line.
+pub(super) fn line_around(text: &[u8], from: usize, near: usize, terminator: u8) -> Option<Range<usize>> {
+    let start = near::last(terminator, &text[from..near]).map_or(from, |before| from + before + 1);
+    if start >= text.len() {
+        return None;
+    }
+    let end = near::first(terminator, &text[near..]).map_or(text.len(), |behind| near + behind + 1);
+    Some(start..end)
+}
+
+/// The end of a line without its terminator.
+fn trimmed(text: &[u8], line: &Range<usize>, terminator: u8) -> usize {
+    line.end - usize::from(text[line.clone()].last() == Some(&terminator))
+}
+
+fn automaton(expression: &Hir, terminator: u8) -> Result<meta::Regex, String> {
+    let config = meta::Config::new()
+        .utf8_empty(false)
+        .line_terminator(terminator)
+        .nfa_size_limit(Some(AUTOMATON_BYTES_MAX))
+        .hybrid_cache_capacity(8 << 20)
+        // One thread searches; to ask how many could reads files of the system.
+        .pool_capacity(1)
+        .which_captures(regex_automata::nfa::thompson::WhichCaptures::Implicit);
+    meta::Builder::new()
+        .configure(config)
+        .build_from_hir(expression)
+        .map_err(|_| "Regular expression too big".to_string())
+}
+
+impl Finder {
+    fn find(&mut self, line: &[u8], from: usize) -> Result<Option<Range<usize>>, String> {
+        let Some(start) = self.start(line, from)? else { return Ok(None) };
+        Ok(self.end(line, start.clone(), line.len())?.map(|end| start.start..end))
+    }
+
+    /// The first match from `from` on: its start is right, its end may have to be found.
+    fn start(&mut self, line: &[u8], from: usize) -> Result<Option<Range<usize>>, String> {
+        match self {
+            Finder::Automaton { first, .. } => {
+                Ok(first.search(&Input::new(line).range(from..)).map(|found| found.start()..found.end()))
+            }
+            Finder::BackReferences(engine) => engine.find(line, from),
+            Finder::Perl(engine) => engine.find(line, from),
+        }
+    }
+
+    /// The end of the longest match that begins at `found.start` and ends at most at `limit`.
+    fn end(&mut self, line: &[u8], found: Range<usize>, limit: usize) -> Result<Option<usize>, String> {
+        match self {
+            Finder::Automaton { literal: true, .. } | Finder::Perl(_) => {
+                Ok(Some(found.end).filter(|&end| end <= limit))
+            }
+            Finder::Automaton { first, expression, longest, .. } => {
+                if longest.is_none() {
+                    let terminator = first.get_config().get_line_terminator();
+                    let built = Longest::new(expression, terminator).map_err(|error| error.to_string())?;
+                    *longest = Some(Box::new(built));
+                }
+                Ok(longest.as_mut().and_then(|longest| longest.end(line, found.start, limit)))
+            }
+            Finder::BackReferences(engine) => engine.end(line, &found, limit),
+        }
+    }
+}
+
+impl Words {
+    /// As GNU does: of the matches at the leftmost place shorter and shorter ones, then further on.
+    fn find(
+        &self,
+        finder: &mut Finder,
+        line: &[u8],
+        mut from: usize,
+    ) -> Result<Option<Range<usize>>, String> {
+        while let Some(found) = finder.start(line, from)? {
+            let start = found.start;
+            let mut limit = line.len();
+            while let Some(end) = finder.end(line, found.clone(), limit)? {
+                // A match that has become empty is no shorter match; in the C locale GNU's automaton takes it all the same.
+                let became_empty = end == start && limit < line.len();
+                if became_empty && self.locale == Locale::Utf8 {
+                    break;
+                }
+                if !self.after(line, end) && !self.before(line, start) {
+                    return Ok(Some(start..end));
+                }
+                if end == start {
+                    break;
+                }
+                limit = end - 1;
+            }
+            match first_unit(&line[start..], self.locale) {
+                Some((_, bytes)) => from = start + bytes,
+                None => break,
+            }
+        }
+        Ok(None)
+    }
+
+    fn before(&self, line: &[u8], at: usize) -> bool {
+        let mut start = at.saturating_sub(1);
+        if self.locale == Locale::Utf8 {
+            while start > 0 && at - start < 4 && line[start] & 0xc0 == 0x80 {
+                start -= 1;
+            }
+        }
+        first_unit(&line[start..at], self.locale)
+            .is_some_and(|(unit, bytes)| start + bytes == at && self.is_word(unit))
+    }
+
+    fn after(&self, line: &[u8], at: usize) -> bool {
+        first_unit(&line[at..], self.locale).is_some_and(|(unit, _)| self.is_word(unit))
+    }
+
+    fn is_word(&self, unit: super::syntax::Unit) -> bool {
+        let super::syntax::Unit::Char(character) = unit else { return false };
+        if character.is_ascii() {
+            return character.is_ascii_alphanumeric() || character == '_';
+        }
+        let ranges = self.beyond_ascii.ranges();
+        let place = ranges.partition_point(|range| range.end() < character);
+        ranges.get(place).is_some_and(|range| range.start() <= character)
+    }
+}

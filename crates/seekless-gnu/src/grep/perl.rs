@@ -1,0 +1,74 @@
+//! What an automaton cannot do: Perl's expressions, by PCRE2, and back-references, by the C library, whose answers GNU grep gives.
+
+use super::{Locale, Options, Syntax};
+use crate::clib::perl::{Perl, PerlOptions};
+use crate::clib::regex::{Dialect, Regex, Search};
+use std::ops::Range;
+
+/// The pattern of `-P`.
+///
+/// # Errors
+///
+/// PCRE2's message.
+pub(super) fn perl(pattern: &[u8], options: &Options) -> Result<Perl, String> {
+    let (word, whole_line) = (options.word_regexp && !options.line_regexp, options.line_regexp);
+    let asked =
+        PerlOptions { ignore_case: options.ignore_case, utf8: options.locale == Locale::Utf8, whole_line };
+    match word {
+        true => Perl::new(&[br"(?<!\w)(?:", pattern, br")(?!\w)"].concat(), asked),
+        false => Perl::new(pattern, asked),
+    }
+}
+
+/// What the C library finds wrong with a POSIX expression.
+pub(super) fn wrong(pattern: &[u8], options: &Options) -> Option<String> {
+    let (dialect, ignore_case) = language(options);
+    Regex::new(pattern, dialect, ignore_case).err()
+}
+
+/// The language of the expressions, in the locale that the C library is told here.
+fn language(options: &Options) -> (Dialect, bool) {
+    if options.locale == Locale::Utf8 {
+        let _ = crate::clib::locale::use_environments_locale();
+    }
+    let name = if options.syntax == Syntax::Extended { "egrep" } else { "grep" };
+    (Dialect::named(name).unwrap_or_default(), options.ignore_case)
+}
+
+/// A POSIX expression with back-references.
+#[derive(Debug)]
+pub(super) struct BackReferences {
+    search: Search,
+    whole_line: bool,
+}
+
+impl BackReferences {
+    /// # Errors
+    ///
+    /// The C library's message.
+    pub(super) fn new(pattern: &[u8], options: &Options) -> Result<Self, String> {
+        let (dialect, ignore_case) = language(options);
+        let search = Search::new(pattern, dialect, ignore_case)?;
+        Ok(BackReferences { search, whole_line: options.line_regexp })
+    }
+
+    /// The first match from `from` on, the longest there; with whole lines wanted, none that is shorter than the line.
+    pub(super) fn find(&mut self, line: &[u8], from: usize) -> Result<Option<Range<usize>>, String> {
+        let found = self.search.find(line, from)?;
+        Ok(found.filter(|found| !self.whole_line || *found == (0..line.len())))
+    }
+
+    /// The end of the longest match that begins where `found` does and ends at most at `limit`.
+    pub(super) fn end(
+        &mut self,
+        line: &[u8],
+        found: &Range<usize>,
+        limit: usize,
+    ) -> Result<Option<usize>, String> {
+        if found.end <= limit {
+            Ok(Some(found.end))
+        } else {
+            self.search.end_before(line, found.start, limit)
+        }
+    }
+}

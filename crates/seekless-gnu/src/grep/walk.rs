@@ -1,0 +1,327 @@
+//! Which files are searched: operands, and with -r all that lies below them, in the order in which folders list them.
+
+use super::{Filter, Options};
+use crate::words::words;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, FileType, ReadDir};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirEntryExt, FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::slice::Iter;
+use std::vec::IntoIter;
+
+/// Entries of a folder that are listed at a time, as by GNU's walk.
+const LISTED_MAX: usize = 100_000;
+/// With more entries than these, their order is that of their inodes.
+const SORTED_MIN: usize = 10_000;
+
+/// What to do with a folder that is named or met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Directories {
+    /// Try to read it as a file, which fails.
+    #[default]
+    Read,
+    /// Pass over it.
+    Skip,
+    /// Search what lies below.
+    Recurse,
+}
+
+/// What to do with devices, sockets and named pipes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Devices {
+    /// Read those named, pass over those met.
+    #[default]
+    ReadNamed,
+    /// Read all.
+    Read,
+    /// Pass over all.
+    Skip,
+}
+
+/// What is searched.
+#[derive(Clone, Debug, Default)]
+pub struct Search {
+    /// Names as they were typed; none means standard input, or the folder one is in with `recurse`.
+    pub operands: Vec<OsString>,
+    /// Folders.
+    pub directories: Directories,
+    /// Follow all symbolic links, not only those named.
+    pub follow: bool,
+    /// Devices.
+    pub devices: Devices,
+    /// Names of files.
+    pub files: Filter,
+    /// Names of folders.
+    pub folders: Filter,
+    /// The device and inode of the output, if it is a file that this may make grow.
+    pub output: Option<(u64, u64)>,
+}
+
+/// One thing to search, or to say, in its turn.
+#[derive(Debug)]
+pub(super) enum Item {
+    File {
+        path: PathBuf,
+        name: Vec<u8>,
+        bytes: u64,
+    },
+    Standard {
+        file: File,
+        start: u64,
+        regular: bool,
+        bytes: u64,
+    },
+    /// The message after the program's name.
+    Problem(Vec<u8>),
+    /// Likewise, of something that is no failure.
+    Warning(Vec<u8>),
+}
+
+pub(super) fn problem(name: &[u8], what: &str) -> Vec<u8> {
+    [name, b": ", what.as_bytes()].concat()
+}
+
+/// All that is to be searched, in order, found as it is asked for.
+pub(super) struct Walk<'a> {
+    search: &'a Search,
+    options: &'a Options,
+    operands: Iter<'a, OsString>,
+    /// Nothing was named, and standard input or the folder one is in is still to come.
+    unnamed: bool,
+    /// The folders that one is in: a link to one of them would have no end.
+    folders: Vec<Folder>,
+}
+
+/// A folder and what of it is still to come.
+struct Folder {
+    /// Device and inode.
+    identity: (u64, u64),
+    path: PathBuf,
+    /// What names in it begin with.
+    prefix: Vec<u8>,
+    entries: IntoIter<Entry>,
+    /// What was not listed yet.
+    more: Option<ReadDir>,
+}
+
+struct Entry {
+    name: OsString,
+    kind: io::Result<FileType>,
+    inode: u64,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(search: &'a Search, options: &'a Options) -> Self {
+        let operands = search.operands.iter();
+        Walk { search, options, operands, unnamed: search.operands.is_empty(), folders: Vec::new() }
+    }
+
+    /// What the next name stands for; nothing if it is left out.
+    fn operand(&mut self, operand: &OsStr) -> Option<Item> {
+        let (name, path) = (operand.as_bytes(), Path::new(operand));
+        if name == b"-" {
+            return Some(self.standard());
+        }
+        let file = |bytes| Some(Item::File { path: path.to_owned(), name: name.to_vec(), bytes });
+        // What cannot be asked cannot be opened: that will be said.
+        let Ok(data) = fs::metadata(path) else { return file(0) };
+        let search = self.search;
+        if data.is_dir() {
+            let left_out = search.directories == Directories::Skip || search.folders.leaves_out(name, true);
+            return match search.directories {
+                _ if left_out => None,
+                Directories::Recurse => self.enter(path.to_owned(), folder_prefix(name)),
+                _ => file(0),
+            };
+        }
+        let device = is_device(data.file_type());
+        if search.files.leaves_out(name, true) || (device && search.devices == Devices::Skip) {
+            return None;
+        }
+        if self.is_output(&data) { Some(same_as_output(name)) } else { file(data.len()) }
+    }
+
+    /// Goes into a folder, or says why not.
+    fn enter(&mut self, path: PathBuf, prefix: Vec<u8>) -> Option<Item> {
+        let identity = fs::metadata(&path).map(|data| (data.dev(), data.ino())).unwrap_or_default();
+        match fs::read_dir(&path) {
+            Ok(more) => {
+                let entries = Vec::new().into_iter();
+                self.folders.push(Folder { identity, path, prefix, entries, more: Some(more) });
+                None
+            }
+            Err(error) => {
+                let name =
+                    if prefix.is_empty() { b"." } else { prefix.strip_suffix(b"/").unwrap_or(&prefix) };
+                Some(Item::Problem(problem(name, &words(&error))))
+            }
+        }
+    }
+
+    /// What the next entry of the innermost folder is; nothing if it is left out.
+    fn entry(&mut self, entry: Entry) -> Option<Item> {
+        let folder = self.folders.last()?;
+        let search = self.search;
+        let base = entry.name.as_bytes();
+        let name = [&folder.prefix[..], base].concat();
+        let path =
+            if folder.prefix.is_empty() { PathBuf::from(&entry.name) } else { folder.path.join(&entry.name) };
+        let left_out = |is_folder: bool| match is_folder {
+            true => search.folders.leaves_out(base, false),
+            false => search.files.leaves_out(base, false),
+        };
+        let mut kind = match entry.kind {
+            Ok(kind) => kind,
+            Err(error) => return Some(Item::Problem(problem(&name, &words(&error)))),
+        };
+        if kind.is_symlink() {
+            if !search.follow {
+                return None;
+            }
+            kind = match fs::metadata(&path) {
+                Ok(data) => data.file_type(),
+                Err(_) if left_out(false) => return None,
+                Err(error) => return Some(Item::Problem(problem(&name, &words(&error)))),
+            };
+        }
+        if left_out(kind.is_dir()) {
+            return None;
+        }
+        if kind.is_dir() {
+            let identity = fs::metadata(&path).map(|data| (data.dev(), data.ino()));
+            return match identity {
+                Ok(identity) if search.follow && self.is_above(identity) => {
+                    Some(Item::Warning(problem(&name, "warning: recursive directory loop")))
+                }
+                _ => self.enter(path, [&name[..], b"/"].concat()),
+            };
+        }
+        let reads_devices = match search.devices {
+            Devices::Read => true,
+            Devices::ReadNamed => search.follow,
+            Devices::Skip => false,
+        };
+        if is_device(kind) && !reads_devices {
+            return None;
+        }
+        // The size is for the progress bar alone, and not worth a call for each file of a tree.
+        let output = search.output.is_some() && fs::metadata(&path).is_ok_and(|data| self.is_output(&data));
+        Some(if output { same_as_output(&name) } else { Item::File { path, name, bytes: 0 } })
+    }
+
+    fn is_above(&self, identity: (u64, u64)) -> bool {
+        self.folders.iter().any(|folder| folder.identity == identity)
+    }
+
+    fn standard(&self) -> Item {
+        match standard() {
+            Ok(Item::Standard { file, start, regular, bytes }) => {
+                let same = file.metadata().is_ok_and(|data| self.is_output(&data));
+                if same && start < bytes {
+                    return same_as_output(&self.options.label);
+                }
+                Item::Standard { file, start, regular, bytes }
+            }
+            Ok(other) => other,
+            Err(error) => Item::Problem(problem(&self.options.label, &words(&error))),
+        }
+    }
+
+    fn is_output(&self, data: &fs::Metadata) -> bool {
+        data.is_file() && self.search.output == Some((data.dev(), data.ino()))
+    }
+}
+
+impl Iterator for Walk<'_> {
+    type Item = Item;
+
+    fn next(&mut self) -> Option<Item> {
+        loop {
+            let item = match self.folders.last_mut().map(Folder::next) {
+                Some(Some(Ok(entry))) => self.entry(entry),
+                Some(Some(Err(message))) => Some(Item::Problem(message)),
+                Some(None) => {
+                    self.folders.pop();
+                    None
+                }
+                None if std::mem::take(&mut self.unnamed) => match self.search.directories {
+                    Directories::Recurse => self.enter(PathBuf::from("."), Vec::new()),
+                    _ => Some(self.standard()),
+                },
+                None => {
+                    let operand = self.operands.next()?;
+                    self.operand(operand)
+                }
+            };
+            if item.is_some() {
+                return item;
+            }
+        }
+    }
+}
+
+impl Folder {
+    /// The next entry, or what is wrong with the folder.
+    fn next(&mut self) -> Option<Result<Entry, Vec<u8>>> {
+        if let Some(entry) = self.entries.next() {
+            return Some(Ok(entry));
+        }
+        let mut more = self.more.take()?;
+        let (mut entries, mut wrong) = (Vec::new(), None);
+        let ended = loop {
+            if entries.len() == LISTED_MAX {
+                break false;
+            }
+            match more.next() {
+                Some(Ok(entry)) => {
+                    let (name, kind, inode) = (entry.file_name(), entry.file_type(), entry.ino());
+                    entries.push(Entry { name, kind, inode });
+                }
+                Some(Err(error)) => {
+                    wrong = Some(problem(self.path.as_os_str().as_bytes(), &words(&error)));
+                    break true;
+                }
+                None => break true,
+            }
+        };
+        self.more = (!ended).then_some(more);
+        if entries.len() > SORTED_MIN && sorts_by_inode(&self.path) {
+            entries.sort_by_key(|entry| entry.inode);
+        }
+        self.entries = entries.into_iter();
+        wrong.map(Err).or_else(|| self.entries.next().map(Ok))
+    }
+}
+
+/// As GNU's walk: the entries of a large folder are taken in the order of their inodes, but for file systems where that is no use.
+fn sorts_by_inode(folder: &Path) -> bool {
+    const TMPFS: u32 = 0x0102_1994;
+    const NFS: u32 = 0x6969;
+    const CIFS: u32 = 0xff53_4d42;
+    let kind = rustix::fs::statfs(folder).map(|data| data.f_type as u32);
+    kind.is_ok_and(|kind| ![TMPFS, NFS, CIFS].contains(&kind))
+}
+
+fn same_as_output(name: &[u8]) -> Item {
+    Item::Problem(problem(name, "input file is also the output"))
+}
+
+fn is_device(kind: FileType) -> bool {
+    kind.is_block_device() || kind.is_char_device() || kind.is_fifo() || kind.is_socket()
+}
+
+/// A folder's name as it stands before the names in it: one slash at its end.
+fn folder_prefix(name: &[u8]) -> Vec<u8> {
+    let end = name.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1);
+    [&name[..end], b"/"].concat()
+}
+
+fn standard() -> io::Result<Item> {
+    let file = File::from(rustix::io::dup(rustix::stdio::stdin())?);
+    let data = file.metadata()?;
+    let start = rustix::fs::seek(&file, rustix::fs::SeekFrom::Current(0)).unwrap_or(0);
+    let regular = data.is_file();
+    Ok(Item::Standard { file, start, regular, bytes: if regular { data.len() } else { 0 } })
+}
