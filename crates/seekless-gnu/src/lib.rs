@@ -4,4 +4,5 @@ mod clib;
 pub mod find;
 pub mod grep;
 pub mod wc;
+mod wide;
 mod words;

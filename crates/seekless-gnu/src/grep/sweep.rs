@@ -1,7 +1,8 @@
 //! One pass over a text at the speed of memory: which of its parts may hold a fragment, and whether it holds a NUL. The compiler
-//! makes vector code of the rows; nothing asks what the processor can do, which in a virtual machine costs more than a small file.
+//! makes vector code of the rows.
 
 use super::fragment::{Fragment, PROBES, Probe};
+use crate::wide::widely;
 use seekless_sys::memory::fetch;
 use std::ops::Range;
 
@@ -64,6 +65,19 @@ pub(super) fn sweep(text: &[u8], fragments: &[Fragment], nuls: bool) -> (Marks, 
 
 /// Marks for one fragment; says whether there is a NUL if asked to.
 fn mark_all<const FOLDS: bool, const NULS: bool>(
+    text: &[u8],
+    fragment: &Fragment,
+    groups: &mut [u8],
+) -> bool {
+    widely(
+        text.len(),
+        #[inline(always)]
+        || mark_rows::<FOLDS, NULS>(text, fragment, groups),
+    )
+}
+
+#[inline(always)]
+fn mark_rows<const FOLDS: bool, const NULS: bool>(
     text: &[u8],
     fragment: &Fragment,
     groups: &mut [u8],
