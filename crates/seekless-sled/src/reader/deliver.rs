@@ -389,7 +389,6 @@ impl Reader {
         let Some(map) = self.kernel.map(open, window.start - before, (before + bytes) as usize) else {
             return false;
         };
-        map.populate();
         self.block = Block::Mapped(map, before as usize..(before + bytes) as usize);
         self.take_cached(file, bytes);
         self.feed(file, window.start);
