@@ -11,7 +11,8 @@ mod table;
 
 use border::{given, put, shielded};
 use failure::Failure;
-use seekless_sled::{Confidence, Level, Plan, Records, Sled, Turnover};
+use seekless_read::Records;
+use seekless_sled::{Confidence, Level, Plan, Sled, Turnover};
 use session::{Elements, Session, Wanted};
 use std::ffi::{CStr, c_char, c_double, c_int, c_void};
 

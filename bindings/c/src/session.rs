@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::table::surveyed;
-use seekless_sled::{FilePicker, Keeper, Records};
+use seekless_read::{FilePicker, Keeper, Records};
 use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;

@@ -3,7 +3,8 @@
 use crate::descriptor;
 use crate::failure::Failure;
 use crate::session::{Session, Wanted};
-use seekless_sled::{Keeper, Surveyor};
+use seekless_read::Keeper;
+use seekless_sled::Surveyor;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::c_int;

@@ -2,7 +2,7 @@
 
 use super::hdu::Source;
 use crate::error::{Error, ErrorKind, Result};
-use seekless_sled::{Event, Options, Plan, Reader, Records};
+use seekless_read::{Event, Options, Plan, Reader, Records};
 use serde::Serialize;
 use std::io::{Seek, SeekFrom};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -4,7 +4,7 @@ use super::feed::{Feed, Visit};
 use super::hdu::Source;
 use super::write::Sink;
 use crate::error::{Error, ErrorKind, Result};
-use seekless_sled::Records;
+use seekless_read::Records;
 use std::ops::Range;
 
 /// Bytes of the input that appear in the output as they are.

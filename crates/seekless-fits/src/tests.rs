@@ -12,7 +12,7 @@ use super::hdu::Source;
 use super::header::Header;
 use super::image::{Image, Stored};
 use crate::error::Result;
-use seekless_sled::Records;
+use seekless_read::Records;
 use std::path::Path;
 
 /// Numbers that depend on a seed alone (xorshift).

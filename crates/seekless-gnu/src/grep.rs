@@ -1,6 +1,6 @@
 //! Finds lines, whatever the order in which a file's pieces come; what is printed is GNU grep 3.8's, byte for byte.
 //!
-//! A search goes through four hands: `walk` finds the files, the reader of `seekless-sled` delivers their text the cheapest
+//! A search goes through four hands: `walk` finds the files, the reader of `seekless-read` delivers their text the cheapest
 //! first, `matcher` finds lines in whole chunks, `session` puts what was found in order and says it as GNU does. What makes it fast
 //! is `sweep`: one pass for a few bytes that every match holds, after which most of a text needs no closer look.
 
@@ -38,7 +38,7 @@ pub use walk::{Devices, Directories, Search};
 
 use matcher::{Complaints, Matcher};
 use output::Output;
-use seekless_sled::{Plan, Reader, Statistics};
+use seekless_read::{Plan, Reader, Statistics};
 use session::{Order, Session};
 use std::io::{self, Write};
 use std::path::Path;
@@ -157,7 +157,7 @@ fn matcher(options: &Options, err: &mut dyn Write) -> io::Result<Option<Matcher>
 }
 
 fn reader(options: &Options) -> Reader {
-    Reader::new(seekless_sled::Options {
+    Reader::new(seekless_read::Options {
         records: options.records(),
         record_bytes_max: options.line_bytes_max(),
         plan: if options.linear { Plan::Linear } else { Plan::Best },
@@ -167,7 +167,7 @@ fn reader(options: &Options) -> Reader {
         // came from the device before its turn, be read from there again.
         overlap: !options.first_match_decides() && options.max_count.is_none() && !options.needs_order(),
         in_order: options.needs_order(),
-        ..seekless_sled::Options::default()
+        ..seekless_read::Options::default()
     })
 }
 

@@ -55,21 +55,28 @@ impl Error {
         self.message.get(self.named..).unwrap_or(&self.message)
     }
 
-    pub(crate) fn new(kind: ErrorKind, message: String) -> Self {
+    /// An error that names no file yet.
+    #[must_use]
+    pub fn new(kind: ErrorKind, message: String) -> Self {
         Error { kind, message, named: 0, source: None }
     }
 
     /// The same error with the name of the file that it is about.
-    pub(crate) fn of_file(self, path: &Path) -> Self {
+    #[must_use]
+    pub fn of_file(self, path: &Path) -> Self {
         let name = format!("{}: ", path.display());
         Error { named: name.len(), message: name + self.reason(), ..self }
     }
 
-    pub(crate) fn open(path: &Path, error: io::Error) -> Self {
+    /// The file could not be opened.
+    #[must_use]
+    pub fn open(path: &Path, error: io::Error) -> Self {
         Error { kind: ErrorKind::Open, ..Error::io(path, error) }
     }
 
-    pub(crate) fn io(path: &Path, error: io::Error) -> Self {
+    /// The system refused or failed something about the file.
+    #[must_use]
+    pub fn io(path: &Path, error: io::Error) -> Self {
         let named = Error::new(ErrorKind::Io, error.to_string()).of_file(path);
         Error { source: Some(error), ..named }
     }

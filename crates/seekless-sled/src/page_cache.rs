@@ -6,21 +6,9 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::fd::AsFd;
-use std::time::Duration;
 
 /// The grain at which asking stops by default: cached fragments below it cost more to read apart than they save.
 pub const GRAIN_BYTES: u64 = 64 << 10;
-/// Where only touching tells, a touch for so many bytes, or for more:
-const SPACING_BYTES: u64 = 2 << 20;
-/// so many touches in all.
-const TOUCHES_MAX: u64 = 64;
-/// What a touch may cost. Where it costs more, nobody tells.
-pub(crate) const TOUCH_MAX: Duration = Duration::from_millis(1);
-
-/// The bytes for which one touch stands, where so many are asked about.
-pub(crate) fn spacing(bytes: u64) -> u64 {
-    bytes.div_ceil(TOUCHES_MAX).max(SPACING_BYTES)
-}
 
 /// A maximal range of one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,31 +41,17 @@ pub fn runs(file: &File, range: Range<u64>, grain: u64) -> io::Result<Vec<PageRu
         return Ok(Vec::new());
     }
     let windows = residency::windows(file.as_fd(), range.clone(), grain)?;
-    Ok(windows.map_or_else(|| vec![unknown(&range)], |windows| windows.iter().map(run).collect()))
+    Ok(windows.map_or_else(|| vec![unknown(&range)], |windows| windows.iter().map(PageRun::from).collect()))
 }
 
-/// As [`runs`], but where the kernel does not tell, pages are sampled by touching them, which **reads** a page every 2 MiB of
-/// what is not cached, at most 64 in all, and none after one that took over a millisecond. For programs that are going to
-/// read the range anyway.
-///
-/// # Errors
-/// As [`runs`].
-pub fn runs_by_touch(file: &File, range: Range<u64>, grain: u64) -> io::Result<Vec<PageRun>> {
-    let asked = runs(file, range.clone(), grain)?;
-    if range.is_empty() || asked.iter().any(|run| run.resident.is_some()) {
-        return Ok(asked);
-    }
-    let bytes = range.end - range.start;
-    let windows = residency::sampled(file, range, spacing(bytes), TOUCH_MAX)?;
-    Ok(windows.map_or(asked, |windows| windows.iter().map(run).collect()))
-}
-
-fn run(window: &Window) -> PageRun {
-    PageRun {
-        offset: window.range.start,
-        bytes: window.range.end - window.range.start,
-        resident: Some(window.resident),
-        confidence: if window.exact { Confidence::Exact } else { Confidence::Sampled },
+impl From<&Window> for PageRun {
+    fn from(window: &Window) -> Self {
+        PageRun {
+            offset: window.range.start,
+            bytes: window.range.end - window.range.start,
+            resident: Some(window.resident),
+            confidence: if window.exact { Confidence::Exact } else { Confidence::Sampled },
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! SLEDs of a file: asks everybody who knows something of it, lays their answers over each other, and joins neighbours.
 
-use crate::descriptor::by_descriptor;
 use crate::overlay::{overlay, push};
 use crate::place::Mounts;
 use crate::provider::remote::Line;
@@ -14,6 +13,7 @@ use crate::{
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, openat};
 use rustix::path::Arg;
 use seekless_device::{Origin, Row, Table, Zone};
+use seekless_sys::descriptor::by_descriptor;
 use seekless_sys::residency::all_or_nothing;
 use std::collections::HashMap;
 use std::ffi::CStr;

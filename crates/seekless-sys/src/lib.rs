@@ -7,7 +7,7 @@
 //! [`map`] and [`guarded`] map a file for reading;
 //! [`reads`] reads with or without the page cache, [`folios`] fills it by large pieces;
 //! [`memory`] knows the page size, and fetches into the processor's own cache;
-//! [`files`] opens and closes many files;
+//! [`files`] opens and closes many files, [`descriptor`] finds the way back from an open one to a path;
 //! [`output`] writes a file that appears whole or not at all;
 //! [`inflate`] decodes deflate data into memory that was not filled before.
 //!
@@ -18,6 +18,7 @@
 //! program.
 
 pub mod accounts;
+pub mod descriptor;
 pub mod direct;
 pub mod extents;
 pub mod files;

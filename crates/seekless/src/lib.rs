@@ -5,7 +5,7 @@
 
 #[cfg(any(feature = "measure", feature = "sim", feature = "sled", feature = "store"))]
 pub use seekless_device as device;
-#[cfg(any(feature = "measure", feature = "sled", feature = "store"))]
+#[cfg(any(feature = "measure", feature = "read", feature = "store"))]
 pub use seekless_engine as engine;
 #[cfg(feature = "fits")]
 pub use seekless_fits as fits;
@@ -19,6 +19,8 @@ pub use seekless_measure as measure;
 pub use seekless_pack as pack;
 #[cfg(any(feature = "sim", feature = "store"))]
 pub use seekless_policy as policy;
+#[cfg(feature = "read")]
+pub use seekless_read as read;
 #[cfg(feature = "record")]
 pub use seekless_record as record;
 #[cfg(feature = "report")]

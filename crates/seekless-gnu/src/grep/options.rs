@@ -2,7 +2,7 @@
 
 use super::Colors;
 use super::text::heeds_nuls;
-use seekless_sled::Records;
+use seekless_read::Records;
 
 /// What the copies of one long line may take together.
 const HELD_BYTES_MAX: usize = 48 << 20;

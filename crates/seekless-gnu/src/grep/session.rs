@@ -14,7 +14,7 @@ use super::walk::{Item, problem};
 use super::{BinaryFiles, Listing, Options};
 use crate::words::words;
 use rustix::fs::SeekFrom;
-use seekless_sled::{Chunk, ErrorKind, Event};
+use seekless_read::{Chunk, ErrorKind, Event};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;

@@ -2,7 +2,7 @@
 
 use super::ordered::lines_back;
 use super::{Listing, Options};
-use seekless_sled::QuietFile;
+use seekless_read::QuietFile;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;

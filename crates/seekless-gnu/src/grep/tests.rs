@@ -7,7 +7,7 @@ use super::walk::Item;
 use super::{Listing, Locale, Options, Pattern, Syntax};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use seekless_sled::{Chunk, Event};
+use seekless_read::{Chunk, Event};
 use std::ops::Range;
 use std::path::PathBuf;
 

@@ -5,7 +5,7 @@ use super::pieces::Pieces;
 use super::print::{self, Size};
 use super::{Counts, Wanted, quote, size};
 use crate::words::words;
-use seekless_sled::{ErrorKind, Event, Options, Plan, Reader, Records};
+use seekless_read::{ErrorKind, Event, Options, Plan, Reader, Records};
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::headroom::Headroom;
-use crate::{Config, Devices};
+use seekless_sled::{Config, Devices};
 use seekless_sys::residency;
 use std::io::Write;
 use std::os::fd::AsFd;

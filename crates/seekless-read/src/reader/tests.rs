@@ -3,10 +3,10 @@
 use super::kernel::Kernel;
 use super::learned::ReadCost;
 use super::*;
-use crate::Confidence;
 use crate::headroom::Headroom;
-use crate::page_cache::PageRun;
 use proptest::prelude::*;
+use seekless_sled::Confidence;
+use seekless_sled::page_cache::PageRun;
 use seekless_sys::guarded::GuardedMap;
 use seekless_sys::reads::Caching;
 use seekless_sys::residency::Pages;

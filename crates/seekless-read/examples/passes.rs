@@ -1,8 +1,8 @@
 //! Counts the lines of a file, pass after pass, and says what each pass read: the smallest program that shows what reading in
 //! the order of cost is worth. `passes FILE [PASSES] [best | linear]`
 
+use seekless_read::{Event, Options, Plan, Reader, Records};
 use seekless_sled::page_cache::{self, PageRun};
-use seekless_sled::{Event, Options, Plan, Reader, Records};
 use std::fs::File;
 use std::path::Path;
 use std::time::Instant;

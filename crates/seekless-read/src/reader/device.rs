@@ -106,7 +106,7 @@ impl Device {
             let (kernel, queue, done) =
                 (Arc::clone(&self.kernel), Arc::clone(&self.queue), self.done_sender.clone());
             let started = std::thread::Builder::new()
-                .name("seekless-sled".to_owned())
+                .name("seekless-read".to_owned())
                 .stack_size(64 << 10)
                 .spawn(move || work(&*kernel, &queue, &done));
             self.threads.extend(started);

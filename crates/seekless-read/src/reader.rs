@@ -20,14 +20,14 @@ mod tests;
 use crate::cached::pages;
 use crate::growth::Growth;
 use crate::headroom::Headroom;
-use crate::page_cache::GRAIN_BYTES;
-use crate::{Error, ErrorKind, Records};
+use crate::{Error, ErrorKind, Plan, Records};
 use deliver::Block;
 use device::{Device, Way};
 use kernel::{Kernel, Linux};
 use learned::Learned;
 use linear::Linear;
 use seekless_engine::AlignedBuf;
+use seekless_sled::page_cache::GRAIN_BYTES;
 use source::{Absent, Source, State};
 use sources::Sources;
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -64,16 +64,6 @@ pub struct Options {
     /// How many cached bytes that are to be read are held in memory until then (section 3.4), at most half of what may be
     /// cached. What is held cannot be pushed out, by this reading or by others': it is bought at their expense.
     pub hold_bytes: u64,
-}
-
-/// The order of reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Plan {
-    /// The cheapest chunk of all files first, the lowest offset among equals.
-    #[default]
-    Best,
-    /// File by file, from the first byte to the last.
-    Linear,
 }
 
 /// A piece of a file: whole records.

@@ -4,8 +4,8 @@
 //! meets, and brings in up to 8 MiB that push out as much of what a pass means to keep.
 
 use crate::cached;
-use crate::descriptor::by_descriptor;
 use rustix::fs::Advice;
+use seekless_sys::descriptor::by_descriptor;
 use seekless_sys::reads::{Caching, fill};
 use std::fs::File;
 use std::io;

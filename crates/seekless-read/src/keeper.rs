@@ -6,13 +6,13 @@ mod pieces;
 mod room;
 
 use crate::cached;
-use crate::descriptor::by_descriptor;
 use crate::headroom::{self, Headroom};
-use crate::page_cache;
 use crate::{Error, ErrorKind, Hold};
 use pieces::{Pieces, Stamp};
 use room::Room;
 use rustix::fs::Advice;
+use seekless_sled::page_cache;
+use seekless_sys::descriptor::by_descriptor;
 use seekless_sys::folios::{self, FOLIO_BYTES};
 use seekless_sys::guarded::GuardedMap;
 use seekless_sys::memory::page_bytes;
@@ -39,7 +39,7 @@ const HELD_BYTES_MIN: u64 = 64 << 10;
 /// the process's record locks on the file.
 ///
 /// ```
-/// use seekless_sled::Keeper;
+/// use seekless_read::Keeper;
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("data");

@@ -4,8 +4,9 @@
 
 use crate::cached;
 use crate::keeper::{found, named};
-use crate::{Error, ErrorKind, FindDelimiter, Keeper, Picker, Priced, Records, Surveyor};
+use crate::{Error, ErrorKind, FindDelimiter, Keeper, Picker, Priced, Records};
 use rustix::fs::Stat;
+use seekless_sled::Surveyor;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -21,7 +22,8 @@ const SEARCH_BYTES: u64 = 64 << 10;
 /// Advises where to read next in an open file. The file is handed to each call and must be the same.
 ///
 /// ```
-/// use seekless_sled::{FilePicker, Records, Surveyor};
+/// use seekless_read::{FilePicker, Records};
+/// use seekless_sled::Surveyor;
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("data");

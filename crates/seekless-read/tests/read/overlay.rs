@@ -1,7 +1,8 @@
 //! overlayfs, the root of every container: the page cache that it reads from belongs to the file below.
 
 use crate::support::{MIB, dropped, is_child, run_again, written};
-use seekless_sled::{Config, Devices, Event, Level, Options, Reader, Surveyor};
+use seekless_read::{Event, Options, Reader};
+use seekless_sled::{Config, Devices, Level, Surveyor};
 use seekless_sys::residency;
 use std::fs::File;
 use std::os::fd::AsFd;

@@ -4,6 +4,7 @@ use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 
 /// A path by which the very file that is open may be opened again or examined, whatever its name stands for by now.
-pub(crate) fn by_descriptor(file: &impl AsRawFd) -> PathBuf {
+#[must_use]
+pub fn by_descriptor(file: &impl AsRawFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }

@@ -1,9 +1,11 @@
 //! What the reader asks of the system, behind a seam: tests put their own residency, short reads and failing devices there.
 
 use super::learned::ReadCost;
+use crate::Error;
 use crate::headroom::{self, Headroom};
-use crate::page_cache::{self, PageRun};
-use crate::{Devices, Error, Surveyor};
+use crate::touch::{TOUCH_MAX, runs_by_touch};
+use seekless_sled::page_cache::{self, PageRun};
+use seekless_sled::{Devices, Surveyor};
 use seekless_sys::folios;
 use seekless_sys::guarded::GuardedMap;
 use seekless_sys::reads::{self, Caching};
@@ -17,11 +19,7 @@ use std::path::Path;
 pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
     /// Which parts of the range are cached; where only touching tells, it may touch if `touch`.
     fn runs(&self, file: &File, range: Range<u64>, grain: u64, touch: bool) -> io::Result<Vec<PageRun>> {
-        if touch {
-            page_cache::runs_by_touch(file, range, grain)
-        } else {
-            page_cache::runs(file, range, grain)
-        }
+        if touch { runs_by_touch(file, range, grain) } else { page_cache::runs(file, range, grain) }
     }
 
     /// How many pages of the range are cached, or were; `None` where that is not told.
@@ -51,7 +49,7 @@ pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
     /// Whether a page of the file may be touched to see whether it is cached: not where that costs over a millisecond.
     fn may_touch(&self, path: &Path) -> bool {
         let home = Surveyor::new().and_then(|mut surveyor| surveyor.home(path));
-        home.is_ok_and(|(_, row)| u128::from(row.at(0).latency_ns) <= page_cache::TOUCH_MAX.as_nanos())
+        home.is_ok_and(|(_, row)| u128::from(row.at(0).latency_ns) <= TOUCH_MAX.as_nanos())
     }
 
     /// Keeps what a read from the file's device cost, if the device was ever measured. No count fails for want of this.

@@ -1,8 +1,9 @@
 //! Files that one may read and does not own, of which the kernel tells nothing: nobody (the user) asks about root's files.
 
 use crate::support::{MIB, cached, dropped, is_child, run_again, written};
-use seekless_sled::page_cache::{GRAIN_BYTES, runs, runs_by_touch};
-use seekless_sled::{Config, Devices, Event, Level, Options, Reader, Surveyor};
+use seekless_read::{Event, Options, Reader, runs_by_touch};
+use seekless_sled::page_cache::{GRAIN_BYTES, runs};
+use seekless_sled::{Config, Devices, Level, Surveyor};
 use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
