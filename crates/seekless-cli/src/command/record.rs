@@ -2,8 +2,10 @@
 
 use crate::exit;
 use crate::output::counted;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use seekless::device::units::{format_bytes, format_count, format_duration};
 use seekless::record::{self, Options, Recorded};
+use seekless::sys::output::Destination;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -52,7 +54,7 @@ Examples:
   seekless trace info start.parquet")]
 pub struct Args {
     /// The trace to write
-    #[arg(short, long, default_value = "run.parquet", value_name = "OUTPUT")]
+    #[arg(short, long, default_value = "run.parquet", value_name = "OUTPUT", value_parser = trace_file())]
     output: PathBuf,
     /// Also record pipes, sockets, terminals, /proc, /sys and /dev
     #[arg(long)]
@@ -72,6 +74,17 @@ pub struct Args {
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
     command: Vec<OsString>,
+}
+
+/// A file for the trace. Elsewhere `-` is standard output, which here belongs to the recorded program.
+fn trace_file() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| {
+        if Destination::from_word(&path).is_standard_output() {
+            Err("standard output is the recorded program's; name a file, such as -o run.parquet")
+        } else {
+            Ok(path)
+        }
+    })
 }
 
 /// Records, says what came of it, and ends as the program did.

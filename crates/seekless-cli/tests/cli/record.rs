@@ -63,6 +63,16 @@ fn a_bad_glob_is_said_before_the_program_runs() {
     assert!(!directory.path().join("work/ran").exists());
 }
 
+#[test]
+fn standard_output_is_the_programs_and_cannot_hold_the_trace() {
+    let directory = workplace();
+    let output = run(directory.path(), &["record", "-o", "-", "--", "touch", "ran"]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(125), String::new()));
+    let said = text(&output.stderr);
+    assert!(said.contains("name a file, such as -o run.parquet"), "{said}");
+    assert_eq!(std::fs::read_dir(directory.path().join("work")).unwrap().count(), 0, "nothing ran");
+}
+
 /// A copy of `true` that would run as another user, and one with a capability.
 fn privileged(folder: &Path) -> std::io::Result<[std::path::PathBuf; 2]> {
     let paths = ["setuid", "capable"].map(|name| folder.join(name));
