@@ -1,6 +1,8 @@
 //! What a store takes of memory: every byte that any thread allocates is counted. A binary of its own, since others would be
 //! counted with it.
 
+#[path = "../../../tests/allocations.rs"]
+mod allocations;
 #[path = "io/faulty.rs"]
 #[expect(dead_code, reason = "not every fault is needed here")]
 mod faulty;
@@ -10,15 +12,14 @@ mod samples;
 #[expect(dead_code, reason = "the hostile samples need a part")]
 mod support;
 
+use allocations::{in_use_by_process, peak_of_process, turn};
 use faulty::{Fault, Faulty};
 use samples::{Hostile, hostile};
 use seekless_io::{Buffer, Result, Store, StoreBuilder};
 use seekless_pack::Codec;
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -26,57 +27,11 @@ use std::time::Duration;
 const SHARE: usize = 16;
 const BASE: usize = 64 << 20;
 
-static NOW: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
-/// One measurement at a time.
-static TURN: Mutex<()> = Mutex::new(());
-
-struct Counting;
-
-impl Counting {
-    fn change(from: usize, to: usize) {
-        let now = NOW.fetch_add(to.wrapping_sub(from), Ordering::Relaxed).wrapping_add(to).wrapping_sub(from);
-        MOST.fetch_max(now, Ordering::Relaxed);
-    }
-}
-
-// SAFETY: every call goes to the system's allocator as it is; counting allocates nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        Self::change(0, layout.size());
-        // SAFETY: the caller's promises are those that the system's allocator asks for.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        Self::change(layout.size(), 0);
-        // SAFETY: as above; `at` came from the system's allocator.
-        unsafe { System.dealloc(at, layout) }
-    }
-
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        Self::change(layout.size(), size);
-        // SAFETY: as above.
-        unsafe { System.realloc(at, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
 /// Stands in for the packs' own count, which sees one thread.
 mod memory {
     pub(crate) fn bounded<T>(_archive_bytes: usize, act: impl FnOnce() -> T) -> T {
         act()
     }
-}
-
-/// The most bytes that `act` took.
-fn taken(act: impl FnOnce()) -> usize {
-    let before = NOW.load(Ordering::Relaxed);
-    MOST.store(before, Ordering::Relaxed);
-    act();
-    MOST.load(Ordering::Relaxed) - before
 }
 
 /// Loads all entries of an archive in every way, if it can be opened at all.
@@ -97,7 +52,7 @@ fn check(result: Result<Buffer>) {
 
 #[test]
 fn few_bytes_cannot_ask_for_much_memory() {
-    let _turn = TURN.lock().unwrap();
+    let _turn = turn();
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = folder.path().join("hostile.zip");
     let limited = Store::builder().max_entry_bytes(64 << 20);
@@ -105,7 +60,7 @@ fn few_bytes_cannot_ask_for_much_memory() {
     for Hostile { what, archive, right_bytes } in hostile() {
         fs::write(&path, &archive).unwrap();
         for (builder, right_bytes) in [(&limited, 0), (&unlimited, right_bytes)] {
-            let taken = taken(|| load_all(&path, builder));
+            let ((), taken) = peak_of_process(|| load_all(&path, builder));
             let allowed = SHARE * archive.len() + BASE + 2 * right_bytes;
             assert!(taken <= allowed, "{what}: {taken} bytes for an archive of {}", archive.len());
         }
@@ -114,7 +69,7 @@ fn few_bytes_cannot_ask_for_much_memory() {
 
 #[test]
 fn failures_without_number_take_no_memory() {
-    let _turn = TURN.lock().unwrap();
+    let _turn = turn();
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = folder.path().join("sample.zip");
     let names: Vec<String> = (0..200).map(|number| format!("{number:03}")).collect();
@@ -131,10 +86,10 @@ fn failures_without_number_take_no_memory() {
         engine.forget();
     };
     (0..3).for_each(|_| fail());
-    let before = NOW.load(Ordering::Relaxed);
+    let before = in_use_by_process();
     (0..30).for_each(|_| fail());
     // The workers may still be freeing the last reads. A kilobyte for each of 12,000 failures would be 12 MB.
-    let leaked = || NOW.load(Ordering::Relaxed).saturating_sub(before);
+    let leaked = || in_use_by_process().saturating_sub(before);
     (0..500).take_while(|_| leaked() > 64 << 10).for_each(|_| thread::sleep(Duration::from_millis(10)));
     assert!(leaked() <= 64 << 10, "{} bytes", leaked());
 }

@@ -1,10 +1,12 @@
 //! What each policy says it takes for each id, against what it takes: every byte that it allocates is counted.
 
+#[path = "../../../tests/allocations.rs"]
+mod allocations;
+
+use allocations::peak_of_thread;
 use seekless_policy::eviction::{
     Eviction, Id, NAMES, NEVER, Outcome, PageState, Pool, Request, Use, bytes_per_id, named, needs_of,
 };
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 
 /// One more than a power of two: arrays that grow by doubling are at their emptiest.
 const IDS: u32 = (1 << 13) + 1;
@@ -12,51 +14,6 @@ const IDS: u32 = (1 << 13) + 1;
 const BYTES_MAX: u64 = 64;
 /// How much less than it says a policy may take.
 const SLACK: f64 = 8.0;
-
-/// Bytes that this thread has allocated and not freed, and the most there were.
-#[derive(Clone, Copy)]
-struct Count {
-    now: usize,
-    most: usize,
-}
-
-thread_local! {
-    static COUNT: Cell<Count> = const { Cell::new(Count { now: 0, most: 0 }) };
-}
-
-struct Counting;
-
-impl Counting {
-    fn change(from: usize, to: usize) {
-        let Count { now, most } = COUNT.get();
-        let now = (now + to).saturating_sub(from);
-        COUNT.set(Count { now, most: most.max(now) });
-    }
-}
-
-// SAFETY: every call goes to the system's allocator as it is; the count is a thread's own cell, which allocates nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        Self::change(0, layout.size());
-        // SAFETY: the caller's promises are those that the system's allocator asks for.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        Self::change(layout.size(), 0);
-        // SAFETY: as above; `at` came from the system's allocator.
-        unsafe { System.dealloc(at, layout) }
-    }
-
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        Self::change(layout.size(), size);
-        // SAFETY: as above.
-        unsafe { System.realloc(at, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// An owner of which every second page is dirty.
 struct Owner {
@@ -97,19 +54,20 @@ fn requests(unit: bool) -> Vec<Request> {
 /// The most bytes an id that `name` took at `capacity`.
 fn measure(name: &str, capacity: u64, requests: &[Request]) -> f64 {
     let mut owner = Owner { resident: vec![false; IDS as usize] };
-    let before = COUNT.get().now;
-    COUNT.set(Count { now: before, most: before });
-    let mut policy = named(name, capacity).unwrap();
-    policy.grow(IDS);
-    for (turn, request) in requests.iter().enumerate() {
-        if policy.request(request, &mut owner) == Outcome::Admitted {
-            owner.resident[request.id as usize] = true;
+    let (_policy, taken) = peak_of_thread(|| {
+        let mut policy = named(name, capacity).unwrap();
+        policy.grow(IDS);
+        for (turn, request) in requests.iter().enumerate() {
+            if policy.request(request, &mut owner) == Outcome::Admitted {
+                owner.resident[request.id as usize] = true;
+            }
+            if turn % IDS as usize == IDS as usize - 1 {
+                (0..IDS).filter(|&id| owner.resident[id as usize]).for_each(|id| policy.cleaned(id));
+            }
         }
-        if turn % IDS as usize == IDS as usize - 1 {
-            (0..IDS).filter(|&id| owner.resident[id as usize]).for_each(|id| policy.cleaned(id));
-        }
-    }
-    (COUNT.get().most - before) as f64 / f64::from(IDS)
+        policy
+    });
+    taken as f64 / f64::from(IDS)
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! What a hostile server's answer costs a client in memory. In a process of its own: its allocator counts.
 
-use peak_alloc::PeakAlloc;
+#[path = "../../../tests/allocations.rs"]
+mod allocations;
+
+use allocations::peak_of_process;
 use seekless_sled::{Config, Devices, Surveyor};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
-
-#[global_allocator]
-static MEMORY: PeakAlloc = PeakAlloc;
 
 const BYTES_MAX: usize = 1_000_000;
 const SLED: &str =
@@ -35,10 +35,8 @@ fn cost(answer: &'static str) -> usize {
     let rule =
         format!("[[mount]]\npath = {mount:?}\nremote = {{ server = \"{server}\", prefix = \"/export\" }}\n");
     let mut surveyor = Surveyor::with(Config::parse(&rule).expect("understood"), Devices::default());
-    let before = MEMORY.current_usage();
-    MEMORY.reset_peak_usage();
-    let survey = surveyor.path(&path).expect("an answer, whatever the server says");
-    let cost = MEMORY.peak_usage() - before;
+    let (survey, cost) = peak_of_process(|| surveyor.path(&path));
+    let survey = survey.expect("an answer, whatever the server says");
     assert!(survey.notes.iter().any(|note| note.starts_with("remote: ")), "{:?}", survey.notes);
     drop(thread.join());
     cost
