@@ -3,6 +3,7 @@
 mod curve_coverage;
 mod differences;
 mod md5;
+mod memory;
 mod ozen2018;
 mod public_runs;
 mod published_traces;
