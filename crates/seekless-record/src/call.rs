@@ -12,6 +12,13 @@ pub(crate) struct Path {
     pub(crate) path: usize,
 }
 
+impl Path {
+    /// The first argument, seen from the current directory.
+    pub(crate) const HERE: Path = Path { directory: None, path: 0 };
+    /// The second argument, seen from the directory in the first.
+    pub(crate) const AT: Path = Path { directory: Some(0), path: 1 };
+}
+
 /// Where an open's flags are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flags {
@@ -32,6 +39,10 @@ pub(crate) enum Offset {
     Argument,
     /// At argument 3; the position if that is −1 (preadv2, pwritev2).
     ArgumentOrPosition,
+    /// As [`Offset::Argument`], in a 32-bit call: arguments 3 and 4 hold the lower and the upper half.
+    Halves,
+    /// As [`Offset::ArgumentOrPosition`], in a 32-bit call.
+    HalvesOrPosition,
 }
 
 /// A call that is followed.
@@ -45,7 +56,10 @@ pub(crate) enum Call {
     CopyRange,
     Splice,
     Seek,
-    Map,
+    /// The new position is not the result, but at the address in argument 3 (_llseek).
+    SeekFar,
+    /// Argument 5, the offset, counts in units of so many bytes.
+    Map(u64),
     Unmap,
     SyncMapped,
     Sync,
@@ -138,10 +152,10 @@ mod tests {
             (libc::SYS_read, Call::Read(Offset::Position)),
             (libc::SYS_preadv2, Call::Read(Offset::ArgumentOrPosition)),
             (libc::SYS_pwritev, Call::Write(Offset::Argument)),
-            (libc::SYS_openat2, Call::Open(Path { directory: Some(0), path: 1 }, Flags::Pointed(2))),
-            (libc::SYS_creat, Call::Open(Path { directory: None, path: 0 }, Flags::Absent)),
-            (libc::SYS_faccessat2, Call::Stat(Path { directory: Some(0), path: 1 })),
-            (libc::SYS_readlink, Call::Stat(Path { directory: None, path: 0 })),
+            (libc::SYS_openat2, Call::Open(Path::AT, Flags::Pointed(2))),
+            (libc::SYS_creat, Call::Open(Path::HERE, Flags::Absent)),
+            (libc::SYS_faccessat2, Call::Stat(Path::AT)),
+            (libc::SYS_readlink, Call::Stat(Path::HERE)),
             (libc::SYS_copy_file_range, Call::CopyRange),
             (libc::SYS_close_range, Call::CloseRange),
             (libc::SYS_sync_file_range, Call::Sync),
@@ -157,7 +171,7 @@ mod tests {
         let x32 = u64::from(arch::X32.start);
         assert_eq!(calls.get(arch::AUDIT, x32), Some(Call::Unread("x32 call")));
         assert_eq!(calls.get(arch::AUDIT, x32 + libc::SYS_clone3 as u64), Some(Call::CloneBySize));
-        assert_eq!(calls.get(arch::FOREIGN_AUDIT, 3), Some(Call::Unread("32-bit call")));
-        assert_eq!(calls.get(arch::FOREIGN_AUDIT, 6), None);
+        assert_eq!(calls.get(arch::FOREIGN_AUDIT, 3), Some(Call::Read(Offset::Position)));
+        assert_eq!(calls.get(arch::FOREIGN_AUDIT, 20), None, "getpid");
     }
 }

@@ -41,9 +41,9 @@ use std::process::ExitCode;
 /// OUTPUT cannot be written then, that is said; the exit status remains the program's.
 ///
 /// What it cannot see: the single touches of memory-mapped files (the mapping is recorded), reads
-/// through io_uring and io_submit, 32-bit calls (of 32-bit programs, or by `int 0x80`) and those of
-/// x32, and, unless you are root, programs that you may execute but not read. All but the first are
-/// counted and shown.
+/// through io_uring and io_submit, calls of x32, two that only very old 32-bit programs make (the
+/// first mmap and sendfile), and, unless you are root, programs that you may execute but not read.
+/// All but the first are counted and shown.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -20,10 +20,6 @@ impl Registers {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub(crate) fn is_foreign(&self) -> bool {
-        false
-    }
-
     pub(crate) fn clone_flags(&self, _: impl Fn(u64) -> Option<u64>) -> Option<u64> {
         None
     }

@@ -1,9 +1,11 @@
 //! x86-64: the numbers of the calls that are followed, and where a stopped thread's registers hold them.
 
+use super::i386;
+use super::when::{CONTROLS, FSTATAT_OF_A_PATH, MAPS_A_FILE, MOVES, STATX_OF_A_PATH, UNSHARES, UNTRACED};
 use crate::call::{Call, Flags, Offset, Path};
 use nix::sys::ptrace;
 use nix::unistd::Pid;
-use seekless_sys::seccomp::When::{self, Always, ArgumentIn, ArgumentWith, ArgumentWithout};
+use seekless_sys::seccomp::When::{self, Always};
 use std::io;
 use std::ops::Range;
 
@@ -22,56 +24,43 @@ const SYS_CLONE3: u64 = 435;
 /// The code segment of 64-bit programs; 32-bit ones have 0x23.
 const USER_CS: u64 = 0x33;
 
-/// F_DUPFD, F_SETFL, F_DUPFD_CLOEXEC: the other commands change nothing that is followed.
-const CONTROLS: &[u32] = &[0, 4, 1030];
-const ANONYMOUS: u32 = libc::MAP_ANONYMOUS as u32;
-/// `fstatat(fd, "", .., AT_EMPTY_PATH)` is how fstat is spelled today: it asks about a descriptor, not about a path.
-const EMPTY_PATH: u32 = libc::AT_EMPTY_PATH as u32;
-const UNSHARED: u32 = (libc::CLONE_FILES | libc::CLONE_FS) as u32;
-
-/// lseek(fd, 0, SEEK_CUR) only asks, and buffered files ask it at every open.
-const MOVES: When = When::UnlessWithZero(2, libc::SEEK_CUR as u32, 1);
-
-const HERE: Path = Path { directory: None, path: 0 };
-const AT: Path = Path { directory: Some(0), path: 1 };
-
 /// Number, when, what; the commonest first, since the filter asks in this order.
 pub(crate) const TABLE: &[(u32, When, Call)] = &[
     (0, Always, Call::Read(Offset::Position)),
     (17, Always, Call::Read(Offset::Argument)),
     (1, Always, Call::Write(Offset::Position)),
     (3, Always, Call::Close),
-    (257, Always, Call::Open(AT, Flags::Argument(2))),
-    (262, ArgumentWithout(3, EMPTY_PATH), Call::Stat(AT)),
+    (257, Always, Call::Open(Path::AT, Flags::Argument(2))),
+    (262, FSTATAT_OF_A_PATH, Call::Stat(Path::AT)),
     (8, MOVES, Call::Seek),
-    (9, ArgumentWithout(3, ANONYMOUS), Call::Map),
+    (9, MAPS_A_FILE, Call::Map(1)),
     (11, Always, Call::Unmap),
-    (4, Always, Call::Stat(HERE)),
-    (6, Always, Call::Stat(HERE)),
-    (332, ArgumentWithout(2, EMPTY_PATH), Call::Stat(AT)),
-    (2, Always, Call::Open(HERE, Flags::Argument(1))),
-    (72, ArgumentIn(1, CONTROLS), Call::Control),
+    (4, Always, Call::Stat(Path::HERE)),
+    (6, Always, Call::Stat(Path::HERE)),
+    (332, STATX_OF_A_PATH, Call::Stat(Path::AT)),
+    (2, Always, Call::Open(Path::HERE, Flags::Argument(1))),
+    (72, CONTROLS, Call::Control),
     (217, Always, Call::List),
     (18, Always, Call::Write(Offset::Argument)),
     (19, Always, Call::Read(Offset::Position)),
     (20, Always, Call::Write(Offset::Position)),
-    (21, Always, Call::Stat(HERE)),
+    (21, Always, Call::Stat(Path::HERE)),
     (26, Always, Call::SyncMapped),
     (32, Always, Call::Duplicate),
     (33, Always, Call::DuplicateTo),
     (40, Always, Call::SendFile),
-    (SYS_CLONE as u32, ArgumentWith(0, libc::CLONE_UNTRACED as u32), Call::CloneUntraced),
+    (SYS_CLONE as u32, UNTRACED, Call::CloneUntraced),
     (74, Always, Call::Sync),
     (75, Always, Call::Sync),
     (78, Always, Call::List),
     (80, Always, Call::ChangeDirectory),
     (81, Always, Call::ChangeDirectory),
-    (85, Always, Call::Open(HERE, Flags::Absent)),
-    (89, Always, Call::Stat(HERE)),
+    (85, Always, Call::Open(Path::HERE, Flags::Absent)),
+    (89, Always, Call::Stat(Path::HERE)),
     (209, Always, Call::Blind("io_submit")),
-    (267, Always, Call::Stat(AT)),
-    (269, Always, Call::Stat(AT)),
-    (272, ArgumentWith(0, UNSHARED), Call::Unshare),
+    (267, Always, Call::Stat(Path::AT)),
+    (269, Always, Call::Stat(Path::AT)),
+    (272, UNSHARES, Call::Unshare),
     (275, Always, Call::Splice),
     (277, Always, Call::Sync),
     (292, Always, Call::DuplicateTo),
@@ -85,41 +74,8 @@ pub(crate) const TABLE: &[(u32, When, Call)] = &[
     (426, Always, Call::Blind("io_uring_enter")),
     (SYS_CLONE3 as u32, Always, Call::CloneBySize),
     (436, Always, Call::CloseRange),
-    (437, Always, Call::Open(AT, Flags::Pointed(2))),
-    (439, Always, Call::Stat(AT)),
-];
-
-const OLD_CALL: Call = Call::Unread("32-bit call");
-
-/// Calls of 32-bit programs, and of 64-bit ones by `int 0x80`: those that open, read, write or map
-/// are counted.
-pub(crate) const FOREIGN: &[(u32, When, Call)] = &[
-    (3, Always, OLD_CALL),
-    (4, Always, OLD_CALL),
-    (5, Always, OLD_CALL),
-    (8, Always, OLD_CALL),
-    (90, Always, OLD_CALL),
-    (120, ArgumentWith(0, libc::CLONE_UNTRACED as u32), Call::CloneUntraced),
-    (145, Always, OLD_CALL),
-    (146, Always, OLD_CALL),
-    (180, Always, OLD_CALL),
-    (181, Always, OLD_CALL),
-    (187, Always, OLD_CALL),
-    (192, ArgumentWithout(3, ANONYMOUS), OLD_CALL),
-    (239, Always, OLD_CALL),
-    (248, Always, OLD_CALL),
-    (295, Always, OLD_CALL),
-    (313, Always, OLD_CALL),
-    (333, Always, OLD_CALL),
-    (334, Always, OLD_CALL),
-    (342, Always, OLD_CALL),
-    (377, Always, OLD_CALL),
-    (378, Always, OLD_CALL),
-    (379, Always, OLD_CALL),
-    (425, Always, OLD_CALL),
-    (426, Always, OLD_CALL),
-    (SYS_CLONE3 as u32, Always, Call::CloneBySize),
-    (437, Always, OLD_CALL),
+    (437, Always, Call::Open(Path::AT, Flags::Pointed(2))),
+    (439, Always, Call::Stat(Path::AT)),
 ];
 
 /// A stopped thread's registers.
@@ -130,18 +86,22 @@ impl Registers {
         Ok(Self(ptrace::getregs(Pid::from_raw(tid))?))
     }
 
-    /// Whether it runs 32-bit code, whose calls are only counted.
-    pub(crate) fn is_foreign(&self) -> bool {
-        self.0.cs != USER_CS
-    }
-
     /// Within a call that makes a task: its CLONE flags. `read` fetches a word of the thread's memory.
     pub(crate) fn clone_flags(&self, read: impl Fn(u64) -> Option<u64>) -> Option<u64> {
+        const OF_VFORK: u64 = (libc::CLONE_VM | libc::CLONE_VFORK) as u64;
+        if self.0.cs != USER_CS {
+            return match self.0.orig_rax {
+                i386::SYS_CLONE => Some(self.0.rbx),
+                i386::SYS_CLONE3 => read(self.0.rbx),
+                i386::SYS_VFORK => Some(OF_VFORK),
+                i386::SYS_FORK => Some(0),
+                _ => None,
+            };
+        }
         match self.0.orig_rax & !u64::from(X32.start) {
-            _ if self.is_foreign() => None,
             SYS_CLONE => Some(self.0.rdi),
             SYS_CLONE3 => read(self.0.rdi),
-            SYS_VFORK => Some((libc::CLONE_VM | libc::CLONE_VFORK) as u64),
+            SYS_VFORK => Some(OF_VFORK),
             SYS_FORK => Some(0),
             _ => None,
         }

@@ -24,11 +24,11 @@ impl Tracer {
                 }
             }
             Call::Read(_) | Call::List | Call::Sync => pending.from = Some(self.hold_for_row(tid, fd(0))?),
-            Call::Seek => pending.from = Some(self.hold(tid, fd(0))?),
+            Call::Seek | Call::SeekFar => pending.from = Some(self.hold(tid, fd(0))?),
             Call::Write(_) => pending.into = Some(self.hold_for_row(tid, fd(0))?),
             Call::SendFile => self.hold_ends(tid, &mut pending, 1, 0)?,
             Call::CopyRange | Call::Splice => self.hold_ends(tid, &mut pending, 0, 2)?,
-            Call::Map => pending.from = Some(self.hold_for_row(tid, fd(4))?),
+            Call::Map(_) => pending.from = Some(self.hold_for_row(tid, fd(4))?),
             Call::SyncMapped => self.prepare_sync(tid, &mut pending)?,
             Call::Duplicate => pending.from = Some(self.hold(tid, fd(0))?),
             Call::DuplicateTo => self.prepare_duplicate_to(tid, &mut pending)?,

@@ -33,7 +33,7 @@ impl Tracer {
             Call::Close => self.simple(Op::Close, pending, at, outcome),
             Call::Sync | Call::SyncMapped => self.simple(Op::Sync, pending, at, outcome),
             Call::List => self.simple(Op::List, pending, at, outcome),
-            Call::Map => self.mapped(tid, pending, at, outcome),
+            Call::Map(unit) => self.mapped(tid, pending, unit, at, outcome),
             _ => {
                 if let Ok(value) = outcome {
                     self.changed(tid, pending, at, value);
@@ -45,11 +45,8 @@ impl Tracer {
     /// Calls that leave no row of their own.
     fn changed(&mut self, tid: i32, pending: &Pending, at: Moment, value: u64) {
         match pending.call {
-            Call::Seek => {
-                if let Some(id) = pending.from {
-                    self.descriptions.get(id).position = value;
-                }
-            }
+            Call::Seek => self.moved_to(pending, Some(value)),
+            Call::SeekFar => self.moved_to(pending, inspect::word(tid, pending.arguments[3])),
             Call::Duplicate | Call::Control => self.duplicated(tid, pending.from, value as i32),
             Call::DuplicateTo if pending.descriptor(0) != pending.descriptor(1) => {
                 self.duplicated(tid, pending.from, pending.descriptor(1));
@@ -67,6 +64,12 @@ impl Tracer {
             }
             Call::Unshare => self.unshared(tid, pending.arguments[0]),
             _ => {}
+        }
+    }
+
+    fn moved_to(&mut self, pending: &Pending, position: Option<u64>) {
+        if let (Some(id), Some(position)) = (pending.from, position) {
+            self.descriptions.get(id).position = position;
         }
     }
 
@@ -158,9 +161,10 @@ impl Tracer {
         self.emit(access);
     }
 
-    fn mapped(&mut self, tid: i32, pending: &Pending, at: Moment, outcome: Outcome) {
+    /// `unit` is what the call's offset counts in, in bytes.
+    fn mapped(&mut self, tid: i32, pending: &Pending, unit: u64, at: Moment, outcome: Outcome) {
         let Some(id) = pending.from else { return };
-        let (bytes, offset) = (pending.arguments[1], pending.arguments[5]);
+        let (bytes, offset) = (pending.arguments[1], pending.arguments[5].saturating_mul(unit));
         let file = self.descriptions.get(id).file;
         let access = Access { offset: signed(offset), ..self.call_row(Op::Map, file, at, outcome) };
         let Ok(start) = outcome else { return self.emit(access) };

@@ -89,9 +89,6 @@ impl Tracer {
         if let Some(open) = &open {
             self.keep_only(tid, &files, open);
         }
-        if Registers::of(tid).is_ok_and(|registers| registers.is_foreign()) {
-            self.blind("32-bit program");
-        }
         if !self.live && tid == self.main {
             self.live = true;
             let barred = |pid: i32| inspect::is_barred_from_privileges(pid);

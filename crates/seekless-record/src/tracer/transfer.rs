@@ -56,8 +56,9 @@ impl Tracer {
         let bytes = outcome.unwrap_or(0);
         let description = self.descriptions.get(id);
         description.written |= bytes > 0;
-        let flagged = matches!(pending.call, Call::Write(Offset::ArgumentOrPosition))
-            && pending.arguments[WRITE_FLAGS] & RWF_APPEND != 0;
+        let flagged =
+            matches!(pending.call, Call::Write(Offset::ArgumentOrPosition | Offset::HalvesOrPosition))
+                && pending.arguments[WRITE_FLAGS] & RWF_APPEND != 0;
         let mut offset = explicit.unwrap_or(description.position);
         if description.stream {
             offset = 0;
@@ -76,11 +77,15 @@ impl Tracer {
 
 /// The offset that the call names itself; `None`: the description's position.
 fn explicit(pending: &Pending, offset: Offset) -> Option<u64> {
-    let named = pending.arguments[3];
+    let whole = pending.arguments[3];
+    let halves = whole & u64::from(u32::MAX) | pending.arguments[4] << 32;
+    let unless_position = |named: u64| Some(named).filter(|named| *named != u64::MAX);
     match offset {
         Offset::Position => None,
-        Offset::Argument => Some(named),
-        Offset::ArgumentOrPosition => Some(named).filter(|named| *named != u64::MAX),
+        Offset::Argument => Some(whole),
+        Offset::ArgumentOrPosition => unless_position(whole),
+        Offset::Halves => Some(halves),
+        Offset::HalvesOrPosition => unless_position(halves),
     }
 }
 
