@@ -3,7 +3,6 @@
 use anyhow::Context;
 use clap::Args as ClapArgs;
 use indicatif::{ProgressBar, ProgressStyle};
-use seekless::device::units::format_count;
 use seekless::report::{Drawing, Format};
 use seekless::sys::output::{Content, Destination, Output};
 use seekless::tools::roots::Root;
@@ -75,12 +74,6 @@ impl Force {
     pub fn destination(self, word: &Path) -> Destination {
         Destination::from_word(word).replacing(self.force)
     }
-}
-
-/// `1 load`, `2,936 loads`.
-#[must_use]
-pub fn counted(count: u64, what: &str) -> String {
-    format!("{} {what}{}", format_count(count), if count == 1 { "" } else { "s" })
 }
 
 /// Says that traced files were found elsewhere than the trace says.

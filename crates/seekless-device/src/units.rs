@@ -5,7 +5,7 @@ mod format;
 mod parse;
 
 pub use crate::Error as UnitError;
-pub use format::{format_bytes, format_count, format_duration, format_rate};
+pub use format::{counted, format_bytes, format_count, format_duration, format_rate};
 pub use parse::{parse_bytes, parse_duration, parse_rate};
 
 #[cfg(test)]

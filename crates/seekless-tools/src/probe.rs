@@ -3,7 +3,7 @@
 mod choose;
 
 use crate::{Error, ErrorKind, Result};
-use seekless_device::units::{format_bytes, format_duration};
+use seekless_device::units::{counted, format_bytes, format_duration};
 use seekless_device::{Origin, Row, Table, Zone};
 use seekless_measure::{Budget, Calibration, calibrate, calibrate_memory};
 use seekless_sled::{Config, Devices, Entry, Home, Kind, Surveyor};
@@ -127,8 +127,7 @@ fn conditions(calibration: &Calibration, home: &Home, load: &str) -> String {
         format_bytes(calibration.bytes_read),
         match calibration.files {
             0 => "memory".to_owned(),
-            1 => "1 file".to_owned(),
-            files => format!("{files} files"),
+            files => counted(files, "file"),
         },
         format_duration(calibration.elapsed_ns),
     )

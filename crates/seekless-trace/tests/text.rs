@@ -109,7 +109,7 @@ fn malformed_lines() {
         ("1,a,1,read,two,0,0", "line 3: has `two` in column 5, expected an error number"),
         ("1,a,1,read,,0x10,0", "line 3: has `0x10` in column 6, expected an offset"),
         ("1,a,1,read,,0,4294967296", "line 3: has `4294967296` in column 7, expected a whole number"),
-        ("1,a,1,read", "line 3: has 4 columns, expected at least"),
+        ("1,a,1,read", "line 3: has 4 of at least 7 columns"),
         ("1,\"a,1,read,,0,0", "a quote that opens on line 3 never closes"),
         ("1,a,\u{fe}\u{ff},read,,0,0", "in column 3"),
     ];

@@ -3,7 +3,7 @@
 use super::Args;
 use crate::data::ZeroAd;
 use anyhow::Context;
-use seekless::device::units::{format_bytes, format_count, format_duration};
+use seekless::device::units::{counted, format_bytes, format_count, format_duration};
 use seekless::measure::Figures;
 use seekless::report::table;
 use seekless::sys::output::Destination;
@@ -44,7 +44,7 @@ fn held_out(
     eprintln!("packing {} in the order of the other four", archive.display());
     let out = Destination::new(&archive).replacing(true);
     pack::pack(tree, out, &order, &pack::Options::default(), &mut |_, _| ())?;
-    eprintln!("loading {run} cold, {} rounds", args.rounds);
+    eprintln!("loading {run} cold, {}", counted(args.rounds.into(), "round"));
     let loads = Loads::read(std::slice::from_ref(held_out))?;
     let options = compare::Options {
         device: match args.throttle {

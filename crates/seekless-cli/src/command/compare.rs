@@ -1,11 +1,11 @@
 //! `seekless compare`: a run's loads, cold, from the loose files and from their pack.
 
 use crate::interrupt;
-use crate::output::{self, Picture, Words, counted};
+use crate::output::{self, Picture, Words};
 use anyhow::ensure;
 use clap::ValueEnum;
 use seekless::device::DeviceSpec;
-use seekless::device::units::{format_bytes, format_count, format_duration, parse_bytes};
+use seekless::device::units::{counted, format_bytes, format_count, format_duration, parse_bytes};
 use seekless::measure::{Coldness, Figures};
 use seekless::report::before_after;
 use seekless::tools::compare::{Basis, Comparison, Device, Options, ROUNDS_FOR_VERDICT, compare};
@@ -266,7 +266,7 @@ fn coldness(comparison: &Comparison, drop_all: bool) -> String {
     let dropped = match (left.could_not_drop, left.unknown) {
         (0, 0) => "dropped before each trial".to_owned(),
         (0, unknown) => {
-            format!("dropped, but of {} files the kernel does not say what is left", format_count(unknown))
+            format!("dropped, but of {} the kernel does not say what is left", counted(unknown, "file"))
         }
         _ => format!(
             "dropped but for {} that is in use elsewhere or lies in memory (tmpfs), such as {}",

@@ -7,6 +7,7 @@ use crate::{getopt, output};
 use asked::Wrong;
 use clap::ArgAction;
 use known::KNOWN;
+use seekless::device::units::counted;
 use seekless::gnu::grep::{Report, run};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -182,9 +183,13 @@ fn print_help() -> ExitCode {
 fn print_statistics(report: &Report) {
     let read = report.statistics;
     let held =
-        if read.held_bytes > 0 { format!(", {} of them held", read.held_bytes) } else { String::new() };
+        if read.held_bytes > 0 { format!(", {} B of them held", read.held_bytes) } else { String::new() };
     eprintln!(
-        "grep: {} bytes searched in {} pieces; {} resident at the start{held}; {} read from devices, {} of them past the cache",
-        read.bytes, read.chunks, read.resident_bytes, read.device_bytes, read.bypassed_bytes
+        "grep: {} B searched in {}; {} B resident at the start{held}; {} B read from devices, {} B of them past the cache",
+        read.bytes,
+        counted(read.chunks, "piece"),
+        read.resident_bytes,
+        read.device_bytes,
+        read.bypassed_bytes
     );
 }

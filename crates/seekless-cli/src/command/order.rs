@@ -2,7 +2,7 @@
 
 use crate::output::{self, Words};
 use clap::builder::PossibleValuesParser;
-use seekless::device::units::{format_bytes, format_count, parse_bytes};
+use seekless::device::units::{counted, format_bytes, format_count, parse_bytes};
 use seekless::policy::ordering::METHODS;
 use seekless::report::table;
 use seekless::sys::output::Content;
@@ -91,13 +91,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 fn report(report: &Report) -> String {
-    let runs = report.trained.runs.len();
     let mut text = format!(
-        "{} files of {} in the order {}, from {runs} run{}\n",
-        format_count(report.files),
+        "{} of {} in the order {}, from {}\n",
+        counted(report.files, "file"),
         format_bytes(report.bytes),
         report.method,
-        if runs == 1 { "" } else { "s" },
+        counted(report.trained.runs.len() as u64, "run"),
     );
     text += &notes(report);
     text += &match &report.held_out {
@@ -113,14 +112,12 @@ fn report(report: &Report) -> String {
 fn notes(report: &Report) -> String {
     let mut text = report.moved.as_ref().map(output::moved).unwrap_or_default();
     if let Some(example) = &report.unlisted_example {
-        let count = format_count(report.unlisted_files);
-        text +=
-            &format!("passed over {count} files that the runs load and the list lacks, such as {example}\n");
+        let files = counted(report.unlisted_files, "file");
+        text += &format!("passed over {files} that the runs load and the list lacks, such as {example}\n");
     }
     if report.files_of_unknown_size > 0 {
-        let count = format_count(report.files_of_unknown_size);
-        text +=
-            &format!("{count} files have no known size and count as empty: give --files as CSV path,size\n");
+        let files = counted(report.files_of_unknown_size, "file");
+        text += &format!("{files} of unknown size taken as empty: give --files as CSV path,size\n");
     }
     text
 }

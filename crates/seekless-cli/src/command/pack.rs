@@ -1,10 +1,10 @@
 //! `seekless pack`: a folder to an ordered Zip, or a look at whether a Zip is whole.
 
 use crate::interrupt;
-use crate::output::{self, Words, counted};
+use crate::output::{self, Words};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use seekless::device::units::{format_bytes, format_count};
+use seekless::device::units::{counted, format_bytes, format_count};
 use seekless::tools::pack::{Codec, Options, Summary, check, pack, pack_for_runs};
 use seekless::tools::roots::{Root, Roots};
 use serde::Serialize;
@@ -222,8 +222,8 @@ fn check_archive(archive: &Path, json: bool) -> anyhow::Result<ExitCode> {
             coded_bytes: found.coded_bytes,
         })?;
     } else {
-        let (entries, bytes) = (format_count(found.entries), format_bytes(found.bytes));
-        output::text(&format!("{}: {entries} entries with {bytes}, all whole\n", archive.display()))?;
+        let (entries, bytes) = (counted(found.entries, "entry"), format_bytes(found.bytes));
+        output::text(&format!("{}: {entries} with {bytes}, all whole\n", archive.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

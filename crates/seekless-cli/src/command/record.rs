@@ -1,9 +1,8 @@
 //! `seekless record`: runs a program, records what it and its children read.
 
 use crate::exit;
-use crate::output::counted;
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use seekless::device::units::{format_bytes, format_count, format_duration};
+use seekless::device::units::{counted, format_bytes, format_count, format_duration};
 use seekless::record::{self, Options, Recorded};
 use seekless::sys::output::Destination;
 use std::ffi::OsString;
@@ -115,8 +114,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn summary(recorded: &Recorded, output: &Path) -> String {
     let seen = &recorded.summary;
     let mut text = format!(
-        "seekless: {} accesses in {}, {} read and {} written, {} opened {}",
-        format_count(seen.accesses),
+        "seekless: {} in {}, {} read and {} written, {} opened {}",
+        counted(seen.accesses, "access"),
         format_duration(recorded.duration_ns),
         format_bytes(seen.bytes_read),
         format_bytes(seen.bytes_written),
@@ -124,17 +123,17 @@ fn summary(recorded: &Recorded, output: &Path) -> String {
         counted(seen.opens, "time"),
     );
     if seen.failed_opens > 0 {
-        let _ = write!(text, ", {} opens failed", format_count(seen.failed_opens));
+        let _ = write!(text, ", {} failed", counted(seen.failed_opens, "open"));
     }
     let _ = writeln!(text, " -> {}", output.display());
     if seen.lost > 0 {
-        let _ = writeln!(text, "  lost: {} calls could not be understood", format_count(seen.lost));
+        let _ = writeln!(text, "  lost, since not understood: {}", counted(seen.lost, "call"));
     }
     if seen.left_out > 0 {
-        let _ = writeln!(text, "  left out by --only or --exclude: {} calls", format_count(seen.left_out));
+        let _ = writeln!(text, "  left out by --only or --exclude: {}", counted(seen.left_out, "call"));
     }
     for (program, times) in &seen.deprived {
-        let times = if *times > 1 { format!(" ({} times)", format_count(*times)) } else { String::new() };
+        let times = if *times > 1 { format!(" ({})", counted(*times, "time")) } else { String::new() };
         let _ = writeln!(text, "  ran without its privileges, since you are not root: {program}{times}");
     }
     for (what, times) in &seen.blind_spots {
@@ -150,10 +149,25 @@ mod tests {
 
     #[test]
     fn one_is_said_as_one() {
-        let seen = Summary { files: 1, opens: 1, accesses: 3, ..Summary::default() };
+        let blind_spots = [("io_submit".to_owned(), 1)].into();
+        let seen = Summary {
+            files: 1,
+            opens: 1,
+            accesses: 1,
+            failed_opens: 1,
+            lost: 1,
+            left_out: 1,
+            blind_spots,
+            ..Summary::default()
+        };
         let recorded =
             Recorded { summary: seen, status: Status::Exited(0), duration_ns: 5, unfinished: None };
         let said = summary(&recorded, Path::new("run.parquet"));
-        assert!(said.contains("1 file opened 1 time ->"), "{said}");
+        assert_eq!(
+            said,
+            "seekless: 1 access in 5 ns, 0 B read and 0 B written, 1 file opened 1 time, 1 open failed -> run.parquet\n  \
+             lost, since not understood: 1 call\n  left out by --only or --exclude: 1 call\n  \
+             not seen: io_submit, used 1 time\n"
+        );
     }
 }

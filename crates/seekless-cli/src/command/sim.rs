@@ -7,7 +7,7 @@ mod table;
 use crate::output::{self, Picture, Words};
 use anyhow::bail;
 use clap::builder::PossibleValuesParser;
-use seekless::device::units::{format_bytes, format_count, parse_bytes};
+use seekless::device::units::{counted, format_bytes, format_count, parse_bytes};
 use seekless::policy::eviction::{About, NAMES, POLICIES, nearest};
 use seekless::sim::post_cache::{self, Format};
 use seekless::sim::{
@@ -229,8 +229,8 @@ fn read(args: &Args) -> anyhow::Result<Requests> {
         eprintln!("seekless: sectors that lay nowhere (-1), {what}: {}", format_count(requests.unmapped()));
     }
     if requests.reads_inside() > 0 {
-        let count = format_count(requests.reads_inside());
-        eprintln!("seekless: {count} reads inside files are not in this simulation: use --unit page");
+        let reads = counted(requests.reads_inside(), "read");
+        eprintln!("seekless: not in this simulation: {reads} inside files; use --unit page");
     }
     Ok(requests)
 }
@@ -249,10 +249,10 @@ fn announce(requests: &Requests, cases: &[Case]) -> anyhow::Result<()> {
     if work > LONG {
         let memory = memory_bytes_max(requests, cases)?;
         eprintln!(
-            "seekless: {} requests for {} ids, {} caches; at most {} of memory",
-            format_count(requests.len() as u64),
-            format_count(requests.distinct().into()),
-            format_count(cases.len() as u64),
+            "seekless: {} for {}, {}; at most {} of memory",
+            counted(requests.len() as u64, "request"),
+            counted(requests.distinct().into(), "id"),
+            counted(cases.len() as u64, "cache"),
             format_bytes(memory)
         );
     }

@@ -1,7 +1,7 @@
 //! `seekless synth`: a tree with the names and sizes of a trace's files.
 
 use crate::{interrupt, output};
-use seekless::device::units::{format_bytes, format_count};
+use seekless::device::units::{counted, format_bytes, format_count};
 use seekless::tools::roots::{Root, Roots};
 use seekless::tools::synth::{Options, Summary, files_of, synth};
 use std::path::{Path, PathBuf};
@@ -52,13 +52,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 fn report(directory: &Path, summary: &Summary) -> String {
-    let (files, bytes) = (format_count(summary.files), format_bytes(summary.bytes));
-    let mut text = format!("{}: {files} files, {bytes}", directory.display());
+    let (files, bytes) = (counted(summary.files, "file"), format_bytes(summary.bytes));
+    let mut text = format!("{}: {files}, {bytes}", directory.display());
     if summary.kept > 0 {
-        text += &format!("; {} of them were there already", format_count(summary.kept));
+        text += &format!("; there already: {}", format_count(summary.kept));
     }
     if summary.replaced > 0 {
-        text += &format!("; {} had another size and were replaced", format_count(summary.replaced));
+        text += &format!("; replaced, since of another size: {}", format_count(summary.replaced));
     }
     text + "\n"
 }

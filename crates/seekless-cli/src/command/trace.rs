@@ -7,7 +7,6 @@ pub mod info;
 pub mod merge;
 pub mod recover;
 
-use crate::output::counted;
 use clap::{Args as ClapArgs, Subcommand};
 use std::process::ExitCode;
 

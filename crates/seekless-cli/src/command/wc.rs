@@ -316,13 +316,13 @@ fn counts(counts: &Counts, wanted: Wanted) -> Map<String, serde_json::Value> {
 fn print_statistics(report: &Report, before: Option<u64>) {
     let read = report.statistics;
     let device = match (before, device_bytes()) {
-        (Some(before), Some(after)) => format!("{} read from devices", after.saturating_sub(before)),
+        (Some(before), Some(after)) => format!("{} B read from devices", after.saturating_sub(before)),
         _ => "what came from devices is unknown (/proc/self/io cannot be read)".to_owned(),
     };
     let held =
-        if read.held_bytes > 0 { format!(", {} of them held", read.held_bytes) } else { String::new() };
+        if read.held_bytes > 0 { format!(", {} B of them held", read.held_bytes) } else { String::new() };
     eprintln!(
-        "wc: {} bytes counted; {} resident at the start{held}; {device}",
+        "wc: {} B counted; {} B resident at the start{held}; {device}",
         read.bytes, read.resident_bytes
     );
 }

@@ -135,7 +135,7 @@ fn counted(words: &[&str], change: impl Fn(&Path) + Sync) -> (String, String, us
 fn a_touched_file_is_counted_once() {
     let (count, told, bytes) = counted(&["-l"], touch);
     assert_eq!(count, format!("{LINES} log\n"));
-    assert!(told.starts_with(&format!("wc: {bytes} bytes counted; ")), "{told}");
+    assert!(told.starts_with(&format!("wc: {bytes} B counted; ")), "{told}");
 }
 
 #[test]
@@ -144,5 +144,5 @@ fn a_growing_file_is_counted_once_and_all_of_it_that_was_there() {
     let figures: Vec<usize> = count.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     assert!(figures[0] >= LINES && figures[1] >= bytes, "{count}");
     assert!(figures[1].abs_diff(figures[0] * line(0).len()) < line(0).len(), "{count}");
-    assert!(told.starts_with(&format!("wc: {} bytes counted; ", figures[1])), "{told}");
+    assert!(told.starts_with(&format!("wc: {} B counted; ", figures[1])), "{told}");
 }

@@ -10,8 +10,8 @@ fn what_is_cached_can_be_held_within_a_bound() {
     let output = grep(&["-c", "--hold", "512KiB", "--stats", "e", "a"]);
     assert_eq!(output.stdout, b"262144\n");
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    let resident = !told.contains(" 0 resident at the start");
-    assert_eq!(told.contains("524288 of them held"), resident, "{told}");
+    let resident = !told.contains(" 0 B resident at the start");
+    assert_eq!(told.contains("524288 B of them held"), resident, "{told}");
     let output = grep(&["--hold=much", "e", "a"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(

@@ -210,7 +210,7 @@ fn reads_inside_files_are_told_and_make_pages_the_unit() {
     let output = run(directory.path(), "sim run.csv --capacity 64MB");
     let (text, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(text.starts_with("4 requests for 4 files of 20.0 MB"), "{text}{said}");
-    assert!(said.contains("3 reads inside files are not in this simulation: use --unit page"), "{said}");
+    assert!(said.contains("not in this simulation: 3 reads inside files; use --unit page"), "{said}");
     run_of(9);
     let text = printed(directory.path(), "sim run.csv --capacity 64MB");
     assert!(text.contains(" pages of "), "{text}");

@@ -98,7 +98,7 @@ fn an_entry_that_cannot_be_asked_about_is_said_and_the_others_are_summed_up() {
     assert_eq!(output.status.code(), Some(2));
     let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(errors.contains("seekless: data/d"), "{errors}");
-    assert!(out.contains("in 1 files") && out.contains("not counted: 1 that could not be asked"), "{out}");
+    assert!(out.contains("in 1 file") && out.contains("not counted: 1 that could not be asked"), "{out}");
 }
 
 #[test]

@@ -207,7 +207,7 @@ fn figures_come_as_json_and_in_words() {
     assert_eq!((&figures["total"]["lines"], &figures["total"]["words"]), (&1.into(), &2.into()));
     assert_eq!(figures["total"].get("bytes"), None);
     assert_eq!(figures["complete"], true);
-    assert!(String::from_utf8_lossy(&output.stderr).starts_with("wc: 8 bytes counted; "));
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("wc: 8 B counted; "));
 }
 
 #[test]

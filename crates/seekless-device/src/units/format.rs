@@ -70,6 +70,20 @@ pub fn format_count(count: u64) -> String {
     text
 }
 
+/// A number of things, each called `one`: `"1 load"`, `"2,936 loads"`, `"0 entries"`, `"3 accesses"`.
+#[must_use]
+pub fn counted(count: u64, one: &str) -> String {
+    let number = format_count(count);
+    if count == 1 {
+        return format!("{number} {one}");
+    }
+    match one.strip_suffix('y') {
+        Some(stem) => format!("{number} {stem}ies"),
+        None if one.ends_with('s') => format!("{number} {one}es"),
+        None => format!("{number} {one}s"),
+    }
+}
+
 /// `value / scale` in steps of `1 / steps`, rounded to the nearest.
 fn rounded(value: u64, scale: u64, steps: u64) -> u64 {
     let value = u128::from(value) * u128::from(steps);

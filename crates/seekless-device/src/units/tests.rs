@@ -75,6 +75,16 @@ fn figures_as_people_read_them() {
     assert_eq!(format_rate(1_500_000_000), "1500MB/s");
 }
 
+#[test]
+fn one_is_said_as_one() {
+    assert_eq!([0, 1, 2_936].map(|count| counted(count, "load")), ["0 loads", "1 load", "2,936 loads"]);
+    assert_eq!(
+        [1, 2].map(|count| counted(count, "empty directory")),
+        ["1 empty directory", "2 empty directories"]
+    );
+    assert_eq!([1, 2].map(|count| counted(count, "access")), ["1 access", "2 accesses"]);
+}
+
 proptest! {
     #[test]
     fn a_printed_rate_reads_back(rate in any::<u64>(), zeros in 0u32..12) {

@@ -8,6 +8,7 @@ use super::writes::Writes;
 use super::{Requests, Space, Sync};
 use crate::unit::PAGE_BYTES;
 use crate::{Error, ErrorKind, Result};
+use seekless_device::units::counted;
 use seekless_policy::eviction::Id;
 use seekless_trace::{Batch, Columns, FileId, Op, PageNumbers, Trace, open_any};
 use std::ops::RangeInclusive;
@@ -109,7 +110,7 @@ impl Pager {
         let distinct = (self.places.len() as u64).saturating_add(pages).saturating_mul(PAGE_BYTES_MAX);
         let array_bytes = requests.saturating_add(distinct);
         self.budget.check(array_bytes, self.numbers.memory_bytes(), number, || {
-            format!("{bytes} bytes at {offset} are {pages} pages")
+            format!("{} from byte {offset} on take {}", counted(bytes, "byte"), counted(pages, "page"))
         })
     }
 
@@ -233,8 +234,9 @@ mod tests {
             let error = within(limit).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Limit);
             let said = error.to_string();
-            let named =
-                said.contains("/t, row 1: 1152921504606846976 bytes at 8192 are 281474976710656 pages");
+            let named = said.contains(
+                "/t, row 1: 1,152,921,504,606,846,976 bytes from byte 8192 on take 281,474,976,710,656 pages",
+            );
             assert!(named || limit > 1 << 30, "{said}");
         }
         let path = write(folder.path(), "few", &[(Op::Read, "a", 0, 1 << 20)]);

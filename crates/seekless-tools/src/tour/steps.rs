@@ -9,7 +9,7 @@ use super::{Event, Options, Seeks, Step, Tour};
 use crate::compare::{self, Comparison, compare};
 use crate::error::{Error, ErrorKind, Result};
 use crate::{order, pack};
-use seekless_device::units::{format_bytes, format_count};
+use seekless_device::units::{counted, format_bytes, format_count};
 use seekless_trace::Loads;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -66,8 +66,8 @@ impl Guide<'_> {
         let what = "Making a sample tree";
         write_tree(directory, sample, &mut |done, total| tell(Event::Progress { what, done, total }))?;
         let found = format!(
-            "{} files, {}, in the sizes of a real game: half of them below {}.",
-            format_count(sample.paths.len() as u64),
+            "{}, {}, in the sizes of a real game: half of them below {}.",
+            counted(sample.paths.len() as u64, "file"),
             format_bytes(sample.total_bytes()),
             format_bytes(median(&sample.bytes)),
         );
@@ -124,8 +124,8 @@ impl Guide<'_> {
             tell(Event::Progress { what, done, total });
         })?;
         let found = format!(
-            "{} files in one Zip of {}, {} of them compressed; unzip and Python can read it.",
-            format_count(packed.entries - packed.directories),
+            "{} in one Zip of {}, {} of them compressed; unzip and Python can read it.",
+            counted(packed.entries - packed.directories, "file"),
             format_bytes(packed.archive_bytes),
             format_count(packed.deflated),
         );
@@ -157,9 +157,9 @@ impl Guide<'_> {
             self.options.device, self.options.rounds
         );
         let found = format!(
-            "{} loads of {}, each side from a cold start: the pack is {:.1} times as fast. The same pack in the order of \
+            "{} of {}, each side from a cold start: the pack is {:.1} times as fast. The same pack in the order of \
              names and of the second run shows what of that is the order's.",
-            format_count(comparison.loads),
+            counted(comparison.loads, "load"),
             format_bytes(comparison.bytes),
             comparison.pack().ratio
         );

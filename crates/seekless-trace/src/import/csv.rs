@@ -115,9 +115,9 @@ impl Rows {
         let mut name = String::new();
         let mut bytes = None;
         for binding in &self.bindings {
-            let text = record.get(binding.column).ok_or_else(|| {
-                format!("has {} columns, expected at least {}", record.len(), binding.column + 1)
-            })?;
+            let text = record
+                .get(binding.column)
+                .ok_or_else(|| format!("has {} of at least {} columns", record.len(), binding.column + 1))?;
             match binding.field {
                 Field::Path => name = path(text)?,
                 Field::Bytes => bytes = optional(binding, text)?,

@@ -1,7 +1,7 @@
 //! The figures as text: a heading, a row a policy and capacity, and how it went over time where that was asked for.
 
 use super::Row;
-use seekless::device::units::{format_bytes, format_count};
+use seekless::device::units::{counted, format_bytes, format_count};
 use seekless::report::table;
 use seekless::sim::{Figures, Requests, Unit};
 
@@ -31,19 +31,21 @@ pub(super) fn size(requests: &Requests, bytes: u64) -> String {
 
 pub(super) fn heading(requests: &Requests) -> String {
     let what = match (requests.unit(), counts_ids(requests)) {
-        (_, true) => "ids",
-        (Unit::Page, _) => "pages",
-        (Unit::File, _) => "files",
-        (Unit::Object, _) => "objects",
+        (_, true) => "id",
+        (Unit::Page, _) => "page",
+        (Unit::File, _) => "file",
+        (Unit::Object, _) => "object",
     };
     let total = requests.distinct_weight().saturating_mul(requests.unit_bytes());
     let of = if counts_ids(requests) { String::new() } else { format!(" of {}", format_bytes(total)) };
     let writes = match requests.writes() {
         0 => String::new(),
+        1 => ", one of them a write".to_owned(),
         writes => format!(", {} of them writes", format_count(writes)),
     };
-    let (count, distinct) = (format_count(requests.len() as u64), format_count(requests.distinct().into()));
-    format!("{count} requests for {distinct} {what}{of}{writes}\n")
+    let (count, distinct) =
+        (counted(requests.len() as u64, "request"), counted(requests.distinct().into(), what));
+    format!("{count} for {distinct}{of}{writes}\n")
 }
 
 fn main_table(requests: &Requests, figures: &[&Figures]) -> String {

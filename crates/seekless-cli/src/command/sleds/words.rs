@@ -3,7 +3,7 @@
 use super::bar::bar;
 use super::figures::{Figures, FolderFigures, Seconds, Shown, Totals};
 use seekless::device::Origin;
-use seekless::device::units::{format_bytes, format_count, format_duration};
+use seekless::device::units::{counted, format_bytes, format_count, format_duration};
 use seekless::report::table;
 use seekless::sled::{Level, Sled};
 use std::fmt::Write as _;
@@ -21,8 +21,8 @@ pub(super) fn report(shown: &Shown, colour: bool) -> String {
 }
 
 fn folder(figures: &FolderFigures) -> String {
-    let (files, bytes) = (format_count(figures.files), format_bytes(figures.bytes));
-    let mut text = format!("{}  {bytes} in {files} files\n\n", figures.folder);
+    let (files, bytes) = (counted(figures.files, "file"), format_bytes(figures.bytes));
+    let mut text = format!("{}  {bytes} in {files}\n\n", figures.folder);
     let rows = figures.levels.iter().map(|(level, bytes)| {
         let share = *bytes as f64 * 100.0 / figures.bytes.max(1) as f64;
         vec![(*level).to_owned(), format_count(*bytes), format!("{share:.1} %")]

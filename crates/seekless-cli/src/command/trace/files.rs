@@ -1,10 +1,9 @@
 //! `seekless trace files`: which files a program used, and how.
 
-use super::counted;
 use super::info::note_origin;
 use crate::output;
 use clap::builder::PossibleValuesParser;
-use seekless::device::units::{format_bytes, format_count, format_duration};
+use seekless::device::units::{counted, format_bytes, format_count, format_duration};
 use seekless::report::table;
 use seekless::trace::open_any;
 use seekless::trace::summary::files::{FileCount, FileUse, SortBy, When, by_folder};

@@ -1,8 +1,8 @@
 //! `seekless trace import`: other formats to trace.
 
-use super::counted;
 use crate::output::{self, Words};
 use anyhow::bail;
+use seekless::device::units::counted;
 use seekless::trace::import::{self, Columns, Options, Report};
 use std::path::PathBuf;
 use std::process::ExitCode;

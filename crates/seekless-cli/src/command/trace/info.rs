@@ -1,8 +1,7 @@
 //! `seekless trace info`: a trace in figures.
 
-use super::counted;
 use crate::output;
-use seekless::device::units::{format_bytes, format_count, format_duration};
+use seekless::device::units::{counted, format_bytes, format_count, format_duration};
 use seekless::report::table;
 use seekless::trace::summary::{RunSummary, Sizes, TraceSummary, summarise};
 use seekless::trace::{Kind, Origin, RunInfo, Trace, open_any};
@@ -47,9 +46,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 /// Tells the user where a trace is less than it should be. `asked` is how they named it.
 pub(super) fn note_origin(asked: &Path, trace: &Trace) {
     if let Origin::Spool { torn_bytes } = trace.origin() {
-        let (asked, spool) = (asked.display(), trace.path().display());
+        let (asked, spool, torn) = (asked.display(), trace.path().display(), counted(torn_bytes, "byte"));
         eprintln!(
-            "seekless: this recording was cut off; reading its spool {spool}, of which {torn_bytes} bytes are torn"
+            "seekless: this recording was cut off; reading its spool {spool} (torn at its end: {torn})"
         );
         eprintln!("  `seekless trace recover {asked}` makes a trace of it");
     }
@@ -71,7 +70,7 @@ fn report(path: &str, all: &TraceSummary) -> String {
             joined(count(all.accesses), all.ops.iter().map(|(op, n)| format!("{op} {}", count(*n)))),
         ),
         ("failed opens", failed_opens(all)),
-        ("files used", format!("{} of {} names", count(all.files), count(all.names))),
+        ("files used", format!("{} of {}", count(all.files), counted(all.names, "name"))),
         ("bytes", bytes(all)),
         ("file sizes", sizes(&all.sizes)),
         ("loads", loads(all)),
@@ -149,8 +148,8 @@ fn spread(all: &TraceSummary) -> String {
     if all.runs.len() < 2 {
         return String::new();
     }
-    let [every, one] = [all.reuse.files_in_every_run, all.reuse.files_in_one_run].map(format_count);
-    format!("{every} files in every run, {one} in one only")
+    let every = counted(all.reuse.files_in_every_run, "file");
+    format!("{every} in every run, {} in one only", format_count(all.reuse.files_in_one_run))
 }
 
 /// Nothing where they are what they are called.

@@ -1,7 +1,7 @@
 //! `seekless trace merge`: several traces into one.
 
-use super::counted;
 use crate::output::{self, Words};
+use seekless::device::units::counted;
 use seekless::trace::merge;
 use std::path::PathBuf;
 use std::process::ExitCode;

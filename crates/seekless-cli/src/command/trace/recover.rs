@@ -1,9 +1,8 @@
 //! `seekless trace recover`: the spool of a recording that was cut off, as a trace.
 
-use super::counted;
 use crate::output::{self, Words};
 use anyhow::Context;
-use seekless::device::units::format_bytes;
+use seekless::device::units::{counted, format_bytes};
 use seekless::trace::recover;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
