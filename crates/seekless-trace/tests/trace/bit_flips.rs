@@ -1,17 +1,13 @@
 //! A trace with one bit flipped is an error, or reads as before: never other rows without an error.
 //!
-//! `SEEKLESS_BIT_FLIPS=20000 cargo test -p seekless-trace --test bit_flips` flips that many, spread over the whole file.
+//! `SEEKLESS_BIT_FLIPS=20000 cargo test -p seekless-trace --test trace bit_flips` flips that many, spread over the whole file.
 
+use crate::support::scratch;
 use seekless_trace::*;
 use std::path::Path;
 
 const FLIPS: u64 = 300;
 const ROWS: u64 = 12_000;
-
-/// Where syncing costs nothing.
-fn scratch() -> tempfile::TempDir {
-    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
-}
 
 fn flips() -> u64 {
     std::env::var("SEEKLESS_BIT_FLIPS").map_or(FLIPS, |count| count.parse().expect("a number of flips"))

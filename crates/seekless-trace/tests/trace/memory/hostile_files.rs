@@ -1,6 +1,6 @@
 //! Files of few bytes that ask for much memory, each in its own way.
 
-use crate::bare_parquet::{BYTE_ARRAY, Column, INT64, Page, Thrift, bomb, trace, with_footer};
+use super::bare_parquet::{BYTE_ARRAY, Column, INT64, Page, Thrift, bomb, trace, with_footer};
 use arrow_array::{
     Array, ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, StringArray, UInt64Array,
 };

@@ -1,5 +1,6 @@
 //! Importing and exporting text: columns, units, compression, and every kind of malformed line.
 
+use crate::support::rows;
 use seekless_sys::output::Destination;
 use seekless_trace::import::{self, Options, Report};
 use seekless_trace::*;
@@ -27,19 +28,12 @@ impl Case {
 
     /// The rows of what was imported, with their names.
     fn rows(&self) -> Vec<(Access, String)> {
-        read(&self.out)
+        rows(&self.out)
     }
 }
 
 fn again(out: &Path) -> Destination {
     Destination::new(out).replacing(true)
-}
-
-fn read(path: &Path) -> Vec<(Access, String)> {
-    let trace = open_any(path).unwrap();
-    let names = trace.file_names().unwrap();
-    let named = |row: Access| (Access { file: 0, ..row }, names[row.file as usize].clone());
-    trace.accesses().unwrap().map(|row| named(row.unwrap())).collect()
 }
 
 fn columns(text: &str) -> Options {
@@ -201,7 +195,7 @@ fn compressed_text_is_told_by_its_content() {
     for (format, bytes) in compressed(long_text().as_bytes()) {
         let case = Case::new(&bytes);
         assert_eq!(case.import(&Options::default()).unwrap().rows, 5000, "{format}");
-        assert_eq!(read(&case.input).len(), 5000, "{format}: opened as it is");
+        assert_eq!(rows(&case.input).len(), 5000, "{format}: opened as it is");
         assert_eq!(FileList::read(&case.input).unwrap().paths.len(), 5000, "{format}");
     }
 }
@@ -275,7 +269,7 @@ fn export_and_import_are_inverse() {
     let mut text = Vec::new();
     export::csv(&Trace::open(&first).unwrap(), &mut text, &mut |_, _| {}).unwrap();
     std::fs::write(&csv, text).unwrap();
-    assert_eq!(read(&csv), read(&first));
+    assert_eq!(rows(&csv), rows(&first));
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 #![expect(unreachable_pub, reason = "the fuzz targets' own crate exports what these files hold")]
 
-#[path = "../../../fuzz/src/drive.rs"]
+#[path = "../../../../fuzz/src/drive.rs"]
 mod drive;
-#[path = "../../../fuzz/src/trace.rs"]
+#[path = "../../../../fuzz/src/trace.rs"]
 mod trace;
 
 use drive::drive;

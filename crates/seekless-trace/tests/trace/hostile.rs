@@ -1,40 +1,10 @@
 //! Broken input of every kind is an error that names the file and the place, never a panic.
 
+use crate::support::{read_everything, scratch};
 use proptest::prelude::*;
-use seekless_sys::output::Destination;
 use seekless_trace::*;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-
-/// Where syncing costs nothing: hundreds of small files are written.
-fn scratch() -> tempfile::TempDir {
-    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
-}
-
-/// Opens and reads `path` in every way there is; what comes out does not matter.
-fn read_everything(path: &Path) {
-    let _ = FileList::read(path);
-    let _ = Loads::read(&[path.to_owned()]);
-    let out = Destination::new(path.with_extension("out")).replacing(true);
-    let options = import::Options { lenient: true, ..import::Options::default() };
-    let files = [path.to_owned()];
-    let _ = import::csv(&files, &out, &options, &mut |_, _| {});
-    let columns = Some("path=#1,offset:pages=#2,run=#3,time:s=#4,op=#5,error=#6".parse().unwrap());
-    let _ = import::csv(
-        &files,
-        &out,
-        &import::Options { header: false, columns, ..options.clone() },
-        &mut |_, _| {},
-    );
-    let _ = import::ids(&files, &out, &options, &mut |_, _| {});
-    let _ = recover::recover(path, &out);
-    let Ok(trace) = Trace::open(path) else { return };
-    let _ = trace.file_names();
-    let _ = trace.accesses().map(Iterator::count);
-    let _ = summary::summarise(&trace, &mut |_, _| {});
-    let _ = export::csv(&trace, &mut std::io::sink(), &mut |_, _| {});
-    let _ = merge::merge(&[path.to_owned()], &out, &mut |_, _| {});
-}
 
 fn write(bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
     let folder = scratch();

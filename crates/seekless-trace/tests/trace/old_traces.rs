@@ -1,5 +1,6 @@
 //! Traces and spools that were written before they carried checksums are read as ever.
 
+use crate::support::rows;
 use seekless_trace::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,17 +37,11 @@ fn metadata() -> Metadata {
     Metadata { page_bytes: 512, lost: 4, runs: vec![run, RunInfo::default()], ..Metadata::default() }
 }
 
-fn rows(trace: &Trace) -> Vec<(Access, String)> {
-    let names = trace.file_names().unwrap();
-    let rows = trace.accesses().unwrap().map(Result::unwrap);
-    rows.map(|row| (Access { file: 0, ..row }, names[row.file as usize].clone())).collect()
-}
-
 #[test]
 fn an_old_trace_is_read() {
     for name in ["before-checksums.parquet", "before-checksums.spool"] {
         let trace = Trace::open(&fixture(name)).unwrap();
-        assert_eq!(rows(&trace), (0..ROWS).map(row).collect::<Vec<_>>(), "{name}");
+        assert_eq!(rows(&fixture(name)), (0..ROWS).map(row).collect::<Vec<_>>(), "{name}");
         assert_eq!(trace.metadata(), &metadata(), "{name}");
     }
 }

@@ -1,0 +1,31 @@
+//! A trace of few bytes cannot ask for much memory: every byte that is allocated is counted while hostile files are read.
+
+#[path = "../../../../tests/allocations.rs"]
+mod allocations;
+mod bare_parquet;
+mod hostile_files;
+
+use crate::support::{read_everything, scratch};
+use allocations::peak_of_thread;
+
+/// Memory for each byte of the file, and besides.
+const BYTES_PER_FILE_BYTE: usize = 16;
+const BYTES_BASE: usize = 64 << 20;
+
+#[test]
+fn hostile_files_take_little_memory() {
+    let folder = scratch();
+    let mut wrong = Vec::new();
+    for (name, bytes) in hostile_files::all() {
+        let path = folder.path().join(name);
+        std::fs::write(&path, &bytes).unwrap();
+        let file_bytes = bytes.len();
+        drop(bytes);
+        let ((), taken) = peak_of_thread(|| read_everything(&path));
+        println!("{name}: {file_bytes} bytes take {:.1} MB", taken as f64 / 1e6);
+        if taken > BYTES_PER_FILE_BYTE * file_bytes + BYTES_BASE {
+            wrong.push(format!("{name}: {file_bytes} bytes take {taken} bytes of memory"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
