@@ -23,6 +23,7 @@
 
 mod arch;
 mod call;
+mod calls;
 mod coverage;
 mod descriptions;
 mod error;

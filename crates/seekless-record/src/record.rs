@@ -5,7 +5,7 @@ use crate::recorded::{Recorded, Status, Summary};
 use crate::selection::Selection;
 use crate::sink::{Sink, Written};
 use crate::tracer::{Settings, Traced, Tracer};
-use crate::{arch, call};
+use crate::{arch, calls};
 use nix::sys::ptrace::{self, Options as Trace};
 use nix::unistd::Pid;
 use seekless_sys::output::{self, Content, Destination};
@@ -149,7 +149,8 @@ fn circumstances(program: &OsStr, args: &[OsString]) -> RunInfo {
 fn trace(program: &OsStr, words: &[CString], spool: SpoolWriter, settings: Settings) -> Result<Traced> {
     let own_failure =
         |what: &'static str| move |error: io::Error| Error::new(ErrorKind::Io, what).because(error);
-    let child = tracee::spawn(words, &call::filter(), attach).map_err(|failure| explain(program, failure))?;
+    let child =
+        tracee::spawn(words, &calls::filter(), attach).map_err(|failure| explain(program, failure))?;
     let Waiting { pid, .. } = child;
     let sink = Sink::new(spool).map_err(own_failure("the thread that writes the spool cannot be started"))?;
     let tracer = Tracer::new(pid, sink, settings);

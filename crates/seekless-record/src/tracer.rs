@@ -11,7 +11,7 @@ mod transfer;
 mod tests;
 
 use crate::arch::Registers;
-use crate::call::Calls;
+use crate::calls::Calls;
 use crate::descriptions::{Descriptions, Moment};
 use crate::paths::Paths;
 use crate::recorded::{Status, Summary};

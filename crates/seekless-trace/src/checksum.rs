@@ -19,8 +19,6 @@
 
 mod summed;
 
-use crate::source::Source;
-use parquet::file::reader::Length;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) use summed::Summed;
@@ -99,17 +97,20 @@ impl Blocks {
 }
 
 /// Checks the footer of a file that carries checksums: where its blocks end, or `None` of a file without. The error says
-/// what is wrong.
-pub(crate) fn check_footer(source: &Source) -> io::Result<Result<Option<u64>, &'static str>> {
-    let end = source.read(source.len().saturating_sub(FOOTER_END_BYTES), source.len())?;
+/// what is wrong. The file has `length` bytes, and `read` gives those from one place to another.
+pub(crate) fn check_footer(
+    length: u64,
+    read: impl Fn(u64, u64) -> io::Result<Vec<u8>>,
+) -> io::Result<Result<Option<u64>, &'static str>> {
+    let end = read(length.saturating_sub(FOOTER_END_BYTES), length)?;
     let Some(value) = footer_value(&end) else { return Ok(Ok(None)) };
     let Some((sum, covered)) = parse_footer(&end[value..value + FOOTER_VALUE_BYTES]) else {
         return Ok(Err(CHANGED));
     };
-    if covered > source.len() {
+    if covered > length {
         return Ok(Err(CHANGED));
     }
-    let mut footer = source.read(covered, source.len())?;
+    let mut footer = read(covered, length)?;
     let Some(at) = (footer.len() + value).checked_sub(end.len()) else { return Ok(Err(CHANGED)) };
     footer[at..at + SUM_DIGITS].fill(b'0');
     Ok(if crc32fast::hash(&footer) == sum { Ok(Some(covered)) } else { Err(CHANGED) })

@@ -11,7 +11,6 @@ use seekless_sys::output::{Content, Destination};
 use std::io::Write;
 
 pub use oracle::oracle_general;
-pub(crate) use ozen::POST_CACHE_HEADING;
 pub use ozen::{OzenPages, ozen};
 
 /// What a trace can be written as.

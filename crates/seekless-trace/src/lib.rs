@@ -35,6 +35,7 @@ mod error;
 mod escape;
 pub mod export;
 mod file_list;
+mod foreign;
 pub mod import;
 mod lines;
 mod loads;

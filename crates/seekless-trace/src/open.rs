@@ -1,9 +1,60 @@
 //! Opens whatever a verb may be given as a trace: a Parquet file, a spool, or text with a known header.
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::trace::{Origin, Trace};
-use crate::{ErrorKind, import};
+use crate::{import, spool};
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
+
+impl Trace {
+    /// Opens a Parquet trace or a recorder's spool, told apart by content. Where `path` is missing
+    /// and a recording to it was cut off, its spool is opened (see
+    /// [`spool_path`](crate::spool_path)), and [`Trace::origin`] says so.
+    ///
+    /// # Errors
+    /// The file cannot be read, is no trace, is damaged, or lacks a column.
+    pub fn open(path: &Path) -> Result<Self> {
+        if path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+            // A look at a pipe would take from it what an import needs.
+            let message = "is a pipe or device, from which no Parquet trace or spool can be read";
+            return Err(Error::new(ErrorKind::NotATrace, path, message));
+        }
+        let missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
+        let mut file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if missing(&error) => match spool::find(path) {
+                Some(spool) => return spool::open(&spool),
+                None => return Err(Error::io(path, "no such trace", error)),
+            },
+            Err(error) => return Err(Error::io(path, "could not be opened", error)),
+        };
+        let mut start = [0; 4];
+        let read =
+            read_start(&mut file, &mut start).map_err(|error| Error::io(path, "could not be read", error))?;
+        match &start[..read] {
+            b"PAR1" => Self::from_file(file, path),
+            start if start == spool::MAGIC => spool::open(path),
+            _ => Err(Error::new(
+                ErrorKind::NotATrace,
+                path,
+                "is neither a Parquet trace nor a spool; `seekless trace import` makes a trace of text",
+            )),
+        }
+    }
+}
+
+/// Fills `start` as far as the file goes.
+fn read_start(file: &mut File, start: &mut [u8]) -> std::io::Result<usize> {
+    let mut read = 0;
+    while read < start.len() {
+        match file.read(&mut start[read..])? {
+            0 => break,
+            more => read += more,
+        }
+    }
+    Ok(read)
+}
 
 /// Opens a Parquet trace, a spool, or a CSV with a header of known names (plain, gzip, xz, lzma or zstd), which is
 /// imported on the fly into a temporary trace.

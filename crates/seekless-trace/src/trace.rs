@@ -3,13 +3,12 @@
 use crate::checksum::{self, Blocks};
 use crate::claims::{self, Column, Pages};
 use crate::columns::Columns;
-use crate::error::Place;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 use crate::lines::LINE_BYTES_MAX;
 use crate::metadata::Metadata;
 use crate::paths::Paths;
 use crate::source::Source;
-use crate::{Access, Batch, Scan, schema, spool};
+use crate::{Access, Batch, Scan, schema};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -19,7 +18,6 @@ use parquet::basic::{Compression, Type};
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::Length;
 use std::fs::File;
-use std::io::Read;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -53,46 +51,12 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Opens a Parquet trace or a recorder's spool, told apart by content. Where `path` is missing
-    /// and a recording to it was cut off, its spool is opened (see
-    /// [`spool_path`](crate::spool_path)), and [`Trace::origin`] says so.
-    ///
-    /// # Errors
-    /// The file cannot be read, is no trace, is damaged, or lacks a column.
-    pub fn open(path: &Path) -> Result<Self> {
-        if path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-            // A look at a pipe would take from it what an import needs.
-            let message = "is a pipe or device, from which no Parquet trace or spool can be read";
-            return Err(Error::new(ErrorKind::NotATrace, path, message));
-        }
-        let missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
-        let mut file = match File::open(path) {
-            Ok(file) => file,
-            Err(error) if missing(&error) => match spool::find(path) {
-                Some(spool) => return spool::open(&spool),
-                None => return Err(Error::io(path, "no such trace", error)),
-            },
-            Err(error) => return Err(Error::io(path, "could not be opened", error)),
-        };
-        let mut start = [0; 4];
-        let read =
-            read_start(&mut file, &mut start).map_err(|error| Error::io(path, "could not be read", error))?;
-        match &start[..read] {
-            b"PAR1" => Self::from_file(file, path),
-            start if start == spool::MAGIC => spool::open(path),
-            _ => Err(Error::new(
-                ErrorKind::NotATrace,
-                path,
-                "is neither a Parquet trace nor a spool; `seekless trace import` makes a trace of text",
-            )),
-        }
-    }
-
     /// Opens the Parquet file behind `file`; `path` is its name in messages.
     pub(crate) fn from_file(file: File, path: &Path) -> Result<Self> {
         let unreadable = |error| Error::io(path, "could not be read", error);
         let source = Source::new(file).map_err(unreadable)?;
-        let covered = checksum::check_footer(&source).map_err(unreadable)?;
+        let covered = checksum::check_footer(source.len(), |start, end| source.read(start, end));
+        let covered = covered.map_err(unreadable)?;
         let covered = covered.map_err(|wrong| Error::corrupt(path, wrong))?;
         let damaged = |why: String| Error::corrupt(path, "is no whole Parquet file").because(why);
         check_footer(&source).map_err(|error| damaged(error.to_string()))?;
@@ -347,17 +311,6 @@ impl Iterator for Accesses {
     }
 }
 
-/// Fills `start` as far as the file goes.
-fn read_start(file: &mut File, start: &mut [u8]) -> std::io::Result<usize> {
-    let mut read = 0;
-    while read < start.len() {
-        match file.read(&mut start[read..])? {
-            0 => break,
-            more => read += more,
-        }
-    }
-    Ok(read)
-}
 /// Refuses columns in a compression that was not built in, which would otherwise look like damage.
 fn readable(parquet: &ParquetMetaData) -> Result<(), String> {
     for column in parquet.row_groups().iter().flat_map(|group| group.columns()) {

@@ -6,6 +6,7 @@
 
 mod encoder;
 mod merge;
+mod merged;
 mod spill;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -14,7 +15,6 @@ use crate::{Access, FileId, Metadata, Trace};
 use encoder::Encoder;
 use seekless_sys::output::{Content, Destination, Output};
 use spill::Spills;
-use std::fs::File;
 use std::path::Path;
 
 /// Rows sorted at a time: 25 MB of them.
@@ -162,7 +162,7 @@ impl Writer {
     /// Ends an unplaced trace, and opens it.
     pub(crate) fn into_trace(self) -> Result<Trace> {
         let (out, _) = self.write_rest()?;
-        Trace::from_file(again(&out)?, out.path())
+        Trace::from_file(merge::again(&out)?, out.path())
     }
 
     fn write_rest(mut self) -> Result<(Output, Summary)> {
@@ -178,12 +178,6 @@ impl Writer {
         let out = self.encoder.finish(&self.metadata)?;
         Ok((out, Summary { rows, files, late: self.late_rows }))
     }
-}
-
-/// A second handle on what has been written.
-fn again(out: &Output) -> Result<File> {
-    let error = |error| Error::io(out.path(), "its temporary file could not be opened again", error);
-    out.file().try_clone().map_err(error)
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! libCacheSim's oracleGeneral: each request with its object, bytes, and the number of the next request for the object.
-//! The bytes of a record are drawn in `import/oracle.rs`.
+//! The bytes of a record are drawn in `foreign.rs`.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::import::oracle::{RECORD_BYTES, SECOND_NS};
+use crate::foreign::{ORACLE_RECORD_BYTES, SECOND_NS, SECTOR_BYTES};
 use crate::{Batch, Columns, FileId, Kind, Op, Trace};
 use std::collections::HashMap;
 use std::io::Write;
 
-const SECTOR_BYTES: i64 = 512;
 /// The next access of an object that is not asked for again.
 const NEVER: i64 = -1;
 
@@ -44,7 +43,7 @@ pub fn oracle_general(trace: &Trace, out: &mut dyn Write, progress: &mut dyn FnM
         text.extend_from_slice(&small(bytes, "size")?.to_le_bytes());
         text.extend_from_slice(&next[position].to_le_bytes());
         position += 1;
-        if text.len() >= RECORD_BYTES << 11 {
+        if text.len() >= ORACLE_RECORD_BYTES << 11 {
             out.write_all(&text).map_err(failed)?;
             text.clear();
             progress(position as u64, trace.rows());

@@ -1,13 +1,11 @@
 //! Ozen's text: sectors of a device as his collector writes them, and pages as his simulator does after a cache.
 
 use crate::error::{Error, ErrorKind, Place, Result};
+use crate::foreign::{POST_CACHE_HEADING, SECTOR_BYTES};
 use crate::{Batch, Columns, Op, Trace};
 use seekless_sys::output::{Content, Destination, Output};
 use std::io::Write;
 
-/// The first line of a trace that a cache let through; the numbers that follow are of pages, not of sectors.
-pub(crate) const POST_CACHE_HEADING: &str = "# Post-cache traces";
-const SECTOR_BYTES: i64 = 512;
 /// A gigabyte is two million lines; no call of a program reads more than two at once.
 const ROW_BYTES_MAX: u64 = 4 << 30;
 const BUFFER_BYTES: usize = 1 << 16;

@@ -1,24 +1,14 @@
 //! libCacheSim's oracleGeneral: records of 24 bytes without a heading, each a request for an object.
-//!
-//! ```text
-//!  0        4                12       16                24   little-endian
-//! ┌────────┬────────────────┬────────┬──────────────────┐
-//! │ u32    │ u64            │ u32    │ i64              │
-//! │ time s │ object         │ bytes  │ next access      │   1-based number of the next request for it, −1 for none
-//! └────────┴────────────────┴────────┴──────────────────┘
-//! ```
 
 use super::{Import, Options, Progress, Report};
 use crate::compressed;
 use crate::error::{Error, Place, Result};
+use crate::foreign::{ORACLE_RECORD_BYTES, SECOND_NS};
 use crate::{Access, Kind, Op, RunInfo};
 use seekless_sys::output::Destination;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-
-pub(crate) const RECORD_BYTES: usize = 24;
-pub(crate) const SECOND_NS: u64 = 1_000_000_000;
 
 /// One record, without its next access, which is not kept: a simulator computes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +19,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    fn parse(record: &[u8; RECORD_BYTES]) -> Self {
+    fn parse(record: &[u8; ORACLE_RECORD_BYTES]) -> Self {
         let [t0, t1, t2, t3, o0, o1, o2, o3, o4, o5, o6, o7, s0, s1, s2, s3, ..] = *record;
         Record {
             seconds: u32::from_le_bytes([t0, t1, t2, t3]),
@@ -84,14 +74,15 @@ fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {
 
 /// The next record; `number` of them came before.
 fn next(reader: &mut dyn Read, path: &Path, number: u64) -> Result<Option<Record>> {
-    let mut record = [0; RECORD_BYTES];
+    let mut record = [0; ORACLE_RECORD_BYTES];
     let mut filled = 0;
-    let place = Place::Byte(number * RECORD_BYTES as u64);
-    while filled < RECORD_BYTES {
+    let place = Place::Byte(number * ORACLE_RECORD_BYTES as u64);
+    while filled < ORACLE_RECORD_BYTES {
         match reader.read(&mut record[filled..]) {
             Ok(0) if filled == 0 => return Ok(None),
             Ok(0) => {
-                let message = format!("ends within a record of {RECORD_BYTES} bytes; is it oracleGeneral?");
+                let message =
+                    format!("ends within a record of {ORACLE_RECORD_BYTES} bytes; is it oracleGeneral?");
                 return Err(Error::corrupt(path, message).at(place));
             }
             Ok(more) => filled += more,

@@ -2,7 +2,7 @@
 
 use super::{Import, Options, Progress, Report};
 use crate::error::{Error, ErrorKind, Result};
-use crate::export::POST_CACHE_HEADING;
+use crate::foreign::{POST_CACHE_HEADING, SECTOR_BYTES};
 use crate::lines::Lines;
 use crate::{Access, FileId, Kind, Op};
 use seekless_sys::output::Destination;
@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 /// The device's name in the trace: the format has none.
 pub(crate) const DEVICE: &str = "disk";
-const SECTOR_BYTES: i64 = 512;
 const PAGE_BYTES: i64 = 4096;
 
 /// Imports Ozen's sector traces (plain, gzip, xz, lzma or zstd) as the block trace `out`. Every file is one run on the one

@@ -1,5 +1,6 @@
 //! Late rows on disk: sorted chunks as fixed-size records in zstd-1, in unnamed files beside the output.
 
+use super::merged::{Merged, Rows};
 use crate::error::{Error, Result};
 use crate::{Access, Op};
 use seekless_sys::output::Destination;
@@ -36,7 +37,7 @@ impl Spills {
     fn compact(&mut self) -> Result<()> {
         let mut one = SpillWriter::create(&self.beside)?;
         let spills = std::mem::replace(self, Spills::new(self.beside.clone()));
-        for row in super::merge::Merged::new(spills.into_readers()?)? {
+        for row in Merged::new(spills.into_readers()?)? {
             one.push(&row?)?;
         }
         self.files.push(one.finish()?);
@@ -44,7 +45,7 @@ impl Spills {
     }
 
     /// Readers of the chunks, in the order they were spilled.
-    pub(super) fn into_readers(self) -> Result<Vec<Box<dyn Iterator<Item = Result<Access>>>>> {
+    pub(super) fn into_readers(self) -> Result<Vec<Rows>> {
         let path = self.beside.path().to_owned();
         self.files.into_iter().map(|file| Ok(Box::new(SpillReader::open(file, &path)?) as Box<_>)).collect()
     }

@@ -1,0 +1,19 @@
+//! What import and export both know of other simulators' formats.
+
+/// The length of a record of libCacheSim's oracleGeneral. There is no heading.
+///
+/// ```text
+///  0        4                12       16                24   little-endian
+/// ┌────────┬────────────────┬────────┬──────────────────┐
+/// │ u32    │ u64            │ u32    │ i64              │
+/// │ time s │ object         │ bytes  │ next access      │   1-based number of its next request, −1 for no other
+/// └────────┴────────────────┴────────┴──────────────────┘
+/// ```
+pub(crate) const ORACLE_RECORD_BYTES: usize = 24;
+/// What oracleGeneral counts time in.
+pub(crate) const SECOND_NS: u64 = 1_000_000_000;
+
+/// What Ozen's sector numbers count in.
+pub(crate) const SECTOR_BYTES: i64 = 512;
+/// The first line of Ozen's trace of what a cache let through; the numbers that follow are of pages, not of sectors.
+pub(crate) const POST_CACHE_HEADING: &str = "# Post-cache traces";
