@@ -5,10 +5,10 @@ mod oracle;
 mod ozen;
 
 use crate::error::{Error, Result};
-use crate::import::record::write_field;
 use crate::{Access, Columns, Trace, unescape_path};
 use seekless_sys::output::{Content, Destination};
-use std::io::Write;
+use std::fmt;
+use std::io::{self, BufWriter, Write};
 
 pub use oracle::oracle_general;
 pub use ozen::{OzenPages, ozen};
@@ -84,47 +84,55 @@ const HEADER: &str = "run,time_ns,pid,tid,op,path,offset,bytes,latency_ns,error,
 pub fn csv(trace: &Trace, out: &mut dyn Write, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
     let failed = |error| Error::io(trace.path(), "its rows could not be written as CSV", error);
     let names: Vec<Vec<u8>> = trace.file_names()?.iter().map(|name| unescape_path(name)).collect();
+    let mut out = BufWriter::with_capacity(BUFFER_BYTES, out);
     out.write_all(HEADER.as_bytes()).map_err(failed)?;
-    let mut text = Vec::new();
     let mut done = 0;
     for batch in trace.scan(Columns::ALL)? {
         let batch = batch?;
-        text.clear();
         for access in (0..batch.rows()).filter_map(|row| batch.access(row)) {
             let name = names.get(access.file as usize).map_or(&[][..], Vec::as_slice);
-            row(&mut text, &access, name).map_err(failed)?;
-            if text.len() > BUFFER_BYTES {
-                out.write_all(&text).map_err(failed)?;
-                text.clear();
-            }
+            row(&mut out, &access, name).map_err(failed)?;
         }
-        out.write_all(&text).map_err(failed)?;
         done += batch.rows() as u64;
         progress(done, trace.rows());
     }
-    Ok(())
+    out.flush().map_err(failed)
 }
 
-fn row(text: &mut Vec<u8>, access: &Access, name: &[u8]) -> std::io::Result<()> {
+fn row(out: &mut impl Write, access: &Access, name: &[u8]) -> io::Result<()> {
     let Access { run, time_ns, pid, tid, op, offset, bytes, .. } = access;
-    write!(text, "{run},{time_ns},{pid},{tid},{op},")?;
-    write_field(text, name);
-    write!(text, ",{offset},{bytes}")?;
-    let unknown = |text: &mut Vec<u8>| text.push(b',');
-    match access.latency_ns {
-        Some(value) => write!(text, ",{value}")?,
-        None => unknown(text),
-    }
-    match access.error {
-        Some(value) => write!(text, ",{value}")?,
-        None => unknown(text),
-    }
+    write!(out, "{run},{time_ns},{pid},{tid},{op},")?;
+    write_text(out, name)?;
+    write!(out, ",{offset},{bytes}")?;
+    write_optional(out, access.latency_ns)?;
+    write_optional(out, access.error)?;
     for value in [access.file_bytes, access.device, access.inode] {
-        match value {
-            Some(value) => write!(text, ",{value}")?,
-            None => unknown(text),
+        write_optional(out, value)?;
+    }
+    out.write_all(b"\n")
+}
+
+/// Writes a field of text, quoted where it must be.
+fn write_text(out: &mut impl Write, field: &[u8]) -> io::Result<()> {
+    let plain = |byte: &u8| !matches!(byte, b',' | b'"' | b'\n' | b'\r');
+    // Spaces at the ends are part of a name; a reader that trims must see that.
+    if field.iter().all(plain) && field.trim_ascii().len() == field.len() {
+        return out.write_all(field);
+    }
+    out.write_all(b"\"")?;
+    for piece in field.split_inclusive(|byte| *byte == b'"') {
+        out.write_all(piece)?;
+        if piece.ends_with(b"\"") {
+            out.write_all(b"\"")?; // a quote is written twice
         }
     }
-    text.push(b'\n');
-    Ok(())
+    out.write_all(b"\"")
+}
+
+/// Writes the comma before a field, and its value if it is known.
+fn write_optional(out: &mut impl Write, value: Option<impl fmt::Display>) -> io::Result<()> {
+    match value {
+        Some(value) => write!(out, ",{value}"),
+        None => out.write_all(b","),
+    }
 }

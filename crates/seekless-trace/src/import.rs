@@ -29,13 +29,22 @@ pub(crate) fn too_many_names(lines: &Lines) -> Error {
     Error::new(ErrorKind::Limit, lines.path(), message).at(Place::Line(lines.number()))
 }
 
-/// Starts the trace that an import writes.
-fn writer(files: &[PathBuf], out: impl Into<Destination>) -> Result<Writer> {
-    let out = out.into();
+/// Makes the trace `out` of `files`, each of which `read` adds.
+fn import_each(
+    files: &[PathBuf],
+    out: Destination,
+    kind: Kind,
+    options: &Options,
+    progress: Progress<'_>,
+    read: impl Fn(&mut Import<'_>, &Path) -> Result<()>,
+) -> Result<Report> {
     if files.is_empty() {
         return Err(Error::new(ErrorKind::Usage, out.path(), "nothing to import: name at least one file"));
     }
-    Writer::create(out, Metadata::default())
+    let writer = Writer::create(out, Metadata::default())?;
+    let mut import = Import::new(files, writer, kind, options, progress);
+    files.iter().try_for_each(|file| read(&mut import, file))?;
+    import.finish()
 }
 
 /// How to read text.

@@ -1,14 +1,17 @@
 //! libCacheSim's oracleGeneral: each request with its object, bytes, and the number of the next request for the object.
 //! The bytes of a record are drawn in `foreign.rs`.
 
+use super::BUFFER_BYTES;
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::{ORACLE_RECORD_BYTES, SECOND_NS, SECTOR_BYTES};
 use crate::{Batch, Columns, FileId, Kind, Op, Trace};
 use std::collections::HashMap;
-use std::io::Write;
+use std::io::{BufWriter, Write};
 
 /// The next access of an object that is not asked for again.
 const NEVER: i64 = -1;
+/// Progress is told each time that so many are written.
+const PROGRESS_RECORDS: usize = 1 << 11;
 
 /// Writes a trace as oracleGeneral. A trace of ids becomes its loads, a block trace its reads and writes as objects of the
 /// sector where they begin, a trace of files its loads, else its calls. An object's number is its name where all names
@@ -30,7 +33,8 @@ pub fn oracle_general(trace: &Trace, out: &mut dyn Write, progress: &mut dyn FnM
     let next = next_accesses(&objects.requests);
     let failed = |error| Error::io(trace.path(), "could not be written as oracleGeneral", error);
     let starts: Vec<u64> = trace.metadata().runs.iter().map(|run| run.started_unix_ns.unwrap_or(0)).collect();
-    let (mut position, mut text) = (0, Vec::new());
+    let mut out = BufWriter::with_capacity(BUFFER_BYTES, out);
+    let mut position = 0;
     each(trace, rule, &mut |batch, row| {
         let start = starts.get(batch.run()[row] as usize).copied().unwrap_or(0);
         let seconds = start.saturating_add(batch.time_ns()[row]) / SECOND_NS;
@@ -38,19 +42,18 @@ pub fn oracle_general(trace: &Trace, out: &mut dyn Write, progress: &mut dyn FnM
         let object = objects.names_out[objects.requests[position] as usize];
         let small =
             |value: u64, what: &str| u32::try_from(value).map_err(|_| too_large(trace, position, what));
-        text.extend_from_slice(&small(seconds, "time")?.to_le_bytes());
-        text.extend_from_slice(&object.to_le_bytes());
-        text.extend_from_slice(&small(bytes, "size")?.to_le_bytes());
-        text.extend_from_slice(&next[position].to_le_bytes());
+        let mut record = [0; ORACLE_RECORD_BYTES];
+        record[..4].copy_from_slice(&small(seconds, "time")?.to_le_bytes());
+        record[4..12].copy_from_slice(&object.to_le_bytes());
+        record[12..16].copy_from_slice(&small(bytes, "size")?.to_le_bytes());
+        record[16..].copy_from_slice(&next[position].to_le_bytes());
         position += 1;
-        if text.len() >= ORACLE_RECORD_BYTES << 11 {
-            out.write_all(&text).map_err(failed)?;
-            text.clear();
+        if position.is_multiple_of(PROGRESS_RECORDS) {
             progress(position as u64, trace.rows());
         }
-        Ok(())
+        out.write_all(&record).map_err(failed)
     })?;
-    out.write_all(&text).map_err(failed)
+    out.flush().map_err(failed)
 }
 
 fn too_large(trace: &Trace, position: usize, what: &str) -> Error {

@@ -1,14 +1,15 @@
 //! Ozen's text: sectors of a device as his collector writes them, and pages as his simulator does after a cache.
 
+use super::BUFFER_BYTES;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::foreign::{POST_CACHE_HEADING, SECTOR_BYTES};
 use crate::{Batch, Columns, Op, Trace};
 use seekless_sys::output::{Content, Destination, Output};
-use std::io::Write;
+use std::fmt;
+use std::io::{BufWriter, IntoInnerError, Write};
 
 /// A gigabyte is two million lines; no call of a program reads more than two at once.
 const ROW_BYTES_MAX: u64 = 4 << 30;
-const BUFFER_BYTES: usize = 1 << 16;
 
 /// Writes the reads and writes of a trace of one device or file as lines `r N` and `w N`, one for each sector of 512 bytes
 /// that an access touches; offset −1 is sector −1. Calls `progress` with rows done and their sum.
@@ -18,11 +19,10 @@ const BUFFER_BYTES: usize = 1 << 16;
 pub fn ozen(trace: &Trace, out: &mut dyn Write, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
     let failed = |error| Error::io(trace.path(), "its sectors could not be written as text", error);
     let columns = Columns::OP | Columns::FILE | Columns::OFFSET | Columns::BYTES | Columns::ERROR;
-    let mut text = Vec::new();
+    let mut out = BufWriter::with_capacity(BUFFER_BYTES, out);
     let (mut done, mut device) = (0, None);
     for batch in trace.scan(columns)? {
         let batch = batch?;
-        text.clear();
         for row in 0..batch.rows() {
             let Some(letter) = letter(&batch, row) else { continue };
             if *device.get_or_insert(batch.file()[row]) != batch.file()[row] {
@@ -39,18 +39,13 @@ pub fn ozen(trace: &Trace, out: &mut dyn Write, progress: &mut dyn FnMut(u64, u6
                 return Err(Error::new(ErrorKind::Limit, trace.path(), message).at(Place::Row(row)));
             }
             for sector in sectors(batch.offset()[row], batch.bytes()[row]) {
-                writeln!(text, "{letter} {sector}").map_err(failed)?;
-                if text.len() > BUFFER_BYTES {
-                    out.write_all(&text).map_err(failed)?;
-                    text.clear();
-                }
+                writeln!(out, "{letter} {sector}").map_err(failed)?;
             }
         }
-        out.write_all(&text).map_err(failed)?;
         done += batch.rows() as u64;
         progress(done, trace.rows());
     }
-    Ok(())
+    out.flush().map_err(failed)
 }
 
 fn letter(batch: &Batch, row: usize) -> Option<char> {
@@ -75,8 +70,7 @@ fn sectors(offset: i64, bytes: u64) -> std::ops::RangeInclusive<i64> {
 /// a page of 4096 bytes. The file appears whole or not at all.
 #[derive(Debug)]
 pub struct OzenPages {
-    out: Output,
-    text: Vec<u8>,
+    out: BufWriter<Output>,
 }
 
 impl OzenPages {
@@ -85,8 +79,10 @@ impl OzenPages {
     /// # Errors
     /// `out` is there and may not be replaced, or its folder is missing or not writable.
     pub fn create(out: impl Into<Destination>) -> Result<Self> {
-        let text = format!("{POST_CACHE_HEADING}\n").into_bytes();
-        Ok(Self { out: out.into().create(Content::Text)?, text })
+        let out = out.into().create(Content::Text)?;
+        let mut pages = Self { out: BufWriter::with_capacity(BUFFER_BYTES, out) };
+        pages.line(format_args!("{POST_CACHE_HEADING}"))?;
+        Ok(pages)
     }
 
     /// Adds a read or write of `page`.
@@ -94,24 +90,22 @@ impl OzenPages {
     /// # Errors
     /// The disk is full.
     pub fn push(&mut self, write: bool, page: u64) -> Result<()> {
-        let failed = |error| Error::io(self.out.path(), "could not be written", error);
-        writeln!(self.text, "{} {page}", if write { 'w' } else { 'r' }).map_err(failed)?;
-        if self.text.len() > BUFFER_BYTES { self.flush() } else { Ok(()) }
+        self.line(format_args!("{} {page}", if write { 'w' } else { 'r' }))
     }
 
     /// Puts the file in its place.
     ///
     /// # Errors
     /// The disk is full or the file could not be synced or renamed; then nothing is left behind.
-    pub fn finish(mut self) -> Result<()> {
-        self.flush()?;
-        Ok(self.out.publish()?)
+    pub fn finish(self) -> Result<()> {
+        let path = self.out.get_ref().path().to_owned();
+        let out = self.out.into_inner().map_err(IntoInnerError::into_error);
+        Ok(out.map_err(|error| Error::io(&path, "could not be written", error))?.publish()?)
     }
 
-    fn flush(&mut self) -> Result<()> {
-        let written = self.out.write_all(&self.text);
-        self.text.clear();
-        written.map_err(|error| Error::io(self.out.path(), "could not be written", error))
+    fn line(&mut self, line: fmt::Arguments<'_>) -> Result<()> {
+        let written = writeln!(self.out, "{line}");
+        written.map_err(|error| Error::io(self.out.get_ref().path(), "could not be written", error))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::fields::{Binding, Field, bind_header};
 use super::record::Record;
-use super::{Import, KNOWN_NAMES, Options, Progress, Report, number};
+use super::{Import, KNOWN_NAMES, Options, Progress, Report, import_each, number};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lines::Lines;
 use crate::writer::RUNS_MAX;
@@ -21,9 +21,7 @@ pub fn csv(
     options: &Options,
     progress: Progress<'_>,
 ) -> Result<Report> {
-    let mut import = Import::new(files, super::writer(files, out)?, Kind::Files, options, progress);
-    files.iter().try_for_each(|file| import_file(&mut import, file))?;
-    import.finish()
+    import_each(files, out.into(), Kind::Files, options, progress, import_file)
 }
 
 /// Opens a CSV with a header of known names as a trace that has no file of its own.

@@ -1,6 +1,6 @@
 //! Lists of ids, one a line: each is a load of weight 1, as cache papers' traces are.
 
-use super::{Import, Options, Progress, Report};
+use super::{Import, Options, Progress, Report, import_each};
 use crate::error::Result;
 use crate::lines::Lines;
 use crate::{Access, Kind, Op, escape_path};
@@ -18,9 +18,7 @@ pub fn ids(
     options: &Options,
     progress: Progress<'_>,
 ) -> Result<Report> {
-    let mut import = Import::new(files, super::writer(files, out)?, Kind::Ids, options, progress);
-    files.iter().try_for_each(|file| import_file(&mut import, file))?;
-    import.finish()
+    import_each(files, out.into(), Kind::Ids, options, progress, import_file)
 }
 
 fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {

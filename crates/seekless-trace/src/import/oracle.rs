@@ -1,6 +1,6 @@
 //! libCacheSim's oracleGeneral: records of 24 bytes without a heading, each a request for an object.
 
-use super::{Import, Options, Progress, Report};
+use super::{Import, Options, Progress, Report, import_each};
 use crate::compressed;
 use crate::error::{Error, Place, Result};
 use crate::foreign::{ORACLE_RECORD_BYTES, SECOND_NS};
@@ -40,9 +40,7 @@ pub fn oracle_general(
     options: &Options,
     progress: Progress<'_>,
 ) -> Result<Report> {
-    let mut import = Import::new(files, super::writer(files, out)?, Kind::Ids, options, progress);
-    files.iter().try_for_each(|file| import_file(&mut import, file))?;
-    import.finish()
+    import_each(files, out.into(), Kind::Ids, options, progress, import_file)
 }
 
 fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Ozen's sector traces (2018): a line `r N` or `w N` is an access to one sector of a device; all other lines are ignored.
 
-use super::{Import, Options, Progress, Report};
+use super::{Import, Options, Progress, Report, import_each};
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::{POST_CACHE_HEADING, SECTOR_BYTES};
 use crate::lines::Lines;
@@ -24,13 +24,11 @@ pub fn ozen(
     options: &Options,
     progress: Progress<'_>,
 ) -> Result<Report> {
-    let mut import = Import::new(files, super::writer(files, out)?, Kind::Blocks, options, progress);
-    let device = import.writer.file(DEVICE);
-    files.iter().try_for_each(|file| import_file(&mut import, device, file))?;
-    import.finish()
+    import_each(files, out.into(), Kind::Blocks, options, progress, import_file)
 }
 
-fn import_file(import: &mut Import<'_>, device: FileId, path: &Path) -> Result<()> {
+fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {
+    let device = import.writer.file(DEVICE);
     let mut lines = Lines::open(path)?;
     let run = import.report.runs;
     let mut grain = SECTOR_BYTES;

@@ -76,20 +76,3 @@ impl Record {
         quoted
     }
 }
-
-/// Adds `field` to `out`, quoted where it must be.
-pub(crate) fn write_field(out: &mut Vec<u8>, field: &[u8]) {
-    let plain = |byte: &u8| !matches!(byte, b',' | b'"' | b'\n' | b'\r');
-    // Spaces at the ends are part of a name; a reader that trims must see that.
-    if field.iter().all(plain) && field.trim_ascii().len() == field.len() {
-        return out.extend_from_slice(field);
-    }
-    out.push(b'"');
-    for &byte in field {
-        out.push(byte);
-        if byte == b'"' {
-            out.push(b'"');
-        }
-    }
-    out.push(b'"');
-}

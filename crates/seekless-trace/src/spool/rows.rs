@@ -63,23 +63,9 @@ pub(super) fn encode_metadata(metadata: &Metadata) -> Result<RecordBatch, ArrowE
 
 fn columns(rows: &[Access], paths: ArrayRef, metadata: Option<String>) -> Result<RecordBatch, ArrowError> {
     let metadata = StringArray::from_iter(std::iter::repeat_n(metadata, rows.len()));
-    let columns: Vec<ArrayRef> = vec![
-        arrays::u32s(rows, |row| row.run),
-        arrays::u64s(rows, |row| row.time_ns),
-        arrays::u32s(rows, |row| row.pid),
-        arrays::u32s(rows, |row| row.tid),
-        Arc::new(UInt8Array::from_iter_values(rows.iter().map(|row| row.op as u8))),
-        arrays::u32s(rows, |row| row.file),
-        paths,
-        arrays::offsets(rows),
-        arrays::u64s(rows, |row| row.bytes),
-        arrays::optional_u64s(rows, |row| row.latency_ns),
-        arrays::errors(rows),
-        arrays::optional_u64s(rows, |row| row.file_bytes),
-        arrays::optional_u64s(rows, |row| row.device),
-        arrays::optional_u64s(rows, |row| row.inode),
-        Arc::new(metadata),
-    ];
+    let op = Arc::new(UInt8Array::from_iter_values(rows.iter().map(|row| row.op as u8)));
+    let mut columns = arrays::columns(rows, op, arrays::u32s(rows, |row| row.file), paths);
+    columns.push(Arc::new(metadata));
     RecordBatch::try_new(schema(), columns)
 }
 

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::names::Names;
 use crate::{Access, FileId, Metadata, Op, arrays, schema};
 use arrow_array::types::{Int8Type, Int32Type};
-use arrow_array::{ArrayRef, DictionaryArray, Int8Array, Int32Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, DictionaryArray, Int8Array, Int32Array, RecordBatch, StringArray, UInt32Array};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::{KeyValue, SortingColumn};
@@ -88,22 +88,7 @@ impl Encoder {
     fn batch(&mut self, rows: &[Access], names: &Names) -> Result<RecordBatch, arrow_schema::ArrowError> {
         self.batch += 1;
         let (files, paths) = self.files_and_paths(rows, names)?;
-        let columns: Vec<ArrayRef> = vec![
-            arrays::u32s(rows, |row| row.run),
-            arrays::u64s(rows, |row| row.time_ns),
-            arrays::u32s(rows, |row| row.pid),
-            arrays::u32s(rows, |row| row.tid),
-            ops(rows)?,
-            Arc::new(files),
-            paths,
-            arrays::offsets(rows),
-            arrays::u64s(rows, |row| row.bytes),
-            arrays::optional_u64s(rows, |row| row.latency_ns),
-            arrays::errors(rows),
-            arrays::optional_u64s(rows, |row| row.file_bytes),
-            arrays::optional_u64s(rows, |row| row.device),
-            arrays::optional_u64s(rows, |row| row.inode),
-        ];
+        let columns = arrays::columns(rows, ops(rows)?, files, paths);
         RecordBatch::try_new(schema::schema(), columns)
     }
 
@@ -111,7 +96,7 @@ impl Encoder {
         &mut self,
         rows: &[Access],
         names: &Names,
-    ) -> Result<(arrow_array::UInt32Array, ArrayRef), arrow_schema::ArrowError> {
+    ) -> Result<(ArrayRef, ArrayRef), arrow_schema::ArrowError> {
         self.numbers.resize(names.len(), None);
         self.keys.resize(names.len(), (0, 0));
         let mut files = Vec::with_capacity(rows.len());
@@ -133,7 +118,7 @@ impl Encoder {
         }
         let values = Arc::new(StringArray::from_iter_values(values));
         let paths = DictionaryArray::<Int32Type>::try_new(Int32Array::from(keys), values)?;
-        Ok((files.into(), Arc::new(paths)))
+        Ok((Arc::new(UInt32Array::from(files)), Arc::new(paths)))
     }
 }
 
