@@ -1,5 +1,5 @@
-//! Records a program, in a few lines: `record OUTPUT [FLAG...] PROGRAM ARGUMENT...`. The tests
-//! drive it as a process of its own, to see how it ends and what its being killed leaves.
+//! Records a program, in a few lines: `record OUTPUT [FLAG...] PROGRAM ARGUMENT...`. The tests run
+//! it as a process of its own, to see how it ends and which files it leaves after a kill.
 
 use seekless_record::{Options, record};
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! What differs between architectures, behind one face: call numbers, registers, and how a call's result is read.
+//! What differs between architectures: the numbers and arguments of calls, and registers.
 
 #[cfg(target_arch = "x86_64")]
 mod i386;

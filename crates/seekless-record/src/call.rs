@@ -1,9 +1,10 @@
-//! What a system call means to the recorder, whatever its number: which arguments name files and where offsets come from.
+//! What a system call means to the recorder, whatever its number: which arguments name files, and
+//! where its offset is.
 
 /// Which arguments name a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Path {
-    /// The argument with the directory descriptor; `None`: the current directory.
+    /// The argument with the directory's descriptor; `None` for the current directory.
     pub(crate) directory: Option<usize>,
     /// The argument with the path's address.
     pub(crate) path: usize,
@@ -16,10 +17,10 @@ impl Path {
     pub(crate) const AT: Path = Path { directory: Some(0), path: 1 };
 }
 
-/// Where an open's flags are.
+/// Where the flags of an open are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flags {
-    /// creat has none.
+    /// There are no flags (creat).
     Absent,
     /// In this argument.
     Argument(usize),
@@ -27,22 +28,23 @@ pub(crate) enum Flags {
     Pointed(usize),
 }
 
-/// Where a transfer starts.
+/// Where the offset of a read or write is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offset {
-    /// At the open description's position, which moves.
+    /// It is the position of the open file, which the call moves.
     Position,
-    /// At argument 3.
+    /// In argument 3.
     Argument,
-    /// At argument 3; the position if that is −1 (preadv2, pwritev2).
+    /// In argument 3, or the position if that is −1 (preadv2, pwritev2).
     ArgumentOrPosition,
-    /// As [`Offset::Argument`], in a 32-bit call: arguments 3 and 4 hold the lower and the upper half.
+    /// As [`Offset::Argument`] in a 32-bit call, where arguments 3 and 4 are the lower and the
+    /// upper half.
     Halves,
-    /// As [`Offset::ArgumentOrPosition`], in a 32-bit call.
+    /// As [`Offset::ArgumentOrPosition`] in a 32-bit call.
     HalvesOrPosition,
 }
 
-/// A call that is followed.
+/// A call that we follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     Open(Path, Flags),
@@ -53,9 +55,9 @@ pub(crate) enum Call {
     CopyRange,
     Splice,
     Seek,
-    /// The new position is not the result, but at the address in argument 3 (_llseek).
+    /// A seek that writes the new position to the address in argument 3 (_llseek).
     SeekFar,
-    /// Argument 5, the offset, counts in units of so many bytes.
+    /// The offset, argument 5, counts in units of this many bytes.
     Map(u64),
     Unmap,
     SyncMapped,
@@ -70,10 +72,10 @@ pub(crate) enum Call {
     ChangeDirectory,
     Unshare,
     CloneUntraced,
-    /// clone3: its flags are in memory, where the filter cannot see them.
+    /// clone3, whose flags are in memory, where the filter cannot test them.
     CloneBySize,
-    /// Reads or writes that the recorder cannot see are asked for here; they are counted.
+    /// A way to read or write that we cannot see, such as io_uring. Its uses are counted.
     Blind(&'static str),
-    /// A call that is seen, but not read: counted, and lost.
+    /// A call whose arguments we cannot read. It counts as lost.
     Unread(&'static str),
 }

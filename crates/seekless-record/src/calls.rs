@@ -1,4 +1,4 @@
-//! The calls of this architecture: found by their number, and as a filter that stops at them.
+//! Finds the calls of this architecture by number, and makes the filter that stops at them.
 
 use crate::arch;
 use crate::call::Call;

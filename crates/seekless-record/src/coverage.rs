@@ -1,16 +1,17 @@
-//! Which bytes of a file were read through one open description, to know when it was all of them.
+//! Which bytes of a file were read through one open description, so that we know when it has been
+//! read whole.
 
 use std::collections::BTreeMap;
 
-/// More separate ranges than this, and the file is taken for one that is read at random, not loaded.
+/// A file with more separate ranges than this counts as read at random, not as loaded.
 const RANGES_MAX: usize = 1 << 16;
 
 /// A set of byte ranges, merged where they touch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Coverage {
-    /// End by start; disjoint and not touching.
+    /// Start → end; disjoint and not touching.
     ranges: BTreeMap<u64, u64>,
-    /// The limit was passed: nothing more is kept.
+    /// The limit was exceeded; no ranges are kept any more.
     scattered: bool,
 }
 

@@ -1,10 +1,11 @@
-//! Open file descriptions: what descriptors share through dup and fork. They hold the position, and know whether the whole
-//! file has been read through them. Counted by the descriptors, mappings and running calls that hold them.
+//! Open file descriptions, which descriptors share through dup and fork. A description has the
+//! position, and knows whether the whole file has been read through it. It lives as long as a
+//! descriptor, mapping or running call holds it; we count these holders.
 
 use crate::coverage::Coverage;
 use seekless_trace::FileId;
 
-/// A description's number; free again when the last holder has let go.
+/// A description's number. It is used again after the last holder has released it.
 pub(crate) type DescriptionId = u32;
 
 /// Who made a call, and when.
@@ -19,7 +20,7 @@ pub(crate) struct Moment {
 #[derive(Clone, Debug)]
 pub(crate) struct Description {
     pub(crate) file: FileId,
-    /// At its open; `None` for what has no size.
+    /// Its size when it was opened; `None` if it is not a regular file.
     pub(crate) file_bytes: Option<u64>,
     pub(crate) device: u64,
     pub(crate) inode: u64,
@@ -34,11 +35,11 @@ pub(crate) struct Description {
 }
 
 impl Description {
-    /// Takes note of a read, and says whether it completes the file: true once.
+    /// Notes a read. Returns whether it completes the file, which is true once.
     pub(crate) fn reads(&mut self, offset: u64, bytes: u64) -> bool {
         let Some(size) = self.unloaded() else { return false };
         if bytes > 0 && offset == 0 && bytes >= size {
-            self.loaded = true; // the commonest case needs no set
+            self.loaded = true; // the commonest case needs no ranges
         } else {
             self.coverage.add(offset, bytes);
             self.loaded = self.coverage.covers(size);
@@ -46,19 +47,20 @@ impl Description {
         self.loaded
     }
 
-    /// Takes note of a mapping, and says whether it completes the file.
+    /// Notes a mapping. Returns whether it covers the whole file for the first time.
     pub(crate) fn maps(&mut self, offset: u64, bytes: u64) -> bool {
         self.loaded = self.unloaded().is_some_and(|size| size > 0 && offset == 0 && bytes >= size);
         self.loaded
     }
 
-    /// The size that is still to be covered, if a load is still possible: what is also written is no asset.
+    /// The size that reads must cover, if a load is still possible. A file that is also written is
+    /// not loaded.
     fn unloaded(&self) -> Option<u64> {
         self.file_bytes.filter(|_| !self.loaded && !self.written && !self.stream)
     }
 }
 
-/// All of them.
+/// All open descriptions.
 #[derive(Debug, Default)]
 pub(crate) struct Descriptions {
     slots: Vec<Option<(u32, Description)>>,
@@ -66,7 +68,7 @@ pub(crate) struct Descriptions {
 }
 
 impl Descriptions {
-    /// A new one with one holder.
+    /// Adds a description with one holder.
     pub(crate) fn add(&mut self, description: Description) -> DescriptionId {
         let slot = Some((1, description));
         match self.free.pop() {
@@ -89,7 +91,7 @@ impl Descriptions {
         }
     }
 
-    /// One more holder.
+    /// Adds a holder.
     pub(crate) fn hold(&mut self, id: DescriptionId) -> DescriptionId {
         if let Some((holders, _)) = &mut self.slots[id as usize] {
             *holders += 1;
@@ -97,7 +99,7 @@ impl Descriptions {
         id
     }
 
-    /// One holder less; the description itself when that was the last.
+    /// Removes a holder. Returns the description if that was the last one.
     pub(crate) fn release(&mut self, id: DescriptionId) -> Option<Description> {
         let slot = &mut self.slots[id as usize];
         let (holders, _) = slot.as_mut()?;

@@ -1,4 +1,4 @@
-//! The crate's one error: what could not be recorded, and what to do about it.
+//! The crate's error type: what could not be recorded, and what to do about it.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -10,17 +10,17 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The program is not there.
+    /// There is no such program.
     NotFound,
-    /// The program is there but cannot be executed.
+    /// The program exists but cannot be executed.
     CannotExecute,
     /// The kernel does not let this process trace another.
     Refused,
     /// There is no table of calls for this architecture.
     Unsupported,
-    /// What was asked for makes no sense: a glob that is none.
+    /// The request makes no sense, such as a malformed glob.
     Usage,
-    /// The output is there already, or an earlier recording to it left a spool.
+    /// The output exists, or an earlier recording to it left a spool.
     Exists,
     /// The trace could not be written.
     Trace,
@@ -53,7 +53,8 @@ impl Error {
         self.kind
     }
 
-    /// The exit code that `env` and `timeout` use for this: 127 not found, 126 cannot execute, 125 for their own failures.
+    /// The exit code that `env` and `timeout` use for such a failure: 127 if the program is not
+    /// found, 126 if it cannot be executed, 125 for their own failures.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self.kind {

@@ -1,8 +1,8 @@
-//! What /proc and the memory of a stopped thread say about it.
+//! Inspects a stopped thread through /proc and its memory.
 //!
-//! Nothing here may wait for a file system: a process of the recorded program may serve it, and be
-//! stopped. So: statx without syncing, names from links of /proc, and the thread's memory only
-//! after the kernel itself has just used it.
+//! These functions must not wait for a file system, since a process of the recorded program may
+//! serve it and be stopped. So statx does not sync, names come from links in /proc, and memory is
+//! read only after the kernel itself has just used it.
 
 use hashbrown::HashMap;
 use nix::sys::ptrace;
@@ -15,13 +15,13 @@ use std::io::{self, IoSliceMut};
 use std::os::unix::fs::FileExt;
 
 const PATH_BYTES_MAX: usize = libc::PATH_MAX as usize;
-/// Most paths are shorter, and a smaller copy is a faster one.
+/// How much of a path is copied first. Most paths are shorter, and a smaller copy is faster.
 const FIRST_BYTES: u64 = 256;
 
-/// What a descriptor leads to.
+/// The file that a descriptor refers to.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
-    /// The kernel's name for it: absolute and free of links for a file, `pipe:[123]` for a pipe.
+    /// The kernel's name for it: an absolute path without links, or `pipe:[123]` for a pipe.
     pub(crate) name: Vec<u8>,
     pub(crate) kind: FileType,
     pub(crate) bytes: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Found {
     pub(crate) inode: u64,
 }
 
-/// What descriptor `fd` of thread `tid` is open on.
+/// The file that descriptor `fd` of thread `tid` refers to.
 pub(crate) fn descriptor(tid: i32, fd: i32) -> io::Result<Found> {
     let link = format!("/proc/{tid}/fd/{fd}");
     let mut name =
@@ -47,13 +47,13 @@ pub(crate) fn descriptor(tid: i32, fd: i32) -> io::Result<Found> {
     })
 }
 
-/// What the kernel knows of a file without asking its file system.
+/// What the kernel knows about a file without asking its file system.
 fn known(link: &str) -> io::Result<Statx> {
     let wanted = StatxFlags::TYPE | StatxFlags::MODE | StatxFlags::NLINK | StatxFlags::INO | StatxFlags::SIZE;
     Ok(rustix::fs::statx(CWD, link, AtFlags::STATX_DONT_SYNC | AtFlags::NO_AUTOMOUNT, wanted)?)
 }
 
-/// The size now of what a descriptor is open on.
+/// The current size of the file that a descriptor refers to.
 pub(crate) fn descriptor_bytes(tid: i32, fd: i32) -> Option<u64> {
     known(&format!("/proc/{tid}/fd/{fd}")).ok().map(|stat| stat.stx_size)
 }
@@ -65,7 +65,7 @@ pub(crate) fn position(tid: i32, fd: i32) -> Option<(u64, i32)> {
     Some((field("pos:")?.parse().ok()?, i32::from_str_radix(field("flags:")?, 8).ok()?))
 }
 
-/// The numbers of all open descriptors; `None` where /proc does not tell.
+/// The numbers of all open descriptors; `None` if /proc cannot be read.
 pub(crate) fn descriptors(tid: i32) -> Option<Vec<i32>> {
     let entries = std::fs::read_dir(format!("/proc/{tid}/fd")).ok()?;
     Some(entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect())
@@ -77,21 +77,21 @@ pub(crate) fn directory(tid: i32) -> Option<Vec<u8>> {
     Some(rustix::fs::readlink(link, Vec::with_capacity(FIRST_BYTES as usize)).ok()?.into_bytes())
 }
 
-/// Whether the kernel keeps memory and descriptors of a thread from this user: its program may be executed but not read, or
-/// has made itself undumpable.
+/// Whether the kernel denies this user the thread's memory and descriptors. It does so if the user
+/// may execute the program but not read it, or if the program has made itself undumpable.
 pub(crate) fn is_closed(tid: i32) -> bool {
     let link = format!("/proc/{tid}/cwd");
     rustix::fs::readlink(link, Vec::with_capacity(FIRST_BYTES as usize))
         .is_err_and(|error| error == Errno::ACCESS)
 }
 
-/// The process that a thread belongs to, and that process's parent.
+/// A thread's process, and the parent of that process.
 pub(crate) fn family(tid: i32) -> Option<(i32, i32)> {
     let status = Status::of(tid)?;
     Some((status.number("Tgid:", 0)?, status.number("PPid:", 0)?))
 }
 
-/// Whether the kernel gives a process no privileges at exec (no_new_privs).
+/// Whether a process gains no privileges at exec (no_new_privs).
 pub(crate) fn is_barred_from_privileges(pid: i32) -> bool {
     Status::of(pid).and_then(|status| status.number("NoNewPrivs:", 0)) == Some(1)
 }
@@ -104,21 +104,21 @@ impl Status {
         Some(Self(std::fs::read_to_string(format!("/proc/{tid}/status")).ok()?))
     }
 
-    /// The number `at` of those behind a name.
+    /// Number `at` on the line that begins with `name`.
     fn number<T: std::str::FromStr>(&self, name: &str, at: usize) -> Option<T> {
         let line = self.0.lines().find_map(|line| line.strip_prefix(name))?;
         line.split_whitespace().nth(at)?.parse().ok()
     }
 }
 
-/// File systems that tell a file's capabilities without a server's help.
+/// File systems that know a file's capabilities without asking a server.
 const LOCAL: [&str; 12] = [
     "bcachefs", "btrfs", "erofs", "ext2", "ext3", "ext4", "f2fs", "overlay", "squashfs", "tmpfs", "xfs",
     "zfs",
 ];
 
-/// The file of the program that a process has just become, if it is setuid, setgid or has
-/// capabilities, none of which the process got. `mounts` remembers what was found of a mount.
+/// The file of the program that a process has just executed, if the file is setuid, setgid or has
+/// capabilities that the process did not get. `mounts` remembers which mounts can give privileges.
 pub(crate) fn withheld(tid: i32, mounts: &mut HashMap<u64, bool>) -> Option<Vec<u8>> {
     const EFFECTIVE: usize = 1;
     let link = format!("/proc/{tid}/exe");
@@ -148,12 +148,12 @@ fn gives_privileges(tid: i32, mount: u64) -> bool {
     allowed && system.split(' ').next().is_some_and(|kind| LOCAL.contains(&kind))
 }
 
-/// The zero-ended path at `address`; `None` if it cannot be read or has no end.
+/// The path at `address`, which ends at a zero byte. `None` if it cannot be read or has no end.
 pub(crate) fn path(tid: i32, address: u64) -> Option<Vec<u8>> {
     let mut path = Vec::new();
     let mut at = address;
     while path.len() < PATH_BYTES_MAX {
-        // Never over a page's end, beyond which there may be nothing.
+        // Do not read past the end of a page: the next one may not be mapped.
         let most = if path.is_empty() { FIRST_BYTES } else { page_bytes() };
         let bytes = (page_bytes() - at % page_bytes()).min(most);
         let start = path.len();
@@ -175,8 +175,8 @@ pub(crate) fn word(tid: i32, address: u64) -> Option<u64> {
     (memory(tid, address, &mut bytes)? == 8).then(|| u64::from_le_bytes(bytes))
 }
 
-/// As [`word`], for memory that the kernel has not used for the call at hand: `None` where it would
-/// have to be fetched from a file. A kernel without pagemap cannot tell; then it is read.
+/// As [`word`], for memory that the kernel has not used for the current call. `None` if the page
+/// would have to be read from a file. If the kernel has no pagemap, the word is read in any case.
 pub(crate) fn resident_word(tid: i32, address: u64) -> Option<u64> {
     const PRESENT: u64 = 1 << 63;
     let mut entry = [0; 8];

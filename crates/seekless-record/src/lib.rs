@@ -1,25 +1,61 @@
-//! From a running program to a trace.
+//! Records what a program does with files, as a [trace](seekless_trace).
 //!
-//! [`record`] runs a program and writes down what it and all that it starts do with files: opens
-//! (also the failed ones), reads, writes, maps, syncs, directory listings, stats. It needs no root:
-//! a seccomp filter stops the program at just these calls, and ptrace tells their arguments and
-//! results. Everything else runs at full speed.
+//! # The problem
 //!
-//! ```no_run
-//! use seekless_record::{Options, record};
-//! use std::path::Path;
+//! We want every open, read, write, map, sync, stat and directory listing of a program and of all
+//! that it starts, with times, offsets and lengths. The program must not need a change, and the
+//! user must not need root. `strace` stops a program twice at every call, also at those that have
+//! nothing to do with files. fanotify and eBPF need root. A preloaded library misses static
+//! programs and those that make system calls themselves.
 //!
-//! let recorded = record("make".as_ref(), &["-j2".into()], Path::new("run.parquet"), &Options::default())?;
-//! println!("{} bytes read, lost {}", recorded.summary.bytes_read, recorded.summary.lost);
-//! # Ok::<(), seekless_record::Error>(())
+//! # The idea
+//!
+//! A seccomp filter decides in the kernel, by a call's number and arguments, whether the call is of
+//! interest. Only such a call stops the program, and ptrace reads its arguments and result. All
+//! other calls run at full speed. The filter is installed in the child before it executes the
+//! program, and every process that the program starts inherits it.
+//!
+//! A call such as `read(3, ..)` names neither a file nor an offset. So the recorder keeps tables
+//! like the kernel's: the descriptors of each process, and the position of each open file, which
+//! descriptors share after dup and fork. The kernel's own names of files come from /proc. The
+//! recorder also notes which bytes of a file have been read. When all have, it adds a `load` row.
+//!
+//! # What it promises
+//!
+//! - The program returns and prints what it would without the recorder. The recorder never waits
+//!   for a file system, since the program may be the one that serves it.
+//! - A call that could not be recorded is counted ([`Summary::lost`]). So is each use of something
+//!   that the recorder cannot see, such as io_uring ([`Summary::blind_spots`]).
+//! - Rows go to a spool in the user's state folder while the program runs. If the recorder or the
+//!   program is killed, at most the last quarter of a second is lost.
+//!
+//! It does not see page faults: of a file mapped into memory, the trace has the mapping, but not
+//! which of its pages were touched. Latencies are upper bounds, which include the stops.
+//!
+//! # Neighbours
+//!
+//! `seekless-sys` makes the kernel calls: the filter, the tracing, signals. `seekless-trace` holds
+//! the format of the spool and of the trace. This crate knows nothing of caches.
+//!
+//! # Example
+//!
 //! ```
-//!
-//! It never changes what the program returns or prints; lost events are counted. While the program
-//! runs, rows go to a spool in the user's state folder, so that killing either side loses at most
-//! the last quarter of a second.
-//!
-//! It is not a profiler of page faults: of memory-mapped files it sees the mapping, not the
-//! touches. What io_uring reads it cannot see either, and says so in [`Summary::blind_spots`].
+//! use seekless_record::{ErrorKind, Options, Status, record};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("run.parquet");
+//! let words = ["-q".into(), "root".into(), "/etc/passwd".into()];
+//! let recorded = match record("grep".as_ref(), &words, &path, &Options::default()) {
+//!     Ok(recorded) => recorded,
+//!     // Some containers forbid tracing; the message says how to allow it.
+//!     Err(error) if error.kind() == ErrorKind::Refused => return Ok(()),
+//!     Err(error) => return Err(error.into()),
+//! };
+//! assert_eq!(recorded.status, Status::Exited(0));
+//! let trace = seekless_trace::Trace::open(&path)?;
+//! assert!(trace.file_names()?.contains(&"/etc/passwd".to_owned()));
+//! # Ok(()) }
+//! ```
 
 mod arch;
 mod call;

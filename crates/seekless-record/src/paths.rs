@@ -1,24 +1,25 @@
-//! Absolute names from what programs write: current directory, descriptors, `.` and `..`.
+//! Makes absolute names from paths as programs pass them: relative to a directory, with `.` and
+//! `..`.
 
 use hashbrown::HashMap;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use std::os::fd::AsRawFd;
 
-/// Where names are not those of files: only recorded when asked for.
+/// Folders of special files, which are recorded only on request.
 const SPECIAL: [&[u8]; 3] = [b"/proc", b"/sys", b"/dev"];
 
-/// Prefixes remembered; then they are forgotten all at once.
+/// How many prefixes are remembered before all of them are forgotten.
 const REMEMBERED_MAX: usize = 1 << 16;
 
-/// Makes names absolute; remembers what `a/b/..` really is, since `b` may be a link.
+/// Makes names absolute. Remembers what `a/b/..` really is, since `b` may be a link.
 #[derive(Debug, Default)]
 pub(crate) struct Paths {
     real: HashMap<Vec<u8>, Vec<u8>, foldhash::fast::RandomState>,
 }
 
 impl Paths {
-    /// `path` seen from the absolute directory `base`. Names before a `..` are followed through
-    /// links where the kernel remembers them; the rest is taken as written.
+    /// The absolute name of `path`, which is relative to the absolute directory `base`. Links
+    /// before a `..` are resolved if the kernel has them cached; the rest is taken as written.
     pub(crate) fn absolute(&mut self, base: &[u8], path: &[u8]) -> Vec<u8> {
         let whole = join(base, path);
         let Some(end) = end_of_last_parent(&whole) else { return tidy(&whole) };
@@ -42,9 +43,9 @@ impl Paths {
     }
 }
 
-/// Where a directory's name leads, as far as the kernel remembers: it has just looked it up for the
-/// program. To ask the file system could be to wait for a stopped process of the program. `None`
-/// also before Linux 5.12.
+/// A directory's name without links, from the kernel's cache: the kernel has just looked it up for
+/// the program. We do not ask the file system, which may be served by a stopped process of the
+/// program. `None` if it is not cached, and before Linux 5.12.
 fn cached_name(directory: &[u8]) -> Option<Vec<u8>> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let found = rustix::fs::openat2(CWD, directory, flags, Mode::empty(), ResolveFlags::CACHED).ok()?;
@@ -64,7 +65,7 @@ fn join(base: &[u8], path: &[u8]) -> Vec<u8> {
     [base, b"/", path].concat()
 }
 
-/// Behind the last `..` of a path.
+/// The end of the last `..` in a path.
 fn end_of_last_parent(path: &[u8]) -> Option<usize> {
     let mut end = path.len();
     for part in path.rsplit(|byte| *byte == b'/') {
@@ -76,7 +77,7 @@ fn end_of_last_parent(path: &[u8]) -> Option<usize> {
     None
 }
 
-/// Without empty parts, `.` and `..`, as if nothing were a link.
+/// Removes empty parts, `.` and `..`, as if there were no links.
 fn tidy(path: &[u8]) -> Vec<u8> {
     let mut tidied = Vec::with_capacity(path.len());
     for part in path.split(|byte| *byte == b'/') {

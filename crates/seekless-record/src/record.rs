@@ -1,4 +1,5 @@
-//! One recording from start to end: spool, child, trace loop, Parquet.
+//! One recording from start to end: it makes the spool, starts the program, follows it, and writes
+//! the Parquet file.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::recorded::{Recorded, Status, Summary};
@@ -24,33 +25,37 @@ const SOURCE: &str = "seekless record: seccomp and ptrace; memory-mapped files a
 /// How to record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Also pipes, sockets, terminals, /proc, /sys and /dev.
+    /// Record pipes, sockets, terminals, /proc, /sys and /dev too.
     pub special: bool,
-    /// Replace an output, and a spool left by a killed recording, that are there already.
+    /// Replace an existing output, and the spool of a recording that was killed.
     pub force: bool,
-    /// Globs of the files to record; none: all. One that does not start with `/` matches at any depth, and each stands for
-    /// all below what it names. `*` does not match `/`, `**` does. A file's name is the kernel's, past all links; one that
-    /// could not be opened has the name by which it was asked for.
+    /// Globs of the files to record; if there are none, all files are. A glob that does not start
+    /// with `/` matches at any depth. A glob that matches a folder matches everything below it. `*`
+    /// does not match `/`, `**` does. Globs are compared with the kernel's name of a file, without
+    /// links; if an open failed, with the name that the program passed.
     pub only: Vec<String>,
     /// Globs of files not to record, even if `only` names them.
     pub exclude: Vec<String>,
 }
 
-/// Runs `program` (found along PATH) with `args` and writes the trace of what it and its descendants read and write to
-/// `output`. Returns when the last of them has ended; the status is the program's own.
+/// Runs `program`, which is searched along PATH, with `args`. Writes the trace of all that it and
+/// its descendants read and write to `output`. Returns when the last of them has ended; the status
+/// is the program's own.
 ///
-/// The program keeps this process's group, terminal, standard streams, environment and directory. While it runs, SIGINT,
-/// SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH and SIGALRM to this process are passed on to it instead of ending the
-/// recording. If this process is
-/// killed, so is the program, and the spool remains ([`seekless_trace::spool_path`]) and opens as a trace. Until the program has
-/// ended, nothing of the recording appears in `output`'s folder.
+/// The program has the process group, terminal, standard streams, environment and directory of this
+/// process. While it runs, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH and SIGALRM
+/// to this process are passed on to the program and do not end the recording. If this process is
+/// killed, the program is killed too. The spool is kept then ([`seekless_trace::spool_path`]) and
+/// opens as a trace. Until the program has ended, no file of the recording appears in the folder of
+/// `output`.
 ///
-/// Call it from one thread at a time that has no other children: it waits for all of the thread's children.
+/// Call it from one thread at a time. That thread must have no other children, since this function
+/// waits for all of them.
 ///
 /// # Errors
-/// See [`ErrorKind`]. Then the program was never executed and nothing is left behind, or it could not be followed and was
-/// killed. That the trace of a program that has ended could not be finished is no error but [`Recorded::unfinished`]: the spool
-/// is left then.
+/// See [`ErrorKind`]. The program was not executed and nothing is left behind, or it could not be
+/// followed and was killed. If only the trace could not be finished after the program ended, the
+/// result is not an error: see [`Recorded::unfinished`]. The spool is kept then.
 pub fn record(program: &OsStr, args: &[OsString], output: &Path, options: &Options) -> Result<Recorded> {
     if !arch::SUPPORTED {
         return Err(Error::new(
@@ -64,9 +69,8 @@ pub fn record(program: &OsStr, args: &[OsString], output: &Path, options: &Optio
     let words = words(program, args)?;
     let selection = Selection::new(&options.only, &options.exclude)?;
     let _survive = signals::survive_file_size_limit();
-    let spool_path = spool_path(output).map_err(|error| {
-        Error::new(ErrorKind::Trace, "there is no place for what is recorded").because(error)
-    })?;
+    let spool_path = spool_path(output)
+        .map_err(|error| Error::new(ErrorKind::Trace, "there is no folder for the spool").because(error))?;
     check_outputs(output, &spool_path, options)?;
     let destination = Destination::new(output).replacing(options.force);
     try_output(&destination)?;
@@ -82,7 +86,7 @@ pub fn record(program: &OsStr, args: &[OsString], output: &Path, options: &Optio
     let own = own_names(output, &spool_path);
     let traced = trace(program, &words, spool, Settings { special: options.special, selection, own });
     if traced.as_ref().is_err_and(|error| error.kind() != ErrorKind::Trace) {
-        let _ = std::fs::remove_file(&spool_path); // nothing ran, so nothing is in it
+        let _ = std::fs::remove_file(&spool_path); // the program did not run, so the spool is empty
     }
     Ok(finish(traced?, &destination, &spool_path))
 }
@@ -94,7 +98,8 @@ fn words(program: &OsStr, args: &[OsString]) -> Result<Vec<CString>> {
         .map_err(|error| Error::new(ErrorKind::CannotExecute, "an argument holds a zero byte").because(error))
 }
 
-/// Says now what could otherwise only be said after the program's end. Nothing appears under the name yet.
+/// Fails now if the output cannot be written, rather than after the program's end. The file does
+/// not appear yet.
 fn try_output(output: &Destination) -> Result<()> {
     Writer::create(output, Metadata::default()).map(drop).map_err(|error| {
         Error::new(ErrorKind::Trace, format!("{} cannot be written", output.path().display())).because(error)
@@ -108,8 +113,8 @@ fn check_outputs(output: &Path, spool: &Path, options: &Options) -> Result<()> {
     check(spool).map_err(|error| match error.kind() {
         output::ErrorKind::Exists => {
             let message = format!(
-                "a recording to {output} runs, or was killed and left {}: keep what it has with `seekless trace recover \
-                 {output}`, or give --force to replace it",
+                "a recording to {output} is running, or was killed and left {}: make a trace of that with `seekless trace \
+                 recover {output}`, or give --force to replace it",
                 spool.display(),
                 output = output.display(),
             );
@@ -183,9 +188,9 @@ fn explain(program: &OsStr, failure: Failure) -> Error {
         Failure::Start(error) if error.raw_os_error() == Some(libc::EPERM) => Error::new(
             ErrorKind::Refused,
             "this process may not trace another. In a container: start it with --cap-add=SYS_PTRACE, or a seccomp \
-             profile that allows ptrace. Else look at /proc/sys/kernel/yama/ptrace_scope: 0 and 1 suffice, 2 needs \
-             root, 3 forbids it. Nor can a program be recorded that is already traced (by strace, gdb, or another \
-             recording)",
+             profile that allows ptrace. Otherwise look at /proc/sys/kernel/yama/ptrace_scope: 0 and 1 suffice, 2 \
+             needs root, 3 forbids it. A program that strace, gdb or another recording already traces cannot be \
+             recorded",
         )
         .because(error),
         Failure::Start(error) => Error::new(ErrorKind::Io, "the program cannot be started").because(error),
@@ -204,7 +209,7 @@ fn explain(program: &OsStr, failure: Failure) -> Error {
     }
 }
 
-/// Waits for the spool, says in it what became known, and turns it into the trace.
+/// Waits until the spool is written, completes its metadata, and turns it into the trace.
 fn finish(traced: Traced, output: &Destination, spool_path: &Path) -> Recorded {
     let Traced { sink, mut summary, status, duration_ns } = traced;
     let status = status.unwrap_or(Status::Exited(0));

@@ -1,4 +1,4 @@
-//! What a recording came to: how the program ended, and how much of what it did was seen.
+//! The result of a recording: how the program ended, and how much of what it did was seen.
 
 use crate::error::Error;
 use seekless_sys::signals;
@@ -20,7 +20,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// As a shell says it: the code, or 128 + signal.
+    /// The exit status as a shell reports it: the code, or 128 + signal.
     #[must_use]
     pub fn code(self) -> i32 {
         match self {
@@ -29,7 +29,7 @@ impl Status {
         }
     }
 
-    /// Ends as the program did: hands back its exit code, or dies by its signal and does not return.
+    /// Ends as the program did. Returns its exit code, or dies by its signal and does not return.
     #[must_use]
     pub fn imitate(self) -> ExitCode {
         if let Status::Killed { signal, .. } = self {
@@ -39,7 +39,7 @@ impl Status {
     }
 }
 
-/// Counts of what was recorded.
+/// A recording in figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Rows of the trace.
@@ -48,23 +48,24 @@ pub struct Summary {
     pub opens: u64,
     /// Opens that failed.
     pub failed_opens: u64,
-    /// Bytes that read calls returned.
+    /// Bytes that reads returned.
     pub bytes_read: u64,
-    /// Bytes that write calls took.
+    /// Bytes that writes took.
     pub bytes_written: u64,
-    /// Whole-file loads.
+    /// Files that were read whole, counted each time.
     pub loads: u64,
     /// Different files that were opened.
     pub files: u64,
     /// Processes, the program itself among them.
     pub processes: u64,
-    /// Calls that could not be understood or written.
+    /// Calls that could not be understood, or whose rows could not be written.
     pub lost: u64,
     /// Calls on files that [`Options`](crate::Options) leave out.
     pub left_out: u64,
-    /// Programs that ran without the privileges that their files give, and how often.
+    /// Programs that ran without the privileges that their files give them, and how often.
     pub deprived: BTreeMap<String, u64>,
-    /// What the recorder could not see, and how often it was used: `io_uring_enter` → 20063.
+    /// Ways to read that the recorder cannot see, and how often each was used: `io_uring_enter` →
+    /// 20063.
     pub blind_spots: BTreeMap<String, u64>,
 }
 
@@ -77,6 +78,6 @@ pub struct Recorded {
     pub summary: Summary,
     /// From start to the end of the last process, in nanoseconds.
     pub duration_ns: u64,
-    /// Why there is no trace, if it could not be finished, and where what was recorded is.
+    /// Why the trace could not be finished, if so, and where the spool is.
     pub unfinished: Option<Error>,
 }

@@ -1,15 +1,15 @@
-//! Which files are recorded, by their absolute names. A file is kept or left out whole, so that a
-//! load means the same in either case.
+//! Chooses files by their absolute names. A file is recorded whole or left out whole, so that
+//! `load` rows keep their meaning.
 
 use crate::error::{Error, ErrorKind, Result};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// Globs of what is kept, and of what is left out of that.
+/// Globs of the files to keep, and of files among them to leave out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Selection {
-    /// `None`: all.
+    /// `None` keeps all files.
     only: Option<GlobSet>,
     exclude: GlobSet,
 }
@@ -26,13 +26,13 @@ impl Selection {
     }
 }
 
-/// Each glob also stands for all below what it names; one that does not start with `/` matches at
-/// any depth.
+/// Compiles globs. Each also matches everything below what it names; one that does not start with
+/// `/` matches at any depth.
 fn set(globs: &[String]) -> Result<GlobSet> {
     let mut set = GlobSetBuilder::new();
     for glob in globs {
         let bad = |why: &str| {
-            let message = format!("{glob:?} is no glob: {why}; write one such as '*.db' or '/usr/**'");
+            let message = format!("{glob:?} is not a glob: {why}; write one such as '*.db' or '/usr/**'");
             Error::new(ErrorKind::Usage, message)
         };
         let named = glob.trim_end_matches('/');
@@ -45,7 +45,7 @@ fn set(globs: &[String]) -> Result<GlobSet> {
             set.add(one.map_err(|error| bad(&error.kind().to_string()))?);
         }
     }
-    set.build().map_err(|error| Error::new(ErrorKind::Usage, "these globs are too many").because(error))
+    set.build().map_err(|error| Error::new(ErrorKind::Usage, "there are too many globs").because(error))
 }
 
 #[cfg(test)]
@@ -70,11 +70,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_glob_is_said() {
+    fn a_malformed_glob_is_an_error() {
         for glob in ["", "[a", "{a"] {
             let error = Selection::new(&[glob.to_owned()], &[]).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Usage);
-            assert!(error.to_string().contains("no glob"), "{error}");
+            assert!(error.to_string().contains("not a glob"), "{error}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Where rows go: through a queue to a thread that writes the spool, so that encoding is off the traced program's path and
-//! what a quiet program read last still reaches the spool within 250 ms.
+//! Sends rows through a queue to a thread that writes the spool. So the traced program does not
+//! wait for their encoding. Rows reach the spool within 250 ms even if no others follow.
 
 use hashbrown::HashMap;
 use seekless_trace::{Access, FileId, SpoolWriter};
@@ -10,13 +10,14 @@ use std::time::Duration;
 
 const BATCH_ROWS: usize = 4096;
 const BATCH_TIME: Duration = Duration::from_millis(250);
-/// Beyond this the program waits for the disk: memory stays bounded and nothing is lost.
+/// If the queue is this long, the program waits for the disk. So memory is bounded, and no row is
+/// lost.
 const QUEUE_ROWS_MAX: usize = 1 << 20;
 
 #[derive(Debug, Default)]
 struct Queue {
     rows: Vec<Access>,
-    /// Of the files that are new in `rows`, in the order of their numbers.
+    /// The names of new files, in the order of their numbers.
     names: Vec<String>,
     done: bool,
 }
@@ -34,7 +35,7 @@ impl Shared {
     }
 }
 
-/// What came of the writing.
+/// What the writing thread returns.
 pub(crate) struct Written {
     pub(crate) spool: SpoolWriter,
     /// Rows that could not be written, and the first reason.
@@ -73,7 +74,7 @@ impl Sink {
         number
     }
 
-    /// The name of a number that [`Sink::file`] gave.
+    /// The name behind a number from [`Sink::file`].
     pub(crate) fn name(&self, file: FileId) -> &[u8] {
         &self.names[file as usize]
     }
@@ -89,7 +90,7 @@ impl Sink {
         }
     }
 
-    /// Waits until all is written. `None` if the writing thread panicked.
+    /// Waits until all rows are written. `None` if the writing thread panicked.
     pub(crate) fn finish(mut self) -> Option<Written> {
         self.end();
         self.writer.take()?.join().ok()
@@ -103,9 +104,9 @@ impl Sink {
 
 impl Drop for Sink {
     fn drop(&mut self) {
-        self.end(); // the thread writes what it has and goes; the spool stays
+        self.end(); // the thread writes what is queued and ends; the spool is kept
         if let Some(writer) = self.writer.take() {
-            let _ = writer.join(); // after it nobody writes to the spool, or holds its lock
+            let _ = writer.join(); // from then on no thread writes to the spool or holds its lock
         }
     }
 }
@@ -133,7 +134,8 @@ fn write(shared: &Shared, mut written: Written) -> Written {
     }
 }
 
-/// Waits for a batch, the time, or the end; true, true: the end, the time.
+/// Waits for a full batch, for the end, or until the time is up. Returns whether it is the end, and
+/// whether the time is up.
 fn take(shared: &Shared, names: &mut Vec<String>, rows: &mut Vec<Access>) -> (bool, bool) {
     let queue = shared.lock();
     let waited = shared

@@ -1,4 +1,5 @@
-//! The file mappings of one address space: they hold a file open after its last descriptor is closed.
+//! The file mappings of one address space. A mapping keeps a file open after its last descriptor is
+//! closed.
 
 use crate::descriptions::DescriptionId;
 use std::collections::BTreeMap;
@@ -13,7 +14,7 @@ pub(crate) struct Mapping {
     pub(crate) offset: u64,
 }
 
-/// The mappings, each a holder of its description.
+/// The mappings. Each is a holder of its description.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Space {
     /// By start; disjoint.
@@ -21,12 +22,13 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// Puts a mapping in a place from which others have been taken out.
+    /// Adds a mapping. Others in its place have been taken out before.
     pub(crate) fn map(&mut self, mapping: Mapping) {
         self.mappings.insert(mapping.start, mapping);
     }
 
-    /// Takes a range out. What was cut away is pushed to `gone`, the new piece of what was cut in two to `split`.
+    /// Takes a range out. Pushes the description of each mapping that is gone to `gone`, and of
+    /// each that was cut in two to `split`.
     pub(crate) fn unmap(
         &mut self,
         start: u64,
@@ -51,12 +53,12 @@ impl Space {
         }
     }
 
-    /// The mapping that an address lies in.
+    /// The mapping at an address.
     pub(crate) fn at(&self, address: u64) -> Option<Mapping> {
         self.last_below(address.saturating_add(1)).filter(|last| address < last.end)
     }
 
-    /// The descriptions, once for each holder.
+    /// The description of each mapping.
     pub(crate) fn descriptions(&self) -> impl Iterator<Item = DescriptionId> + '_ {
         self.mappings.values().map(|mapping| mapping.description)
     }

@@ -1,5 +1,5 @@
-//! A followed thread: the descriptor table, address space and directory that it shares with others as the kernel's tasks
-//! do, and the call that it is in.
+//! A thread that we follow: its current call, and the descriptor table, address space and
+//! directory. Threads share these as the kernel's tasks do.
 
 use crate::call::Call;
 use crate::descriptions::DescriptionId;
@@ -8,19 +8,19 @@ use hashbrown::HashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What a descriptor is to the recorder.
+/// What a descriptor refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
-    /// Something that is not recorded.
+    /// A file that is not recorded.
     Other,
-    /// A file that the user wants left out.
+    /// A file that `--only` or `--exclude` leaves out.
     LeftOut,
-    /// A holder of this description.
+    /// A recorded file; the descriptor holds this description.
     File(DescriptionId),
 }
 
-/// Descriptors by number. One that is missing is looked up when it is first used, so that descriptors that come by
-/// ways of their own (a socket, pidfd_getfd) are found too.
+/// Descriptors by number. A missing one is looked up when it is first used. So we also find
+/// descriptors that arrive in other ways, such as through a socket or pidfd_getfd.
 pub(crate) type Table = HashMap<i32, Entry, foldhash::fast::RandomState>;
 
 /// A thread of the recorded program.
@@ -29,15 +29,15 @@ pub(crate) struct Thread {
     pub(crate) pid: i32,
     pub(crate) files: Rc<RefCell<Table>>,
     pub(crate) space: Rc<RefCell<Space>>,
-    /// The current directory, once it was needed.
+    /// The current directory; `None` until it is needed.
     pub(crate) directory: Rc<RefCell<Option<Vec<u8>>>>,
     pub(crate) pending: Option<Pending>,
-    /// A word of its memory that was changed for the call at hand: address, and what stood there.
+    /// A word of its memory that we changed for the current call: its address and original value.
     pub(crate) lent: Option<(u64, u64)>,
 }
 
 impl Thread {
-    /// A process of which nothing is known yet.
+    /// A process that we know nothing about yet.
     pub(crate) fn new(pid: i32) -> Self {
         Self {
             pid,
@@ -56,14 +56,14 @@ pub(crate) struct Pending {
     pub(crate) call: Call,
     pub(crate) arguments: [u64; 6],
     pub(crate) time_ns: u64,
-    /// When it was let go on: between, the recorder looked at it.
+    /// When the recorder, after a look at the call, let it go on.
     pub(crate) resumed_ns: u64,
-    /// The path argument, where the call itself overwrites it.
+    /// The path argument, if the call overwrites it.
     pub(crate) path: Option<Vec<u8>>,
-    /// What it reads from, and what it writes to; held.
+    /// What it reads from and what it writes to. The call is a holder of both.
     pub(crate) from: Option<DescriptionId>,
     pub(crate) into: Option<DescriptionId>,
-    /// Of msync: where in the file it starts.
+    /// The offset in the file at which an msync starts.
     pub(crate) offset: Option<u64>,
 }
 
@@ -81,7 +81,7 @@ impl Pending {
         }
     }
 
-    /// Argument `at` as a descriptor: the kernel looks at its low half only.
+    /// Argument `at` as a descriptor. The kernel uses the low half only.
     pub(crate) fn descriptor(&self, at: usize) -> i32 {
         self.arguments[at] as i32
     }

@@ -1,4 +1,5 @@
-//! The loop around `waitpid`: each stop of a traced thread is understood, noted and resumed at once.
+//! The loop around `waitpid`. It interprets and notes each stop of a traced thread, and lets the
+//! thread go on at once.
 
 mod enter;
 mod leave;
@@ -26,40 +27,42 @@ use seekless_trace::FileId;
 use std::io;
 use std::time::Instant;
 
-/// Two equal signals so close, one from the sender and one passed on, are one that was sent to the whole group.
+/// If two equal signals arrive within this time, one from their sender and one passed on by us,
+/// they are one signal to the whole process group.
 const SAME_SIGNAL_NS: u64 = 100_000_000;
 
-/// What a recording is made with.
+/// The settings of a recording.
 pub(crate) struct Settings {
-    /// Also pipes, sockets, terminals, /proc, /sys and /dev.
+    /// Record pipes, sockets, terminals, /proc, /sys and /dev too.
     pub(crate) special: bool,
     pub(crate) selection: Selection,
     /// Absolute names of the recorder's own files.
     pub(crate) own: Vec<Vec<u8>>,
 }
 
-/// All that is known of the traced program.
+/// All that we know about the traced program.
 pub(crate) struct Tracer {
     settings: Settings,
     sink: Sink,
     calls: Calls,
     started: Instant,
-    /// When the stop at hand was seen, from `started`.
+    /// When we saw the current stop, from `started`.
     now_ns: u64,
-    /// When the call at hand was let go on, from `started`.
+    /// When we let the current call go on, from `started`.
     resumed_ns: u64,
     main: i32,
-    /// The program has been executed; before, its calls are the recorder's.
+    /// The program has been executed. The child's calls before that are the recorder's own.
     live: bool,
     status: Option<Status>,
-    /// Programs with privileges in their files run without them, since this process may not give
+    /// Programs run without the privileges that their files give, since this process may not grant
     /// them.
     deprives: bool,
-    /// Whether files of a mount, by its number, can have privileges that would be told without
+    /// By number of a mount: whether its files can give privileges that we can look up without
     /// asking a server.
     mounts: HashMap<u64, bool>,
     threads: HashMap<i32, Thread, foldhash::fast::RandomState>,
-    /// Threads that stopped before their maker's event told of them, and when.
+    /// Threads that stopped before the event of their parent's fork or clone: the stop, and when it
+    /// was.
     early: HashMap<i32, (Stop, u64)>,
     descriptions: Descriptions,
     paths: Paths,
@@ -67,21 +70,21 @@ pub(crate) struct Tracer {
     /// The last signal of the program: number, whether this process sent it, when.
     last_signal: (i32, bool, u64),
     summary: Summary,
-    /// Files that were opened, to count them.
+    /// Files that were opened, to count each once.
     opened: HashSet<FileId, foldhash::fast::RandomState>,
 }
 
-/// What is left when the last process has ended.
+/// The result when the last process has ended.
 pub(crate) struct Traced {
     pub(crate) sink: Sink,
     pub(crate) summary: Summary,
-    /// `None`: the program was never executed.
+    /// `None` if the program was never executed.
     pub(crate) status: Option<Status>,
     pub(crate) duration_ns: u64,
 }
 
 impl Tracer {
-    /// For the attached child `main`.
+    /// A tracer of the attached child `main`.
     pub(crate) fn new(main: i32, sink: Sink, settings: Settings) -> Self {
         Self {
             settings,
@@ -106,10 +109,10 @@ impl Tracer {
         }
     }
 
-    /// Follows the program until it and all that it started have ended.
+    /// Follows the program until it and all its descendants have ended.
     ///
     /// # Errors
-    /// When tracees can no longer be waited for; they are killed then.
+    /// If waiting for the traced processes fails. They are killed then.
     pub(crate) fn run(mut self) -> io::Result<Traced> {
         while !self.threads.is_empty() {
             match self.next_stop() {
@@ -185,7 +188,8 @@ impl Tracer {
     fn note_entry(&mut self, tid: i32) -> bool {
         let Some(entered) = self.answer(tracee::entered(tid)) else { return false };
         if entered.mark != MARK {
-            // A filter of the program's own asks for a tracer, which it does not have.
+            // The stop is from a filter of the program's own. Without a recorder there is no
+            // tracer, and such a call fails.
             let _ = Registers::of(tid).and_then(|registers| registers.without_call(tid)); // fails if killed
             return false;
         }
@@ -211,7 +215,7 @@ impl Tracer {
         pending.from.into_iter().chain(pending.into).for_each(|id| self.release(id, at));
     }
 
-    /// What ptrace says of a call; one that it says nothing about is lost. No call is lost when its
+    /// What ptrace says about a call. If it says nothing, the call counts as lost, unless the
     /// thread was killed.
     fn answer<T>(&mut self, answer: io::Result<T>) -> Option<T> {
         let killed = |error: &io::Error| error.raw_os_error() == Some(libc::ESRCH);
@@ -223,7 +227,8 @@ impl Tracer {
         tracee::resume(tid, Until::Event, passed)
     }
 
-    /// A signal sent to the whole process group reaches the program twice: directly, and passed on by this process.
+    /// Whether a signal is the second copy of one. A signal to the whole process group reaches the
+    /// program twice: directly, and passed on by this process.
     fn is_second_of_a_pair(&mut self, tid: i32, signal: i32) -> bool {
         let Some(forwarding) = self.forwarding.as_ref().filter(|_| signals::is_forwarded(signal)) else {
             return false;
@@ -233,7 +238,8 @@ impl Tracer {
         }
         let Ok(from) = tracee::signal_sender(tid) else { return false };
         let ours = from == std::process::id() as i32;
-        // No sender yet: the program's copy may be seen before this process got its own.
+        // If no sender is known yet, the program's copy may have come before the copy to this
+        // process.
         if !ours && (from == 0 || ![0, from].contains(&forwarding.sender())) {
             return false;
         }
@@ -242,14 +248,15 @@ impl Tracer {
         last == signal && last_ours != ours && self.now_ns - time_ns < SAME_SIGNAL_NS
     }
 
-    /// After the program's end a signal to this process is meant for what it left behind.
+    /// After the program's end, passes a signal to this process on to the processes that the
+    /// program has left behind.
     fn pass_to_the_rest(&mut self) {
         let Some(signal) = self.forwarding.as_ref().and_then(Forwarding::undelivered) else { return };
         let processes: HashSet<i32> = self.threads.values().map(|thread| thread.pid).collect();
         processes.into_iter().for_each(|pid| drop(signals::send(pid, signal)));
     }
 
-    /// This instant, as an act of `tid`.
+    /// This instant, for a row of thread `tid`.
     fn moment(&self, tid: i32) -> Moment {
         let pid = self.threads.get(&tid).map_or(tid, |thread| thread.pid);
         Moment { time_ns: self.now_ns, pid, tid }

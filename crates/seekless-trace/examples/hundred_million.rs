@@ -1,7 +1,9 @@
-//! Writes and reads a made-up trace of any size, and says how fast that went and how much memory it took.
+//! Writes and reads a made-up trace of any size. Prints how fast that was and how much memory it
+//! took.
 //!
-//! `cargo run --release -p seekless-trace --example hundred_million -- 100000000 /tmp/big.parquet [shuffled]`
-//! Rows come nearly in order, as a recorder's do; `shuffled` lets a tenth of them come at any time.
+//! `cargo run --release -p seekless-trace --example hundred_million -- 100000000 /tmp/big.parquet
+//! [shuffled]` Rows come nearly in order, as from a recorder. With `shuffled` a tenth of them come
+//! at any time.
 
 use seekless_trace::{
     Access, Columns, Loads, Metadata, Op, PageNumbers, SpoolWriter, Trace, Writer, summary,
@@ -52,7 +54,7 @@ fn write(path: &Path, rows: u64, shuffled: bool) -> seekless_trace::Result<()> {
     Ok(())
 }
 
-/// What a recorder does: rows with paths, a batch every 4,096.
+/// Writes a spool as a recorder does, with a batch for each 4,096 rows.
 fn spool(path: &Path, rows: u64) -> seekless_trace::Result<()> {
     let names: Vec<String> = (0..FILES).map(name).collect();
     let files: Vec<u32> = (0..FILES as u32).collect();

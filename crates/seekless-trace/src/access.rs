@@ -10,25 +10,26 @@ pub type FileId = u32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Op {
-    /// A file was opened, or could not be (`error`).
+    /// A file was opened, or an open failed (`error`).
     Open,
-    /// Bytes were read; `bytes` is what was returned.
+    /// Bytes were read; `bytes` is how many the call returned.
     Read,
     /// Bytes were written.
     Write,
-    /// A file was flushed to its device.
+    /// A file was flushed to its device: fsync, fdatasync, msync.
     Sync,
     /// A range was mapped into memory.
     Map,
     /// A mapped page was touched for the first time.
     Fault,
-    /// Names and attributes were asked for: stat, access and readlink.
+    /// A file's attributes were looked up: stat, access and readlink.
     Stat,
     /// A directory was listed.
     List,
-    /// A whole file was read: an extra row beside its calls, at its open's time.
+    /// Every byte of a file has been read. This row stands beside the rows of the calls, at the
+    /// time of the open.
     Load,
-    /// What a load brought in was given back: its last close or unmap.
+    /// A loaded file was given back by its last close or unmap.
     Release,
     /// A descriptor was closed.
     Close,
@@ -50,7 +51,7 @@ impl Op {
         Op::Close,
     ];
 
-    /// The word that stands in the file's `op` column.
+    /// The word for it in the `op` column.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -81,7 +82,7 @@ impl fmt::Display for Op {
     }
 }
 
-/// A word that is no [`Op`].
+/// The error for a word that names no [`Op`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownOp;
 
@@ -102,20 +103,20 @@ impl FromStr for Op {
     }
 }
 
-/// One access; DESIGN's "Rows" says what each field means for each [`Op`].
+/// One access. docs/trace-format.md says what each field means for each [`Op`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// Which run of the trace, from 0.
     pub run: u32,
     /// When the call was entered, in nanoseconds from the run's start.
     pub time_ns: u64,
-    /// The process that made it, 0 where unknown.
+    /// The process that made it; 0 if unknown.
     pub pid: u32,
-    /// The thread that made it, 0 where unknown.
+    /// The thread that made it; 0 if unknown.
     pub tid: u32,
     /// What was done.
     pub op: Op,
-    /// To which file.
+    /// The file.
     pub file: FileId,
     /// Byte offset in the file or device. −1 exists only in Ozen's traces.
     pub offset: i64,
@@ -134,7 +135,8 @@ pub struct Access {
 }
 
 impl Access {
-    /// An access to `file` with every other field 0 or unknown, for `Access { offset, ..Access::new(op, file) }`.
+    /// An access to `file` with every other field 0 or unknown. Use it as `Access { offset,
+    /// ..Access::new(op, file) }`.
     #[must_use]
     pub fn new(op: Op, file: FileId) -> Self {
         Access {
@@ -154,7 +156,7 @@ impl Access {
         }
     }
 
-    /// What a trace is sorted by.
+    /// The key that a trace is sorted by: run, then time.
     #[must_use]
     pub fn key(&self) -> (u32, u64) {
         (self.run, self.time_ns)

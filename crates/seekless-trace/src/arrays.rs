@@ -1,11 +1,11 @@
-//! Rows to Arrow columns: what the Parquet encoder and the spool share.
+//! Turns rows into Arrow columns, for the Parquet encoder and for the spool.
 
 use crate::Access;
 use arrow_array::{ArrayRef, Int32Array, Int64Array, UInt32Array, UInt64Array};
 use std::sync::Arc;
 
-/// The columns of `rows`, in the order of the schema. The two formats number files and spell `op` and `path` each in a way
-/// of its own.
+/// The columns of `rows`, in the order of the schema. The caller passes those in which the two
+/// formats differ.
 pub(crate) fn columns(rows: &[Access], op: ArrayRef, file: ArrayRef, path: ArrayRef) -> Vec<ArrayRef> {
     vec![
         u32s(rows, |row| row.run),

@@ -1,8 +1,9 @@
-//! The checksums of a Parquet trace: a flipped bit anywhere in the file is an error, never other rows.
+//! The checksums of a Parquet trace. A flipped bit anywhere in the file is an error; it never
+//! changes rows in silence.
 //!
-//! Parquet's own page checksums cover the pages' content, but not their headers or the footer, which say how to decode it. So
-//! the file is covered by position, whatever stands there, and the sums stand in its key-value metadata, which other readers
-//! pass over:
+//! Parquet's own page checksums cover the content of pages. They do not cover page headers and the
+//! footer, which say how to decode that content. So we sum up the file by position, in blocks, and
+//! keep the sums in its key-value metadata, which other readers ignore:
 //!
 //! ```text
 //! 0        65536     131072     covered                                        end of the file
@@ -11,11 +12,13 @@
 //!   └── seekless.block_crc32 ──┘               with its own 8 digits as zeros
 //! ```
 //!
-//! - `seekless.block_crc32`: the bytes of a block, a blank, then 8 hexadecimal digits for each block, of which the last may be short;
-//! - `seekless.footer_crc32`, the last pair: 8 hexadecimal digits, a blank, and where the blocks end in 16 such digits.
+//! - `seekless.block_crc32`: the size of a block in bytes, a blank, then 8 hexadecimal digits for
+//!   each block. The last block may be short.
+//! - `seekless.footer_crc32`, the last pair: the sum in 8 hexadecimal digits, a blank, and the
+//!   offset at which the blocks end in 16 such digits.
 //!
-//! A block is checked when a byte of it is first read. Another tool may copy the pairs into a file of its own, which names
-//! that tool as its maker: there they mean nothing.
+//! A block is checked when a byte of it is first read. Another tool may copy these pairs into a
+//! file that it writes. Such a file names that tool as its maker, and we ignore the pairs.
 
 mod summed;
 
@@ -25,7 +28,7 @@ pub(crate) use summed::Summed;
 
 pub(crate) const KEY_BLOCKS: &str = "seekless.block_crc32";
 pub(crate) const KEY_FOOTER: &str = "seekless.footer_crc32";
-/// What a maker of checksums calls itself in the footer, before its version.
+/// The maker's name in the footer of a file with checksums, before the version.
 pub(crate) const MAKER: &str = "seekless ";
 
 const BLOCK_BYTES: u64 = 1 << 16;
@@ -34,15 +37,14 @@ const SUM_DIGITS: usize = 8;
 const FOOTER_VALUE_BYTES: usize = SUM_DIGITS + 1 + 16;
 /// Between the key and the value of a pair: the value's type and its length.
 const BETWEEN_BYTES: usize = 2;
-/// Behind the last pair stand only the maker and an order for each column.
+/// After the last pair the footer holds only the maker and an order for each column.
 const FOOTER_END_BYTES: u64 = 4096;
-/// How far behind the last pair the maker's name begins, at most.
+/// The maker's name begins at most this far behind the last pair.
 const MAKER_WITHIN_BYTES: usize = 16;
 
-const CHANGED: &str =
-    "its bytes are not those that were written (a checksum differs): copy it again from where it came";
+const CHANGED: &str = "was damaged after it was written (a checksum differs): copy it again from its source";
 
-/// The sums of a file's blocks, and which of them have been checked.
+/// The sums of a file's blocks, and which blocks have been checked.
 #[derive(Debug)]
 pub(crate) struct Blocks {
     sums: Vec<u32>,
@@ -51,7 +53,7 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// Reads the sums from `value` of the pair [`KEY_BLOCKS`]; the blocks end at `covered`.
+    /// Parses the value of the pair [`KEY_BLOCKS`]. The blocks end at `covered`.
     pub(crate) fn parse(value: Option<&str>, covered: u64) -> Option<Self> {
         let (block_bytes, digits) = value?.split_once(' ')?;
         let count = covered.div_ceil(BLOCK_BYTES);
@@ -65,8 +67,8 @@ impl Blocks {
         Some(Self { sums: sums?, checked, covered })
     }
 
-    /// Checks the blocks that hold `length` bytes from `start` on, those that were not checked before. `read` fills a
-    /// buffer from a position of the file.
+    /// Checks the blocks that hold `length` bytes from `start` on, unless they were checked before.
+    /// `read` fills a buffer from a position of the file.
     pub(crate) fn check(
         &self,
         start: u64,
@@ -96,8 +98,9 @@ impl Blocks {
     }
 }
 
-/// Checks the footer of a file that carries checksums: where its blocks end, or `None` of a file without. The error says
-/// what is wrong. The file has `length` bytes, and `read` gives those from one place to another.
+/// Checks the footer of a file of `length` bytes; `read` returns the bytes from one offset up to
+/// another. Returns where the blocks end, or `None` for a file without checksums. The inner error
+/// says what is wrong.
 pub(crate) fn check_footer(
     length: u64,
     read: impl Fn(u64, u64) -> io::Result<Vec<u8>>,
@@ -116,9 +119,9 @@ pub(crate) fn check_footer(
     Ok(if crc32fast::hash(&footer) == sum { Ok(Some(covered)) } else { Err(CHANGED) })
 }
 
-/// Where the value of the pair [`KEY_FOOTER`] begins in the file's last bytes. They are looked at as they are, without the
-/// structure around them, which a flipped bit may have broken; only one in the key or the maker's name can hide the pair, and
-/// that changes nothing that is read.
+/// Where the value of the pair [`KEY_FOOTER`] begins in the file's last bytes. We search the bytes
+/// themselves, since a flipped bit may have broken the structure around them. A flipped bit in the
+/// key or the maker's name hides the pair, but changes no rows.
 fn footer_value(end: &[u8]) -> Option<usize> {
     let key = end.windows(KEY_FOOTER.len()).rposition(|window| window == KEY_FOOTER.as_bytes())?;
     let value = key + KEY_FOOTER.len() + BETWEEN_BYTES;

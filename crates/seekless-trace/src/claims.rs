@@ -1,5 +1,6 @@
-//! What a Parquet file claims to be, checked before memory is given for it: a file of few bytes can claim a gigabyte in a page, a
-//! million row groups, or a dictionary of a billion values, and the reader of Parquet files would believe it.
+//! Checks what a Parquet file claims to hold before memory is allocated for it. A file of a few
+//! bytes can claim a page of a gigabyte, a million row groups or a dictionary of a billion values.
+//! The Parquet reader allocates all that before it looks at the data.
 
 mod footer;
 mod pages;
@@ -10,7 +11,7 @@ pub(crate) use pages::{Column, Pages};
 
 use std::io;
 
-/// A claim that no writer makes: the caller says of which file.
+/// An error about a claim that no writer makes. The caller adds the file's name.
 fn absurd(what: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what.into())
 }

@@ -1,5 +1,6 @@
-//! One decoded column to plain values. Another tool may have rewritten the file with other integer widths: what fits is
-//! taken, what does not is an error that names the column.
+//! Turns a decoded column into plain values. Another tool may have rewritten the file with other
+//! integer widths. Values that fit are taken; a value that does not fit is an error that names the
+//! column.
 
 use crate::Op;
 use arrow_array::cast::AsArray;
@@ -12,10 +13,10 @@ use arrow_buffer::ScalarBuffer;
 use arrow_schema::DataType;
 use std::any::Any;
 
-/// What is wrong with a column; the caller adds the file and the column's name.
+/// An error in a column. The caller adds the names of file and column.
 pub(crate) type Wrong = String;
 
-/// The values of an integer column as `T`; nulls, where there are any, hold an arbitrary value.
+/// The values of an integer column as `T`. A null has an arbitrary value.
 pub(crate) fn integers<T: ArrowPrimitiveType>(array: &ArrayRef) -> Result<ScalarBuffer<T::Native>, Wrong>
 where
     T::Native: TryFrom<i128>,
@@ -37,7 +38,7 @@ where
     }
 }
 
-/// pandas keeps integers of which some are unknown as floats, exact up to 2^53.
+/// pandas keeps a column of integers with nulls as floats, which are exact up to 2^53.
 fn converted_floats<T: ArrowPrimitiveType>(array: &ArrayRef) -> Result<ScalarBuffer<T::Native>, Wrong>
 where
     T::Native: TryFrom<i128>,
@@ -87,7 +88,7 @@ pub(crate) fn ops(array: &ArrayRef) -> Result<Vec<Op>, Wrong> {
         Some(op) => op.clone(),
         None => Err("holds a key outside of its dictionary".to_owned()),
     };
-    // A dictionary may hold words that no row uses: only a used one can be wrong.
+    // A dictionary may hold words that no row uses; only a word in use can be wrong.
     array.keys().values().iter().map(op).collect()
 }
 

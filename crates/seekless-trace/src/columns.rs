@@ -1,4 +1,4 @@
-//! Which columns a reader asks for: a small set, so that nothing else is decoded.
+//! The set of columns that a reader asks for. No other column is decoded.
 
 use std::ops::BitOr;
 

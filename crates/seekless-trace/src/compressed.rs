@@ -1,4 +1,5 @@
-//! Opens text files that may be compressed: gzip, xz, lzma-alone and zstd, told apart by content, not by name.
+//! Opens text files that may be compressed with gzip, xz, lzma-alone or zstd. Their content tells
+//! which; their name does not matter.
 
 use crate::error::{Error, Result};
 use flate2::bufread::MultiGzDecoder;
@@ -10,23 +11,24 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Memory that an xz file may ask for: `xz -9` needs 65 MiB.
+/// How much memory decoding an xz file may take; `xz -9` needs 65 MiB.
 const XZ_MEMORY_MAX: u64 = 80 << 20;
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// An opened file, how far it has been read, and how it is compressed.
+/// An opened file: how far it has been read, and how it is compressed.
 pub(crate) struct Input {
     pub(crate) reader: Box<dyn BufRead>,
     pub(crate) format: &'static str,
-    /// Bytes of the file itself.
+    /// How many bytes of the file itself have been read.
     pub(crate) consumed: Arc<AtomicU64>,
 }
 
-/// Opens a plain, gzip, xz, lzma or zstd file for reading, told apart by its first bytes. Several compressed streams one after
-/// another count as one.
+/// Opens a plain, gzip, xz, lzma or zstd file for reading; its first bytes tell which it is.
+/// Several compressed streams one after another are read as one.
 ///
 /// # Errors
-/// The file cannot be opened, or its first bytes not read. Damage shows when reading.
+/// The file cannot be opened, or its first bytes cannot be read. Damage is found later, while
+/// reading.
 pub fn open_compressed(path: &Path) -> Result<Box<dyn BufRead>> {
     Ok(open(path)?.reader)
 }
@@ -72,8 +74,9 @@ fn format_of(start: &[u8]) -> &'static str {
     }
 }
 
-/// lzma-alone has no magic: one byte of properties, the dictionary's size, the size of the data. liblzma's own rule:
-/// the dictionary is 2^n or 2^n + 2^(n−1), the data's size is unknown or under 256 GiB.
+/// A file in lzma-alone has no magic. It begins with a byte of properties, the dictionary's size
+/// and the data's size. We apply liblzma's own rule: the dictionary has 2^n or 2^n + 2^(n−1) bytes,
+/// and the data's size is unknown or under 256 GiB.
 fn is_lzma(start: &[u8]) -> bool {
     let [properties, rest @ ..] = start else { return false };
     let Some((dictionary, rest)) = rest.split_first_chunk() else { return false };

@@ -11,25 +11,27 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The operating system refused: missing file, no space, no permission.
+    /// The operating system refused: the file is missing, the disk is full, permission is denied.
     Io,
     /// The file is neither a trace nor anything that can be imported.
     NotATrace,
     /// The file is a trace or a compressed file, but damaged or cut short.
     Corrupt,
-    /// A column is missing, holds something else than a trace's column does, or is compressed in a way not read here.
+    /// A column is missing, holds values of another type than a trace's, or is compressed in a way
+    /// that we do not read.
     Schema,
-    /// A line of text is not what its format says.
+    /// A line of text is not in its format.
     Malformed,
-    /// A limit was passed: number of files, rows or runs, or a line's length.
+    /// A limit was exceeded: the number of files, rows or runs, or the length of a line.
     Limit,
-    /// A file is there that the output may not replace.
+    /// The output exists and may not be replaced.
     Exists,
-    /// What was asked for makes no sense: traces of two kinds merged, two columns for one field.
+    /// The request makes no sense, such as merging traces of two kinds or two columns for one
+    /// field.
     Usage,
 }
 
-/// Where in a file.
+/// A place in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Whole,
@@ -88,7 +90,7 @@ impl Error {
         self.0.kind
     }
 
-    /// The file that it is about.
+    /// The file that the error is about.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0.path

@@ -1,9 +1,9 @@
-//! Paths are bytes and a trace's `path` column is text: bytes that are not UTF-8 stand as `\xHH`, and a backslash
-//! is doubled so that the way back is exact.
+//! Paths are bytes, and a trace's `path` column is text. A byte that is not UTF-8 becomes `\xHH`,
+//! and a backslash is doubled, so that the original can be restored exactly.
 
 use std::fmt::Write;
 
-/// The text that stands for `path` in a trace.
+/// The text for `path` in a trace.
 #[must_use]
 pub fn escape_path(path: &[u8]) -> String {
     let mut text = String::with_capacity(path.len());
@@ -19,8 +19,8 @@ pub fn escape_path(path: &[u8]) -> String {
     text
 }
 
-/// The bytes of the path that `text` stands for. A backslash that `escape_path` cannot have written stays as it is,
-/// so that names from other tools survive.
+/// The path that `text` stands for. A backslash that `escape_path` cannot have written is kept, so
+/// that names from other tools survive.
 #[must_use]
 pub fn unescape_path(text: &str) -> Vec<u8> {
     let mut path = Vec::with_capacity(text.len());

@@ -1,5 +1,5 @@
-//! Trace to other formats: CSV with the names that the importer knows, so that a trace survives the way there and back;
-//! Ozen's sector text; and libCacheSim's oracleGeneral.
+//! Exports a trace as CSV, as Ozen's sector text or as libCacheSim's oracleGeneral. The CSV has the
+//! names that the importer knows, so that it can be imported again without loss.
 
 mod oracle;
 mod ozen;
@@ -25,7 +25,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// What `out` will hold: text unless the format is binary or the name asks for compression.
+    /// What `out` will hold: text, unless the format is binary or the name ends in `.zst`.
     #[must_use]
     pub fn content(self, out: &Destination) -> Content {
         let text = self != Format::OracleGeneral && !is_compressed(out);
@@ -52,7 +52,8 @@ fn is_compressed(out: &Destination) -> bool {
 /// Exports `trace` to `out`, compressed with zstd if its name ends in `.zst`.
 ///
 /// # Errors
-/// As [`Format::write`]; or `out` is there and may not be replaced, or cannot be created, synced or put in its place.
+/// As [`Format::write`]; or `out` is there and may not be replaced, or cannot be created, synced or
+/// put in its place.
 pub fn to_file(
     trace: &Trace,
     out: impl Into<Destination>,
@@ -71,13 +72,14 @@ pub fn to_file(
     Ok(encoder.finish().map_err(failed)?.publish()?)
 }
 
-/// Text is handed on in pieces of about this size.
+/// Output is written in pieces of this size.
 const BUFFER_BYTES: usize = 1 << 18;
 
 const HEADER: &str = "run,time_ns,pid,tid,op,path,offset,bytes,latency_ns,error,file_bytes,device,inode\n";
 
-/// Writes all rows of `trace` as CSV: times in nanoseconds, what is unknown empty, paths as the bytes they are.
-/// Calls `progress` with rows done and their sum. `out` is given some hundred kilobytes at a time.
+/// Writes all rows of `trace` as CSV. Times are in nanoseconds, unknown fields are empty, and paths
+/// are the original bytes. Calls `progress` with rows done and their sum. Each write to `out` has
+/// some hundred kilobytes.
 ///
 /// # Errors
 /// The trace cannot be read, or `out` not written.

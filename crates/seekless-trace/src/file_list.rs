@@ -1,4 +1,4 @@
-//! The universe of files that an order places: a CSV `path,size`, or one path a line.
+//! Reads the list of files that an order places: a CSV `path,size`, or one path a line.
 
 use crate::error::Result;
 use crate::escape_path;
@@ -9,7 +9,7 @@ use crate::lines::Lines;
 use crate::names::Names;
 use std::path::Path;
 
-/// Files in a given order, each once, with their sizes where the list tells them.
+/// Files in a given order, each once, with their sizes if the list has them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileList {
     /// Paths, escaped as a trace's are.
@@ -19,11 +19,11 @@ pub struct FileList {
 }
 
 impl FileList {
-    /// Reads a list: CSV where the first line is a header with a `path` (and perhaps `size`), otherwise one path a line.
-    /// Plain, gzip, xz, lzma or zstd.
+    /// Reads a list, plain or compressed with gzip, xz, lzma or zstd. It is CSV if the first line
+    /// is a header with `path` (and perhaps `size`); otherwise each line is a path.
     ///
     /// # Errors
-    /// The file cannot be read; a size is no number; a path is empty or stands there twice.
+    /// The file cannot be read, a size is not a number, or a path is empty or listed twice.
     pub fn read(path: &Path) -> Result<Self> {
         let mut lines = Lines::open(path)?;
         let mut record = Record::default();
@@ -56,7 +56,7 @@ impl FileList {
     }
 }
 
-/// The columns, where the record is a header: all of its names are known ones.
+/// The columns, if the record is a header, which has known names only.
 fn header(record: &Record) -> Option<Vec<Binding>> {
     let names: Vec<String> = record.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     bind_header(&names).ok().filter(|(_, ignored)| ignored.is_empty()).map(|(bindings, _)| bindings)

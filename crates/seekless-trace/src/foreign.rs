@@ -1,4 +1,4 @@
-//! What import and export both know of other simulators' formats.
+//! What import and export share about the formats of other simulators.
 
 /// The length of a record of libCacheSim's oracleGeneral. There is no heading.
 ///
@@ -10,10 +10,11 @@
 /// └────────┴────────────────┴────────┴──────────────────┘
 /// ```
 pub(crate) const ORACLE_RECORD_BYTES: usize = 24;
-/// What oracleGeneral counts time in.
+/// oracleGeneral counts time in seconds.
 pub(crate) const SECOND_NS: u64 = 1_000_000_000;
 
-/// What Ozen's sector numbers count in.
+/// The size of Ozen's sectors in bytes.
 pub(crate) const SECTOR_BYTES: i64 = 512;
-/// The first line of Ozen's trace of what a cache let through; the numbers that follow are of pages, not of sectors.
+/// The first line of a trace that Ozen's simulator writes. The numbers below it are of pages, not
+/// of sectors.
 pub(crate) const POST_CACHE_HEADING: &str = "# Post-cache traces";

@@ -1,5 +1,5 @@
-//! Other formats to trace: CSV with named columns, lists of ids, Ozen's sector text, libCacheSim's oracleGeneral. Every
-//! imported file is one run.
+//! Imports other formats: CSV with named columns, lists of ids, Ozen's sector text and
+//! libCacheSim's oracleGeneral. Each imported file is one run.
 
 mod csv;
 pub(crate) mod fields;
@@ -22,14 +22,14 @@ pub use ids::ids;
 pub use oracle::oracle_general;
 pub use ozen::ozen;
 
-/// The text names more files than a text of its size can.
+/// The error for a text that names more files than one of its size can.
 pub(crate) fn too_many_names(lines: &Lines) -> Error {
     let message = "the names up to this line take far more memory than the file has bytes; \
-                   expected the names of files: decompress it and look at it";
+                   decompress it and check that it lists files";
     Error::new(ErrorKind::Limit, lines.path(), message).at(Place::Line(lines.number()))
 }
 
-/// Makes the trace `out` of `files`, each of which `read` adds.
+/// Imports `files` as the trace `out`; `read` imports one of them.
 fn import_each(
     files: &[PathBuf],
     out: Destination,
@@ -52,9 +52,9 @@ fn import_each(
 pub struct Options {
     /// Skip and count malformed lines instead of ending at the first.
     pub lenient: bool,
-    /// Which column holds what; `None`: the header's names tell.
+    /// Which column holds which field. If it is `None`, the names in the header tell.
     pub columns: Option<Columns>,
-    /// What stands between columns.
+    /// The byte between columns.
     pub delimiter: u8,
     /// Whether the first line names the columns.
     pub header: bool,
@@ -83,10 +83,10 @@ pub struct Report {
     pub ignored_columns: Vec<String>,
 }
 
-/// Shows how far an import is: bytes of the files read so far, and their sum.
+/// Is called with the bytes of the files read so far, and their sum.
 pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);
 
-/// What the importers share: the trace being written, the run at hand, and the count of bad lines.
+/// What the importers share: the trace being written, the report, and the progress.
 struct Import<'a> {
     writer: Writer,
     options: &'a Options,
@@ -98,7 +98,7 @@ struct Import<'a> {
 }
 
 impl<'a> Import<'a> {
-    /// `writer` is for the trace that the files become.
+    /// `writer` writes the trace.
     fn new(
         files: &[PathBuf],
         mut writer: Writer,
@@ -111,7 +111,7 @@ impl<'a> Import<'a> {
         Import { writer, options, report: Report::default(), progress, done: 0, total, ticks: 0 }
     }
 
-    /// Adds `runs` runs that came from `path`.
+    /// Adds `runs` runs, which came from `path`.
     fn add_runs(&mut self, path: &Path, runs: u32) {
         let run = RunInfo { source: path.display().to_string(), ..RunInfo::default() };
         self.writer.metadata_mut().runs.extend(std::iter::repeat_n(run, runs as usize));
@@ -119,7 +119,7 @@ impl<'a> Import<'a> {
         self.done += std::fs::metadata(path).map_or(0, |file| file.len());
     }
 
-    /// The number of a file that the line at hand of `lines` names.
+    /// The number of a file that the current line of `lines` names.
     fn file(&mut self, name: &str, lines: &Lines) -> Result<FileId> {
         if self.writer.names_are_too_many(self.done + lines.consumed()) {
             return Err(too_many_names(lines));
@@ -127,7 +127,7 @@ impl<'a> Import<'a> {
         Ok(self.writer.file(name))
     }
 
-    /// Passes a malformed line's error on, or counts it where the import is lenient.
+    /// Returns the error of a malformed line, or counts the line if the import is lenient.
     fn forgive(&mut self, result: Result<()>) -> Result<()> {
         match result {
             Err(error)
@@ -142,12 +142,13 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// Now and then tells how far the file behind `lines` is.
+    /// Reports progress now and then; `lines` is the current file.
     fn tick(&mut self, lines: &Lines) {
         self.tick_at(|| lines.consumed());
     }
 
-    /// Now and then tells how far a file is, of which `consumed` says how many bytes have been read.
+    /// Reports progress now and then; `consumed` returns how many bytes of the current file have
+    /// been read.
     fn tick_at(&mut self, consumed: impl FnOnce() -> u64) {
         self.ticks = self.ticks.wrapping_add(1);
         if self.ticks.is_multiple_of(1 << 13) {
@@ -155,7 +156,7 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// Ends the trace in its place.
+    /// Puts the trace in its place.
     fn finish(mut self) -> Result<Report> {
         let summary = self.writer.finish()?;
         (self.progress)(self.total, self.total);

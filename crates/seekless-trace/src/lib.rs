@@ -1,8 +1,47 @@
-//! What was read: accesses, the Parquet trace file, importers and exporters.
+//! Traces: what programs read and wrote, in one file that other tools can open.
 //!
-//! A [trace](Trace) is a table with one row an [`Access`], in one Parquet file that DuckDB, pandas and polars open
-//! as it is. It holds one or more runs, numbered from 0; rows are sorted by run, then by time. Files are numbered
-//! densely by first appearance, so that a reader works with `u32`s and fetches names only to print them.
+//! # The problem
+//!
+//! What would another cache have cost? Which files does a start need, and in which order? Such
+//! questions need a record of every access: when it was, who made it, to which file, offset and
+//! length. Such records exist in many forms. `strace` prints text, block tracers print sectors,
+//! and every cache simulator has a list format of its own. None of them fits all questions, and
+//! text takes a hundred bytes a row, where a busy program makes a million rows a minute.
+//!
+//! # The idea
+//!
+//! A [trace](Trace) is a table in a Parquet file, with one row for each [`Access`]. DuckDB, pandas
+//! and polars open it as it is; here the simulator's loops read it at full speed.
+//!
+//! - **It is sorted** by run, then by time. [`Writer`] takes rows in any order, in bounded memory.
+//! - **Files are numbered** densely by first appearance. Readers work with `u32`s as indices, and
+//!   fetch the names only to print them.
+//! - **Columns are read on demand.** A [`Scan`] decodes only those that the caller names.
+//! - **It is checked.** Checksums cover every byte of the file, so a flipped bit is an error. A
+//!   malformed file is an error too. It never causes a panic, and never takes much more memory than
+//!   its own size.
+//!
+//! While a program is being recorded there is no Parquet file yet, since its footer comes last.
+//! Rows go to a *spool* ([`SpoolWriter`]), of which everything but the last quarter of a second
+//! survives a kill. [`Trace::open`] reads a spool like a trace.
+//!
+//! # What is where
+//!
+//! | to | use |
+//! |---|---|
+//! | write a trace | [`Writer`]; while a program runs, [`SpoolWriter`] |
+//! | read one | [`Trace`]; [`open_any`] also takes CSV |
+//! | look at whole files, at pages, at totals | [`Loads`], [`PageNumbers`], [`summary`] |
+//! | convert other formats | [`import`], [`export`] |
+//! | join traces, rescue a spool | [`merge`], [`recover`] |
+//!
+//! # Neighbours
+//!
+//! `seekless-record` makes traces of running programs. `seekless-sim` simulates caches on them,
+//! and `seekless-tools` orders, packs and compares files by them. This crate knows nothing of
+//! caches or devices. docs/trace-format.md describes the file for readers in other languages.
+//!
+//! # Example
 //!
 //! ```
 //! use seekless_trace::{Access, Columns, Metadata, Op, Trace, Writer};
@@ -10,19 +49,25 @@
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("run.parquet");
 //! let mut writer = Writer::create(&path, Metadata::default())?;
-//! let file = writer.file("art/wall.dds");
-//! writer.push(Access { bytes: 73_199, ..Access::new(Op::Load, file) })?;
+//! let wall = writer.file("art/wall.dds");
+//! let theme = writer.file("theme.ogg");
+//! for (time_ns, file, bytes) in [(9_000, theme, 4096), (2_000, wall, 73_199)] {
+//!     writer.push(Access { time_ns, bytes, ..Access::new(Op::Read, file) })?;
+//! }
 //! writer.finish()?;
 //!
 //! let trace = Trace::open(&path)?;
+//! let names = trace.file_names()?;
+//! let mut read = Vec::new();
 //! for batch in trace.scan(Columns::FILE | Columns::BYTES)? {
-//!     assert_eq!(batch?.bytes(), [73_199]);
+//!     let batch = batch?;
+//!     for (&file, &bytes) in batch.file().iter().zip(batch.bytes()) {
+//!         read.push((names[file as usize].as_str(), bytes));
+//!     }
 //! }
-//! assert_eq!(trace.file_names()?, ["art/wall.dds"]);
+//! assert_eq!(read, [("art/wall.dds", 73_199), ("theme.ogg", 4096)]); // sorted by time
 //! # Ok(()) }
 //! ```
-//!
-//! It is not a place for policies or devices: this crate knows nothing of caches.
 
 mod access;
 mod arrays;

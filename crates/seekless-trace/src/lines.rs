@@ -1,5 +1,5 @@
-//! Lines of a text file that may be compressed, with their numbers and offsets, and a limit on their length: a file
-//! without line ends must not fill the memory.
+//! Reads the lines of a text file that may be compressed, with their numbers. A limit on their
+//! length keeps a file without line ends from filling the memory.
 
 use crate::compressed::{self, Input};
 use crate::error::{Error, ErrorKind, Place, Result};
@@ -7,7 +7,7 @@ use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-/// A path has at most 4,096 bytes, so that a longer line is none of ours.
+/// The limit on a line. A path has at most 4,096 bytes, so a longer line is not from a trace.
 pub(crate) const LINE_BYTES_MAX: usize = 64 << 10;
 
 /// The lines of a file.
@@ -35,7 +35,7 @@ impl Lines {
         })
     }
 
-    /// Goes to the next line; false at the end of the file. Blank lines are passed over.
+    /// Goes to the next line that is not blank; false at the end of the file.
     pub(crate) fn advance(&mut self) -> Result<bool> {
         while self.advance_any()? {
             if !self.line.trim_ascii().is_empty() || self.too_long {
@@ -77,7 +77,7 @@ impl Lines {
         }
     }
 
-    /// A carriage return before the line's end, and a byte order mark before the first line, are no text.
+    /// Drops a carriage return before the line's end, and a byte order mark before the first line.
     fn drop_marks(&mut self) {
         if self.line.last() == Some(&b'\r') {
             self.line.pop();
@@ -97,7 +97,7 @@ impl Lines {
         self.number
     }
 
-    /// Refuses a line that is over the limit; the rest of it has been passed over.
+    /// Refuses a line over the limit. The rest of it has been skipped.
     pub(crate) fn check_length(&self) -> Result<()> {
         if !self.too_long {
             return Ok(());
@@ -116,7 +116,7 @@ impl Lines {
         &self.path
     }
 
-    /// Bytes of the file itself that have been read.
+    /// How many bytes of the file itself have been read.
     pub(crate) fn consumed(&self) -> u64 {
         self.input.consumed.load(Ordering::Relaxed)
     }

@@ -1,5 +1,5 @@
-//! The file-granular view of traces: which files each run loaded, in which order. What `order`, file-unit simulation,
-//! `compare` and `synth` work on.
+//! Traces by whole files: which files each run loaded, and in which order. `order`, `compare`,
+//! `synth` and the simulation of files work on this.
 
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::names::Names;
@@ -7,7 +7,8 @@ use crate::writer::RUNS_MAX;
 use crate::{Access, Columns, FileId, Op, Trace, open_any};
 use std::path::PathBuf;
 
-/// What a load takes while loads are read: arrays that grow hold three times what is in them.
+/// What a load takes while loads are read. An array that grows holds up to three times its
+/// elements.
 const LOAD_BYTES: u64 = 3 * size_of::<Load>() as u64;
 
 /// One load of a whole file.
@@ -30,18 +31,20 @@ pub struct Loads {
     pub bytes: Vec<u64>,
     /// The loads of each run, by time; the last run is the newest.
     pub runs: Vec<Vec<Load>>,
-    /// Successful reads, of all files.
+    /// Successful reads of all files.
     pub reads: u64,
-    /// Those of files that their run did not load whole; the first of each stands for a load.
+    /// Successful reads of files that their run did not load whole. The first of each file counts
+    /// as a load.
     pub reads_inside: u64,
 }
 
 impl Loads {
-    /// Reads the loads of several traces (anything that [`open_any`] opens): files are joined by name, runs appended in
-    /// the order given.
+    /// Reads the loads of several traces (anything that [`open_any`] opens): files are joined by
+    /// name, runs appended in the order given.
     ///
-    /// Within a run a file's `load` rows count; a file without any counts once, at its first successful read or map, with
-    /// its size (where the trace does not tell it, with the end of what was read of it).
+    /// Within a run each `load` row of a file counts. A file without load rows counts once, at its
+    /// first successful read or map. Its size counts, or, if the trace does not tell the size, the
+    /// end of the bytes that were read.
     ///
     /// # Errors
     /// A trace cannot be opened or read.
@@ -49,10 +52,10 @@ impl Loads {
         Self::read_within(paths, None)
     }
 
-    /// As [`Loads::read`], in at most so many bytes of memory for the loads.
+    /// As [`Loads::read`], with at most `memory_bytes_max` bytes of memory for the loads.
     ///
     /// # Errors
-    /// As [`Loads::read`]; or there are too many loads: the error names the row.
+    /// As [`Loads::read`]; or there are too many loads. That error names the row.
     pub fn read_within(paths: &[PathBuf], memory_bytes_max: Option<u64>) -> Result<Loads> {
         let mut names = Names::default();
         let mut loads = Loads::default();
@@ -107,13 +110,13 @@ impl Loads {
     }
 }
 
-/// The runs of one trace as they are read, one after another, over one table of files.
+/// Gathers the runs of one trace, one after another, in one table of files.
 #[derive(Default)]
 struct Gather {
     runs: Vec<Vec<Load>>,
     loads: Vec<Load>,
     files: Vec<File>,
-    /// Files that the run at hand has touched.
+    /// Files that the current run has touched.
     touched: Vec<FileId>,
     reads: u64,
     reads_inside: u64,
@@ -124,15 +127,15 @@ struct Gather {
 /// What is known of a file.
 #[derive(Clone, Copy, Default)]
 struct File {
-    /// Its part in the run at hand.
+    /// What the current run did with it.
     seen: Seen,
-    /// Its reads in that run.
+    /// Its reads in the current run.
     reads: u64,
     /// Its size, as far as the rows up to now tell.
     bytes: u64,
 }
 
-/// Its first read or map in the run at hand, unless it has load rows.
+/// Its first read or map in the current run, unless it has load rows.
 #[derive(Clone, Copy, Default)]
 enum Seen {
     #[default]
@@ -160,7 +163,7 @@ impl Gather {
         Ok(())
     }
 
-    /// Any row may tell how large its file is: an open says it outright, a read reaches as far as it does.
+    /// Learns a file's size from any row: an open has the size, and a read cannot end behind it.
     fn measure(&mut self, access: &Access) {
         let file = access.file as usize;
         if file >= self.files.len() {
@@ -200,7 +203,7 @@ impl Gather {
             self.reads += reads;
             if let Seen::First(load) = std::mem::take(seen) {
                 self.reads_inside += reads;
-                // Later rows may have told more of its size.
+                // Rows since then may have shown a larger size.
                 loads.push(Load { bytes: (*bytes).max(load.bytes), ..load });
             }
         }
@@ -208,7 +211,7 @@ impl Gather {
         self.runs.push(loads);
     }
 
-    /// The loads of each run, at least `runs` of them: a run may have loaded nothing.
+    /// The loads of each run. There are at least `runs` lists, since a run may have loaded nothing.
     fn finish(&mut self, runs: usize) -> Vec<Vec<Load>> {
         if !self.loads.is_empty() || !self.touched.is_empty() {
             self.finish_run();

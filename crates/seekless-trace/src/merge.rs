@@ -1,14 +1,16 @@
-//! Several traces into one: runs renumbered in the order given, files joined by name.
+//! Merges several traces into one. Runs are numbered in the order given; files are joined by name.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::{Access, Columns, FileId, Metadata, RunInfo, Summary, Trace, Writer, open_any};
 use seekless_sys::output::{Content, Destination};
 use std::path::PathBuf;
 
-/// Merges `traces` (anything that [`open_any`] opens) into the trace `out`. Calls `progress` with rows done and their sum.
+/// Merges `traces` (anything that [`open_any`] opens) into the trace `out`. Calls `progress` with
+/// rows done and their sum.
 ///
 /// # Errors
-/// A trace cannot be read; two are of different kinds or page sizes; `out` is there and may not be replaced, or cannot be written.
+/// A trace cannot be read; two traces have different kinds or page sizes; `out` exists and may not
+/// be replaced, or cannot be written.
 pub fn merge(
     traces: &[PathBuf],
     out: impl Into<Destination>,
@@ -59,7 +61,8 @@ fn check_same(first: &Trace, other: &Trace) -> Result<()> {
     Err(Error::new(ErrorKind::Usage, other.path(), message))
 }
 
-/// Appends what `one` says about its runs, of which rows use `used`; says how many runs that makes.
+/// Appends what `one` says about its runs; its rows use `used` of them. Returns how many runs it
+/// has.
 fn add_metadata(all: &mut Metadata, one: &Metadata, used: u32) -> u32 {
     let runs = one.runs.len().max(used as usize);
     let info = one.runs.iter().cloned().chain(std::iter::repeat_with(RunInfo::default)).take(runs);

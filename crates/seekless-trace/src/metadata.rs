@@ -1,5 +1,5 @@
-//! What a trace says about itself: kind, page grain, lost events and each run's circumstances.
-//! Kept as key-value metadata of the Parquet file, under the keys that DESIGN fixes.
+//! What a trace says about itself: its kind, page size, lost events and the circumstances of each
+//! run. The Parquet file holds it as key-value metadata; docs/trace-format.md lists the keys.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ pub(crate) const KEY_PAGE_BYTES: &str = "seekless.page_bytes";
 pub(crate) const KEY_LOST: &str = "seekless.lost";
 pub(crate) const KEY_RUNS: &str = "seekless.runs";
 
-/// What `path` and `offset` of a trace are.
+/// What `path` and `offset` of a trace mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -20,7 +20,7 @@ pub enum Kind {
     Files,
     /// A block trace: `path` is a device, `offset` is on it.
     Blocks,
-    /// Bare numbers: each row is a load of weight 1.
+    /// Ids: each row is a load of weight 1.
     Ids,
 }
 
@@ -40,7 +40,7 @@ impl Kind {
     }
 }
 
-/// The circumstances of one run. What is unknown is empty.
+/// The circumstances of one run. An unknown field is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunInfo {
@@ -52,7 +52,7 @@ pub struct RunInfo {
     pub host: String,
     /// The kernel's release.
     pub kernel: String,
-    /// The clock that `time_ns` counts, such as `monotonic`.
+    /// The clock behind `time_ns`, such as `monotonic`.
     pub clock: String,
     /// How it was recorded, or the file it was imported from.
     pub source: String,
@@ -60,15 +60,15 @@ pub struct RunInfo {
     pub started_unix_ns: Option<u64>,
     /// How long it ran, in nanoseconds.
     pub duration_ns: Option<u64>,
-    /// How it ended, as a shell would say it (128 + signal for a death by signal).
+    /// The exit status as a shell reports it: 128 + signal if a signal ended it.
     pub exit_status: Option<i32>,
-    /// Globs of the files that were recorded; none: all.
+    /// Globs of the files that were recorded. If it is empty, all files were.
     pub only: Vec<String>,
     /// Globs of files that were left out.
     pub exclude: Vec<String>,
     /// Calls on files that these globs left out.
     pub left_out: u64,
-    /// What the recorder could not see, and how often it was used: `io_uring` → 3.
+    /// Ways to read that the recorder cannot see, and how often each was used: `io_uring` → 3.
     pub blind_spots: BTreeMap<String, u64>,
 }
 
@@ -78,7 +78,7 @@ pub struct RunInfo {
 pub struct Metadata {
     /// What paths and offsets are.
     pub kind: Kind,
-    /// The grain of faults and of page units, in bytes.
+    /// The size of a page, for faults and for simulations by page, in bytes.
     pub page_bytes: u32,
     /// Events that the recorder could not keep.
     pub lost: u64,
@@ -104,7 +104,7 @@ impl Metadata {
         all
     }
 
-    /// The pairs that stand in the file.
+    /// The pairs to store in the file.
     pub(crate) fn to_pairs(&self) -> [(&'static str, String); 5] {
         let runs = serde_json::to_string(&self.runs).unwrap_or_else(|_| "[]".into()); // only maps with odd keys fail
         [
@@ -116,8 +116,8 @@ impl Metadata {
         ]
     }
 
-    /// Reads the pairs back. A file rewritten by another tool may have lost them all: then the defaults stand.
-    /// The error says which key is wrong and why.
+    /// Reads the pairs back. A file that another tool has rewritten may have lost them all; then
+    /// the defaults apply. The error says which key is wrong and why.
     pub(crate) fn from_pairs<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
         let mut metadata = Metadata::default();
         for (key, value) in pairs {

@@ -1,10 +1,11 @@
-//! Numbers names densely by first appearance: all text in one buffer, one hash table of numbers over it.
+//! Numbers names densely by first appearance. All text is in one buffer, with a hash table of
+//! numbers over it.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
 
-/// Names may take this, and so many times the text that names them.
+/// Names may take this, plus so many times the text that was read.
 const NAMES_BYTES_BASE: u64 = 8 << 20;
 const NAMES_BYTES_PER_BYTE: u64 = 24;
 
@@ -41,13 +42,14 @@ impl Names {
         slice(&self.text, &self.ends, id)
     }
 
-    /// Bytes of all names, and what is kept beside them.
+    /// How many bytes the names take, with what is kept beside them.
     pub(crate) fn bytes(&self) -> u64 {
         (self.text.len() + size_of::<usize>() * self.ends.len()) as u64
     }
 
-    /// Whether the names take more than text of which `consumed` bytes were read can name: a compressed text can hold a
-    /// thousand times its size, but not in names of files.
+    /// Whether the names take more memory than a text justifies of which `consumed` bytes were
+    /// read. A compressed text can unfold to a thousand times its size, but real names of files do
+    /// not.
     pub(crate) fn are_too_many(&self, consumed: u64) -> bool {
         self.bytes() > NAMES_BYTES_BASE.saturating_add(consumed.saturating_mul(NAMES_BYTES_PER_BYTE))
     }

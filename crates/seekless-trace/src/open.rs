@@ -1,4 +1,4 @@
-//! Opens whatever a verb may be given as a trace: a Parquet file, a spool, or text with a known header.
+//! Opens what a user may name as a trace: a Parquet file, a spool, or text with a known header.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::trace::{Origin, Trace};
@@ -8,15 +8,15 @@ use std::io::Read;
 use std::path::Path;
 
 impl Trace {
-    /// Opens a Parquet trace or a recorder's spool, told apart by content. Where `path` is missing
-    /// and a recording to it was cut off, its spool is opened (see
-    /// [`spool_path`](crate::spool_path)), and [`Trace::origin`] says so.
+    /// Opens a Parquet trace or a recorder's spool; the content tells which it is. If `path` does
+    /// not exist and a recording to it was cut off, opens the spool of that recording (see
+    /// [`spool_path`](crate::spool_path)); [`Trace::origin`] says so.
     ///
     /// # Errors
-    /// The file cannot be read, is no trace, is damaged, or lacks a column.
+    /// The file cannot be read, is not a trace, is damaged or lacks a column.
     pub fn open(path: &Path) -> Result<Self> {
         if path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-            // A look at a pipe would take from it what an import needs.
+            // To read a pipe's first bytes would take them away from an import.
             let message = "is a pipe or device, from which no Parquet trace or spool can be read";
             return Err(Error::new(ErrorKind::NotATrace, path, message));
         }
@@ -44,7 +44,7 @@ impl Trace {
     }
 }
 
-/// Fills `start` as far as the file goes.
+/// Fills `start`, or less of it if the file is shorter. Returns how much.
 fn read_start(file: &mut File, start: &mut [u8]) -> std::io::Result<usize> {
     let mut read = 0;
     while read < start.len() {
@@ -56,8 +56,8 @@ fn read_start(file: &mut File, start: &mut [u8]) -> std::io::Result<usize> {
     Ok(read)
 }
 
-/// Opens a Parquet trace, a spool, or a CSV with a header of known names (plain, gzip, xz, lzma or zstd), which is
-/// imported on the fly into a temporary trace.
+/// Opens a Parquet trace, a spool, or a CSV with a header of known names. The CSV may be plain or
+/// compressed with gzip, xz, lzma or zstd; it is imported into a temporary trace.
 ///
 /// # Errors
 /// As [`Trace::open`]; or the text cannot be imported.

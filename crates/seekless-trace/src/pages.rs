@@ -1,6 +1,7 @@
-//! Numbers pages densely in one pass: where a file's pages lie close, a plain table of 4 bytes a page; beyond it a radix tree,
-//! whose leaves are blocks of 16 neighbouring pages. No hash map over pages (DESIGN decision 3): neighbours share a cache line,
-//! and a file costs what it uses.
+//! Numbers pages densely in one pass. Where the used pages of a file lie close together, a plain
+//! table has 4 bytes a page. Beyond it is a radix tree, whose leaves are blocks of 16 neighbouring
+//! pages. Unlike in a hash map, neighbours share a cache line, and a file takes memory for the
+//! pages that it uses.
 
 use crate::FileId;
 use std::ops::Range;
@@ -9,11 +10,11 @@ const BLOCK_BITS: u32 = 4;
 const BLOCK_PAGES: usize = 1 << BLOCK_BITS;
 const NODE_BITS: u32 = 8;
 const NODE_SLOTS: usize = 1 << NODE_BITS;
-/// No number or child yet.
+/// A slot without a number or child.
 const NONE: u32 = u32::MAX;
-/// A plain table has at most this many blocks for each that is used.
+/// A plain table may have this many blocks for each block in use.
 const SPARSE: u64 = 4;
-/// Fewer blocks than this stay a tree.
+/// A file with fewer blocks than this stays a tree.
 const PLAIN_BLOCKS_MIN: u64 = 16;
 
 /// Dense numbers for pages, by first appearance.
@@ -24,24 +25,24 @@ pub struct PageNumbers {
     blocks: Vec<[u32; BLOCK_PAGES]>,
     /// Blocks whose pages have moved to a plain table.
     free: Vec<u32>,
-    /// Slots of all plain tables.
+    /// How many slots all plain tables have.
     plain_slots: u64,
     count: u32,
 }
 
-/// What a file has.
+/// The numbers of one file's pages.
 #[derive(Debug, Default)]
 struct Table {
-    /// Numbers of the first pages: one look-up, where a tree takes one a level.
+    /// Numbers of the first pages. A look-up here is one access; in the tree it is one a level.
     plain: Vec<u32>,
-    /// Of the pages beyond.
+    /// The numbers of the pages behind the table.
     root: Root,
-    /// Blocks in the tree, and how many there will be when it is asked again whether a plain table would do.
+    /// Blocks in the tree, and at how many we check again whether a plain table would do.
     blocks: u64,
     ask_at: u64,
 }
 
-/// A file's tree: `levels` of nodes above the blocks. Small files are one block, without a node.
+/// A file's tree: `levels` of nodes above the blocks. A small file is one block without a node.
 #[derive(Clone, Copy, Debug)]
 struct Root {
     levels: u32,
@@ -64,7 +65,7 @@ impl PageNumbers {
     /// The number of `page` of `file`; a new page gets the next one.
     ///
     /// # Panics
-    /// When there are 2^32 − 1 pages already: 16 TiB of distinct data at 4096 bytes a page.
+    /// At 2^32 − 1 pages, which is 16 TiB of distinct data at 4096 bytes a page.
     #[inline]
     pub fn id(&mut self, file: FileId, page: u64) -> u32 {
         let plain = self.files.get_mut(file as usize).and_then(|table| table.plain.get_mut(page as usize));
@@ -86,7 +87,7 @@ impl PageNumbers {
         self.count == 0
     }
 
-    /// Bytes that the numbering takes in memory.
+    /// How many bytes of memory the numbering takes.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         let arrays = size_of::<Table>() * self.files.capacity()
@@ -107,7 +108,7 @@ impl PageNumbers {
         id
     }
 
-    /// The index of the leaf for block number `block` of `file`, made on the way where absent.
+    /// The index of the leaf for block `block` of `file`; missing nodes are made.
     fn block(&mut self, file: FileId, block: u64) -> usize {
         let file = file as usize;
         if file >= self.files.len() {
@@ -162,8 +163,8 @@ impl PageNumbers {
         self.blocks.len() as u32 - 1
     }
 
-    /// Moves the file's first blocks into its plain table, as many as are used enough. What the tree had of them stays in its
-    /// nodes and is never looked at again.
+    /// Moves the file's first blocks into its plain table, as far as they are densely used. Their
+    /// nodes stay in the tree, unused.
     #[cold]
     fn flatten(&mut self, file: FileId) {
         let table = &self.files[file as usize];
@@ -183,7 +184,7 @@ impl PageNumbers {
         table.ask_at = 2 * table.blocks;
     }
 
-    /// Makes the plain table `span` blocks long; `near` are those that the tree has.
+    /// Makes the plain table `span` blocks long; `near` are the blocks of it that are in the tree.
     fn move_to_plain(&mut self, file: FileId, span: u64, near: &[(u64, u32)]) {
         let table = &mut self.files[file as usize];
         self.plain_slots += (span << BLOCK_BITS) - table.plain.len() as u64;
@@ -197,7 +198,8 @@ impl PageNumbers {
         table.ask_at = (2 * table.blocks).max(span / 8);
     }
 
-    /// The blocks of a subtree whose numbers lie in `wanted`, and their indices; `first` is the subtree's first.
+    /// The blocks of a subtree whose numbers lie in `wanted`, and their indices; `first` is the
+    /// subtree's first.
     fn gather(&self, level: u32, at: u32, first: u64, wanted: Range<u64>, found: &mut Vec<(u64, u32)>) {
         if level == 0 {
             if wanted.contains(&first) {
@@ -221,7 +223,7 @@ impl PageNumbers {
     }
 }
 
-/// What the slot holds, or the next number, which it gets.
+/// The number in the slot; an empty slot gets the next number.
 #[inline]
 fn number(slot: &mut u32, count: &mut u32) -> u32 {
     if *slot == NONE {

@@ -1,4 +1,5 @@
-//! The `path` column row by row. A row's path is a slice of its page: rows that repeat a path share it, whatever its length.
+//! Reads the `path` column row by row. A row's path is a slice of its page, so that rows with the
+//! same path share its memory.
 
 use crate::source::Source;
 use parquet::basic::Type;
@@ -30,7 +31,7 @@ impl Paths {
         Some(Self { source, parquet, column, next_group: 0, reader: None, left_in_group: 0 })
     }
 
-    /// The paths of the next `rows` rows; fewer where the column ends, or a row has none.
+    /// The paths of the next `rows` rows; fewer if the column ends, or at a row without a path.
     ///
     /// # Errors
     /// The column is damaged.

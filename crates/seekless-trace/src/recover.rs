@@ -13,17 +13,18 @@ pub struct Recovered {
     pub summary: Summary,
     /// Bytes at the spool's end that belong to no whole batch, and are lost.
     pub torn_bytes: u64,
-    /// Where they begin, if they are not those that were written rather than cut short.
+    /// The offset of the first damaged byte; `None` if the spool is only cut short.
     pub damaged_at: Option<u64>,
 }
 
-/// Writes the spool at `spool` as the trace `out`: every whole batch of it up to the first damaged one. The spool stays.
-/// Where `spool` is not there, it is taken for the trace that a recording was to make, whose spool is found; once `out` is
-/// written and nothing was damaged, that spool is deleted.
+/// Writes the spool at `spool` as the trace `out`: every whole batch of it up to the first damaged
+/// one. The spool is kept. If there is no file `spool`, it is taken as the name of the trace that a
+/// recording was to write, and the spool of that recording is used. That spool is deleted after
+/// `out` is written, unless it was damaged.
 ///
 /// # Errors
-/// The spool cannot be read, is no spool or holds not even its header; the trace is there and may not be replaced, or cannot
-/// be written.
+/// The spool cannot be read, is not a spool, or ends within its header; the trace exists and may
+/// not be replaced, or cannot be written.
 pub fn recover(spool: &Path, out: impl Into<Destination>) -> Result<Recovered> {
     let found = if spool.exists() { None } else { spool::find(spool) };
     let (summary, left) = spool::convert(found.as_deref().unwrap_or(spool), out, Damage::EndsTheSpool)?;

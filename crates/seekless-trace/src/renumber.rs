@@ -1,5 +1,5 @@
-//! Makes file numbers dense by first appearance, whatever a file holds: another tool may have filtered its rows.
-//! Files that this crate wrote are so already, and cost one comparison a row.
+//! Makes file numbers dense by first appearance. Another tool may have filtered the rows of a file.
+//! In files from this crate they are dense already, which costs one comparison a row.
 
 use crate::FileId;
 use hashbrown::HashMap;
@@ -11,7 +11,8 @@ pub(crate) struct Renumber {
     changed: Option<Table>,
 }
 
-/// Numbers below `direct.len()` by index, others by hash, so that one absurd number does not cost gigabytes.
+/// Numbers below `direct.len()` are looked up by index, others by hash, so that one absurd number
+/// does not cost gigabytes.
 #[derive(Debug)]
 struct Table {
     direct: Vec<Option<FileId>>,
@@ -26,7 +27,7 @@ impl Renumber {
         self.next
     }
 
-    /// The dense numbers of `raw`, or `None` where they are the same.
+    /// The dense numbers of `raw`; `None` if they are the same.
     pub(crate) fn batch(&mut self, raw: &[u32]) -> Option<Vec<FileId>> {
         if self.changed.is_none() {
             let first = self.next;

@@ -1,4 +1,4 @@
-//! Reads a trace batch by batch, column by column: what the simulator's fast loops run on.
+//! Reads a trace in batches of columns, for the fast loops of the simulator.
 
 use crate::columns::Columns;
 use crate::error::{Error, ErrorKind, Place, Result};
@@ -11,7 +11,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
-/// Values some of which are unknown.
+/// A column in which values may be unknown.
 #[derive(Clone, Debug)]
 pub struct Nullable<T: arrow_buffer::ArrowNativeType> {
     values: ScalarBuffer<T>,
@@ -25,7 +25,7 @@ impl<T: arrow_buffer::ArrowNativeType> Default for Nullable<T> {
 }
 
 impl<T: arrow_buffer::ArrowNativeType> Nullable<T> {
-    /// The value of `row`; `None` where it is unknown or the column was not asked for.
+    /// The value of `row`; `None` if it is unknown or the column was not asked for.
     #[must_use]
     pub fn get(&self, row: usize) -> Option<T> {
         let known = self.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
@@ -33,10 +33,11 @@ impl<T: arrow_buffer::ArrowNativeType> Nullable<T> {
     }
 }
 
-/// A trace has at most this many files, and one more for every second byte: a number and a name take more than that.
+/// A trace may have this many files, and one more for every second byte. A real file takes more,
+/// for its number and its name.
 const FILES_BASE: u64 = 1 << 16;
 
-/// Some thousand rows of a trace. A column that was not asked for is empty.
+/// Some thousand rows of a trace. Columns that were not asked for are empty.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     rows: usize,
@@ -127,7 +128,8 @@ impl Batch {
         &self.inode
     }
 
-    /// One row, of a batch that was scanned with [`Columns::ALL`]; `None` past the end or without the columns.
+    /// One row of a batch that was scanned with [`Columns::ALL`]; `None` past the end or if columns
+    /// are missing.
     #[must_use]
     pub fn access(&self, row: usize) -> Option<Access> {
         Some(Access {
@@ -160,7 +162,7 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// `bytes` is the file's size: each of its files takes some of them.
+    /// `bytes` is the file's size, which limits how many files it can name.
     pub(crate) fn new(reader: ParquetRecordBatchReader, columns: Columns, path: PathBuf, bytes: u64) -> Self {
         let files_max = FILES_BASE + bytes / 2;
         let (reader, files) = (Some(Box::new(reader)), Renumber::default());
@@ -176,7 +178,7 @@ impl Scan {
     fn decode(&mut self) -> Option<Result<RecordBatch>> {
         let reader = self.reader.as_mut()?;
         let damaged = |why| Error::corrupt(&self.path, DAMAGED).at(Place::Row(self.rows)).because(why);
-        // The Parquet reader checks most of what it reads and panics on the rest: a damaged file must not end the program.
+        // The Parquet reader panics on some damaged files, which must not end the program.
         match catch_unwind(AssertUnwindSafe(|| reader.next())) {
             Ok(next) => Some(next?.map_err(|error| damaged(error.to_string()))),
             Err(_) => Some(Err(damaged("the Parquet reader gave up".to_owned()))),
@@ -205,7 +207,7 @@ impl Scan {
             batch.file = dense.into();
         }
         if u64::from(self.files.files()) > self.files_max {
-            let message = format!("names over {} files, which its bytes cannot hold", self.files_max);
+            let message = format!("names over {} files, which its size does not allow", self.files_max);
             return Err(Error::new(ErrorKind::Limit, &self.path, message).at(Place::Row(self.rows)));
         }
         self.rows += batch.rows as u64;
@@ -273,7 +275,7 @@ impl Iterator for Scan {
     fn next(&mut self) -> Option<Result<Batch>> {
         let batch = self.decode()?.and_then(|decoded| self.batch(&decoded));
         if batch.is_err() {
-            self.reader = None; // nothing after an error can be trusted
+            self.reader = None; // rows behind an error cannot be trusted
         }
         Some(batch)
     }

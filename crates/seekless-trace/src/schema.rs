@@ -1,5 +1,5 @@
-//! The columns of a trace file, in their order, with their Arrow types. Dictionary keys are signed, because pandas
-//! does not take unsigned ones.
+//! The columns of a trace file in their order, with their Arrow types. Dictionary keys are signed,
+//! because pandas refuses unsigned ones.
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::sync::{Arc, OnceLock};

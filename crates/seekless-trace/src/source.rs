@@ -1,5 +1,6 @@
-//! Positioned reads of an opened file for the Parquet reader, so that several scans of one trace do not share a cursor. What has
-//! checksums is checked before it is given out, and so is what a page claims to hold.
+//! Positioned reads of an opened file for the Parquet reader, so that several scans of one trace do
+//! not share a cursor. Checksums, and what pages claim to hold, are checked before the reader gets
+//! the bytes.
 
 use crate::checksum::Blocks;
 use crate::claims::Pages;
@@ -26,7 +27,7 @@ impl Source {
         Ok(Source { file: Arc::new(file), bytes, blocks: None, pages: None })
     }
 
-    /// The same file, of which these blocks are checked.
+    /// The same file, with checksums for its blocks.
     pub(crate) fn with_blocks(self, blocks: Blocks) -> Self {
         Source { blocks: Some(Arc::new(blocks)), ..self }
     }
@@ -69,7 +70,7 @@ impl ChunkReader for Source {
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
         let end = start.checked_add(length as u64);
         if end.is_none_or(|end| end > self.bytes) {
-            // Before allocating: a damaged footer may ask for any length.
+            // Check before allocating: a damaged footer may ask for any length.
             return Err(ParquetError::EOF(format!(
                 "{length} bytes at {start} are past the end, {}",
                 self.bytes

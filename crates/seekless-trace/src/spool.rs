@@ -1,8 +1,10 @@
-//! The spool: where a recorder puts rows while the program runs, so that killing either side loses at most one batch.
+//! The spool: the file to which a recorder writes rows while the program runs. If either of them is
+//! killed, at most one batch is lost.
 //!
-//! It is an Arrow IPC stream. Its schema's metadata says what is known at the start; rows follow in small batches, a path
-//! only at its file's first mention; every message carries its checksum; what became known since (lost events, blind spots, the end) is a batch of one row
-//! with only its `metadata` column filled, whose last one counts.
+//! It is an Arrow IPC stream, and every message has a checksum. The metadata of its schema says
+//! what is known at the start. Rows follow in small batches; a row has a path only if it is the
+//! first of its file. What becomes known later (lost events, blind spots, the exit status) is
+//! written as a batch of one row with only the `metadata` column filled; the last such row counts.
 
 mod frames;
 mod place;
@@ -28,16 +30,16 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// An Arrow IPC stream starts so.
+/// The first bytes of an Arrow IPC stream.
 pub(crate) const MAGIC: [u8; 4] = [0xff; 4];
 const BATCH_ROWS: usize = 4096;
 const BATCH_TIME: Duration = Duration::from_millis(250);
 
-/// Writes a spool. Dropping it leaves the file, with all that was pushed.
+/// Writes a spool. After a drop the file is kept, with all rows that were pushed.
 pub struct SpoolWriter {
     path: PathBuf,
     out: BufWriter<File>,
-    /// Encodes messages, which are taken from it, sealed and written to `out`.
+    /// Encodes messages into a buffer, from which they are sealed and written to `out`.
     stream: StreamWriter<Vec<u8>>,
     names: Names,
     rows: Vec<Access>,
@@ -46,15 +48,16 @@ pub struct SpoolWriter {
     oldest: Option<Instant>,
     metadata: Metadata,
     saved: Metadata,
-    /// A batch was written in part: what came behind it could be read as its rest.
+    /// A batch was written in part. Nothing may follow it, or it would be read as the rest of that
+    /// batch.
     torn: bool,
 }
 
 impl SpoolWriter {
-    /// Starts a spool at `path` (see [`spool_path`]), replacing one that is there.
+    /// Starts a spool at `path` (see [`spool_path`]). Replaces a spool that is there.
     ///
     /// # Errors
-    /// The file cannot be created or written, or another living writer has it.
+    /// The file cannot be created or written, or another process is writing it.
     pub fn create(path: &Path, metadata: &Metadata) -> Result<Self> {
         let file = create_locked(path)?;
         let schema = rows::schema_with(metadata);
@@ -71,7 +74,7 @@ impl SpoolWriter {
             saved: metadata.clone(),
             torn: false,
         };
-        // Half a header is no spool, and would be taken for a killed recording's.
+        // A file with half a header would be taken for a recording that was killed.
         spool
             .write_message()
             .and_then(|()| spool.sync_buffer())
@@ -79,7 +82,8 @@ impl SpoolWriter {
         Ok(spool)
     }
 
-    /// Adds a row about the file called `path`; `access.file` is ignored. Rows may come in any order.
+    /// Adds a row about the file called `path`; `access.file` is ignored. Rows may come in any
+    /// order.
     ///
     /// # Errors
     /// A full batch could not be written.
@@ -90,12 +94,13 @@ impl SpoolWriter {
         if self.rows.len() >= BATCH_ROWS { self.flush() } else { self.flush_if_due() }
     }
 
-    /// What the trace will say about itself; what changed is written with the next batch.
+    /// What the trace will say about itself. Changes are written with the next batch.
     pub fn metadata_mut(&mut self) -> &mut Metadata {
         &mut self.metadata
     }
 
-    /// Writes the batch if its oldest row has waited 250 ms. A recorder calls this when its program is quiet.
+    /// Writes the batch if its oldest row has waited 250 ms. A recorder calls this when its program
+    /// is quiet.
     ///
     /// # Errors
     /// The batch could not be written.
@@ -107,7 +112,7 @@ impl SpoolWriter {
         if oldest.elapsed() >= BATCH_TIME { self.flush() } else { Ok(()) }
     }
 
-    /// Hands all rows so far to the kernel: killing this process does not lose them.
+    /// Hands all rows so far to the kernel. They survive if this process is killed.
     ///
     /// # Errors
     /// The batch could not be written.
@@ -129,7 +134,8 @@ impl SpoolWriter {
     /// Turns the spool into the trace at `out` and deletes it.
     ///
     /// # Errors
-    /// The trace could not be written, or is there and may not be replaced; the spool then stays, for `seekless trace recover`.
+    /// The trace could not be written, or exists and may not be replaced. The spool is kept then,
+    /// for `seekless trace recover`.
     pub fn finish_into(mut self, out: impl Into<Destination>) -> Result<Summary> {
         self.flush()?;
         self.stream.finish().map_err(|error| failed(&self.path, error))?;
@@ -177,12 +183,13 @@ impl fmt::Debug for SpoolWriter {
 impl Drop for SpoolWriter {
     fn drop(&mut self) {
         if !self.torn {
-            let _ = self.flush(); // nobody is left to tell; what was flushed before is safe
+            let _ = self.flush(); // an error cannot be returned here; what was flushed before is safe
         }
     }
 }
 
-/// The lock, which ends with the process, keeps a second recording from emptying the spool of a first.
+/// Creates the file and locks it. The lock keeps a second recording from emptying the spool of a
+/// first, and ends with the process.
 fn create_locked(path: &Path) -> Result<File> {
     let failed = |error| Error::io(path, "could not be created", error);
     let file = File::options().write(true).create(true).truncate(false).open(path).map_err(failed)?;
@@ -198,22 +205,22 @@ fn failed(path: &Path, error: arrow_schema::ArrowError) -> Error {
     Error::new(ErrorKind::Io, path, "the spool could not be written").because(error)
 }
 
-/// What becomes of a spool that is damaged before its end.
+/// What to do with a spool that is damaged before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Damage {
     IsAnError,
-    /// What lies before it is taken.
+    /// Keep the rows before the damage.
     EndsTheSpool,
 }
 
-/// Writes the spool at `spool` as the trace `out`. Says what of it was not read.
+/// Writes the spool at `spool` as the trace `out`. Returns which part of it was not read.
 pub(crate) fn convert(spool: &Path, out: impl Into<Destination>, damage: Damage) -> Result<(Summary, Left)> {
     let mut writer = Writer::create(out, Metadata::default())?;
     let left = copy(spool, &mut writer, damage)?;
     Ok((writer.finish()?, left))
 }
 
-/// Copies all whole batches of a spool. Says what of it was not read.
+/// Copies all whole batches of a spool. Returns which part of it was not read.
 fn copy(spool: &Path, writer: &mut Writer, damage: Damage) -> Result<Left> {
     let mut reader = read::SpoolReader::open(spool)?;
     let mut files = Vec::new();
@@ -236,7 +243,7 @@ fn copy(spool: &Path, writer: &mut Writer, damage: Damage) -> Result<Left> {
     Ok(left)
 }
 
-/// Opens a spool as a trace that has no file of its own.
+/// Opens a spool as a trace in a temporary file.
 pub(crate) fn open(spool: &Path) -> Result<Trace> {
     let mut writer = Writer::unplaced(spool)?;
     let left = copy(spool, &mut writer, Damage::IsAnError)?;

@@ -1,5 +1,5 @@
-//! What a trace holds, in figures: what `trace info` prints. One pass; memory grows with files and the gaps between what was
-//! read of them, not with rows.
+//! A trace in figures, as `trace info` prints them. It takes one pass. Memory grows with the number
+//! of files and of gaps between the ranges that were read, not with rows.
 
 mod count;
 pub mod files;
@@ -14,44 +14,44 @@ use std::collections::BTreeMap;
 
 pub use sizes::Sizes;
 
-/// A trace in figures. Bytes are those of successful read and write rows; a load's count only where its run has no calls
-/// for that file.
+/// A trace in figures. Bytes are those of successful reads and writes. A load's bytes count only if
+/// its run has no calls for the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TraceSummary {
     /// What the trace says about itself.
     pub metadata: Metadata,
     /// Rows.
     pub accesses: u64,
-    /// Rows of each kind; those that do not occur are absent.
+    /// Rows of each kind. A kind that does not occur is missing.
     pub ops: BTreeMap<&'static str, u64>,
     /// Opens that failed, by error number.
     pub failed_opens: BTreeMap<i32, u64>,
-    /// Distinct names, those included that do not exist.
+    /// Distinct names, also of files that do not exist.
     pub names: u64,
-    /// Distinct files of which something was read, mapped or loaded.
+    /// Distinct files that were read, mapped or loaded, at least in part.
     pub files: u64,
-    /// Bytes read; of loads only where the trace has no calls for them.
+    /// Bytes read. A load's bytes count only if its run has no calls for the file.
     pub read_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// Distinct ones of those: the union of the ranges of each file.
+    /// Distinct bytes read: the union of the ranges of each file.
     pub unique_bytes: u64,
     /// The sizes of the files.
     pub sizes: Sizes,
-    /// How often the same was read again.
+    /// How often files were loaded again.
     pub reuse: Reuse,
     /// Each run.
     pub runs: Vec<RunSummary>,
 }
 
-/// How often the same was read again.
+/// How often files were loaded again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Reuse {
     /// Loads of whole files, in all runs.
     pub loads: u64,
-    /// Those of a file that the same run had loaded before.
+    /// Loads of a file that the same run had loaded before.
     pub repeated_in_run: u64,
-    /// Those of a file that the same or an earlier run had loaded before.
+    /// Loads of a file that the same or an earlier run had loaded before.
     pub repeated: u64,
     /// Files that every run used.
     pub files_in_every_run: u64,
@@ -66,17 +66,17 @@ pub struct RunSummary {
     pub accesses: u64,
     /// Loads of whole files.
     pub loads: u64,
-    /// Opens that worked.
+    /// Successful opens.
     pub opens: u64,
     /// Opens that failed.
     pub failed_opens: u64,
-    /// Distinct files of which something was read, mapped or loaded.
+    /// Distinct files that were read, mapped or loaded, at least in part.
     pub files: u64,
-    /// Those that no other run used.
+    /// Files among them that no other run used.
     pub files_only_here: u64,
-    /// Bytes read; of loads only where the trace has no calls for them.
+    /// Bytes read. A load's bytes count only if its run has no calls for the file.
     pub read_bytes: u64,
-    /// Distinct ones of those.
+    /// Distinct bytes read.
     pub unique_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
@@ -84,7 +84,7 @@ pub struct RunSummary {
     pub span_ns: u64,
 }
 
-/// Counts `trace`. Calls `progress` with rows done and their sum.
+/// Sums up `trace`. Calls `progress` with rows done and their sum.
 ///
 /// # Errors
 /// The trace cannot be read, or is not sorted by run.

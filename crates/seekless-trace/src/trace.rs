@@ -22,25 +22,25 @@ use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Rows decoded at a time: their columns stay in the second-level cache.
+/// Rows decoded at a time. Their columns stay in the second-level cache.
 const BATCH_ROWS: usize = 16_384;
 
-/// How an opened trace was kept.
+/// What an opened trace was read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Origin {
     /// The Parquet file itself.
     Parquet,
-    /// The spool of a recording that did not end properly; worth telling the user.
+    /// The spool of a recording that was cut off. Tell the user.
     Spool {
-        /// Bytes at its end that were torn, 0 when the last batch was whole.
+        /// How many bytes at its end were torn; 0 if the last batch was whole.
         torn_bytes: u64,
     },
-    /// Text, imported on the fly.
+    /// Text, imported into a temporary trace.
     Text,
 }
 
-/// An opened trace. Cheap to keep: rows are read when they are asked for.
+/// An opened trace. It is cheap to keep, since rows are read when they are asked for.
 #[derive(Clone, Debug)]
 pub struct Trace {
     path: PathBuf,
@@ -58,7 +58,7 @@ impl Trace {
         let covered = checksum::check_footer(source.len(), |start, end| source.read(start, end));
         let covered = covered.map_err(unreadable)?;
         let covered = covered.map_err(|wrong| Error::corrupt(path, wrong))?;
-        let damaged = |why: String| Error::corrupt(path, "is no whole Parquet file").because(why);
+        let damaged = |why: String| Error::corrupt(path, "is not a complete Parquet file").because(why);
         check_footer(&source).map_err(|error| damaged(error.to_string()))?;
         let load = || {
             let plain = ArrowReaderMetadata::load(&source, ArrowReaderOptions::new())?;
@@ -94,7 +94,7 @@ impl Trace {
         &self.metadata
     }
 
-    /// How it was kept; a [`Origin::Spool`] is worth a line to the user.
+    /// What it was read from. Tell the user about an [`Origin::Spool`].
     #[must_use]
     pub fn origin(&self) -> &Origin {
         &self.origin
@@ -106,7 +106,7 @@ impl Trace {
         &self.path
     }
 
-    /// Bytes of the Parquet file.
+    /// The size of the Parquet file in bytes.
     pub(crate) fn file_bytes(&self) -> u64 {
         self.source.len()
     }
@@ -120,8 +120,8 @@ impl Trace {
     /// Reads all rows, decoding only `columns`.
     ///
     /// # Errors
-    /// A column that every trace has is missing. `latency_ns`, `error`, `file_bytes`, `device` and `inode` may be: then they
-    /// are unknown in every row.
+    /// A required column is missing. `latency_ns`, `error`, `file_bytes`, `device` and `inode` are
+    /// optional; a missing one is unknown in every row.
     pub fn scan(&self, columns: Columns) -> Result<Scan> {
         let mut leaves = Vec::new();
         for (column, name, optional) in COLUMNS {
@@ -213,8 +213,9 @@ impl Trace {
                     }
                     bytes += (path.len() + size_of::<String>()) as u64;
                     if bytes > bytes_max {
-                        let message =
-                            format!("names files with over {bytes_max} bytes, which its own cannot hold");
+                        let message = format!(
+                            "has names of over {bytes_max} bytes together, which its size does not allow"
+                        );
                         return Err(Error::new(ErrorKind::Limit, &self.path, message).at(Place::Row(row)));
                     }
                     names.push(str::from_utf8(path.data()).map_err(|_| not_text())?.to_owned());
@@ -226,26 +227,25 @@ impl Trace {
     }
 }
 
-/// What the names of a trace's files take in memory: at most this and so many times the file's size.
+/// The names of a trace's files may take this in memory, plus so many times the file's size.
 const NAMES_BYTES_BASE: u64 = 24 << 20;
 const NAMES_BYTES_PER_FILE_BYTE: u64 = 16;
 
-/// Holds the footer's claims against its size, before the Parquet reader believes them.
+/// Compares the footer's claims with its size before the Parquet reader allocates memory for them.
 fn check_footer(source: &Source) -> std::io::Result<()> {
     let Some(end) = source.len().checked_sub(FOOTER_END_BYTES) else { return Ok(()) };
     let tail = source.read(end, source.len())?;
     let length = tail.first_chunk().map_or(0, |length| u64::from(u32::from_le_bytes(*length)));
     match end.checked_sub(length) {
         Some(start) => claims::check_footer(&source.read(start, end)?),
-        None => Ok(()), // the Parquet reader says so
+        None => Ok(()), // the Parquet reader reports this
     }
 }
 
 /// The footer's length and the magic.
 const FOOTER_END_BYTES: u64 = 8;
 
-/// What `read` makes. The Parquet reader checks most of what it reads and panics on the rest: a damaged file must not end
-/// the program.
+/// Calls `read`. The Parquet reader panics on some damaged files, which must not end the program.
 fn caught<T>(read: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T, String> {
     match catch_unwind(std::panic::AssertUnwindSafe(read)) {
         Ok(made) => made.map_err(|error| error.to_string()),
@@ -270,7 +270,8 @@ const COLUMNS: [(Columns, &str, bool); 13] = [
     (Columns::INODE, schema::INODE, true),
 ];
 
-/// The file's schema with `op` and `path` as dictionaries, however another tool typed its text.
+/// The file's schema with `op` and `path` as dictionaries, whichever type of text another tool
+/// chose.
 fn wanted(found: &SchemaRef) -> SchemaRef {
     let field = |field: &Arc<Field>| match (field.name().as_str(), is_text(field.data_type())) {
         (schema::OP, true) => Arc::new(field.as_ref().clone().with_data_type(schema::op_type())),
@@ -311,7 +312,7 @@ impl Iterator for Accesses {
     }
 }
 
-/// Refuses columns in a compression that was not built in, which would otherwise look like damage.
+/// Refuses columns in a compression that is not built in; otherwise they would look damaged.
 fn readable(parquet: &ParquetMetaData) -> Result<(), String> {
     for column in parquet.row_groups().iter().flat_map(|group| group.columns()) {
         match column.compression() {

@@ -1,8 +1,10 @@
-//! Writes a trace: rows in nearly any order go in, a Parquet file sorted by run and time comes out, in bounded memory.
+//! Writes a trace. Rows come in any order; the Parquet file is sorted by run and time. Memory is
+//! bounded.
 //!
-//! Rows pass a window of a quarter of a million. Each time it is full, its older half goes to the file. A row older than what
-//! has been written is *late*: late rows are sorted in chunks, spilled, and merged with the file at the end. Rows that
-//! come nearly in order, as a recorder's do, so cost one encoding; rows in any order cost two.
+//! Rows pass through a window of a quarter of a million rows. Each time it is full, its older half
+//! is written to the file. A row older than those in the file is *late*. Late rows are sorted in
+//! chunks, spilled to disk, and merged with the file at the end. So rows that come nearly in order,
+//! as from a recorder, are encoded once; rows in any order are encoded twice.
 
 mod encoder;
 mod merge;
@@ -17,11 +19,12 @@ use seekless_sys::output::{Content, Destination, Output};
 use spill::Spills;
 use std::path::Path;
 
-/// Rows sorted at a time: 25 MB of them.
+/// Rows sorted at a time, which take 25 MB.
 const WINDOW_ROWS: usize = 1 << 18;
 /// Late rows kept in memory until they are spilled.
 const LATE_ROWS: usize = 1 << 18;
-/// Runs in one trace. A run's number indexes tables, so that a wrong one must not cost gigabytes.
+/// How many runs a trace may have. Tables are indexed by run, so that a wrong number could cost
+/// gigabytes.
 pub(crate) const RUNS_MAX: u32 = 1 << 16;
 
 /// What was written.
@@ -35,7 +38,8 @@ pub struct Summary {
     pub late: u64,
 }
 
-/// Writes one trace file. Nothing appears in its place before [`Writer::finish`]; dropping leaves nothing behind.
+/// Writes one trace file. It appears only at [`Writer::finish`]; a drop before leaves nothing
+/// behind.
 #[derive(Debug)]
 pub struct Writer {
     out: Destination,
@@ -52,20 +56,22 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Starts the trace that will appear at `out`: a path alone must be free, now and when the trace is finished.
+    /// Starts the trace that will appear at `out`. If `out` is a path alone, there must be no file,
+    /// now and when the trace is finished.
     ///
     /// # Errors
-    /// `out` is there and may not be replaced; its folder is missing or not writable.
+    /// `out` exists and may not be replaced, or its folder is missing or not writable.
     pub fn create(out: impl Into<Destination>, metadata: Metadata) -> Result<Self> {
         Self::with_window(out.into(), metadata, WINDOW_ROWS)
     }
 
-    /// Starts a trace that will have no name, made of the file `path`; [`Writer::into_trace`] ends it.
+    /// Starts a temporary trace made from the file `path`. [`Writer::into_trace`] ends it.
     pub(crate) fn unplaced(path: &Path) -> Result<Self> {
         Self::with_window(Destination::nowhere(path), Metadata::default(), WINDOW_ROWS)
     }
 
-    /// A small window lets tests reach every path with few rows.
+    /// As [`Writer::create`]. Tests use a small window, so that few rows reach every path of the
+    /// code.
     fn with_window(out: Destination, metadata: Metadata, window_rows: usize) -> Result<Self> {
         Ok(Writer {
             encoder: Encoder::create(out.create(Content::Binary)?)?,
@@ -82,18 +88,20 @@ impl Writer {
         })
     }
 
-    /// The number of the file called `path` (escaped by [`escape_path`](crate::escape_path) where it is not UTF-8), for the rows to come. A reader
-    /// may number it otherwise: in the finished trace, numbers go by first appearance in time.
+    /// The number of the file called `path`, for rows to come. A path that is not UTF-8 must be
+    /// escaped by [`escape_path`](crate::escape_path). The finished trace may number the file
+    /// differently: its numbers follow the first appearance in time.
     pub fn file(&mut self, path: &str) -> FileId {
         self.names.intern(path).0
     }
 
-    /// Whether the files' names take more than text of which `consumed` bytes were read can name.
+    /// Whether the names take more memory than a text justifies of which `consumed` bytes were
+    /// read.
     pub(crate) fn names_are_too_many(&self, consumed: u64) -> bool {
         self.names.are_too_many(consumed)
     }
 
-    /// What the trace will say about itself; may change until [`Writer::finish`].
+    /// What the trace will say about itself. It may change until [`Writer::finish`].
     pub fn metadata_mut(&mut self) -> &mut Metadata {
         &mut self.metadata
     }
@@ -101,7 +109,8 @@ impl Writer {
     /// Adds a row.
     ///
     /// # Errors
-    /// The disk is full; `access.file` did not come from [`Writer::file`]; `access.run` is 65,536 or more.
+    /// The disk is full, `access.file` is not from [`Writer::file`], or `access.run` is 65,536 or
+    /// more.
     pub fn push(&mut self, access: Access) -> Result<()> {
         if access.file as usize >= self.names.len() || access.run >= RUNS_MAX {
             return Err(self.refused(&access));
@@ -149,17 +158,17 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes what is left, merges late rows in, and puts the file in its place.
+    /// Writes the remaining rows, merges late rows in, and puts the file in its place.
     ///
     /// # Errors
-    /// The disk is full or the file could not be synced or renamed; then nothing is left behind.
+    /// The disk is full, or the file could not be synced or renamed. Nothing is left behind then.
     pub fn finish(self) -> Result<Summary> {
         let (out, summary) = self.write_rest()?;
         out.publish()?;
         Ok(summary)
     }
 
-    /// Ends an unplaced trace, and opens it.
+    /// Ends a temporary trace, and opens it.
     pub(crate) fn into_trace(self) -> Result<Trace> {
         let (out, _) = self.write_rest()?;
         Trace::from_file(merge::again(&out)?, out.path())

@@ -13,36 +13,37 @@ use std::process::ExitCode;
 
 /// Run a program and record what it and its children do with files.
 ///
-/// The trace holds every open (also the failed ones), read, write, map, sync, directory listing,
-/// stat and close, with its time, process, offset, bytes, latency and error, and a `load` for each
-/// file that was read whole. It needs no root. Latencies are upper bounds: they include some
-/// microseconds in which the recorder takes notice of the call.
+/// The trace has a row for every open (also the failed ones), read, write, map, sync, directory
+/// listing, stat and close, with its time, process, offset, bytes, latency and error. A `load` row
+/// marks each file that was read whole. Root is not needed. Latencies are upper bounds, which
+/// include some microseconds that the recorder takes for each call.
 ///
-/// The program keeps its terminal, streams, environment, signals and exit status: Ctrl-C reaches it
-/// and it decides; if a signal ends it, the same signal ends `seekless record`, after the trace is
-/// complete. Failures of the recorder itself exit with 125, a program that cannot be executed with
-/// 126, one that is not found with 127. The recorder waits for everything that the program started,
-/// also for what outlives it, such as a daemon.
+/// The program keeps its terminal, streams, environment, signals and exit status. Ctrl-C reaches
+/// the program, which decides what to do. If a signal ends the program, the same signal ends
+/// `seekless record` after the trace is complete. The exit status is 125 if the recorder fails, 126
+/// if the program cannot be executed, and 127 if it is not found. The recorder waits for all
+/// processes that the program started, also for a daemon that outlives it.
 ///
-/// --only and --exclude choose files by their absolute names, past all links. A glob that does not
-/// start with / matches at any depth, * matches no /, ** does, and a folder's name stands for all
-/// in it. A file is kept or left out whole, so that a `load` means the same; calls on what is left
-/// out are counted, and cost the program less.
+/// --only and --exclude choose files by their absolute names, without links. A glob that does not
+/// start with / matches at any depth. * does not match /, ** does. A folder's name stands for
+/// everything in it. A file is recorded whole or left out whole, so that `load` rows keep their
+/// meaning. Calls on files that are left out are counted, and cost the program less time.
 ///
-/// What it must alter: unless you are root, setuid programs (sudo, ping) run without their
-/// privileges (no_new_privs); what is recorded cannot be debugged or traced by another, sees so in
-/// /proc/self/status, and cannot enter seccomp's strict mode (filters of its own work); and if
-/// `seekless record` is killed with SIGKILL, the program is too (what was recorded is kept:
-/// `seekless trace info OUTPUT` shows it, `seekless trace recover OUTPUT` makes the trace of it).
+/// The recorder has to change this: unless you are root, setuid programs (sudo, ping) run without
+/// their privileges (no_new_privs). A recorded program cannot be debugged or traced by another,
+/// sees in /proc/self/status that it is traced, and cannot enter seccomp's strict mode (its own
+/// filters work). If SIGKILL ends `seekless record`, the program is killed too. The rows up to then
+/// are kept: `seekless trace info OUTPUT` shows them, `seekless trace recover OUTPUT` makes the
+/// trace.
 ///
-/// Until the program has ended, what is recorded goes to $XDG_STATE_HOME/seekless/spool
-/// (~/.local/state if that is not set), about 110 bytes an access, and OUTPUT does not exist. If
-/// OUTPUT cannot be written then, that is said; the exit status remains the program's.
+/// OUTPUT appears when the program has ended. Until then rows go to $XDG_STATE_HOME/seekless/spool
+/// (~/.local/state if that is not set), about 110 bytes each. If OUTPUT cannot be written, a
+/// message says so; the exit status is still the program's.
 ///
-/// What it cannot see: the single touches of memory-mapped files (the mapping is recorded), reads
-/// through io_uring and io_submit, calls of x32, two that only very old 32-bit programs make (the
-/// first mmap and sendfile), and, unless you are root, programs that you may execute but not read.
-/// All but the first are counted and shown.
+/// The recorder cannot see which pages of a memory-mapped file are touched; the mapping is
+/// recorded. It cannot see reads through io_uring and io_submit, nor calls of x32, nor two calls of
+/// very old 32-bit programs (the first mmap and sendfile). Unless you are root, it cannot see
+/// programs that you may execute but not read. All but the first of these are counted and shown.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -75,7 +76,7 @@ pub struct Args {
     command: Vec<OsString>,
 }
 
-/// A file for the trace. Elsewhere `-` is standard output, which here belongs to the recorded program.
+/// The file for the trace. For other verbs `-` is standard output; here that is the program's.
 fn trace_file() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| {
         if Destination::from_word(&path).is_standard_output() {
@@ -86,7 +87,7 @@ fn trace_file() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
-/// Records, says what came of it, and ends as the program did.
+/// Records, prints the summary, and ends as the program did.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Some((program, arguments)) = args.command.split_first() else {
         anyhow::bail!("no program to record: seekless record -o run.parquet -- PROGRAM");
@@ -96,7 +97,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match record::record(program, arguments, &args.output, &options) {
         Ok(mut recorded) => {
             if let Some(error) = recorded.unfinished.take() {
-                let _ = exit::failure(&error.into()); // says it; the exit status is the program's
+                let _ = exit::failure(&error.into()); // prints it; the exit status is the program's
             } else if !args.quiet {
                 // A closed standard error is no reason to change the program's exit status.
                 let _ = std::io::stderr().write_all(summary(&recorded, &args.output).as_bytes());
@@ -105,7 +106,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
         Err(error) => {
             let code = error.exit_code();
-            let _ = exit::failure(&error.into()); // says it; the code is that of `env` and `timeout`
+            let _ = exit::failure(&error.into()); // prints it; the code is that of `env` and `timeout`
             Ok(ExitCode::from(code))
         }
     }

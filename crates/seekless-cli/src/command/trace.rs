@@ -12,9 +12,9 @@ use std::process::ExitCode;
 
 /// Look at traces and move them between formats.
 ///
-/// A trace is one Parquet file with a row for each access; DuckDB, pandas and polars open it as it is. Wherever a trace is
-/// asked for, the spool of a recording that was cut off does as well, and so does a CSV (plain or compressed) whose header
-/// uses known names.
+/// A trace is one Parquet file with a row for each access; DuckDB, pandas and polars open it as it
+/// is. Every verb that takes a trace also takes the spool of a recording that was cut off, and a
+/// CSV (plain or compressed) whose header has known names.
 #[derive(ClapArgs, Debug)]
 #[command(
     arg_required_else_help = true,

@@ -59,7 +59,7 @@ fn a_bad_glob_is_said_before_the_program_runs() {
     let directory = workplace();
     let output = run(directory.path(), &["record", "--only", "[a", "--", "touch", "ran"]);
     assert_eq!(output.status.code(), Some(125));
-    assert!(text(&output.stderr).contains("\"[a\" is no glob"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("\"[a\" is not a glob"), "{}", text(&output.stderr));
     assert!(!directory.path().join("work/ran").exists());
 }
 

@@ -1,6 +1,6 @@
-//! The calls of 32-bit x86 programs, and of 64-bit programs by `int 0x80`. The kernel hands their arguments out in the
-//! order ebx, ecx, edx, esi, edi, ebp, so most of them read as their 64-bit namesakes. Those with an offset of 64 bits
-//! take it in two arguments.
+//! The calls of 32-bit x86 programs, which 64-bit programs can make too, by `int 0x80`. The kernel
+//! reports their arguments in the order ebx, ecx, edx, esi, edi, ebp, so most calls are read like
+//! the 64-bit call of that name. A 64-bit offset takes two arguments.
 
 use super::when::{CONTROLS, FSTATAT_OF_A_PATH, MAPS_A_FILE, MOVES, STATX_OF_A_PATH, UNSHARES, UNTRACED};
 use crate::call::{Call, Flags, Offset, Path};
@@ -11,10 +11,10 @@ pub(crate) const SYS_CLONE: u64 = 120;
 pub(crate) const SYS_VFORK: u64 = 190;
 pub(crate) const SYS_CLONE3: u64 = 435;
 
-/// mmap2 counts its offset in pages of this size, whatever the machine's are.
+/// mmap2 counts its offset in units of this size, whatever the size of a page.
 const MAP_OFFSET_BYTES: u64 = 4096;
 
-/// Number, when, what; the commonest first.
+/// Number, condition, meaning. The commonest come first, since the filter compares in this order.
 pub(crate) const TABLE: &[(u32, When, Call)] = &[
     (3, Always, Call::Read(Offset::Position)),
     (4, Always, Call::Write(Offset::Position)),

@@ -1,4 +1,4 @@
-//! Architectures without a table of calls: the crate builds, and `record` says that it cannot.
+//! Architectures without a table of calls. The crate builds, and `record` returns an error.
 
 use crate::call::Call;
 use seekless_sys::seccomp::When;
@@ -12,7 +12,7 @@ pub(crate) const X32: Range<u32> = 0..0;
 pub(crate) const TABLE: &[(u32, When, Call)] = &[];
 pub(crate) const FOREIGN: &[(u32, When, Call)] = &[];
 
-/// The registers of nothing.
+/// A placeholder for registers.
 pub(crate) struct Registers;
 
 impl Registers {

@@ -1,4 +1,4 @@
-//! x86-64: the numbers of the calls that are followed, and where a stopped thread's registers hold them.
+//! x86-64: the numbers of the calls that we follow, and the registers of a stopped thread.
 
 use super::i386;
 use super::when::{CONTROLS, FSTATAT_OF_A_PATH, MAPS_A_FILE, MOVES, STATX_OF_A_PATH, UNSHARES, UNTRACED};
@@ -14,7 +14,7 @@ pub(crate) const SUPPORTED: bool = true;
 pub(crate) const AUDIT: u32 = 62 | 0x8000_0000 | 0x4000_0000;
 /// AUDIT_ARCH_I386: EM_386, 32 bits, little-endian.
 pub(crate) const FOREIGN_AUDIT: u32 = 3 | 0x4000_0000;
-/// The numbers of x32, 64-bit code with 32-bit addresses.
+/// The call numbers of x32, which is 64-bit code with 32-bit addresses.
 pub(crate) const X32: Range<u32> = 0x4000_0000..0x4000_0400;
 
 const SYS_CLONE: u64 = 56;
@@ -24,7 +24,7 @@ const SYS_CLONE3: u64 = 435;
 /// The code segment of 64-bit programs; 32-bit ones have 0x23.
 const USER_CS: u64 = 0x33;
 
-/// Number, when, what; the commonest first, since the filter asks in this order.
+/// Number, condition, meaning. The commonest come first, since the filter compares in this order.
 pub(crate) const TABLE: &[(u32, When, Call)] = &[
     (0, Always, Call::Read(Offset::Position)),
     (17, Always, Call::Read(Offset::Argument)),
@@ -86,7 +86,7 @@ impl Registers {
         Ok(Self(ptrace::getregs(Pid::from_raw(tid))?))
     }
 
-    /// Within a call that makes a task: its CLONE flags. `read` fetches a word of the thread's memory.
+    /// The CLONE flags of a call that makes a task. `read` fetches a word of the thread's memory.
     pub(crate) fn clone_flags(&self, read: impl Fn(u64) -> Option<u64>) -> Option<u64> {
         const OF_VFORK: u64 = (libc::CLONE_VM | libc::CLONE_VFORK) as u64;
         if self.0.cs != USER_CS {
@@ -107,14 +107,15 @@ impl Registers {
         }
     }
 
-    /// Before a call: lets it fail as one that the kernel does not know.
+    /// Before a call: makes it fail with ENOSYS.
     pub(crate) fn without_call(mut self, tid: i32) -> io::Result<()> {
         self.0.orig_rax = u64::MAX;
         self.0.rax = -i64::from(libc::ENOSYS) as u64;
         Ok(ptrace::setregs(Pid::from_raw(tid), self.0)?)
     }
 
-    /// Before clone: takes CLONE_UNTRACED out of its flags, since an untraced child under the filter could open nothing.
+    /// Before clone: removes CLONE_UNTRACED from its flags. An untraced child would still be under
+    /// the filter, and its opens would fail.
     pub(crate) fn without_untraced(mut self, tid: i32, architecture: u32) -> io::Result<()> {
         let flags = if architecture == FOREIGN_AUDIT { &mut self.0.rbx } else { &mut self.0.rdi };
         *flags &= !(libc::CLONE_UNTRACED as u64);

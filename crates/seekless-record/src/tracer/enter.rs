@@ -1,4 +1,4 @@
-//! At a call's entry: what must be known before the kernel does it, and whether its exit matters at all.
+//! At a call's entry: notes what cannot be found out later, and decides whether the exit matters.
 
 use super::Tracer;
 use crate::arch::Registers;
@@ -11,7 +11,7 @@ const F_SETFL: i32 = libc::F_SETFL;
 const CLOSE_RANGE_CLOEXEC: u64 = libc::CLOSE_RANGE_CLOEXEC as u64;
 
 impl Tracer {
-    /// `None` when the call may run on without a stop at its exit.
+    /// `None` if the call needs no stop at its exit.
     pub(super) fn enter(&mut self, tid: i32, call: Call, entered: Entered) -> Option<Pending> {
         let mut pending = Pending::new(call, entered.arguments, self.now_ns);
         let fd = |at: usize| entered.arguments[at] as i32;
@@ -65,8 +65,9 @@ impl Tracer {
         Some(pending)
     }
 
-    /// clone3's flags stand in the program's memory. Where they ask for an untraced child, which could open nothing under
-    /// the filter, they are changed until the child is there.
+    /// clone3's flags are in the program's memory. If they ask for an untraced child, we clear that
+    /// flag until the child exists. An untraced child would still be under the filter, and its
+    /// opens would fail.
     fn lend_flags(&mut self, tid: i32, address: u64) {
         let untraced = libc::CLONE_UNTRACED as u64;
         let Some(flags) = inspect::resident_word(tid, address).filter(|flags| flags & untraced != 0) else {
@@ -79,7 +80,8 @@ impl Tracer {
         }
     }
 
-    /// Both ends of a copy within the kernel, by their descriptors' argument numbers.
+    /// Holds both ends of a copy within the kernel; `from` and `into` are the arguments with their
+    /// descriptors.
     fn hold_ends(&mut self, tid: i32, pending: &mut Pending, from: usize, into: usize) -> Option<()> {
         pending.from = self.hold_for_row(tid, pending.descriptor(from));
         pending.into = self.hold_for_row(tid, pending.descriptor(into));
@@ -94,7 +96,7 @@ impl Tracer {
         Some(())
     }
 
-    /// dup2 over a number that is recorded matters even if what it puts there is not.
+    /// dup2 onto a descriptor of a recorded file matters even if the new file is not recorded.
     fn prepare_duplicate_to(&mut self, tid: i32, pending: &mut Pending) -> Option<()> {
         pending.from = self.hold(tid, pending.descriptor(0));
         let replaces = self.threads.get(&tid)?.files.borrow().contains_key(&pending.descriptor(1));
@@ -111,8 +113,8 @@ impl Tracer {
         Some(())
     }
 
-    /// A closed descriptor is out of the table before the kernel can give its number to another thread; its hold passes
-    /// to the call.
+    /// Takes a descriptor out of the table before the kernel closes it and can give its number to
+    /// another thread. The call becomes the holder of its description.
     fn take_out(&mut self, tid: i32, fd: i32) -> Option<u32> {
         match self.threads.get(&tid)?.files.borrow_mut().remove(&fd)? {
             Entry::File(id) => Some(id),

@@ -1,4 +1,4 @@
-//! At a call's exit: what it did, as rows, and what it changed in the tables.
+//! At a call's exit: writes rows for what it did, and updates the tables.
 
 use super::Tracer;
 use super::rows::{Outcome, identified, signed};
@@ -11,7 +11,7 @@ use seekless_sys::memory::page_bytes;
 use seekless_trace::{Access, Op};
 use std::rc::Rc;
 
-/// The kernel will make the call again (ERESTARTSYS and its kin): this was none.
+/// The kernel will restart the call (ERESTARTSYS and similar results), so this exit does not count.
 const RESTARTED: std::ops::RangeInclusive<i64> = -516..=-512;
 const ERRORS: std::ops::Range<i64> = -4095..0;
 const CLOSE_RANGE_UNSHARE: u64 = libc::CLOSE_RANGE_UNSHARE as u64;
@@ -42,7 +42,7 @@ impl Tracer {
         }
     }
 
-    /// Calls that leave no row of their own.
+    /// Handles calls that make no row.
     fn changed(&mut self, tid: i32, pending: &Pending, at: Moment, value: u64) {
         match pending.call {
             Call::Seek => self.moved_to(pending, Some(value)),
@@ -84,7 +84,7 @@ impl Tracer {
     ) {
         let Ok(fd) = outcome else { return self.failed_to_open(tid, pending, names, at, outcome) };
         let fd = fd as i32;
-        // The kernel's own answer names the file itself, past all links.
+        // The kernel's name for it is the file's own, without links.
         let Ok(found) = inspect::descriptor(tid, fd) else { return self.lose(tid) };
         let entry = self.describe(&found, at);
         self.summary.left_out += u64::from(entry == Entry::LeftOut);
@@ -129,8 +129,8 @@ impl Tracer {
         }
     }
 
-    /// The absolute name of the path that was asked for, unless it is not to be recorded, or below
-    /// nothing (a bad descriptor). The kernel has read the path, so that it is in memory now.
+    /// The absolute name of the path in a call. `None` if it is not to be recorded, or relative to
+    /// a bad descriptor. The kernel has just read the path, so it is in memory.
     fn recorded_name(&mut self, tid: i32, pending: &Pending, names: Path) -> Option<Vec<u8>> {
         let path = pending.path.clone().or_else(|| inspect::path(tid, pending.arguments[names.path]));
         let Some(path) = path else {
@@ -149,7 +149,7 @@ impl Tracer {
         (!hidden && kept).then_some(name)
     }
 
-    /// close, fsync and its kin, msync, getdents.
+    /// close, the calls that sync, and getdents.
     fn simple(&mut self, op: Op, pending: &Pending, at: Moment, outcome: Outcome) {
         let Some(id) = pending.from else { return };
         let file = self.descriptions.get(id).file;
@@ -161,7 +161,7 @@ impl Tracer {
         self.emit(access);
     }
 
-    /// `unit` is what the call's offset counts in, in bytes.
+    /// `unit` is the size in bytes of what the call's offset counts.
     fn mapped(&mut self, tid: i32, pending: &Pending, unit: u64, at: Moment, outcome: Outcome) {
         let Some(id) = pending.from else { return };
         let (bytes, offset) = (pending.arguments[1], pending.arguments[5].saturating_mul(unit));
@@ -207,7 +207,7 @@ impl Tracer {
     fn unshare_files(&mut self, tid: i32) {
         let Some(files) = self.threads.get(&tid).map(|thread| Rc::clone(&thread.files)) else { return };
         if Rc::strong_count(&files) <= 2 {
-            return; // the thread's and this one
+            return; // this thread is the only one with the table
         }
         let own = self.copy_of_files(&files);
         if let Some(thread) = self.threads.get_mut(&tid) {

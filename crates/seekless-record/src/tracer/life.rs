@@ -1,4 +1,4 @@
-//! Threads and processes come, become other programs, and go.
+//! The life of threads and processes: they start, execute programs, and end.
 
 use super::Tracer;
 use crate::arch::Registers;
@@ -15,18 +15,18 @@ use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
 
-/// A maker's event mostly follows its child's first stop within microseconds: so often others are
-/// just let run.
+/// How often we only yield while we wait for a parent's event. It mostly follows the child's first
+/// stop within microseconds.
 const SHORT_PAUSES: u32 = 32;
-/// After this a child is followed without its maker's word; what it shares with the maker is then
-/// looked up anew.
+/// After this time we follow a child without its parent's event, and look up anew what it would
+/// share with the parent.
 const PATIENCE_NS: u64 = 500_000_000;
 
-/// What pthread_create asks for, and what is taken for granted where the flags cannot be read.
+/// The flags of pthread_create, which we assume if the flags cannot be read.
 const THREAD_FLAGS: u64 = (libc::CLONE_VM | libc::CLONE_FS | libc::CLONE_FILES | libc::CLONE_THREAD) as u64;
 
 impl Tracer {
-    /// A PTRACE_EVENT stop of a known thread.
+    /// Handles a PTRACE_EVENT stop of a known thread.
     pub(super) fn happened(&mut self, tid: i32, event: i32) {
         let Ok(message) = ptrace::getevent(Pid::from_raw(tid)) else { return }; // killed meanwhile
         match event {
@@ -71,7 +71,8 @@ impl Tracer {
         }
     }
 
-    /// `former` is the thread that called exec; it has the process's number now, and all other threads are gone.
+    /// Handles an exec. `former` is the thread that called it. It has the number of the process
+    /// now, and all other threads are gone.
     pub(super) fn executed(&mut self, tid: i32, former: i32) {
         let Some(mut thread) = self.threads.remove(&former) else { return };
         if former != tid {
@@ -94,13 +95,14 @@ impl Tracer {
             let barred = |pid: i32| inspect::is_barred_from_privileges(pid);
             self.deprives = barred(tid) && !barred(std::process::id() as i32);
             for fd in open.unwrap_or_default() {
-                self.follow(tid, fd); // the rundown: what it was started with
+                self.follow(tid, fd); // the files that it was started with
             }
         }
         self.note_deprived(tid);
     }
 
-    /// A program whose file gives privileges (setuid, setgid, capabilities) has none of them here.
+    /// Counts a program whose file gives privileges (setuid, setgid, capabilities) that it does not
+    /// get here.
     fn note_deprived(&mut self, tid: i32) {
         if !self.deprives {
             return;
@@ -110,14 +112,15 @@ impl Tracer {
         }
     }
 
-    /// What close-on-exec closed is no longer among the `open`.
+    /// Removes descriptors that are not in `open`: close-on-exec has closed them.
     fn keep_only(&mut self, tid: i32, files: &RefCell<Table>, open: &[i32]) {
         let closed: Vec<Entry> =
             files.borrow_mut().extract_if(|fd, _| !open.contains(fd)).map(|(_, entry)| entry).collect();
         self.release_entries(closed, tid);
     }
 
-    /// A thread's end was waited for. After the program's own end its number may be another's.
+    /// Handles the end of a thread. After the program's own end its number may belong to another
+    /// process.
     pub(super) fn ended(&mut self, tid: i32, status: Status) {
         if tid == self.main && self.status.is_none() {
             self.status = Some(status);
@@ -129,7 +132,7 @@ impl Tracer {
         self.forget(tid);
     }
 
-    /// Lets go of all that only this thread still had.
+    /// Releases all that only this thread still held.
     fn forget(&mut self, tid: i32) {
         let at = self.moment(tid);
         let Some(thread) = self.threads.remove(&tid) else { return };
@@ -169,10 +172,10 @@ impl Tracer {
         tracee::wait(-1)
     }
 
-    /// A thread that ends at its fork, by a signal, or another's exit or exec, never tells of the
-    /// child, and the child must not wait for that forever. Where the process that should tell is
-    /// not there any more, the child goes on at once. Where there is one, it may be its maker or
-    /// only have inherited the child: then it goes on after a while.
+    /// Adopts children whose parent's event never comes: the thread that forked was ended by a
+    /// signal, or by an exit or exec of another thread. Such a child must not wait forever. If its
+    /// parent process is gone, it goes on at once. Otherwise that process may have made the child
+    /// or only inherited it, and the child goes on after a while.
     pub(super) fn adopt_orphans(&mut self) {
         let early: Vec<(i32, u64)> =
             self.early.iter().map(|(tid, (_, since_ns))| (*tid, *since_ns)).collect();
@@ -189,7 +192,7 @@ impl Tracer {
         self.now_ns.saturating_sub(since_ns) > PATIENCE_NS
     }
 
-    /// The program's own flags for clone3 return to where they stood.
+    /// Restores the program's own flags for clone3.
     fn give_back(&mut self, tid: i32) {
         if let Some((address, flags)) = self.threads.get_mut(&tid).and_then(|thread| thread.lent.take()) {
             let _ = inspect::set_word(tid, address, flags); // fails if it was killed meanwhile
@@ -197,7 +200,7 @@ impl Tracer {
     }
 }
 
-/// Lets others run: at first just so, then for a while that doubles from 32 us to 8 ms.
+/// Lets other processes run: at first by a yield, then by sleeps that double from 32 µs to 8 ms.
 fn pause(pauses: u32) -> io::Result<()> {
     let Some(doublings) = pauses.checked_sub(SHORT_PAUSES) else {
         rustix::thread::sched_yield();

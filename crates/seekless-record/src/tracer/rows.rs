@@ -1,16 +1,16 @@
-//! Rows of the trace, and the counts beside them.
+//! Makes the rows of the trace, and keeps the summary's counts.
 
 use super::Tracer;
 use crate::descriptions::{Description, DescriptionId, Moment};
 use crate::inspect;
 use seekless_trace::{Access, FileId, Op};
 
-/// What a call came to: what it returned, or its error number.
+/// The outcome of a call: its result, or its error number.
 pub(super) type Outcome = Result<u64, i32>;
 
 impl Tracer {
-    /// A row about `file` of a call entered at `at` that ends now. Its latency is an upper bound:
-    /// two switches between the program and the recorder are in it.
+    /// A row about `file` for a call that was entered at `at` and ends now. Its latency is an upper
+    /// bound, which includes two switches between the program and the recorder.
     pub(super) fn call_row(&self, op: Op, file: FileId, at: Moment, outcome: Outcome) -> Access {
         Access {
             latency_ns: Some(self.now_ns.saturating_sub(self.resumed_ns)),
@@ -36,14 +36,14 @@ impl Tracer {
         self.sink.push(access);
     }
 
-    /// The row that says that every byte of an open file has been read.
+    /// Emits the `load` row: every byte of an open file has been read.
     pub(super) fn emit_load(&mut self, id: DescriptionId) {
         let description = self.descriptions.get(id);
         let access = identified(row(Op::Load, description.file, description.opened), description);
         self.emit(Access { bytes: access.file_bytes.unwrap_or(0), ..access });
     }
 
-    /// A holder lets go; the last one of a loaded file gives it back.
+    /// Removes a holder. If it is the last one of a loaded file, emits the `release` row.
     pub(super) fn release(&mut self, id: DescriptionId, at: Moment) {
         if let Some(description) = self.descriptions.release(id)
             && description.loaded
@@ -52,14 +52,14 @@ impl Tracer {
         }
     }
 
-    /// Counts a call as lost if the program is closed to this user.
+    /// Counts a call as lost if this user may not inspect the program.
     pub(super) fn lose_if_closed(&mut self, tid: i32) {
         if inspect::is_closed(tid) {
             self.lose(tid);
         }
     }
 
-    /// Counts a call as lost, and says why if that is known.
+    /// Counts a call as lost, and notes why if we know.
     pub(super) fn lose(&mut self, tid: i32) {
         self.summary.lost += 1;
         if inspect::is_closed(tid) {
@@ -67,13 +67,13 @@ impl Tracer {
         }
     }
 
-    /// Counts a use of what the recorder cannot see.
+    /// Counts a use of something that the recorder cannot see.
     pub(super) fn blind(&mut self, what: &str) {
         *self.summary.blind_spots.entry(what.to_owned()).or_default() += 1;
     }
 }
 
-/// A row with what an open file is known by.
+/// Adds size, device and inode of an open file to a row.
 pub(super) fn identified(access: Access, description: &Description) -> Access {
     Access {
         file_bytes: description.file_bytes,
@@ -83,7 +83,8 @@ pub(super) fn identified(access: Access, description: &Description) -> Access {
     }
 }
 
-/// An offset as a row holds it. What the kernel refuses as negative is 0: −1 means something else in a trace.
+/// An offset for a row. The kernel refuses a negative offset; it becomes 0, since −1 has a meaning
+/// of its own in a trace.
 pub(super) fn signed(offset: u64) -> i64 {
     i64::try_from(offset).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! Descriptor tables and address spaces: looked up, copied at fork, emptied at close.
+//! Descriptor tables and address spaces: look-ups, copies at fork, removals at close.
 
 use super::Tracer;
 use super::rows::{identified, row};
@@ -14,8 +14,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 impl Tracer {
-    /// The description behind a descriptor, if it is recorded. One met for the first time gets an `open` row without a
-    /// latency: the program has it, and nobody saw how it came.
+    /// The description behind a descriptor, if it is recorded. A descriptor that we see for the
+    /// first time gets an `open` row without a latency, since we did not see its open.
     pub(super) fn follow(&mut self, tid: i32, fd: i32) -> Option<DescriptionId> {
         match self.entry(tid, fd)? {
             Entry::File(id) => Some(id),
@@ -23,7 +23,7 @@ impl Tracer {
         }
     }
 
-    /// `None`: it is not open.
+    /// What a descriptor refers to; `None` if it is not open.
     fn entry(&mut self, tid: i32, fd: i32) -> Option<Entry> {
         let files = Rc::clone(&self.threads.get(&tid)?.files);
         let known = files.borrow().get(&fd).copied();
@@ -51,19 +51,19 @@ impl Tracer {
         Some(entry)
     }
 
-    /// As [`Tracer::hold`], for a call that would leave a row if its file were not left out.
+    /// As [`Tracer::hold`], for a call that makes a row. Counts the call if its file is left out.
     pub(super) fn hold_for_row(&mut self, tid: i32, fd: i32) -> Option<DescriptionId> {
         self.summary.left_out += u64::from(self.entry(tid, fd)? == Entry::LeftOut);
         self.hold(tid, fd)
     }
 
-    /// As [`Tracer::follow`], held for the duration of a call.
+    /// As [`Tracer::follow`], with the call as a holder.
     pub(super) fn hold(&mut self, tid: i32, fd: i32) -> Option<DescriptionId> {
         let id = self.follow(tid, fd)?;
         Some(self.descriptions.hold(id))
     }
 
-    /// A new description of what an open led to, with one holder, if such things are recorded.
+    /// Makes a description of an opened file, with one holder, if the file is recorded.
     pub(super) fn describe(&mut self, found: &Found, opened: Moment) -> Entry {
         if !self.is_recorded(found) {
             return Entry::Other;
@@ -97,7 +97,7 @@ impl Tracer {
         (ordinary || self.settings.special) && !self.settings.own.contains(&found.name)
     }
 
-    /// Puts a description's holder under a number; what was there before is let go.
+    /// Puts an entry under a descriptor, and releases the entry that was there.
     pub(super) fn install(&mut self, tid: i32, fd: i32, entry: Entry) {
         let Some(thread) = self.threads.get(&tid) else { return };
         let old = thread.files.borrow_mut().insert(fd, entry);
@@ -143,7 +143,7 @@ impl Tracer {
         gone.into_iter().for_each(|id| self.release(id, at));
     }
 
-    /// After close_range: all descriptors of the range, recorded ones with a row each.
+    /// After close_range: closes all descriptors of the range. Each recorded one gets a row.
     pub(super) fn close_range(&mut self, tid: i32, first: u32, last: u32, at: Moment) {
         let Some(thread) = self.threads.get(&tid) else { return };
         let within = |fd: i32| (first..=last).contains(&(fd as u32));
@@ -160,7 +160,7 @@ impl Tracer {
         }
     }
 
-    /// What relative names of a call start from.
+    /// The directory that relative names in a call start from.
     pub(super) fn base(&mut self, tid: i32, directory: Option<i32>) -> Option<Vec<u8>> {
         match directory {
             Some(fd) if fd != libc::AT_FDCWD => match self.follow(tid, fd) {

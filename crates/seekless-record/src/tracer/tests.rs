@@ -1,10 +1,10 @@
-//! What stops of a real program cannot be made to show each time: the order of events at a death.
+//! Orders of events at a death, which real programs cannot be made to repeat.
 
 use super::*;
 use seekless_trace::{Metadata, SpoolWriter};
 use std::process::{Child, Command};
 
-/// A tracer of this process, which knows of a stopped child that nobody has told of yet.
+/// A tracer of this process that has seen a stopped child, but not yet the event of its fork.
 fn tracer_with_unknown_child(folder: &std::path::Path) -> (Tracer, Child) {
     let spool = SpoolWriter::create(&folder.join("spool"), &Metadata::default()).unwrap();
     let settings = Settings { special: false, selection: Selection::default(), own: Vec::new() };

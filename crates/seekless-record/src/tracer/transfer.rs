@@ -1,4 +1,4 @@
-//! Calls that move bytes: where each started, and where it left the position.
+//! Calls that move bytes: finds the offset of each, and updates the position.
 
 use super::Tracer;
 use super::rows::{Outcome, signed};
@@ -8,7 +8,7 @@ use crate::inspect;
 use crate::thread::Pending;
 use seekless_trace::{Access, Op};
 
-/// pwritev2's argument of flags, and the one that makes a write append.
+/// pwritev2's argument with flags, and the flag that makes a write append.
 const WRITE_FLAGS: usize = 5;
 const RWF_APPEND: u64 = libc::RWF_APPEND as u64;
 
@@ -75,7 +75,7 @@ impl Tracer {
     }
 }
 
-/// The offset that the call names itself; `None`: the description's position.
+/// The offset in the call's arguments; `None` if the call uses the position.
 fn explicit(pending: &Pending, offset: Offset) -> Option<u64> {
     let whole = pending.arguments[3];
     let halves = whole & u64::from(u32::MAX) | pending.arguments[4] << 32;
@@ -89,14 +89,15 @@ fn explicit(pending: &Pending, offset: Offset) -> Option<u64> {
     }
 }
 
-/// The offset that the call found at the address in argument `at`, and has moved on since.
+/// The offset at which the call started. It is at the address in argument `at`, and the call has
+/// moved it on since.
 fn pointed(tid: i32, pending: &Pending, at: usize, outcome: Outcome) -> Option<u64> {
     let address = pending.arguments[at];
     let moved = if address == 0 { None } else { inspect::word(tid, address) };
     Some(moved?.wrapping_sub(outcome.unwrap_or(0)))
 }
 
-/// Where an append ended: the position that the kernel moved, or, where it moved none, the file's end.
+/// Where an append ended: the position, or the file's end if the call does not use the position.
 fn end_of_append(tid: i32, pending: &Pending, positioned: bool) -> Option<u64> {
     let fd = pending.descriptor(if matches!(pending.call, Call::CopyRange | Call::Splice) { 2 } else { 0 });
     if positioned {

@@ -1,13 +1,14 @@
-//! Programs that do what a recorder could disturb: each says and ends the same recorded and not.
-//! What `record --help` names as different is not asked here, but that such a program goes on is.
+//! Programs that do what a recorder could disturb. Each prints and exits the same with and without
+//! the recorder. These tests leave out the differences that `record --help` lists, but such a
+//! program must still run.
 
 use crate::support::{Place, has, program, recorder, skip};
 use std::process::{Command, Output, Stdio};
 
-/// Ends what hangs.
+/// After this a run that hangs is killed.
 const PATIENCE_S: &str = "120";
 
-/// The modes of `odd.c`, and what other programs do.
+/// Scripts for the shell, beside the modes of `odd.c`.
 const SHELL: [(&str, &str); 9] = [
     ("pipelines", "seq 1000 | sort -r | head -3; echo ${PIPESTATUS:-none}; false | true; echo $?"),
     ("traps", "trap 'echo bye; exit 9' TERM; trap 'echo left' EXIT; kill -TERM $$; echo never"),
@@ -49,7 +50,7 @@ const PYTHON: [(&str, &str); 5] = [
     ("an error", "import sys; print('to err', file=sys.stderr); raise SystemExit(7)"),
 ];
 
-/// What a run came to, in a fresh folder.
+/// The result of a run in a fresh folder.
 #[derive(Debug, PartialEq, Eq)]
 struct Run {
     status: String,
@@ -63,7 +64,7 @@ fn run(mut command: Command) -> Run {
     Run { status: status.to_string(), out: text(stdout), err: text(stderr) }
 }
 
-/// The words run in a place of their own, without the recorder or with it.
+/// Runs a command in a folder of its own, with or without the recorder.
 fn run_in_place(words: &[&str], recorded: bool) -> Run {
     let place = Place::new();
     let mut command = place.command("timeout");
@@ -79,7 +80,7 @@ fn run_in_place(words: &[&str], recorded: bool) -> Run {
     run
 }
 
-/// Runs each case both ways; says all that differ, not the first.
+/// Runs each case with and without the recorder, and fails with all that differ.
 fn assert_alike(cases: &[(&str, Vec<&str>)]) {
     let mut different = Vec::new();
     for (name, words) in cases {

@@ -1,14 +1,15 @@
-//! Processes whose makers never tell of them, and numbers that come round again.
+//! Processes whose parent's event never comes, and process numbers that are used again.
 
 use crate::support::{Place, helper, recorder, skip};
 
-/// From this kernel on, each PID namespace has a limit of its own; before, a test would change the
-/// machine's.
+/// From this kernel on each PID namespace has its own limit. On an older one the test would change
+/// the machine's.
 const OWN_LIMIT: (u32, u32) = (6, 14);
-/// So many numbers, and so many makers killed: each number comes round dozens of times.
+/// How many numbers there are, and how many parents are killed. Each number is used dozens of
+/// times.
 const NUMBERS: &str = "400";
 const ROUNDS: &str = "300";
-/// Ends a recording that hangs.
+/// After this a recording that hangs is killed.
 const PATIENCE_S: &str = "120";
 
 #[test]

@@ -1,4 +1,4 @@
-//! Each way to open, read, write, map, share and close a file, one test each.
+//! A test for each way to open, read, write, map, share and close a file.
 
 use crate::support::{FILE_BYTES, Place, helper, program, skip, succeed};
 use seekless_trace::{Access, Op};
@@ -99,7 +99,7 @@ fn what_the_kernel_refuses_has_no_made_up_offset_or_name() {
     assert!(!recording.names.iter().any(|name| name == "/relative"));
 }
 
-/// The kernel shows root all programs: this one is run by nobody.
+/// The kernel lets root read every program, so the user `nobody` runs this one.
 #[test]
 fn calls_of_a_program_that_may_not_be_looked_into_are_lost_and_counted() {
     const NOBODY: u32 = 65534;

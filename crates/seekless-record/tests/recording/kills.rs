@@ -1,5 +1,5 @@
-//! SIGKILL at random moments: of the program, after which the trace is complete, and of the recorder, after which the spool
-//! opens and nothing of the program survives.
+//! SIGKILL at random moments. If it kills the program, the trace is complete. If it kills the
+//! recorder, the spool opens, and no process of the program survives.
 
 use crate::support::{Place, Recording, Working, helper, skip};
 use std::os::unix::process::ExitStatusExt;
@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 
 const KILLS: u64 = 10;
 
-/// A moment within the first 120 ms after the program began to read; the same ones in every test run.
+/// Moments within the first 120 ms after the program began to read, the same in every test run.
 fn moment(number: u64) -> Duration {
     let mixed = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
     Duration::from_micros(mixed % 120_000)
 }
 
-/// The helper reading, forking and executing; its words hold the place's name, by which its processes are known.
+/// Runs the helper, which reads, forks and executes. Its processes are found by the folder's name
+/// in their arguments.
 fn busy(place: &Place) -> Option<Working> {
     let (helper, file) = (helper("dynamic")?, place.file());
     let working = Working::start(place.recorder(&[helper.as_os_str(), "busy".as_ref(), file.as_os_str()]));
@@ -21,7 +22,7 @@ fn busy(place: &Place) -> Option<Working> {
     Some(working)
 }
 
-/// Processes, other than `but`, whose arguments mention the place; zombies have no arguments.
+/// Processes other than `but` with the folder's name in their arguments. Zombies have no arguments.
 fn survivors(place: &Place) -> Vec<i32> {
     let name = place.root.to_str().unwrap().as_bytes();
     let mentions = |pid: &i32| {

@@ -1,5 +1,5 @@
-//! Recording real programs: what they do with files is in the trace, and they notice nothing.
-//! The helper is C, compiled here, since only C makes exactly the calls that are asked of it.
+//! Records real programs: the trace has all that they do with files, and they run as without a
+//! recorder. The helper is a C program, since C makes exactly the calls that a test needs.
 
 mod alike;
 mod births;

@@ -1,9 +1,10 @@
-//! A file system that the recorded program serves itself: the recorder must not ask it anything.
+//! A file system that the recorded program serves itself. A recorder that asked it for anything
+//! would wait forever.
 
 use crate::support::{Place, program, recorder, skip};
 use seekless_trace::Op;
 
-/// Ends a recording that hangs.
+/// After this a recording that hangs is killed.
 const PATIENCE_S: &str = "60";
 const FILE_BYTES: u64 = 5000;
 const ROUNDS: usize = 20;
@@ -14,8 +15,8 @@ fn a_file_server_within_the_program_is_not_waited_for() {
     let place = Place::new();
     let mount = place.root.join("mount");
     std::fs::create_dir(&mount).unwrap();
-    // In namespaces of their own, whose end ends also a server and a recorder that wait for each
-    // other.
+    // Run in new namespaces. When they end, a server and a recorder that wait for each other are
+    // killed too.
     let mut command = place.command("timeout");
     command.args([
         "-s",

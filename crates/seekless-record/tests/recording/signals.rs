@@ -49,7 +49,7 @@ fn a_program_that_cannot_run_leaves_nothing() {
     }
 }
 
-/// What the recorder says when it refuses before the program runs.
+/// The recorder's message when it refuses before the program runs.
 fn refused(command: &mut Command) -> String {
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(125), "{output:?}");
@@ -97,7 +97,7 @@ fn an_output_that_cannot_be_written_is_said_before_the_program_runs() {
     }
 }
 
-/// A shell that changes something of itself and becomes the recorder.
+/// A shell that changes a limit or setting and then executes the recorder.
 fn shell(place: &Place, first: &str, script: &str) -> std::process::Output {
     let become_recorder = format!("{first}; exec \"$@\"");
     let mut shell = place.command("sh");
@@ -131,7 +131,7 @@ fn a_limit_of_file_sizes_ends_the_trace_but_not_the_program() {
     }
 }
 
-/// The program reads a thousand times and ends with 7, while `full` is a file system of 16 KiB.
+/// The program reads a thousand times and exits with 7. `full` is a file system of 16 KiB.
 fn on_a_full_disk(place: &Place, full: &Path) -> Option<std::process::Output> {
     let helper = helper("dynamic")?;
     let within = "mount -t tmpfs -o size=16k none \"$1\" || exit 77; full=$1; shift; \"$@\"; code=$?
@@ -183,7 +183,8 @@ fn real_time_signals_arrive() {
     assert_eq!(command.status().unwrap().code(), Some(10));
 }
 
-/// The terminal's Ctrl-C reaches the whole group; `kill` may reach the recorder alone. The program gets it once.
+/// Ctrl-C on a terminal reaches the whole process group; `kill` may reach the recorder alone. The
+/// program gets the signal once in either case.
 #[test]
 fn an_interrupt_reaches_the_program_exactly_once() {
     for (to_group, signal) in [(true, libc::SIGINT), (false, libc::SIGINT), (false, libc::SIGTERM)] {

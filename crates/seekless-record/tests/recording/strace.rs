@@ -1,4 +1,5 @@
-//! The judge is another tool: what `strace -f` of a second run says was opened and read, the trace says too.
+//! Another tool is the judge: the trace lists the same opens and reads as `strace -f` of a second
+//! run.
 
 use crate::support::{Place, has, helper, skip, succeed};
 use std::collections::{BTreeMap, HashMap};
@@ -8,7 +9,7 @@ use std::process::Command;
 const CALLS: &str =
     "trace=open,openat,openat2,creat,read,pread64,readv,preadv,preadv2,sendfile,copy_file_range,splice";
 
-/// Opened regular files, and the bytes that were read from each, by strace.
+/// Opened regular files, and the bytes read from each, according to strace.
 fn straced(place: &Place, words: &[&str]) -> BTreeMap<String, u64> {
     let log = place.root.join("strace.log");
     let flags = ["-f", "-y", "-qq", "-s", "0", "-e", CALLS, "-e", "signal=none", "-o"];
@@ -53,7 +54,7 @@ fn tally(call: &str, regular: &mut BTreeMap<String, u64>) {
     }
 }
 
-/// The absolute name in the first `3</name>`, if it is an ordinary one.
+/// The absolute name in the first `3</name>`, unless it is special.
 fn annotated(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once('<')?;
     let (path, _) = rest.split_once('>')?;
@@ -68,7 +69,8 @@ fn recorded(place: &Place, words: &[&str]) -> BTreeMap<String, u64> {
     recording.regular()
 }
 
-/// Warms up, records one run, straces another; `before` makes them alike, `alike` makes their names so.
+/// Warms up, records one run, and straces another. `before` prepares each run; `alike` maps names
+/// that differ between runs to one.
 fn assert_same(place: &Place, words: &[&str], before: impl Fn(), alike: impl Fn(&str) -> String) {
     if !has("strace", "-V") {
         skip!("no strace to compare with");

@@ -1,4 +1,4 @@
-//! Building the helper, running the recorder as a process of its own, and reading what it wrote.
+//! Builds the helper, runs the recorder as a process of its own, and reads its traces.
 
 use seekless_trace::{Access, Op, Trace};
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
 use tempfile::TempDir;
 
-/// How large the file is that most tests read.
+/// The size of the file that most tests read.
 pub(crate) const FILE_BYTES: u64 = 10_000;
 
 /// Skips a test with one line.
@@ -21,12 +21,12 @@ macro_rules! skip {
 }
 pub(crate) use skip;
 
-/// The helper, dynamic or static; `None` where there is no C compiler (or no static libc).
+/// The helper, linked dynamically or statically; `None` without a C compiler or a static libc.
 pub(crate) fn helper(linked: &'static str) -> Option<&'static Path> {
     program("helper", if linked == "static" { &["-lpthread", "-static"] } else { &["-lpthread"] })
 }
 
-/// The program of a C source beside this file; `None` where it cannot be built.
+/// The program of a C source beside this file; `None` if it cannot be built.
 pub(crate) fn program(name: &'static str, flags: &'static [&'static str]) -> Option<&'static Path> {
     type Built = BTreeMap<(&'static str, &'static [&'static str]), Option<&'static Path>>;
     static BUILT: Mutex<Built> = Mutex::new(BTreeMap::new());
@@ -39,7 +39,8 @@ pub(crate) fn program(name: &'static str, flags: &'static [&'static str]) -> Opt
 fn compile(name: &str, flags: &[&str]) -> Option<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recording").join(format!("{name}.c"));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    // Built under a name of this process's own and moved: another test run may be using the last one.
+    // Build under a name of this process's own, then move: another test run may be using the
+    // program.
     let output = folder.join(format!("{name}{}", flags.concat()));
     let building = folder.join(format!("{name}{}-{}", flags.concat(), std::process::id()));
     let mut compiler = Command::new("cc");
@@ -48,7 +49,7 @@ fn compile(name: &str, flags: &[&str]) -> Option<PathBuf> {
     (built && std::fs::rename(&building, &output).is_ok()).then_some(output)
 }
 
-/// Whether a program is there and runs.
+/// Whether a program exists and runs.
 pub(crate) fn has(program: &str, argument: &str) -> bool {
     let quiet = Command::new(program).arg(argument).stdout(Stdio::null()).stderr(Stdio::null()).status();
     quiet.is_ok_and(|status| status.success())
@@ -78,27 +79,27 @@ impl Place {
         self.root.join("run.parquet")
     }
 
-    /// What recordings left in the place of spools.
+    /// The spools that recordings have left.
     pub(crate) fn spools(&self) -> Vec<PathBuf> {
         let left = std::fs::read_dir(self.state.join("seekless/spool")).into_iter().flatten();
         left.map(|entry| entry.unwrap().path()).collect()
     }
 
-    /// A program that runs here, and leaves spools here.
+    /// A program that runs in this folder, with its spools in the other.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.root).env("XDG_STATE_HOME", &self.state);
         command
     }
 
-    /// The recorder on `words`, to be started.
+    /// The recorder with `words` as its arguments, not started yet.
     pub(crate) fn recorder<I: AsRef<OsStr>>(&self, words: &[I]) -> Command {
         let mut command = self.command(recorder());
         command.arg(self.output()).args(words);
         command
     }
 
-    /// Records a mode of the helper that must end well, and reads the trace.
+    /// Records a mode of the helper, which must succeed, and reads the trace.
     pub(crate) fn record_mode(&self, words: &[&str]) -> Option<Recording> {
         let helper = helper("dynamic")?.to_str().unwrap();
         let output = self.recorder(&[&[helper], words].concat()).output().unwrap();
@@ -112,7 +113,7 @@ impl Place {
         Recording::open(&self.output())
     }
 
-    /// Removes everything now, and complains if it cannot.
+    /// Removes everything now, and fails if that is not possible.
     pub(crate) fn close(self) {
         self.folder.close().unwrap();
     }
@@ -182,7 +183,7 @@ impl Recording {
     }
 }
 
-/// A recorder at work whose program has said a line on its standard output.
+/// A running recorder whose program has printed a line.
 pub(crate) struct Working {
     pub(crate) recorder: Child,
     pub(crate) said: String,
@@ -199,7 +200,7 @@ impl Working {
         Self { recorder, said: said.trim().to_owned(), rest }
     }
 
-    /// The process id that the program said.
+    /// The process id that the program printed.
     pub(crate) fn program(&self) -> i32 {
         self.said.parse().unwrap_or_else(|_| panic!("the program said {:?}", self.said))
     }
@@ -212,7 +213,8 @@ impl Working {
         seekless_sys::signals::send(self.recorder_id(), signal).unwrap();
     }
 
-    /// Closes the program's standard input and waits for the recorder, and for all that hold its output.
+    /// Closes the program's standard input. Waits for the recorder, and for all processes that hold
+    /// its output.
     pub(crate) fn end(mut self) -> ExitStatus {
         drop(self.recorder.stdin.take());
         let mut rest = Vec::new();

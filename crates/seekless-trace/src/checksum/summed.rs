@@ -12,10 +12,10 @@ use std::os::unix::fs::FileExt;
 pub(crate) struct Summed {
     out: BufWriter<Output>,
     bytes: u64,
-    /// Of the block at hand.
+    /// The sum of the current block.
     block: Hasher,
     sums: Vec<u32>,
-    /// What follows the blocks.
+    /// The bytes behind the blocks: the footer.
     footer: Option<Vec<u8>>,
 }
 
@@ -25,7 +25,8 @@ impl Summed {
         Self { out, bytes: 0, block: Hasher::new(), sums: Vec::new(), footer: None }
     }
 
-    /// Ends the blocks: what is written from here on is the footer. The pairs are to stand in it, last, in this order.
+    /// Ends the blocks: all bytes written from here on are the footer. The caller puts these pairs
+    /// last in it, in this order.
     pub(crate) fn end_blocks(&mut self) -> [(&'static str, String); 2] {
         if !self.bytes.is_multiple_of(BLOCK_BYTES) {
             self.end_block();

@@ -1,4 +1,4 @@
-//! The sums stand where they are said to stand, and nothing but them is covered twice.
+//! The sums are where the documentation says, and cover every byte.
 
 use super::*;
 use crate::scratch::scratch;

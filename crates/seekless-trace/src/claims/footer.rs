@@ -1,4 +1,5 @@
-//! The footer's lists: the reader gives memory for all that they claim to hold before it looks at what they hold.
+//! Checks the footer's lists. The Parquet reader allocates as many elements as a list claims before
+//! it reads the first.
 
 use super::absurd;
 use super::thrift::{Compact, Kind};
@@ -6,17 +7,17 @@ use std::io::{Read, Result};
 
 /// Columns and groups of columns; a trace has 14 columns, and another tool may have added some.
 const ELEMENTS_MAX: u64 = 1024;
-/// A row group takes more bytes than this in a footer.
+/// A row group takes at least this many bytes in a footer.
 const ROW_GROUP_BYTES_MIN: u64 = 32;
-/// The fields of the footer's structures that are looked at.
+/// The numbers of the fields that we check.
 const SCHEMA: i64 = 2;
 const ROW_GROUPS: i64 = 4;
 const CHILDREN: i64 = 5;
 
-/// Checks the footer, without the length and magic at its end.
+/// Checks a footer, given without the length and magic at its end.
 ///
 /// # Errors
-/// What is absurd, in words that follow the file's name.
+/// The absurd claim, in words that follow the file's name.
 pub(crate) fn check(footer: &[u8]) -> Result<()> {
     let mut input = Compact::new(footer, footer.len() as u64);
     let mut last = 0;

@@ -1,4 +1,5 @@
-//! The headers of pages, as they are read: what a page will take in memory together with the pages of the other columns.
+//! Checks each page's header before the page is decoded: how much memory the page will take,
+//! together with the pages of the other columns.
 
 use super::absurd;
 use super::thrift::{Compact, Kind};
@@ -6,17 +7,20 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use std::io::{Read, Result};
 use std::sync::Mutex;
 
-/// Decoded pages, of all columns together, take at most this and so many times the file's size. The writer's own take
-/// a third of the first, unless the file has millions of paths, and then it is large.
+/// The decoded pages of all columns together may take this, plus so many times the file's size.
+/// Files from our own writer need a third of the first number; those with millions of paths need
+/// more and are large themselves.
 const BYTES_BASE: u64 = 40 << 20;
 const BYTES_PER_FILE_BYTE: u64 = 8;
-/// The words of `op` take a hundred bytes. Rows that repeat a long one would take its length each.
+/// All words of `op` together take a hundred bytes. A long word would cost its length for every row
+/// that repeats it.
 const OP_DICTIONARY_BYTES_MAX: u64 = 1 << 10;
-/// A value in a dictionary takes no less: an integer of 32 bits, or the length of a text.
+/// The least that a value in a dictionary takes: a 32-bit integer, or the length of a text.
 const VALUE_BYTES_MIN: u64 = 4;
-/// What a path of a dictionary takes besides its text.
+/// What a path in a dictionary takes beside its text.
 const PATH_BYTES: u64 = 32;
-/// Ways to encode text that are read. The others can claim any number of values, or repeat one value in all.
+/// The encodings of text that we read. The others can claim any number of values in few bytes, or
+/// repeat one long value.
 const TEXT_ENCODINGS: [i64; 3] = [0, 2, 8]; // plain, and two numbers for dictionaries
 const DATA_PAGE: i64 = 0;
 const DICTIONARY_PAGE: i64 = 2;
@@ -30,30 +34,31 @@ pub(crate) enum Column {
     Path,
 }
 
-/// The pages that one scan holds at a time.
+/// The pages that one scan holds in memory.
 #[derive(Debug)]
 pub(crate) struct Pages {
-    /// Start and end of each column's part of each row group, by start.
+    /// Start, end and column of each column chunk, by start.
     chunks: Vec<(u64, u64, usize)>,
     columns: Vec<Column>,
     held: Mutex<Vec<Held>>,
     bytes_max: u64,
 }
 
-/// What a column holds decoded.
+/// What a column currently holds in memory, decoded.
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {
     dictionary_bytes: u64,
     page_bytes: u64,
-    /// Where the content of the page begins whose header was read last.
+    /// Where the content of the page begins whose header was checked last.
     content_at: u64,
 }
 
 impl Pages {
-    /// The pages of these columns (by their number among the leaves of the schema) of a file of `file_bytes`.
+    /// Prepares to check the pages of `columns`, given by their number among the leaves of the
+    /// schema, in a file of `file_bytes`.
     ///
     /// # Errors
-    /// Two columns lie over each other, or one at a negative place.
+    /// Two columns overlap, or one has a negative offset.
     pub(crate) fn new(
         parquet: &ParquetMetaData,
         columns: &[(usize, Column)],
@@ -63,13 +68,13 @@ impl Pages {
         for group in parquet.row_groups() {
             for (at, (leaf, _)) in columns.iter().enumerate() {
                 let (start, end) =
-                    range(group.column(*leaf)).ok_or_else(|| absurd("has a column at a negative place"))?;
+                    range(group.column(*leaf)).ok_or_else(|| absurd("has a column at a negative offset"))?;
                 chunks.push((start, end, at));
             }
         }
         chunks.sort_unstable();
         if chunks.windows(2).any(|pair| pair[1].0 < pair[0].1) {
-            return Err(absurd("has columns that lie over each other"));
+            return Err(absurd("has columns that overlap"));
         }
         Ok(Self {
             chunks,
@@ -79,10 +84,10 @@ impl Pages {
         })
     }
 
-    /// Checks the page whose header begins at `at`, to be read from `input`.
+    /// Checks the page whose header begins at `at`; `input` reads from there.
     ///
     /// # Errors
-    /// What is absurd about it.
+    /// An absurd claim.
     pub(crate) fn check(&self, at: u64, input: impl Read) -> Result<()> {
         let before = self.chunks.partition_point(|&(start, ..)| start <= at);
         let Some(&(_, end, column)) = self.chunks[..before].last().filter(|&&(_, end, _)| at < end) else {
@@ -113,21 +118,21 @@ impl Pages {
     }
 }
 
-/// Where a column's part of a row group begins and ends.
+/// Where a column chunk begins and ends.
 fn range(column: &ColumnChunkMetaData) -> Option<(u64, u64)> {
     let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
     let (start, bytes): (u64, u64) = (start.try_into().ok()?, column.compressed_size().try_into().ok()?);
     Some((start, start.checked_add(bytes)?))
 }
 
-/// What of a page's header matters.
+/// The fields of a page's header that we check.
 #[derive(Debug, Default)]
 struct Header {
     kind: i64,
     content_bytes: i64,
     values: i64,
     encoding: i64,
-    /// Of the header itself.
+    /// The length of the header itself.
     bytes: u64,
 }
 
@@ -149,7 +154,8 @@ impl Header {
         Ok(header)
     }
 
-    /// The part of pages of one kind: the number of values, and which field is the encoding.
+    /// The part of the header that pages of one kind have: the number of values, and the encoding
+    /// in field `encoding`.
     fn read_part(&mut self, input: &mut Compact<impl Read>, of: i64, encoding: i64) -> Result<()> {
         let mut last = 0;
         while let Some((field, kind)) = input.field(&mut last)? {
@@ -164,7 +170,7 @@ impl Header {
         Ok(())
     }
 
-    /// What the page will take in memory.
+    /// How many bytes the page will take in memory.
     fn check(&self, column: Column) -> Result<u64> {
         let (Ok(bytes), Ok(values)) = (u64::try_from(self.content_bytes), u64::try_from(self.values)) else {
             return Err(absurd("has a page of negative size"));

@@ -1,13 +1,13 @@
-//! As much of Thrift's compact protocol as it takes to walk over a footer or a page header without knowing its fields.
-//! Every length is held against what is left of the input before anything is done with it.
+//! The part of Thrift's compact protocol that it takes to walk over a footer or page header without
+//! knowing its fields. Every length is compared with the rest of the input before it is used.
 
 use super::absurd;
 use std::io::{self, Read, Result};
 
-/// Structs within structs; a footer has six levels.
+/// How deep structs may be nested; a footer has six levels.
 const DEPTH_MAX: u32 = 32;
 
-/// What type a value has.
+/// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Kind(u8);
 
@@ -36,18 +36,18 @@ impl<R: Read> Compact<R> {
         Self { input, left, read: 0 }
     }
 
-    /// Bytes that may still be read.
+    /// How many bytes may still be read.
     pub(super) fn left(&self) -> u64 {
         self.left
     }
 
-    /// Bytes read so far.
+    /// How many bytes have been read.
     pub(super) fn bytes_read(&self) -> u64 {
         self.read
     }
 
-    /// The next field of a struct whose last one was `last`; `None` at its end. Numbers rise, as every writer writes them: so
-    /// no field stands there twice.
+    /// The next field of a struct, after field `last`; `None` at its end. Field numbers must rise,
+    /// as every writer writes them, so that no field occurs twice.
     pub(super) fn field(&mut self, last: &mut i64) -> Result<Option<(i64, Kind)>> {
         let head = self.byte()?;
         if head == 0 {
@@ -64,7 +64,7 @@ impl<R: Read> Compact<R> {
         Ok(Some((number, Kind(head & 15))))
     }
 
-    /// How many elements a list has, and of which kind.
+    /// How many elements a list has, and their type.
     pub(super) fn list(&mut self) -> Result<(u64, Kind)> {
         let head = self.byte()?;
         let size = match head >> 4 {
@@ -77,13 +77,13 @@ impl<R: Read> Compact<R> {
         Ok((size, Kind(head & 15)))
     }
 
-    /// A number.
+    /// Reads an integer.
     pub(super) fn signed(&mut self) -> Result<i64> {
         let bits = self.unsigned()?;
         Ok((bits >> 1) as i64 ^ -((bits & 1) as i64))
     }
 
-    /// Passes over a value.
+    /// Skips a value.
     pub(super) fn skip(&mut self, kind: Kind) -> Result<()> {
         self.skip_within(kind, DEPTH_MAX)
     }
@@ -143,7 +143,7 @@ impl<R: Read> Compact<R> {
     }
 
     fn take(&mut self, count: u64) -> Result<()> {
-        self.left = self.left.checked_sub(count).ok_or_else(|| absurd("goes on behind its end"))?;
+        self.left = self.left.checked_sub(count).ok_or_else(|| absurd("continues past its end"))?;
         self.read += count;
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! libCacheSim's oracleGeneral: each request with its object, bytes, and the number of the next request for the object.
-//! The bytes of a record are drawn in `foreign.rs`.
+//! Exports libCacheSim's oracleGeneral: each request with its object, its bytes, and the number of
+//! the next request for the object. See `foreign.rs` for the layout of a record.
 
 use super::BUFFER_BYTES;
 use crate::error::{Error, ErrorKind, Result};
@@ -8,16 +8,17 @@ use crate::{Batch, Columns, FileId, Kind, Op, Trace};
 use std::collections::HashMap;
 use std::io::{BufWriter, Write};
 
-/// The next access of an object that is not asked for again.
+/// The next access of an object that has no later request.
 const NEVER: i64 = -1;
 /// Progress is told each time that so many are written.
 const PROGRESS_RECORDS: usize = 1 << 11;
 
-/// Writes a trace as oracleGeneral. A trace of ids becomes its loads, a block trace its reads and writes as objects of the
-/// sector where they begin, a trace of files its loads, else its calls. An object's number is its name where all names
-/// are numbers; it is the sector of a trace of one device; otherwise objects are numbered by first appearance. Time is in
-/// seconds since 1970 where the run's start is known. Needs 8 bytes of memory a request. Calls `progress` with rows
-/// done and their sum; the rows are read twice.
+/// Writes a trace as oracleGeneral. The requests are the loads of a trace of ids or of files;
+/// without loads, and in a block trace, they are the reads, writes and faults. An object is a file
+/// and an offset in it. Its number is the file's name if all names are numbers, and the sector in a
+/// trace of one device. Otherwise objects are numbered by first appearance. Time is in seconds,
+/// since 1970 if the start of the run is known. It takes 12 bytes of memory a request, and reads
+/// the rows twice. Calls `progress` with rows done and their sum.
 ///
 /// # Errors
 /// The trace cannot be read; a size or time does not fit 32 bits; or `out` cannot be written.
@@ -71,7 +72,7 @@ fn next_accesses(requests: &[u32]) -> Vec<i64> {
     next
 }
 
-/// Which rows are requests.
+/// Which rows count as requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
     Loads,
@@ -110,12 +111,12 @@ fn each(trace: &Trace, rule: Rule, visit: &mut dyn FnMut(&Batch, usize) -> Resul
     Ok(())
 }
 
-/// What objects are called.
+/// How objects are numbered.
 #[derive(Default)]
 enum Names {
-    /// By the numbers that files are named with.
+    /// By the names of files, which are numbers.
     Numbers(Vec<u64>),
-    /// By sector of the one device.
+    /// By the sector of the only device.
     Sectors,
     /// By first appearance.
     #[default]
@@ -136,7 +137,7 @@ impl Names {
     }
 }
 
-/// The number that a name is, written as a number is: `7`, not `07`, which would be the same object.
+/// The number that a name spells: `7`, but not `07`, which would be the same object.
 fn number(name: &str) -> Option<u64> {
     name.parse().ok().filter(|number: &u64| number.to_string() == name)
 }

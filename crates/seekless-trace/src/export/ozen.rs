@@ -1,4 +1,5 @@
-//! Ozen's text: sectors of a device as his collector writes them, and pages as his simulator does after a cache.
+//! Exports Ozen's text: sectors of a device as his collector writes them, and pages as his
+//! simulator writes them after a cache.
 
 use super::BUFFER_BYTES;
 use crate::error::{Error, ErrorKind, Place, Result};
@@ -8,14 +9,16 @@ use seekless_sys::output::{Content, Destination, Output};
 use std::fmt;
 use std::io::{BufWriter, IntoInnerError, Write};
 
-/// A gigabyte is two million lines; no call of a program reads more than two at once.
+/// A limit on a row. A gigabyte is two million lines, and a call reads at most two gigabytes.
 const ROW_BYTES_MAX: u64 = 4 << 30;
 
-/// Writes the reads and writes of a trace of one device or file as lines `r N` and `w N`, one for each sector of 512 bytes
-/// that an access touches; offset −1 is sector −1. Calls `progress` with rows done and their sum.
+/// Writes a trace of one device or file as lines `r N` for reads and `w N` for writes. There is a
+/// line for each sector of 512 bytes that an access touches; offset −1 is sector −1. Calls
+/// `progress` with rows done and their sum.
 ///
 /// # Errors
-/// The trace cannot be read, or has several files, which the format cannot tell apart, or a row of over 4 GiB; or `out` cannot be written.
+/// The trace cannot be read, has several files, which the format cannot tell apart, or has a row of
+/// over 4 GiB; or `out` cannot be written.
 pub fn ozen(trace: &Trace, out: &mut dyn Write, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
     let failed = |error| Error::io(trace.path(), "its sectors could not be written as text", error);
     let columns = Columns::OP | Columns::FILE | Columns::OFFSET | Columns::BYTES | Columns::ERROR;
@@ -66,8 +69,8 @@ fn sectors(offset: i64, bytes: u64) -> std::ops::RangeInclusive<i64> {
     offset / SECTOR_BYTES..=last / SECTOR_BYTES
 }
 
-/// Writes what a cache let through as Ozen's simulator does: a line of heading, then `r N` or `w N`, where N is the number of
-/// a page of 4096 bytes. The file appears whole or not at all.
+/// Writes the accesses that pass a cache, as Ozen's simulator does: a heading, then lines `r N` or
+/// `w N`. N is the number of a page of 4096 bytes. The file appears whole or not at all.
 #[derive(Debug)]
 pub struct OzenPages {
     out: BufWriter<Output>,

@@ -1,4 +1,5 @@
-//! CSV, a row an access. Without an `op` column each row is the load of a whole file, as the 0 A.D. runs are.
+//! Imports CSV, one access a row. Without an `op` column each row is the load of a whole file, as
+//! in the 0 A.D. runs.
 
 use super::fields::{Binding, Field, bind_header};
 use super::record::Record;
@@ -10,11 +11,13 @@ use crate::{Access, Kind, Op, Trace, Writer, escape_path};
 use seekless_sys::output::Destination;
 use std::path::{Path, PathBuf};
 
-/// Imports CSV files (plain, gzip, xz, lzma or zstd) as the trace `out`. Every file is one run, in the order given; one with a
-/// `run` column is as many runs as it numbers. Rows without a time stand at their number, in nanoseconds.
+/// Imports CSV files (plain, gzip, xz, lzma or zstd) as the trace `out`. Each file is one run, in
+/// the order given; a file with a `run` column holds as many runs as it numbers. If there is no
+/// time column, a row's time is its number, in nanoseconds.
 ///
 /// # Errors
-/// A file cannot be read, is damaged, has no path column, or has a malformed line (the error says which, and what was expected).
+/// A file cannot be read, is damaged, has no path column, or has a malformed line. The error names
+/// the line and what was expected.
 pub fn csv(
     files: &[PathBuf],
     out: impl Into<Destination>,
@@ -24,7 +27,7 @@ pub fn csv(
     import_each(files, out.into(), Kind::Files, options, progress, import_file)
 }
 
-/// Opens a CSV with a header of known names as a trace that has no file of its own.
+/// Opens a CSV with a header of known names as a trace in a temporary file.
 pub(crate) fn open(path: &Path) -> Result<Trace> {
     let options = Options::default();
     let (files, mut silent) = ([path.to_owned()], |_, _| {});
@@ -62,7 +65,7 @@ fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What the columns mean, and whether the line at hand is still to be read as a row.
+/// What the columns mean, and whether the current line is a row that is not read yet.
 fn bindings(import: &mut Import<'_>, lines: &mut Lines, record: &mut Record) -> Result<(Vec<Binding>, bool)> {
     let any = lines.advance()?;
     if !import.options.header {
@@ -93,7 +96,7 @@ fn bindings(import: &mut Import<'_>, lines: &mut Lines, record: &mut Record) -> 
 
 fn no_header(path: &Path, wrong: &str) -> Error {
     let message = format!(
-        "is no trace, and not text that can be imported as it is: {wrong}. Known names are {KNOWN_NAMES}; for others \
+        "is not a trace, nor text that can be imported as it is: {wrong}. Known names are {KNOWN_NAMES}; for others \
          use `seekless trace import --columns`"
     );
     Error::new(ErrorKind::NotATrace, path, message)
@@ -122,7 +125,7 @@ impl Rows {
                 field => set(&mut access, field, binding, text, self.first_run)?,
             }
         }
-        // A load covers the file; its size may stand in either column.
+        // A load covers the whole file, so its size may be in either column.
         let size = if access.op == Op::Load { access.file_bytes } else { None };
         access.bytes = bytes.or(size).unwrap_or(0);
         if self.loads {
@@ -220,7 +223,7 @@ fn expected(binding: &Binding, text: &[u8]) -> String {
     format!("has `{}` in column {}, expected {what}", shown(text), binding.column + 1)
 }
 
-/// At most 40 bytes of `text`, fit to be printed.
+/// At most 40 bytes of `text`, escaped for a message.
 fn shown(text: &[u8]) -> String {
     text[..text.len().min(40)].escape_ascii().to_string()
 }

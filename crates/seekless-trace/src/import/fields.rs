@@ -1,14 +1,15 @@
-//! Which column of a text holds what, in which unit: told by the header's names or by `--columns`.
+//! Finds which column of a text holds which field, and in which unit, from the header's names or
+//! from `--columns`.
 
 use crate::error::{Error, ErrorKind, Result};
 use std::path::Path;
 use std::str::FromStr;
 
-/// The names that a header may use, for help and messages.
+/// The names that a header may use, as help and messages list them.
 pub const KNOWN_NAMES: &str = "time_s time_ms time_us time_ns path size file_bytes bytes offset op pid tid run \
      latency_s latency_ms latency_us latency_ns error device inode";
 
-/// A field of a trace that text can hold.
+/// A field of a trace that a column of text can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     Run,
@@ -27,7 +28,7 @@ pub(crate) enum Field {
 }
 
 impl Field {
-    /// The field of that name, without unit.
+    /// The field called `name`, which has no unit in it.
     fn named(name: &str) -> Option<Field> {
         Some(match name {
             "run" => Field::Run,
@@ -84,8 +85,9 @@ pub(crate) struct Binding {
     pub(crate) column: usize,
 }
 
-/// Which column holds what, as `--columns` says it: `time:ms=ts,path=name,bytes:KiB=#3`, that is
-/// `FIELD[:UNIT]=COLUMN`, where COLUMN is a name of the header or `#` and a position from 1.
+/// Which column holds which field, parsed from `--columns`, as in
+/// `time:ms=ts,path=name,bytes:KiB=#3`. Each part is `FIELD[:UNIT]=COLUMN`; COLUMN is a name from
+/// the header, or `#` and a position from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns(Vec<Wanted>);
 
@@ -119,19 +121,19 @@ fn wanted(part: &str) -> Result<Wanted, String> {
     let (name, unit) = left.split_once(':').unwrap_or((left, ""));
     let expected = "time path op offset bytes size pid tid run latency error device inode";
     let field =
-        Field::named(name).ok_or_else(|| format!("`{name}` is no field, expected one of {expected}"))?;
+        Field::named(name).ok_or_else(|| format!("`{name}` is not a field, expected one of {expected}"))?;
     let scale = match unit {
         "" if field.is_time() => return Err(format!("`{name}` needs a unit: {name}:s, :ms, :us or :ns")),
         "" => 1,
         unit => field.scale(unit).ok_or_else(|| {
-            format!("`{unit}` is no unit of `{name}`, expected s ms us ns for times, B KB KiB MB MiB GB GiB sectors pages for bytes")
+            format!("`{unit}` is not a unit of `{name}`, expected s ms us ns for times, B KB KiB MB MiB GB GiB sectors pages for bytes")
         })?,
     };
     Ok(Wanted { field, scale, column: column.to_owned() })
 }
 
 impl Columns {
-    /// Finds the columns in the header; without one, all must be positions.
+    /// Finds the columns in the header. Without a header all of them must be positions.
     pub(crate) fn bind(&self, header: Option<&[String]>, path: &Path) -> Result<Vec<Binding>> {
         let bind = |wanted: &Wanted| {
             let column =
@@ -141,7 +143,7 @@ impl Columns {
                 };
             let column = column.ok_or_else(|| {
                 let found =
-                    header.map_or("none, for there is no header".to_owned(), |header| header.join(","));
+                    header.map_or("none, as there is no header".to_owned(), |header| header.join(","));
                 let message = format!("has no column `{}`; its columns are {found}", wanted.column);
                 Error::new(ErrorKind::Usage, path, message)
             })?;
@@ -151,8 +153,8 @@ impl Columns {
     }
 }
 
-/// What a header's names mean: the bindings, and the names that mean nothing to us.
-/// The error says what is wrong with the header.
+/// The fields that a header's names stand for, and the names that stand for no field. The error
+/// says what is wrong with the header.
 pub(crate) fn bind_header(header: &[String]) -> Result<(Vec<Binding>, Vec<String>), String> {
     let mut bindings: Vec<Binding> = Vec::new();
     let mut ignored = Vec::new();

@@ -1,4 +1,5 @@
-//! Lists of ids, one a line: each is a load of weight 1, as cache papers' traces are.
+//! Imports lists of ids, one a line, as the traces of cache papers are. Each id is a load of weight
+//! 1.
 
 use super::{Import, Options, Progress, Report, import_each};
 use crate::error::Result;
@@ -7,8 +8,8 @@ use crate::{Access, Kind, Op, escape_path};
 use seekless_sys::output::Destination;
 use std::path::{Path, PathBuf};
 
-/// Imports lists of ids (plain, gzip, xz, lzma or zstd), one id a line, as the trace `out`. Every file is one run; an id may be
-/// any word. The time of a row is its number, in nanoseconds.
+/// Imports lists of ids (plain, gzip, xz, lzma or zstd), one id a line, as the trace `out`. Each
+/// file is one run. An id may be any word. A row's time is its number, in nanoseconds.
 ///
 /// # Errors
 /// A file cannot be read or is damaged; a line holds more than one word.

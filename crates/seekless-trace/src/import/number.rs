@@ -1,6 +1,7 @@
-//! Numbers with units, exactly: `1.153597` seconds is 1,153,597,000 ns, not what a float makes of it.
+//! Reads numbers with units exactly: `1.153597` seconds is 1,153,597,000 ns. A float would round
+//! it.
 
-/// `text` times `scale`, rounded down. `None` where it is no number, is negative, or does not fit.
+/// `text` times `scale`, rounded down. `None` if it is not a number, is negative or does not fit.
 pub(crate) fn scaled(text: &[u8], scale: u64) -> Option<u64> {
     let text = text.trim_ascii();
     if text.iter().any(|byte| matches!(byte, b'e' | b'E')) {
@@ -14,14 +15,14 @@ pub(crate) fn scaled(text: &[u8], scale: u64) -> Option<u64> {
         return None;
     }
     let whole = digits(whole)?.checked_mul(scale)?;
-    // Below a billionth of the unit, digits no longer count, but must be digits.
+    // Places beyond a billionth of the unit do not count, but must be digits.
     let (counted, rest) = fraction.split_at(fraction.len().min(18));
     rest.iter().all(u8::is_ascii_digit).then_some(())?;
     let part = u128::from(digits(counted)?) * u128::from(scale) / 10_u128.pow(counted.len() as u32);
     whole.checked_add(u64::try_from(part).ok()?)
 }
 
-/// A number of a thing that has no parts: `3139` or, as pandas writes it, `3139.0`.
+/// A whole number: `3139` or, as pandas writes it, `3139.0`.
 pub(crate) fn whole(text: &[u8]) -> Option<u64> {
     let text = text.trim_ascii();
     let text = match text.iter().position(|&byte| byte == b'.') {

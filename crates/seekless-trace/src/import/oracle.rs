@@ -1,4 +1,4 @@
-//! libCacheSim's oracleGeneral: records of 24 bytes without a heading, each a request for an object.
+//! Imports libCacheSim's oracleGeneral: records of 24 bytes, each a request for an object.
 
 use super::{Import, Options, Progress, Report, import_each};
 use crate::compressed;
@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-/// One record, without its next access, which is not kept: a simulator computes it.
+/// One record. Its next access is not kept, since a simulator computes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) seconds: u32,
@@ -29,11 +29,12 @@ impl Record {
     }
 }
 
-/// Imports oracleGeneral traces (plain, gzip, xz, lzma or zstd) as the trace of ids `out`: each record is a load of its
-/// object, whose name is its number and whose size are its bytes. Every file is one run; time counts from its first record.
+/// Imports oracleGeneral traces (plain, gzip, xz, lzma or zstd) as the trace of ids `out`. Each
+/// record is a load of its object, which is named by its number and has the size of the record.
+/// Each file is one run; its time counts from its first record.
 ///
 /// # Errors
-/// A file cannot be read or is damaged, or does not end with a whole record.
+/// A file cannot be read, is damaged, or ends within a record.
 pub fn oracle_general(
     files: &[PathBuf],
     out: impl Into<Destination>,
@@ -50,7 +51,7 @@ fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {
     let mut name = String::new();
     while let Some(record) = next(&mut *input.reader, path, number)? {
         let start = *started.get_or_insert(record.seconds);
-        // Requests stay in the order of the file, which is what counts.
+        // Times never go back, so that requests stay in the order of the file.
         now = (u64::from(record.seconds.saturating_sub(start)) * SECOND_NS).max(now);
         name.clear();
         name.push_str(&record.object.to_string());
@@ -70,7 +71,7 @@ fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The next record; `number` of them came before.
+/// Reads the next record, after `number` others.
 fn next(reader: &mut dyn Read, path: &Path, number: u64) -> Result<Option<Record>> {
     let mut record = [0; ORACLE_RECORD_BYTES];
     let mut filled = 0;
@@ -85,7 +86,9 @@ fn next(reader: &mut dyn Read, path: &Path, number: u64) -> Result<Option<Record
             }
             Ok(more) => filled += more,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(Error::corrupt(path, "could not be read on").at(place).because(error)),
+            Err(error) => {
+                return Err(Error::corrupt(path, "could not be read further").at(place).because(error));
+            }
         }
     }
     Ok(Some(Record::parse(&record)))

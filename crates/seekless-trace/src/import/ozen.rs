@@ -1,4 +1,5 @@
-//! Ozen's sector traces (2018): a line `r N` or `w N` is an access to one sector of a device; all other lines are ignored.
+//! Imports Ozen's sector traces (2018). A line `r N` or `w N` is an access to one sector of a
+//! device; other lines are ignored.
 
 use super::{Import, Options, Progress, Report, import_each};
 use crate::error::{Error, ErrorKind, Result};
@@ -8,16 +9,18 @@ use crate::{Access, FileId, Kind, Op};
 use seekless_sys::output::Destination;
 use std::path::{Path, PathBuf};
 
-/// The device's name in the trace: the format has none.
+/// The device's name in the trace; the format does not name the device.
 pub(crate) const DEVICE: &str = "disk";
 const PAGE_BYTES: i64 = 4096;
 
-/// Imports Ozen's sector traces (plain, gzip, xz, lzma or zstd) as the block trace `out`. Every file is one run on the one
-/// device `disk`; the time of a row is its number, in nanoseconds. Sector −1, which lay nowhere, is kept as offset −1. A file
-/// that begins with the heading of post-cache traces counts in pages of 4096 bytes, as his program writes those.
+/// Imports Ozen's sector traces (plain, gzip, xz, lzma or zstd) as the block trace `out`. Each file
+/// is one run on the device `disk`; a row's time is its number, in nanoseconds. Sector −1 stands
+/// for an access without a place on the device; its offset is −1. A file that begins with the
+/// heading of post-cache traces counts in pages of 4096 bytes.
 ///
 /// # Errors
-/// A file cannot be read, is damaged or holds no such line; a number is too large for a byte offset.
+/// A file cannot be read, is damaged or holds no such line, or a number is too large for a byte
+/// offset.
 pub fn ozen(
     files: &[PathBuf],
     out: impl Into<Destination>,
@@ -56,7 +59,7 @@ fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What a line asks for, if it is an access at all.
+/// The access of a line, if it is one.
 fn access(line: &[u8]) -> Option<(Op, i64)> {
     let (op, number) = match line {
         [b'r', b' ', number @ ..] => (Op::Read, number),

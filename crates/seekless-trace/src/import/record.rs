@@ -1,10 +1,10 @@
-//! One CSV record: fields between delimiters, quoted with `"` where they hold one, `""` for a quote within quotes
-//! (RFC 4180). A quoted field may go on over line ends.
+//! Reads one CSV record (RFC 4180). A field with a delimiter in it is quoted with `"`; within
+//! quotes, `""` is a quote. A quoted field may contain line ends.
 
 use crate::error::Result;
 use crate::lines::{LINE_BYTES_MAX, Lines};
 
-/// The fields of one record, in buffers that are used again for the next.
+/// The fields of one record. The next record uses the same buffers.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     text: Vec<u8>,
@@ -27,7 +27,7 @@ impl Record {
         (0..self.len()).filter_map(|at| self.get(at))
     }
 
-    /// Splits the current line of `lines`, and takes more lines where a quoted field goes on.
+    /// Splits the current line of `lines`. Takes more lines while a quoted field is open.
     pub(crate) fn read(&mut self, lines: &mut Lines, delimiter: u8) -> Result<()> {
         self.text.clear();
         self.ends.clear();
@@ -48,7 +48,7 @@ impl Record {
         Ok(())
     }
 
-    /// Adds the fields of `line`; true where a quoted one is still open at its end.
+    /// Adds the fields of `line`. Returns whether a quoted field is still open at its end.
     fn split(&mut self, line: &[u8], delimiter: u8, mut quoted: bool) -> bool {
         let mut rest = line;
         let mut field_start = !quoted;

@@ -1,13 +1,13 @@
-//! The messages of an Arrow IPC stream, length-checked against the file before anything is allocated:
-//! 0xFFFFFFFF, header length (i32), header, body. A message that the file's end cuts short is torn, as a kill leaves it;
-//! one that differs from its seal is damaged.
+//! Reads the messages of an Arrow IPC stream: 0xFFFFFFFF, header length (i32), header, body. Every
+//! length is compared with the file's before memory is allocated. A message that the end of the
+//! file cuts short is torn, as a kill leaves it. A message that differs from its seal is damaged.
 
 use super::seal::{self, PREFIX_BYTES, Seal};
 use arrow_buffer::Buffer;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 
-/// How much is looked at in one piece.
+/// How many bytes are searched at a time.
 const WINDOW_BYTES: u64 = 1 << 16;
 
 /// One message.
@@ -16,12 +16,12 @@ pub(super) struct Frame {
     pub(super) body: Buffer,
 }
 
-/// What comes next.
+/// What follows in a stream.
 pub(super) enum Next {
     Frame(Frame),
-    /// The stream ends here, properly or by a kill.
+    /// The end of the stream, complete or cut off by a kill.
     End,
-    /// What lies here is not what was written.
+    /// Bytes that differ from what was written.
     Damage,
 }
 
@@ -30,9 +30,9 @@ pub(super) enum Next {
 pub(super) struct Frames {
     input: BufReader<File>,
     bytes: u64,
-    /// Where the message to come starts.
+    /// Where the next message starts.
     at: u64,
-    /// Whether messages have seals, as the first one tells.
+    /// Whether messages have seals; the first message tells.
     sealed: bool,
 }
 
@@ -42,17 +42,17 @@ impl Frames {
         Ok(Frames { input: BufReader::with_capacity(1 << 18, file), bytes, at: 0, sealed: false })
     }
 
-    /// Where the message to come starts.
+    /// Where the next message starts.
     pub(super) fn at(&self) -> u64 {
         self.at
     }
 
-    /// Bytes that the file had, when it was opened, from the message to come on.
+    /// How many bytes the file had from the next message on when it was opened.
     pub(super) fn rest(&self) -> u64 {
         self.bytes.saturating_sub(self.at)
     }
 
-    /// Whether messages have seals; known after the first.
+    /// Whether messages have seals; known after the first message.
     pub(super) fn sealed(&self) -> bool {
         self.sealed
     }
@@ -89,12 +89,14 @@ impl Frames {
         Ok(Next::Frame(Frame { header, body: body.into() }))
     }
 
-    /// What makes no sense is damage where messages have seals; before that nobody could tell it from a torn end.
+    /// What a malformed message is: damage if messages have seals. In older spools it cannot be
+    /// told from a torn end.
     fn broken(&self) -> Next {
         if self.sealed { Next::Damage } else { Next::End }
     }
 
-    /// A header of `length` bytes that goes on behind the file's end: torn, unless a seal tells that its length is wrong.
+    /// What a header of `length` bytes is that continues past the end of the file: a torn message,
+    /// unless its seal shows that the length is wrong.
     fn cut_header(&mut self, length: u64) -> io::Result<Next> {
         if !self.sealed {
             return Ok(Next::End);
@@ -110,14 +112,15 @@ impl Frames {
                 let in_its_place = passed + (at + seal::SEAL_BYTES) as u64 == length;
                 return Ok(if in_its_place { Next::End } else { Next::Damage });
             }
-            // The mark may begin in the bytes that stay.
+            // The mark may begin in the last bytes, so keep them.
             let gone = rest.len().saturating_sub(seal::MARK.len() - 1);
             rest.drain(..gone);
             passed += gone as u64;
         }
     }
 
-    /// `count` bytes, of which the first lies `after` bytes behind the start of the message; `None` where the file ends.
+    /// Reads `count` bytes, of which the first lies `after` bytes behind the start of the message.
+    /// `None` if the file ends before.
     fn take(&mut self, count: u64, after: u64) -> io::Result<Option<Vec<u8>>> {
         if self.rest().saturating_sub(after) < count {
             return Ok(None);

@@ -1,6 +1,5 @@
-//! Where spools lie: in a folder of the user's own, not beside the trace. The recorded program may
-//! list any folder that it works in, and must not find there what is not there without the
-//! recorder.
+//! Where spools are: in a folder of the user, not beside the trace. The recorded program may list
+//! the folder that it works in, and must find the same files there as without the recorder.
 
 use crate::error::{Error, Result};
 use std::ffi::{OsStr, OsString};
@@ -10,15 +9,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Of the trace's name, so that the spool's fits a file system's 255 bytes.
+/// How much of the trace's name is used, so that the spool's name fits the 255 bytes that file
+/// systems allow.
 const NAME_BYTES_MAX: usize = 200;
 
-/// Where the spool of the trace `trace` is to be written. Makes its folder:
-/// `$XDG_STATE_HOME/seekless/spool`, else `~/.local/state/seekless/spool`, else, where that cannot
-/// be written, a folder within the system's for temporary files.
+/// The path of the spool for the trace `trace`. Makes its folder: `$XDG_STATE_HOME/seekless/spool`
+/// or `~/.local/state/seekless/spool`; if that cannot be written, a folder in the system's folder
+/// for temporary files.
 ///
 /// # Errors
-/// No such folder can be made.
+/// None of these folders can be made.
 pub fn spool_path(trace: &Path) -> Result<PathBuf> {
     let mut refused = None;
     for folder in folders() {
@@ -28,11 +28,10 @@ pub fn spool_path(trace: &Path) -> Result<PathBuf> {
         }
     }
     Err(refused
-        .unwrap_or_else(|| Error::io(trace, "has no place for its spool", io::ErrorKind::NotFound.into())))
+        .unwrap_or_else(|| Error::io(trace, "has no folder for its spool", io::ErrorKind::NotFound.into())))
 }
 
-/// The spool of a trace that is not there itself, if a recording left one: in the user's folder, or
-/// beside it.
+/// The spool that a recording of `trace` left, if any: in the user's folder, or beside the trace.
 pub(crate) fn find(trace: &Path) -> Option<PathBuf> {
     let mut beside = trace.as_os_str().to_owned();
     beside.push(".spool");
@@ -52,21 +51,21 @@ fn folders() -> Vec<PathBuf> {
         .collect()
 }
 
-/// Makes a folder that only this user looks into.
+/// Makes a folder that only this user can open.
 fn make(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     for folder in folder.ancestors().take(2) {
         let found = folder.symlink_metadata()?;
         if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() {
-            // Where all may write, another user can have been there first.
+            // In a folder that all may write, another user may have made it before us.
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is not a folder of this user"));
         }
     }
     Ok(rustix::fs::access(folder, rustix::fs::Access::WRITE_OK)?)
 }
 
-/// `run.parquet-00c0ffee00c0ffee.spool`: the number tells traces of one name in different folders
-/// apart.
+/// The name of a trace's spool, such as `run.parquet-00c0ffee00c0ffee.spool`. The number differs
+/// for traces of one name in different folders.
 fn name(trace: &Path) -> OsString {
     let whole = absolute(trace);
     let last = whole.file_name().unwrap_or(OsStr::new("trace")).as_bytes();
@@ -75,14 +74,15 @@ fn name(trace: &Path) -> OsString {
     name
 }
 
-/// The same for each way to name a file, as far as its folder is there.
+/// The trace's absolute path, without links if its folder exists, so that every way to name a file
+/// gives the same.
 fn absolute(trace: &Path) -> PathBuf {
     let whole = std::path::absolute(trace).unwrap_or_else(|_| trace.to_owned());
     let folder = whole.parent().and_then(|folder| folder.canonicalize().ok());
     folder.zip(whole.file_name()).map(|(folder, last)| folder.join(last)).unwrap_or(whole)
 }
 
-/// FNV-1a, which stays the same in each version of this program.
+/// FNV-1a, so that every version of this program computes the same number.
 fn hash(bytes: &[u8]) -> u64 {
     bytes
         .iter()

@@ -1,4 +1,5 @@
-//! Reads a spool as far as it is whole: after a kill, all but the torn last batch. Damage before the end is told apart.
+//! Reads the whole batches of a spool. After a kill that is all but the torn last one. Damage
+//! before the end is reported as such.
 
 use super::frames::{Frame, Frames, Next};
 use super::rows::{self, SpoolBatch};
@@ -21,10 +22,10 @@ pub(super) struct SpoolReader {
     left: Left,
 }
 
-/// What of a spool was not read.
+/// The part of a spool that was not read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Left {
-    /// Bytes at the end that belong to no whole batch.
+    /// How many bytes at the end belong to no whole batch.
     pub(crate) bytes: u64,
     /// Where they begin, if they are damaged rather than torn.
     pub(crate) damaged_at: Option<u64>,
@@ -37,8 +38,7 @@ impl SpoolReader {
         let mut start = [0; super::MAGIC.len()];
         let read = file.read_at(&mut start, 0).map_err(failed)?;
         if !super::MAGIC.starts_with(&start[..read]) {
-            let message =
-                "is no spool of a recording; a spool is called like its trace, with .spool behind it";
+            let message = "is not a spool of a recording, whose name would end in .spool";
             return Err(Error::new(ErrorKind::NotATrace, path, message));
         }
         let mut frames = Frames::new(file).map_err(failed)?;
@@ -62,12 +62,13 @@ impl SpoolReader {
         &self.metadata
     }
 
-    /// What was not read, known at the end.
+    /// The part that was not read; known at the end.
     pub(super) fn left(&self) -> Left {
         self.left
     }
 
-    /// The next whole batch. A damaged one ends the stream as a torn one does: what lies behind cannot be trusted.
+    /// The next whole batch. A damaged batch ends the stream as a torn one does, since the bytes
+    /// behind it cannot be trusted.
     pub(super) fn next_batch(&mut self) -> Result<Option<SpoolBatch>> {
         let (at, rest) = (self.frames.at(), self.frames.rest());
         let failed = |error| Error::io(&self.path, "could not be read", error);
@@ -84,7 +85,7 @@ impl SpoolReader {
             }
         };
         let Some(batch) = decode(&frame, self.files) else {
-            // Before batches had seals, a torn one was not told from a damaged one.
+            // Without seals, a torn batch cannot be told from a damaged one.
             self.left = if self.frames.sealed() { damaged } else { Left { damaged_at: None, ..damaged } };
             return Ok(None);
         };
@@ -96,9 +97,9 @@ impl SpoolReader {
     }
 }
 
-/// What is said of a spool that is damaged at this byte.
+/// The message about a spool that is damaged at this byte.
 pub(super) fn damage(at: u64) -> String {
-    format!("its bytes are not those that were written (a checksum differs in the batch at byte {at})")
+    format!("was damaged after it was written (a checksum differs in the batch at byte {at})")
 }
 
 /// What the schema message says about the trace, and whether messages have seals.
@@ -126,12 +127,12 @@ fn read_schema(path: &Path, frame: &Frame) -> Result<(Metadata, bool)> {
     Ok((metadata, pairs.contains_key(rows::KEY_SEALED)))
 }
 
-/// The rows of one message; `None` where it is damaged.
+/// The rows of one message; `None` if it is damaged.
 fn decode(frame: &Frame, files: u32) -> Option<SpoolBatch> {
     let read = || {
         let message = arrow_ipc::root_as_message(&frame.header).ok()?;
         let header = message.header_as_record_batch()?;
-        // Arrow takes these as they are.
+        // Arrow does not check these.
         let lies_within = |start: i64, length: i64| {
             let end = start.checked_add(length).filter(|_| start >= 0 && length >= 0);
             end.is_some_and(|end| end as u64 <= frame.body.len() as u64)
@@ -144,6 +145,6 @@ fn decode(frame: &Frame, files: u32) -> Option<SpoolBatch> {
             RecordBatchDecoder::try_new(&frame.body, header, rows::schema(), &none, &version).ok()?;
         rows::decode(&decoder.read_record_batch().ok()?, files).ok()
     };
-    // Arrow checks most of what it reads and panics on the rest; a damaged batch must not end the program.
+    // Arrow panics on some damaged batches, which must not end the program.
     catch_unwind(AssertUnwindSafe(read)).ok().flatten()
 }

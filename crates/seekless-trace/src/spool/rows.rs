@@ -1,4 +1,5 @@
-//! The spool's columns: a trace's, with `op` as a number, `path` only where new, and `metadata` for what changed.
+//! The spool's columns. They are a trace's, with `op` as a number and `path` only where it is new,
+//! and `metadata` for changes.
 
 use crate::error::Result;
 use crate::metadata::{KEY_VERSION, VERSION};
@@ -15,7 +16,7 @@ pub(super) const KEY_METADATA: &str = "seekless.metadata";
 /// The key that says that every message has a seal.
 pub(super) const KEY_SEALED: &str = "seekless.sealed";
 
-/// Some rows and the names of the files that they mention for the first time.
+/// Some rows, and the names of the files that occur in them for the first time.
 #[derive(Debug, Default)]
 pub(super) struct SpoolBatch {
     pub(super) new_names: Vec<String>,
@@ -69,7 +70,8 @@ fn columns(rows: &[Access], paths: ArrayRef, metadata: Option<String>) -> Result
     RecordBatch::try_new(schema(), columns)
 }
 
-/// Reads a batch back, in a stream that has mentioned `files` files so far. The error says what is wrong.
+/// Decodes a batch of a stream in which `files` files have occurred so far. The error says what is
+/// wrong.
 pub(super) fn decode(batch: &RecordBatch, files: u32) -> Result<SpoolBatch, String> {
     let mut out = SpoolBatch::default();
     let metadata = batch.column(14).as_string::<i32>();
@@ -103,7 +105,7 @@ fn row(batch: &RecordBatch, at: usize) -> Result<Access, String> {
         time_ns: u64s(1),
         pid: u32s(2),
         tid: u32s(3),
-        op: Op::ALL.get(usize::from(op)).copied().ok_or_else(|| format!("{op} is no kind of access"))?,
+        op: Op::ALL.get(usize::from(op)).copied().ok_or_else(|| format!("{op} is not a kind of access"))?,
         file: u32s(5),
         offset: batch.column(7).as_primitive::<Int64Type>().value(at),
         bytes: u64s(8),

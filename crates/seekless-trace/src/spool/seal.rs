@@ -1,4 +1,5 @@
-//! The checksums of a spool's messages: 16 bytes of a message's padding, which other readers of Arrow streams pass over.
+//! The checksums of a spool's messages. They take 16 bytes of a message's padding, which other
+//! readers of Arrow streams ignore.
 //!
 //! ```text
 //! 0          4               8                                  8 + length
@@ -6,8 +7,8 @@
 //!                                      └───────────────── the seal, 16 bytes ───────────┘
 //! ```
 //!
-//! The header has a sum of its own, so that the length of the body can be trusted where the body is cut short: that is a torn
-//! batch, and anything else that is wrong is damage.
+//! The header has its own sum, so that the length of the body can be trusted even if the body is
+//! cut short. A body that is cut short is a torn batch; any other difference is damage.
 
 use super::MAGIC as FRAME_MARK;
 
@@ -16,7 +17,8 @@ pub(super) const SEAL_BYTES: usize = MARK.len() + 8;
 /// The marker and the length.
 pub(super) const PREFIX_BYTES: usize = 8;
 
-/// Puts the seal into a message as an Arrow writer made it. The end of the stream, a prefix alone, stays as it is.
+/// Inserts the seal into a message that an Arrow writer has made. The end of the stream, which is a
+/// prefix alone, gets none.
 pub(super) fn seal(message: &mut Vec<u8>) {
     let Some((prefix, _)) = message.split_first_chunk::<PREFIX_BYTES>() else { return };
     let header_bytes = header_bytes(prefix) as usize;
@@ -36,7 +38,7 @@ pub(super) fn seal(message: &mut Vec<u8>) {
     message.splice(body..body, seal);
 }
 
-/// What a prefix says of the header's length, seal included.
+/// The length of the header in a prefix, seal included.
 pub(super) fn header_bytes(prefix: &[u8; PREFIX_BYTES]) -> u32 {
     let [_, _, _, _, length @ ..] = *prefix;
     u32::from_le_bytes(length)
@@ -47,10 +49,10 @@ pub(super) fn is_message(prefix: &[u8; PREFIX_BYTES]) -> bool {
     prefix.starts_with(&FRAME_MARK)
 }
 
-/// The seal of a header (as long as its prefix says): what its body must sum up to.
+/// What the seal of a header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seal {
-    /// A message of a time before seals, or one whose seal is broken.
+    /// The header has no seal: the message is older than seals, or the mark of its seal is damaged.
     Absent,
     Wrong,
     Body(u32),

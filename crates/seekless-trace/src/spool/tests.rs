@@ -1,4 +1,4 @@
-//! A spool gives back what was pushed, and, cut anywhere, a prefix of it.
+//! A spool returns the rows that were pushed; cut anywhere, it returns the first of them.
 
 use super::*;
 use crate::Op;

@@ -1,4 +1,4 @@
-//! The counters behind a summary, a row at a time; rows come run by run.
+//! The counters behind a summary. They take one row at a time, run by run.
 
 use super::intervals::Intervals;
 use super::{Reuse, RunSummary, Sizes, TraceSummary};
@@ -7,10 +7,11 @@ use crate::metadata::Metadata;
 use crate::{Batch, Op};
 use std::path::Path;
 
-/// A trace reads at most this many places apart from each other, and one more for each of its bytes: a row takes more.
+/// A trace may read this many separate ranges, and one more for each of its bytes. A real row takes
+/// more than a byte.
 const RANGES_BASE: u64 = 1 << 20;
 
-/// Why a trace cannot be counted, and at which row.
+/// Why a trace cannot be summed up, and at which row.
 pub(super) enum Uncountable {
     NotSorted(u64),
     TooManyRanges(u64),
@@ -37,14 +38,14 @@ pub(super) struct Count {
     summary: TraceSummary,
     ops: [u64; Op::ALL.len()],
     files: Vec<File>,
-    /// The run at hand, its first access and the end of its last.
+    /// The current run, its first access and the end of its last.
     run: u32,
     started: bool,
     first_ns: u64,
     last_ns: u64,
-    /// Files that the run at hand used.
+    /// Files that the current run used.
     used: Vec<u32>,
-    /// Ranges of all files.
+    /// How many ranges all files have.
     ranges: u64,
     ranges_max: u64,
 }
@@ -59,7 +60,7 @@ struct File {
     here: Here,
 }
 
-/// What the run at hand did with a file.
+/// What the current run did with a file.
 #[derive(Default)]
 struct Here {
     seen: bool,
@@ -71,7 +72,7 @@ struct Here {
 }
 
 impl Count {
-    /// Of a trace whose file has so many bytes.
+    /// Starts counting a trace whose file has so many bytes.
     pub(super) fn new(file_bytes: u64) -> Self {
         Count { ranges_max: RANGES_BASE.saturating_add(file_bytes), ..Count::default() }
     }
@@ -110,7 +111,7 @@ impl Count {
         let state = &mut self.files[file as usize];
         state.bytes = state.bytes.max(known);
         state.here.used |= matches!(op, Op::Read | Op::Map | Op::Load);
-        // A load's bytes count only where the trace has no calls for it; its open stands before it.
+        // A load's bytes count only if its run has no calls for the file. The calls come before it.
         if op == Op::Read || (op == Op::Load && !state.here.called) {
             let start = batch.offset()[row].max(0) as u64;
             let before = state.here.ranges.count();
@@ -129,7 +130,7 @@ impl Count {
         }
     }
 
-    /// Notes a file the first time that the run at hand mentions it.
+    /// Notes a file when the current run uses it for the first time.
     fn mention(&mut self, file: u32) {
         let here = &mut self.files[file as usize].here;
         if !here.seen {
@@ -214,7 +215,7 @@ fn sum_runs(reuse: &mut Reuse, runs: &[RunSummary], read_bytes: &mut u64, writte
     }
 }
 
-/// Sums never wrap: an absurd trace shows the largest number.
+/// Sums saturate: an absurd trace shows the largest number.
 fn add(sum: &mut u64, bytes: u64) {
     *sum = sum.saturating_add(bytes);
 }

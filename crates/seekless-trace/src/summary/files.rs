@@ -1,5 +1,5 @@
-//! What was done with each file: what `trace files` prints. One pass a trace; memory grows with files and the gaps between
-//! what was read of them, not with rows.
+//! What was done with each file, as `trace files` prints it. It takes one pass a trace. Memory
+//! grows with the number of files and of gaps between the ranges that were read, not with rows.
 
 use super::intervals::Intervals;
 use crate::error::{Error, ErrorKind, Place, Result};
@@ -11,13 +11,14 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-/// Traces read at most this many places apart from each other, and one more for each of their bytes: a row takes more.
+/// Traces may read this many separate ranges, and one more for each of their bytes. A real row
+/// takes more than a byte.
 const RANGES_BASE: u64 = 1 << 20;
 
 /// A time in one of several runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct When {
-    /// The run: those of several traces number on.
+    /// The run. The runs of several traces are numbered on.
     pub run: u32,
     /// Nanoseconds from its start.
     pub time_ns: u64,
@@ -28,35 +29,36 @@ pub struct When {
 pub struct FileUse {
     /// The file's path; a folder's ends in `/`.
     pub path: String,
-    /// How many files these figures are of.
+    /// How many files these figures sum up.
     pub files: u64,
-    /// When it was first needed among all files, from 1: its first read, map, fault or load that worked. `None`: never.
+    /// Its place, from 1, among all files by their first successful read, map, fault or load.
+    /// `None` if it had none.
     pub order: Option<u64>,
-    /// Rows of any kind, but for loads and releases, which stand beside their calls.
+    /// Rows of any kind except loads and releases, which stand beside their calls.
     pub accesses: u64,
-    /// Opens that worked.
+    /// Successful opens.
     pub opens: u64,
-    /// Opens that failed.
+    /// Failed opens.
     pub failed_opens: u64,
-    /// Times that its attributes were asked for, and were told.
+    /// Successful stats.
     pub stats: u64,
-    /// Times that its attributes were asked for in vain.
+    /// Failed stats.
     pub failed_stats: u64,
-    /// Reads that worked.
+    /// Successful reads.
     pub reads: u64,
-    /// Maps that worked.
+    /// Successful maps.
     pub maps: u64,
-    /// Times that it was loaded whole.
+    /// How often it was loaded whole.
     pub loads: u64,
-    /// Bytes that reads returned; of loads only where their run has no calls for the file.
+    /// Bytes that reads returned. A load's bytes count only if its run has no calls for the file.
     pub read_bytes: u64,
-    /// Distinct ones of those.
+    /// Distinct bytes read.
     pub unique_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// The largest size that it was seen with.
+    /// The largest size that a row has shown.
     pub file_bytes: Option<u64>,
-    /// What all calls for it took together, in nanoseconds.
+    /// The time that all calls for it took together, in nanoseconds.
     pub latency_ns: u64,
     /// Its first row.
     pub first: When,
@@ -64,22 +66,23 @@ pub struct FileUse {
     pub last: When,
 }
 
-/// What files can be sorted by. Amounts go from the largest down; times, order and path from the first on.
+/// What files can be sorted by. Amounts are sorted from the largest down; times, order and path
+/// from the first on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SortBy {
-    /// By when it was first needed; what was never needed comes last.
+    /// By when it was first needed. Files that were never needed come last.
     Order,
     /// By its path.
     Path,
     /// By rows.
     Accesses,
-    /// By opens that worked.
+    /// By successful opens.
     Opens,
-    /// By opens and stats that failed.
+    /// By failed opens and stats.
     Failed,
-    /// By stats, failed ones too.
+    /// By stats, successful or failed.
     Stats,
-    /// By reads that worked.
+    /// By successful reads.
     Reads,
     /// By bytes read.
     Read,
@@ -144,7 +147,8 @@ impl SortBy {
         }
     }
 
-    /// Sorts files; those that are equal go by the order in which they were needed, then by path.
+    /// Sorts files. Equal ones are sorted by the order in which they were first needed, then by
+    /// path.
     pub fn sort(self, files: &mut [FileUse]) {
         let needed = |file: &FileUse| file.order.unwrap_or(u64::MAX);
         files.sort_by(|one, other| {
@@ -163,7 +167,7 @@ impl FromStr for SortBy {
     }
 }
 
-/// Counts the files of one or more traces; files are joined by name.
+/// Sums up the files of one or more traces. Files are joined by name.
 #[derive(Debug, Default)]
 pub struct FileCount {
     names: Names,
@@ -186,7 +190,8 @@ impl FileCount {
     /// Adds what `trace` did. Calls `progress` with rows done and their sum.
     ///
     /// # Errors
-    /// The trace cannot be read, is not sorted by run, or has more than 65,536 runs with those before.
+    /// The trace cannot be read, is not sorted by run, or has more than 65,536 runs with those
+    /// before.
     pub fn add(&mut self, trace: &Trace, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
         let joined: Vec<FileId> = trace.file_names()?.iter().map(|name| self.names.intern(name).0).collect();
         self.files.resize_with(self.names.len(), Counted::default);
@@ -250,7 +255,7 @@ impl FileCount {
             self.needed += 1;
             seen.order = Some(self.needed);
         }
-        // A load's bytes count only where its run has no calls for the file; its open stands before it.
+        // A load's bytes count only if its run has no calls for the file. The calls come before it.
         if op == Op::Read || (op == Op::Load && file.called_in != run + 1) {
             add(&mut seen.read_bytes, bytes);
             let start = batch.offset()[row].max(0).unsigned_abs();
@@ -262,7 +267,7 @@ impl FileCount {
         }
     }
 
-    /// All files that a row names, in the order of their numbers.
+    /// All files that occur in a row, in the order of their numbers.
     #[must_use]
     pub fn finish(self) -> Vec<FileUse> {
         let names = self.names.into_vec();
@@ -318,7 +323,8 @@ impl FileUse {
     }
 }
 
-/// The files of each folder together, where paths go down `depth` folders and no deeper.
+/// Sums up the files of each folder; folders deeper than `depth` count for their ancestor at that
+/// depth.
 #[must_use]
 pub fn by_folder(files: &[FileUse], depth: usize) -> Vec<FileUse> {
     let mut folders: BTreeMap<&str, FileUse> = BTreeMap::new();
@@ -364,7 +370,8 @@ mod tests {
         }
     }
 
-    /// `a` is read twice over, `b` is missed and later loaded without calls, `c` is only asked about.
+    /// `a` is read twice over, `b` is missed and later loaded without calls, `c` is only asked
+    /// about.
     fn counted(times: usize) -> Vec<FileUse> {
         let folder = scratch();
         let path = folder.path().join("run.parquet");

@@ -1,5 +1,5 @@
-//! Which bytes of a file have been read: disjoint ranges, joined where they touch. Most files have one, which takes no more
-//! than its ends.
+//! Which bytes of a file have been read: disjoint ranges, joined where they touch. Most files have
+//! one range, which is kept without an allocation.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub(super) struct Intervals {
     /// Empty, or the only range.
     one: (u64, u64),
-    /// All of them, start → end, disjoint and not touching, if there is more than one.
+    /// All ranges, start → end, if there is more than one. They are disjoint and do not touch.
     many: Option<BTreeMap<u64, u64>>,
     bytes: u64,
 }
@@ -57,7 +57,7 @@ impl Intervals {
     }
 }
 
-/// Adds a range; says how many bytes are new.
+/// Adds a range. Returns how many bytes are new.
 fn add(ranges: &mut BTreeMap<u64, u64>, start: u64, end: u64) -> u64 {
     let (mut from, mut to) = (start, end);
     if let Some((&before, before_end)) = ranges.range_mut(..=start).next_back()
@@ -68,7 +68,8 @@ fn add(ranges: &mut BTreeMap<u64, u64>, start: u64, end: u64) -> u64 {
         }
         from = before;
     }
-    // The range before, if joined, and all that start within the new one give way to their union.
+    // The union replaces the range before, if it touches, and all ranges that start within the new
+    // one.
     let mut joined = 0;
     while let Some((&next, &next_end)) = ranges.range(from..=to).next() {
         ranges.remove(&next);

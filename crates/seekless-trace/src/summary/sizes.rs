@@ -1,8 +1,8 @@
-//! The sizes of files: quantiles and shares that tell what kind of reading it is.
+//! The sizes of files: quantiles, and how many files are small.
 
 use serde::Serialize;
 
-/// The sizes of the files that were used and whose size is known, in bytes.
+/// The sizes, in bytes, of the used files whose size is known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Sizes {
     /// How many there are.
@@ -26,7 +26,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Counts `sizes`, in any order. Quantiles are sizes that occur (nearest rank).
+    /// Sums up `sizes`, in any order. Quantiles are sizes that occur (nearest rank).
     pub(super) fn of(mut sizes: Vec<u64>) -> Self {
         sizes.sort_unstable();
         let quantile = |percent: usize| {

@@ -1,10 +1,11 @@
-//! What counts for what, on a trace small enough to count by hand.
+//! The figures of a trace that is small enough to sum up by hand.
 
 use super::*;
 use crate::scratch::scratch;
 use crate::{Access, Op, Writer};
 
-/// Run 0 reads parts of `a` twice, loads it, and fails to open `b`; run 1 loads `a` and `c` without calls.
+/// Run 0 reads parts of `a` twice, loads it, and fails to open `b`; run 1 loads `a` and `c` without
+/// calls.
 fn summary() -> TraceSummary {
     let folder = scratch();
     let path = folder.path().join("run.parquet");

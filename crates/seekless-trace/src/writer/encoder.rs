@@ -1,4 +1,5 @@
-//! Sorted rows to Parquet: the column encodings of DESIGN decision 1, and the numbering of files by first appearance.
+//! Encodes sorted rows as Parquet: picks the encoding of each column, and numbers files by first
+//! appearance.
 
 use crate::checksum::{MAKER, Summed};
 use crate::error::{Error, Result};
@@ -16,9 +17,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const ROW_GROUP_ROWS: usize = 1_000_000;
-/// Rows handed to the encoder at a time: their columns stay in the second-level cache.
+/// Rows encoded at a time. Their columns stay in the second-level cache.
 const BATCH_ROWS: usize = 8192;
-/// Over this, a row group's paths are written out in full.
+/// If the paths of a row group take more than this, the rest of them is written without a
+/// dictionary.
 const PATH_DICTIONARY_BYTES: usize = 32 << 20;
 
 /// A Parquet file being written, with numbers for its files.
@@ -30,7 +32,7 @@ pub(super) struct Encoder {
     numbers: Vec<Option<FileId>>,
     /// This file's number → the caller's.
     order: Vec<FileId>,
-    /// The caller's number → its key in the current batch's dictionary, and which batch that is.
+    /// The caller's number → a batch, and its key in the dictionary of that batch.
     keys: Vec<(u64, i32)>,
     batch: u64,
 }
@@ -58,7 +60,8 @@ impl Encoder {
         self.order.len() as u64
     }
 
-    /// Adds rows that are sorted, and not before those already written. Their files carry the caller's numbers.
+    /// Adds rows. They are sorted, and not older than the rows already written. Their files have
+    /// the caller's numbers.
     pub(super) fn write(&mut self, rows: &[Access], names: &Names) -> Result<()> {
         for rows in rows.chunks(BATCH_ROWS) {
             let batch = self.batch(rows, names).map_err(|error| failed(&self.path, error.into()))?;
@@ -68,7 +71,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// Writes the metadata and the footer. Also gives the file's numbers → the caller's.
+    /// Writes the metadata and the footer. Also returns the file's numbers → the caller's.
     pub(super) fn finish_ordered(mut self, metadata: &Metadata) -> Result<(Output, Vec<FileId>)> {
         let unwritten = |error| Error::io(&self.path, "could not be written", error);
         self.parquet.flush().map_err(|error| failed(&self.path, error))?;

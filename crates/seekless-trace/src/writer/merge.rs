@@ -1,4 +1,4 @@
-//! Merges late rows with the file that the others went to.
+//! Merges late rows with the file that holds all others.
 
 use super::encoder::Encoder;
 use super::merged::{Merged, Rows};
@@ -9,8 +9,8 @@ use crate::{Access, Metadata, Trace};
 use seekless_sys::output::{Content, Destination, Output};
 use std::fs::File;
 
-/// Merges what `main` holds with the spilled and the last late rows into a new file.
-/// Every row of `main` came before each late row of its instant, so `main` is the first stream.
+/// Merges the rows of `main` with the spilled and the last late rows into a new file. Rows of one
+/// instant keep the order in which they were pushed: those of `main` came before the late ones.
 pub(super) fn merge(
     place: &Destination,
     main: Encoder,
@@ -38,7 +38,7 @@ pub(super) fn merge(
     Ok(out)
 }
 
-/// A second handle on what has been written.
+/// A second handle on the file that has been written.
 pub(super) fn again(out: &Output) -> Result<File> {
     let error = |error| Error::io(out.path(), "its temporary file could not be opened again", error);
     out.file().try_clone().map_err(error)

@@ -1,4 +1,4 @@
-//! Sorted streams of rows as one. Of rows of one instant, the earlier stream's come first.
+//! Merges sorted streams of rows. Rows of one instant come in the order of the streams.
 
 use crate::Access;
 use crate::error::Result;
@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 
 pub(super) type Rows = Box<dyn Iterator<Item = Result<Access>>>;
 
-/// An iterator over several sorted ones.
+/// An iterator over several sorted streams.
 pub(super) struct Merged {
     sources: Vec<Rows>,
     heads: Vec<Option<Access>>,

@@ -1,4 +1,5 @@
-//! Late rows on disk: sorted chunks as fixed-size records in zstd-1, in unnamed files beside the output.
+//! Late rows on disk: sorted chunks of fixed-size records, compressed with zstd, in unnamed files
+//! beside the output.
 
 use super::merged::{Merged, Rows};
 use crate::error::{Error, Result};
@@ -8,11 +9,11 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// Chunks open at a time; more are first merged into one.
+/// How many chunks are kept; then they are merged into one.
 const SPILLS_MAX: usize = 64;
 const RECORD_BYTES: usize = 78;
 
-/// The chunks spilled so far, oldest rows first among rows of one instant.
+/// The chunks spilled so far. Rows of one instant are in the order in which they were pushed.
 #[derive(Debug)]
 pub(super) struct Spills {
     beside: Destination,
@@ -20,7 +21,7 @@ pub(super) struct Spills {
 }
 
 impl Spills {
-    /// They lie beside that output.
+    /// The chunks will be beside that output.
     pub(super) fn new(beside: Destination) -> Self {
         Spills { beside, files: Vec::new() }
     }

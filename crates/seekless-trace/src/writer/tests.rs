@@ -1,4 +1,4 @@
-//! What is written comes back, in the order of run and time, through every path of the writer.
+//! Rows come back in the order of run and time, through every path of the writer.
 
 use super::*;
 use crate::scratch::scratch;

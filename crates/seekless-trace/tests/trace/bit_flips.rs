@@ -1,6 +1,8 @@
-//! A trace with one bit flipped is an error, or reads as before: never other rows without an error.
+//! A trace with a flipped bit is an error or reads as before. It never has other rows without an
+//! error.
 //!
-//! `SEEKLESS_BIT_FLIPS=20000 cargo test -p seekless-trace --test trace bit_flips` flips that many, spread over the whole file.
+//! `SEEKLESS_BIT_FLIPS=20000 cargo test -p seekless-trace --test trace bit_flips` flips that many,
+//! spread over the whole file.
 
 use crate::support::scratch;
 use seekless_trace::*;
@@ -13,7 +15,7 @@ fn flips() -> u64 {
     std::env::var("SEEKLESS_BIT_FLIPS").map_or(FLIPS, |count| count.parse().expect("a number of flips"))
 }
 
-/// A fixed sequence that looks like none (splitmix64).
+/// A fixed pseudo-random sequence (SplitMix64).
 fn scattered(number: u64) -> u64 {
     let mut bits = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -46,13 +48,13 @@ fn metadata() -> Metadata {
     Metadata { lost: 3, runs: vec![run, RunInfo::default()], ..Metadata::default() }
 }
 
-/// All that a trace says.
+/// Everything in a trace.
 fn read(path: &Path) -> Result<(Metadata, Vec<String>, Vec<Access>)> {
     let trace = open_any(path)?;
     Ok((trace.metadata().clone(), trace.file_names()?, trace.accesses()?.collect::<Result<_>>()?))
 }
 
-/// How many of the flips read as before; the others are errors.
+/// Flips bits and reads the file after each. It is an error or reads as before.
 fn flip_bits(name: &str, bytes: &mut [u8]) {
     let folder = scratch();
     let path = folder.path().join(name);
@@ -62,7 +64,8 @@ fn flip_bits(name: &str, bytes: &mut [u8]) {
     let (flips, bits) = (flips(), bytes.len() as u64 * 8);
     let mut unseen = 0;
     for flip in 0..flips {
-        // One in each of as many equal parts of the file, and the last bytes, which say where all else is, over and over.
+        // One bit in each of as many equal parts of the file; and again and again one in the last
+        // bytes, which hold the offsets of all others.
         let bit = match flip % 8 {
             7 => bits - 1 - scattered(flip) % (8 * 1024),
             _ => (flip * bits / flips + scattered(flip) % (bits / flips).max(1)).min(bits - 1),

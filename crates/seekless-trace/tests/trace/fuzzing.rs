@@ -1,4 +1,5 @@
-//! The fuzz targets that read traces, over their seeds and mutations of them; `fuzz/README.md` tells how to fuzz for longer.
+//! Runs the fuzz targets that read traces on their seeds and on mutations. `fuzz/README.md` shows
+//! how to fuzz for longer.
 
 #![expect(unreachable_pub, reason = "the fuzz targets' own crate exports what these files hold")]
 

@@ -1,4 +1,4 @@
-//! Broken input of every kind is an error that names the file and the place, never a panic.
+//! Broken input of every kind is an error that names the file and the place. It never panics.
 
 use crate::support::{read_everything, scratch};
 use proptest::prelude::*;
@@ -87,7 +87,7 @@ proptest! {
     }
 }
 
-/// Reads all rows; the error is what the reader of a damaged trace sees.
+/// Reads all rows, or returns the first error.
 fn read_rows(path: &Path) -> Result<usize> {
     Trace::open(path)?.accesses()?.try_fold(0, |count, access| access.map(|_| count + 1))
 }

@@ -1,4 +1,4 @@
-//! Traces as a user of the crate meets them: one binary, a claim a file.
+//! Tests traces through the crate's public interface: one binary, with a file for each claim.
 
 mod bit_flips;
 mod fuzzing;

@@ -1,4 +1,5 @@
-//! A trace of few bytes cannot ask for much memory: every byte that is allocated is counted while hostile files are read.
+//! A trace of few bytes cannot take much memory. Every allocation is counted while hostile files
+//! are read.
 
 #[path = "../../../../tests/allocations.rs"]
 mod allocations;
@@ -8,7 +9,7 @@ mod hostile_files;
 use crate::support::{read_everything, scratch};
 use allocations::peak_of_thread;
 
-/// Memory for each byte of the file, and besides.
+/// Reading may take this for each byte of the file, and this beside it.
 const BYTES_PER_FILE_BYTE: usize = 16;
 const BYTES_BASE: usize = 64 << 20;
 

@@ -1,4 +1,4 @@
-//! Several traces as one, and the loads of traces with and without load rows.
+//! Merges traces, and reads the loads of traces with and without load rows.
 
 use seekless_trace::*;
 use std::path::{Path, PathBuf};

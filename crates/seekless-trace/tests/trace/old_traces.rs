@@ -1,4 +1,4 @@
-//! Traces and spools that were written before they carried checksums are read as ever.
+//! Traces and spools that were written before there were checksums can still be read.
 
 use crate::support::rows;
 use seekless_trace::*;
@@ -11,7 +11,7 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
-/// What the fixtures hold: a row of every kind, with and without what may be unknown.
+/// The rows in the fixtures: each kind of access, with and without the fields that may be unknown.
 fn row(number: u64) -> (Access, String) {
     let access = Access {
         run: number as u32 / 40,

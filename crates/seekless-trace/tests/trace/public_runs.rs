@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
 
-/// A file of the data folder; where that is absent, the test is skipped with one line.
+/// A file of the data folder. Without that folder the test is skipped with one line.
 fn data(name: &str) -> Option<PathBuf> {
     let path = Path::new(DATA).join(name);
     if path.exists() {

@@ -1,4 +1,5 @@
-//! Ozen's sector text and libCacheSim's oracleGeneral: what is kept, what is refused, and the way back.
+//! Ozen's sector text and libCacheSim's oracleGeneral: import, refusal of malformed input, and
+//! export.
 
 use seekless_trace::export;
 use seekless_trace::import::{self, Options};

@@ -156,14 +156,14 @@ fn columns_that_make_no_sense() {
         ("path=a,path=b", "two columns for one field"),
         ("path=a,time=b", "needs a unit"),
         ("path=a,bytes:s=b", "no unit of `bytes`"),
-        ("path=a,colour=b", "`colour` is no field"),
+        ("path=a,colour=b", "`colour` is not a field"),
     ] {
         let error = text.parse::<import::Columns>().unwrap_err();
         assert!(error.contains(expected), "{error}");
     }
 }
 
-/// The same text in each format that is told apart by content.
+/// The same text in each format that is recognised by content.
 fn compressed(text: &[u8]) -> [(&'static str, Vec<u8>); 5] {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     gzip.write_all(text).unwrap();

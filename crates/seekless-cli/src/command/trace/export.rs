@@ -9,12 +9,15 @@ use std::process::ExitCode;
 
 /// Write a trace as text, or for another simulator.
 ///
-/// csv: a header and one access a row, times in nanoseconds, unknown values empty. `seekless trace import` reads it back.
+/// csv: a header and one access a row. Times are in nanoseconds, unknown values are empty.
+/// `seekless trace import` reads it back.
 ///
-/// ozen: `r N` or `w N` for each sector of 512 bytes that a read or write of the one device touches.
+/// ozen: a line `r N` or `w N` for each sector of 512 bytes that a read or write touches. The trace
+/// must be of one device.
 ///
-/// oracle-general: libCacheSim's records of 24 bytes. A trace of ids or loads becomes those, a block trace its accesses,
-/// each an object named by the sector where it begins; next accesses are computed.
+/// oracle-general: libCacheSim's records of 24 bytes, one for each load. In a block trace, and in a
+/// trace without loads, there is one for each access; of one device, the sector where an access
+/// begins is the object. Next accesses are computed.
 ///
 /// A file whose name ends in .zst is compressed with zstd.
 #[derive(clap::Args, Debug)]

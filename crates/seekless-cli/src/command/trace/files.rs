@@ -13,12 +13,13 @@ use std::process::ExitCode;
 
 /// Tell which files were used, and how.
 ///
-/// order: when the file was first needed (read, mapped or loaded) among all files, from 1. opened, read: how often that
-/// worked; failed: opens and stats that did not. bytes: what reads returned; unique counts each byte of the file once. waited:
-/// what all calls for the file took together. first, last: times of its first and last access, from its run's start.
+/// order is the file's place among all files by its first read, map or load. opened and read count
+/// successful calls, failed counts failed opens and stats. bytes are those that reads returned;
+/// unique counts each byte of the file once. waited is the time that all calls for the file took
+/// together. first and last are the times of its first and last access, from its run's start.
 ///
-/// Several traces are taken together: files are joined by name, and runs number on. The trace of a recording that still
-/// runs, or was cut off, is counted as far as it goes.
+/// Several traces are taken together: files are joined by name, and runs are numbered on. A
+/// recording that is still running, or was cut off, counts as far as it goes.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -31,7 +32,7 @@ pub struct Args {
     /// The traces
     #[arg(required = true, value_name = "RUN")]
     traces: Vec<PathBuf>,
-    /// Sort by this: amounts from the largest down, the others from the first on
+    /// Sort by this: amounts from the largest down, others from the first on
     #[arg(long, default_value = "read", value_name = "KEY", value_parser = PossibleValuesParser::new(SortBy::NAMES))]
     sort: String,
     /// Sort the other way round
@@ -53,7 +54,7 @@ const TOP: usize = 40;
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Figures<'a> {
-    /// Files, or folders, that there are; fewer may be shown.
+    /// How many files or folders there are; fewer may be shown.
     count: usize,
     files: &'a [FileUse],
 }
@@ -128,7 +129,7 @@ fn report(all: &[FileUse], top: usize, folders: bool) -> String {
     text
 }
 
-/// A path on one line, whatever it holds: a control character could rewrite the screen.
+/// A path on one line, with control characters escaped, since they could rewrite the screen.
 fn shown(path: &str) -> String {
     path.chars()
         .map(|char| if char.is_control() { char.escape_default().to_string() } else { char.into() })

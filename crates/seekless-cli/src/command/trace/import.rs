@@ -9,19 +9,22 @@ use std::process::ExitCode;
 
 /// Make a trace of text, or of another simulator's trace.
 ///
-/// csv: one access a row. A header of known names needs nothing more: time_s time_ms time_us time_ns path size bytes offset
-/// op pid tid run latency_us error device inode (and their like). Without an op column each row is the load of a whole
-/// file, whose size is `size`.
+/// csv: one access a row. If the header has known names, no --columns is needed: time_s time_ms
+/// time_us time_ns path size bytes offset op pid tid run latency_us error device inode and similar
+/// ones. Without an op column each row is the load of a whole file, whose size is `size`.
 ///
-/// ids: one id a line, each a load of weight 1, as the traces of caching papers are.
+/// ids: one id a line, as in the traces of caching papers. Each is a load of weight 1.
 ///
-/// ozen: lines `r N` and `w N`, each an access to one sector of 512 bytes of a device, other lines ignored; a block trace. A
-/// post-cache trace (its first line says so) counts in pages of 4096 bytes.
+/// ozen: a block trace. Each line `r N` or `w N` is an access to a sector of 512 bytes of a device;
+/// other lines are ignored. If the first line is the heading of a post-cache trace, N counts pages
+/// of 4096 bytes.
 ///
-/// oracle-general: libCacheSim's records of 24 bytes (time, object, size, next access); a trace of ids with sizes.
+/// oracle-general: libCacheSim's records of 24 bytes (time, object, size, next access). The result
+/// is a trace of ids with sizes.
 ///
-/// Files may be plain, gzip, xz, lzma or zstd; their content tells. Every file becomes one run, in the order given, the
-/// last being the newest; a csv with a run column keeps its runs.
+/// Files may be plain or compressed with gzip, xz, lzma or zstd; their content tells. Each file
+/// becomes one run, in the order given; the last is the newest. A csv with a run column keeps its
+/// runs.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -32,7 +35,7 @@ Examples:
   seekless trace import --format ozen SequentialCopyGrep.txt.lzma -o copygrep.parquet
   seekless trace import --format oracle-general cloudphysics.oracleGeneral.zst -o cloudphysics.parquet")]
 pub struct Args {
-    /// What the files are
+    /// The format of the files
     #[arg(long, value_enum)]
     format: Format,
     /// The files to import
@@ -43,10 +46,11 @@ pub struct Args {
     output: PathBuf,
     #[command(flatten)]
     force: output::Force,
-    /// Which column holds what: FIELD[:UNIT]=COLUMN,... where COLUMN is a name of the header or #1, #2, ...
+    /// Which column holds which field: FIELD[:UNIT]=COLUMN,... where COLUMN is a name of the header
+    /// or #1, #2, ...
     #[arg(long, value_name = "LIST")]
     columns: Option<Columns>,
-    /// What stands between columns: one character, or `tab`
+    /// The character between columns, or `tab`
     #[arg(long, default_value = ",", value_name = "CHAR", value_parser = delimiter)]
     delimiter: u8,
     /// The first line is a row, not a header
@@ -72,7 +76,7 @@ enum Format {
     OracleGeneral,
 }
 
-/// Imports, and says what came of it.
+/// Imports, and prints the result.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.format != Format::Csv && args.columns.is_some() {
         bail!("--columns is for --format csv: the other formats have no columns");

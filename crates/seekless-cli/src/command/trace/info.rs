@@ -10,10 +10,10 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Tell what a trace holds.
+/// Print a trace in figures.
 ///
-/// Bytes read are those that calls returned; whole-file loads count where the trace has no calls for the file. Unique bytes
-/// count each byte of a file once.
+/// Bytes read are those that calls returned. A load of a whole file counts only if the trace has no
+/// calls for the file. Unique bytes count each byte of a file once.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -28,7 +28,7 @@ pub struct Args {
     json: bool,
 }
 
-/// Counts and prints.
+/// Sums up and prints.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let trace = open_any(&args.trace)?;
     note_origin(&args.trace, &trace);
@@ -43,7 +43,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Tells the user where a trace is less than it should be. `asked` is how they named it.
+/// Tells the user if a trace is the spool of a recording that was cut off. `asked` is the name that
+/// the user gave.
 pub(super) fn note_origin(asked: &Path, trace: &Trace) {
     if let Origin::Spool { torn_bytes } = trace.origin() {
         let (asked, spool, torn) = (asked.display(), trace.path().display(), counted(torn_bytes, "byte"));
@@ -152,13 +153,13 @@ fn spread(all: &TraceSummary) -> String {
     format!("{every} in every run, {} in one only", format_count(all.reuse.files_in_one_run))
 }
 
-/// Nothing where they are what they are called.
+/// A warning for recorded latencies; nothing for others.
 fn latencies(all: &TraceSummary) -> String {
     let recorded = all.metadata.runs.iter().any(|run| run.source.starts_with("seekless record"));
     if recorded { "upper bounds: the recorder's stops are in them".to_owned() } else { String::new() }
 }
 
-/// Nothing where all files were recorded.
+/// Calls on files that were left out; nothing if all files were recorded.
 fn left_out(all: &TraceSummary) -> String {
     let runs = &all.metadata.runs;
     let globs = |flag: &str, of: fn(&RunInfo) -> &Vec<String>| {
@@ -213,7 +214,7 @@ fn file_name(path: &str) -> String {
     path.rsplit('/').next().unwrap_or_default().to_owned()
 }
 
-/// At most 32 characters, so that the table stays a table.
+/// At most 32 characters, so that the table keeps its shape.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(31) {
         Some((end, _)) if text.chars().count() > 32 => format!("{}…", &text[..end]),

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 /// Join traces into one.
 ///
-/// Runs are numbered on in the order given, the last being the newest; files of one name become one. Given a single trace,
-/// it sorts one whose rows another tool has mixed.
+/// Runs are numbered in the order given; the last is the newest. Files are joined by name. A single
+/// trace is sorted, which helps if another tool has mixed its rows.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -25,7 +25,7 @@ pub struct Args {
     force: output::Force,
 }
 
-/// Merges, and says what came of it.
+/// Merges, and prints the result.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let out = args.force.destination(&args.output);
     let mut progress = output::progress("Merging");

@@ -9,10 +9,11 @@ use std::process::ExitCode;
 
 /// Turn the spool of a recording that was cut off into a trace.
 ///
-/// A recorder that is killed leaves a spool in $XDG_STATE_HOME/seekless/spool (~/.local/state if that is not set). Name the trace
-/// that was to be written, and its spool is found. All of it but a torn last batch becomes the trace, and the spool is
-/// deleted. Of a damaged spool, what lies before the damage becomes the trace. That spool stays, and so does one that is
-/// named itself.
+/// A recorder that is killed leaves a spool in $XDG_STATE_HOME/seekless/spool (~/.local/state if
+/// that is not set). Name the trace that was to be written: its spool is found, all but a torn last
+/// batch of it becomes the trace, and the spool is deleted. If the spool is damaged, the rows
+/// before the damage become the trace and the spool is kept. A spool that you name itself is kept
+/// too.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -23,14 +24,15 @@ pub struct Args {
     /// The trace that was to be written, or a spool
     #[arg(value_name = "TRACE")]
     spool: PathBuf,
-    /// The trace to write; - is standard output [default: TRACE; of a spool, its name without .spool]
+    /// The trace to write; - is standard output [default: TRACE; of a spool, its name without
+    /// .spool]
     #[arg(short, long, value_name = "TRACE")]
     output: Option<PathBuf>,
     #[command(flatten)]
     force: output::Force,
 }
 
-/// Recovers, and says how much.
+/// Recovers, and prints how much.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let output = match args.output {
         Some(output) => output,

@@ -1,4 +1,4 @@
-//! Parquet files put together by hand, with whatever claims: no writer would make them.
+//! Parquet files made by hand, with claims that no writer would make.
 
 use std::io::Write;
 
@@ -49,7 +49,7 @@ impl Thrift {
         this
     }
 
-    /// A list of structures that claims to be so long.
+    /// A list of structures that claims this length.
     pub(crate) fn list_claiming(self, field: u8, claim: u64, parts: Vec<Thrift>) -> Self {
         let mut this = self.head(field, 9);
         this.bytes.push(0xfc);
@@ -88,14 +88,14 @@ pub(crate) const BYTE_ARRAY: i64 = 6;
 const UNCOMPRESSED: i64 = 0;
 const ZSTD: i64 = 6;
 
-/// A page: its header's claims and its content as it lies in the file.
+/// A page: the claims in its header, and its content as stored in the file.
 pub(crate) struct Page {
     pub(crate) header: Thrift,
     pub(crate) content: Vec<u8>,
 }
 
 impl Page {
-    /// A data page that claims so many values, and so many bytes once decompressed.
+    /// A data page that claims this many values, and this many bytes when decompressed.
     pub(crate) fn data(values: i64, encoding: i64, bytes: i64, content: Vec<u8>) -> Self {
         let part = Thrift::default().i32(1, values).i32(2, encoding).i32(3, 3).i32(4, 3);
         let header = Thrift::default().i32(1, 0).i32(2, bytes).i32(3, content.len() as i64).part(5, part);
@@ -117,7 +117,8 @@ pub(crate) struct Column {
     pub(crate) pages: Vec<Page>,
 }
 
-/// What every trace has, one row of zeros; `special` takes the place of the column of its name.
+/// A trace with the required columns and one row of zeros; `special` replaces the column of its
+/// name.
 pub(crate) fn trace(rows: i64, special: Column) -> Vec<u8> {
     let names = ["run", "time_ns", "pid", "tid", "op", "file", "path", "offset", "bytes"];
     let mut special = Some(special);

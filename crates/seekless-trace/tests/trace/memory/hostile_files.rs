@@ -1,4 +1,4 @@
-//! Files of few bytes that ask for much memory, each in its own way.
+//! Files of few bytes that ask for much memory, each in a different way.
 
 use super::bare_parquet::{BYTE_ARRAY, Column, INT64, Page, Thrift, bomb, trace, with_footer};
 use arrow_array::{
@@ -68,7 +68,7 @@ fn dictionary(kind: i64, name: &'static str, values: i64, bytes: i64) -> Vec<u8>
     trace(1, Column { name, kind, zstd, pages: vec![Page::dictionary(values, bytes, content), keys] })
 }
 
-/// The header of delta-encoded numbers that claims so many, and no numbers.
+/// The header of delta-encoded numbers, which claims this many, without the numbers.
 fn delta(values: u64) -> Vec<u8> {
     let mut bytes = vec![0x80, 0x01, 0x04];
     let mut rest = values;
@@ -91,7 +91,7 @@ fn schema(children: i64, elements: usize) -> Thrift {
     Thrift::default().i32(1, 1).list(2, (0..elements).map(group).collect()).i64(3, 0).list(4, vec![])
 }
 
-/// Rows of a trace, which a Parquet writer then writes as it is told.
+/// Rows of a trace, and how a Parquet writer writes them.
 struct Rows {
     paths: ArrayRef,
     ops: ArrayRef,
@@ -244,8 +244,8 @@ fn spool_of_runs() -> Vec<u8> {
     std::fs::read(&path).unwrap()
 }
 
-/// The traces from before checksums with a byte changed here and there: nothing but the reader's own care stands between
-/// the claims of such a file and memory.
+/// Traces from before checksums with a few bytes changed. Without checksums, only the reader's
+/// checks of claims limit the memory.
 fn changed_fixtures(ending: &str) -> Vec<(&'static str, Vec<u8>)> {
     let whole = fixture(ending);
     let mut all = Vec::new();
