@@ -157,7 +157,8 @@ impl StoreBuilder {
             Watched::new(named(&self.policy, self.cache_bytes).map_err(setting)?, self.record);
         let mut cache = Cache::new(policy, Config::files(self.cache_bytes)).map_err(setting)?;
         cache.grow(entries as u32);
-        Ok(State::new(cache, recorder, Reads::new(depth), ExtentCache::new(read_ahead_bytes)))
+        let extents = ExtentCache::new(read_ahead_bytes, entries as u32);
+        Ok(State::new(cache, recorder, Reads::new(depth), extents))
     }
 
     fn worker_count(&self) -> usize {

@@ -259,7 +259,7 @@ impl Shared {
                     state.statistics.unused_bytes += buffer.len() as u64;
                     let extent = Arc::new(Extent::new(span.offset, buffer));
                     let unused = self.unused(&extent, &wanted);
-                    state.extents.insert(&extent, unused, &mut released.extents);
+                    state.extents.insert(&extent, &unused, &mut released.extents);
                     extent
                 }
             };

@@ -8,6 +8,7 @@
 //! - [`ordering`]: which file comes after which in an archive;
 //! - [`ahead`]: what to read around an entry that was asked for;
 //! - [`extents`]: which reads fetch a set of archive entries at least cost;
+//! - [`kept_reads`]: which reads are kept for the entries in them that were not asked for yet;
 //! - [`list`], [`segments`], [`queues`], [`heap`], [`key_order`], [`bits`], [`sample`], [`lehmer`], [`mod@column`], [`weights`]: the
 //!   arrays over dense ids that policies are made of.
 //!
@@ -34,6 +35,7 @@ mod error;
 pub mod eviction;
 pub mod extents;
 pub mod heap;
+pub mod kept_reads;
 pub mod key_order;
 pub mod lehmer;
 pub mod list;
