@@ -4,6 +4,7 @@
 //! A thread's own count serves a binary whose other tests run at the same time. The count of the process also sees what
 //! threads allocate that the measured code starts; its binary has no tests but those that count.
 
+#![expect(unsafe_code, reason = "an allocator is an unsafe trait")]
 #![allow(dead_code, reason = "a test binary counts either a thread or the process")]
 
 use std::alloc::{GlobalAlloc, Layout, System};

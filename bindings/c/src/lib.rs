@@ -3,6 +3,8 @@
 //!
 //! **Invariant:** no logic of its own. `unsafe` stands in this file, `border` and `descriptor` only, and no panic crosses into C.
 
+#![expect(unsafe_code, reason = "takes and returns the raw pointers of C callers")]
+
 mod border;
 mod descriptor;
 mod failure;

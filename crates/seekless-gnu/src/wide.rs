@@ -1,5 +1,7 @@
 //! Loops over large texts with the widest vectors that this processor has.
 
+#![expect(unsafe_code, reason = "calls what is compiled for a processor that has been asked")]
+
 /// Below this many bytes it costs more to ask the processor what it can do than wide vectors save: in a virtual machine the
 /// question leaves the machine. grep looks at 96 KiB at a time, as GNU's does.
 const ASKED_FROM: usize = 80 << 10;

@@ -2,7 +2,7 @@
 
 /// A set of numbers below a limit. A bit a number, and 1/63 more for the levels above.
 #[derive(Clone, Debug, Default)]
-pub struct BitTree {
+pub(crate) struct BitTree {
     /// Level 0 has a bit for each number, each level above one for each word below that is not 0.
     levels: Vec<Vec<u64>>,
 }
@@ -10,12 +10,12 @@ pub struct BitTree {
 impl BitTree {
     /// An empty set with a limit of 0.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// Raises the limit; never lowers it.
-    pub fn grow(&mut self, limit: usize) {
+    pub(crate) fn grow(&mut self, limit: usize) {
         let mut words = limit.div_ceil(64);
         let mut level = 0;
         while words > 0 {
@@ -32,7 +32,7 @@ impl BitTree {
 
     /// Adds a number below the limit.
     #[inline]
-    pub fn insert(&mut self, mut number: usize) {
+    pub(crate) fn insert(&mut self, mut number: usize) {
         for level in &mut self.levels {
             let word = &mut level[number / 64];
             let was_empty = *word == 0;
@@ -46,7 +46,7 @@ impl BitTree {
 
     /// Removes a number below the limit.
     #[inline]
-    pub fn remove(&mut self, mut number: usize) {
+    pub(crate) fn remove(&mut self, mut number: usize) {
         for level in &mut self.levels {
             let word = &mut level[number / 64];
             *word &= !(1 << (number % 64));
@@ -60,7 +60,7 @@ impl BitTree {
     /// The least member.
     #[inline]
     #[must_use]
-    pub fn first(&self) -> Option<usize> {
+    pub(crate) fn first(&self) -> Option<usize> {
         let mut at = 0;
         for level in self.levels.iter().rev() {
             let word = *level.get(at)?;
@@ -75,7 +75,7 @@ impl BitTree {
     /// The greatest member.
     #[inline]
     #[must_use]
-    pub fn last(&self) -> Option<usize> {
+    pub(crate) fn last(&self) -> Option<usize> {
         let mut at = 0;
         for level in self.levels.iter().rev() {
             let word = *level.get(at)?;

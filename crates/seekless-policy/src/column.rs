@@ -1,7 +1,7 @@
 //! A column: what is known of each id, in one array that only grows.
 
 /// Makes room for ids below `ids`, each with `value`; never shrinks.
-pub fn grow<T: Clone>(column: &mut Vec<T>, ids: u32, value: T) {
+pub(crate) fn grow<T: Clone>(column: &mut Vec<T>, ids: u32, value: T) {
     if ids as usize > column.len() {
         column.resize(ids as usize, value);
     }

@@ -18,7 +18,7 @@ struct Entry<K> {
 
 /// A min-heap over dense ids with keys of type `K`. 4 bytes an id, and key and id for each member.
 #[derive(Clone, Debug)]
-pub struct IndexedHeap<K> {
+pub(crate) struct IndexedHeap<K> {
     entries: Vec<Entry<K>>,
     positions: Vec<u32>,
 }
@@ -32,12 +32,12 @@ impl<K: Ord + Copy> Default for IndexedHeap<K> {
 impl<K: Ord + Copy> IndexedHeap<K> {
     /// An empty heap over no ids.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { entries: Vec::new(), positions: Vec::new() }
     }
 
     /// Makes room for ids below `ids`; never shrinks.
-    pub fn grow(&mut self, ids: u32) {
+    pub(crate) fn grow(&mut self, ids: u32) {
         if ids as usize > self.positions.len() {
             self.positions.resize(ids as usize, ABSENT);
         }
@@ -46,31 +46,31 @@ impl<K: Ord + Copy> IndexedHeap<K> {
     /// Whether `id` is a member.
     #[inline]
     #[must_use]
-    pub fn contains(&self, id: Id) -> bool {
+    pub(crate) fn contains(&self, id: Id) -> bool {
         self.positions[id as usize] != ABSENT
     }
 
     /// Members.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
     /// Whether nothing is in the heap.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
     /// The member with the least key.
     #[inline]
     #[must_use]
-    pub fn root(&self) -> Option<(K, Id)> {
+    pub(crate) fn root(&self) -> Option<(K, Id)> {
         self.entries.first().map(|entry| (entry.key, entry.id))
     }
 
     /// Adds an id that is no member. Grows by half, not by as much again, for the sake of memory.
-    pub fn push(&mut self, id: Id, key: K) {
+    pub(crate) fn push(&mut self, id: Id, key: K) {
         debug_assert!(!self.contains(id), "id {id} is in the heap already");
         if self.entries.len() == self.entries.capacity() {
             self.entries.reserve_exact(self.entries.len() / 2 + CHILDREN);
@@ -80,7 +80,7 @@ impl<K: Ord + Copy> IndexedHeap<K> {
     }
 
     /// Removes `id`; false if it is no member.
-    pub fn remove(&mut self, id: Id) -> bool {
+    pub(crate) fn remove(&mut self, id: Id) -> bool {
         let at = self.positions[id as usize];
         if at == ABSENT {
             return false;
@@ -96,7 +96,7 @@ impl<K: Ord + Copy> IndexedHeap<K> {
     }
 
     /// Gives member `id` another key.
-    pub fn change(&mut self, id: Id, key: K) {
+    pub(crate) fn change(&mut self, id: Id, key: K) {
         let at = self.positions[id as usize] as usize;
         let rises = self.entries[at].key <= key;
         self.entries[at].key = key;
@@ -104,7 +104,7 @@ impl<K: Ord + Copy> IndexedHeap<K> {
     }
 
     /// Raises the key of member `id`, and sifts it down to its place.
-    pub fn raise(&mut self, id: Id, key: K) {
+    pub(crate) fn raise(&mut self, id: Id, key: K) {
         let at = self.positions[id as usize] as usize;
         debug_assert!(self.entries[at].key <= key, "a key may only be raised");
         self.entries[at].key = key;
@@ -113,7 +113,7 @@ impl<K: Ord + Copy> IndexedHeap<K> {
 
     /// The root whose stored key is its true key by `truth`, which is never below the stored one. Stale roots are
     /// raised and sifted down: each costs O(log n) once after any number of lazy raises.
-    pub fn settle_root(&mut self, truth: impl Fn(Id) -> K) -> Option<(K, Id)> {
+    pub(crate) fn settle_root(&mut self, truth: impl Fn(Id) -> K) -> Option<(K, Id)> {
         loop {
             let (key, id) = self.root()?;
             let true_key = truth(id);
@@ -125,7 +125,7 @@ impl<K: Ord + Copy> IndexedHeap<K> {
     }
 
     /// Members in no particular order.
-    pub fn iter(&self) -> impl Iterator<Item = (K, Id)> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (K, Id)> + '_ {
         self.entries.iter().map(|entry| (entry.key, entry.id))
     }
 

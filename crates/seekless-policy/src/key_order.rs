@@ -18,7 +18,7 @@ struct Entry {
 
 /// A set of ids sorted by key, and by id where keys are equal. 16 bytes an id, and 16 to 32 a member.
 #[derive(Clone, Debug, Default)]
-pub struct KeyOrder {
+pub(crate) struct KeyOrder {
     links: Lists<1>,
     keys: Vec<u64>,
     /// Sorted runs, none empty, each before the next.
@@ -30,12 +30,12 @@ pub struct KeyOrder {
 impl KeyOrder {
     /// No members, over no ids.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// Makes room for ids below `ids`; never shrinks.
-    pub fn grow(&mut self, ids: u32) {
+    pub(crate) fn grow(&mut self, ids: u32) {
         self.links.grow(ids);
         if ids as usize > self.keys.len() {
             self.keys.resize(ids as usize, 0);
@@ -45,54 +45,54 @@ impl KeyOrder {
     /// Whether `id` is a member.
     #[inline]
     #[must_use]
-    pub fn contains(&self, id: Id) -> bool {
+    pub(crate) fn contains(&self, id: Id) -> bool {
         self.links.contains(id)
     }
 
     /// The key that `id` was last inserted with.
     #[inline]
     #[must_use]
-    pub fn key(&self, id: Id) -> u64 {
+    pub(crate) fn key(&self, id: Id) -> u64 {
         self.keys[id as usize]
     }
 
     /// The member with the least key.
     #[inline]
     #[must_use]
-    pub fn first(&self) -> Option<Id> {
+    pub(crate) fn first(&self) -> Option<Id> {
         self.links.front(ALL)
     }
 
     /// The member with the greatest key.
     #[inline]
     #[must_use]
-    pub fn last(&self) -> Option<Id> {
+    pub(crate) fn last(&self) -> Option<Id> {
         self.links.back(ALL)
     }
 
     /// The member after this one.
     #[inline]
     #[must_use]
-    pub fn after(&self, id: Id) -> Option<Id> {
+    pub(crate) fn after(&self, id: Id) -> Option<Id> {
         self.links.after(id)
     }
 
     /// The member before this one.
     #[inline]
     #[must_use]
-    pub fn before(&self, id: Id) -> Option<Id> {
+    pub(crate) fn before(&self, id: Id) -> Option<Id> {
         self.links.before(id)
     }
 
     /// The first member whose key is `key` or greater.
     #[must_use]
-    pub fn at_or_after(&self, key: u64) -> Option<Id> {
+    pub(crate) fn at_or_after(&self, key: u64) -> Option<Id> {
         let (run, at) = self.position(Entry { key, id: 0 });
         self.successor(run, at)
     }
 
     /// Adds an id that is no member.
-    pub fn insert(&mut self, id: Id, key: u64) {
+    pub(crate) fn insert(&mut self, id: Id, key: u64) {
         let entry = Entry { key, id };
         self.keys[id as usize] = key;
         let (run, at) = self.position(entry);
@@ -120,7 +120,7 @@ impl KeyOrder {
     }
 
     /// Removes `id`; false if it is no member.
-    pub fn remove(&mut self, id: Id) -> bool {
+    pub(crate) fn remove(&mut self, id: Id) -> bool {
         if !self.contains(id) {
             return false;
         }
@@ -132,7 +132,7 @@ impl KeyOrder {
     }
 
     /// Removes the members whose keys are at least `from` and at most `to`, in ascending order; `removed` hears of each.
-    pub fn remove_range(&mut self, from: u64, to: u64, mut removed: impl FnMut(Id)) {
+    pub(crate) fn remove_range(&mut self, from: u64, to: u64, mut removed: impl FnMut(Id)) {
         let (run, mut at) = self.position(Entry { key: from, id: 0 });
         let mut run = run;
         while let Some(entries) = self.runs.get_mut(run) {

@@ -8,7 +8,7 @@ const RANGE: u32 = 2_147_483_645;
 /// Lehmer's generator of 31 bits with multiplier 16807 (Park and Miller 1988), from state 1, and the way in which the
 /// GNU C++ library draws a number below a limit from it.
 #[derive(Clone, Debug)]
-pub struct Lehmer {
+pub(crate) struct Lehmer {
     state: u32,
 }
 
@@ -21,7 +21,7 @@ impl Default for Lehmer {
 impl Lehmer {
     /// A number below `limit`, which must not be 0.
     #[inline]
-    pub fn below(&mut self, limit: u32) -> u32 {
+    pub(crate) fn below(&mut self, limit: u32) -> u32 {
         let bucket = RANGE / limit;
         loop {
             self.state = (u64::from(self.state) * MULTIPLIER % MODULUS) as u32;

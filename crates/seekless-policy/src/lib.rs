@@ -28,23 +28,23 @@
 #![forbid(unsafe_code)]
 
 pub mod ahead;
-pub mod bits;
+mod bits;
 pub mod cache;
-pub mod column;
+mod column;
 mod error;
 pub mod eviction;
 pub mod extents;
-pub mod heap;
+mod heap;
 pub mod kept_reads;
-pub mod key_order;
-pub mod lehmer;
-pub mod list;
+mod key_order;
+mod lehmer;
+mod list;
 pub mod ordering;
-pub mod queues;
-pub mod radix;
-pub mod sample;
-pub mod segments;
-pub mod weights;
+mod queues;
+mod radix;
+mod sample;
+mod segments;
+mod weights;
 
 pub use error::{Error, ErrorKind};
 

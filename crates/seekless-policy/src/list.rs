@@ -16,7 +16,7 @@ struct Node {
 /// `N` circular lists over the same ids. The first `N` nodes are the lists' heads, so no operation has a special case
 /// for an empty list or an end. 8 bytes an id.
 #[derive(Clone, Debug)]
-pub struct Lists<const N: usize> {
+pub(crate) struct Lists<const N: usize> {
     nodes: Vec<Node>,
 }
 
@@ -29,12 +29,12 @@ impl<const N: usize> Default for Lists<N> {
 impl<const N: usize> Lists<N> {
     /// `N` empty lists over no ids.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { nodes: (0..N as u32).map(|head| Node { prev: head, next: head }).collect() }
     }
 
     /// Makes room for ids below `ids`; never shrinks.
-    pub fn grow(&mut self, ids: u32) {
+    pub(crate) fn grow(&mut self, ids: u32) {
         let wanted = ids as usize + N;
         if wanted > self.nodes.len() {
             self.nodes.resize(wanted, Node { prev: UNLINKED, next: UNLINKED });
@@ -44,41 +44,41 @@ impl<const N: usize> Lists<N> {
     /// Whether `id` is in any list.
     #[inline]
     #[must_use]
-    pub fn contains(&self, id: Id) -> bool {
+    pub(crate) fn contains(&self, id: Id) -> bool {
         self.nodes[id as usize + N].next != UNLINKED
     }
 
     /// Puts an id that is in no list at the front of `list`.
     #[inline]
-    pub fn push_front(&mut self, list: usize, id: Id) {
+    pub(crate) fn push_front(&mut self, list: usize, id: Id) {
         debug_assert!(!self.contains(id), "id {id} is linked already");
         self.link_front(list, id);
     }
 
     /// Puts an id that is in no list at the back of `list`.
     #[inline]
-    pub fn push_back(&mut self, list: usize, id: Id) {
+    pub(crate) fn push_back(&mut self, list: usize, id: Id) {
         debug_assert!(!self.contains(id), "id {id} is linked already");
         self.link_before(list as u32, id);
     }
 
     /// Puts an id that is in no list in front of `other`, which is in one.
     #[inline]
-    pub fn insert_before(&mut self, other: Id, id: Id) {
+    pub(crate) fn insert_before(&mut self, other: Id, id: Id) {
         debug_assert!(self.contains(other) && !self.contains(id), "cannot put {id} before {other}");
         self.link_before(other + N as u32, id);
     }
 
     /// Takes a linked id out of its list.
     #[inline]
-    pub fn unlink(&mut self, id: Id) {
+    pub(crate) fn unlink(&mut self, id: Id) {
         self.cut(id);
         self.nodes[id as usize + N] = Node { prev: UNLINKED, next: UNLINKED };
     }
 
     /// Moves a linked id to the front of `list`, whichever list it is in.
     #[inline]
-    pub fn move_to_front(&mut self, list: usize, id: Id) {
+    pub(crate) fn move_to_front(&mut self, list: usize, id: Id) {
         if self.nodes[list].next == id + N as u32 {
             return;
         }
@@ -89,7 +89,7 @@ impl<const N: usize> Lists<N> {
     /// The id at the back of `list`.
     #[inline]
     #[must_use]
-    pub fn back(&self, list: usize) -> Option<Id> {
+    pub(crate) fn back(&self, list: usize) -> Option<Id> {
         let last = self.nodes[list].prev;
         (last as usize >= N).then(|| last - N as u32)
     }
@@ -97,33 +97,33 @@ impl<const N: usize> Lists<N> {
     /// The id at the front of `list`.
     #[inline]
     #[must_use]
-    pub fn front(&self, list: usize) -> Option<Id> {
+    pub(crate) fn front(&self, list: usize) -> Option<Id> {
         self.nodes[list].next.checked_sub(N as u32)
     }
 
     /// The neighbour of a linked id on the side of the front; none at the front.
     #[inline]
     #[must_use]
-    pub fn before(&self, id: Id) -> Option<Id> {
+    pub(crate) fn before(&self, id: Id) -> Option<Id> {
         self.nodes[id as usize + N].prev.checked_sub(N as u32)
     }
 
     /// The neighbour of a linked id on the side of the back; none at the back.
     #[inline]
     #[must_use]
-    pub fn after(&self, id: Id) -> Option<Id> {
+    pub(crate) fn after(&self, id: Id) -> Option<Id> {
         self.nodes[id as usize + N].next.checked_sub(N as u32)
     }
 
     /// Whether `list` is empty.
     #[inline]
     #[must_use]
-    pub fn is_empty(&self, list: usize) -> bool {
+    pub(crate) fn is_empty(&self, list: usize) -> bool {
         self.nodes[list].prev as usize == list
     }
 
     /// The ids of `list` from front to back.
-    pub fn iter(&self, list: usize) -> impl Iterator<Item = Id> + '_ {
+    pub(crate) fn iter(&self, list: usize) -> impl Iterator<Item = Id> + '_ {
         let mut at = self.nodes[list].next;
         std::iter::from_fn(move || {
             let id = (at as usize).checked_sub(N)?;

@@ -25,7 +25,7 @@ const UNLINKED: Link = Link { older: NONE, newer: NONE, queue: NONE };
 
 /// Queues of ids, each from oldest to newest; an id is in at most one. 12 bytes an id and 8 a queue.
 #[derive(Clone, Debug, Default)]
-pub struct Queues {
+pub(crate) struct Queues {
     links: Vec<Link>,
     ends: Vec<Ends>,
 }
@@ -33,19 +33,19 @@ pub struct Queues {
 impl Queues {
     /// No queues, over no ids.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// Makes room for ids below `ids`; never shrinks.
-    pub fn grow(&mut self, ids: u32) {
+    pub(crate) fn grow(&mut self, ids: u32) {
         if ids as usize > self.links.len() {
             self.links.resize(ids as usize, UNLINKED);
         }
     }
 
     /// Makes room for queues below `queues`; never shrinks.
-    pub fn grow_queues(&mut self, queues: u32) {
+    pub(crate) fn grow_queues(&mut self, queues: u32) {
         if queues as usize > self.ends.len() {
             self.ends.resize(queues as usize, EMPTY);
         }
@@ -54,7 +54,7 @@ impl Queues {
     /// The queue that `id` is in.
     #[inline]
     #[must_use]
-    pub fn queue_of(&self, id: Id) -> Option<u32> {
+    pub(crate) fn queue_of(&self, id: Id) -> Option<u32> {
         let queue = self.links[id as usize].queue;
         (queue != NONE).then_some(queue)
     }
@@ -62,7 +62,7 @@ impl Queues {
     /// The oldest id of a queue.
     #[inline]
     #[must_use]
-    pub fn oldest(&self, queue: u32) -> Option<Id> {
+    pub(crate) fn oldest(&self, queue: u32) -> Option<Id> {
         let oldest = self.ends[queue as usize].oldest;
         (oldest != NONE).then_some(oldest)
     }
@@ -70,20 +70,20 @@ impl Queues {
     /// Whether a queue is empty.
     #[inline]
     #[must_use]
-    pub fn is_empty(&self, queue: u32) -> bool {
+    pub(crate) fn is_empty(&self, queue: u32) -> bool {
         self.ends[queue as usize].oldest == NONE
     }
 
     /// Whether a queue holds one id and no more.
     #[inline]
     #[must_use]
-    pub fn is_single(&self, queue: u32) -> bool {
+    pub(crate) fn is_single(&self, queue: u32) -> bool {
         let Ends { oldest, newest } = self.ends[queue as usize];
         oldest == newest && oldest != NONE
     }
 
     /// The ids of a queue, oldest first.
-    pub fn iter(&self, queue: u32) -> impl Iterator<Item = Id> + '_ {
+    pub(crate) fn iter(&self, queue: u32) -> impl Iterator<Item = Id> + '_ {
         let mut at = self.ends[queue as usize].oldest;
         std::iter::from_fn(move || {
             let id = at;
@@ -94,7 +94,7 @@ impl Queues {
 
     /// Adds an id that is in no queue as the newest of `queue`.
     #[inline]
-    pub fn push(&mut self, queue: u32, id: Id) {
+    pub(crate) fn push(&mut self, queue: u32, id: Id) {
         debug_assert!(self.queue_of(id).is_none(), "id {id} is in a queue already");
         let ends = &mut self.ends[queue as usize];
         let older = std::mem::replace(&mut ends.newest, id);
@@ -107,7 +107,7 @@ impl Queues {
 
     /// Takes an id out of its queue.
     #[inline]
-    pub fn unlink(&mut self, id: Id) {
+    pub(crate) fn unlink(&mut self, id: Id) {
         let Link { older, newer, queue } = std::mem::replace(&mut self.links[id as usize], UNLINKED);
         match older {
             NONE => self.ends[queue as usize].oldest = newer,
@@ -121,7 +121,7 @@ impl Queues {
 
     /// Makes a linked id the newest of `queue`, whichever queue it is in.
     #[inline]
-    pub fn move_to(&mut self, queue: u32, id: Id) {
+    pub(crate) fn move_to(&mut self, queue: u32, id: Id) {
         if self.ends[queue as usize].newest == id {
             return;
         }

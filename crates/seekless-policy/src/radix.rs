@@ -9,7 +9,7 @@ use crate::eviction::Id;
 use std::collections::VecDeque;
 
 /// A number and its tie-breaker.
-pub type Key = (u128, u64);
+pub(crate) type Key = (u128, u64);
 
 const DIGIT_BITS: u32 = 4;
 const DIGITS: usize = 1 << DIGIT_BITS;
@@ -41,7 +41,7 @@ impl Equal {
 
 /// Ids by keys that the owner knows. 4 to 8 bytes an id in it, and 12 while its number is the least.
 #[derive(Clone, Debug)]
-pub struct RadixQueue {
+pub(crate) struct RadixQueue {
     buckets: Vec<Vec<Id>>,
     /// Which buckets are not empty.
     occupied: [u64; BUCKETS.div_ceil(64)],
@@ -61,7 +61,7 @@ impl Default for RadixQueue {
 impl RadixQueue {
     /// An empty queue.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             buckets: vec![Vec::new(); BUCKETS],
             occupied: [0; BUCKETS.div_ceil(64)],
@@ -73,19 +73,19 @@ impl RadixQueue {
 
     /// Entries, with those of ids that are gone.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     /// Whether there is no entry.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// Adds an id whose key is not less than any that was taken out.
     #[inline]
-    pub fn push(&mut self, id: Id, key: Key) {
+    pub(crate) fn push(&mut self, id: Id, key: Key) {
         debug_assert!(key.0 >= self.reference, "{key:?} is less than {:?}", self.reference);
         self.len += 1;
         match self.bucket(key.0) {
@@ -96,7 +96,7 @@ impl RadixQueue {
 
     /// Takes out the id with the least key, by `truth`, which gives no key for an id that is gone. Each entry moves down at
     /// most once a digit: O(digits) amortised, in practice a few moves.
-    pub fn pop(&mut self, truth: impl Fn(Id) -> Option<Key>) -> Option<(Key, Id)> {
+    pub(crate) fn pop(&mut self, truth: impl Fn(Id) -> Option<Key>) -> Option<(Key, Id)> {
         loop {
             if let Some(first) = self.equal.pop_front() {
                 self.len -= 1;
@@ -116,7 +116,7 @@ impl RadixQueue {
     }
 
     /// Drops the entries of ids that are gone, and all but one of each other id.
-    pub fn tidy(&mut self, truth: impl Fn(Id) -> Option<Key>) {
+    pub(crate) fn tidy(&mut self, truth: impl Fn(Id) -> Option<Key>) {
         let mut ids: Vec<Id> = self.buckets.iter_mut().flat_map(std::mem::take).collect();
         ids.extend(std::mem::take(&mut self.equal).iter().map(|equal| equal.id));
         ids.sort_unstable();

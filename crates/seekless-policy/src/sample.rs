@@ -6,7 +6,7 @@ const ABSENT: u32 = u32::MAX;
 
 /// A set of dense ids in one array. 4 bytes an id and 4 a member.
 #[derive(Clone, Debug, Default)]
-pub struct Members {
+pub(crate) struct Members {
     ids: Vec<Id>,
     positions: Vec<u32>,
 }
@@ -14,12 +14,12 @@ pub struct Members {
 impl Members {
     /// No members, over no ids.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// Makes room for ids below `ids`; never shrinks.
-    pub fn grow(&mut self, ids: u32) {
+    pub(crate) fn grow(&mut self, ids: u32) {
         if ids as usize > self.positions.len() {
             self.positions.resize(ids as usize, ABSENT);
         }
@@ -28,21 +28,21 @@ impl Members {
     /// Whether `id` is a member.
     #[inline]
     #[must_use]
-    pub fn contains(&self, id: Id) -> bool {
+    pub(crate) fn contains(&self, id: Id) -> bool {
         self.positions[id as usize] != ABSENT
     }
 
     /// Where `id` is in [`Members::ids`]: for columns kept beside it.
     #[inline]
     #[must_use]
-    pub fn position(&self, id: Id) -> Option<usize> {
+    pub(crate) fn position(&self, id: Id) -> Option<usize> {
         let at = self.positions[id as usize];
         (at != ABSENT).then_some(at as usize)
     }
 
     /// Adds an id that is no member.
     #[inline]
-    pub fn insert(&mut self, id: Id) {
+    pub(crate) fn insert(&mut self, id: Id) {
         debug_assert!(!self.contains(id), "id {id} is a member already");
         self.positions[id as usize] = self.ids.len() as u32;
         self.ids.push(id);
@@ -50,7 +50,7 @@ impl Members {
 
     /// Removes `id`, whose place the last member takes; false if it is no member.
     #[inline]
-    pub fn remove(&mut self, id: Id) -> bool {
+    pub(crate) fn remove(&mut self, id: Id) -> bool {
         let at = std::mem::replace(&mut self.positions[id as usize], ABSENT);
         if at == ABSENT {
             return false;
@@ -65,27 +65,27 @@ impl Members {
     /// The members, in an order that depends only on what was inserted and removed.
     #[inline]
     #[must_use]
-    pub fn ids(&self) -> &[Id] {
+    pub(crate) fn ids(&self) -> &[Id] {
         &self.ids
     }
 }
 
 /// A generator of numbers from a seed: SplitMix64 (Steele, Lea and Flood 2014). Same seed, same numbers, everywhere.
 #[derive(Clone, Debug)]
-pub struct Draws {
+pub(crate) struct Draws {
     state: u64,
 }
 
 impl Draws {
     /// The numbers that belong to `seed`.
     #[must_use]
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self { state: seed }
     }
 
     /// Any 64 bits.
     #[inline]
-    pub fn bits(&mut self) -> u64 {
+    pub(crate) fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut bits = self.state;
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -95,13 +95,13 @@ impl Draws {
 
     /// A number below `limit`, 0 if that is 0; its bias is below `limit / 2^64`.
     #[inline]
-    pub fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         ((u128::from(self.bits()) * limit as u128) >> 64) as usize
     }
 
     /// One of `ids`; none of none.
     #[inline]
-    pub fn pick(&mut self, ids: &[Id]) -> Option<Id> {
+    pub(crate) fn pick(&mut self, ids: &[Id]) -> Option<Id> {
         ids.get(self.below(ids.len())).copied()
     }
 }

@@ -12,7 +12,7 @@ const NOWHERE: u8 = u8::MAX;
 /// ghost weighs at least 1, so that a bound on their weight is one on their number. 9 bytes an id, 17 once a weight other
 /// than 1 was seen.
 #[derive(Clone, Debug)]
-pub struct Segments<const N: usize, const RESIDENT: usize> {
+pub(crate) struct Segments<const N: usize, const RESIDENT: usize> {
     lists: Lists<N>,
     /// Which list each id is in.
     places: Vec<u8>,
@@ -30,12 +30,12 @@ impl<const N: usize, const RESIDENT: usize> Default for Segments<N, RESIDENT> {
 impl<const N: usize, const RESIDENT: usize> Segments<N, RESIDENT> {
     /// Empty lists over no ids.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { lists: Lists::new(), places: Vec::new(), sizes: [0; N], weights: Weights::new() }
     }
 
     /// Makes room for ids below `ids`; never shrinks.
-    pub fn grow(&mut self, ids: u32) {
+    pub(crate) fn grow(&mut self, ids: u32) {
         self.lists.grow(ids);
         column::grow(&mut self.places, ids, NOWHERE);
         self.weights.grow(ids);
@@ -44,7 +44,7 @@ impl<const N: usize, const RESIDENT: usize> Segments<N, RESIDENT> {
     /// The list that `id` is in.
     #[inline]
     #[must_use]
-    pub fn list_of(&self, id: Id) -> Option<usize> {
+    pub(crate) fn list_of(&self, id: Id) -> Option<usize> {
         let place = self.places[id as usize];
         (place != NOWHERE).then_some(place as usize)
     }
@@ -52,13 +52,13 @@ impl<const N: usize, const RESIDENT: usize> Segments<N, RESIDENT> {
     /// The weight that `id` was last pushed with.
     #[inline]
     #[must_use]
-    pub fn weight(&self, id: Id) -> u64 {
+    pub(crate) fn weight(&self, id: Id) -> u64 {
         self.weights.get(id)
     }
 
     /// Puts an id that is in no list at the front of `list`, and notes its weight.
     #[inline]
-    pub fn push(&mut self, list: usize, id: Id, weight: u64) {
+    pub(crate) fn push(&mut self, list: usize, id: Id, weight: u64) {
         self.weights.set(id, weight);
         self.lists.push_front(list, id);
         self.places[id as usize] = list as u8;
@@ -67,7 +67,7 @@ impl<const N: usize, const RESIDENT: usize> Segments<N, RESIDENT> {
 
     /// Moves an id from the list that it is in to the front of `list`.
     #[inline]
-    pub fn move_to(&mut self, list: usize, id: Id) {
+    pub(crate) fn move_to(&mut self, list: usize, id: Id) {
         let from = std::mem::replace(&mut self.places[id as usize], list as u8) as usize;
         self.lists.move_to_front(list, id);
         let weight = self.weights.get(id);
@@ -77,7 +77,7 @@ impl<const N: usize, const RESIDENT: usize> Segments<N, RESIDENT> {
 
     /// Takes `id` out of its list, which it says; none if it is in none.
     #[inline]
-    pub fn remove(&mut self, id: Id) -> Option<usize> {
+    pub(crate) fn remove(&mut self, id: Id) -> Option<usize> {
         let list = self.list_of(id)?;
         self.lists.unlink(id);
         self.places[id as usize] = NOWHERE;
@@ -88,35 +88,35 @@ impl<const N: usize, const RESIDENT: usize> Segments<N, RESIDENT> {
     /// The id at the back of `list`.
     #[inline]
     #[must_use]
-    pub fn back(&self, list: usize) -> Option<Id> {
+    pub(crate) fn back(&self, list: usize) -> Option<Id> {
         self.lists.back(list)
     }
 
     /// Whether `list` is empty.
     #[inline]
     #[must_use]
-    pub fn is_empty(&self, list: usize) -> bool {
+    pub(crate) fn is_empty(&self, list: usize) -> bool {
         self.lists.is_empty(list)
     }
 
     /// Weight of `list`.
     #[inline]
     #[must_use]
-    pub fn size(&self, list: usize) -> u64 {
+    pub(crate) fn size(&self, list: usize) -> u64 {
         self.sizes[list]
     }
 
     /// Weight of all that is resident.
     #[inline]
     #[must_use]
-    pub fn resident(&self) -> u64 {
+    pub(crate) fn resident(&self) -> u64 {
         self.sizes[..RESIDENT].iter().sum()
     }
 
     /// Weight of all that is resident, and of all ghosts.
     #[inline]
     #[must_use]
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.sizes.iter().sum()
     }
 }

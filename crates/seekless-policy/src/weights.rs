@@ -4,7 +4,7 @@ use crate::eviction::Id;
 
 /// Weights by id. Pages all weigh 1: the column appears with the first weight that does not.
 #[derive(Clone, Debug, Default)]
-pub struct Weights {
+pub(crate) struct Weights {
     ids: usize,
     column: Vec<u64>,
 }
@@ -12,12 +12,12 @@ pub struct Weights {
 impl Weights {
     /// No ids yet.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// Makes room for ids below `ids`; never shrinks.
-    pub fn grow(&mut self, ids: u32) {
+    pub(crate) fn grow(&mut self, ids: u32) {
         self.ids = self.ids.max(ids as usize);
         if !self.column.is_empty() {
             self.column.resize(self.ids, 1);
@@ -27,13 +27,13 @@ impl Weights {
     /// The weight last set for `id`, else 1.
     #[inline]
     #[must_use]
-    pub fn get(&self, id: Id) -> u64 {
+    pub(crate) fn get(&self, id: Id) -> u64 {
         if self.column.is_empty() { 1 } else { self.column[id as usize] }
     }
 
     /// Sets the weight of `id`.
     #[inline]
-    pub fn set(&mut self, id: Id, weight: u64) {
+    pub(crate) fn set(&mut self, id: Id, weight: u64) {
         if self.column.is_empty() {
             if weight == 1 {
                 return;

@@ -17,6 +17,11 @@
 //! Processes: [`seccomp`], [`tracee`] and [`signals`] are what a recorder of programs stands on; [`replace`] becomes another
 //! program.
 
+#![expect(
+    unsafe_code,
+    reason = "calls the kernel and C libraries where no crate does, and wraps each call in a safe one"
+)]
+
 pub mod accounts;
 pub mod descriptor;
 pub mod direct;
