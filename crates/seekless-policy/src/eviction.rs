@@ -3,10 +3,8 @@
 //! A policy hears only of requests, never of threads, pins or completions. Ids are dense numbers that the owner of
 //! the cache gives out; a policy is arrays and index-linked lists over them.
 
-mod about;
 mod arc;
 mod belady_size;
-mod bytes;
 mod car;
 mod cflru;
 mod clock;
@@ -38,15 +36,15 @@ mod s3_fifo;
 mod sieve;
 mod slru;
 mod spatial_clock;
+mod table;
 mod two_lists;
 mod two_queue;
 mod two_queue_simple;
 mod w_tiny_lfu;
 
-pub use about::{About, NAMES, POLICIES, nearest};
+pub use crate::eviction::Id;
 pub use arc::Arc;
 pub use belady_size::BeladySize;
-pub use bytes::bytes_per_id;
 pub use car::Car;
 pub use cflru::Cflru;
 pub use clock::{Clock, ClockOzen};
@@ -66,7 +64,7 @@ pub use lru::Lru;
 pub use lru_wsr::LruWsr;
 pub use lru2::Lru2;
 pub use mq::Mq;
-pub use named::{DynEviction, Named, Visitor, named, needs_of, visit};
+pub use named::{DynEviction, Named, named, needs_of};
 pub use opt::Opt;
 pub use probation::Probation;
 pub use qdlp::Qdlp;
@@ -78,6 +76,7 @@ pub use s3_fifo::{S3Fifo, S3Fifo2024};
 pub use sieve::Sieve;
 pub use slru::Slru;
 pub use spatial_clock::{SpatialClock, SpatialClockOzen};
+pub use table::{About, NAMES, POLICIES, Visitor, bytes_per_id, nearest, visit};
 pub use two_lists::TwoLists;
 pub use two_queue::TwoQueue;
 pub use two_queue_simple::TwoQueueSimple;
@@ -164,6 +163,12 @@ pub trait Pool {
     fn evict(&mut self, victim: Id);
     /// `id` is neither resident nor remembered as a ghost any more: its number may be used again.
     fn forget(&mut self, id: Id);
+    /// `victim` leaves the cache, and no ghost of it stays.
+    #[inline]
+    fn discard(&mut self, victim: Id) {
+        self.evict(victim);
+        self.forget(victim);
+    }
     /// The state of a resident page; asked only by a policy that says [`Needs::state`].
     fn state(&self, _id: Id) -> PageState {
         CLEAN
@@ -205,8 +210,10 @@ impl Needs {
 
 /// The eviction rule of a cache.
 pub trait Eviction {
-    /// What the owner must supply.
-    fn needs(&self) -> Needs;
+    /// What the owner must supply; by default nothing but the requests.
+    fn needs(&self) -> Needs {
+        Needs::NONE
+    }
     /// Makes room for ids below `ids`. The only place that allocates by size.
     fn grow(&mut self, ids: u32);
     /// A request for a page or file: a hit refreshes it, a miss admits it after evicting what must go. A hit keeps the

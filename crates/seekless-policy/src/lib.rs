@@ -42,6 +42,7 @@ mod list;
 pub mod ordering;
 mod queues;
 mod radix;
+mod ranking;
 mod sample;
 mod segments;
 mod weights;

@@ -70,6 +70,78 @@ impl Members {
     }
 }
 
+/// A set of dense ids, each with a row beside it. Rows lie side by side, so that looking at one is one step. 4 bytes an id,
+/// and 4 and a row a member.
+#[derive(Clone, Debug)]
+pub(crate) struct Rows<T> {
+    members: Members,
+    rows: Vec<T>,
+}
+
+impl<T> Rows<T> {
+    /// No members, over no ids.
+    pub(crate) fn new() -> Self {
+        Self { members: Members::new(), rows: Vec::new() }
+    }
+
+    /// Makes room for ids below `ids`; never shrinks.
+    pub(crate) fn grow(&mut self, ids: u32) {
+        self.members.grow(ids);
+    }
+
+    /// Whether `id` is a member.
+    #[inline]
+    pub(crate) fn contains(&self, id: Id) -> bool {
+        self.members.contains(id)
+    }
+
+    /// The row of `id`, if it is a member.
+    #[inline]
+    pub(crate) fn get(&self, id: Id) -> Option<&T> {
+        self.rows.get(self.members.position(id)?)
+    }
+
+    /// The row of `id`, if it is a member.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, id: Id) -> Option<&mut T> {
+        self.rows.get_mut(self.members.position(id)?)
+    }
+
+    /// The members, in the order of [`Rows::all`].
+    #[inline]
+    pub(crate) fn ids(&self) -> &[Id] {
+        self.members.ids()
+    }
+
+    /// All rows, in an order that depends only on what was inserted and removed.
+    #[inline]
+    pub(crate) fn all(&self) -> &[T] {
+        &self.rows
+    }
+
+    /// As [`Rows::all`].
+    #[inline]
+    pub(crate) fn all_mut(&mut self) -> &mut [T] {
+        &mut self.rows
+    }
+
+    /// Adds an id that is no member.
+    #[inline]
+    pub(crate) fn insert(&mut self, id: Id, row: T) {
+        self.members.insert(id);
+        self.rows.push(row);
+    }
+
+    /// Removes `id`, whose place the last member takes.
+    #[inline]
+    pub(crate) fn remove(&mut self, id: Id) {
+        if let Some(at) = self.members.position(id) {
+            self.members.remove(id);
+            self.rows.swap_remove(at);
+        }
+    }
+}
+
 /// A generator of numbers from a seed: SplitMix64 (Steele, Lea and Flood 2014). Same seed, same numbers, everywhere.
 #[derive(Clone, Debug)]
 pub(crate) struct Draws {

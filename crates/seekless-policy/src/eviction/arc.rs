@@ -1,6 +1,6 @@
 //! ARC: recency and frequency share the cache, and ghosts of what left say which of them should have more.
 
-use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use super::{Eviction, Id, Outcome, Pool, Request, Use};
 use crate::segments::Segments;
 
 /// Seen once lately, resident.
@@ -79,8 +79,7 @@ impl Arc {
             }
             let Some(victim) = self.lists.back(T1) else { break };
             self.lists.remove(victim);
-            pool.evict(victim);
-            pool.forget(victim);
+            pool.discard(victim);
         }
         while self.lists.total() > (2 * self.capacity).saturating_sub(weight) && self.drop_ghost(B2, pool) {}
         self.make_room(weight, false, pool);
@@ -128,10 +127,6 @@ impl Arc {
 }
 
 impl Eviction for Arc {
-    fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
     fn grow(&mut self, ids: u32) {
         self.lists.grow(ids);
     }

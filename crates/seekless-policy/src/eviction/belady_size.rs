@@ -1,7 +1,8 @@
 //! Belady for files: weight times distance. A bound to compare with, not the optimum.
 
-use super::{Eviction, Id, NEVER, Needs, Outcome, Pool, Request};
-use crate::sample::{Draws, Members};
+use super::resident::{Resident, Rule};
+use super::{Id, NEVER, Needs, Pool, Request};
+use crate::sample::{Draws, Members, Rows};
 
 /// Files looked at for one victim.
 const SAMPLE: usize = 128;
@@ -35,59 +36,34 @@ impl File {
 ///
 /// Needs [`Request::next_use`]; the present is taken to be the last known one plus the requests since. Same seed, same
 /// victims. [`Use`](super::Use) and cost are ignored. A hit keeps the weight that was admitted.
+pub type BeladySize = Resident<BeladySizeRule>;
+
+/// The rule of [`BeladySize`].
 #[derive(Clone, Debug)]
-pub struct BeladySize {
-    capacity: u64,
-    used: u64,
-    /// Position of the present request.
+pub struct BeladySizeRule {
+    /// Position of the next request.
     now: u64,
-    members: Members,
-    /// Beside the members.
-    files: Vec<File>,
-    /// Members that are never used again.
+    files: Rows<File>,
+    /// Residents that are never used again.
     done: Members,
     draws: Draws,
 }
 
-impl BeladySize {
-    /// An empty cache of `capacity` units of weight, with the default seed.
-    #[must_use]
-    pub fn new(capacity: u64) -> Self {
-        Self::with_seed(capacity, SEED)
+impl Default for BeladySizeRule {
+    fn default() -> Self {
+        Self { now: 0, files: Rows::new(), done: Members::new(), draws: Draws::new(SEED) }
     }
+}
 
+impl BeladySize {
     /// An empty cache whose samples follow from `seed`.
     #[must_use]
     pub fn with_seed(capacity: u64, seed: u64) -> Self {
-        Self {
-            capacity,
-            used: 0,
-            now: 0,
-            members: Members::new(),
-            files: Vec::new(),
-            done: Members::new(),
-            draws: Draws::new(seed),
-        }
+        Self::with_rule(capacity, BeladySizeRule { draws: Draws::new(seed), ..BeladySizeRule::default() })
     }
+}
 
-    /// A file that is never used again, else the greatest burden of the sample.
-    #[inline]
-    fn victim(&mut self) -> Option<Id> {
-        if let Some(&done) = self.done.ids().last() {
-            return Some(done);
-        }
-        let resident = self.files.len();
-        let mut greatest = None;
-        for turn in 0..resident.min(SAMPLE) {
-            let at = if resident <= SAMPLE { turn } else { self.draws.below(resident) };
-            let burden = self.files[at].burden(self.now);
-            if greatest.is_none_or(|(most, _)| burden > most) {
-                greatest = Some((burden, at));
-            }
-        }
-        greatest.map(|(_, at)| self.members.ids()[at])
-    }
-
+impl BeladySizeRule {
     #[inline]
     fn note_done(&mut self, request: &Request) {
         match (request.next_use == NEVER, self.done.contains(request.id)) {
@@ -100,64 +76,69 @@ impl BeladySize {
     }
 }
 
-impl Eviction for BeladySize {
-    fn needs(&self) -> Needs {
-        Needs { next_use: true, ..Needs::default() }
-    }
+impl Rule for BeladySizeRule {
+    const NEEDS: Needs = Needs { next_use: true, ..Needs::NONE };
+    const FIRST_USE_COUNTS: bool = true;
 
     fn grow(&mut self, ids: u32) {
-        self.members.grow(ids);
+        self.files.grow(ids);
         self.done.grow(ids);
     }
 
     #[inline]
-    fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
-        if let Some(at) = self.members.position(request.id) {
-            let file = &mut self.files[at];
+    fn contains(&self, id: Id) -> bool {
+        self.files.contains(id)
+    }
+
+    #[inline]
+    fn tick(&mut self) {
+        self.now += 1;
+    }
+
+    #[inline]
+    fn hit(&mut self, request: &Request) {
+        if let Some(file) = self.files.get_mut(request.id) {
             if file.next_use != NEVER {
-                self.now = file.next_use;
+                self.now = file.next_use + 1;
             }
             file.next_use = request.next_use;
-            self.now += 1;
-            self.note_done(request);
-            return Outcome::Hit;
         }
-        self.now += 1;
-        if request.weight > self.capacity {
-            return Outcome::Bypassed;
-        }
-        self.shrink_to(self.capacity - request.weight, pool);
-        self.used += request.weight;
-        self.members.insert(request.id);
-        self.files.push(File { next_use: request.next_use, weight: request.weight });
         self.note_done(request);
-        Outcome::Admitted
     }
 
-    fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
-        let Some(victim) = self.victim() else {
-            return false;
-        };
-        self.remove(victim);
-        pool.evict(victim);
-        pool.forget(victim);
-        true
+    #[inline]
+    fn enter(&mut self, request: &Request) {
+        let Request { id, next_use, weight, .. } = *request;
+        self.files.insert(id, File { next_use, weight });
+        self.note_done(request);
     }
 
-    fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
-        self.capacity = capacity;
-        self.shrink_to(capacity, pool);
-    }
-
-    fn remove(&mut self, id: Id) {
-        if let Some(at) = self.members.position(id) {
-            self.members.remove(id);
-            self.done.remove(id);
-            self.used -= self.files.swap_remove(at).weight;
+    /// A file that is never used again, else the greatest burden of the sample.
+    #[inline]
+    fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
+        if let Some(&done) = self.done.ids().last() {
+            return Some(done);
         }
+        let files = self.files.all();
+        let mut greatest = None;
+        for turn in 0..files.len().min(SAMPLE) {
+            let at = if files.len() <= SAMPLE { turn } else { self.draws.below(files.len()) };
+            let burden = files[at].burden(self.now);
+            if greatest.is_none_or(|(most, _)| burden > most) {
+                greatest = Some((burden, at));
+            }
+        }
+        greatest.map(|(_, at)| self.files.ids()[at])
     }
 
-    fn resident_weight(&self) -> u64 {
-        self.used
+    #[inline]
+    fn leave(&mut self, id: Id) {
+        self.files.remove(id);
+        self.done.remove(id);
+    }
+
+    #[inline]
+    fn weight(&self, id: Id) -> Option<u64> {
+        Some(self.files.get(id).map_or(0, |file| file.weight))
     }
 }

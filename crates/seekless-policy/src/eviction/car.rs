@@ -1,6 +1,6 @@
 //! CAR: ARC's lesson with CLOCK's hits.
 
-use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use super::{Eviction, Id, Outcome, Pool, Request, Use};
 use crate::column;
 use crate::segments::Segments;
 
@@ -137,10 +137,6 @@ impl Car {
 }
 
 impl Eviction for Car {
-    fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
     fn grow(&mut self, ids: u32) {
         column::grow(&mut self.referenced, ids, false);
         self.lists.grow(ids);

@@ -222,7 +222,7 @@ impl ClockPro {
 
 impl Eviction for ClockPro {
     fn needs(&self) -> Needs {
-        Needs { unit_weights: true, ..Needs::default() }
+        Needs { unit_weights: true, ..Needs::NONE }
     }
 
     fn grow(&mut self, ids: u32) {

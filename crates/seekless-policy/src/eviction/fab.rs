@@ -171,7 +171,7 @@ impl Fab {
 
 impl Eviction for Fab {
     fn needs(&self) -> Needs {
-        Needs { state: self.ozen, neighbours: true, unit_weights: true, ..Needs::default() }
+        Needs { state: self.ozen, neighbours: true, unit_weights: true, ..Needs::NONE }
     }
 
     fn grow(&mut self, ids: u32) {
@@ -213,8 +213,7 @@ impl Eviction for Fab {
             group_of[page as usize] = NOWHERE;
             dirty[page as usize] = false;
             *used -= 1;
-            pool.evict(page);
-            pool.forget(page);
+            pool.discard(page);
         });
         true
     }

@@ -1,6 +1,6 @@
 //! FWF: when something does not fit, everything leaves.
 
-use super::resident::{Resident, Rule};
+use super::resident::{Exit, Resident, Rule};
 use super::{Id, Pool, Request};
 use crate::list::Lists;
 
@@ -25,8 +25,6 @@ pub struct FwfRule {
 }
 
 impl Rule for FwfRule {
-    const FLUSHES: bool = true;
-
     fn grow(&mut self, ids: u32) {
         self.phase.grow(ids);
     }
@@ -52,5 +50,15 @@ impl Rule for FwfRule {
     #[inline]
     fn leave(&mut self, id: Id) {
         self.phase.unlink(id);
+    }
+
+    #[inline]
+    fn evict_for_room<P: Pool + ?Sized>(&mut self, exit: &mut Exit<'_, P>) -> bool {
+        let mut evicted = false;
+        while let Some(victim) = self.phase.back(ALL) {
+            exit.evict(self, victim);
+            evicted = true;
+        }
+        evicted
     }
 }

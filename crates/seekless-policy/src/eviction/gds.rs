@@ -2,8 +2,8 @@
 
 mod pages;
 
-use super::{Eviction, Id, Landlord, Needs, Outcome, Pool, Request};
-use pages::Pages;
+use super::{Eviction, Id, Landlord, Outcome, Pool, Request};
+use pages::{Pages, to_files};
 
 /// GreedyDual-Size (Cao and Irani, "Cost-aware WWW proxy caching algorithms", USITS 1997).
 ///
@@ -51,16 +51,12 @@ impl Gds {
     #[cold]
     fn leave_pages(&mut self) {
         if let Stage::Pages(pages) = &self.stage {
-            self.stage = Stage::Files(pages.to_files(self.ids, self.takes_back));
+            self.stage = Stage::Files(to_files(pages, self.ids, self.takes_back));
         }
     }
 }
 
 impl Eviction for Gds {
-    fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
     fn grow(&mut self, ids: u32) {
         self.ids = self.ids.max(ids);
         match &mut self.stage {
@@ -92,10 +88,7 @@ impl Eviction for Gds {
 
     fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
         match &mut self.stage {
-            Stage::Pages(pages) => {
-                pages.capacity = capacity;
-                pages.shrink_to(capacity, pool);
-            }
+            Stage::Pages(pages) => pages.set_capacity(capacity, pool),
             Stage::Files(files) => files.set_capacity(capacity, pool),
         }
     }
@@ -109,7 +102,7 @@ impl Eviction for Gds {
 
     fn resident_weight(&self) -> u64 {
         match &self.stage {
-            Stage::Pages(pages) => pages.used,
+            Stage::Pages(pages) => pages.resident_weight(),
             Stage::Files(files) => files.resident_weight(),
         }
     }

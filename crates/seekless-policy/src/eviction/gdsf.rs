@@ -21,7 +21,7 @@ const KEY_BITS: u32 = 56;
 pub type Gdsf = Aged<UsesByWeight>;
 
 /// The worth of [`Gdsf`]: uses × cost / weight. A weight of 0 counts as 1: it takes no room, yet must rank.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct UsesByWeight;
 
 impl Worth for UsesByWeight {

@@ -1,7 +1,8 @@
 //! Hyperbolic: how often a page was used for each request that it has been here.
 
-use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
-use crate::sample::{Draws, Members};
+use super::resident::{Resident, Rule};
+use super::{Id, Pool, Request};
+use crate::sample::{Draws, Rows};
 
 /// Pages looked at for one victim; the paper's choice.
 const SAMPLE: usize = 64;
@@ -53,47 +54,42 @@ impl Priority {
 ///   its counts do not see.
 ///
 /// Same seed, same victims. While no more than 64 pages are resident all are looked at, and the first in an order that
-/// depends on history alone leaves among equals. Weights and costs as in the paper's section 3. [`Use::FirstUse`] counts for
+/// depends on history alone leaves among equals. Weights and costs as in the paper's section 3. [`Use::FirstUse`](super::Use::FirstUse) counts for
 /// nothing. A hit keeps the weight that was admitted and takes the request's cost.
+pub type Hyperbolic = Resident<HyperbolicRule>;
+
+/// The rule of [`Hyperbolic`].
 #[derive(Clone, Debug)]
-pub struct Hyperbolic {
-    capacity: u64,
-    used: u64,
+pub struct HyperbolicRule {
     requests: u64,
-    members: Members,
-    /// Beside the members, so that looking at one is one step.
-    pages: Vec<Page>,
+    pages: Rows<Page>,
     draws: Draws,
 }
 
-impl Hyperbolic {
-    /// An empty cache of `capacity` units of weight, with the default seed.
-    #[must_use]
-    pub fn new(capacity: u64) -> Self {
-        Self::with_seed(capacity, SEED)
+impl Default for HyperbolicRule {
+    fn default() -> Self {
+        Self { requests: 0, pages: Rows::new(), draws: Draws::new(SEED) }
     }
+}
 
+impl Hyperbolic {
     /// An empty cache whose victims follow from `seed`.
     #[must_use]
     pub fn with_seed(capacity: u64, seed: u64) -> Self {
-        Self {
-            capacity,
-            used: 0,
-            requests: 0,
-            members: Members::new(),
-            pages: Vec::new(),
-            draws: Draws::new(seed),
-        }
+        Self::with_rule(capacity, HyperbolicRule { draws: Draws::new(seed), ..HyperbolicRule::default() })
     }
+}
 
+impl HyperbolicRule {
     /// The least priority of the sample, by its place. Each draw of 64 bits gives two places.
     #[inline]
-    fn victim(&mut self) -> Option<usize> {
-        let resident = self.pages.len();
+    fn least(&mut self) -> Option<usize> {
+        let pages = self.pages.all();
+        let resident = pages.len();
         let now = self.requests + 1;
-        let mut least = (self.pages.first()?.priority(now), 0);
+        let mut least = (pages.first()?.priority(now), 0);
         if resident <= SAMPLE {
-            for (at, page) in self.pages.iter().enumerate().skip(1) {
+            for (at, page) in pages.iter().enumerate().skip(1) {
                 least = lesser(least, (page.priority(now), at));
             }
             return Some(least.1);
@@ -102,20 +98,11 @@ impl Hyperbolic {
             let bits = self.draws.bits();
             for half in [bits >> 32, bits & 0xFFFF_FFFF] {
                 let at = ((half * resident as u64) >> 32) as usize;
-                let looked_at = (self.pages[at].priority(now), at);
+                let looked_at = (pages[at].priority(now), at);
                 least = if turn == 0 && half == bits >> 32 { looked_at } else { lesser(least, looked_at) };
             }
         }
         Some(least.1)
-    }
-
-    #[inline]
-    fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
-        while self.used > self.capacity.saturating_sub(weight) {
-            if !self.evict_one(pool) {
-                return;
-            }
-        }
     }
 }
 
@@ -125,61 +112,48 @@ fn lesser(one: (Priority, usize), other: (Priority, usize)) -> (Priority, usize)
     if other.0.is_less(&one.0) { other } else { one }
 }
 
-impl Eviction for Hyperbolic {
-    fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
+impl Rule for HyperbolicRule {
     fn grow(&mut self, ids: u32) {
-        self.members.grow(ids);
+        self.pages.grow(ids);
     }
 
     #[inline]
-    fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
+    fn contains(&self, id: Id) -> bool {
+        self.pages.contains(id)
+    }
+
+    #[inline]
+    fn tick(&mut self) {
         self.requests += 1;
-        if let Some(at) = self.members.position(request.id) {
-            if request.kind != Use::FirstUse {
-                let page = &mut self.pages[at];
-                page.count = page.count.saturating_add(1);
-                page.cost = request.cost;
-            }
-            return Outcome::Hit;
-        }
-        if request.weight > self.capacity {
-            return Outcome::Bypassed;
-        }
-        self.make_room(request.weight, pool);
-        self.used += request.weight;
-        self.members.insert(request.id);
-        let Request { weight, cost, .. } = *request;
-        self.pages.push(Page { admitted: self.requests, weight, count: 1, cost });
-        Outcome::Admitted
     }
 
-    fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
-        let Some(at) = self.victim() else {
-            return false;
-        };
-        let victim = self.members.ids()[at];
-        self.remove(victim);
-        pool.evict(victim);
-        pool.forget(victim);
-        true
-    }
-
-    fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
-        self.capacity = capacity;
-        self.make_room(0, pool);
-    }
-
-    fn remove(&mut self, id: Id) {
-        if let Some(at) = self.members.position(id) {
-            self.members.remove(id);
-            self.used -= self.pages.swap_remove(at).weight;
+    #[inline]
+    fn hit(&mut self, request: &Request) {
+        if let Some(page) = self.pages.get_mut(request.id) {
+            page.count = page.count.saturating_add(1);
+            page.cost = request.cost;
         }
     }
 
-    fn resident_weight(&self) -> u64 {
-        self.used
+    #[inline]
+    fn enter(&mut self, request: &Request) {
+        let Request { id, weight, cost, .. } = *request;
+        self.pages.insert(id, Page { admitted: self.requests, weight, count: 1, cost });
+    }
+
+    #[inline]
+    fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
+        let at = self.least()?;
+        Some(self.pages.ids()[at])
+    }
+
+    #[inline]
+    fn leave(&mut self, id: Id) {
+        self.pages.remove(id);
+    }
+
+    #[inline]
+    fn weight(&self, id: Id) -> Option<u64> {
+        Some(self.pages.get(id).map_or(0, |page| page.weight))
     }
 }

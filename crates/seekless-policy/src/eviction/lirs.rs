@@ -1,6 +1,6 @@
 //! LIRS: what was used twice at a short distance stays, however long ago that was.
 
-use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use super::{Eviction, Id, Outcome, Pool, Request, Use};
 use crate::list::Lists;
 use crate::weights::Weights;
 
@@ -193,10 +193,6 @@ impl Lirs {
 }
 
 impl Eviction for Lirs {
-    fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
     fn grow(&mut self, ids: u32) {
         if ids as usize > self.statuses.len() {
             self.statuses.resize(ids as usize, Status::Unknown);
@@ -241,8 +237,7 @@ impl Eviction for Lirs {
         let remembered = self.stack.contains(victim);
         if !remembered {
             self.displace(victim);
-            pool.evict(victim);
-            pool.forget(victim);
+            pool.discard(victim);
             return true;
         }
         let weight = self.weights.get(victim);

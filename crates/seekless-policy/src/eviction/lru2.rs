@@ -1,6 +1,6 @@
 //! LRU-2: the page whose last use but one is longest ago leaves first.
 
-use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use super::{Eviction, Id, Outcome, Pool, Request, Use};
 use crate::heap::IndexedHeap;
 use crate::list::Lists;
 use crate::weights::Weights;
@@ -143,10 +143,6 @@ impl Lru2 {
 }
 
 impl Eviction for Lru2 {
-    fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
     fn grow(&mut self, ids: u32) {
         if ids as usize > self.histories.len() {
             self.histories.resize(ids as usize, History::default());

@@ -122,7 +122,7 @@ impl Mq {
 
 impl Eviction for Mq {
     fn needs(&self) -> Needs {
-        Needs { unit_weights: true, ..Needs::default() }
+        Needs { unit_weights: true, ..Needs::NONE }
     }
 
     fn grow(&mut self, ids: u32) {

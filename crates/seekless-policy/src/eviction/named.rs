@@ -1,106 +1,12 @@
 //! Policies by name: one registry, visited with static types by the simulator and boxed for everybody else.
 
-use super::about::nearest;
-use super::landlord::{Charging, Division, Lazy, Reciprocal};
-use super::{Arc, Eviction, Id, Landlord, Lru, Needs, Outcome, Pool, Request};
-use super::{BeladySize, Fifo, Fwf, Gds, Gdsf, Hyperbolic, Lfu, LfuDa, Lru2, Mq, Opt, Random, Slru};
-use super::{Car, Cflru, Clock, ClockOzen, ClockPro, ClockProOzen, Fab, LruWsr, Random2, Random2Ozen, Rrip};
-use super::{Clock2QPlus, Clock2QPlusShort, Lirs, Qdlp, S3Fifo, S3Fifo2024, Sieve, TwoLists, WTinyLfu};
-use super::{SpatialClock, SpatialClockOzen, TwoQueue, TwoQueueSimple};
-use crate::{Error, ErrorKind, Result};
-
-/// Seed of the bimodal insertions.
-const RRIP_SEED: u64 = 3;
+use super::table::{Visitor, visit};
+use super::{Eviction, Id, Needs, Outcome, Pool, Request};
+use crate::Result;
 
 /// What the policy called `name` needs of its owner.
 pub fn needs_of(name: &str) -> Result<Needs> {
     Ok(named(name, 1)?.needs())
-}
-
-/// What to do with a policy whose type is known: how the simulator gets a loop of its own for each policy.
-pub trait Visitor {
-    /// What comes out.
-    type Output;
-    /// Called once with the policy that has the name.
-    fn visit<E: Eviction + Send + 'static>(self, policy: E) -> Self::Output;
-}
-
-/// Builds the policy called `name` with `capacity` units of weight and hands it, with its own type, to `visitor`.
-pub fn visit<V: Visitor>(name: &str, capacity: u64, visitor: V) -> Result<V::Output> {
-    Ok(match name {
-        "lru" => visitor.visit(Lru::new(capacity)),
-        "arc" => visitor.visit(Arc::new(capacity)),
-        "landlord" => visitor.visit(Landlord::new(capacity)),
-        "landlord@full" => visitor.visit(Gds::full_landlord(capacity)),
-        "landlord@naive" => visitor.visit(Charging::<Division, false>::new(capacity)),
-        "landlord@naive-reciprocal" => visitor.visit(Charging::<Reciprocal, false>::new(capacity)),
-        "landlord@cached" => visitor.visit(Charging::<Division, true>::new(capacity)),
-        "landlord@cached-reciprocal" => visitor.visit(Charging::<Reciprocal, true>::new(capacity)),
-        "landlord@lazy" => visitor.visit(Lazy::<Division>::new(capacity)),
-        "landlord@lazy-reciprocal" => visitor.visit(Lazy::<Reciprocal>::new(capacity)),
-        "fifo" => visitor.visit(Fifo::new(capacity)),
-        "slru" => visitor.visit(Slru::new(capacity)),
-        "slru@4" => visitor.visit(Slru::four(capacity)),
-        "lfu" => visitor.visit(Lfu::new(capacity)),
-        "lfu-da" => visitor.visit(LfuDa::new(capacity)),
-        "fwf" => visitor.visit(Fwf::new(capacity)),
-        "random" => visitor.visit(Random::new(capacity)),
-        "lru-2" => visitor.visit(Lru2::new(capacity)),
-        "lru-2@history" => visitor.visit(Lru2::with_history(capacity)),
-        "mq" => visitor.visit(Mq::new(capacity)),
-        "mq@fixed" => visitor.visit(Mq::fixed(capacity)),
-        "gds" => visitor.visit(Gds::new(capacity)),
-        "gdsf" => visitor.visit(Gdsf::new(capacity)),
-        "hyperbolic" => visitor.visit(Hyperbolic::new(capacity)),
-        "opt" => visitor.visit(Opt::new(capacity)),
-        "opt@bypass" => visitor.visit(Opt::with_bypass(capacity)),
-        "belady-size" => visitor.visit(BeladySize::new(capacity)),
-        "clock" => visitor.visit(Clock::new(capacity)),
-        "clock@read-hits" => visitor.visit(Clock::read_hits_only(capacity)),
-        "clock@ozen" => visitor.visit(ClockOzen::new(capacity)),
-        "2q" => visitor.visit(TwoQueue::new(capacity)),
-        "2q@simple" => visitor.visit(TwoQueueSimple::new(capacity)),
-        "2q@ozen" => visitor.visit(TwoQueue::as_published(capacity)),
-        "clock-pro" => visitor.visit(ClockPro::new(capacity)),
-        "clock-pro@ozen" => visitor.visit(ClockProOzen::new(capacity)),
-        "rrip" => visitor.visit(Rrip::new(capacity)),
-        "brrip" => visitor.visit(Rrip::duel(capacity, RRIP_SEED)),
-        "brrip@alone" => visitor.visit(Rrip::bimodal(capacity, RRIP_SEED)),
-        "brrip@ozen" => visitor.visit(Rrip::bimodal_as_published(capacity)),
-        "cflru" => visitor.visit(Cflru::new(capacity)),
-        "lru-wsr" => visitor.visit(LruWsr::new(capacity)),
-        "fab" => visitor.visit(Fab::new(capacity)),
-        "fab@ozen" => visitor.visit(Fab::as_published(capacity)),
-        "spatial-clock" => visitor.visit(SpatialClock::new(capacity)),
-        "spatial-clock@ozen" => visitor.visit(SpatialClockOzen::new(capacity)),
-        "arc@ozen" => visitor.visit(Arc::as_published(capacity)),
-        "car" => visitor.visit(Car::new(capacity)),
-        "car@read-hits" => visitor.visit(Car::read_hits_only(capacity)),
-        "car@ozen" => visitor.visit(Car::as_published(capacity)),
-        "random2" => visitor.visit(Random2::new(capacity)),
-        "random2@ozen" => visitor.visit(Random2Ozen::new(capacity)),
-        "sieve" => visitor.visit(Sieve::new(capacity)),
-        "s3-fifo" => visitor.visit(S3Fifo::new(capacity)),
-        "s3-fifo@2024" => visitor.visit(S3Fifo2024::new(capacity)),
-        "qdlp" => visitor.visit(Qdlp::new(capacity)),
-        "clock2q+" => visitor.visit(Clock2QPlus::new(capacity)),
-        "clock2q+@short-ghosts" => visitor.visit(Clock2QPlusShort::new(capacity)),
-        "lirs" => visitor.visit(Lirs::new(capacity)),
-        "linux" => visitor.visit(TwoLists::new(capacity)),
-        "w-tinylfu" => visitor.visit(WTinyLfu::new(capacity)),
-        "w-tinylfu@fixed" => visitor.visit(WTinyLfu::fixed(capacity)),
-        _ => return Err(unknown(name)),
-    })
-}
-
-pub(super) fn unknown(name: &str) -> Error {
-    Error::new(
-        ErrorKind::UnknownName,
-        format!(
-            "no policy is called {name:?}; near it are {}; `seekless sim --policies` lists all",
-            nearest(name).join(", ")
-        ),
-    )
 }
 
 /// The object-safe face of [`Eviction`]; every policy has it by the one blanket implementation.

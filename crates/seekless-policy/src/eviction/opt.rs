@@ -109,14 +109,13 @@ impl Opt {
     #[inline]
     fn evict<P: Pool + ?Sized>(&mut self, victim: Id, pool: &mut P) {
         self.remove(victim);
-        pool.evict(victim);
-        pool.forget(victim);
+        pool.discard(victim);
     }
 }
 
 impl Eviction for Opt {
     fn needs(&self) -> Needs {
-        Needs { next_use: true, unit_weights: true, ..Needs::default() }
+        Needs { next_use: true, unit_weights: true, ..Needs::NONE }
     }
 
     fn grow(&mut self, ids: u32) {

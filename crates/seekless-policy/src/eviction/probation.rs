@@ -1,6 +1,6 @@
 //! What S3-FIFO, QDLP and Clock2Q+ share: a small FIFO on probation, a large CLOCK, and ghosts of what failed.
 
-use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use super::{Eviction, Id, Outcome, Pool, Request, Use};
 use crate::column;
 use crate::segments::Segments;
 use std::marker::PhantomData;
@@ -132,8 +132,7 @@ impl<R: Rules> Probation<R> {
                 continue;
             }
             self.lists.remove(id);
-            pool.evict(id);
-            pool.forget(id);
+            pool.discard(id);
             return true;
         }
         false
@@ -149,10 +148,6 @@ impl<R: Rules> Probation<R> {
 }
 
 impl<R: Rules> Eviction for Probation<R> {
-    fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
     fn grow(&mut self, ids: u32) {
         self.lists.grow(ids);
         column::grow(&mut self.uses, ids, 0);

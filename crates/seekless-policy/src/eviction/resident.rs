@@ -1,34 +1,80 @@
-//! What every policy that remembers only what is resident shares: capacity, weights, and the order of a request's steps.
-//! Such a policy is a structure over ids and a [`Rule`] that picks its victim; the rest stands here, once.
+//! What every policy without ghosts shares: capacity, weights, and the order of a request's steps.
+//!
+//! Such a policy is a structure over ids and a [`Rule`] that picks its victim. The rest stands here, once.
 
 use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
 use crate::weights::Weights;
 
-/// Who leaves, and what a use changes. It never counts weights or evicts: [`Resident`] does, and tells it who came and went.
+/// Which resident id leaves, and what a use changes. [`Resident`] adds up weights and evicts; it calls the rule for each id
+/// that enters, is used or leaves.
 pub trait Rule {
     /// What the owner of the cache must supply.
     const NEEDS: Needs = Needs::NONE;
-    /// A [`Use::FirstUse`] is a hit like any other; by default it changes nothing.
+    /// Whether a [`Use::FirstUse`] is a hit like any other. By default it changes nothing.
     const FIRST_USE_COUNTS: bool = false;
-    /// When something does not fit, everything leaves.
-    const FLUSHES: bool = false;
 
     /// Makes room for ids below `ids`.
     fn grow(&mut self, ids: u32);
     /// Whether `id` is resident.
     fn contains(&self, id: Id) -> bool;
+    /// A request begins, whatever its outcome. For a rule that measures time in requests.
+    #[inline]
+    fn tick(&mut self) {}
     /// A resident id is used.
     fn hit(&mut self, request: &Request);
-    /// An id that is not resident becomes so; there is room.
+    /// An id that is not resident enters; there is room for it.
     fn enter(&mut self, request: &Request);
-    /// The next to leave, if anything is resident; it [leaves](Rule::leave) at once.
+    /// The next id to leave, if any is resident. [`Rule::leave`] is called for it at once.
     fn victim<P: Pool + ?Sized>(&mut self, pool: &P) -> Option<Id>;
-    /// A resident id is so no more.
+    /// A resident id leaves: as a victim, or because it was removed.
     fn leave(&mut self, id: Id);
-    /// The capacity is this now, for a rule that depends on it; what no longer fits is still to leave.
+    /// Evicts because there is no room: one victim, unless the rule makes several leave together. Called until there is room;
+    /// false if nothing is resident.
+    #[inline]
+    fn evict_for_room<P: Pool + ?Sized>(&mut self, exit: &mut Exit<'_, P>) -> bool
+    where
+        Self: Sized,
+    {
+        exit.evict_victim(self)
+    }
+    /// The weight that a resident id entered with, if the rule keeps it beside what a hit needs. By default [`Resident`]
+    /// keeps the weights.
+    #[inline]
+    fn weight(&self, _id: Id) -> Option<u64> {
+        None
+    }
+    /// The capacity changes, for a rule that depends on it. What no longer fits leaves afterwards.
     fn resize(&mut self, _capacity: u64) {}
     /// As [`Eviction::cleaned`].
     fn cleaned(&mut self, _id: Id) {}
+}
+
+/// The way out of a cache: subtracts the weight of each victim, and tells rule and owner.
+#[derive(Debug)]
+pub struct Exit<'a, P: ?Sized> {
+    used: &'a mut u64,
+    weights: &'a Weights,
+    pool: &'a mut P,
+}
+
+impl<P: Pool + ?Sized> Exit<'_, P> {
+    /// Evicts the resident id `victim`.
+    #[inline]
+    pub(super) fn evict<R: Rule>(&mut self, rule: &mut R, victim: Id) {
+        *self.used -= weight(rule, self.weights, victim);
+        rule.leave(victim);
+        self.pool.discard(victim);
+    }
+
+    /// Evicts the rule's next victim; false if nothing is resident.
+    #[inline]
+    fn evict_victim<R: Rule>(&mut self, rule: &mut R) -> bool {
+        let Some(victim) = rule.victim(&*self.pool) else {
+            return false;
+        };
+        self.evict(rule, victim);
+        true
+    }
 }
 
 /// A cache without ghosts whose victims `R` picks. See [`Lru`](super::Lru), [`Fifo`](super::Fifo), [`Clock`](super::Clock) and
@@ -59,20 +105,41 @@ impl<R: Rule> Resident<R> {
         Self { capacity, used: 0, weights: Weights::new(), rule }
     }
 
+    pub(super) fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    pub(super) fn rule(&self) -> &R {
+        &self.rule
+    }
+
+    /// Takes over an id of weight 1 that was resident in a cache before this one; `enter` tells the rule.
+    pub(super) fn take_over_page(&mut self, enter: impl FnOnce(&mut R)) {
+        self.used += 1;
+        enter(&mut self.rule);
+    }
+
+    #[inline]
+    fn parts<'a, P: ?Sized>(&'a mut self, pool: &'a mut P) -> (&'a mut R, Exit<'a, P>) {
+        (&mut self.rule, Exit { used: &mut self.used, weights: &self.weights, pool })
+    }
+
     /// Evicts until `weight` more fits.
     #[inline]
     fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
         let limit = self.capacity.saturating_sub(weight);
-        if self.used > limit {
-            while (R::FLUSHES || self.used > limit) && self.evict_one(pool) {}
+        while self.used > limit {
+            let (rule, mut exit) = self.parts(pool);
+            if !rule.evict_for_room(&mut exit) {
+                return;
+            }
         }
     }
+}
 
-    #[inline]
-    fn release(&mut self, id: Id) {
-        self.rule.leave(id);
-        self.used -= self.weights.get(id);
-    }
+#[inline]
+fn weight<R: Rule>(rule: &R, weights: &Weights, id: Id) -> u64 {
+    rule.weight(id).unwrap_or_else(|| weights.get(id))
 }
 
 impl<R: Rule> Eviction for Resident<R> {
@@ -87,6 +154,7 @@ impl<R: Rule> Eviction for Resident<R> {
 
     #[inline]
     fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
+        self.rule.tick();
         if self.rule.contains(request.id) {
             if R::FIRST_USE_COUNTS || request.kind != Use::FirstUse {
                 self.rule.hit(request);
@@ -98,20 +166,17 @@ impl<R: Rule> Eviction for Resident<R> {
         }
         self.make_room(request.weight, pool);
         self.used += request.weight;
-        self.weights.set(request.id, request.weight);
         self.rule.enter(request);
+        if self.rule.weight(request.id).is_none() {
+            self.weights.set(request.id, request.weight);
+        }
         Outcome::Admitted
     }
 
     #[inline]
     fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
-        let Some(victim) = self.rule.victim(pool) else {
-            return false;
-        };
-        self.release(victim);
-        pool.evict(victim);
-        pool.forget(victim);
-        true
+        let (rule, mut exit) = self.parts(pool);
+        exit.evict_victim(rule)
     }
 
     fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
@@ -122,7 +187,8 @@ impl<R: Rule> Eviction for Resident<R> {
 
     fn remove(&mut self, id: Id) {
         if self.rule.contains(id) {
-            self.release(id);
+            self.used -= weight(&self.rule, &self.weights, id);
+            self.rule.leave(id);
         }
     }
 

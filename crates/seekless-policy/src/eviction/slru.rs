@@ -1,6 +1,6 @@
 //! SLRU: LRU in segments; each hit climbs one, and overflow sinks one.
 
-use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use super::{Eviction, Id, Outcome, Pool, Request, Use};
 use crate::segments::Segments;
 
 /// Most segments of one cache.
@@ -114,17 +114,12 @@ impl Slru {
             return false;
         };
         self.remove(victim);
-        pool.evict(victim);
-        pool.forget(victim);
+        pool.discard(victim);
         true
     }
 }
 
 impl Eviction for Slru {
-    fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
     fn grow(&mut self, ids: u32) {
         self.pages.grow(ids);
     }

@@ -2,7 +2,9 @@
 
 mod ozen;
 
-use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use super::resident::{Resident, Rule};
+use super::{Id, Needs, Pool, Request};
+use crate::column;
 use crate::key_order::KeyOrder;
 pub use ozen::SpatialClockOzen;
 
@@ -17,88 +19,57 @@ pub use ozen::SpatialClockOzen;
 ///   the hand stays for a whole turn, one just after it leaves at once.
 ///
 /// Needs keys that place neighbours together. The hand is at a page; when that page leaves, at the next. Pages only: it
-/// refuses weights. [`Use::FirstUse`] does not set the bit. Cost is ignored. Ozen's program differs:
+/// refuses weights. [`Use::FirstUse`](super::Use::FirstUse) does not set the bit. Cost is ignored. Ozen's program differs:
 /// [`SpatialClockOzen`].
-#[derive(Clone, Debug)]
-pub struct SpatialClock {
-    capacity: u64,
-    used: u64,
+pub type SpatialClock = Resident<SpatialClockRule>;
+
+/// The rule of [`SpatialClock`].
+#[derive(Clone, Debug, Default)]
+pub struct SpatialClockRule {
     circle: KeyOrder,
-    /// The page to look at next; none is the first of the circle.
+    /// The page to look at next; `None` is the first of the circle.
     hand: Option<Id>,
     referenced: Vec<bool>,
 }
 
-impl SpatialClock {
-    /// An empty cache of `capacity` pages.
-    #[must_use]
-    pub fn new(capacity: u64) -> Self {
-        Self { capacity, used: 0, circle: KeyOrder::new(), hand: None, referenced: Vec::new() }
-    }
-}
-
-impl Eviction for SpatialClock {
-    fn needs(&self) -> Needs {
-        Needs { neighbours: true, unit_weights: true, ..Needs::default() }
-    }
+impl Rule for SpatialClockRule {
+    const NEEDS: Needs = Needs { neighbours: true, unit_weights: true, ..Needs::NONE };
 
     fn grow(&mut self, ids: u32) {
-        if ids as usize > self.referenced.len() {
-            self.referenced.resize(ids as usize, false);
-        }
+        column::grow(&mut self.referenced, ids, false);
         self.circle.grow(ids);
     }
 
     #[inline]
-    fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
-        let id = request.id;
-        if self.circle.contains(id) {
-            if request.kind != Use::FirstUse {
-                self.referenced[id as usize] = true;
-            }
-            return Outcome::Hit;
-        }
-        if self.capacity == 0 {
-            return Outcome::Bypassed;
-        }
-        if self.used >= self.capacity {
-            self.evict_one(pool);
-        }
-        self.used += 1;
-        self.referenced[id as usize] = false;
-        self.circle.insert(id, request.key);
-        Outcome::Admitted
+    fn contains(&self, id: Id) -> bool {
+        self.circle.contains(id)
     }
 
-    fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
-        while let Some(page) = self.hand.or(self.circle.first()) {
+    #[inline]
+    fn hit(&mut self, request: &Request) {
+        self.referenced[request.id as usize] = true;
+    }
+
+    #[inline]
+    fn enter(&mut self, request: &Request) {
+        self.referenced[request.id as usize] = false;
+        self.circle.insert(request.id, request.key);
+    }
+
+    fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
+        loop {
+            let page = self.hand.or(self.circle.first())?;
             self.hand = self.circle.after(page);
-            if std::mem::take(&mut self.referenced[page as usize]) {
-                continue;
+            if !std::mem::take(&mut self.referenced[page as usize]) {
+                return Some(page);
             }
-            self.remove(page);
-            pool.evict(page);
-            pool.forget(page);
-            return true;
         }
-        false
     }
 
-    fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
-        self.capacity = capacity;
-        while self.used > capacity && self.evict_one(pool) {}
-    }
-
-    fn remove(&mut self, id: Id) {
+    fn leave(&mut self, id: Id) {
         if self.hand == Some(id) {
             self.hand = self.circle.after(id);
         }
-        if self.circle.remove(id) {
-            self.used -= 1;
-        }
-    }
-
-    fn resident_weight(&self) -> u64 {
-        self.used
+        self.circle.remove(id);
     }
 }

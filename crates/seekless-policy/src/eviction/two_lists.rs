@@ -101,7 +101,7 @@ impl TwoLists {
 
 impl Eviction for TwoLists {
     fn needs(&self) -> Needs {
-        Needs { unit_weights: true, ..Needs::default() }
+        Needs { unit_weights: true, ..Needs::NONE }
     }
 
     fn grow(&mut self, ids: u32) {

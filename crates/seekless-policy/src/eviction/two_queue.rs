@@ -1,6 +1,6 @@
 //! 2Q: a page must be asked for again, after a while, to be kept.
 
-use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use super::{Eviction, Id, Outcome, Pool, Request, Use};
 use crate::list::Lists;
 use crate::segments::Segments;
 
@@ -87,10 +87,6 @@ impl TwoQueue {
 }
 
 impl Eviction for TwoQueue {
-    fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
     fn grow(&mut self, ids: u32) {
         self.queues.grow(ids);
         self.ghosts.grow(ids);

@@ -1,6 +1,7 @@
 //! Simplified 2Q: a FIFO for what came once, LRU for what was asked for again while it waited there.
 
-use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use super::resident::{Resident, Rule};
+use super::{Id, Pool, Request};
 use crate::segments::Segments;
 
 /// Resident, asked for once: a FIFO.
@@ -17,69 +18,54 @@ const AM: usize = 1;
 /// - **Shines** on scans, without the memory for ghosts. **Fails** on pages whose second use comes after A1 let them go,
 ///   and takes correlated requests for reuse: the reason for the full version.
 ///
-/// Weights: a queue's size is its weight; evicts until the newcomer fits. [`Use::FirstUse`] promotes nothing. Cost is
+/// Weights: a queue's size is its weight; evicts until the newcomer fits. [`Use::FirstUse`](super::Use::FirstUse) promotes nothing. Cost is
 /// ignored.
-#[derive(Clone, Debug)]
-pub struct TwoQueueSimple {
+pub type TwoQueueSimple = Resident<TwoQueueSimpleRule>;
+
+/// The rule of [`TwoQueueSimple`].
+#[derive(Clone, Debug, Default)]
+pub struct TwoQueueSimpleRule {
     capacity: u64,
     queues: Segments<2, 2>,
 }
 
-impl TwoQueueSimple {
-    /// An empty cache of `capacity` units of weight.
-    #[must_use]
-    pub fn new(capacity: u64) -> Self {
-        Self { capacity, queues: Segments::new() }
-    }
-}
-
-impl Eviction for TwoQueueSimple {
-    fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
+impl Rule for TwoQueueSimpleRule {
     fn grow(&mut self, ids: u32) {
         self.queues.grow(ids);
     }
 
     #[inline]
-    fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
-        let id = request.id;
-        if self.queues.list_of(id).is_some() {
-            if request.kind != Use::FirstUse {
-                self.queues.move_to(AM, id);
-            }
-            return Outcome::Hit;
-        }
-        if request.weight > self.capacity {
-            return Outcome::Bypassed;
-        }
-        self.shrink_to(self.capacity - request.weight, pool);
-        self.queues.push(A1, id, request.weight);
-        Outcome::Admitted
+    fn contains(&self, id: Id) -> bool {
+        self.queues.list_of(id).is_some()
     }
 
-    fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
+    #[inline]
+    fn hit(&mut self, request: &Request) {
+        self.queues.move_to(AM, request.id);
+    }
+
+    #[inline]
+    fn enter(&mut self, request: &Request) {
+        self.queues.push(A1, request.id, request.weight);
+    }
+
+    #[inline]
+    fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
         let from_a1 = self.queues.size(A1) > self.capacity / 4 || self.queues.is_empty(AM);
-        let Some(victim) = self.queues.back(if from_a1 { A1 } else { AM }) else {
-            return false;
-        };
-        self.remove(victim);
-        pool.evict(victim);
-        pool.forget(victim);
-        true
+        self.queues.back(if from_a1 { A1 } else { AM })
     }
 
-    fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
-        self.capacity = capacity;
-        self.shrink_to(capacity, pool);
-    }
-
-    fn remove(&mut self, id: Id) {
+    #[inline]
+    fn leave(&mut self, id: Id) {
         self.queues.remove(id);
     }
 
-    fn resident_weight(&self) -> u64 {
-        self.queues.resident()
+    #[inline]
+    fn weight(&self, id: Id) -> Option<u64> {
+        Some(self.queues.weight(id))
+    }
+
+    fn resize(&mut self, capacity: u64) {
+        self.capacity = capacity;
     }
 }

@@ -3,7 +3,7 @@
 mod climber;
 pub(super) mod sketch;
 
-use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use super::{Eviction, Id, Outcome, Pool, Request, Use};
 use crate::list::Lists;
 use crate::weights::Weights;
 use climber::Climber;
@@ -171,8 +171,7 @@ impl WTinyLfu {
 
     fn evict<P: Pool + ?Sized>(&mut self, victim: Id, pool: &mut P) {
         self.remove(victim);
-        pool.evict(victim);
-        pool.forget(victim);
+        pool.discard(victim);
     }
 
     /// Makes room for a newcomer that fits the window: the oldest there competes.
@@ -215,10 +214,6 @@ fn first_window(capacity: u64) -> u64 {
 }
 
 impl Eviction for WTinyLfu {
-    fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
     fn grow(&mut self, ids: u32) {
         if ids as usize > self.places.len() {
             self.places.resize(ids as usize, NOWHERE);

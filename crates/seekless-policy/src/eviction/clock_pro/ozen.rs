@@ -258,7 +258,7 @@ impl ClockProOzen {
 
 impl Eviction for ClockProOzen {
     fn needs(&self) -> Needs {
-        Needs { unit_weights: true, ..Needs::default() }
+        Needs { unit_weights: true, ..Needs::NONE }
     }
 
     fn grow(&mut self, ids: u32) {

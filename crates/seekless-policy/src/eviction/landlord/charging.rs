@@ -1,10 +1,9 @@
 //! Landlord as figure 1 of Wassenberg 2006 has it: everybody is visited to pay. For the experiment of section 4.5.
 
-use super::super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use super::super::resident::{Exit, Resident, Rule};
+use super::super::{Id, Pool, Request};
 use super::density::{Density, NO_CREDIT, Tenant};
-use crate::weights::Weights;
-
-const NOWHERE: u32 = u32::MAX;
+use crate::sample::Rows;
 
 /// Landlord with credits that are charged one by one; with `CACHED`, as `Landlord_Cached` of section 3.5.3.
 ///
@@ -15,75 +14,95 @@ const NOWHERE: u32 = u32::MAX;
 /// - **Memory:** 4 bytes an id (12 once a weight other than 1 was seen) and 12 to 16 a resident file. No ghosts.
 /// - **Shines** nowhere: it is here to be measured. **Fails** on large caches.
 ///
-/// [`Use::FirstUse`] restores nothing. A hit keeps the weight that was admitted and takes the request's cost. Files without
+/// [`Use::FirstUse`](crate::eviction::Use::FirstUse) restores nothing. A hit keeps the weight that was admitted and takes the request's cost. Files without
 /// credit leave together, so it holds less than the exact Landlord; with many files of one size all of them may leave at once.
+pub type Charging<D, const CACHED: bool> = Resident<ChargingRule<D, CACHED>>;
+
+/// The rule of [`Charging`].
 #[derive(Clone, Debug)]
-pub struct Charging<D, const CACHED: bool> {
-    capacity: u64,
-    used: u64,
-    tenants: Vec<Tenant<D>>,
-    positions: Vec<u32>,
+pub struct ChargingRule<D, const CACHED: bool> {
+    tenants: Rows<Tenant<D>>,
     /// The least credit density, if it is known.
     least: Option<f32>,
-    weights: Weights,
 }
 
-impl<D: Density, const CACHED: bool> Charging<D, CACHED> {
-    /// An empty cache of `capacity` units of weight.
-    #[must_use]
-    pub fn new(capacity: u64) -> Self {
-        Self {
-            capacity,
-            used: 0,
-            tenants: Vec::new(),
-            positions: Vec::new(),
-            least: None,
-            weights: Weights::new(),
-        }
+impl<D, const CACHED: bool> Default for ChargingRule<D, CACHED> {
+    fn default() -> Self {
+        Self { tenants: Rows::new(), least: None }
+    }
+}
+
+impl<D: Density, const CACHED: bool> ChargingRule<D, CACHED> {
+    /// The first loop: the rent that takes all credit from at least one file.
+    fn rent(&self) -> f32 {
+        let known = if CACHED { self.least } else { None };
+        known.unwrap_or_else(|| self.tenants.all().iter().map(Tenant::density).fold(f32::INFINITY, f32::min))
+    }
+}
+
+impl<D: Density, const CACHED: bool> Rule for ChargingRule<D, CACHED> {
+    fn grow(&mut self, ids: u32) {
+        self.tenants.grow(ids);
+    }
+
+    fn contains(&self, id: Id) -> bool {
+        self.tenants.contains(id)
     }
 
     fn hit(&mut self, request: &Request) {
-        let tenant = &mut self.tenants[self.positions[request.id as usize] as usize];
+        let Some(tenant) = self.tenants.get_mut(request.id) else { return };
         if self.least == Some(tenant.density()) {
             self.least = None;
         }
         tenant.restore(request.cost);
     }
 
-    fn admit(&mut self, request: &Request) {
-        let tenant = Tenant::new(request.id, request.weight, request.cost);
+    fn enter(&mut self, request: &Request) {
+        let tenant = Tenant::new(request.weight, request.cost);
         self.least = match self.least {
             Some(least) => Some(least.min(tenant.density())),
-            None if self.tenants.is_empty() => Some(tenant.density()),
+            None if self.tenants.all().is_empty() => Some(tenant.density()),
             None => None,
         };
-        self.used += request.weight;
-        self.weights.set(request.id, request.weight);
-        self.positions[request.id as usize] = self.tenants.len() as u32;
-        self.tenants.push(tenant);
+        self.tenants.insert(request.id, tenant);
     }
 
-    /// The first loop: the rent that takes all credit from at least one file.
-    fn rent(&self) -> f32 {
-        let known = if CACHED { self.least } else { None };
-        known.unwrap_or_else(|| self.tenants.iter().map(Tenant::density).fold(f32::INFINITY, f32::min))
+    /// Charges all files until one has no credit: the first of those.
+    fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
+        while !self.tenants.all().is_empty() {
+            let rent = self.rent();
+            let mut first = None;
+            for (at, tenant) in self.tenants.all_mut().iter_mut().enumerate() {
+                tenant.charge(rent);
+                if tenant.credit < NO_CREDIT {
+                    first = first.or(Some(at));
+                }
+            }
+            self.least = None;
+            if let Some(at) = first {
+                return Some(self.tenants.ids()[at]);
+            }
+        }
+        None
     }
 
-    /// The second loop: charges everybody and evicts at most `most` of those without credit. False if there is nobody.
-    fn charge<P: Pool + ?Sized>(&mut self, most: usize, pool: &mut P) -> bool {
-        if self.tenants.is_empty() {
+    fn leave(&mut self, id: Id) {
+        self.tenants.remove(id);
+        self.least = None;
+    }
+
+    /// The second loop: charges all files and evicts those without credit.
+    fn evict_for_room<P: Pool + ?Sized>(&mut self, exit: &mut Exit<'_, P>) -> bool {
+        if self.tenants.all().is_empty() {
             return false;
         }
         let rent = self.rent();
-        let (mut at, mut evicted, mut least) = (0, 0, f32::INFINITY);
-        while let Some(tenant) = self.tenants.get_mut(at) {
+        let (mut at, mut least) = (0, f32::INFINITY);
+        while let Some(tenant) = self.tenants.all_mut().get_mut(at) {
             tenant.charge(rent);
-            if tenant.credit < NO_CREDIT && evicted < most {
-                evicted += 1;
-                let victim = tenant.id;
-                self.take(at);
-                pool.evict(victim);
-                pool.forget(victim);
+            if tenant.credit < NO_CREDIT {
+                let victim = self.tenants.ids()[at];
+                exit.evict(self, victim);
                 continue; // the last one has taken the place, and has not paid yet
             }
             least = least.min(tenant.density());
@@ -91,77 +110,5 @@ impl<D: Density, const CACHED: bool> Charging<D, CACHED> {
         }
         self.least = Some(least);
         true
-    }
-
-    fn take(&mut self, at: usize) {
-        let id = self.tenants.swap_remove(at).id;
-        self.positions[id as usize] = NOWHERE;
-        self.used -= self.weights.get(id);
-        if let Some(moved) = self.tenants.get(at) {
-            self.positions[moved.id as usize] = at as u32;
-        }
-    }
-
-    fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
-        while self.used > self.capacity.saturating_sub(weight) {
-            if !self.charge(usize::MAX, pool) {
-                return;
-            }
-        }
-    }
-}
-
-impl<D: Density, const CACHED: bool> Eviction for Charging<D, CACHED> {
-    fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
-    fn grow(&mut self, ids: u32) {
-        if ids as usize > self.positions.len() {
-            self.positions.resize(ids as usize, NOWHERE);
-        }
-        self.weights.grow(ids);
-    }
-
-    fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
-        if self.positions[request.id as usize] != NOWHERE {
-            if request.kind != Use::FirstUse {
-                self.hit(request);
-            }
-            return Outcome::Hit;
-        }
-        if request.weight > self.capacity {
-            return Outcome::Bypassed;
-        }
-        self.make_room(request.weight, pool);
-        self.admit(request);
-        Outcome::Admitted
-    }
-
-    fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
-        let before = self.tenants.len();
-        while self.tenants.len() == before {
-            if !self.charge(1, pool) {
-                return false;
-            }
-        }
-        true
-    }
-
-    fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
-        self.capacity = capacity;
-        self.make_room(0, pool);
-    }
-
-    fn remove(&mut self, id: Id) {
-        let at = self.positions[id as usize];
-        if at != NOWHERE {
-            self.take(at as usize);
-            self.least = None;
-        }
-    }
-
-    fn resident_weight(&self) -> u64 {
-        self.used
     }
 }

@@ -43,10 +43,9 @@ impl Density for Reciprocal {
     }
 }
 
-/// A file that pays rent. 12 bytes, 16 with the reciprocal.
+/// A file that pays rent. 8 bytes, 12 with the reciprocal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tenant<D> {
-    pub(super) id: u32,
     pub(super) credit: f32,
     weight: f32,
     divisor: D,
@@ -54,9 +53,9 @@ pub(super) struct Tenant<D> {
 
 impl<D: Density> Tenant<D> {
     /// A weight of 0 counts as 1, so that it ranks.
-    pub(super) fn new(id: u32, weight: u64, cost: u32) -> Self {
+    pub(super) fn new(weight: u64, cost: u32) -> Self {
         let weight = weight.max(1) as f32;
-        Self { id, credit: cost as f32, weight, divisor: D::new(weight) }
+        Self { credit: cost as f32, weight, divisor: D::new(weight) }
     }
 
     #[inline]

@@ -1,6 +1,8 @@
 //! The spatial clock as Ozen's program has it: the hand is a number into a sorted array that shifts beneath it.
 
-use crate::eviction::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use crate::column;
+use crate::eviction::resident::{Resident, Rule};
+use crate::eviction::{Id, Needs, Pool, Request, Use};
 use crate::key_order::KeyOrder;
 
 /// Where the hand is. The array it points into is never built: all that its number does is kept as a neighbour.
@@ -19,27 +21,32 @@ enum Hand {
 /// Only a read hit sets the bit. [`SpatialClock`](super::SpatialClock) is the algorithm.
 ///
 /// Cost, memory and needs: as the algorithm's.
+pub type SpatialClockOzen = Resident<SpatialClockOzenRule>;
+
+/// The rule of [`SpatialClockOzen`].
 #[derive(Clone, Debug)]
-pub struct SpatialClockOzen {
-    capacity: u64,
-    used: u64,
+pub struct SpatialClockOzenRule {
     array: KeyOrder,
     hand: Hand,
     referenced: Vec<bool>,
 }
 
-impl SpatialClockOzen {
-    /// An empty cache of `capacity` pages.
-    #[must_use]
-    pub fn new(capacity: u64) -> Self {
-        Self { capacity, used: 0, array: KeyOrder::new(), hand: Hand::Beyond(0), referenced: Vec::new() }
+impl Default for SpatialClockOzenRule {
+    fn default() -> Self {
+        Self { array: KeyOrder::new(), hand: Hand::Beyond(0), referenced: Vec::new() }
+    }
+}
+
+impl SpatialClockOzenRule {
+    fn next(&self, page: Id) -> Hand {
+        self.array.after(page).map_or(Hand::Beyond(0), Hand::At)
     }
 
-    fn load(&mut self, request: &Request) {
-        let id = request.id;
-        self.array.insert(id, request.key);
-        self.used += 1;
-        self.hand = match self.hand {
+    /// Where the hand is after `id` came in.
+    fn shifted(&self, id: Id) -> Hand {
+        match self.hand {
+            // Index 0 of an empty array is the same as its first place.
+            _ if self.array.first() == self.array.last() => Hand::At(id),
             // The array is longer by one: what was just beyond its end is its last place.
             Hand::Beyond(0) => self.array.last().map_or(Hand::Beyond(0), Hand::At),
             Hand::Beyond(places) => Hand::Beyond(places - 1),
@@ -47,93 +54,55 @@ impl SpatialClockOzen {
                 self.array.before(page).map_or(Hand::At(page), Hand::At)
             }
             hand => hand,
-        };
-        // Index 0 of an empty array is the same as its first place.
-        if self.used == 1 {
-            self.hand = Hand::At(id);
         }
-    }
-
-    fn next(&self, page: Id) -> Hand {
-        self.array.after(page).map_or(Hand::Beyond(0), Hand::At)
     }
 }
 
-impl Eviction for SpatialClockOzen {
-    fn needs(&self) -> Needs {
-        Needs { neighbours: true, unit_weights: true, ..Needs::default() }
-    }
+impl Rule for SpatialClockOzenRule {
+    const NEEDS: Needs = Needs { neighbours: true, unit_weights: true, ..Needs::NONE };
 
     fn grow(&mut self, ids: u32) {
-        if ids as usize > self.referenced.len() {
-            self.referenced.resize(ids as usize, false);
-        }
+        column::grow(&mut self.referenced, ids, false);
         self.array.grow(ids);
     }
 
     #[inline]
-    fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome {
-        let id = request.id;
-        if self.array.contains(id) {
-            self.referenced[id as usize] |= request.kind == Use::Read;
-            return Outcome::Hit;
-        }
-        if self.capacity == 0 {
-            return Outcome::Bypassed;
-        }
-        if self.used >= self.capacity {
-            self.evict_one(pool);
-        }
-        self.referenced[id as usize] = false;
-        self.load(request);
-        Outcome::Admitted
+    fn contains(&self, id: Id) -> bool {
+        self.array.contains(id)
     }
 
-    fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
+    #[inline]
+    fn hit(&mut self, request: &Request) {
+        self.referenced[request.id as usize] |= request.kind == Use::Read;
+    }
+
+    #[inline]
+    fn enter(&mut self, request: &Request) {
+        self.referenced[request.id as usize] = false;
+        self.array.insert(request.id, request.key);
+        self.hand = self.shifted(request.id);
+    }
+
+    /// The hand moves on from a victim too, whose place its successor takes: [`Rule::leave`] moves it on once more.
+    fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
         loop {
             let page = match self.hand {
                 Hand::At(page) => page,
-                Hand::Beyond(_) => match self.array.first() {
-                    Some(first) => first,
-                    None => return false,
-                },
+                Hand::Beyond(_) => self.array.first()?,
             };
-            if std::mem::take(&mut self.referenced[page as usize]) {
-                self.hand = self.next(page);
-                continue;
+            self.hand = self.next(page);
+            if !std::mem::take(&mut self.referenced[page as usize]) {
+                return Some(page);
             }
-            // The successor moves into the victim's place, and the hand moves on from there.
-            self.hand = match self.array.after(page) {
-                Some(successor) => self.next(successor),
-                None => Hand::Beyond(1),
-            };
-            self.array.remove(page);
-            self.used -= 1;
-            pool.evict(page);
-            pool.forget(page);
-            return true;
         }
     }
 
-    fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
-        self.capacity = capacity;
-        while self.used > capacity && self.evict_one(pool) {}
-    }
-
-    fn remove(&mut self, id: Id) {
-        if !self.array.contains(id) {
-            return;
-        }
+    fn leave(&mut self, id: Id) {
         self.hand = match self.hand {
             Hand::Beyond(places) => Hand::Beyond(places + 1),
             Hand::At(page) if (self.array.key(id), id) <= (self.array.key(page), page) => self.next(page),
             hand => hand,
         };
         self.array.remove(id);
-        self.used -= 1;
-    }
-
-    fn resident_weight(&self) -> u64 {
-        self.used
     }
 }

@@ -1,0 +1,283 @@
+//! Every policy by name: one row says what builds it, what memory it takes, what it does and who published it.
+
+use super::Eviction;
+use super::landlord::{Charging, Division, Lazy, Reciprocal};
+use super::{Arc, Car, Cflru, Clock, ClockOzen, ClockPro, ClockProOzen, Fab, Fifo, Fwf, Gds, Gdsf};
+use super::{BeladySize, Hyperbolic, Landlord, Lfu, LfuDa, Lru, Lru2, LruWsr, Mq, Opt, Random, Random2};
+use super::{Clock2QPlus, Clock2QPlusShort, Lirs, Qdlp, S3Fifo, S3Fifo2024, Sieve, TwoLists, WTinyLfu};
+use super::{Random2Ozen, Rrip, Slru, SpatialClock, SpatialClockOzen, TwoQueue, TwoQueueSimple};
+use crate::{Error, ErrorKind, Result};
+
+/// What to do with a policy whose type is known: how the simulator gets a loop of its own for each policy.
+pub trait Visitor {
+    /// What comes out.
+    type Output;
+    /// Called once with the policy that has the name.
+    fn visit<E: Eviction + Send + 'static>(self, policy: E) -> Self::Output;
+}
+
+/// A policy as a list shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About {
+    /// What it is called; a variant follows after `@`.
+    pub name: &'static str,
+    /// What it does.
+    pub what: &'static str,
+    /// Who published it, or which program has it so.
+    pub source: &'static str,
+    /// Most bytes that it takes for each id: where every weight and cost is 1, and elsewhere.
+    bytes_per_id: (u64, u64),
+}
+
+const OZEN: &str = "Ozen 2018, blockcacheperf";
+const WASSENBERG: &str = "Wassenberg 2006";
+/// Seed of the bimodal insertions.
+const RRIP_SEED: u64 = 3;
+
+/// Makes the list and the builder from rows of name, constructor, bytes an id (see [`About`]), what it does, source.
+macro_rules! policies {
+    ($($name:literal => $build:expr, $bytes:expr, $what:literal, $source:expr;)*) => {
+        /// Every policy that [`visit`] and [`named`](super::named) know.
+        pub const POLICIES: &[About] = &[
+            $(About { name: $name, what: $what, source: $source, bytes_per_id: $bytes },)*
+        ];
+
+        /// Builds the policy called `name` with `capacity` units of weight and hands it, with its own type, to
+        /// `visitor`.
+        ///
+        /// # Errors
+        /// There is no such policy.
+        pub fn visit<V: Visitor>(name: &str, capacity: u64, visitor: V) -> Result<V::Output> {
+            Ok(match name {
+                $($name => visitor.visit(($build)(capacity)),)*
+                _ => return Err(unknown(name)),
+            })
+        }
+    };
+}
+
+policies! {
+    "lru" => Lru::new, (9, 17),
+        "what was used longest ago leaves first", "folklore; Mattson and others 1970";
+    "arc" => Arc::new, (10, 18),
+        "recency and frequency share the cache; ghosts say which gets more",
+        "Megiddo and Modha, FAST 2003";
+    "landlord" => Landlord::new, (48, 48),
+        "files pay rent by their size; a use restores 3/4 of the credit",
+        "Young 1998; Wassenberg 2006";
+    "landlord@full" => Gds::full_landlord, (17, 50),
+        "a use restores all of the credit", "Young 1998; Cao and Irani 1997";
+    "landlord@naive" => Charging::<Division, false>::new, (29, 37),
+        "as landlord, in floats; each eviction visits every file", WASSENBERG;
+    "landlord@naive-reciprocal" => Charging::<Reciprocal, false>::new, (37, 45),
+        "the same, multiplying instead of dividing", WASSENBERG;
+    "landlord@cached" => Charging::<Division, true>::new, (29, 37),
+        "as landlord@naive; remembers the poorest file", WASSENBERG;
+    "landlord@cached-reciprocal" => Charging::<Reciprocal, true>::new, (37, 45),
+        "the same, multiplying instead of dividing", WASSENBERG;
+    "landlord@lazy" => Lazy::<Division>::new, (45, 53),
+        "as landlord@naive, with a heap that is rebuilt when needed", WASSENBERG;
+    "landlord@lazy-reciprocal" => Lazy::<Reciprocal>::new, (53, 61),
+        "the same, multiplying instead of dividing", WASSENBERG;
+    "fifo" => Fifo::new, (9, 17),
+        "what came in first leaves first", "folklore; Belady 1966";
+    "slru" => Slru::new, (10, 18),
+        "LRU in segments: a hit climbs one, overflow sinks one", "Karedla, Love and Wherry 1994";
+    "slru@4" => Slru::four, (10, 18),
+        "the same in four equal segments", "libCacheSim";
+    "lfu" => Lfu::new, (35, 43),
+        "what was used least often while here leaves first", "folklore";
+    "lfu-da" => LfuDa::new, (48, 56),
+        "LFU that ages: what was popular once does leave", "Arlitt and others 2000";
+    "fwf" => Fwf::new, (9, 17),
+        "when something does not fit, everything leaves", "Karlin and others 1988";
+    "random" => Random::new, (13, 21),
+        "any page may leave, each with the same chance", "Belady 1966";
+    "lru-2" => Lru2::new, (52, 60),
+        "the page whose last use but one is longest ago leaves first",
+        "O'Neil, O'Neil and Weikum, SIGMOD 1993";
+    "lru-2@history" => Lru2::with_history, (52, 60),
+        "also remembers the last use of pages that left", "O'Neil, O'Neil and Weikum, SIGMOD 1993";
+    "mq" => Mq::new, (22, 22),
+        "a queue for each order of magnitude of use, with time limits",
+        "Zhou, Philbin and Li, USENIX 2001";
+    "mq@fixed" => Mq::fixed, (22, 22),
+        "the same with a life time of 10,000 requests", "Zhou, Philbin and Li, USENIX 2001";
+    "gds" => Gds::new, (17, 50),
+        "GreedyDual-Size: cost for each byte, and age", "Cao and Irani, USITS 1997";
+    "gdsf" => Gdsf::new, (48, 53),
+        "GreedyDual-Size with frequency: small, dear, often used files stay", "Cherkasova 1998";
+    "hyperbolic" => Hyperbolic::new, (61, 61),
+        "uses for each request that a page has been here", "Blankstein, Sen and Freedman, ATC 2017";
+    "opt" => Opt::new, (21, 21),
+        "what is used again last leaves first; knows the future",
+        "Belady 1966; Mattson and others 1970";
+    "opt@bypass" => Opt::with_bypass, (21, 21),
+        "the same, and may leave the newcomer out", "Belady 1966; Mattson and others 1970";
+    "belady-size" => BeladySize::new, (57, 57),
+        "the future for files: weight times distance; no bound", "libCacheSim";
+    "clock" => Clock::new, (10, 18),
+        "LRU's choice at FIFO's price, with one bit a page", "Corbató 1968";
+    "clock@read-hits" => Clock::read_hits_only, (10, 18),
+        "only a read hit sets the bit", OZEN;
+    "clock@ozen" => ClockOzen::new, (10, 18),
+        "CLOCK as his program has it", OZEN;
+    "2q" => TwoQueue::new, (18, 26),
+        "a page must be asked for again, after a while, to be kept",
+        "Johnson and Shasha, VLDB 1994";
+    "2q@simple" => TwoQueueSimple::new, (10, 18),
+        "a FIFO for what came once, LRU for what came back meanwhile",
+        "Johnson and Shasha, VLDB 1994";
+    "2q@ozen" => TwoQueue::as_published, (18, 26),
+        "a promoted page keeps its place among the ghosts", OZEN;
+    "clock-pro" => ClockPro::new, (18, 26),
+        "LIRS with reference bits; the share of cold pages adapts",
+        "Jiang, Chen and Zhang, ATC 2005";
+    "clock-pro@ozen" => ClockProOzen::new, (10, 18),
+        "CLOCK-Pro as his program has it", OZEN;
+    "rrip" => Rrip::new, (15, 15),
+        "a newcomer's next use is taken to be far away until it proves otherwise",
+        "Jaleel and others, ISCA 2010";
+    "brrip" => |capacity| Rrip::duel(capacity, RRIP_SEED), (15, 15),
+        "static and bimodal RRIP in a duel (DRRIP)", "Jaleel and others, ISCA 2010";
+    "brrip@alone" => |capacity| Rrip::bimodal(capacity, RRIP_SEED), (15, 15),
+        "bimodal RRIP: one newcomer in 32 is given a chance", "Jaleel and others, ISCA 2010";
+    "brrip@ozen" => Rrip::bimodal_as_published, (15, 15),
+        "one newcomer in 20, his generator", OZEN;
+    "cflru" => Cflru::new, (26, 26),
+        "among pages unused for long, clean ones leave first", "Park and others, CASES 2006";
+    "lru-wsr" => LruWsr::new, (10, 18),
+        "a dirty page gets a second chance, a clean one does not", "Jung and others 2008";
+    "fab" => Fab::new, (46, 46),
+        "pages leave by the erase block, the fullest first", "Jo and others 2006";
+    "fab@ozen" => Fab::as_published, (61, 61),
+        "groups of 4 pages; a wholly dirty group leaves first", OZEN;
+    "spatial-clock" => SpatialClock::new, (34, 34),
+        "a clock whose hand moves over the device, not over time",
+        "Kim, Ryu and Ramachandran, SIGMETRICS 2012";
+    "spatial-clock@ozen" => SpatialClockOzen::new, (34, 34),
+        "the spatial clock as his program has it", OZEN;
+    "arc@ozen" => Arc::as_published, (10, 18),
+        "ARC whose target moves by whole numbers", OZEN;
+    "car" => Car::new, (11, 19),
+        "ARC's lesson with CLOCK's hits", "Bansal and Modha, FAST 2004";
+    "car@read-hits" => Car::read_hits_only, (11, 19),
+        "only a read hit sets the bit", OZEN;
+    "car@ozen" => Car::as_published, (11, 19),
+        "CAR as his program has it", OZEN;
+    "random2" => Random2::new, (21, 29),
+        "of two pages drawn at random the one unused for longer leaves",
+        "Mitzenmacher and others 2000; Luu 2014";
+    "random2@ozen" => Random2Ozen::new, (21, 29),
+        "the same with his generator", OZEN;
+    "sieve" => Sieve::new, (10, 18),
+        "a FIFO whose hand spares what was used since it last passed",
+        "Zhang and others, NSDI 2024";
+    "s3-fifo" => S3Fifo::new, (11, 19),
+        "three FIFO queues, and two uses on probation to pass", "Yang and others, SOSP 2023";
+    "s3-fifo@2024" => S3Fifo2024::new, (11, 19),
+        "as its authors changed it in 2024", "libCacheSim";
+    "qdlp" => Qdlp::new, (11, 19),
+        "quick demotion by a small FIFO, lazy promotion by a CLOCK", "Yang and others, HotOS 2023";
+    "clock2q+" => Clock2QPlus::new, (19, 27),
+        "probation in which uses right after the first do not count", "Zhai and others, VLDB 2026";
+    "clock2q+@short-ghosts" => Clock2QPlusShort::new, (19, 27),
+        "the same with half as many ghosts", "Zhai and others, VLDB 2026";
+    "lirs" => Lirs::new, (18, 26),
+        "what was used twice at a short distance stays", "Jiang and Zhang, SIGMETRICS 2002";
+    "linux" => TwoLists::new, (19, 27),
+        "the page cache: an inactive and an active list, and refaults",
+        "Linux since 3.15; Weiner 2014";
+    "w-tinylfu" => WTinyLfu::new, (34, 42),
+        "a newcomer enters only if it is used more than what it replaces",
+        "Einziger and others 2017, 2018";
+    "w-tinylfu@fixed" => WTinyLfu::fixed, (34, 42),
+        "the same with a window of always 1 %", "Einziger, Friedman and Manes 2017";
+}
+
+/// The name of each, in the same order.
+pub const NAMES: &[&str] = &{
+    let mut names = [""; POLICIES.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = POLICIES[at].name;
+        at += 1;
+    }
+    names
+};
+
+/// Most bytes that the policy called `name` takes for each id below the largest, its ghosts and weights included, and the
+/// room that arrays which double keep for more; `unit_weights` if every weight and cost is 1. What [`Opt`] keeps for the
+/// positions of the trace is not in it. `tests/memory.rs` counts what is really allocated.
+///
+/// # Errors
+/// There is no such policy.
+pub fn bytes_per_id(name: &str, unit_weights: bool) -> Result<u64> {
+    let policy = POLICIES.iter().find(|policy| policy.name == name).ok_or_else(|| unknown(name))?;
+    let (pages, files) = policy.bytes_per_id;
+    Ok(if unit_weights { pages } else { files })
+}
+
+fn unknown(name: &str) -> Error {
+    Error::new(
+        ErrorKind::UnknownName,
+        format!(
+            "no policy is called {name:?}; near it are {}; `seekless sim --policies` lists all",
+            nearest(name).join(", ")
+        ),
+    )
+}
+
+/// Names offered for one that is not known.
+const OFFERED: usize = 3;
+
+/// The names nearest to `wrong`, nearest first.
+#[must_use]
+pub fn nearest(wrong: &str) -> Vec<&'static str> {
+    let plain = |name: &str| -> String { name.chars().filter(char::is_ascii_alphanumeric).collect() };
+    let wrong = plain(&wrong.to_lowercase());
+    let likeness = |name: &str| {
+        let name = plain(name);
+        let longer = name.len().max(wrong.len()).max(1) as f64;
+        let apart = strsim::damerau_levenshtein(&wrong, &name) as f64 / longer;
+        // Half a name is nearer than another of its length.
+        if name.contains(&wrong) { apart / 2.0 } else { apart }
+    };
+    let mut ranked: Vec<(f64, &str)> = NAMES.iter().map(|name| (likeness(name), *name)).collect();
+    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+    ranked.into_iter().take(OFFERED).map(|(_, name)| name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eviction::named;
+
+    #[test]
+    fn every_policy_has_a_line_and_can_be_built() {
+        for (at, policy) in POLICIES.iter().enumerate() {
+            assert!(named(policy.name, 100).is_ok(), "{}", policy.name);
+            assert!(!policy.what.is_empty() && !policy.source.is_empty(), "{}", policy.name);
+            assert!(policy.what.len() + policy.name.len() < 96, "{}: one line", policy.name);
+            assert!(POLICIES[..at].iter().all(|other| other.name != policy.name), "{} twice", policy.name);
+        }
+        assert_eq!(NAMES.len(), POLICIES.len());
+    }
+
+    #[test]
+    fn a_typo_is_near_what_was_meant() {
+        for (wrong, meant) in [
+            ("lur", "lru"),
+            ("s3fifo", "s3-fifo"),
+            ("tinylfu", "w-tinylfu"),
+            ("ARC", "arc"),
+            ("clockpro", "clock-pro"),
+            ("belady", "belady-size"),
+            ("landlrod", "landlord"),
+        ] {
+            assert_eq!(nearest(wrong).first(), Some(&meant), "{wrong}: {:?}", nearest(wrong));
+        }
+        assert_eq!(nearest("").len(), 3);
+        assert_eq!(nearest("something else entirely").len(), 3);
+    }
+}
