@@ -1,12 +1,14 @@
 //! The cache that the simulator and the live engine both drive: policy, bypass rule and frame table, without I/O,
 //! clock or lock. For the same order of requests both get the same decisions, since both run this code.
 
+mod command;
 mod frames;
 
 use crate::eviction::{Eviction, Id, Needs, Outcome, Request, Use};
 use crate::{Error, ErrorKind, Result};
-pub use frames::Sink;
-use frames::{DIRTY, Frames, IN_FLIGHT, IN_WRITE_BACK, Ignore, RESIDENT};
+use command::Ignore;
+pub use command::{Command, Sink};
+use frames::{DIRTY, Frames, IN_FLIGHT, IN_WRITE_BACK, RESIDENT};
 
 /// How large a cache is and what it leaves alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,18 +31,6 @@ impl Config {
     pub fn pages(pages: u64) -> Self {
         Self { capacity: pages, bypass_above: None }
     }
-}
-
-/// What the owner of the cache has to do, in the order given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Command {
-    /// Start reading it; end with [`Cache::complete`].
-    Fetch(Id),
-    /// Evicted: drop the cache's reference to its bytes. Never given for an id in flight or in write-back; that one is an
-    /// orphan and gets its `Drop` when it completes.
-    Drop(Id),
-    /// Dirty, and evicted or to be cleaned: start writing it; end with [`Cache::written`].
-    WriteBack(Id),
 }
 
 /// What a request came to.

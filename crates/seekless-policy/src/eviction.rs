@@ -42,7 +42,7 @@ mod two_queue;
 mod two_queue_simple;
 mod w_tiny_lfu;
 
-pub use crate::eviction::Id;
+pub use crate::id::Id;
 pub use arc::Arc;
 pub use belady_size::BeladySize;
 pub use car::Car;
@@ -81,9 +81,6 @@ pub use two_lists::TwoLists;
 pub use two_queue::TwoQueue;
 pub use two_queue_simple::TwoQueueSimple;
 pub use w_tiny_lfu::WTinyLfu;
-
-/// A dense number that the owner of the cache gave to a page or file.
-pub type Id = u32;
 
 /// The `next_use` of a page that is never used again.
 pub const NEVER: u64 = u64::MAX;

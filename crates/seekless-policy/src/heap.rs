@@ -4,7 +4,7 @@
 //! Keys may also be raised *lazily* by the owner: it keeps the true key and settles the root when it matters
 //! ([`IndexedHeap::settle_root`]); see Landlord, whose hits become O(1) that way.
 
-use crate::eviction::Id;
+use crate::id::Id;
 
 const ABSENT: u32 = u32::MAX;
 /// Children of a node.

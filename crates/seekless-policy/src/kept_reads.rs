@@ -4,7 +4,7 @@
 //! memory until the last of those entries is requested or until newer reads need the room. This is the
 //! archive block cache of Wassenberg 2006, section 4.3; here are its decisions, without the bytes.
 
-use crate::eviction::Id;
+use crate::id::Id;
 use crate::list::Lists;
 use crate::queues::Queues;
 

@@ -3,7 +3,7 @@
 //! A flat sorted array costs O(n) an insert, a tree a cache miss a level. This is a sorted array of *runs*, each a short
 //! sorted array: a search is two binary searches, an insert moves at most half a run.
 
-use crate::eviction::Id;
+use crate::id::Id;
 use crate::list::Lists;
 
 const ALL: usize = 0;

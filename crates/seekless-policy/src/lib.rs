@@ -35,6 +35,7 @@ mod error;
 pub mod eviction;
 pub mod extents;
 mod heap;
+mod id;
 pub mod kept_reads;
 mod key_order;
 mod lehmer;

@@ -2,7 +2,7 @@
 //!
 //! An id is in at most one of the `N` lists, so they share the array and membership costs nothing extra.
 
-use crate::eviction::Id;
+use crate::id::Id;
 
 /// Not in any list.
 const UNLINKED: u32 = u32::MAX;

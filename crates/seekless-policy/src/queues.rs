@@ -2,7 +2,7 @@
 //!
 //! Unlike [`Lists`](crate::list::Lists) the number of queues is not known beforehand, and an id knows its queue.
 
-use crate::eviction::Id;
+use crate::id::Id;
 
 /// No id; and no queue.
 const NONE: u32 = u32::MAX;

@@ -5,7 +5,7 @@
 //! four bits that keeps no keys: the owner knows them, and may raise them at any time without telling. The queue hears of it
 //! when it meets the id.
 
-use crate::eviction::Id;
+use crate::id::Id;
 use std::collections::VecDeque;
 
 /// A number and its tie-breaker.

@@ -1,7 +1,7 @@
 //! Ids ranked by keys that only rise: what the policies share that give each id a number to leave at.
 
 use crate::column;
-use crate::eviction::Id;
+use crate::id::Id;
 use crate::radix::{Key, RadixQueue};
 
 /// The turn of an id that is no member.

@@ -1,6 +1,6 @@
 //! Members to draw from: a set of ids with a uniform pick in O(1), and the seeded generator that draws.
 
-use crate::eviction::Id;
+use crate::id::Id;
 
 const ABSENT: u32 = u32::MAX;
 

@@ -1,7 +1,7 @@
 //! Lists that know which of them each id is in and what each of them weighs: what a policy with several queues is made of.
 
 use crate::column;
-use crate::eviction::Id;
+use crate::id::Id;
 use crate::list::Lists;
 use crate::weights::Weights;
 

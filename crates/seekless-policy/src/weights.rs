@@ -1,6 +1,6 @@
 //! The weight of each id, as a column that takes no memory and no cache line while every weight is 1.
 
-use crate::eviction::Id;
+use crate::id::Id;
 
 /// Weights by id. Pages all weigh 1: the column appears with the first weight that does not.
 #[derive(Clone, Debug, Default)]

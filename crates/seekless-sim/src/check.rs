@@ -1,7 +1,7 @@
 //! Refuses what cannot be simulated before the work begins, in words that help.
 
+use crate::case::{Case, Options};
 use crate::requests::Requests;
-use crate::run::{Case, Options};
 use crate::unit::Unit;
 use crate::{Error, ErrorKind, Result};
 use seekless_policy::cache::{Cache, Config};

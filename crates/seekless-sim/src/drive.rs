@@ -4,25 +4,14 @@
 mod flush;
 mod ledger;
 
+use crate::case::Options;
 use crate::figures::Counts;
 use crate::requests::Requests;
-use crate::run::Options;
 use flush::Flusher;
 use ledger::Ledger;
+pub(crate) use ledger::{Device, DeviceAccess};
 use seekless_policy::cache::Cache;
 use seekless_policy::eviction::{Eviction, Id, NEVER, Outcome, Request, Use};
-
-/// What the device is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct DeviceAccess {
-    pub(crate) id: Id,
-    pub(crate) write: bool,
-    /// The request that led to it, from 0.
-    pub(crate) position: usize,
-}
-
-/// Hears of device accesses in order.
-pub(crate) type Device<'a> = Box<dyn FnMut(DeviceAccess) + 'a>;
 
 /// The fast loop: nothing in it depends on the policy's name, only on its type.
 pub(crate) fn reads<E: Eviction>(cache: &mut Cache<E>, requests: &Requests) -> Counts {

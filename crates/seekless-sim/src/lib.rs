@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod capacity;
+mod case;
 mod check;
 pub mod curve;
 mod drive;
@@ -32,11 +33,12 @@ mod unit;
 mod write_back;
 
 pub use capacity::Capacities;
+pub use case::{Case, Options};
 pub use check::check_cases;
 pub use error::{Error, ErrorKind, Result};
 pub use figures::{Figures, Point};
 pub use memory::memory_bytes_max;
 pub use requests::{Lines, Reading, Requests};
-pub use run::{Case, Options, each_case, simulate, simulate_all, simulate_with, victims};
+pub use run::{each_case, simulate, simulate_all, simulate_with, victims};
 pub use unit::Unit;
 pub use write_back::{Period, WriteBack};

@@ -1,7 +1,7 @@
 //! How much memory a run will take, told beforehand.
 
+use crate::case::Case;
 use crate::requests::Requests;
-use crate::run::Case;
 use crate::{Error, Result};
 use seekless_policy::eviction::{bytes_per_id, needs_of};
 

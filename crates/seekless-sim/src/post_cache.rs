@@ -1,9 +1,10 @@
 //! What a cache lets through to its device, as a block trace: what to replay, or to feed to a cache below.
 
+use crate::case::{Case, Options};
 use crate::drive::DeviceAccess;
 use crate::figures::Figures;
 use crate::requests::{Requests, Space};
-use crate::run::{Case, Options, run};
+use crate::run::run;
 use crate::unit::{PAGE_BYTES, Unit};
 use crate::{Error, ErrorKind, Result};
 use seekless_sys::output::{Content, Destination};

@@ -1,37 +1,16 @@
-//! Cases: which policy, at which capacity, under which rules; one of them, or many on all cores.
+//! Runs cases: one of them, or many on all cores.
 
+use crate::case::{Case, Options};
 use crate::check::check_cases;
 use crate::drive::{self, Device};
 use crate::figures::{Counts, Figures};
 use crate::requests::Requests;
 use crate::unit::Unit;
-use crate::write_back::WriteBack;
 use crate::{Error, Result};
 use rayon::prelude::*;
 use seekless_policy::cache::{Cache, Command, Config, Filled};
 use seekless_policy::eviction::{Eviction, Id, Needs, Visitor, visit};
-use std::num::NonZeroU64;
 use std::sync::Mutex;
-
-/// What to simulate.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Case {
-    /// Name of the policy, one of [`NAMES`](seekless_policy::eviction::NAMES).
-    pub policy: String,
-    /// Bytes; in page units it holds the whole pages of them, and for bare ids it is a number of ids.
-    pub capacity: u64,
-}
-
-/// Rules that hold for every case of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Options {
-    /// Whether a write to what is not in the cache reads it first.
-    pub fetch_on_write: bool,
-    /// When dirty pages are written although they stay.
-    pub write_back: WriteBack,
-    /// How many requests lie between two points of [`Figures::over_time`].
-    pub every: Option<NonZeroU64>,
-}
 
 /// Runs one case over the requests, under the rules of [`Options::default`].
 ///

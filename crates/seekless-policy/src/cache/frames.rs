@@ -1,6 +1,6 @@
 //! The frame table of a cache: one state byte an id, and who hears of what leaves.
 
-use super::Command;
+use super::command::Sink;
 use crate::eviction::{Id, PageState, Pool};
 
 /// In the cache, as the policy sees it.
@@ -12,40 +12,6 @@ pub(super) const DIRTY: u8 = 4;
 /// Being written to the device. In write-back and not resident is an orphan too.
 pub(super) const IN_WRITE_BACK: u8 = 8;
 const BUSY: u8 = IN_FLIGHT | IN_WRITE_BACK;
-
-/// Who hears of what leaves the cache. An owner whose writes end at once (the simulator) has a sink of its own type.
-pub trait Sink {
-    /// The bytes of `id` are no longer the cache's.
-    fn dropped(&mut self, id: Id);
-    /// `id` is dirty and was evicted: write it to the device. True says that the write goes on, and that
-    /// [`Cache::written`](super::Cache::written) will end it; only then are the bytes dropped.
-    fn write_back(&mut self, id: Id) -> bool;
-}
-
-/// For owners that carry commands out later.
-impl Sink for Vec<Command> {
-    fn dropped(&mut self, id: Id) {
-        self.push(Command::Drop(id));
-    }
-
-    fn write_back(&mut self, id: Id) -> bool {
-        self.push(Command::WriteBack(id));
-        true
-    }
-}
-
-/// For callers without buffers to drop or write.
-pub(super) struct Ignore;
-
-impl Sink for Ignore {
-    #[inline]
-    fn dropped(&mut self, _id: Id) {}
-
-    #[inline]
-    fn write_back(&mut self, _id: Id) -> bool {
-        false
-    }
-}
 
 /// One state byte an id, and what is dirty.
 #[derive(Debug, Default)]

@@ -6,10 +6,8 @@ use super::resident::{Resident, Rule};
 use super::{Id, Needs, Pool, Request};
 use crate::bits::BitTree;
 use crate::column;
-use insertion::Insertion;
+use insertion::{FAR, Insertion};
 
-/// Predictions are 0 (soon) to 3 (far): the paper's M = 2 bits.
-const FAR: usize = 3;
 const CLASSES: usize = FAR + 1;
 /// In no slot.
 const ABSENT: u32 = u32::MAX;

@@ -3,8 +3,9 @@
 
 use super::stack::{Stack, Units, Weighed};
 use super::{Curve, Method, Point, Totals, share, sorted};
+use crate::case::Case;
 use crate::requests::Requests;
-use crate::run::{Case, config, simulate_all};
+use crate::run::{config, simulate_all};
 use crate::{Error, ErrorKind, Result};
 use std::hint::black_box;
 

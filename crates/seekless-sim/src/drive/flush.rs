@@ -1,8 +1,8 @@
 //! Writes dirty pages back although they stay, as the [`WriteBack`] rule says; those due together go in order of their keys.
 
 use super::ledger::Ledger;
+use crate::case::Options;
 use crate::requests::Requests;
-use crate::run::Options;
 use crate::write_back::{Period, WriteBack};
 use seekless_policy::cache::{Cache, Command};
 use seekless_policy::eviction::{Eviction, Id};

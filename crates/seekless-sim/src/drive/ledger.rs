@@ -1,11 +1,22 @@
 //! Counts what requests come to and what goes to the device, and passes it on to whoever listens.
 
-use super::{Device, DeviceAccess};
+use crate::case::Options;
 use crate::figures::{Counts, Point, ratio};
 use crate::requests::Requests;
-use crate::run::Options;
 use seekless_policy::cache::Sink;
 use seekless_policy::eviction::{Id, Outcome, Request, Use};
+
+/// What the device is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DeviceAccess {
+    pub(crate) id: Id,
+    pub(crate) write: bool,
+    /// The request that led to it, from 0.
+    pub(crate) position: usize,
+}
+
+/// Hears of device accesses in order.
+pub(crate) type Device<'a> = Box<dyn FnMut(DeviceAccess) + 'a>;
 
 pub(super) struct Ledger<'a> {
     requests: &'a Requests,

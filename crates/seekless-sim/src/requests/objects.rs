@@ -3,8 +3,9 @@
 use super::budget::Budget;
 use super::joined::{Called, Clock, Files, REQUESTS_MAX};
 use super::reading::{Lines, Reading};
+use super::sequence::Requests;
 use super::writes::Writes;
-use super::{Requests, Unit};
+use crate::unit::Unit;
 use crate::{Error, ErrorKind, Result};
 use seekless_policy::eviction::Id;
 use seekless_trace::{Batch, Columns, FileId, Op, Trace, open_any};

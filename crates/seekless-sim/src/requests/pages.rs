@@ -4,8 +4,9 @@
 use super::budget::Budget;
 use super::joined::{Called, Clock, Files, REQUESTS_MAX};
 use super::reading::{Lines, Reading};
+use super::sequence::{Requests, Sync};
+use super::space::Space;
 use super::writes::Writes;
-use super::{Requests, Space, Sync};
 use crate::unit::PAGE_BYTES;
 use crate::{Error, ErrorKind, Result};
 use seekless_device::units::counted;

@@ -1,10 +1,11 @@
 //! What RRIP predicts for a newcomer: the only thing in which its kinds differ.
 
-use super::FAR;
 use crate::eviction::Id;
 use crate::lehmer::Lehmer;
 use crate::sample::Draws;
 
+/// Predictions are 0 (soon) to 3 (far): the paper's M = 2 bits.
+pub(super) const FAR: usize = 3;
 /// One newcomer in this many is given a chance by bimodal insertion.
 const CHANCE: usize = 32;
 /// Ids are spread over this many groups, two of which are dedicated, one to each kind.

@@ -1,0 +1,286 @@
+//! A trace as a cache sees it: which page, file or object is asked for, one after another, by dense ids.
+
+use super::future;
+use super::space::Space;
+use super::span::Span;
+use super::writes::Writes;
+use crate::unit::Unit;
+use seekless_policy::eviction::{Id, Needs};
+use seekless_trace::Loads;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// The requests of one or more traces in order. 4 bytes a request, a bit more where there are writes, 8 where times are
+/// wanted and 4 where a policy must know the future; 8 an id for its key, and 8 where weights differ.
+#[derive(Clone, Debug)]
+pub struct Requests {
+    unit: Unit,
+    ids: Vec<Id>,
+    /// Which requests write; empty if none does.
+    pub(super) writes: Writes,
+    /// Weight of each id; empty if all weigh 1.
+    pub(super) weights: Vec<u64>,
+    /// Where each page lies; of pages that were read from a trace.
+    pub(super) space: Option<Space>,
+    /// Time of each request in nanoseconds, runs one after another; empty unless it was asked for.
+    pub(super) times: Vec<u64>,
+    pub(super) syncs: Vec<Sync>,
+    pub(super) unmapped: u64,
+    /// Of files: reads inside files, which whole loads do not hold.
+    left_out: u64,
+    /// Every id is below this.
+    id_limit: u32,
+    distinct: u32,
+    distinct_weight: u64,
+    next_uses: OnceLock<Vec<u32>>,
+}
+
+/// A file was flushed to its device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sync {
+    /// How many requests came before.
+    pub(crate) position: u64,
+    /// Keys of the file's pages.
+    pub(crate) keys: Range<u64>,
+}
+
+impl Requests {
+    /// The loads of all runs, one run after another; each file weighs the largest size that it was seen with.
+    #[must_use]
+    pub fn from_loads(loads: &Loads) -> Self {
+        let files: Vec<Id> = loads.runs.iter().flatten().map(|load| load.file).collect();
+        Self { left_out: loads.reads_inside, ..Self::from_files(&files, &loads.bytes) }
+    }
+
+    /// Requests for files by number; `bytes` is the size of each number.
+    ///
+    /// # Panics
+    /// If a number has no size.
+    #[must_use]
+    pub fn from_files(files: &[Id], bytes: &[u64]) -> Self {
+        Self::from_numbered_files(files.to_vec(), bytes.to_vec())
+    }
+
+    /// As [`Requests::from_files`], of what the caller has no more use for.
+    ///
+    /// # Panics
+    /// If a number has no size.
+    #[must_use]
+    pub fn from_numbered_files(files: Vec<Id>, bytes: Vec<u64>) -> Self {
+        Self::new(Unit::File, files, bytes)
+    }
+
+    /// Requests for pages by number; neighbours have neighbouring numbers.
+    #[must_use]
+    pub fn from_pages(pages: Vec<Id>) -> Self {
+        Self::new(Unit::Page, pages, Vec::new())
+    }
+
+    /// The same requests, of which those at `positions` (from 0) write.
+    #[must_use]
+    pub fn with_writes(mut self, positions: impl IntoIterator<Item = usize>) -> Self {
+        positions.into_iter().for_each(|position| self.writes.set(position));
+        self
+    }
+
+    /// The same requests at these times, in nanoseconds and never falling.
+    ///
+    /// # Panics
+    /// If there are not as many times as requests.
+    #[must_use]
+    pub fn with_times(self, times: Vec<u64>) -> Self {
+        assert_eq!(times.len(), self.ids.len(), "a time for each request");
+        Self { times, ..self }
+    }
+
+    /// The same requests, each id weighing 1: capacities then count ids.
+    #[must_use]
+    pub fn with_unit_weights(self) -> Self {
+        let distinct_weight = u64::from(self.distinct);
+        Self { weights: Vec::new(), distinct_weight, ..self }
+    }
+
+    fn new(unit: Unit, ids: Vec<Id>, mut weights: Vec<u64>) -> Self {
+        if weights.iter().all(|&weight| weight == 1) {
+            weights = Vec::new();
+        }
+        let span = Span::of(&ids);
+        let distinct_weight = span.weight(&ids, &weights);
+        Self {
+            unit,
+            ids,
+            weights,
+            writes: Writes::default(),
+            space: None,
+            times: Vec::new(),
+            syncs: Vec::new(),
+            unmapped: 0,
+            left_out: 0,
+            id_limit: span.limit,
+            distinct: span.distinct,
+            distinct_weight,
+            next_uses: OnceLock::new(),
+        }
+    }
+
+    /// Only the requests for ids that `keep` names, renumbered by first appearance; times and places are left behind.
+    pub(crate) fn of_ids(&self, keep: impl Fn(Id) -> bool) -> Self {
+        let mut numbers = vec![Id::MAX; self.id_limit() as usize];
+        let (mut ids, mut weights, mut writes) = (Vec::new(), Vec::new(), Vec::new());
+        for (position, &id) in self.ids.iter().enumerate().filter(|&(_, &id)| keep(id)) {
+            let number = &mut numbers[id as usize];
+            if *number == Id::MAX {
+                *number = weights.len() as Id;
+                weights.push(self.weight(id));
+            }
+            if self.is_write(position) {
+                writes.push(ids.len());
+            }
+            ids.push(*number);
+        }
+        Self::new(self.unit, ids, weights).with_writes(writes)
+    }
+
+    /// What a request asks for.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// How many requests there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// How many different pages, files or objects are asked for.
+    #[must_use]
+    pub fn distinct(&self) -> u32 {
+        self.distinct
+    }
+
+    /// What they weigh together: the working set.
+    #[must_use]
+    pub fn distinct_weight(&self) -> u64 {
+        self.distinct_weight
+    }
+
+    /// The id of each request.
+    #[must_use]
+    pub fn ids(&self) -> &[Id] {
+        &self.ids
+    }
+
+    /// Whether the request at `position` (from 0) writes.
+    #[inline]
+    #[must_use]
+    pub fn is_write(&self, position: usize) -> bool {
+        self.writes.get(position)
+    }
+
+    /// How many requests write.
+    #[must_use]
+    pub fn writes(&self) -> u64 {
+        self.writes.count()
+    }
+
+    /// The weight of an id: bytes of a file or object, 1 for a page.
+    #[inline]
+    #[must_use]
+    pub fn weight(&self, id: Id) -> u64 {
+        if self.weights.is_empty() { 1 } else { self.weights[id as usize] }
+    }
+
+    /// Whether every id weighs 1: pages, or bare ids.
+    #[must_use]
+    pub fn unit_weights(&self) -> bool {
+        self.weights.is_empty()
+    }
+
+    /// The stable name of an id. Of pages: the page's number in its device or file, files laid one after another with a
+    /// gap between; neighbours have neighbouring keys.
+    #[inline]
+    #[must_use]
+    pub fn key(&self, id: Id) -> u64 {
+        self.space.as_ref().map_or(u64::from(id), |space| space.key(id))
+    }
+
+    /// Rows at offset −1, which Ozen's traces have: sectors that lay nowhere. As pages, raw reading takes them for page 0, as
+    /// his program does; otherwise they are left out.
+    #[must_use]
+    pub fn unmapped(&self) -> u64 {
+        self.unmapped
+    }
+
+    /// Reads inside files, of which file units know only that the file was used: each such file is one load, and these are
+    /// all its reads. 0 in other units.
+    #[must_use]
+    pub fn reads_inside(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Every id is below this.
+    #[must_use]
+    pub fn id_limit(&self) -> u32 {
+        self.id_limit
+    }
+
+    /// Bytes of a unit of weight.
+    #[must_use]
+    pub fn unit_bytes(&self) -> u64 {
+        self.unit.weight_bytes()
+    }
+
+    /// What a policy can be told of these requests.
+    #[must_use]
+    pub fn offer(&self) -> Needs {
+        Needs {
+            next_use: true,
+            state: true,
+            neighbours: self.unit == Unit::Page,
+            unit_weights: self.unit_weights(),
+        }
+    }
+
+    /// For each request the position of the next one for its id, `u32::MAX` for none. Computed at the first call, from the
+    /// last request to the first.
+    #[must_use]
+    pub fn next_uses(&self) -> &[u32] {
+        self.next_uses.get_or_init(|| future::next_uses(&self.ids, self.id_limit()))
+    }
+
+    /// The time of a request; its position where times were not read.
+    pub(crate) fn time(&self, position: usize) -> u64 {
+        self.times.get(position).copied().unwrap_or(position as u64)
+    }
+
+    pub(crate) fn has_times(&self) -> bool {
+        !self.times.is_empty()
+    }
+
+    pub(crate) fn syncs(&self) -> &[Sync] {
+        &self.syncs
+    }
+
+    pub(crate) fn space(&self) -> Option<&Space> {
+        self.space.as_ref()
+    }
+
+    /// Bytes that they take in memory.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        let space = self.space.as_ref().map_or(0, Space::memory_bytes);
+        let futures = self.next_uses.get().map_or(0, |next| 4 * next.len() as u64);
+        4 * self.ids.len() as u64
+            + self.writes.memory_bytes()
+            + 8 * (self.weights.len() + self.times.len()) as u64
+            + space
+            + futures
+    }
+}
