@@ -1,9 +1,10 @@
-//! How much memory the requests may take while a trace is read: one row of a few bytes can ask for all pages of an exabyte.
+//! Limits the memory of the requests while a trace is read. One row of a few bytes can ask for all
+//! pages of an exabyte.
 
 use crate::{Error, ErrorKind, Result};
 use std::path::Path;
 
-/// An array that grows by doubling holds, while it moves, three times what is in it.
+/// While an array that doubles moves, it takes three times its contents.
 const GROWTH: u64 = 3;
 
 /// The limit, and the trace that is being read.
@@ -22,8 +23,8 @@ impl Budget {
         self.trace = trace.display().to_string();
     }
 
-    /// Refuses `row` (from 0), of which `what` says what it asks for, if arrays of `array_bytes` with it in them, and
-    /// `other_bytes` besides, would take too much.
+    /// Refuses `row` (from 0) if arrays of `array_bytes` with the row in them, and `other_bytes`
+    /// besides, would take too much. `what` describes the row.
     #[inline]
     pub(super) fn check(
         &self,

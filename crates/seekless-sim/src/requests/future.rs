@@ -1,8 +1,8 @@
-//! The future, told from the end backwards: when is what is asked for asked for again?
+//! The next use of each request's id, computed from the last request to the first.
 
 use seekless_policy::eviction::Id;
 
-/// Stands for never.
+/// The position of a next use that never comes.
 pub(crate) const NEVER: u32 = u32::MAX;
 
 /// For each request the position of the next one for the same id, or [`NEVER`].

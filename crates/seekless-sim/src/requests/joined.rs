@@ -1,22 +1,23 @@
-//! What reading pages and objects share: files joined by name, time running on over runs, and which rows are requests.
+//! The part that reading pages and reading objects share: files joined by name, time that continues
+//! over runs, and which rows are requests.
 
 use crate::{Error, ErrorKind, Result};
 use seekless_trace::{Batch, Columns, FileId, Op, Trace};
 use std::collections::HashMap;
 
-/// How many requests, or pages, a simulation holds.
+/// The largest number of requests, or pages, in a simulation.
 pub(super) const REQUESTS_MAX: u64 = u32::MAX as u64 - 1;
 
 /// Files of several traces, joined by name.
 #[derive(Default)]
 pub(super) struct Files {
     numbers: HashMap<String, FileId>,
-    /// In order of number.
+    /// By number.
     pub(super) names: Vec<String>,
 }
 
 impl Files {
-    /// The joined number of each of a trace's files.
+    /// Returns the joined number of each file of a trace.
     pub(super) fn join(&mut self, names: Vec<String>) -> Result<Vec<FileId>> {
         let mut joined = Vec::with_capacity(names.len());
         for name in names {
@@ -32,7 +33,7 @@ impl Files {
     }
 }
 
-/// Time that runs on from run to run and trace to trace.
+/// Time that continues from run to run and from trace to trace.
 #[derive(Default)]
 pub(super) struct Clock {
     run: u32,
@@ -60,13 +61,15 @@ pub(super) fn touches_pages(op: Op) -> bool {
     matches!(op, Op::Read | Op::Write | Op::Fault)
 }
 
-/// The (run, file) pairs that have calls which touch pages, sorted: there a load is no request of its own.
+/// The (run, file) pairs that have calls which touch pages, sorted. For these a load is not a
+/// request.
 pub(super) struct Called(Vec<(u32, FileId)>);
 
 impl Called {
     pub(super) fn scan(trace: &Trace) -> Result<Self> {
         let mut pairs = Vec::new();
-        // The run in which each file was last pushed, plus 1: rows are sorted by run, so this drops nearly all repeats.
+        // The last run in which each file was pushed, plus 1. Rows are sorted by run, so this drops
+        // nearly all repeats.
         let mut pushed: Vec<u32> = Vec::new();
         let columns = Columns::RUN | Columns::OP | Columns::FILE | Columns::BYTES | Columns::ERROR;
         for batch in trace.scan(columns)? {
@@ -87,7 +90,8 @@ impl Called {
         Ok(Self(pairs))
     }
 
-    /// Whether the row is a request: a successful call, or a load that stands for its calls.
+    /// Whether the row is a request: a successful call, or a load whose run has no calls for the
+    /// file.
     pub(super) fn is_request(&self, batch: &Batch, row: usize) -> bool {
         let op = batch.op()[row];
         let load = || op == Op::Load && !self.contains(batch.run()[row], batch.file()[row]);

@@ -1,4 +1,5 @@
-//! Rows to objects: each read, write, fault or load is one request, known by file and offset, whatever its size.
+//! Turns rows into objects. Each read, write, fault or load is one request, identified by file and
+//! offset, whatever its size.
 
 use super::budget::Budget;
 use super::joined::{Called, Clock, Files, REQUESTS_MAX};
@@ -43,9 +44,9 @@ struct Objects {
     times: Vec<u64>,
     clock: Clock,
     unmapped: u64,
-    /// The largest size that each object was seen with.
+    /// The largest size of each object in the trace.
     weights: Vec<u64>,
-    /// The object at offset 0 of each file: all there are in a trace of ids.
+    /// The object at offset 0 of each file. In a trace of ids there are no others.
     starts: Vec<Id>,
     others: HashMap<(FileId, i64), Id>,
     budget: Budget,
@@ -159,7 +160,11 @@ mod tests {
             (Op::Load, "empty", 0, 0),
         ];
         let requests = read_as(Lines::ByKind, &[write(folder.path(), "t", &accesses)]);
-        assert_eq!(requests.ids(), [0, 0, 1, 2], "an empty read is none, nor a load beside its calls");
+        assert_eq!(
+            requests.ids(),
+            [0, 0, 1, 2],
+            "neither an empty read nor a load beside its calls is a request"
+        );
         assert_eq!([0, 1, 2].map(|id| requests.weight(id)), [300, 9000, 0]);
         assert_eq!((requests.writes(), requests.is_write(1), requests.time(3)), (1, true, 5));
         assert!(!requests.offer().neighbours && !requests.offer().unit_weights);

@@ -1,5 +1,5 @@
-//! Byte ranges to 4 KiB pages: each page of a read, write or fault is a request; a load stands for its pages only where
-//! its run has no such calls for the file (DESIGN, Rules, Rows).
+//! Turns byte ranges into pages of 4 KiB. Each page of a read, write or fault is a request. A load
+//! counts only where its run has no such calls for the file.
 
 use super::budget::Budget;
 use super::joined::{Called, Clock, Files, REQUESTS_MAX};
@@ -42,12 +42,12 @@ struct Pager {
     raw: bool,
     keeps_times: bool,
     numbers: PageNumbers,
-    /// File and page of each number.
+    /// The file and page of each id.
     places: Vec<(FileId, u64)>,
     ids: Vec<Id>,
     writes: Writes,
     times: Vec<u64>,
-    /// How many requests came before each flush of a file.
+    /// Syncs: the number of requests before each, and its file.
     syncs: Vec<(u64, FileId)>,
     clock: Clock,
     /// The last request, for merging.
@@ -85,7 +85,7 @@ impl Pager {
         Ok(())
     }
 
-    /// `number` is the row's in the trace.
+    /// `number` is that of the row in the trace.
     fn request(&mut self, batch: &Batch, row: usize, file: FileId, number: u64) -> Result<()> {
         let (offset, bytes) = (batch.offset()[row], batch.bytes()[row]);
         self.unmapped += u64::from(offset < 0);
@@ -93,7 +93,7 @@ impl Pager {
             return Ok(());
         }
         let time = if self.keeps_times { self.clock.at(batch.run()[row], batch.time_ns()[row]) } else { 0 };
-        // Rounds towards 0, so that offset -1 is page 0.
+        // Rounds towards 0, so offset -1 is page 0.
         let offset = offset.max(0).unsigned_abs();
         self.check(offset, bytes, number)?;
         self.push(file, offset, bytes, batch.op()[row] == Op::Write, time)
@@ -102,7 +102,7 @@ impl Pager {
     /// Refuses a range whose pages would take too much memory, as if all of them were new.
     fn check(&self, offset: u64, bytes: u64, number: u64) -> Result<()> {
         const ID_BYTES: u64 = size_of::<Id>() as u64;
-        // Its file and page, its number, and later its key.
+        // Its file and page, its id, and later its key.
         const PAGE_BYTES_MAX: u64 = size_of::<(FileId, u64)>() as u64 + ID_BYTES + 8;
         let pages = touched(offset, bytes);
         let pages = pages.end() - pages.start() + 1;
@@ -115,7 +115,7 @@ impl Pager {
         })
     }
 
-    /// One request for each page that the range touches; `bytes` is not 0.
+    /// Adds a request for each page that the range touches; `bytes` is not 0.
     fn push(&mut self, file: FileId, offset: u64, bytes: u64, write: bool, time: u64) -> Result<()> {
         let touched = touched(offset, bytes);
         let pages = touched.end() - touched.start() + 1;

@@ -1,4 +1,4 @@
-//! Reads traces into requests, by unit.
+//! Reads traces into requests.
 
 use super::reading::Reading;
 use super::sequence::Requests;
@@ -9,10 +9,15 @@ use seekless_trace::{ErrorKind as TraceErrorKind, Kind, Loads, Trace};
 use std::path::PathBuf;
 
 impl Requests {
-    /// Reads traces (anything that [`open_any`](seekless_trace::open_any) opens) one after another; files are joined by
-    /// name. In file units a request is a load. In page units each page of a read, write or fault is one, and a load only
-    /// where its run has no such calls for the file; a block trace's back-to-back accesses to one page are one. In object
-    /// units each such row is one. `progress` hears of rows. [`Reading::read`] has the choices.
+    /// Reads traces one after another; files are joined by name. A trace is anything that
+    /// [`open_any`](seekless_trace::open_any) opens. Calls `progress` with the rows read and those
+    /// of the trace. [`Reading::read`] has more options.
+    ///
+    /// - In file units a request is a load.
+    /// - In page units each page of a read, write or fault is a request. A load counts only where
+    ///   its run has no such calls for the file. In a block trace consecutive accesses to one page
+    ///   are one request.
+    /// - In object units each such row is a request.
     ///
     /// # Errors
     /// A trace cannot be read, or has more pages or requests than 2^32.
@@ -22,11 +27,13 @@ impl Requests {
 }
 
 impl Reading {
-    /// Reads traces (anything that [`open_any`](seekless_trace::open_any) opens) one after another; files are joined by
-    /// name. `progress` hears of rows.
+    /// Reads traces one after another; files are joined by name. A trace is anything that
+    /// [`open_any`](seekless_trace::open_any) opens. Calls `progress` with the rows read and those
+    /// of the trace.
     ///
     /// # Errors
-    /// A trace cannot be read, has more pages or requests than 2^32, or takes more memory than it may; that error names the row.
+    /// A trace cannot be read, has more pages or requests than 2^32, or takes more memory than
+    /// allowed. That error names the row.
     pub fn read(&self, traces: &[PathBuf], progress: &mut dyn FnMut(u64, u64)) -> Result<Requests> {
         let unit = match self.unit {
             Some(unit) => unit,
@@ -35,7 +42,7 @@ impl Reading {
         let requests = match unit {
             Unit::File => {
                 let loads = Loads::read_within(traces, self.memory_bytes_max)?;
-                // Most of such a trace is not in its loads.
+                // Its loads contain only a small part of such a trace.
                 if self.unit.is_none() && loads.reads_inside > loads.reads / 2 {
                     return Reading { unit: Some(Unit::Page), ..self.clone() }.read(traces, progress);
                 }
@@ -62,7 +69,8 @@ mod tests {
     use super::*;
     use seekless_trace::{Access, Metadata, Op, Writer};
 
-    /// A run that reads `parts` pieces of 100 bytes of a database of 20 MB, and loads `wholes` small files.
+    /// A run that reads `parts` pieces of 100 bytes of a database of 20 MB, and loads `wholes`
+    /// small files.
     fn trace(folder: &std::path::Path, parts: u64, wholes: u64) -> PathBuf {
         let path = folder.join("run.parquet");
         let mut writer = Writer::create(&path, Metadata::default()).unwrap();

@@ -1,8 +1,8 @@
-//! A trace as a cache sees it: which page, file or object is asked for, one after another, by dense ids.
+//! The requests of a trace, in memory.
 
+use super::distinct::Distinct;
 use super::future;
 use super::space::Space;
-use super::span::Span;
 use super::writes::Writes;
 use crate::unit::Unit;
 use seekless_policy::eviction::{Id, Needs};
@@ -10,23 +10,25 @@ use seekless_trace::Loads;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// The requests of one or more traces in order. 4 bytes a request, a bit more where there are writes, 8 where times are
-/// wanted and 4 where a policy must know the future; 8 an id for its key, and 8 where weights differ.
+/// The requests of one or more traces in order. A request takes 4 bytes, and a bit more where there
+/// are writes. It takes 8 more with times, and 4 more where a policy needs the future. An id takes
+/// 8 bytes for its key, and 8 where weights differ.
 #[derive(Clone, Debug)]
 pub struct Requests {
     unit: Unit,
     ids: Vec<Id>,
-    /// Which requests write; empty if none does.
+    /// Which requests write; empty if no request does.
     pub(super) writes: Writes,
     /// Weight of each id; empty if all weigh 1.
     pub(super) weights: Vec<u64>,
-    /// Where each page lies; of pages that were read from a trace.
+    /// The place of each page, for pages that were read from a trace.
     pub(super) space: Option<Space>,
-    /// Time of each request in nanoseconds, runs one after another; empty unless it was asked for.
+    /// The time of each request in nanoseconds, runs one after another. Empty unless
+    /// [`Reading::times`](super::Reading::times) is set.
     pub(super) times: Vec<u64>,
     pub(super) syncs: Vec<Sync>,
     pub(super) unmapped: u64,
-    /// Of files: reads inside files, which whole loads do not hold.
+    /// In file units: the number of reads inside files, which loads of whole files do not contain.
     left_out: u64,
     /// Every id is below this.
     id_limit: u32,
@@ -35,24 +37,25 @@ pub struct Requests {
     next_uses: OnceLock<Vec<u32>>,
 }
 
-/// A file was flushed to its device.
+/// A sync of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sync {
-    /// How many requests came before.
+    /// The number of requests before it.
     pub(crate) position: u64,
-    /// Keys of the file's pages.
+    /// The keys of the file's pages.
     pub(crate) keys: Range<u64>,
 }
 
 impl Requests {
-    /// The loads of all runs, one run after another; each file weighs the largest size that it was seen with.
+    /// The loads of all runs, one run after another. Each file weighs the largest size that the
+    /// trace has for it.
     #[must_use]
     pub fn from_loads(loads: &Loads) -> Self {
         let files: Vec<Id> = loads.runs.iter().flatten().map(|load| load.file).collect();
         Self { left_out: loads.reads_inside, ..Self::from_files(&files, &loads.bytes) }
     }
 
-    /// Requests for files by number; `bytes` is the size of each number.
+    /// Requests for files by number. `bytes` has the size of each.
     ///
     /// # Panics
     /// If a number has no size.
@@ -61,7 +64,7 @@ impl Requests {
         Self::from_numbered_files(files.to_vec(), bytes.to_vec())
     }
 
-    /// As [`Requests::from_files`], of what the caller has no more use for.
+    /// As [`Requests::from_files`], from vectors that the caller gives away.
     ///
     /// # Panics
     /// If a number has no size.
@@ -83,7 +86,7 @@ impl Requests {
         self
     }
 
-    /// The same requests at these times, in nanoseconds and never falling.
+    /// The same requests at these times, in nanoseconds. Times must not fall.
     ///
     /// # Panics
     /// If there are not as many times as requests.
@@ -93,7 +96,7 @@ impl Requests {
         Self { times, ..self }
     }
 
-    /// The same requests, each id weighing 1: capacities then count ids.
+    /// The same requests, with weight 1 for each id. Capacities then count ids.
     #[must_use]
     pub fn with_unit_weights(self) -> Self {
         let distinct_weight = u64::from(self.distinct);
@@ -104,8 +107,8 @@ impl Requests {
         if weights.iter().all(|&weight| weight == 1) {
             weights = Vec::new();
         }
-        let span = Span::of(&ids);
-        let distinct_weight = span.weight(&ids, &weights);
+        let distinct = Distinct::of(&ids);
+        let distinct_weight = distinct.weight(&ids, &weights);
         Self {
             unit,
             ids,
@@ -116,14 +119,15 @@ impl Requests {
             syncs: Vec::new(),
             unmapped: 0,
             left_out: 0,
-            id_limit: span.limit,
-            distinct: span.distinct,
+            id_limit: distinct.limit,
+            distinct: distinct.count,
             distinct_weight,
             next_uses: OnceLock::new(),
         }
     }
 
-    /// Only the requests for ids that `keep` names, renumbered by first appearance; times and places are left behind.
+    /// Only the requests for ids that `keep` accepts, renumbered by first appearance, without times
+    /// and places.
     pub(crate) fn of_ids(&self, keep: impl Fn(Id) -> bool) -> Self {
         let mut numbers = vec![Id::MAX; self.id_limit() as usize];
         let (mut ids, mut weights, mut writes) = (Vec::new(), Vec::new(), Vec::new());
@@ -141,31 +145,31 @@ impl Requests {
         Self::new(self.unit, ids, weights).with_writes(writes)
     }
 
-    /// What a request asks for.
+    /// The unit of the requests.
     #[must_use]
     pub fn unit(&self) -> Unit {
         self.unit
     }
 
-    /// How many requests there are.
+    /// The number of requests.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no requests.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
-    /// How many different pages, files or objects are asked for.
+    /// The number of different pages, files or objects.
     #[must_use]
     pub fn distinct(&self) -> u32 {
         self.distinct
     }
 
-    /// What they weigh together: the working set.
+    /// The weight of all different ids: the working set.
     #[must_use]
     pub fn distinct_weight(&self) -> u64 {
         self.distinct_weight
@@ -184,7 +188,7 @@ impl Requests {
         self.writes.get(position)
     }
 
-    /// How many requests write.
+    /// The number of requests that write.
     #[must_use]
     pub fn writes(&self) -> u64 {
         self.writes.count()
@@ -203,23 +207,23 @@ impl Requests {
         self.weights.is_empty()
     }
 
-    /// The stable name of an id. Of pages: the page's number in its device or file, files laid one after another with a
-    /// gap between; neighbours have neighbouring keys.
+    /// The stable name of an id. For pages it is the page's number in its device or file; files lie
+    /// one after another with a gap between. Neighbours have neighbouring keys.
     #[inline]
     #[must_use]
     pub fn key(&self, id: Id) -> u64 {
         self.space.as_ref().map_or(u64::from(id), |space| space.key(id))
     }
 
-    /// Rows at offset −1, which Ozen's traces have: sectors that lay nowhere. As pages, raw reading takes them for page 0, as
-    /// his program does; otherwise they are left out.
+    /// The number of rows at offset −1, which Ozen's traces have for sectors without a place. With
+    /// raw lines such a row is page 0, as in his program; otherwise it is left out.
     #[must_use]
     pub fn unmapped(&self) -> u64 {
         self.unmapped
     }
 
-    /// Reads inside files, of which file units know only that the file was used: each such file is one load, and these are
-    /// all its reads. 0 in other units.
+    /// In file units: the number of reads inside files. Such a file is one load, and these reads
+    /// are not simulated. 0 in other units.
     #[must_use]
     pub fn reads_inside(&self) -> u64 {
         self.left_out
@@ -237,7 +241,7 @@ impl Requests {
         self.unit.weight_bytes()
     }
 
-    /// What a policy can be told of these requests.
+    /// What these requests can supply to a policy.
     #[must_use]
     pub fn offer(&self) -> Needs {
         Needs {
@@ -248,14 +252,14 @@ impl Requests {
         }
     }
 
-    /// For each request the position of the next one for its id, `u32::MAX` for none. Computed at the first call, from the
-    /// last request to the first.
+    /// The position of the next request for the same id, for each request; `u32::MAX` if there is
+    /// no next one. Computed at the first call, from the last request to the first.
     #[must_use]
     pub fn next_uses(&self) -> &[u32] {
         self.next_uses.get_or_init(|| future::next_uses(&self.ids, self.id_limit()))
     }
 
-    /// The time of a request; its position where times were not read.
+    /// The time of a request, or its position where times were not read.
     pub(crate) fn time(&self, position: usize) -> u64 {
         self.times.get(position).copied().unwrap_or(position as u64)
     }
@@ -272,7 +276,7 @@ impl Requests {
         self.space.as_ref()
     }
 
-    /// Bytes that they take in memory.
+    /// Bytes in memory.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         let space = self.space.as_ref().map_or(0, Space::memory_bytes);

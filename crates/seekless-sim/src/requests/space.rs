@@ -1,27 +1,27 @@
-//! Where pages lie: the files of a trace laid one after another in one space of page numbers, so that a page has one key,
-//! neighbours have neighbouring keys, and no two files touch.
+//! The places of pages. The files of a trace lie one after another in one sequence of page numbers.
+//! So each page has one key, neighbours have neighbouring keys, and no two files are neighbours.
 
 use crate::{Error, ErrorKind, Result};
 use seekless_policy::eviction::Id;
 use seekless_trace::FileId;
 use std::ops::Range;
 
-/// Files begin at multiples of this, so that no policy's group of pages spans two.
+/// Files begin at multiples of this, so no group of pages contains two files.
 const ALIGNMENT: u64 = 64;
 
-/// Keys of pages, and what file each key belongs to.
+/// The keys of pages, and the file of each key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Space {
-    /// Key of each id.
+    /// The key of each id.
     keys: Vec<u64>,
-    /// Key of each file's page 0, ascending; one more at the end.
+    /// The key of each file's page 0, ascending, and one more at the end.
     bases: Vec<u64>,
-    /// The files' names, where they were asked for.
+    /// The names of the files; empty unless [`Reading::names`](super::Reading::names) is set.
     pub(crate) names: Vec<String>,
 }
 
 impl Space {
-    /// `places` says for each id its file and page. With one file the key of a page is its number.
+    /// `places` has the file and page of each id. With one file the key of a page is its number.
     pub(super) fn new(places: &[(FileId, u64)]) -> Result<Self> {
         let files = places.iter().map(|&(file, _)| file as usize + 1).max().unwrap_or(0);
         let mut sizes = vec![0_u64; files];
@@ -46,7 +46,7 @@ impl Space {
         self.keys[id as usize]
     }
 
-    /// The keys of a file's pages; none of a file without pages.
+    /// The keys of a file's pages. Empty for a file without pages.
     pub(crate) fn keys_of(&self, file: FileId) -> Range<u64> {
         match self.bases.get(file as usize..file as usize + 2) {
             Some(&[start, end]) => start..end,
@@ -54,7 +54,7 @@ impl Space {
         }
     }
 
-    /// The file and page that a key stands for.
+    /// The file and page of a key.
     pub(crate) fn place(&self, key: u64) -> (FileId, u64) {
         let file = self.bases.partition_point(|&base| base <= key).saturating_sub(1);
         (file as FileId, key - self.bases[file])

@@ -1,4 +1,4 @@
-//! Which requests write: a bit a request up to the last that does, and nothing where none does.
+//! Which requests write: a bit a request, up to the last one that writes.
 
 /// A set of positions.
 #[derive(Clone, Debug, Default)]

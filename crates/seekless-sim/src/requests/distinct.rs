@@ -1,23 +1,23 @@
-//! Which ids requests ask for: how many, and up to which. Ids that were numbered by first appearance, as a trace's are, tell
-//! it to one look at each; others are marked in a table.
+//! The number of different ids in the requests, and their limit. The ids of a trace are numbered by
+//! first appearance; for them one look at each suffices. Other ids are marked in a table.
 
 use seekless_policy::eviction::Id;
 
-/// Ids looked at together: their largest is found without a branch.
+/// Ids looked at together. Their largest is found without a branch.
 const BLOCK: usize = 64;
 
 /// The ids that occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct Distinct {
     /// All are below this.
     pub(super) limit: u32,
-    /// How many there are.
-    pub(super) distinct: u32,
+    /// How many different ids there are.
+    pub(super) count: u32,
 }
 
-impl Span {
+impl Distinct {
     /// # Panics
-    /// On the id 2^32 − 1, which stands for none.
+    /// On the id 2^32 − 1, which stands for no id.
     pub(super) fn of(ids: &[Id]) -> Self {
         let (mut limit, mut in_order) = (0, true);
         for block in ids.chunks(BLOCK) {
@@ -31,20 +31,20 @@ impl Span {
                 }
             }
         }
-        let distinct = if in_order { limit } else { marked(ids, limit, |_| {}) };
-        Self { limit, distinct }
+        let count = if in_order { limit } else { marked(ids, limit, |_| {}) };
+        Self { limit, count }
     }
 
-    /// What the ids weigh, each counted once; no weights are weights of 1.
+    /// The weight of the ids, each counted once. If `weights` is empty, each weighs 1.
     ///
     /// # Panics
     /// If an id has no weight.
     pub(super) fn weight(self, ids: &[Id], weights: &[u64]) -> u64 {
         if weights.is_empty() {
-            return u64::from(self.distinct);
+            return u64::from(self.count);
         }
         let mut sum = 0;
-        if self.distinct == self.limit {
+        if self.count == self.limit {
             sum = weights[..self.limit as usize].iter().sum();
         } else {
             marked(ids, self.limit, |id| sum += weights[id as usize]);
@@ -53,7 +53,7 @@ impl Span {
     }
 }
 
-/// Tells each different id once, and how many there are.
+/// Calls `first` with each different id once, and returns their number.
 fn marked(ids: &[Id], limit: u32, mut first: impl FnMut(Id)) -> u32 {
     let mut seen = vec![false; limit as usize];
     let mut count = 0;
@@ -88,11 +88,11 @@ mod tests {
             }
             let set: BTreeSet<u32> = ids.iter().copied().collect();
             let weights: Vec<u64> = (0..300).map(|id| id * id).collect();
-            let span = Span::of(&ids);
-            prop_assert_eq!(span.limit, set.last().map_or(0, |last| last + 1));
-            prop_assert_eq!(span.distinct as usize, set.len());
-            prop_assert_eq!(span.weight(&ids, &weights), set.iter().map(|&id| weights[id as usize]).sum::<u64>());
-            prop_assert_eq!(span.weight(&ids, &[]), set.len() as u64);
+            let distinct = Distinct::of(&ids);
+            prop_assert_eq!(distinct.limit, set.last().map_or(0, |last| last + 1));
+            prop_assert_eq!(distinct.count as usize, set.len());
+            prop_assert_eq!(distinct.weight(&ids, &weights), set.iter().map(|&id| weights[id as usize]).sum::<u64>());
+            prop_assert_eq!(distinct.weight(&ids, &[]), set.len() as u64);
         }
     }
 }
