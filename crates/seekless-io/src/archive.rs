@@ -5,7 +5,7 @@ use crate::error::{At, Error};
 use seekless_engine::{AlignedBuf, Completion, Engine, Read};
 use seekless_pack::{Index, ReadAt};
 use seekless_policy::eviction::Id;
-use seekless_policy::extents::Span;
+use seekless_policy::extents::Extent;
 use seekless_sys::{direct, open_seekable};
 use std::fs::File;
 use std::io;
@@ -21,7 +21,7 @@ pub(crate) struct Archive {
     pub(crate) file: Arc<File>,
     pub(crate) index: Index,
     /// Where each entry lies, in archive order.
-    pub(crate) spans: Vec<Span>,
+    pub(crate) extents: Vec<Extent>,
     pub(crate) direct: bool,
     alignment: u64,
 }
@@ -61,17 +61,17 @@ impl Archive {
             return Ok(None);
         }
         let index = Index::open(&source, bytes).map_err(|error| Error::open(path, error))?;
-        let spans = index
+        let extents = index
             .entries()
             .iter()
-            .map(|entry| Span { offset: entry.header_offset, bytes: entry.extent_bytes })
+            .map(|entry| Extent { offset: entry.header_offset, bytes: entry.extent_bytes })
             .collect();
-        Ok(Some(Self { path: path.to_owned(), file, index, spans, direct, alignment }))
+        Ok(Some(Self { path: path.to_owned(), file, index, extents, direct, alignment }))
     }
 
-    /// The read that holds `span`: rounded outwards to what the file demands.
-    pub(crate) fn aligned(&self, span: Span) -> Span {
-        align(span, self.alignment)
+    /// The extent to read for `extent`: rounded outwards to the alignment that the file demands.
+    pub(crate) fn aligned(&self, extent: Extent) -> Extent {
+        align(extent, self.alignment)
     }
 
     /// Bytes that [`Archive::aligned`] may add.
@@ -85,26 +85,26 @@ impl Archive {
     }
 
     pub(crate) fn at(&self, id: Id) -> At<'_> {
-        let offset = self.spans[id as usize].offset;
+        let offset = self.extents[id as usize].offset;
         At { archive: &self.path, entry: self.index.name(id), offset }
     }
 
     /// What an entry takes of memory while it is loaded, in bytes: coded and decoded. Both may be lies near `u64::MAX`.
     pub(crate) fn memory_bytes(&self, id: Id) -> u128 {
-        u128::from(self.spans[id as usize].bytes) + u128::from(self.bytes(id))
+        u128::from(self.extents[id as usize].bytes) + u128::from(self.bytes(id))
     }
 
-    /// Entries that lie wholly in `span`, by number.
-    pub(crate) fn within(&self, span: Span) -> std::ops::Range<usize> {
-        let first = self.spans.partition_point(|entry| entry.offset < span.offset);
-        let count = self.spans[first..].partition_point(|entry| entry.end() <= span.end());
+    /// Entries that lie wholly in `extent`, by number.
+    pub(crate) fn within(&self, extent: Extent) -> std::ops::Range<usize> {
+        let first = self.extents.partition_point(|entry| entry.offset < extent.offset);
+        let count = self.extents[first..].partition_point(|entry| entry.end() <= extent.end());
         first..first + count
     }
 }
 
-fn align(span: Span, alignment: u64) -> Span {
-    let offset = span.offset / alignment * alignment;
-    Span { offset, bytes: span.end().next_multiple_of(alignment) - offset }
+fn align(extent: Extent, alignment: u64) -> Extent {
+    let offset = extent.offset / alignment * alignment;
+    Extent { offset, bytes: extent.end().next_multiple_of(alignment) - offset }
 }
 
 /// The archive as its index reads it.
@@ -122,7 +122,7 @@ impl Source<'_> {
     /// O_DIRECT and cannot do it.
     fn refused(&self) -> bool {
         let tail = DIRECTORY_READ_BYTES.min(self.bytes);
-        match self.fetch(Span { offset: self.bytes - tail, bytes: tail }) {
+        match self.fetch(Extent { offset: self.bytes - tail, bytes: tail }) {
             Ok(read) => {
                 *crate::lock(&self.last) = read;
                 false
@@ -131,14 +131,20 @@ impl Source<'_> {
         }
     }
 
-    fn fetch(&self, span: Span) -> io::Result<(u64, AlignedBuf)> {
-        let span = align(span, self.alignment);
+    fn fetch(&self, extent: Extent) -> io::Result<(u64, AlignedBuf)> {
+        let extent = align(extent, self.alignment);
         let (done, completions) = mpsc::channel();
-        let buffer = AlignedBuf::try_with_capacity(span.bytes as usize)?;
-        self.engine.submit(vec![Read { file: self.file.clone(), offset: span.offset, buffer, tag: 0, done }]);
+        let buffer = AlignedBuf::try_with_capacity(extent.bytes as usize)?;
+        self.engine.submit(vec![Read {
+            file: self.file.clone(),
+            offset: extent.offset,
+            buffer,
+            tag: 0,
+            done,
+        }]);
         let Completion { buffer, result, .. } =
             completions.recv().map_err(|_| io::Error::other("the engine dropped a read"))?;
-        result.map(|_| (span.offset, buffer))
+        result.map(|_| (extent.offset, buffer))
     }
 }
 
@@ -151,7 +157,7 @@ impl ReadAt for Source<'_> {
         let mut last = crate::lock(&self.last);
         let held = last.0..last.0 + last.1.len() as u64;
         if offset < held.start || end > held.end {
-            *last = self.fetch(Span { offset, bytes: buffer.len() as u64 })?;
+            *last = self.fetch(Extent { offset, bytes: buffer.len() as u64 })?;
         }
         let start = (offset - last.0) as usize;
         let found = last.1.get(start..start + buffer.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
@@ -166,8 +172,8 @@ mod tests {
 
     #[test]
     fn a_span_is_rounded_outwards() {
-        assert_eq!(align(Span { offset: 4097, bytes: 4095 }, 4096), Span { offset: 4096, bytes: 4096 });
-        assert_eq!(align(Span { offset: 4095, bytes: 2 }, 4096), Span { offset: 0, bytes: 8192 });
-        assert_eq!(align(Span { offset: 7, bytes: 2 }, 1), Span { offset: 7, bytes: 2 });
+        assert_eq!(align(Extent { offset: 4097, bytes: 4095 }, 4096), Extent { offset: 4096, bytes: 4096 });
+        assert_eq!(align(Extent { offset: 4095, bytes: 2 }, 4096), Extent { offset: 0, bytes: 8192 });
+        assert_eq!(align(Extent { offset: 7, bytes: 2 }, 1), Extent { offset: 7, bytes: 2 });
     }
 }

@@ -1,7 +1,7 @@
 //! What a load hands out: the bytes of one file, read-only and shared. The last holder frees them, whether or not the
 //! cache has let go of them meanwhile.
 
-use crate::extent_cache::Extent;
+use crate::read_cache::ReadData;
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::{Arc, Weak};
@@ -14,7 +14,7 @@ enum Contents {
     Own(Vec<u8>),
     /// A stored file that fills nearly the whole read: it stays where the device put it.
     Within {
-        extent: Arc<Extent>,
+        read: Arc<ReadData>,
         range: Range<usize>,
     },
 }
@@ -25,8 +25,8 @@ impl Buffer {
     }
 
     /// The caller has checked that `range` lies in the extent.
-    pub(crate) fn within(extent: Arc<Extent>, range: Range<usize>) -> Self {
-        Self(Arc::new(Contents::Within { extent, range }))
+    pub(crate) fn within(read: Arc<ReadData>, range: Range<usize>) -> Self {
+        Self(Arc::new(Contents::Within { read, range }))
     }
 
     pub(crate) fn downgrade(&self) -> WeakBuffer {
@@ -46,7 +46,7 @@ impl Deref for Buffer {
     fn deref(&self) -> &[u8] {
         match &*self.0 {
             Contents::Own(bytes) => bytes,
-            Contents::Within { extent, range } => &extent.bytes()[range.clone()],
+            Contents::Within { read, range } => &read.bytes()[range.clone()],
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::archive::Archive;
 use crate::decision::Watched;
-use crate::extent_cache::ExtentCache;
+use crate::read_cache::ReadCache;
 use crate::reads::Reads;
 use crate::shared::{Memory, Shared};
 use crate::state::State;
@@ -142,7 +142,7 @@ impl StoreBuilder {
         let dear = requests_are_dear(&engine.costs());
         let window_bytes = self.window_bytes.unwrap_or(if dear { 256 << 20 } else { 64 << 20 });
         let read_ahead_bytes = self.read_ahead_bytes.unwrap_or(if dear { 64 << 20 } else { 16 << 20 });
-        let state = self.state(archive.spans.len(), depth as usize, read_ahead_bytes)?;
+        let state = self.state(archive.extents.len(), depth as usize, read_ahead_bytes)?;
         let idle_bytes = read_ahead_bytes.min(IDLE_BYTES_MAX) as usize;
         let memory = Memory { window_bytes, idle_bytes, max_entry_bytes: self.max_entry_bytes };
         let shared = Arc::new(Shared::new(archive, engine, state, memory));
@@ -157,8 +157,8 @@ impl StoreBuilder {
             Watched::new(named(&self.policy, self.cache_bytes).map_err(setting)?, self.record);
         let mut cache = Cache::new(policy, Config::files(self.cache_bytes)).map_err(setting)?;
         cache.grow(entries as u32);
-        let extents = ExtentCache::new(read_ahead_bytes, entries as u32);
-        Ok(State::new(cache, recorder, Reads::new(depth), extents))
+        let kept = ReadCache::new(read_ahead_bytes, entries as u32);
+        Ok(State::new(cache, recorder, Reads::new(depth), kept))
     }
 
     fn worker_count(&self) -> usize {

@@ -42,9 +42,10 @@ mod cached;
 mod decision;
 mod decode;
 mod error;
-mod extent_cache;
+
 mod hints;
 mod load_many;
+mod read_cache;
 mod reads;
 mod shared;
 mod state;

@@ -5,9 +5,9 @@ use crate::archive::Archive;
 use crate::buffer::Buffer;
 use crate::cached::{HitLog, Slots};
 use crate::error::Error;
-use crate::extent_cache::{Extent, covers};
 use crate::hints::Hints;
 use crate::lock;
+use crate::read_cache::ReadData;
 use crate::reads::{Pending, READ_BYTES_MAX, Source, Start};
 use crate::state::{Asked, Released, State, Waiter};
 use crate::statistics::Statistics;
@@ -16,7 +16,7 @@ use seekless_engine::{AlignedBuf, BufferPool, Completion, Engine, Read};
 use seekless_policy::ahead::{self, Limits, requests_are_dear};
 use seekless_policy::eviction::landlord::Hint;
 use seekless_policy::eviction::{Id, Request};
-use seekless_policy::extents::{self, Span};
+use seekless_policy::extents::{Extent, coalesce};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -52,8 +52,8 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(archive: Archive, engine: Arc<dyn Engine>, state: State, memory: Memory) -> Self {
         let (done, jobs) = mpsc::channel();
-        let slots = Slots::new(archive.spans.len());
-        let hints = Hints::new(archive.spans.len());
+        let slots = Slots::new(archive.extents.len());
+        let hints = Hints::new(archive.extents.len());
         let costs = engine.costs();
         Self {
             archive,
@@ -126,38 +126,38 @@ impl Shared {
 
     /// A caller waits for what was only planned ahead: its read goes first.
     fn hurry(&self, id: Id) {
-        let start = lock(&self.state).reads.hurry_covering(self.archive.spans[id as usize]);
+        let start = lock(&self.state).reads.hurry_covering(self.archive.extents[id as usize]);
         self.submit(start.as_slice());
     }
 
-    /// Sees to it that one entry arrives: from a read that covers it, from an extent read ahead, or by a read of its own.
+    /// Sees to it that one entry arrives: from a read that covers it, from a read that is kept, or by a read of its own.
     fn demand(&self, id: Id) {
-        let span = self.archive.spans[id as usize];
+        let extent = self.archive.extents[id as usize];
         let start = {
             let mut state = lock(&self.state);
-            if let Some(tag) = state.reads.join(id, span) {
+            if let Some(tag) = state.reads.join(id, extent) {
                 state.reads.hurry(tag)
-            } else if let Some(extent) = state.extents.take(id) {
+            } else if let Some(read) = state.kept.take(id) {
                 state.statistics.read_ahead_hits += 1;
                 drop(state);
-                return self.deliver(&extent, id);
+                return self.deliver(&read, id);
             } else {
-                let span = self.archive.aligned(self.demand_span(id, &state));
-                Some(state.reads.demand(span, vec![id]))
+                let extent = self.archive.aligned(self.demand_extent(id, &state));
+                Some(state.reads.demand(extent, vec![id]))
             }
         };
         self.submit(start.as_slice());
     }
 
-    fn demand_span(&self, id: Id, state: &State) -> Span {
-        let limits = Limits { max_bytes: self.unrounded(READ_BYTES_MAX), ..Limits::default() };
-        let spans = &self.archive.spans;
+    fn demand_extent(&self, id: Id, state: &State) -> Extent {
+        let limits = Limits { read_bytes_max: self.unrounded(READ_BYTES_MAX), ..Limits::default() };
+        let extents = &self.archive.extents;
         let needed = |number: usize| {
             let id = number as Id;
-            !self.slots.has(id) && !state.extents.has(id) && !state.reads.covers(spans[number])
+            !self.slots.has(id) && !state.kept.has(id) && !state.reads.covers(extents[number])
         };
-        let extent = ahead::demand(spans, id as usize, &self.costs, &limits, needed);
-        extent.map_or(spans[id as usize], |extent| extent.span)
+        let read = ahead::demand(extents, id as usize, &self.costs, &limits, needed);
+        read.map_or(extents[id as usize], |read| read.extent)
     }
 
     fn planned_bytes_max(&self) -> u64 {
@@ -177,22 +177,22 @@ impl Shared {
         {
             let mut state = lock(&self.state);
             ids.retain(|&id| {
-                if let Some(extent) = state.extents.take(id) {
+                if let Some(read) = state.kept.take(id) {
                     state.statistics.read_ahead_hits += 1;
-                    tags.push(state.reads.decode(extent, id));
+                    tags.push(state.reads.decode(read, id));
                     return false;
                 }
-                state.reads.join(id, self.archive.spans[id as usize]).is_none()
+                state.reads.join(id, self.archive.extents[id as usize]).is_none()
             });
         }
         tags.into_iter().for_each(|tag| self.tell(tag));
-        let spans: Vec<Span> = ids.iter().map(|&id| self.archive.spans[id as usize]).collect();
-        let planned = extents::coalesce(&spans, &self.costs, self.planned_bytes_max());
+        let extents: Vec<Extent> = ids.iter().map(|&id| self.archive.extents[id as usize]).collect();
+        let planned = coalesce(&extents, &self.costs, self.planned_bytes_max());
         let starts = {
             let mut state = lock(&self.state);
-            for extent in planned {
-                let wanted = ids[extent.first..extent.first + extent.count].to_vec();
-                state.reads.enqueue(self.archive.aligned(extent.span), wanted);
+            for read in planned {
+                let wanted = ids[read.first..read.first + read.count].to_vec();
+                state.reads.enqueue(self.archive.aligned(read.extent), wanted);
             }
             state.reads.start_next()
         };
@@ -208,11 +208,11 @@ impl Shared {
 
     /// A read for the engine. One for which there is no memory has ended at once.
     fn read(&self, start: &Start) -> Option<Read> {
-        let Start { tag, span } = *start;
-        match self.buffer(span.bytes) {
+        let Start { tag, extent } = *start;
+        match self.buffer(extent.bytes) {
             Ok(buffer) => {
                 let (file, done) = (self.archive.file.clone(), self.done.clone());
-                Some(Read { file, offset: span.offset, buffer, tag, done })
+                Some(Read { file, offset: extent.offset, buffer, tag, done })
             }
             Err(error) => {
                 self.end(Completion { tag, buffer: AlignedBuf::default(), result: Err(error) });
@@ -249,46 +249,46 @@ impl Shared {
     pub(crate) fn completed(&self, completion: Completion) {
         let Completion { tag, buffer, result } = completion;
         let mut released = Released::default();
-        let (extent, arrived, lost, starts) = {
+        let (read, arrived, lost, starts) = {
             let mut state = lock(&self.state);
-            let Some(Pending { span, wanted, source }) = state.reads.finish(tag) else { return };
-            let extent = match source {
-                Source::Held(extent) => extent,
+            let Some(Pending { extent, wanted, source }) = state.reads.finish(tag) else { return };
+            let read = match source {
+                Source::Held(read) => read,
                 Source::Device => {
                     state.statistics.read_bytes += buffer.len() as u64;
                     state.statistics.unused_bytes += buffer.len() as u64;
-                    let extent = Arc::new(Extent::new(span.offset, buffer));
-                    let unused = self.unused(&extent, &wanted);
-                    state.extents.insert(&extent, &unused, &mut released.extents);
-                    extent
+                    let read = Arc::new(ReadData::new(extent.offset, buffer));
+                    let unused = self.unused(&read, &wanted);
+                    state.kept.insert(&read, &unused, &mut released.reads);
+                    read
                 }
             };
             let (arrived, missing): (Vec<Id>, Vec<Id>) =
-                wanted.into_iter().partition(|&id| covers(extent.span(), self.archive.spans[id as usize]));
+                wanted.into_iter().partition(|&id| read.extent().covers(self.archive.extents[id as usize]));
             let (lost, joined): (Vec<Id>, Vec<Id>) =
-                missing.into_iter().partition(|&id| self.own_read(id) == span);
+                missing.into_iter().partition(|&id| self.own_read(id) == extent);
             state.reads.enqueue_alone(joined.into_iter().map(|id| (id, self.own_read(id))));
-            (extent, arrived, lost, state.reads.start_next())
+            (read, arrived, lost, state.reads.start_next())
         };
         self.submit(&starts);
-        released.extents.into_iter().for_each(|extent| self.recycle(extent));
-        arrived.iter().for_each(|&id| self.deliver(&extent, id));
+        released.reads.into_iter().for_each(|read| self.recycle(read));
+        arrived.iter().for_each(|&id| self.deliver(&read, id));
         match result {
             // The file ends before the entry does, which decoding says.
-            Ok(_) => lost.iter().for_each(|&id| self.deliver(&extent, id)),
+            Ok(_) => lost.iter().for_each(|&id| self.deliver(&read, id)),
             Err(error) => self.fail(&lost, &error),
         }
-        self.recycle(extent);
+        self.recycle(read);
     }
 
     /// The smallest read that brings an entry.
-    fn own_read(&self, id: Id) -> Span {
-        self.archive.aligned(self.archive.spans[id as usize])
+    fn own_read(&self, id: Id) -> Extent {
+        self.archive.aligned(self.archive.extents[id as usize])
     }
 
-    /// Whole entries of `extent` that nobody waits for, and that are not cached anyway.
-    fn unused(&self, extent: &Extent, wanted: &[Id]) -> Vec<Id> {
-        let within = self.archive.within(extent.span());
+    /// Whole entries of `read` that no caller waits for and that are not cached.
+    fn unused(&self, read: &ReadData, wanted: &[Id]) -> Vec<Id> {
+        let within = self.archive.within(read.extent());
         if within.len() <= wanted.len() {
             return Vec::new();
         }
@@ -298,17 +298,17 @@ impl Shared {
         within.map(|id| id as Id).filter(is_unused).collect()
     }
 
-    /// Gives an extent's memory back, if nobody else has it.
-    fn recycle(&self, extent: Arc<Extent>) {
-        if let Some(extent) = Arc::into_inner(extent) {
-            self.buffers.give(extent.into_buffer());
+    /// Gives a read's memory back, if it is not used elsewhere.
+    fn recycle(&self, read: Arc<ReadData>) {
+        if let Some(read) = Arc::into_inner(read) {
+            self.buffers.give(read.into_buffer());
         }
     }
 
-    /// Decodes one entry of `extent` and answers all who wait for it: should decoding panic, with an error, since they
+    /// Decodes one entry of `read` and answers all who wait for it: should decoding panic, with an error, since they
     /// would wait for ever.
-    fn deliver(&self, extent: &Arc<Extent>, id: Id) {
-        let decode = AssertUnwindSafe(|| crate::decode::decode(&self.archive, extent, id));
+    fn deliver(&self, read: &Arc<ReadData>, id: Id) {
+        let decode = AssertUnwindSafe(|| crate::decode::decode(&self.archive, read, id));
         let result = catch_unwind(decode).unwrap_or_else(|_| Err(Error::abandoned(&self.archive.at(id))));
         self.finish(id, result);
     }
@@ -328,7 +328,7 @@ impl Shared {
         let mut waiters = {
             let mut state = lock(&self.state);
             if result.is_ok() {
-                let used = self.archive.spans[id as usize].bytes;
+                let used = self.archive.extents[id as usize].bytes;
                 let statistics = &mut state.statistics;
                 statistics.coded_bytes += self.archive.index.entries()[id as usize].coded_bytes;
                 statistics.unused_bytes = statistics.unused_bytes.saturating_sub(used);

@@ -4,7 +4,7 @@ use crate::buffer::Buffer;
 use crate::cached::{HitLog, Slots, Stopped};
 use crate::decision::{Decision, Recorder, Watched};
 use crate::error::Error;
-use crate::extent_cache::{Extent, ExtentCache};
+use crate::read_cache::{ReadCache, ReadData};
 use crate::reads::Reads;
 use crate::statistics::Statistics;
 use seekless_policy::cache::{Cache, Command, Filled, Step};
@@ -51,7 +51,7 @@ pub(crate) enum Asked {
 #[derive(Default)]
 pub(crate) struct Released {
     buffers: Vec<Buffer>,
-    pub(crate) extents: Vec<Arc<Extent>>,
+    pub(crate) reads: Vec<Arc<ReadData>>,
 }
 
 pub(crate) struct State {
@@ -61,7 +61,7 @@ pub(crate) struct State {
     hits: Vec<Id>,
     flights: HashMap<Id, Flight>,
     pub(crate) reads: Reads,
-    pub(crate) extents: ExtentCache,
+    pub(crate) kept: ReadCache,
     pub(crate) statistics: Statistics,
 }
 
@@ -70,7 +70,7 @@ impl State {
         cache: Cache<Watched>,
         recorder: Option<Recorder>,
         reads: Reads,
-        extents: ExtentCache,
+        kept: ReadCache,
     ) -> Self {
         Self {
             cache,
@@ -79,7 +79,7 @@ impl State {
             hits: Vec::new(),
             flights: HashMap::new(),
             reads,
-            extents,
+            kept,
             statistics: Statistics::default(),
         }
     }

@@ -1,73 +1,79 @@
-//! What to read beyond the archive entry that was asked for. An ordered archive holds near an entry what is read near it
-//! in time, before it as well as after it, since no two runs of a program load in quite the same order.
+//! What to read around an archive entry that was requested.
+//!
+//! An ordered archive holds files near each other that are read near each other in time. The next
+//! request may be for a file before this one or after it, since no two runs of a program load in
+//! exactly the same order.
 
-use crate::extents::{Extent, Span, cover, joins};
+use crate::extents::{Extent, Read, cover, joins};
 use seekless_device::Costs;
 
 /// Bounds of a demand read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Least bytes of window, however cheap a request is.
-    pub window_min: u64,
-    /// Most bytes of window, however dear a request is.
-    pub window_max: u64,
+    /// The bytes around the entry are at least this many, however cheap a request is.
+    pub around_bytes_min: u64,
+    /// The bytes around the entry are at most this many, however dear a request is.
+    pub around_bytes_max: u64,
     /// Most bytes of one read, unless a single entry is larger.
-    pub max_bytes: u64,
+    pub read_bytes_max: u64,
 }
 
 impl Default for Limits {
-    /// A window of 64 KiB to 1 MiB, reads of at most 4 MiB.
+    /// 64 KiB to 1 MiB around the entry, and reads of at most 4 MiB.
     fn default() -> Self {
-        Self { window_min: 64 << 10, window_max: 1 << 20, max_bytes: 4 << 20 }
+        Self { around_bytes_min: 64 << 10, around_bytes_max: 1 << 20, read_bytes_max: 4 << 20 }
     }
 }
 
-/// Over this many bytes in the time of one request, requests are dear: a quarter of the largest read that devices take
-/// as one (1 MiB).
+/// Requests are dear if the device reads more than this in the time of one: a quarter of the
+/// largest read that devices take as one (1 MiB).
 const DEAR_GAP_BYTES: u64 = 256 << 10;
 
-/// Whether a request costs as much as reading a good part of its largest size. Then it pays to look further ahead for
-/// neighbours, to fill the last part of a read by making reads fewer and larger, and to keep longer what they brought.
+/// Whether a request takes as long as reading a good part of the largest single read. Then it pays
+/// to look further ahead for neighbours, to make reads fewer and larger, and to keep their bytes
+/// longer.
 #[must_use]
 pub fn requests_are_dear(costs: &Costs) -> bool {
     costs.gap_bytes() > DEAR_GAP_BYTES
 }
 
-/// The read for entry `index` when it is asked for alone: the entry, and around it the whole entries that fit in a
-/// window of about what one request costs ([`Costs::gap_bytes`]), two thirds of it after the entry and one third before.
-/// It ends on either side with an entry that is `needed`: one that is neither cached nor on its way. `entries` are all,
-/// in archive order. None if there is no such entry.
+/// The read for entry `index`, requested alone. It holds the entry and whole entries around it,
+/// within as many bytes as one request costs ([`Costs::gap_bytes`]): two thirds of them after the
+/// entry, one third before. On either side it ends with an entry for which `needed` is true, one
+/// that is neither cached nor being read. `entries` are all entries, in archive order. `None` if
+/// there is no entry `index`.
 ///
-/// The shares were chosen on five runs of 0 A.D., each loaded from an order made of the other four, on modelled volumes of
-/// 120, 500 and 10,000 requests a second; no other program's runs have been tried. Further windows read in the background
-/// and windows that grow while loads go on sequentially were within some 3 % of this there: what a held-out run reads in
-/// sequence is short.
+/// The two shares were chosen on five runs of 0 A.D. on modelled volumes of 120, 500 and 10,000
+/// requests a second. Each run was loaded from an order made of the other four. No other program's
+/// runs have been tried. Two alternatives were within some 3 % there: further reads in the
+/// background, and more bytes while loads are sequential. What a held-out run reads in sequence is
+/// short.
 #[must_use]
 pub fn demand(
-    entries: &[Span],
+    entries: &[Extent],
     index: usize,
     costs: &Costs,
     limits: &Limits,
     needed: impl Fn(usize) -> bool,
-) -> Option<Extent> {
+) -> Option<Read> {
     let entry = *entries.get(index)?;
     let gap_bytes = costs.gap_bytes();
-    let window = gap_bytes.max(limits.window_min).min(limits.window_max);
-    let before = window / 3;
-    let joins = |first, second| joins(first, second, gap_bytes, limits.max_bytes);
+    let around = gap_bytes.max(limits.around_bytes_min).min(limits.around_bytes_max);
+    let before = around / 3;
+    let joins = |first, second| joins(first, second, gap_bytes, limits.read_bytes_max);
 
-    let (mut span, mut reach, mut end) = (entry, entry, index + 1);
-    let last_byte = entry.end().saturating_add(window - before);
+    let (mut extent, mut reach, mut end) = (entry, entry, index + 1);
+    let last_byte = entry.end().saturating_add(around - before);
     for (number, &next) in entries.iter().enumerate().skip(index + 1) {
         if next.end() > last_byte || !joins(reach, next) {
             break;
         }
         reach = cover(reach, next);
         if needed(number) {
-            (span, end) = (reach, number + 1);
+            (extent, end) = (reach, number + 1);
         }
     }
-    let (mut reach, mut first) = (span, index);
+    let (mut reach, mut first) = (extent, index);
     let first_byte = entry.offset.saturating_sub(before);
     for (number, &previous) in entries[..index].iter().enumerate().rev() {
         if previous.offset < first_byte || !joins(previous, reach) {
@@ -75,10 +81,10 @@ pub fn demand(
         }
         reach = cover(previous, reach);
         if needed(number) {
-            (span, first) = (reach, number);
+            (extent, first) = (reach, number);
         }
     }
-    Some(Extent { span, first, count: end - first })
+    Some(Read { extent, first, count: end - first })
 }
 
 #[cfg(test)]
@@ -88,27 +94,27 @@ mod tests {
 
     /// A request is worth 90 bytes.
     const COSTS: Costs = Costs { request_ns: 90, bytes_per_second: 1_000_000_000, depth: 1 };
-    const LIMITS: Limits = Limits { window_min: 30, window_max: 600, max_bytes: 1000 };
+    const LIMITS: Limits = Limits { around_bytes_min: 30, around_bytes_max: 600, read_bytes_max: 1000 };
 
-    fn spans(sizes: &[u64]) -> Vec<Span> {
+    fn extents(sizes: &[u64]) -> Vec<Extent> {
         let mut offset = 0;
         let place = |&bytes: &u64| {
-            let span = Span { offset, bytes };
+            let extent = Extent { offset, bytes };
             offset += bytes;
-            span
+            extent
         };
         sizes.iter().map(place).collect()
     }
 
-    fn range(entries: &[Span], index: usize, needed: impl Fn(usize) -> bool) -> std::ops::Range<usize> {
-        let extent = demand(entries, index, &COSTS, &LIMITS, needed).unwrap();
-        extent.first..extent.first + extent.count
+    fn range(entries: &[Extent], index: usize, needed: impl Fn(usize) -> bool) -> std::ops::Range<usize> {
+        let read = demand(entries, index, &COSTS, &LIMITS, needed).unwrap();
+        read.first..read.first + read.count
     }
 
     #[test]
     fn the_window_is_what_one_request_costs_and_lies_mostly_after_the_entry() {
         // 60 bytes after the entry and 30 before it.
-        let entries = spans(&[10; 30]);
+        let entries = extents(&[10; 30]);
         assert_eq!(range(&entries, 10, |_| true), 7..17);
         assert_eq!(range(&entries, 1, |_| true), 0..8);
         assert_eq!(range(&entries, 29, |_| true), 26..30);
@@ -117,15 +123,15 @@ mod tests {
 
     #[test]
     fn only_whole_entries_are_taken() {
-        let entries = spans(&[31, 10, 40, 21]);
+        let entries = extents(&[31, 10, 40, 21]);
         assert_eq!(range(&entries, 1, |_| true), 1..3);
-        let extent = demand(&entries, 1, &COSTS, &LIMITS, |_| true).unwrap();
-        assert_eq!(extent.span, Span { offset: 31, bytes: 50 });
+        let read = demand(&entries, 1, &COSTS, &LIMITS, |_| true).unwrap();
+        assert_eq!(read.extent, Extent { offset: 31, bytes: 50 });
     }
 
     #[test]
     fn what_is_at_hand_is_read_only_between_others() {
-        let entries = spans(&[10; 30]);
+        let entries = extents(&[10; 30]);
         assert_eq!(range(&entries, 10, |_| false), 10..11);
         assert_eq!(range(&entries, 10, |number| number == 8 || number == 14), 8..15);
         assert_eq!(range(&entries, 10, |number| number > 10), 10..17);
@@ -133,14 +139,14 @@ mod tests {
 
     #[test]
     fn a_large_entry_is_read_alone() {
-        let entries = spans(&[10, 995, 10]);
+        let entries = extents(&[10, 995, 10]);
         assert_eq!(range(&entries, 1, |_| true), 1..2);
     }
 
     #[test]
     fn a_gap_dearer_than_a_request_ends_the_window() {
-        let far = [Span { offset: 0, bytes: 5 }, Span { offset: 96, bytes: 5 }];
-        let limits = Limits { window_min: 600, ..LIMITS };
+        let far = [Extent { offset: 0, bytes: 5 }, Extent { offset: 96, bytes: 5 }];
+        let limits = Limits { around_bytes_min: 600, ..LIMITS };
         assert_eq!(demand(&far, 0, &COSTS, &limits, |_| true).unwrap().count, 1);
         assert_eq!(demand(&far, 1, &COSTS, &limits, |_| true).unwrap().count, 1);
     }
@@ -161,15 +167,15 @@ mod tests {
             index in 0usize..60,
             at_hand in prop::collection::vec(any::<bool>(), 60),
         ) {
-            let entries = spans(&sizes);
+            let entries = extents(&sizes);
             let index = index % sizes.len();
-            let extent = demand(&entries, index, &COSTS, &LIMITS, |number| !at_hand[number]).unwrap();
-            let last = extent.first + extent.count - 1;
-            prop_assert!((extent.first..=last).contains(&index));
-            prop_assert_eq!(extent.span.offset, entries[extent.first].offset);
-            prop_assert_eq!(extent.span.end(), entries[last].end());
-            prop_assert!(extent.span.bytes <= entries[index].bytes + 90);
-            for edge in [extent.first, last] {
+            let read = demand(&entries, index, &COSTS, &LIMITS, |number| !at_hand[number]).unwrap();
+            let last = read.first + read.count - 1;
+            prop_assert!((read.first..=last).contains(&index));
+            prop_assert_eq!(read.extent.offset, entries[read.first].offset);
+            prop_assert_eq!(read.extent.end(), entries[last].end());
+            prop_assert!(read.extent.bytes <= entries[index].bytes + 90);
+            for edge in [read.first, last] {
                 prop_assert!(edge == index || !at_hand[edge]);
             }
         }

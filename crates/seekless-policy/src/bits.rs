@@ -1,9 +1,11 @@
-//! Sets of small numbers that answer "which is the least?" in O(log n) with a base of 64: a tree of bits.
+//! A set of small numbers in a tree of bits. It finds the least and the greatest in O(log n), base
+//! 64.
 
-/// A set of numbers below a limit. A bit a number, and 1/63 more for the levels above.
+/// A set of numbers below a limit. It takes a bit a number, and 1/63 more for the upper levels.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BitTree {
-    /// Level 0 has a bit for each number, each level above one for each word below that is not 0.
+    /// Level 0 has a bit for each number. Each level above has a bit for each word below that is
+    /// not 0.
     levels: Vec<Vec<u64>>,
 }
 
@@ -84,7 +86,7 @@ impl BitTree {
         (!self.levels.is_empty()).then_some(at)
     }
 
-    /// A level above the present top, whose words it sums up.
+    /// Adds a level on top, which summarises the words of the level below.
     fn add_level(&mut self) {
         let below = self.levels.last().map_or(&[][..], Vec::as_slice);
         let mut level = vec![0; below.len().div_ceil(64)];

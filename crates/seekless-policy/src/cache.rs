@@ -1,5 +1,6 @@
-//! The cache that the simulator and the live engine both drive: policy, bypass rule and frame table, without I/O,
-//! clock or lock. For the same order of requests both get the same decisions, since both run this code.
+//! The cache that the simulator and the live engine both drive: a policy, the bypass rule and the
+//! frame table, without I/O, clock or lock. For the same order of requests both get the same
+//! decisions, since both run this code.
 
 mod command;
 mod frames;
@@ -10,37 +11,39 @@ use command::Ignore;
 pub use command::{Command, Sink};
 use frames::{DIRTY, Frames, IN_FLIGHT, IN_WRITE_BACK, RESIDENT};
 
-/// How large a cache is and what it leaves alone.
+/// The size of a cache, and which files it does not keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Units of weight that may be resident: bytes for files, pages for pages.
     pub capacity: u64,
-    /// A file heavier than this is read but not kept, under every policy; none keeps all that fits.
+    /// A file heavier than this is read but not kept, under every policy. `None` keeps all files
+    /// that fit.
     pub bypass_above: Option<u64>,
 }
 
 impl Config {
-    /// A cache of files: those over half the capacity bypass it, since one of them would push out everything else.
+    /// A cache of files. Files over half the capacity bypass it, since one of them would push out
+    /// all others.
     #[must_use]
     pub fn files(bytes: u64) -> Self {
         Self { capacity: bytes, bypass_above: Some(bytes / 2) }
     }
 
-    /// A cache of pages, whatever each weighs.
+    /// A cache of pages, which all weigh 1.
     #[must_use]
     pub fn pages(pages: u64) -> Self {
         Self { capacity: pages, bypass_above: None }
     }
 }
 
-/// What a request came to.
+/// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Resident and filled.
     Ready,
-    /// Being fetched: by this request, if a [`Command::Fetch`] was pushed, else by an earlier one.
+    /// Being fetched: by this request if it pushed a [`Command::Fetch`], else by an earlier one.
     Wait,
-    /// Read it, do not keep it.
+    /// The caller reads it, and the cache does not keep it.
     Bypass,
 }
 
@@ -49,12 +52,12 @@ pub enum Step {
 pub enum Filled {
     /// The bytes are there.
     Yes,
-    /// They are not; the id leaves the cache.
+    /// They are not there; the id leaves the cache.
     Failed,
 }
 
-/// Policy and frame table. Ids must be announced by [`Cache::grow`] before they are asked for; a request for another
-/// panics, as an index out of bounds does.
+/// A policy and the frame table. The owner announces ids by [`Cache::grow`] before it requests
+/// them. A request for another id panics, as an index out of bounds does.
 #[derive(Debug)]
 pub struct Cache<E> {
     policy: E,
@@ -64,27 +67,34 @@ pub struct Cache<E> {
 }
 
 impl<E: Eviction> Cache<E> {
-    /// An empty cache around an empty `policy` of the same capacity. Refuses a policy that must know the future, the
-    /// pages' state or their neighbours, none of which this owner can tell.
+    /// An empty cache around an empty `policy` of the same capacity.
+    ///
+    /// # Errors
+    /// The policy must know the future, the state of pages or their neighbours. This owner supplies
+    /// none of these; [`Cache::with_offer`] is for owners that do.
     pub fn new(policy: E, config: Config) -> Result<Self> {
         Self::with_offer(policy, config, Needs::default())
     }
 
-    /// As [`Cache::new`], by an owner that supplies what `offer` says.
+    /// As [`Cache::new`], for an owner that supplies what `offer` says.
+    ///
+    /// # Errors
+    /// The policy needs more than `offer` says.
     pub fn with_offer(mut policy: E, config: Config, offer: Needs) -> Result<Self> {
         check_needs(policy.needs(), offer)?;
         policy.set_capacity(config.capacity, &mut Frames::default().pool(&mut Ignore));
         Ok(Self { policy, config, frames: Frames::default(), fetch_on_write: false })
     }
 
-    /// Whether a write to what is not resident reads it first. Not by default: a page is written whole.
+    /// Whether a write to an id that is not resident reads it first. By default it does not: a page
+    /// is written whole.
     #[must_use]
     pub fn fetch_on_write(mut self, fetch: bool) -> Self {
         self.fetch_on_write = fetch;
         self
     }
 
-    /// Keeps a list of what is dirty, so that [`Cache::flush`] finds it: 4 bytes a dirty id, up to twice that while it ages.
+    /// Keeps a list of dirty ids, so that [`Cache::flush`] finds them: 4 to 8 bytes a dirty id.
     #[must_use]
     pub fn list_dirty(mut self) -> Self {
         self.frames.log = Some(Vec::new());
@@ -99,9 +109,10 @@ impl<E: Eviction> Cache<E> {
         }
     }
 
-    /// One request. A miss that is kept pushes its victims' `WriteBack`s and `Drop`s, then its `Fetch`; a write fetches only if
-    /// the cache was told so, and leaves the id dirty. What is in flight or in write-back when it is asked for again is
-    /// revived without I/O.
+    /// One request. A miss that is kept pushes the `WriteBack`s and `Drop`s of its victims, then
+    /// its `Fetch`. A write leaves the id dirty, and fetches it only under
+    /// [`Cache::fetch_on_write`]. A request for an id that is in flight or in write-back revives it
+    /// without I/O.
     pub fn step(&mut self, request: &Request, out: &mut Vec<Command>) -> Step {
         let before = self.frames.states[request.id as usize];
         let outcome = self.decide(request, out);
@@ -119,20 +130,21 @@ impl<E: Eviction> Cache<E> {
         }
     }
 
-    /// A step whose fetch completes at once: the simulator's fast loop. The same decisions as [`Cache::step`].
+    /// A step whose fetch completes at once, for the fast loop of the simulator. Makes the same
+    /// decisions as [`Cache::step`].
     #[inline]
     pub fn access(&mut self, request: &Request) -> Outcome {
         self.decide(request, &mut Ignore)
     }
 
-    /// As [`Cache::access`], for an owner that counts what leaves.
+    /// As [`Cache::access`], for an owner that counts victims and writes.
     #[inline]
     pub fn access_with<S: Sink>(&mut self, request: &Request, sink: &mut S) -> Outcome {
         self.decide(request, sink)
     }
 
-    /// A hit that a thread logged earlier without taking the lock. Applied only if it is still resident; false says
-    /// that it was dropped.
+    /// Applies a hit that a thread logged earlier without taking the lock. False if the id is no
+    /// longer resident; then the hit is ignored.
     pub fn touch(&mut self, request: &Request) -> bool {
         if !self.resident(request.id) {
             return false;
@@ -142,8 +154,8 @@ impl<E: Eviction> Cache<E> {
         true
     }
 
-    /// The fetch of `id` ended. Pushes a `Drop` if it failed, or if it was evicted meanwhile: its waiters get their
-    /// bytes and the cache keeps none.
+    /// The fetch of `id` ended. Pushes a `Drop` if it failed or if `id` was evicted meanwhile. In
+    /// that case the waiters get their bytes, and the cache keeps none.
     pub fn complete(&mut self, id: Id, filled: Filled, out: &mut Vec<Command>) {
         let state = &mut self.frames.states[id as usize];
         *state &= !IN_FLIGHT;
@@ -155,7 +167,8 @@ impl<E: Eviction> Cache<E> {
         self.drop_orphan(id, out);
     }
 
-    /// The write-back of `id` ended. Pushes a `Drop` if it was evicted and nobody has asked for it since.
+    /// The write-back of `id` ended. Pushes a `Drop` if it was evicted and has not been requested
+    /// since.
     pub fn written(&mut self, id: Id, out: &mut Vec<Command>) {
         self.frames.states[id as usize] &= !IN_WRITE_BACK;
         self.drop_orphan(id, out);
@@ -167,9 +180,9 @@ impl<E: Eviction> Cache<E> {
         }
     }
 
-    /// Starts the write-back of the dirty ids that `chosen` says yes to, in the order in which they became dirty. They stay
-    /// resident, are in write-back until [`Cache::written`], and dirty again if written to meanwhile. Needs
-    /// [`Cache::list_dirty`], without which there is nothing to find.
+    /// Starts the write-back of the dirty ids for which `chosen` is true, in the order in which
+    /// they became dirty. They stay resident, and are in write-back until [`Cache::written`]. A
+    /// write meanwhile makes an id dirty again. Does nothing without [`Cache::list_dirty`].
     pub fn flush(&mut self, chosen: impl FnMut(Id) -> bool, out: &mut Vec<Command>) {
         for id in self.frames.take(chosen) {
             self.frames.clean(id);
@@ -203,7 +216,7 @@ impl<E: Eviction> Cache<E> {
         self.frames.states.get(id as usize).is_some_and(|state| state & IN_FLIGHT != 0)
     }
 
-    /// Weight of all that is resident.
+    /// Weight of all resident ids.
     #[must_use]
     pub fn resident_weight(&self) -> u64 {
         self.policy.resident_weight()
@@ -215,26 +228,27 @@ impl<E: Eviction> Cache<E> {
         self.config
     }
 
-    /// Another capacity and bypass rule. What no longer fits is evicted; what is resident stays, even above the new
-    /// bypass limit, until it is evicted.
+    /// Changes the capacity and the bypass rule. Ids that no longer fit are evicted. A resident
+    /// file above the new bypass limit stays until it is evicted.
     pub fn set_config(&mut self, config: Config, out: &mut Vec<Command>) {
         self.config = config;
         self.policy.set_capacity(config.capacity, &mut self.frames.pool(out));
     }
 
-    /// Another capacity; a bypass limit stays the same share of it.
+    /// Changes the capacity; a bypass limit stays the same share of it.
     pub fn set_capacity(&mut self, capacity: u64, out: &mut Vec<Command>) {
         let Config { capacity: old, bypass_above } = self.config;
         let scale = |limit| (u128::from(capacity) * u128::from(limit) / u128::from(old.max(1))) as u64;
         self.set_config(Config { capacity, bypass_above: bypass_above.map(scale) }, out);
     }
 
-    /// Evicts one victim of the policy's choice, for memory pressure or fragmentation; false if nothing is resident.
+    /// Evicts one victim that the policy picks, for memory pressure or fragmentation; false if
+    /// nothing is resident.
     pub fn evict_one(&mut self, out: &mut Vec<Command>) -> bool {
         self.policy.evict_one(&mut self.frames.pool(out))
     }
 
-    /// What the policy thinks of the request, after the bypass rule. A resident id never bypasses.
+    /// Applies the bypass rule, then asks the policy. A resident id never bypasses.
     #[inline]
     fn decide<S: Sink>(&mut self, request: &Request, sink: &mut S) -> Outcome {
         if self.config.bypass_above.is_some_and(|limit| request.weight > limit) && !self.resident(request.id)

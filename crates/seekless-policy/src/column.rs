@@ -1,4 +1,4 @@
-//! A column: what is known of each id, in one array that only grows.
+//! Columns: one array a property, with an element an id. A column only grows.
 
 /// Makes room for ids below `ids`, each with `value`; never shrinks.
 pub(crate) fn grow<T: Clone>(column: &mut Vec<T>, ids: u32, value: T) {

@@ -1,4 +1,4 @@
-//! The errors of building a policy or a cache; requests themselves cannot fail.
+//! Errors of building a policy or a cache. Requests cannot fail.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub enum ErrorKind {
     BadParameter,
 }
 
-/// An error of this crate: says what was wrong and what would be right.
+/// An error of this crate. The message says what was wrong and what would be right.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {

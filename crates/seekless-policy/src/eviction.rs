@@ -1,7 +1,7 @@
-//! What to keep: one file per policy behind [`Eviction`].
+//! Policies: which page or file leaves a cache. Each policy is one file behind [`Eviction`].
 //!
-//! A policy hears only of requests, never of threads, pins or completions. Ids are dense numbers that the owner of
-//! the cache gives out; a policy is arrays and index-linked lists over them.
+//! A policy knows of requests only, not of threads, pins or completions. Ids are dense numbers that
+//! the owner of the cache gives out. A policy is arrays and index-linked lists over them.
 
 mod arc;
 mod belady_size;
@@ -85,29 +85,29 @@ pub use w_tiny_lfu::WTinyLfu;
 /// The `next_use` of a page that is never used again.
 pub const NEVER: u64 = u64::MAX;
 
-/// Why a page is asked for.
+/// Why a page is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Use {
     /// A demand read.
     Read,
     /// A demand write.
     Write,
-    /// Fetched before anybody asked.
+    /// Fetched before it is requested.
     Prefetch,
-    /// First demand for a prefetched page; promotes nothing.
+    /// The first demand for a prefetched page. It promotes nothing.
     FirstUse,
 }
 
 /// One request to a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Which page or file.
+    /// The page or file.
     pub id: Id,
-    /// What it takes of the capacity: bytes for files, 1 for pages.
+    /// Its share of the capacity: bytes for files, 1 for pages.
     pub weight: u64,
-    /// What a miss costs, in the owner's unit; 1 unless the owner knows better.
+    /// The cost of a miss, in the owner's unit; 1 unless the owner knows better.
     pub cost: u32,
-    /// Why it is asked for.
+    /// Why it is requested.
     pub kind: Use,
     /// A stable name; neighbouring pages have neighbouring keys.
     pub key: u64,
@@ -129,21 +129,21 @@ impl Request {
     }
 }
 
-/// What a policy made of a request.
+/// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It was resident.
     Hit,
-    /// It was not; now it is, and what had to go has gone.
+    /// It was not resident. Now it is, and enough was evicted to make room.
     Admitted,
-    /// It was not and is not: too large, or not worth keeping.
+    /// It was not resident and is not now: too large, or not worth keeping.
     Bypassed,
 }
 
-/// What the owner knows of a resident page that a policy may weigh.
+/// The state of a resident page, which the owner knows and a policy may consider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct PageState {
-    /// Written to since it was last equal to the device.
+    /// Written to, and not yet written back.
     pub dirty: bool,
     /// Being written to the device.
     pub in_write_back: bool,
@@ -151,14 +151,17 @@ pub struct PageState {
     pub in_flight: bool,
 }
 
-/// The state of a page that nobody is busy with.
+/// The state of a page that is neither dirty nor being read or written.
 pub const CLEAN: PageState = PageState { dirty: false, in_write_back: false, in_flight: false };
 
-/// The owner of the cache, as a policy sees it: the simulator's arrays, the live engine's frame table.
+/// The owner of the cache, as a policy sees it: the arrays of the simulator, or the frame table of
+/// the live engine.
 pub trait Pool {
-    /// `victim` leaves the cache. Final: a victim that is still held or in flight becomes the owner's orphan.
+    /// `victim` leaves the cache. The owner cannot refuse. A victim that is still held or in flight
+    /// becomes the owner's orphan.
     fn evict(&mut self, victim: Id);
-    /// `id` is neither resident nor remembered as a ghost any more: its number may be used again.
+    /// `id` is neither resident nor a ghost any more. The owner may give its number to another
+    /// page.
     fn forget(&mut self, id: Id);
     /// `victim` leaves the cache, and no ghost of it stays.
     #[inline]
@@ -166,13 +169,13 @@ pub trait Pool {
         self.evict(victim);
         self.forget(victim);
     }
-    /// The state of a resident page; asked only by a policy that says [`Needs::state`].
+    /// The state of a resident page. Only policies with [`Needs::state`] call it.
     fn state(&self, _id: Id) -> PageState {
         CLEAN
     }
 }
 
-/// A borrowed owner is an owner: what lets a policy behind a name take any owner.
+/// A borrowed owner is an owner. So a policy behind a name takes any owner.
 impl<P: Pool + ?Sized> Pool for &mut P {
     fn evict(&mut self, victim: Id) {
         (**self).evict(victim);
@@ -187,7 +190,7 @@ impl<P: Pool + ?Sized> Pool for &mut P {
     }
 }
 
-/// What a policy cannot work without. The owner refuses a policy whose needs it cannot meet, instead of guessing.
+/// What a policy cannot work without. An owner that cannot supply it refuses the policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Needs {
     /// [`Request::next_use`] must be true: the policy knows the future.
@@ -207,29 +210,35 @@ impl Needs {
 
 /// The eviction rule of a cache.
 pub trait Eviction {
-    /// What the owner must supply; by default nothing but the requests.
+    /// What the owner must supply; by default only the requests.
     fn needs(&self) -> Needs {
         Needs::NONE
     }
-    /// Makes room for ids below `ids`. The only place that allocates by size.
+    /// Makes room for ids below `ids`. Only this method allocates in proportion to the number of
+    /// ids.
     fn grow(&mut self, ids: u32);
-    /// A request for a page or file: a hit refreshes it, a miss admits it after evicting what must go. A hit keeps the
-    /// weight that was admitted. Panics on an id that [`Eviction::grow`] was not told of.
+    /// A request for a page or file. A hit refreshes it; a miss evicts until it fits, and admits
+    /// it. A hit keeps the weight that was admitted.
+    ///
+    /// # Panics
+    /// On an id that [`Eviction::grow`] made no room for.
     fn request<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> Outcome;
     /// Evicts one victim, for fragmentation or memory pressure; false if nothing is resident.
     fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool;
-    /// Changes the capacity, in units of weight, evicting what no longer fits.
+    /// Changes the capacity, in units of weight, and evicts until the rest fits.
     fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P);
-    /// Evicts until no more than `weight` is resident.
+    /// Evicts until at most `weight` is resident.
     #[inline]
     fn shrink_to<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
         while self.resident_weight() > weight && self.evict_one(pool) {}
     }
-    /// Invalidated, or its fill failed: forgets `id` without calling `evict` or `forget`. An id it does not know is no error.
+    /// Removes `id`, which was invalidated or could not be read. Does not call `evict` or `forget`.
+    /// An unknown id is no error.
     fn remove(&mut self, id: Id);
-    /// The owner has written `id` back: it is clean until the next write. Only policies that say [`Needs::state`] care.
+    /// The owner has written `id` back: it is clean until the next write. Only policies with
+    /// [`Needs::state`] use it.
     fn cleaned(&mut self, _id: Id) {}
-    /// Weight of all that is resident; never above the capacity.
+    /// Weight of all resident ids; never above the capacity.
     fn resident_weight(&self) -> u64;
 }
 

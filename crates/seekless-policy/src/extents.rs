@@ -1,63 +1,70 @@
-//! Which reads fetch a set of archive entries at least cost: neighbours are joined where reading the gap between them
-//! is cheaper than one more request. Pure planning; the live engine issues the reads, the simulator prices them.
+//! Which reads fetch a set of archive entries at least cost. Neighbours are joined where reading
+//! the gap between them is cheaper than one more request.
 
 use seekless_device::Costs;
 
-/// A range of the archive.
+/// A contiguous range of the archive, such as that of one entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct Extent {
     /// First byte.
     pub offset: u64,
     /// Length.
     pub bytes: u64,
 }
 
-impl Span {
+impl Extent {
     /// The byte after the last.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.offset.saturating_add(self.bytes)
     }
+
+    /// Whether `inner` lies wholly in this extent.
+    #[must_use]
+    pub fn covers(&self, inner: Extent) -> bool {
+        self.offset <= inner.offset && inner.end() <= self.end()
+    }
 }
 
-/// One read, and which spans it serves.
+/// One read of the device, and which of the listed extents it fetches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
+pub struct Read {
     /// What to read.
-    pub span: Span,
-    /// Index of the first span that it holds.
+    pub extent: Extent,
+    /// Index of the first extent that it holds.
     pub first: usize,
-    /// How many spans from there on.
+    /// How many extents from there on.
     pub count: usize,
 }
 
-/// Reads that fetch all of `wanted`, which must be sorted by offset. Joins neighbours when the gap between them costs
-/// less time than a request ([`Costs::gap_bytes`]); no read is over `max_bytes` unless a single span is.
+/// Plans the reads that fetch all of `wanted`, which must be sorted by offset. Joins neighbours
+/// when reading the gap between them takes less time than a request ([`Costs::gap_bytes`]). No read
+/// is longer than `read_bytes_max`, unless a single extent is.
 #[must_use]
-pub fn coalesce(wanted: &[Span], costs: &Costs, max_bytes: u64) -> Vec<Extent> {
+pub fn coalesce(wanted: &[Extent], costs: &Costs, read_bytes_max: u64) -> Vec<Read> {
     let gap_bytes = costs.gap_bytes();
-    let mut extents: Vec<Extent> = Vec::new();
-    for (index, &span) in wanted.iter().enumerate() {
-        match extents.last_mut() {
-            Some(last) if joins(last.span, span, gap_bytes, max_bytes) => {
-                last.span = cover(last.span, span);
+    let mut reads: Vec<Read> = Vec::new();
+    for (index, &extent) in wanted.iter().enumerate() {
+        match reads.last_mut() {
+            Some(last) if joins(last.extent, extent, gap_bytes, read_bytes_max) => {
+                last.extent = cover(last.extent, extent);
                 last.count += 1;
             }
-            _ => extents.push(Extent { span, first: index, count: 1 }),
+            _ => reads.push(Read { extent, first: index, count: 1 }),
         }
     }
-    extents
+    reads
 }
 
-/// Whether `next`, which does not begin before `last`, may be read together with it.
-pub(crate) fn joins(last: Span, next: Span, gap_bytes: u64, max_bytes: u64) -> bool {
+/// Whether `next`, which does not begin before `last`, may be read together with `last`.
+pub(crate) fn joins(last: Extent, next: Extent, gap_bytes: u64, read_bytes_max: u64) -> bool {
     let gap = next.offset.saturating_sub(last.end());
-    next.offset >= last.offset && gap <= gap_bytes && cover(last, next).bytes <= max_bytes
+    next.offset >= last.offset && gap <= gap_bytes && cover(last, next).bytes <= read_bytes_max
 }
 
-/// From the first byte of `first` to the last of either.
-pub(crate) fn cover(first: Span, second: Span) -> Span {
-    Span { offset: first.offset, bytes: first.end().max(second.end()) - first.offset }
+/// The extent from the first byte of `first` to the last byte of both.
+pub(crate) fn cover(first: Extent, second: Extent) -> Extent {
+    Extent { offset: first.offset, bytes: first.end().max(second.end()) - first.offset }
 }
 
 #[cfg(test)]
@@ -68,26 +75,26 @@ mod tests {
     /// A request is worth 100 bytes.
     const COSTS: Costs = Costs { request_ns: 100, bytes_per_second: 1_000_000_000, depth: 1 };
 
-    fn spans(list: &[(u64, u64)]) -> Vec<Span> {
-        list.iter().map(|&(offset, bytes)| Span { offset, bytes }).collect()
+    fn extents(list: &[(u64, u64)]) -> Vec<Extent> {
+        list.iter().map(|&(offset, bytes)| Extent { offset, bytes }).collect()
     }
 
     #[test]
     fn a_gap_is_read_up_to_what_a_request_costs() {
-        let extents = coalesce(&spans(&[(0, 10), (110, 10), (221, 5)]), &COSTS, 1 << 20);
+        let reads = coalesce(&extents(&[(0, 10), (110, 10), (221, 5)]), &COSTS, 1 << 20);
         assert_eq!(
-            extents,
+            reads,
             [
-                Extent { span: Span { offset: 0, bytes: 120 }, first: 0, count: 2 },
-                Extent { span: Span { offset: 221, bytes: 5 }, first: 2, count: 1 },
+                Read { extent: Extent { offset: 0, bytes: 120 }, first: 0, count: 2 },
+                Read { extent: Extent { offset: 221, bytes: 5 }, first: 2, count: 1 },
             ]
         );
     }
 
     #[test]
     fn a_read_stays_under_the_limit_but_a_large_entry_is_one_read() {
-        let extents = coalesce(&spans(&[(0, 500), (500, 60), (560, 50)]), &COSTS, 100);
-        let counts: Vec<_> = extents.iter().map(|extent| (extent.count, extent.span.bytes)).collect();
+        let reads = coalesce(&extents(&[(0, 500), (500, 60), (560, 50)]), &COSTS, 100);
+        let counts: Vec<_> = reads.iter().map(|read| (read.count, read.extent.bytes)).collect();
         assert_eq!(counts, [(1, 500), (1, 60), (1, 50)]);
     }
 
@@ -95,19 +102,19 @@ mod tests {
         #[test]
         fn every_span_is_in_exactly_one_extent(
             mut list in prop::collection::vec((0u64..5000, 1u64..300), 0..60),
-            max_bytes in 1u64..2000,
+            read_bytes_max in 1u64..2000,
         ) {
             list.sort_unstable();
-            let wanted = spans(&list);
-            let extents = coalesce(&wanted, &COSTS, max_bytes);
+            let wanted = extents(&list);
+            let reads = coalesce(&wanted, &COSTS, read_bytes_max);
             let mut next = 0;
-            for extent in &extents {
-                prop_assert_eq!(extent.first, next);
-                next += extent.count;
-                for span in &wanted[extent.first..next] {
-                    prop_assert!(span.offset >= extent.span.offset && span.end() <= extent.span.end());
+            for read in &reads {
+                prop_assert_eq!(read.first, next);
+                next += read.count;
+                for extent in &wanted[read.first..next] {
+                    prop_assert!(extent.offset >= read.extent.offset && extent.end() <= read.extent.end());
                 }
-                prop_assert!(extent.span.bytes <= max_bytes || extent.count == 1);
+                prop_assert!(read.extent.bytes <= read_bytes_max || read.count == 1);
             }
             prop_assert_eq!(next, wanted.len());
         }

@@ -1,8 +1,9 @@
-//! A min-heap that knows where each id is, so that one can be removed or raised in O(log n). Four children a node: half as
-//! deep as with two, and siblings lie side by side.
+//! A min-heap that knows the place of each id, so that an id can be removed or raised in O(log n).
+//! A node has four children: the heap is half as deep as with two, and siblings lie side by side.
 //!
-//! Keys may also be raised *lazily* by the owner: it keeps the true key and settles the root when it matters
-//! ([`IndexedHeap::settle_root`]); see Landlord, whose hits become O(1) that way.
+//! The owner may also raise keys *lazily*. It keeps the true keys, and settles the root when it
+//! needs the least ([`IndexedHeap::settle_root`]). Then a hit that raises a key costs O(1), as in
+//! LFU.
 
 use crate::id::Id;
 
@@ -50,13 +51,13 @@ impl<K: Ord + Copy> IndexedHeap<K> {
         self.positions[id as usize] != ABSENT
     }
 
-    /// Members.
+    /// The number of members.
     #[must_use]
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether nothing is in the heap.
+    /// Whether the heap has no members.
     #[must_use]
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -69,7 +70,7 @@ impl<K: Ord + Copy> IndexedHeap<K> {
         self.entries.first().map(|entry| (entry.key, entry.id))
     }
 
-    /// Adds an id that is no member. Grows by half, not by as much again, for the sake of memory.
+    /// Adds an id that is no member. The array grows by half, not twofold, to save memory.
     pub(crate) fn push(&mut self, id: Id, key: K) {
         debug_assert!(!self.contains(id), "id {id} is in the heap already");
         if self.entries.len() == self.entries.capacity() {
@@ -111,8 +112,9 @@ impl<K: Ord + Copy> IndexedHeap<K> {
         self.sift_down(at);
     }
 
-    /// The root whose stored key is its true key by `truth`, which is never below the stored one. Stale roots are
-    /// raised and sifted down: each costs O(log n) once after any number of lazy raises.
+    /// Finds the root whose stored key is its true key. `truth` returns the true key of an id,
+    /// which is never below the stored one. Stale roots are raised and sifted down: O(log n) once
+    /// for any number of lazy raises.
     pub(crate) fn settle_root(&mut self, truth: impl Fn(Id) -> K) -> Option<(K, Id)> {
         loop {
             let (key, id) = self.root()?;

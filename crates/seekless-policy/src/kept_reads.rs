@@ -1,8 +1,9 @@
 //! Which reads a store keeps because they hold archive entries that have not been requested yet.
 //!
-//! A read brings more entries than the program asked for ([`ahead`](crate::ahead)). Its bytes stay in
-//! memory until the last of those entries is requested or until newer reads need the room. This is the
-//! archive block cache of Wassenberg 2006, section 4.3; here are its decisions, without the bytes.
+//! A read brings more entries than the program asked for ([`ahead`](crate::ahead)). Its bytes stay
+//! in memory until the last of those entries is requested or until newer reads need the room. This
+//! is the archive block cache of Wassenberg 2006, section 4.3; here are its decisions, without the
+//! bytes.
 
 use crate::id::Id;
 use crate::list::Lists;
@@ -26,13 +27,14 @@ pub enum Found {
     Last(Slot),
 }
 
-/// Least recently used reads, bounded by bytes and by number.
+/// The most recently used reads, bounded by bytes and by number.
 ///
-/// - **Idea:** a read is worth keeping for the entries in it that have not been requested. A request for one
-///   of them makes the read the most recently used. After the request the entry is the file cache's business,
-///   so a read without further entries is dropped at once.
-/// - **Cost per request:** O(1). An insert is O(1) for each entry and for each read that it pushes out.
-/// - **Memory:** 12 bytes an entry of the archive and at most 24 a slot.
+/// - **Idea:** a read is worth keeping for the entries in it that have not been requested. A
+///   request for one of them makes the read the most recently used. From then on the file cache
+///   decides about the entry, so a read without further entries is dropped at once.
+/// - **Cost per request:** O(1). An insert is O(1) for each entry and for each read that it pushes
+///   out.
+/// - **Memory:** 12 bytes an entry of the archive and at most 28 a slot.
 #[derive(Clone, Debug)]
 pub struct KeptReads {
     capacity_bytes: u64,
@@ -48,7 +50,7 @@ pub struct KeptReads {
 }
 
 impl KeptReads {
-    /// Keeps no read yet, and later at most `capacity_bytes` of them.
+    /// Keeps no read yet, and later reads of at most `capacity_bytes` together.
     #[must_use]
     pub fn new(capacity_bytes: u64) -> Self {
         let (order, unused) = (Lists::new(), Queues::new());
@@ -60,12 +62,12 @@ impl KeptReads {
         self.unused.grow(entries);
     }
 
-    /// Decides on a read of `bytes` bytes that has ended and holds `unused`, distinct entries that have not
-    /// been requested. Returns its slot, or `None` if it is not kept: it has no such entries, or is larger
-    /// than the capacity.
+    /// A read of `bytes` bytes has ended. It holds `unused`: distinct entries that have not been
+    /// requested. Returns the slot of the read, or `None` if it is not kept: it has no such
+    /// entries, or is larger than the capacity.
     ///
-    /// An entry that an older read holds too is served from the newer one. `dropped` is called with the slot
-    /// of each read that is kept no longer; the slot returned may be one of these.
+    /// An entry that an older read holds too is served from the newer read. `dropped` is called
+    /// with the slot of each read that is no longer kept; the returned slot may be one of these.
     pub fn insert(&mut self, bytes: u64, unused: &[Id], mut dropped: impl FnMut(Slot)) -> Option<Slot> {
         if unused.is_empty() || bytes > self.capacity_bytes {
             return None;
@@ -94,7 +96,8 @@ impl KeptReads {
         self.unused.queue_of(entry).is_some()
     }
 
-    /// `entry` is requested: finds the read that holds it, if one is kept. A second request finds none.
+    /// `entry` is requested. Returns the kept read that holds it, if any. A second request finds
+    /// nothing.
     pub fn take(&mut self, entry: Id) -> Option<Found> {
         let slot = self.unused.queue_of(entry)?;
         self.unused.unlink(entry);
@@ -144,14 +147,14 @@ mod tests {
 
     const ENTRIES: u32 = 40;
 
-    /// A read as the model knows it, under a number of its own.
+    /// A read as the model knows it.
     struct Held {
         bytes: u64,
         unused: Vec<Id>,
         used_last: u64,
     }
 
-    /// The store's former code: hash maps, and a search through all reads for the oldest.
+    /// The former code of the store: hash maps, and a search through all reads for the oldest.
     #[derive(Default)]
     struct Naive {
         capacity: u64,
@@ -163,7 +166,7 @@ mod tests {
     }
 
     impl Naive {
-        /// The number of the new read, and those of the reads that are dropped.
+        /// Returns the number of the new read, and the numbers of the reads that are dropped.
         fn insert(&mut self, bytes: u64, unused: Vec<Id>) -> (Option<u64>, Vec<u64>) {
             let mut dropped = Vec::new();
             if unused.is_empty() || bytes > self.capacity {
@@ -196,7 +199,7 @@ mod tests {
             });
         }
 
-        /// The number of the read that holds `id`, and whether it is dropped.
+        /// Returns the number of the read that holds `id`, and whether the read is dropped.
         fn take(&mut self, id: Id) -> Option<(u64, bool)> {
             let number = self.holders.remove(&id)?;
             let held = self.held.get_mut(&number).unwrap();
@@ -211,7 +214,7 @@ mod tests {
         }
     }
 
-    /// Both, and which number stands in which slot.
+    /// Both implementations, and the model's number of the read in each slot.
     struct Pair {
         kept: KeptReads,
         naive: Naive,

@@ -1,7 +1,9 @@
-//! Ids in the order of their keys: neighbours by links, places by search, in arrays that are split as they fill.
+//! Ids sorted by key. Neighbours are found by links, a place by search, and arrays are split as
+//! they fill.
 //!
-//! A flat sorted array costs O(n) an insert, a tree a cache miss a level. This is a sorted array of *runs*, each a short
-//! sorted array: a search is two binary searches, an insert moves at most half a run.
+//! In a flat sorted array an insert costs O(n); in a tree each level costs a cache miss. This is a
+//! sorted array of *runs*, each a short sorted array. A search is two binary searches, and an
+//! insert moves at most half a run.
 
 use crate::id::Id;
 use crate::list::Lists;
@@ -16,14 +18,15 @@ struct Entry {
     id: Id,
 }
 
-/// A set of ids sorted by key, and by id where keys are equal. 16 bytes an id, and 16 to 32 a member.
+/// A set of ids sorted by key, and by id where keys are equal. 16 bytes an id, and 16 to 32 a
+/// member.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeyOrder {
     links: Lists<1>,
     keys: Vec<u64>,
-    /// Sorted runs, none empty, each before the next.
+    /// Sorted runs, each before the next. No run is empty.
     runs: Vec<Vec<Entry>>,
-    /// The first of each run, side by side for the search.
+    /// The first entry of each run, in one array for the search.
     firsts: Vec<Entry>,
 }
 
@@ -112,7 +115,7 @@ impl KeyOrder {
         }
         if self.runs[run].len() == RUN_MAX {
             let upper = self.runs[run].split_off(RUN_MAX / 2);
-            // Most keys ascend, and then nothing more comes to the lower half.
+            // Keys mostly ascend, so the lower half seldom grows again.
             self.runs[run].shrink_to_fit();
             self.firsts.insert(run + 1, upper[0]);
             self.runs.insert(run + 1, upper);
@@ -131,7 +134,8 @@ impl KeyOrder {
         true
     }
 
-    /// Removes the members whose keys are at least `from` and at most `to`, in ascending order; `removed` hears of each.
+    /// Removes the members whose keys are at least `from` and at most `to`, in ascending order.
+    /// Calls `removed` for each.
     pub(crate) fn remove_range(&mut self, from: u64, to: u64, mut removed: impl FnMut(Id)) {
         let (run, mut at) = self.position(Entry { key: from, id: 0 });
         let mut run = run;
@@ -150,7 +154,8 @@ impl KeyOrder {
         }
     }
 
-    /// After a removal from a run: true if none is left of it, and the next has taken its place.
+    /// Called after a removal from a run. If the run is empty it is removed, the next takes its
+    /// place, and the result is true.
     fn mend(&mut self, run: usize) -> bool {
         match self.runs[run].first() {
             Some(&first) => {
@@ -165,7 +170,8 @@ impl KeyOrder {
         }
     }
 
-    /// Run and place in it where `entry` is or belongs. The last run also takes what is beyond it.
+    /// The run, and the place in it, where `entry` is or belongs. The last run also takes entries
+    /// beyond it.
     fn position(&self, entry: Entry) -> (usize, usize) {
         let after = self.firsts.partition_point(|first| *first <= entry);
         let run = after.saturating_sub(1);

@@ -1,12 +1,13 @@
-//! The generator of Ozen's program, so that his two random policies draw what they drew for him.
+//! The random number generator of Ozen's program. With it his two random policies make the same
+//! draws.
 
 const MULTIPLIER: u64 = 16_807;
 const MODULUS: u64 = 2_147_483_647;
-/// Least and greatest value apart, as C++'s `minstd_rand0` has it.
+/// The distance of the least and the greatest value, as in C++'s `minstd_rand0`.
 const RANGE: u32 = 2_147_483_645;
 
-/// Lehmer's generator of 31 bits with multiplier 16807 (Park and Miller 1988), from state 1, and the way in which the
-/// GNU C++ library draws a number below a limit from it.
+/// Lehmer's generator of 31 bits with multiplier 16807 (Park and Miller 1988), from state 1. A
+/// number below a limit is drawn from it as the GNU C++ library does.
 #[derive(Clone, Debug)]
 pub(crate) struct Lehmer {
     state: u32,

@@ -1,16 +1,50 @@
-//! What to keep, what to fetch next, what to lay together: pure decisions.
+//! Decides what a cache keeps, what to read around a request, and how to order the files of an
+//! archive.
 //!
-//! **Invariant:** no I/O, clock, thread, or randomness without a seed; no allocation per request but amortised
-//! growth; of a device it knows only [`Costs`](seekless_device::Costs).
+//! # The problem
 //!
-//! - [`eviction`]: the rule that picks what leaves a cache, one policy a file;
-//! - [`cache`]: the cache that the simulator and the live engine both drive;
-//! - [`ordering`]: which file comes after which in an archive;
-//! - [`ahead`]: what to read around an entry that was asked for;
-//! - [`extents`]: which reads fetch a set of archive entries at least cost;
-//! - [`kept_reads`]: which reads are kept for the entries in them that were not asked for yet;
-//! - [`list`], [`segments`], [`queues`], [`heap`], [`key_order`], [`bits`], [`sample`], [`lehmer`], [`mod@column`], [`weights`]: the
-//!   arrays over dense ids that policies are made of.
+//! A cache policy is easy to compare in a simulator and hard to trust afterwards. The simulator and
+//! the program that serves real requests are usually two implementations. They differ in details
+//! that a paper leaves open: what a hit on a dirty page does, when a victim really leaves, which of
+//! two equal pages goes first. Then the figures of the simulator promise nothing about the program.
+//!
+//! Live caches add details of their own. Their policies call allocators, take locks, read the clock
+//! and hash their keys. None of that is a decision, and all of it makes decisions hard to repeat.
+//!
+//! # The neighbours
+//!
+//! libCacheSim has more policies, in C, for simulation only. Cache crates such as moka, quick_cache
+//! and foyer are for production: one or a few policies each, tied to their threads and their
+//! storage. Neither kind lets the same decision code be simulated first and used afterwards.
+//!
+//! # The idea
+//!
+//! This crate contains decisions only. It does no I/O, reads no clock, starts no thread, and draws
+//! random numbers only from a seed. After its tables have grown to the number of ids, a request
+//! allocates nothing, apart from amortised growth. Of a device it knows only
+//! [`Costs`](seekless_device::Costs): three numbers.
+//!
+//! The owner of a cache gives each page or file a dense number, its [`Id`](eviction::Id). A policy
+//! is a set of arrays over these numbers. The owner passes in requests and carries out what the
+//! cache decides. The simulator carries decisions out by counting them, the live engine by reading
+//! and freeing buffers. For the same order of requests both make the same decisions, since both run
+//! this code.
+//!
+//! - [`eviction`]: policies, one a file. A policy decides which page or file leaves a cache.
+//! - [`cache`]: a policy, the bypass rule and the state of each id: the cache that simulator and
+//!   live engine drive.
+//! - [`ordering`]: the order of the files in an archive, learned from the runs that read them.
+//! - [`ahead`]: what to read around an archive entry that was requested.
+//! - [`extents`]: which reads fetch a set of archive entries at least cost.
+//! - [`kept_reads`]: which reads stay in memory for the entries in them that have not been
+//!   requested.
+//!
+//! The other modules are arrays of which policies are made. They are private: a policy outside this
+//! crate needs only the [`Eviction`](eviction::Eviction) trait.
+//!
+//! # An example
+//!
+//! A cache of 100 bytes that keeps no file over 50 bytes:
 //!
 //! ```
 //! use seekless_policy::cache::{Cache, Config};
@@ -18,11 +52,24 @@
 //!
 //! let config = Config { capacity: 100, bypass_above: Some(50) };
 //! let mut cache = Cache::new(Lru::new(config.capacity), config)?;
-//! cache.grow(3);
+//! cache.grow(3); // room for the ids 0 to 2
 //! assert_eq!(cache.access(&Request::file(0, 40)), Outcome::Admitted);
 //! assert_eq!(cache.access(&Request::file(0, 40)), Outcome::Hit);
 //! assert_eq!(cache.access(&Request::file(1, 51)), Outcome::Bypassed);
 //! # Ok::<(), seekless_policy::Error>(())
+//! ```
+//!
+//! Two archive entries lie 10 bytes apart. A request costs as much time as reading 100 bytes, so
+//! one read for both is cheaper than two:
+//!
+//! ```
+//! use seekless_device::Costs;
+//! use seekless_policy::extents::{Extent, coalesce};
+//!
+//! let costs = Costs { request_ns: 100, bytes_per_second: 1_000_000_000, depth: 1 };
+//! let entries = [Extent { offset: 0, bytes: 50 }, Extent { offset: 60, bytes: 20 }];
+//! let reads = coalesce(&entries, &costs, 1 << 20);
+//! assert_eq!((reads.len(), reads[0].extent.bytes), (1, 80));
 //! ```
 
 #![forbid(unsafe_code)]
@@ -50,5 +97,5 @@ mod weights;
 
 pub use error::{Error, ErrorKind};
 
-/// What a decision may fail with: only its construction, never a request.
+/// The result of building a policy or a cache. Requests cannot fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,6 +1,8 @@
-//! Doubly linked lists over dense ids, in one array: no node is ever allocated, moving is a few writes.
+//! Doubly linked lists over dense ids, in one array. No node is allocated, and a move is a few
+//! writes.
 //!
-//! An id is in at most one of the `N` lists, so they share the array and membership costs nothing extra.
+//! An id is in at most one of the `N` lists. So they share the array, and membership costs no
+//! memory.
 
 use crate::id::Id;
 
@@ -13,8 +15,8 @@ struct Node {
     next: u32,
 }
 
-/// `N` circular lists over the same ids. The first `N` nodes are the lists' heads, so no operation has a special case
-/// for an empty list or an end. 8 bytes an id.
+/// `N` circular lists over the same ids. The first `N` nodes are the heads of the lists, so no
+/// operation has a special case for an empty list or an end. 8 bytes an id.
 #[derive(Clone, Debug)]
 pub(crate) struct Lists<const N: usize> {
     nodes: Vec<Node>,
@@ -101,14 +103,14 @@ impl<const N: usize> Lists<N> {
         self.nodes[list].next.checked_sub(N as u32)
     }
 
-    /// The neighbour of a linked id on the side of the front; none at the front.
+    /// The neighbour of a linked id on the side of the front; `None` at the front.
     #[inline]
     #[must_use]
     pub(crate) fn before(&self, id: Id) -> Option<Id> {
         self.nodes[id as usize + N].prev.checked_sub(N as u32)
     }
 
-    /// The neighbour of a linked id on the side of the back; none at the back.
+    /// The neighbour of a linked id on the side of the back; `None` at the back.
     #[inline]
     #[must_use]
     pub(crate) fn after(&self, id: Id) -> Option<Id> {

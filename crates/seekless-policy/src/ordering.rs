@@ -1,7 +1,7 @@
-//! Which file comes after which in an archive, from the runs that read them.
+//! The order of the files in an archive, from the runs that read them.
 //!
-//! Ids number the files of the archive in the order in which untraced files should stand: that of the user's list, or of
-//! their paths. An ordering answers with a permutation of all ids.
+//! Ids number the files in the order in which untraced files should stand: the order of the user's
+//! list, or of the paths. An ordering returns a permutation of all ids.
 
 mod greedy;
 
@@ -13,16 +13,20 @@ use seekless_device::Costs;
 
 /// A way to lay files out.
 pub trait Ordering {
-    /// All ids, `0..bytes.len()`, each once. `runs` are the loads of each run in time order, oldest run first; an id may
-    /// occur any number of times. `bytes` is the size of each file. Ids outside are ignored.
+    /// Returns all ids, `0..bytes.len()`, each once. `runs` are the loads of each run in time
+    /// order, oldest run first. An id may occur any number of times; ids outside the range are
+    /// ignored. `bytes` is the size of each file.
     fn order(&self, runs: &[&[Id]], bytes: &[u64], costs: &Costs) -> Vec<Id>;
 }
 
 /// Every name that [`by_method`] knows.
 pub const METHODS: &[&str] = &["name", "recent", "greedy"];
 
-/// The ordering called `method`; `cache` is the size in bytes of the cache that is assumed before the archive, unlimited
-/// if not given, where the method asks for one.
+/// The ordering called `method`. `cache` is the size in bytes of the cache that is assumed in front
+/// of the archive, for methods that assume one; `None` is unlimited.
+///
+/// # Errors
+/// There is no such method.
 pub fn by_method(method: &str, cache: Option<u64>) -> Result<Box<dyn Ordering + Send + Sync>> {
     Ok(match method {
         "name" => Box::new(ByName),
@@ -35,7 +39,8 @@ pub fn by_method(method: &str, cache: Option<u64>) -> Result<Box<dyn Ordering + 
     })
 }
 
-/// The ids as they are numbered: what an archiver does that walks its folders, and the yardstick for the others.
+/// The ids in ascending order: the order in which an archiver walks folders. The other orders are
+/// compared with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ByName;
 
@@ -45,8 +50,9 @@ impl Ordering for ByName {
     }
 }
 
-/// First loads of the newest run, then those of the one before that were not placed yet, and so on; untraced files last.
-/// Perfect for one run, and blind to what the runs have in common.
+/// First the files of the newest run by their first load, then the remaining files of the run
+/// before it, and so on; untraced files last. It is perfect for the newest run, and does not see
+/// what the runs have in common.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recent;
 

@@ -1,10 +1,10 @@
-//! Any number of LRU queues over dense ids: what policies use that keep a queue for each class of pages.
+//! Any number of LRU queues over dense ids: for policies that keep a queue for each class of pages.
 //!
-//! Unlike [`Lists`](crate::list::Lists) the number of queues is not known beforehand, and an id knows its queue.
+//! Unlike [`Lists`](crate::list::Lists) the number of queues may grow, and an id knows its queue.
 
 use crate::id::Id;
 
-/// No id; and no queue.
+/// No id, or no queue.
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,8 @@ struct Ends {
 const EMPTY: Ends = Ends { oldest: NONE, newest: NONE };
 const UNLINKED: Link = Link { older: NONE, newer: NONE, queue: NONE };
 
-/// Queues of ids, each from oldest to newest; an id is in at most one. 12 bytes an id and 8 a queue.
+/// Queues of ids, each from oldest to newest; an id is in at most one. 12 bytes an id and 8 a
+/// queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Queues {
     links: Vec<Link>,
@@ -74,7 +75,7 @@ impl Queues {
         self.ends[queue as usize].oldest == NONE
     }
 
-    /// Whether a queue holds one id and no more.
+    /// Whether a queue holds exactly one id.
     #[inline]
     #[must_use]
     pub(crate) fn is_single(&self, queue: u32) -> bool {

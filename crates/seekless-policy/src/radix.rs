@@ -1,9 +1,9 @@
-//! A monotone priority queue: what is taken out never gets less, so ids lie in buckets by the highest digit in which their
-//! number differs from the reference, and no keys are compared on the way in.
+//! A monotone priority queue: the least key never falls. So ids lie in buckets by the highest digit
+//! in which their number differs from the reference, and entering compares no keys.
 //!
-//! A radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, "Faster algorithms for the shortest path problem", 1990) with digits of
-//! four bits that keeps no keys: the owner knows them, and may raise them at any time without telling. The queue hears of it
-//! when it meets the id.
+//! This is a radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, "Faster algorithms for the shortest
+//! path problem", 1990) with digits of four bits. It stores no keys. The owner knows them and may
+//! raise them at any time; the queue reads a key when it meets the id.
 
 use crate::id::Id;
 use std::collections::VecDeque;
@@ -15,12 +15,13 @@ const DIGIT_BITS: u32 = 4;
 const DIGITS: usize = 1 << DIGIT_BITS;
 /// A bucket for each value of each digit of the number.
 const BUCKETS: usize = 128 / DIGIT_BITS as usize * DIGITS;
-/// Buckets of at most so many ids are searched, larger ones are spread over the digits below.
+/// Buckets of at most this many ids are searched; larger ones are spread over the lower digits.
 const SEARCH_MAX: usize = 8;
-/// A bucket that held more gives its memory back when it is spread.
+/// A bucket whose capacity is larger gives its memory back when it is spread.
 const KEEP_MAX: usize = 1024;
 
-/// An id whose number is the reference; two halves of its tie-breaker keep it at 12 bytes.
+/// An id whose number equals the reference. The tie-breaker is stored in two halves, so an entry
+/// takes 12 bytes.
 #[derive(Clone, Copy, Debug)]
 struct Equal {
     tie: [u32; 2],
@@ -39,15 +40,16 @@ impl Equal {
     }
 }
 
-/// Ids by keys that the owner knows. 4 to 8 bytes an id in it, and 12 while its number is the least.
+/// Ids by keys that the owner knows. 4 to 8 bytes an entry, and 12 while its number is the least.
 #[derive(Clone, Debug)]
 pub(crate) struct RadixQueue {
     buckets: Vec<Vec<Id>>,
     /// Which buckets are not empty.
     occupied: [u64; BUCKETS.div_ceil(64)],
-    /// No number is less.
+    /// A lower bound of all numbers in the queue.
     reference: u128,
-    /// What had the reference as its number when it was put here, by tie-breaker: the next to be taken out.
+    /// Entries whose number was the reference when they were put here, sorted by tie-breaker. They
+    /// leave first.
     equal: VecDeque<Equal>,
     len: usize,
 }
@@ -71,19 +73,19 @@ impl RadixQueue {
         }
     }
 
-    /// Entries, with those of ids that are gone.
+    /// The number of entries, including stale ones of ids that left.
     #[must_use]
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is no entry.
+    /// Whether the queue is empty.
     #[must_use]
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Adds an id whose key is not less than any that was taken out.
+    /// Adds an id whose key is not below the key of the last id taken.
     #[inline]
     pub(crate) fn push(&mut self, id: Id, key: Key) {
         debug_assert!(key.0 >= self.reference, "{key:?} is less than {:?}", self.reference);
@@ -94,8 +96,9 @@ impl RadixQueue {
         }
     }
 
-    /// Takes out the id with the least key, by `truth`, which gives no key for an id that is gone. Each entry moves down at
-    /// most once a digit: O(digits) amortised, in practice a few moves.
+    /// Takes the id with the least key. `truth` returns the present key of an id, or `None` for an
+    /// id that left. Each entry moves down at most once a digit: O(digits) amortised, in practice a
+    /// few moves.
     pub(crate) fn pop(&mut self, truth: impl Fn(Id) -> Option<Key>) -> Option<(Key, Id)> {
         loop {
             if let Some(first) = self.equal.pop_front() {
@@ -115,7 +118,7 @@ impl RadixQueue {
         }
     }
 
-    /// Drops the entries of ids that are gone, and all but one of each other id.
+    /// Drops the entries of ids that left, and all entries but one of each other id.
     pub(crate) fn tidy(&mut self, truth: impl Fn(Id) -> Option<Key>) {
         let mut ids: Vec<Id> = self.buckets.iter_mut().flat_map(std::mem::take).collect();
         ids.extend(std::mem::take(&mut self.equal).iter().map(|equal| equal.id));
@@ -126,7 +129,8 @@ impl RadixQueue {
         ids.into_iter().filter_map(|id| Some((id, truth(id)?))).for_each(|(id, key)| self.push(id, key));
     }
 
-    /// By the highest digit in which the number differs from the reference, and its value there; none if it does not.
+    /// The bucket of the highest digit in which `number` differs from the reference, and of its
+    /// value there. `None` if they are equal.
     #[inline]
     fn bucket(&self, number: u128) -> Option<usize> {
         let differs = number ^ self.reference;
@@ -144,7 +148,7 @@ impl RadixQueue {
         self.occupied[bucket / 64] |= 1 << (bucket % 64);
     }
 
-    /// Mostly the latest comes last.
+    /// Keeps the order of tie-breakers. An entry mostly belongs at the back.
     #[inline]
     fn insert_equal(&mut self, tie: u64, id: Id) {
         if self.equal.back().is_none_or(|last| last.tie() <= tie) {
@@ -160,8 +164,8 @@ impl RadixQueue {
         Some(64 * word + self.occupied[word].trailing_zeros() as usize)
     }
 
-    /// Takes the least out of a small bucket. Entries that are gone are dropped, and those whose key has risen since are
-    /// moved; none if no other was there.
+    /// Takes the least out of a small bucket. Drops entries of ids that left, and moves those whose
+    /// key has risen out of the bucket. `None` if no other entry was there.
     fn search(&mut self, bucket: usize, truth: impl Fn(Id) -> Option<Key>) -> Option<(Key, Id)> {
         let mut least: Option<(Key, usize)> = None;
         let mut at = 0;
@@ -192,13 +196,14 @@ impl RadixQueue {
         id
     }
 
-    /// Makes the least number of the lowest bucket the reference and puts the bucket's entries where they belong then.
+    /// Makes the least number of the lowest bucket the reference, and moves the entries of the
+    /// bucket to where they then belong.
     fn spread(&mut self, bucket: usize, truth: impl Fn(Id) -> Option<Key>) {
         let mut entries = std::mem::take(&mut self.buckets[bucket]);
         self.occupied[bucket / 64] &= !(1 << (bucket % 64));
         self.len -= entries.len();
         let least = entries.iter().filter_map(|&id| Some(truth(id)?.0)).min();
-        // If all have risen to higher buckets, something there may be less.
+        // If all keys have risen to higher buckets, a lower number may be there already.
         if let Some(least) = least.filter(|&least| self.bucket(least) == Some(bucket)) {
             self.reference = least;
         }

@@ -1,4 +1,4 @@
-//! Ids ranked by keys that only rise: what the policies share that give each id a number to leave at.
+//! Ids ranked by numbers that rise, for policies that give each id a number at which it leaves.
 
 use crate::column;
 use crate::id::Id;
@@ -7,14 +7,14 @@ use crate::radix::{Key, RadixQueue};
 /// The turn of an id that is no member.
 const ABSENT: u64 = u64::MAX;
 
-/// Where a member stands, and what its owner keeps beside that.
+/// The place of a member, and a value that the owner keeps beside it.
 #[derive(Clone, Copy, Debug)]
 struct Rank<T> {
-    /// High and low half of the number; two halves keep the alignment at 8 bytes.
+    /// High and low half of the number. Two halves keep the alignment at 8 bytes.
     number: [u64; 2],
-    /// When the rank was given: of equal numbers the earliest leaves first.
+    /// When the rank was given. Of equal numbers the earliest leaves first.
     turn: u64,
-    /// Beside the rest, as a hit needs it.
+    /// Here, since a hit needs it together with the number.
     beside: T,
 }
 
@@ -36,19 +36,20 @@ impl<T: Copy> Rank<T> {
     }
 }
 
-/// Members by number, those of equal numbers by the turn at which they were ranked. A number that rises costs O(1): the queue
-/// reads it when it meets the id. 24 bytes an id and a `T`, and 4 to 20 a member.
+/// Members sorted by number, and those of equal numbers by the turn at which they were ranked. To
+/// raise a number costs O(1): the queue reads it when it meets the id. 24 bytes an id and a `T`,
+/// and 4 to 20 a member.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranking<T> {
     ranks: Vec<Rank<T>>,
     queue: RadixQueue,
     members: usize,
-    /// Ranks given so far.
+    /// How many ranks have been given.
     turn: u64,
 }
 
 impl<T: Copy + Default> Ranking<T> {
-    /// No members; the first rank is given at a turn after `turn`.
+    /// No members. The first rank is given at the turn after `turn`.
     pub(crate) fn after_turn(turn: u64) -> Self {
         Self { turn, ..Self::default() }
     }
@@ -64,7 +65,7 @@ impl<T: Copy + Default> Ranking<T> {
         self.ranks[id as usize].turn != ABSENT
     }
 
-    /// The number that `id` has, and what is kept beside it.
+    /// The number of `id`, and the value beside it.
     #[inline]
     pub(crate) fn get(&self, id: Id) -> (u128, T) {
         let rank = &self.ranks[id as usize];
@@ -87,14 +88,15 @@ impl<T: Copy + Default> Ranking<T> {
         self.members += 1;
     }
 
-    /// Ranks a member anew, not below where it was.
+    /// Ranks a member anew, not below its old number.
     #[inline]
     pub(crate) fn raise(&mut self, id: Id, number: u128, beside: T) {
         self.turn += 1;
         self.ranks[id as usize] = Rank::new(number, self.turn, beside);
     }
 
-    /// Ranks a member anew, below where it was. The queue gets a second entry, and drops the first when it meets it.
+    /// Ranks a member anew, below its old number. The queue gets a second entry, and drops the
+    /// first when it meets it.
     #[cold]
     pub(crate) fn lower(&mut self, id: Id, number: u128, beside: T) {
         self.raise(id, number, beside);
@@ -102,7 +104,7 @@ impl<T: Copy + Default> Ranking<T> {
         self.tidy();
     }
 
-    /// The member with the least number. It is one until [`Ranking::remove`], which the owner calls next.
+    /// Finds the member with the least number. The caller removes it next, by [`Ranking::remove`].
     #[inline]
     pub(crate) fn take_least(&mut self) -> Option<(u128, Id)> {
         let ranks = &self.ranks;
@@ -118,7 +120,7 @@ impl<T: Copy + Default> Ranking<T> {
         self.tidy();
     }
 
-    /// Keeps the queue's entries of what was removed, or stands twice, fewer than the members.
+    /// Keeps the stale entries of the queue fewer than the members, or few.
     #[inline]
     fn tidy(&mut self) {
         if self.queue.len() > 2 * self.members + 64 {

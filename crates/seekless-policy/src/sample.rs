@@ -1,4 +1,4 @@
-//! Members to draw from: a set of ids with a uniform pick in O(1), and the seeded generator that draws.
+//! Sets of ids with a uniform pick in O(1), and the seeded generator for the draws.
 
 use crate::id::Id;
 
@@ -32,7 +32,7 @@ impl Members {
         self.positions[id as usize] != ABSENT
     }
 
-    /// Where `id` is in [`Members::ids`]: for columns kept beside it.
+    /// Where `id` is in [`Members::ids`].
     #[inline]
     #[must_use]
     pub(crate) fn position(&self, id: Id) -> Option<usize> {
@@ -48,7 +48,7 @@ impl Members {
         self.ids.push(id);
     }
 
-    /// Removes `id`, whose place the last member takes; false if it is no member.
+    /// Removes `id`; the last member takes its place. False if it is no member.
     #[inline]
     pub(crate) fn remove(&mut self, id: Id) -> bool {
         let at = std::mem::replace(&mut self.positions[id as usize], ABSENT);
@@ -62,7 +62,7 @@ impl Members {
         true
     }
 
-    /// The members, in an order that depends only on what was inserted and removed.
+    /// The members, in an order that depends only on the insertions and removals.
     #[inline]
     #[must_use]
     pub(crate) fn ids(&self) -> &[Id] {
@@ -70,8 +70,8 @@ impl Members {
     }
 }
 
-/// A set of dense ids, each with a row beside it. Rows lie side by side, so that looking at one is one step. 4 bytes an id,
-/// and 4 and a row a member.
+/// A set of dense ids, each with a row of data. Rows are in one array, so a look at a random one is
+/// one step. 4 bytes an id; 4 and a row a member.
 #[derive(Clone, Debug)]
 pub(crate) struct Rows<T> {
     members: Members,
@@ -113,7 +113,7 @@ impl<T> Rows<T> {
         self.members.ids()
     }
 
-    /// All rows, in an order that depends only on what was inserted and removed.
+    /// All rows, in an order that depends only on the insertions and removals.
     #[inline]
     pub(crate) fn all(&self) -> &[T] {
         &self.rows
@@ -132,7 +132,7 @@ impl<T> Rows<T> {
         self.rows.push(row);
     }
 
-    /// Removes `id`, whose place the last member takes.
+    /// Removes `id`; the last member takes its place.
     #[inline]
     pub(crate) fn remove(&mut self, id: Id) {
         if let Some(at) = self.members.position(id) {
@@ -142,20 +142,21 @@ impl<T> Rows<T> {
     }
 }
 
-/// A generator of numbers from a seed: SplitMix64 (Steele, Lea and Flood 2014). Same seed, same numbers, everywhere.
+/// A seeded generator of numbers: SplitMix64 (Steele, Lea and Flood 2014). The same seed gives the
+/// same numbers on every machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Draws {
     state: u64,
 }
 
 impl Draws {
-    /// The numbers that belong to `seed`.
+    /// The sequence of numbers for `seed`.
     #[must_use]
     pub(crate) fn new(seed: u64) -> Self {
         Self { state: seed }
     }
 
-    /// Any 64 bits.
+    /// The next 64 bits.
     #[inline]
     pub(crate) fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -165,13 +166,13 @@ impl Draws {
         bits ^ (bits >> 31)
     }
 
-    /// A number below `limit`, 0 if that is 0; its bias is below `limit / 2^64`.
+    /// A number below `limit`, or 0 if that is 0. Its bias is below `limit / 2^64`.
     #[inline]
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         ((u128::from(self.bits()) * limit as u128) >> 64) as usize
     }
 
-    /// One of `ids`; none of none.
+    /// One of `ids`; `None` if there are no ids.
     #[inline]
     pub(crate) fn pick(&mut self, ids: &[Id]) -> Option<Id> {
         ids.get(self.below(ids.len())).copied()

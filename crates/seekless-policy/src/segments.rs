@@ -1,4 +1,5 @@
-//! Lists that know which of them each id is in and what each of them weighs: what a policy with several queues is made of.
+//! Lists that know the place of each id and the weight of each list: for policies with several
+//! queues.
 
 use crate::column;
 use crate::id::Id;
@@ -8,9 +9,9 @@ use crate::weights::Weights;
 /// In no list.
 const NOWHERE: u8 = u8::MAX;
 
-/// `N` lists over the same ids, the first `RESIDENT` of what is resident, the others of ghosts; an id is in at most one. A
-/// ghost weighs at least 1, so that a bound on their weight is one on their number. 9 bytes an id, 17 once a weight other
-/// than 1 was seen.
+/// `N` lists over the same ids. The first `RESIDENT` lists hold resident ids, the others ghosts. An
+/// id is in at most one. A ghost weighs at least 1, so that a bound on the weight of ghosts bounds
+/// their number too. 9 bytes an id, 17 once a weight other than 1 was seen.
 #[derive(Clone, Debug)]
 pub(crate) struct Segments<const N: usize, const RESIDENT: usize> {
     lists: Lists<N>,
@@ -49,7 +50,7 @@ impl<const N: usize, const RESIDENT: usize> Segments<N, RESIDENT> {
         (place != NOWHERE).then_some(place as usize)
     }
 
-    /// The weight that `id` was last pushed with.
+    /// The weight with which `id` was last pushed.
     #[inline]
     #[must_use]
     pub(crate) fn weight(&self, id: Id) -> u64 {
@@ -75,7 +76,7 @@ impl<const N: usize, const RESIDENT: usize> Segments<N, RESIDENT> {
         self.sizes[list] += weight_in::<RESIDENT>(list, weight);
     }
 
-    /// Takes `id` out of its list, which it says; none if it is in none.
+    /// Takes `id` out of its list and returns that list; `None` if it is in no list.
     #[inline]
     pub(crate) fn remove(&mut self, id: Id) -> Option<usize> {
         let list = self.list_of(id)?;
@@ -106,14 +107,14 @@ impl<const N: usize, const RESIDENT: usize> Segments<N, RESIDENT> {
         self.sizes[list]
     }
 
-    /// Weight of all that is resident.
+    /// Weight of all resident ids.
     #[inline]
     #[must_use]
     pub(crate) fn resident(&self) -> u64 {
         self.sizes[..RESIDENT].iter().sum()
     }
 
-    /// Weight of all that is resident, and of all ghosts.
+    /// Weight of all resident ids and of all ghosts.
     #[inline]
     #[must_use]
     pub(crate) fn total(&self) -> u64 {
@@ -121,7 +122,7 @@ impl<const N: usize, const RESIDENT: usize> Segments<N, RESIDENT> {
     }
 }
 
-/// What an id of `weight` adds to the size of `list`.
+/// By how much an id of `weight` increases the size of `list`.
 #[inline]
 fn weight_in<const RESIDENT: usize>(list: usize, weight: u64) -> u64 {
     if list < RESIDENT { weight } else { weight.max(1) }

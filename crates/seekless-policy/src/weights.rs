@@ -1,8 +1,10 @@
-//! The weight of each id, as a column that takes no memory and no cache line while every weight is 1.
+//! The weight of each id, in a column that takes no memory and no cache line while every weight is
+//! 1.
 
 use crate::id::Id;
 
-/// Weights by id. Pages all weigh 1: the column appears with the first weight that does not.
+/// Weights by id. The column is allocated when the first weight other than 1 is set; pages never
+/// need it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Weights {
     ids: usize,
@@ -24,7 +26,7 @@ impl Weights {
         }
     }
 
-    /// The weight last set for `id`, else 1.
+    /// The weight last set for `id`; 1 if no weight was set.
     #[inline]
     #[must_use]
     pub(crate) fn get(&self, id: Id) -> u64 {

@@ -1,4 +1,4 @@
-//! Every policy that has a name, against what the trait promises, by steps that mean nothing in particular.
+//! Every policy that has a name against the promises of the trait, with arbitrary steps.
 
 #[path = "every_policy/harness.rs"]
 mod harness;

@@ -1,4 +1,5 @@
-//! What each policy says it takes for each id, against what it takes: every byte that it allocates is counted.
+//! What each policy says it takes for each id, against what it takes: every byte that it allocates
+//! is counted.
 
 #[path = "../../../tests/allocations.rs"]
 mod allocations;
@@ -32,7 +33,8 @@ impl Pool for Owner {
     }
 }
 
-/// Each id once, then each twice in an order that looks like none; sizes and costs too are spread widely if not all 1.
+/// Each id once, then each twice in a scattered order; sizes and costs too are spread
+/// widely if not all 1.
 fn requests(unit: bool) -> Vec<Request> {
     let scattered = (0..IDS).map(|turn| turn * 5_003 % IDS).flat_map(|id| [id, id]);
     let mut requests: Vec<_> = (0..IDS)

@@ -1,6 +1,6 @@
-//! Requests per second of each policy, one thread, on Zipf(1.0):
-//! `cargo run --release --example throughput [REQUESTS [POLICY ...]]`.
-//! Counts the thread's processor time where the kernel tells it, so that other work on the machine disturbs less.
+//! Requests per second of each policy, one thread, on Zipf(1.0): `cargo run --release --example
+//! throughput [REQUESTS [POLICY ...]]`. Counts the thread's processor time where the kernel reports
+//! it, so that other work on the machine disturbs less.
 
 use seekless_policy::eviction::{Id, NAMES};
 use seekless_sim::{Case, Options, Requests, check_cases, simulate};
@@ -44,7 +44,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Zipf(1.0) by inversion of the cumulative weights; the popular ids are scattered, as they would be by appearance.
+/// Zipf(1.0) by inversion of the cumulative weights. The popular ids are scattered, as by first
+/// appearance.
 fn zipf(count: usize) -> Vec<Id> {
     let mut cumulative = Vec::with_capacity(IDS);
     let mut sum = 0.0;
@@ -70,7 +71,8 @@ fn zipf(count: usize) -> Vec<Id> {
     (0..count).map(|_| draw()).collect()
 }
 
-/// Seconds that this thread has computed; seconds since the start if the kernel does not tell.
+/// The seconds that this thread has computed, or the seconds since the start if the kernel does not
+/// report them.
 fn processor_seconds() -> f64 {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();

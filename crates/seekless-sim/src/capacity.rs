@@ -1,4 +1,4 @@
-//! Capacities as people write them: sizes, shares of the working set, and ranges of either.
+//! Capacities as users write them: sizes, shares of the working set, and ranges of either.
 
 use crate::requests::Requests;
 use crate::unit::PAGE_BYTES;
@@ -8,18 +8,19 @@ use std::str::FromStr;
 
 /// A range gives at most this many capacities.
 const RANGE_MAX: usize = 1000;
-/// Shares are whole numbers of these, 100 % being 10^8 of them.
+/// Shares are whole numbers of millionths of a percent.
 const PER_PERCENT: u64 = 1_000_000;
 
-/// One or more capacities: `64MB`, `10000pages`, `10%` of the working set, `1MB..64MB*2` (each twice the one before) or
-/// `10%..50%+10%` (each 10 % more). A range ends at or below its end.
+/// One or more capacities: `64MB`, `10000pages`, `10%` of the working set, `1MB..64MB*2` (each
+/// twice the one before) or `10%..50%+10%` (each 10 % more). The last capacity of a range is at or
+/// below its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capacities(Vec<Size>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Size {
     Bytes(u64),
-    /// Of the working set, in units of 1 / ([`PER_PERCENT`] × 100).
+    /// A share of the working set, in units of 1 / ([`PER_PERCENT`] × 100).
     Share(u64),
 }
 
@@ -39,7 +40,8 @@ impl Size {
 }
 
 impl Capacities {
-    /// The capacities in bytes (for bare ids: in ids). A share is rounded down to whole pages, bytes or ids, and is at least 1.
+    /// The capacities in bytes, or in ids for bare ids. A share is rounded down to whole pages,
+    /// bytes or ids, and is at least 1.
     #[must_use]
     pub fn resolve(&self, requests: &Requests) -> Vec<u64> {
         let resolve = |size: &Size| match *size {
@@ -110,7 +112,7 @@ fn size(text: &str) -> Result<Size> {
     parse_bytes(text).map(Size::Bytes).map_err(|error| Error::new(ErrorKind::Usage, error.to_string()))
 }
 
-/// Millionths of a percent, exactly.
+/// Millionths of a percent, without rounding.
 fn share(text: &str) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

@@ -8,17 +8,19 @@ use std::num::NonZeroU64;
 pub struct Case {
     /// Name of the policy, one of [`NAMES`](seekless_policy::eviction::NAMES).
     pub policy: String,
-    /// Bytes; in page units it holds the whole pages of them, and for bare ids it is a number of ids.
+    /// The capacity in bytes. A cache of pages holds as many whole pages as fit; for bare ids it is
+    /// a number of ids.
     pub capacity: u64,
 }
 
-/// Rules that hold for every case of a run.
+/// Rules for every case of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Options {
-    /// Whether a write to what is not in the cache reads it first.
+    /// Whether a write to an id that is not in the cache reads it first.
     pub fetch_on_write: bool,
-    /// When dirty pages are written although they stay.
+    /// When dirty pages that stay in the cache are written.
     pub write_back: WriteBack,
-    /// How many requests lie between two points of [`Figures::over_time`](crate::Figures::over_time).
+    /// How many requests lie between two points of
+    /// [`Figures::over_time`](crate::Figures::over_time).
     pub every: Option<NonZeroU64>,
 }

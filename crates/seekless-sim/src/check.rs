@@ -1,4 +1,4 @@
-//! Refuses what cannot be simulated before the work begins, in words that help.
+//! Refuses cases that cannot be simulated before the work begins, and says what to use instead.
 
 use crate::case::{Case, Options};
 use crate::requests::Requests;
@@ -7,11 +7,12 @@ use crate::{Error, ErrorKind, Result};
 use seekless_policy::cache::{Cache, Config};
 use seekless_policy::eviction::named;
 
-/// Whether every case can be simulated: its policy exists and is told what it needs, and the requests have what the rules ask
-/// for. [`simulate_with`](crate::simulate_with) checks its own case; a caller with many wants to know before the first.
+/// Checks that every case can be simulated: the policy exists, the requests supply what it needs,
+/// and they have what the rules use. [`simulate_with`](crate::simulate_with) checks its own case. A
+/// caller with many cases checks all before the first.
 ///
 /// # Errors
-/// Of the first case that cannot.
+/// Of the first case that cannot be simulated.
 pub fn check_cases(requests: &Requests, cases: &[Case], options: &Options) -> Result<()> {
     check_options(requests, options)?;
     cases.iter().try_for_each(|case| check_policy(requests, &case.policy))

@@ -1,7 +1,10 @@
-//! Miss-ratio curves: the misses of every cache size from one reading of the requests.
+//! Miss-ratio curves: the misses at every cache size from one reading of the requests.
 //!
-//! Three ways, from exact to quick: [`exact_lru`] for LRU, [`shards`] for LRU on a sample of the ids, and [`sampled`] for any
-//! policy, by simulating small caches on samples. The last two say how far they may be off.
+//! There are three ways, from exact to quick. The last two give error bars.
+//!
+//! - [`exact_lru`] for LRU;
+//! - [`shards`] for LRU, on a sample of the ids;
+//! - [`sampled`] for any policy, by simulating small caches on samples.
 
 mod exact;
 mod hash;
@@ -19,40 +22,41 @@ use crate::requests::Requests;
 use crate::unit::Unit;
 use serde::{Deserialize, Serialize};
 
-/// The share of error bars that hold the full run's value, for [`shards`] and [`sampled`].
+/// The share of error bars that contain the value of the full run, for [`shards`] and [`sampled`].
 pub const CONFIDENCE: f64 = 0.95;
 
-/// How many standard deviations a bar reaches for [`CONFIDENCE`]: more than the normal's 1.96, since a sample misjudges its own
-/// spread too.
+/// The length of a bar for [`CONFIDENCE`], in standard deviations. It is more than the normal
+/// distribution's 1.96, since a sample misjudges its own spread too.
 const Z: f64 = 2.2;
 
-/// A cache that would hold fewer sampled ids than this says nothing of the large one.
+/// A small cache that would hold fewer sampled ids than this predicts nothing about the large
+/// cache.
 const HELD_MIN: f64 = 2.0;
 
 /// One cache size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// Bytes; for bare ids, how many of them.
+    /// Bytes; for bare ids a number of ids.
     pub capacity: u64,
     /// Misses of all requests, 0 to 1.
     pub miss_ratio: f64,
     /// Missed bytes of all requested bytes, 0 to 1.
     pub byte_miss_ratio: f64,
-    /// Lower end of the miss ratio's error bar; equal to it where the curve is exact.
+    /// Lower end of the error bar of the miss ratio. On an exact curve it equals the ratio.
     pub low: f64,
     /// Upper end.
     pub high: f64,
 }
 
-/// How a curve was found.
+/// How a curve was computed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
-    /// Every request counts.
+    /// From every request.
     Exact,
-    /// LRU stack distances of a sample of the ids.
+    /// From LRU stack distances of a sample of the ids.
     Shards,
-    /// Small simulations on samples of the ids.
+    /// From small simulations on samples of the ids.
     Sampled,
 }
 
@@ -61,29 +65,29 @@ pub enum Method {
 pub struct Curve {
     /// Name of the policy.
     pub policy: String,
-    /// How it was found.
+    /// How it was computed.
     pub method: Method,
-    /// What a request asks for.
+    /// The unit of the requests.
     pub unit: Unit,
     /// Requests of the trace.
     pub requests: u64,
     /// Different ids of the trace.
     pub distinct: u64,
-    /// Requests that were looked at, those of every sample counted.
+    /// Requests in all samples together.
     pub requests_sampled: u64,
     /// Share of the ids in a sample, 0 to 1; the last one where it was adapted.
     pub rate: f64,
-    /// How often an error bar holds the full run's value, 0 to 1.
+    /// The share of error bars that contain the value of the full run, 0 to 1.
     pub confidence: f64,
     /// In rising order of capacity.
     pub points: Vec<Point>,
 }
 
-/// What every curve knows of its trace.
+/// Sums over a trace that every curve needs.
 struct Totals {
     requests: f64,
     bytes: f64,
-    /// Weight asked for by first requests, in units.
+    /// First requests of all requests. The next is the same by weight.
     compulsory_ratio: f64,
     compulsory_byte_ratio: f64,
 }
@@ -105,7 +109,7 @@ impl Totals {
     }
 }
 
-/// `part / whole`, and 0 of nothing.
+/// `part / whole`; 0 if `whole` is 0.
 fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
@@ -114,7 +118,7 @@ fn mean_weight(requests: &Requests) -> f64 {
     share(requests.distinct_weight() as f64, f64::from(requests.distinct()))
 }
 
-/// Rising, each once.
+/// The capacities in rising order, without duplicates.
 fn sorted(capacities: &[u64]) -> Vec<u64> {
     let mut sorted = capacities.to_vec();
     sorted.sort_unstable();

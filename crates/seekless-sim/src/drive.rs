@@ -1,5 +1,6 @@
-//! The loops: one policy over all requests. The fast one is for reads alone; the other knows of writes, the future, keys,
-//! flushes, device traffic and points in time. On the same reads both make the same decisions.
+//! The loops that run one policy over all requests. The fast loop is for plain reads. The other one
+//! supports writes, the future, keys, flushes, device traffic and points in time. On the same reads
+//! both make the same decisions.
 
 mod flush;
 mod ledger;
@@ -13,7 +14,7 @@ pub(crate) use ledger::{Device, DeviceAccess};
 use seekless_policy::cache::Cache;
 use seekless_policy::eviction::{Eviction, Id, NEVER, Outcome, Request, Use};
 
-/// The fast loop: nothing in it depends on the policy's name, only on its type.
+/// The fast loop, compiled for each type of policy.
 pub(crate) fn reads<E: Eviction>(cache: &mut Cache<E>, requests: &Requests) -> Counts {
     let mut counts = Counts::default();
     for &id in requests.ids() {
@@ -34,7 +35,7 @@ pub(crate) fn reads<E: Eviction>(cache: &mut Cache<E>, requests: &Requests) -> C
     counts
 }
 
-/// The loop that leaves nothing out. `next_uses` is empty if the policy does not ask for them.
+/// The complete loop. `next_uses` is empty if the policy does not need them.
 pub(crate) fn everything<E: Eviction>(
     cache: &mut Cache<E>,
     requests: &Requests,

@@ -1,6 +1,7 @@
-//! The crate's one error: a trace that cannot be turned into requests, or a policy that cannot run on them.
+//! The error of this crate: a trace that cannot become requests, or a policy that cannot run on
+//! them.
 
-/// What sort of thing went wrong.
+/// Kinds of errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -10,7 +11,7 @@ pub enum ErrorKind {
     Policy,
     /// The trace has more pages or requests than a simulation holds.
     Limit,
-    /// A word that is none of the choices.
+    /// An unknown word, where only some are allowed.
     Usage,
 }
 
@@ -30,7 +31,7 @@ impl Error {
         Self { kind, message: message.into() }
     }
 
-    /// What sort of thing went wrong.
+    /// The kind of error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.kind

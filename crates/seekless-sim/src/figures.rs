@@ -1,4 +1,4 @@
-//! What a simulation found: counts and their ratios, one row a policy and capacity.
+//! The figures of a simulation: counts and their ratios, one row a policy and capacity.
 
 use crate::requests::Requests;
 use crate::unit::Unit;
@@ -9,11 +9,11 @@ use serde::Serialize;
 pub struct Figures {
     /// Name of the policy, without its variant.
     pub policy: String,
-    /// The variant, which follows the policy's name after `@`.
+    /// The variant: the part of the policy's name after `@`.
     pub variant: Option<String>,
-    /// What a request asks for.
+    /// The unit of the requests.
     pub unit: Unit,
-    /// Capacity as it was asked for, in bytes (for bare ids: in ids).
+    /// The capacity of the case, in bytes (for bare ids: in ids).
     pub capacity: u64,
     /// Capacity in units of weight: pages, or bytes.
     pub capacity_units: u64,
@@ -23,15 +23,15 @@ pub struct Figures {
     pub reads: u64,
     /// Requests that write.
     pub writes: u64,
-    /// Requests that found what they asked for.
+    /// Requests that hit.
     pub hits: u64,
-    /// Requests that did not; bypassed ones among them.
+    /// Requests that missed, including bypassed ones.
     pub misses: u64,
-    /// Reads that did not.
+    /// Reads that missed.
     pub read_misses: u64,
-    /// Writes that did not. They read nothing from the device, unless they are to fetch first.
+    /// Writes that missed. They read nothing from the device, unless they fetch first.
     pub write_misses: u64,
-    /// First requests for a page, file or object: no cache could have had it.
+    /// First requests for a page, file or object, which miss in every cache.
     pub compulsory_misses: u64,
     /// Misses that were read or written but not kept.
     pub bypassed: u64,
@@ -39,11 +39,11 @@ pub struct Figures {
     pub device_reads: u64,
     /// Dirty pages written to the device, evicted or not.
     pub write_backs: u64,
-    /// Those of them that stayed in the cache: written periodically, by threshold or on sync.
+    /// The write-backs of pages that stayed in the cache: periodic, by threshold or on sync.
     pub flushed: u64,
-    /// Writes that were not kept and went to the device at once; no write-backs.
+    /// Writes that were not kept and went to the device at once. They are not write-backs.
     pub writes_through: u64,
-    /// Runs of write-backs to neighbouring pages one after another; `None` where it is unknown which are neighbours.
+    /// Runs of consecutive write-backs to neighbouring pages. `None` where neighbours are unknown.
     pub write_back_runs: Option<u64>,
     /// Dirty pages in the cache at the end, which were never written.
     pub dirty_at_end: u64,
@@ -59,16 +59,16 @@ pub struct Figures {
     pub hit_ratio: f64,
     /// Misses of all requests, 0 to 1.
     pub miss_ratio: f64,
-    /// Misses that a larger cache would not have had, of all requests, 0 to 1.
+    /// Misses other than compulsory ones, of all requests, 0 to 1.
     pub non_compulsory_miss_ratio: f64,
     /// Missed bytes of all requested bytes, 0 to 1.
     pub byte_miss_ratio: f64,
-    /// How it went over time, where that was asked for.
+    /// Figures over time, if [`Options::every`](crate::Options::every) is set.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub over_time: Vec<Point>,
 }
 
-/// How it went up to some request.
+/// Figures up to one request.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Point {
     /// Requests so far.
@@ -81,11 +81,11 @@ pub struct Point {
     pub write_backs: u64,
     /// Misses of all requests so far, 0 to 1.
     pub miss_ratio: f64,
-    /// Misses of the requests since the point before, 0 to 1.
+    /// Misses of the requests since the previous point, 0 to 1.
     pub recent_miss_ratio: f64,
 }
 
-/// What the loop counts.
+/// The counts of a loop.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) hits: u64,
@@ -148,7 +148,7 @@ impl Figures {
         }
     }
 
-    /// The policy's name with its variant, as it was asked for.
+    /// The full name of the policy, with its variant.
     #[must_use]
     pub fn name(&self) -> String {
         match &self.variant {
@@ -158,7 +158,7 @@ impl Figures {
     }
 }
 
-/// `part / whole`, and 0 of nothing.
+/// `part / whole`; 0 if `whole` is 0.
 pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }

@@ -1,10 +1,39 @@
-//! Trace, policy and device to figures.
+//! Simulates caches over recorded traces.
 //!
 //! **Invariant:** same input and seed, same bytes out.
 //!
-//! A trace is decoded once into [`Requests`] (dense ids, one weight an id), and any number of policies and capacities
-//! run over it, each with a loop of its own type, on all cores. The loop drives
-//! [`Cache`](seekless_policy::cache::Cache), which the live engine drives too. [`score`] rates orders of files.
+//! # The problem
+//!
+//! The right cache for a program depends on what the program reads. To compare policies and sizes,
+//! one must run them over a trace of the program: many policies, many sizes, traces of hundreds of
+//! millions of requests. A slow simulator answers with a few points. And a figure is worth little
+//! if the real cache decides otherwise than the simulated one.
+//!
+//! # The neighbours
+//!
+//! libCacheSim is the reference among simulators. Its published figures are among the tests of this
+//! crate, and docs/differences.md explains each difference. Ozen's blockcacheperf simulates writes
+//! to flash. Both simulate policies that exist nowhere else.
+//!
+//! # The idea
+//!
+//! A trace is decoded once into [`Requests`]: a dense id for each page, file or object, and one
+//! weight an id. Any number of policies and capacities then run over them on all cores. Each policy
+//! has a loop of its own type, so no call in it is indirect. The loop drives
+//! [`Cache`](seekless_policy::cache::Cache) of `seekless-policy`, which the live engine drives too.
+//! For the same requests both evict the same ids.
+//!
+//! - [`Reading`] reads traces: units, sector lines, times, limits of memory.
+//! - [`simulate`], [`simulate_with`] and [`simulate_all`] give [`Figures`]: hits, misses, writes,
+//!   points over time.
+//! - [`curve`] computes miss-ratio curves: exact for LRU in one pass, with error bars from samples.
+//! - [`post_cache`] writes the accesses that a cache passes on, as a trace for the cache below.
+//! - [`victims`] lists what each request evicts. The tests of the live engine compare with it.
+//! - [`score`] rates orders of files in an archive.
+//!
+//! # An example
+//!
+//! Five requests for three files in a cache of 150 bytes:
 //!
 //! ```
 //! use seekless_sim::{Case, Requests, simulate};

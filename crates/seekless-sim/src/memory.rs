@@ -1,15 +1,16 @@
-//! How much memory a run will take, told beforehand.
+//! Estimates the memory of a run beforehand.
 
 use crate::case::Case;
 use crate::requests::Requests;
 use crate::{Error, Result};
 use seekless_policy::eviction::{bytes_per_id, needs_of};
 
-/// What the frame table of a cache takes for each id, beside its policy.
+/// Bytes of the frame table of a cache for each id.
 const FRAME_BYTES: u64 = 1;
 
-/// Bytes that the requests and the caches at work on them will take at most: those of as many cases as there are cores, the
-/// greediest policies among them, and the future where a policy must know it.
+/// Most bytes that the requests and the caches at work take at once. As many cases run as there are
+/// cores; the estimate takes the policies that need most memory. It includes the next uses where a
+/// policy needs them.
 ///
 /// # Errors
 /// There is no such policy.

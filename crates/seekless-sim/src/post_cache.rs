@@ -1,4 +1,5 @@
-//! What a cache lets through to its device, as a block trace: what to replay, or to feed to a cache below.
+//! The accesses that a cache passes on to its device, as a block trace. It can be replayed, or
+//! simulated in a cache below.
 
 use crate::case::{Case, Options};
 use crate::drive::DeviceAccess;
@@ -13,24 +14,25 @@ use seekless_trace::{Access, FileId, Kind, Metadata, Op, RunInfo, Writer};
 use std::path::Path;
 use std::str::FromStr;
 
-/// How a post-cache trace is written.
+/// The format of a post-cache trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// A block trace: reads and writes of 4096 bytes at the time of the request that led to each (its number, in
-    /// nanoseconds, where times were not read).
+    /// A block trace of reads and writes of 4096 bytes. The time is that of the request that caused
+    /// the access, or its number in nanoseconds where times were not read.
     Parquet,
-    /// The text of Ozen's program: a line of heading, then `r N` or `w N`, where N is the page's number.
+    /// The text of Ozen's program: one line of heading, then `r N` or `w N`, where N is the number
+    /// of the page.
     Ozen,
 }
 
 impl Format {
-    /// Text if the file's name ends in `.txt`.
+    /// The format for a file name: text if it ends in `.txt`.
     #[must_use]
     pub fn of(path: &Path) -> Self {
         if path.extension().is_some_and(|ending| ending == "txt") { Format::Ozen } else { Format::Parquet }
     }
 
-    /// What the format holds.
+    /// A description of the format.
     #[must_use]
     pub fn content(self) -> Content {
         match self {
@@ -52,12 +54,13 @@ impl FromStr for Format {
     }
 }
 
-/// Simulates a case and writes what reaches the device to `out`. What is dirty at the end
-/// stays in the cache and is not written. In [`Format::Ozen`] pages of several files lie in one space of numbers.
+/// Simulates a case and writes the accesses that reach the device to `out`. Pages that are dirty at
+/// the end stay in the cache and are not written. In [`Format::Ozen`] the pages of several files
+/// have one sequence of numbers.
 ///
 /// # Errors
-/// As [`simulate_with`](crate::simulate_with); the requests are not pages that were read from a trace; or `out` cannot be
-/// written.
+/// As [`simulate_with`](crate::simulate_with); or the requests are not pages that were read from a
+/// trace; or `out` cannot be written.
 pub fn write(
     requests: &Requests,
     case: &Case,
@@ -120,7 +123,7 @@ fn blocks(
     Ok(figures)
 }
 
-/// The file's name, or what stands for it if names were not read.
+/// The name of a file, or a substitute if names were not read.
 fn name(space: &Space, file: FileId) -> std::borrow::Cow<'_, str> {
     match space.names.get(file as usize) {
         Some(name) => name.into(),

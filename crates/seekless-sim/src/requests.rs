@@ -1,6 +1,7 @@
-//! A trace as a cache sees it: which page, file or object is asked for, one after another, by dense ids.
+//! A trace as a cache sees it: a sequence of requests for pages, files or objects, by dense ids.
 
 mod budget;
+mod distinct;
 mod future;
 mod joined;
 mod objects;
@@ -9,7 +10,6 @@ mod read;
 mod reading;
 mod sequence;
 mod space;
-mod span;
 mod writes;
 
 pub use reading::{Lines, Reading};

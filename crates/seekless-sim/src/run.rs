@@ -15,7 +15,7 @@ use std::sync::Mutex;
 /// Runs one case over the requests, under the rules of [`Options::default`].
 ///
 /// # Errors
-/// There is no such policy, or it needs what these requests cannot tell.
+/// There is no such policy, or it needs what these requests cannot supply.
 pub fn simulate(requests: &Requests, case: &Case) -> Result<Figures> {
     simulate_with(requests, case, &Options::default())
 }
@@ -23,12 +23,12 @@ pub fn simulate(requests: &Requests, case: &Case) -> Result<Figures> {
 /// Runs one case over the requests.
 ///
 /// # Errors
-/// As [`simulate`]; or the rules ask for times, or for syncs of files, that the requests do not have.
+/// As [`simulate`]; or the rules need times or syncs of files, which the requests do not have.
 pub fn simulate_with(requests: &Requests, case: &Case, options: &Options) -> Result<Figures> {
     run(requests, case, options, None)
 }
 
-/// Runs one case over the requests; `device` hears of what goes to the device.
+/// Runs one case over the requests. Calls `device` for each access that reaches the device.
 pub(crate) fn run(
     requests: &Requests,
     case: &Case,
@@ -41,7 +41,8 @@ pub(crate) fn run(
     Ok(Figures::new(&case.policy, case.capacity, requests, counts))
 }
 
-/// Runs every case on all cores; figures come in the order of the cases. `progress` hears of finished cases.
+/// Runs every case on all cores, and returns the figures in the order of the cases. Calls
+/// `progress` with the number of finished cases and of all.
 ///
 /// # Errors
 /// As [`simulate`], of the first case that fails.
@@ -53,8 +54,9 @@ pub fn simulate_all(
     each_case(cases, progress, |case| simulate(requests, case))
 }
 
-/// Does `job` for every case on all cores; results come in the order of the cases. `progress` hears of finished cases.
-/// For a caller that does more with a case than [`simulate`] it, such as timing it.
+/// Does `job` for every case on all cores, and returns the results in the order of the cases. Calls
+/// `progress` with the number of finished cases and of all. For callers that do more than
+/// [`simulate`], such as timing.
 ///
 /// # Errors
 /// Of the first case whose job fails.
@@ -77,7 +79,8 @@ pub fn each_case<T: Send>(
     cases.par_iter().map(run).collect()
 }
 
-/// The ids that each request pushes out, in order, a list a request. Slower than [`simulate`] and makes the same decisions.
+/// The ids that each request evicts, in order; one list a request. Slower than [`simulate`], with
+/// the same decisions.
 ///
 /// # Errors
 /// As [`simulate`].
@@ -87,7 +90,7 @@ pub fn victims(requests: &Requests, case: &Case) -> Result<Vec<Vec<Id>>> {
     visit(&case.policy, config.capacity, Watch(Run { requests, config, options, device: None }))?
 }
 
-/// What `policy` does in a cache of any shape, under the rules of [`Options::default`].
+/// The counts of `policy` in a cache of any configuration, under the rules of [`Options::default`].
 pub(crate) fn count(requests: &Requests, policy: &str, config: Config) -> Result<Counts> {
     visit(policy, config.capacity, Run { requests, config, options: &Options::default(), device: None })?
 }
@@ -100,7 +103,7 @@ pub(crate) fn config(requests: &Requests, capacity: u64) -> Config {
     }
 }
 
-/// Waits for the policy's type.
+/// A run before the type of its policy is known.
 struct Run<'a> {
     requests: &'a Requests,
     config: Config,
@@ -115,7 +118,8 @@ impl Run<'_> {
         Ok(cache)
     }
 
-    /// Whether the requests are all that there is to it: reads, of which nobody asks what comes next or lies beside.
+    /// Whether the fast loop suffices: the requests are reads, and the policy needs neither the
+    /// future nor neighbours.
     fn is_plain(&self, needs: Needs) -> bool {
         let simple = self.device.is_none() && self.options.every.is_none();
         simple && self.requests.writes() == 0 && !needs.next_use && !needs.neighbours

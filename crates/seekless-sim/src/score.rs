@@ -1,17 +1,18 @@
-//! How good an order is for a run: seeks, block runs and amplification, of first loads only.
+//! Scores an order of files for a run: seeks, block runs and amplification, of first loads only.
 
 use seekless_policy::eviction::Id;
 use serde::Serialize;
 
-/// Blocks that are touched unless said otherwise.
+/// The default size of a block.
 pub const BLOCK_BYTES: u64 = 128 << 10;
 
-/// What a run would do on files laid end to end, each loaded once, at its first load.
+/// The score of a run on files laid end to end. Each file is loaded once, at its first load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RunScore {
     /// First loads.
     pub loads: u64,
-    /// Loads of a file that does not stand directly after the one loaded before; the run's first load is none.
+    /// Loads of a file that does not lie directly after the file loaded before. The first load of
+    /// the run is not counted.
     pub seeks: u64,
     /// Maximal runs of touched blocks.
     pub block_runs: u64,
@@ -24,31 +25,31 @@ pub struct RunScore {
 }
 
 impl RunScore {
-    /// Seeks of all first loads, 0 to 1.
+    /// Seeks divided by first loads, 0 to 1.
     #[must_use]
     pub fn seek_share(&self) -> f64 {
         self.seeks as f64 / self.loads.max(1) as f64
     }
 
-    /// Bytes of touched blocks for each byte loaded; 1 is ideal.
+    /// Bytes of touched blocks for each byte loaded. 1 is ideal.
     #[must_use]
     pub fn amplification(&self) -> f64 {
         (self.touched_blocks * self.block_bytes) as f64 / self.unique_bytes.max(1) as f64
     }
 }
 
-/// An order turned around: where each file stands.
+/// The place of each file in an order.
 #[derive(Clone, Debug)]
 pub struct Placement<'a> {
     bytes: &'a [u64],
-    /// Rank of each id in the order; `Id::MAX` for an id that it leaves out.
+    /// The rank of each id in the order; `Id::MAX` if the order does not contain it.
     ranks: Vec<Id>,
     /// First byte of each id.
     offsets: Vec<u64>,
 }
 
 impl<'a> Placement<'a> {
-    /// Lays the files of `order` end to end, with raw sizes.
+    /// Lays the files of `order` end to end, with their sizes as given.
     #[must_use]
     pub fn new(order: &[Id], bytes: &'a [u64]) -> Self {
         let mut ranks = vec![Id::MAX; bytes.len()];
@@ -62,7 +63,8 @@ impl<'a> Placement<'a> {
         Self { bytes, ranks, offsets }
     }
 
-    /// Scores the loads of a run in time order; repeats, and files that the order leaves out, are passed over.
+    /// Scores the loads of a run in time order. Repeated loads, and files that the order does not
+    /// contain, are skipped.
     #[must_use]
     pub fn score(&self, run: &[Id], block_bytes: u64) -> RunScore {
         let firsts = self.first_loads(run);
@@ -89,16 +91,17 @@ impl<'a> Placement<'a> {
             .collect()
     }
 
-    /// Touched blocks, and maximal runs of them. A file of no bytes touches none.
+    /// The number of touched blocks, and of maximal runs of them. A file of 0 bytes touches no
+    /// block.
     fn blocks(&self, files: &[Id], block_bytes: u64) -> (u64, u64) {
-        let span = |&id: &Id| {
+        let blocks_of = |&id: &Id| {
             let (offset, bytes) = (self.offsets[id as usize], self.bytes[id as usize]);
             (bytes > 0).then(|| (offset / block_bytes, (offset + bytes - 1) / block_bytes))
         };
-        let mut spans: Vec<(u64, u64)> = files.iter().filter_map(span).collect();
-        spans.sort_unstable();
+        let mut ranges: Vec<(u64, u64)> = files.iter().filter_map(blocks_of).collect();
+        ranges.sort_unstable();
         let (mut touched, mut runs, mut next) = (0, 0, None);
-        for (first, last) in spans {
+        for (first, last) in ranges {
             let fresh = next.map_or(first, |next| first.max(next));
             runs += u64::from(next.is_none_or(|next| first > next));
             touched += (last + 1).saturating_sub(fresh);

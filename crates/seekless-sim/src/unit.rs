@@ -1,4 +1,4 @@
-//! What a request asks for: a file, a page or an object.
+//! The unit of requests: files, pages or objects.
 
 use crate::{Error, ErrorKind, Result};
 use seekless_trace::Kind;
@@ -9,7 +9,7 @@ use std::str::FromStr;
 /// Bytes of a page.
 pub(crate) const PAGE_BYTES: u64 = 4096;
 
-/// What a request asks for.
+/// What a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
@@ -17,13 +17,14 @@ pub enum Unit {
     File,
     /// A page of 4096 bytes.
     Page,
-    /// What one row asks for, whatever its size: it is known by file and offset and weighs its bytes, as the objects of
-    /// other simulators do.
+    /// The range of one row, whatever its size. It is identified by file and offset, and weighs its
+    /// bytes, as the objects of other simulators.
     Object,
 }
 
 impl Unit {
-    /// The unit that suits a trace of this kind: files, the pages of a block trace, the objects of a trace of ids.
+    /// The unit for a kind of trace: files, the pages of a block trace, or the objects of a trace
+    /// of ids.
     #[must_use]
     pub fn of(kind: Kind) -> Self {
         match kind {

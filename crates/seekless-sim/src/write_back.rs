@@ -1,18 +1,20 @@
-//! When dirty pages are written although they stay: now and then, when there are too many, or when the program asks.
+//! When dirty pages that stay in the cache are written: periodically, when there are too many, or
+//! when the program syncs.
 
 use crate::{Error, ErrorKind, Result};
 use seekless_device::units::parse_duration;
 use std::fmt;
 use std::str::FromStr;
 
-/// When dirty pages are written back. Eviction always writes; by default nothing else does, as in Ozen's program.
+/// When dirty pages are written back. An eviction always writes. By default nothing else does, as
+/// in Ozen's program.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WriteBack {
-    /// All that is dirty, now and then.
+    /// Writes all dirty pages once in a period.
     pub every: Option<Period>,
-    /// All that is dirty, when it is more than this share of the capacity (0 to 1).
+    /// Writes all dirty pages when they exceed this share of the capacity (0 to 1).
     pub dirty_max: Option<f64>,
-    /// What is dirty of a file, when the trace says that it was flushed.
+    /// Writes the dirty pages of a file when the trace has a sync of it.
     pub on_sync: bool,
 }
 
@@ -21,25 +23,26 @@ pub struct WriteBack {
 pub enum Period {
     /// Nanoseconds of the trace's time.
     Time(u64),
-    /// So many requests.
+    /// A number of requests.
     Requests(u64),
 }
 
 impl WriteBack {
-    /// Whether anything but eviction writes.
+    /// Whether pages are written other than by eviction.
     #[must_use]
     pub fn is_active(&self) -> bool {
         *self != Self::default()
     }
 
-    /// Whether the requests must know their times.
+    /// Whether the requests must have times.
     #[must_use]
     pub fn needs_times(&self) -> bool {
         matches!(self.every, Some(Period::Time(_)))
     }
 }
 
-/// `evict`, or of `every=30s` (or `every=10000`, requests), `dirty=10%` and `sync` one or more with commas between.
+/// `evict`; or one or more of `every=30s` (or `every=10000`, requests), `dirty=10%` and `sync`,
+/// separated by commas.
 impl FromStr for WriteBack {
     type Err = Error;
 

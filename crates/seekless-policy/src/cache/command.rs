@@ -1,29 +1,33 @@
-//! What the owner of a cache has to do, and how it is told: at once by a [`Sink`], or later by a list of [`Command`]s.
+//! What the owner of a cache must do. A [`Sink`] is called at once; a list of [`Command`]s is
+//! carried out later.
 
 use crate::eviction::Id;
 
-/// What the owner of the cache has to do, in the order given.
+/// What the owner of the cache must do, in the order given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Start reading it; end with [`Cache::complete`](super::Cache::complete).
+    /// Start reading `id`; call [`Cache::complete`](super::Cache::complete) at the end.
     Fetch(Id),
-    /// Evicted: drop the cache's reference to its bytes. Never given for an id in flight or in write-back; that one is an
-    /// orphan and gets its `Drop` when it completes.
+    /// Evicted: drop the cache's reference to its bytes. An id in flight or in write-back is an
+    /// orphan, and gets its `Drop` when it completes.
     Drop(Id),
-    /// Dirty, and evicted or to be cleaned: start writing it; end with [`Cache::written`](super::Cache::written).
+    /// Dirty, and evicted or to be cleaned: start writing it; call
+    /// [`Cache::written`](super::Cache::written) at the end.
     WriteBack(Id),
 }
 
-/// Who hears of what leaves the cache. An owner whose writes end at once (the simulator) has a sink of its own type.
+/// Called for each id that leaves the cache. An owner whose writes end at once, as the simulator's,
+/// has its own type of sink.
 pub trait Sink {
-    /// The bytes of `id` are no longer the cache's.
+    /// The cache holds the bytes of `id` no longer.
     fn dropped(&mut self, id: Id);
-    /// `id` is dirty and was evicted: write it to the device. True says that the write goes on, and that
-    /// [`Cache::written`](super::Cache::written) will end it; only then are the bytes dropped.
+    /// `id` is dirty and was evicted: write it to the device. Returns true if the write goes on and
+    /// [`Cache::written`](super::Cache::written) will end it. In that case the bytes are dropped at
+    /// its end.
     fn write_back(&mut self, id: Id) -> bool;
 }
 
-/// For owners that carry commands out later.
+/// For owners that carry out commands later.
 impl Sink for Vec<Command> {
     fn dropped(&mut self, id: Id) {
         self.push(Command::Drop(id));

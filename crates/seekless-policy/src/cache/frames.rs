@@ -1,25 +1,28 @@
-//! The frame table of a cache: one state byte an id, and who hears of what leaves.
+//! The frame table of a cache: one state byte an id.
 
 use super::command::Sink;
 use crate::eviction::{Id, PageState, Pool};
 
 /// In the cache, as the policy sees it.
 pub(super) const RESIDENT: u8 = 1;
-/// Being read from the device. In flight and not resident is an *orphan*: evicted before its read ended.
+/// Being read from the device. In flight and not resident is an *orphan*: evicted before its read
+/// ended.
 pub(super) const IN_FLIGHT: u8 = 2;
-/// Written to since it was last equal to the device. Only a resident id is dirty: who evicts it writes it back.
+/// Written to, and not yet written back. Only a resident id is dirty: its eviction starts the
+/// write-back.
 pub(super) const DIRTY: u8 = 4;
 /// Being written to the device. In write-back and not resident is an orphan too.
 pub(super) const IN_WRITE_BACK: u8 = 8;
 const BUSY: u8 = IN_FLIGHT | IN_WRITE_BACK;
 
-/// One state byte an id, and what is dirty.
+/// One state byte an id, and the dirty ids.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     pub(super) states: Vec<u8>,
-    /// Ids that are dirty.
+    /// How many ids are dirty.
     pub(super) dirty: u64,
-    /// Every dirty id in the order in which they became dirty, and stale ones among them; kept only when asked for.
+    /// All dirty ids in the order in which they became dirty, with stale ids among them. `None`
+    /// unless the owner asks for it.
     pub(super) log: Option<Vec<Id>>,
 }
 
@@ -41,7 +44,7 @@ impl Frames {
     fn note(&mut self, id: Id) {
         let Some(log) = &mut self.log else { return };
         log.push(id);
-        // Stale entries may be as many as true ones, and no more: amortised O(1).
+        // There are never many more stale entries than true ones: amortised O(1).
         if log.len() as u64 > 2 * self.dirty + 1024 {
             let kept = take_dirty(log, &mut self.states);
             *log = kept;
@@ -54,7 +57,8 @@ impl Frames {
         *state &= !DIRTY;
     }
 
-    /// Removes from the log, and returns in its order, the dirty ids that `chosen` says yes to.
+    /// Removes from the log the dirty ids for which `chosen` is true, and returns them in its
+    /// order.
     pub(super) fn take(&mut self, mut chosen: impl FnMut(Id) -> bool) -> Vec<Id> {
         let Some(log) = &mut self.log else { return Vec::new() };
         let mut wanted = take_dirty(log, &mut self.states);
@@ -70,7 +74,8 @@ impl Frames {
     }
 }
 
-/// The dirty ids of `log`, each once: at its first place. An id that was written back and dirtied again keeps the older one.
+/// The dirty ids of `log`, each once, at its first place. An id that was written back and became
+/// dirty again keeps the earlier place.
 fn take_dirty(log: &[Id], states: &mut [u8]) -> Vec<Id> {
     let mut kept = Vec::new();
     for &id in log {
@@ -106,7 +111,7 @@ impl<S: Sink> Pool for FramePool<'_, S> {
         }
     }
 
-    /// Ids are the owner's for good here, so a ghost that ends frees nothing.
+    /// The owner never gives a number to another page, so the end of a ghost frees nothing.
     #[inline]
     fn forget(&mut self, _id: Id) {}
 

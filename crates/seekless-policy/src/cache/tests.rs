@@ -17,7 +17,7 @@ fn a_miss_waits_for_its_own_fetch_and_is_then_ready() {
     assert_eq!(out, [Command::Fetch(3)]);
     out.clear();
     assert_eq!(cache.step(&Request::page(3), &mut out), Step::Wait);
-    assert!(out.is_empty(), "nobody fetches twice");
+    assert!(out.is_empty(), "a second request fetches nothing");
     cache.complete(3, Filled::Yes, &mut out);
     assert_eq!(cache.step(&Request::page(3), &mut out), Step::Ready);
     assert!(out.is_empty());

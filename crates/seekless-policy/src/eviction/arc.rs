@@ -1,39 +1,41 @@
-//! ARC: recency and frequency share the cache, and ghosts of what left say which of them should have more.
+//! ARC: recency and frequency share the cache. Hits on ghosts show which of them should have more.
 
 use super::{Eviction, Id, Outcome, Pool, Request, Use};
 use crate::segments::Segments;
 
-/// Seen once lately, resident.
+/// Resident, seen once lately.
 const T1: usize = 0;
-/// Seen at least twice lately, resident.
+/// Resident, seen at least twice lately.
 const T2: usize = 1;
-/// Ghosts of what left T1.
+/// Ghosts of pages that left T1.
 const B1: usize = 2;
-/// Ghosts of what left T2.
+/// Ghosts of pages that left T2.
 const B2: usize = 3;
-/// Twice the capacity, and a weight more, must be a number.
+/// So that twice the capacity plus a weight does not overflow.
 const CAPACITY_MAX: u64 = u64::MAX / 4;
 
-/// Adaptive replacement cache (Megiddo and Modha, "ARC: a self-tuning, low overhead replacement cache", FAST 2003),
-/// figure 4.
+/// Adaptive replacement cache (Megiddo and Modha, "ARC: a self-tuning, low overhead replacement
+/// cache", FAST 2003), figure 4.
 ///
-/// - **Idea:** one list for pages seen once, one for pages seen twice; a hit on a ghost of either moves the target size
-///   of the first list towards the list that lost it.
+/// - **Idea:** one list for pages seen once, one for pages seen twice. A hit on a ghost of either
+///   moves the target size of the first list towards the list that lost it.
 /// - **Cost per request:** O(1).
 /// - **Memory:** 9 bytes an id, 17 once a weight other than 1 was seen.
-/// - **Ghosts:** with the resident pages at most twice the capacity; T1 and B1 together at most the capacity.
-/// - **Shines** on mixes of scans and reuse, without tuning. **Fails** on loops larger than the cache, where each page is
-///   a ghost too old, and costs twice the directory of LRU.
+/// - **Ghosts:** with the resident pages at most twice the capacity; T1 and B1 together at most the
+///   capacity.
+/// - **Shines** on mixes of scans and reuse, without tuning. **Fails** on loops larger than the
+///   cache, where each page returns after its ghost has left. It needs twice the directory of LRU.
 ///
-/// The paper knows only pages. For files each |list| is its weight, an adaptation step is scaled by the request's weight,
-/// and each single removal becomes "until it fits"; with all weights 1 it is the paper's algorithm, step by step.
-/// [`Use::FirstUse`] promotes nothing. Cost is ignored. A hit keeps the weight that was admitted.
-/// [`Arc::as_published`] is Ozen's program.
+/// The paper knows only pages. For files the size of a list is its weight, an adaptation step is
+/// scaled by the request's weight, and each single removal is repeated until the newcomer fits.
+/// With all weights 1 it is the paper's algorithm, step by step. [`Use::FirstUse`] promotes
+/// nothing. Cost is ignored. A hit keeps the weight that was admitted. [`Arc::as_published`] is
+/// Ozen's program.
 #[derive(Clone, Debug)]
 pub struct Arc {
     capacity: u64,
-    /// The paper's p: how much T1 should hold. A real number, as in the paper: rounding the steps costs up to 0.8 % of hits
-    /// on published traces.
+    /// The paper's p: the target size of T1. A real number, as in the paper: rounding the steps
+    /// costs up to 0.8 % of hits on published traces.
     target: f64,
     lists: Segments<4, 2>,
     /// Ozen's program rounds the steps down.
@@ -53,7 +55,7 @@ impl Arc {
         Self { whole_steps: true, ..Self::new(capacity) }
     }
 
-    /// Cases II and III: what left too early comes back, to T2.
+    /// Cases II and III: a ghost is requested and enters T2.
     fn ghost_hit<P: Pool + ?Sized>(&mut self, request: &Request, ghosts: usize, pool: &mut P) {
         let (mine, other) = (self.lists.size(ghosts).max(1), self.lists.size(B1 + B2 - ghosts));
         let step = match self.whole_steps {
@@ -70,7 +72,7 @@ impl Arc {
         self.trim(pool);
     }
 
-    /// Case IV: never seen, or forgotten; to T1.
+    /// Case IV: an id that is neither resident nor a ghost enters T1.
     fn miss<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) {
         let weight = request.weight;
         while self.lists.size(T1) + self.lists.size(B1) > self.capacity - weight {
@@ -87,7 +89,7 @@ impl Arc {
         self.trim(pool);
     }
 
-    /// REPLACE until `weight` more fits.
+    /// Calls REPLACE until `weight` more fits.
     fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, from_b2: bool, pool: &mut P) {
         let limit = self.capacity.saturating_sub(weight);
         while self.lists.resident() > limit && self.replace(from_b2, pool) {}
@@ -109,7 +111,7 @@ impl Arc {
         true
     }
 
-    /// Drops the oldest ghost of a list; false if it has none.
+    /// Drops the oldest ghost of a list; false if the list is empty.
     fn drop_ghost<P: Pool + ?Sized>(&mut self, ghosts: usize, pool: &mut P) -> bool {
         let Some(ghost) = self.lists.back(ghosts) else {
             return false;
@@ -119,7 +121,8 @@ impl Arc {
         true
     }
 
-    /// Holds the bound on ghosts after a change that the paper does not have: a weight or the capacity.
+    /// Keeps the bound on ghosts after a change that the paper does not have: of a weight or of the
+    /// capacity.
     fn trim<P: Pool + ?Sized>(&mut self, pool: &mut P) {
         while self.lists.size(T1) + self.lists.size(B1) > self.capacity && self.drop_ghost(B1, pool) {}
         while self.lists.total() > 2 * self.capacity && self.drop_ghost(B2, pool) {}

@@ -1,4 +1,4 @@
-//! Belady for files: weight times distance. A bound to compare with, not the optimum.
+//! Belady's rule for files: weight times distance. A figure to compare with, not the optimum.
 
 use super::resident::{Resident, Rule};
 use super::{Id, NEVER, Needs, Pool, Request};
@@ -9,7 +9,7 @@ const SAMPLE: usize = 128;
 /// Seed of [`BeladySize::new`].
 const SEED: u64 = 1;
 
-/// What is known of a resident file.
+/// The data of a resident file.
 #[derive(Clone, Copy, Debug)]
 struct File {
     next_use: u64,
@@ -17,25 +17,28 @@ struct File {
 }
 
 impl File {
-    /// How much room it takes for how long.
+    /// The room that the file takes, times how long it takes it.
     #[inline]
     fn burden(&self, now: u64) -> u128 {
         u128::from(self.next_use.saturating_sub(now)) * u128::from(self.weight)
     }
 }
 
-/// The byte-size heuristic of Belady's rule (libCacheSim's `BeladySize`; the optimum for files of different sizes is
-/// NP-hard, Chrobak, Woeginger, Makino and Xu, "Caching is hard", 2012).
+/// The byte-size heuristic of Belady's rule, libCacheSim's `BeladySize`. The optimum for files of
+/// different sizes is NP-hard (Chrobak, Woeginger, Makino and Xu, "Caching is hard", 2012).
 ///
-/// - **Idea:** the file leaves that would take the most room for the longest: weight × requests until its next use. What is
-///   never used again leaves before all that is.
-/// - **Cost per request:** a hit O(1), a miss 128 looks at random files; all are looked at while no more are resident.
+/// - **Idea:** evict the file that would take the most room for the longest: weight × requests
+///   until its next use. A file that is never used again leaves before all others.
+/// - **Cost per request:** a hit O(1), a miss 128 looks at random files. While at most 128 are
+///   resident, all are looked at.
 /// - **Memory:** 8 bytes an id and at most 28 a resident file. No ghosts.
-/// - **Shines** as a figure beside every other policy's: what knowing the future is worth when sizes differ. It is a
-///   heuristic: no bound in the strict sense, and with equal weights [`Opt`](super::Opt) is never worse.
+/// - **Shines** as a figure beside those of other policies: what knowing the future is worth when
+///   sizes differ. It is a heuristic and no strict bound. With equal weights [`Opt`](super::Opt) is
+///   never worse.
 ///
-/// Needs [`Request::next_use`]; the present is taken to be the last known one plus the requests since. Same seed, same
-/// victims. [`Use`](super::Use) and cost are ignored. A hit keeps the weight that was admitted.
+/// Needs [`Request::next_use`]. The present is the last known position plus the requests since.
+/// Same seed, same victims. [`Use`](super::Use) and cost are ignored. A hit keeps the weight that
+/// was admitted.
 pub type BeladySize = Resident<BeladySizeRule>;
 
 /// The rule of [`BeladySize`].
@@ -44,7 +47,7 @@ pub struct BeladySizeRule {
     /// Position of the next request.
     now: u64,
     files: Rows<File>,
-    /// Residents that are never used again.
+    /// Resident files that are never used again.
     done: Members,
     draws: Draws,
 }

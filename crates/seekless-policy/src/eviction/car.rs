@@ -1,4 +1,4 @@
-//! CAR: ARC's lesson with CLOCK's hits.
+//! CAR: ARC's adaptation with CLOCK's cheap hits.
 
 use super::{Eviction, Id, Outcome, Pool, Request, Use};
 use crate::column;
@@ -8,30 +8,32 @@ use crate::segments::Segments;
 const T1: usize = 0;
 /// A clock of pages seen at least twice lately.
 const T2: usize = 1;
-/// Ghosts of what left T1.
+/// Ghosts of pages that left T1.
 const B1: usize = 2;
-/// Ghosts of what left T2.
+/// Ghosts of pages that left T2.
 const B2: usize = 3;
-/// Twice the capacity, and a weight more, must be a number.
+/// So that twice the capacity plus a weight does not overflow.
 const CAPACITY_MAX: u64 = u64::MAX / 4;
 
-/// Clock with adaptive replacement (Bansal and Modha, "CAR: clock with adaptive replacement", FAST 2004), figure 2.
+/// Clock with adaptive replacement (Bansal and Modha, "CAR: clock with adaptive replacement", FAST
+/// 2004), figure 2.
 ///
-/// - **Idea:** ARC's four lists, but the resident two are clocks: a hit sets a bit, and promotion happens when a hand
-///   meets it.
+/// - **Idea:** ARC's four lists, but the two resident ones are clocks. A hit sets a bit; a page is
+///   promoted when a hand meets it with the bit set.
 /// - **Cost per request:** a hit O(1), one byte written; a miss O(1) amortised.
 /// - **Memory:** 10 bytes an id, 18 once a weight other than 1 was seen.
-/// - **Ghosts:** with the resident pages at most twice the capacity; T1 and B1 together at most the capacity.
-/// - **Shines** where ARC does, with hits as cheap as CLOCK's. **Fails** where ARC does; a second request right after the
-///   first already counts as reuse (the paper's CART mends that).
+/// - **Ghosts:** with the resident pages at most twice the capacity; T1 and B1 together at most the
+///   capacity.
+/// - **Shines** where ARC does, with hits as cheap as CLOCK's. **Fails** where ARC does. A second
+///   request right after the first already counts as reuse; the paper's CART mends that.
 ///
-/// The paper knows only pages. For files each |list| is its weight, an adaptation step is scaled by the request's weight,
-/// and each single removal becomes "until it fits". [`Use::FirstUse`] sets no bit. Cost is ignored.
-/// [`Car::as_published`] is Ozen's program.
+/// The paper knows only pages. For files the size of a list is its weight, an adaptation step is
+/// scaled by the request's weight, and each single removal is repeated until the newcomer fits.
+/// [`Use::FirstUse`] sets no bit. Cost is ignored. [`Car::as_published`] is Ozen's program.
 #[derive(Clone, Debug)]
 pub struct Car {
     capacity: u64,
-    /// The paper's p: how much T1 should hold.
+    /// The paper's p: the target size of T1.
     target: f64,
     lists: Segments<4, 2>,
     referenced: Vec<bool>,
@@ -54,20 +56,20 @@ impl Car {
         }
     }
 
-    /// Only a read hit sets the bit, as in Ozen's program; all else is the paper's.
+    /// Only a read hit sets the bit, as in Ozen's program. The rest is the paper's.
     #[must_use]
     pub fn read_hits_only(capacity: u64) -> Self {
         Self { read_hits_only: true, ..Self::new(capacity) }
     }
 
-    /// As Ozen's program has it: a fresh miss trims B2 whenever it does not trim B1, not only when the directory is full;
-    /// steps are whole numbers; only a read hit sets the bit.
+    /// As Ozen's program has it. A fresh miss trims B2 whenever it does not trim B1, not only when
+    /// the directory is full. Steps are whole numbers. Only a read hit sets the bit.
     #[must_use]
     pub fn as_published(capacity: u64) -> Self {
         Self { ozen: true, ..Self::read_hits_only(capacity) }
     }
 
-    /// The paper's replace(): the hands go round until one meets a page whose bit is clear.
+    /// The paper's replace(): the hands move until one meets a page whose bit is clear.
     fn replace<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
         loop {
             let t1_is_over = self.lists.size(T1) as f64 >= self.target.max(1.0);
@@ -96,7 +98,7 @@ impl Car {
         evicted
     }
 
-    /// Drops the oldest ghost of a list; false if it has none.
+    /// Drops the oldest ghost of a list; false if the list is empty.
     fn drop_ghost<P: Pool + ?Sized>(&mut self, ghosts: usize, pool: &mut P) -> bool {
         let Some(ghost) = self.lists.back(ghosts) else {
             return false;
@@ -106,7 +108,7 @@ impl Car {
         true
     }
 
-    /// Never seen, or forgotten: makes room for `weight` more in the directory as well.
+    /// A miss on an id that is no ghost: makes room for `weight` more, in the directory too.
     fn miss<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
         let evicted = self.make_room(weight, pool);
         let t1_and_b1 = self.lists.size(T1) + self.lists.size(B1);
@@ -116,7 +118,8 @@ impl Car {
         self.trim(weight, pool);
     }
 
-    /// Holds the bounds of the directory with `weight` more in T1: T1 and B1 within the capacity, all within twice that.
+    /// Keeps the bounds of the directory with `weight` more in T1: T1 and B1 within the capacity,
+    /// all lists within twice that.
     fn trim<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
         while self.lists.size(T1) + self.lists.size(B1) > self.capacity.saturating_sub(weight)
             && self.drop_ghost(B1, pool)
@@ -124,7 +127,7 @@ impl Car {
         while self.lists.total() > (2 * self.capacity).saturating_sub(weight) && self.drop_ghost(B2, pool) {}
     }
 
-    /// What left too early comes back: T1's share moves towards the list that lost it.
+    /// A ghost is requested: T1's target moves towards the list that lost the page.
     fn adapt(&mut self, ghosts: usize, weight: u64) {
         let (mine, other) = (self.lists.size(ghosts).max(1), self.lists.size(B1 + B2 - ghosts));
         let ratio = other as f64 / mine as f64;

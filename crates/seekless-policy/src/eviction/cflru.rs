@@ -7,28 +7,30 @@ use crate::heap::IndexedHeap;
 use crate::segments::Segments;
 use crate::{Error, ErrorKind, Result};
 
-/// Used lately: what is clean and what is dirty is all one here.
+/// Pages before the window, clean or dirty.
 const WORKING: usize = 0;
-/// In the window, and clean when it came there.
+/// Pages of the window that were clean when they entered it.
 const CLEAN: usize = 1;
-/// In the window, and dirty when it came there.
+/// Pages of the window that were dirty when they entered it.
 const DIRTY: usize = 2;
 /// Share of the cache that the window takes by default.
 const WINDOW: f64 = 1.0 / 3.0;
 
-/// Clean-first LRU (Park, Jung, Kang, Kim and Lee, "CFLRU: a replacement algorithm for flash memory", CASES 2006), with a
-/// window of fixed size.
+/// Clean-first LRU (Park, Jung, Kang, Kim and Lee, "CFLRU: a replacement algorithm for flash
+/// memory", CASES 2006), with a window of fixed size.
 ///
-/// - **Idea:** a write costs flash more than a read. The last pages of the LRU order, the clean-first *window*, give up
-///   their clean pages first, in LRU order, and only then their dirty ones.
-/// - **Cost per request:** O(1); O(log n) for a page that is written back while it is in the window.
+/// - **Idea:** a write costs flash more than a read. The last pages of the LRU order are the
+///   clean-first *window*. Its clean pages leave first, in LRU order, and only then its dirty ones.
+/// - **Cost per request:** O(1); O(log n) for a page that is written back while it is in the
+///   window.
 /// - **Memory:** 22 bytes an id. No ghosts.
-/// - **Shines** where hot pages are written again and again. **Fails** with a large window under reads, whose pages are
-///   all pushed out by dirty ones that nobody wants.
+/// - **Shines** where hot pages are written again and again. **Fails** with a large window under
+///   reads: dirty pages that are not used push out all pages that are read.
 ///
-/// The paper leaves the window to measurement; the default, a third of the cache, is ours ([`Cflru::with_window`]). Needs
-/// the owner to say what it writes back ([`Eviction::cleaned`](super::Eviction::cleaned)). Pages only: it refuses weights. [`Use::FirstUse`]
-/// promotes nothing. Cost is ignored.
+/// The paper leaves the size of the window to measurement. The default, a third of the cache, is
+/// ours ([`Cflru::with_window`]). The owner must say which pages it writes back
+/// ([`Eviction::cleaned`](super::Eviction::cleaned)). Pages only: it refuses weights.
+/// [`Use::FirstUse`] promotes nothing. Cost is ignored.
 pub type Cflru = Resident<CflruRule>;
 
 /// The rule of [`Cflru`].
@@ -41,12 +43,14 @@ pub struct CflruRule {
     dirty: Vec<bool>,
     uses: u64,
     last_uses: Vec<u64>,
-    /// Pages of [`DIRTY`] that were written back since they came there, the least recently used first.
+    /// Pages of [`DIRTY`] that were written back since they entered it, the least recently used
+    /// first.
     cleaned: IndexedHeap<u64>,
 }
 
 impl Cflru {
-    /// A window of another share of the cache, 0 (LRU) to 1 (no dirty page leaves before a clean one).
+    /// A window of another share of the cache, 0 (LRU) to 1 (no dirty page leaves before a clean
+    /// one).
     pub fn with_window(capacity: u64, share: f64) -> Result<Self> {
         if !(0.0..=1.0).contains(&share) {
             let message = format!("CFLRU's window can be a share of 0 to 1 of the cache, not {share}");
@@ -81,7 +85,7 @@ impl CflruRule {
         self.fill_window();
     }
 
-    /// The window is the last pages of the order: as many as its share of the capacity, as far as there are so many.
+    /// Moves the last pages of the order into the window, until it has its share of the capacity.
     fn fill_window(&mut self) {
         let window = (self.capacity as f64 * self.share) as u64;
         while self.lists.size(CLEAN) + self.lists.size(DIRTY) < window {
@@ -120,7 +124,8 @@ impl Rule for CflruRule {
         self.use_now(request);
     }
 
-    /// The clean page of the window used longest ago, else its dirty one, else, without a window, the last of all.
+    /// The least recently used clean page of the window, else its dirty one. Without a window: the
+    /// last page of all.
     fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
         let came_clean = self.lists.back(CLEAN).map(|id| (self.last_uses[id as usize], id));
         let clean = came_clean.into_iter().chain(self.cleaned.root()).min();

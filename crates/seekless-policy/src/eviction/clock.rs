@@ -1,4 +1,4 @@
-//! CLOCK: LRU's choice at FIFO's price, with one bit a page.
+//! CLOCK: nearly LRU's choice at FIFO's cost, with one bit a page.
 
 mod ozen;
 
@@ -12,14 +12,18 @@ const ALL: usize = 0;
 
 /// CLOCK, or second chance (Corbató, "A paging experiment with the Multics system", 1968).
 ///
-/// - **Idea:** pages stand on a circle; a hit only sets a bit. The hand clears set bits as it passes and evicts the first
-///   page whose bit is clear; the newcomer stands just behind the hand, so it is looked at last.
-/// - **Cost per request:** a hit O(1), one byte written; a miss O(1) amortised, since each bit cleared was set by a hit.
+/// - **Idea:** pages stand on a circle, and a hit only sets a bit. The hand clears set bits as it
+///   passes, and evicts the first page whose bit is clear. A newcomer stands just behind the hand,
+///   so the hand reaches it last.
+/// - **Cost per request:** a hit O(1), one byte written; a miss O(1) amortised, since each bit
+///   cleared was set by a hit.
 /// - **Memory:** 9 bytes an id; 17 once a weight other than 1 was seen. No ghosts.
-/// - **Shines** where hits must be cheap and parallel; near LRU everywhere. **Fails** where LRU does: scans and loops.
+/// - **Shines** where hits must be cheap and parallel; near LRU everywhere. **Fails** where LRU
+///   does: scans and loops.
 ///
-/// Here the circle is a list whose back is the hand and whose front is just behind it. Weights: evicts until the newcomer
-/// fits. [`Use::FirstUse`] does not set the bit. Cost is ignored. Ozen's program differs: [`ClockOzen`].
+/// The circle is a list here: its back is the hand, and its front is just behind the hand. Weights:
+/// evicts until the newcomer fits. [`Use::FirstUse`] does not set the bit. Cost is ignored. Ozen's
+/// program differs: [`ClockOzen`].
 pub type Clock = Resident<ClockRule>;
 
 /// The rule of [`Clock`].
@@ -31,7 +35,8 @@ pub struct ClockRule {
 }
 
 impl Clock {
-    /// Only a read hit sets the bit, as in Ozen's program; a page that is only written to looks unused.
+    /// Only a read hit sets the bit, as in Ozen's program. A page that is only written to looks
+    /// unused.
     #[must_use]
     pub fn read_hits_only(capacity: u64) -> Self {
         Self::with_rule(capacity, ClockRule { read_hits_only: true, ..ClockRule::default() })

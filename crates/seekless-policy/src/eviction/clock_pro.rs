@@ -9,34 +9,38 @@ pub use ozen::ClockProOzen;
 const ALL: usize = 0;
 /// Holds a frame.
 const RESIDENT: u8 = 1;
-/// Hot: reused within a shorter distance than the cold ones. Always resident.
+/// Reused within a shorter distance than the cold pages. Always resident.
 const HOT: u8 = 2;
 /// Hit since a hand saw it.
 const REFERENCED: u8 = 4;
 
-/// CLOCK-Pro (Jiang, Chen and Zhang, "CLOCK-Pro: an effective improvement of the CLOCK replacement", USENIX ATC 2005).
+/// CLOCK-Pro (Jiang, Chen and Zhang, "CLOCK-Pro: an effective improvement of the CLOCK
+/// replacement", USENIX ATC 2005).
 ///
-/// - **Idea:** a page is as hot as its reuse distance is short. A newcomer is cold and on *test*: if it is used again before
-///   it is older than every hot page, it becomes hot, and the hot page unused for longest becomes cold. A page evicted on
-///   test stays as a ghost until its test ends. Reuse within the test raises the share of cold pages, a test that ends
-///   without it lowers that share.
+/// - **Idea:** a page is hot if its reuse distance is short. A newcomer is cold and on *test*. If
+///   it is used again before it is older than every hot page, it becomes hot, and the least
+///   recently used hot page becomes cold. A page evicted on test stays as a ghost until its test
+///   ends. Reuse within the test raises the share of cold pages; a test that ends without reuse
+///   lowers it.
 /// - **Cost per request:** a hit O(1), one byte written; a miss O(1) amortised.
 /// - **Memory:** 17 bytes an id.
 /// - **Ghosts:** at most as many as the capacity.
-/// - **Shines** where LIRS does: loops larger than the cache, scans, weak locality, with hits as cheap as CLOCK's.
-///   **Fails** where the hot pages change at once: it must first be shown each new one twice.
+/// - **Shines** where LIRS does: loops larger than the cache, scans, weak locality, with hits as
+///   cheap as CLOCK's. **Fails** where the hot pages change at once: it must see each new one
+///   twice.
 ///
-/// The paper's circle is a list here: its back is the hot hand, its front is behind that, and a hand that passes a page
-/// moves it to the front. Cold pages that are not on test have no use for their place in it and are only in the queue of
-/// resident cold pages, whose back is the cold hand; the hot hand does not change their turn, as in LIRS. While the cache
-/// is not full pages come in hot, as in LIRS; the share of cold pages starts at 1 %. Pages only: it refuses weights.
-/// [`Use::FirstUse`] sets no bit. Cost is ignored. Ozen's program is another thing: [`ClockProOzen`].
+/// The paper's circle is a list here. Its back is the hot hand, its front is behind that, and a
+/// hand that passes a page moves it to the front. Cold pages that are not on test need no place in
+/// the list. They are only in the queue of resident cold pages, whose back is the cold hand. The
+/// hot hand does not change their turn, as in LIRS. While the cache is not full pages enter hot, as
+/// in LIRS. The share of cold pages starts at 1 %. Pages only: it refuses weights.
+/// [`Use::FirstUse`] sets no bit. Cost is ignored. Ozen's program is different: [`ClockProOzen`].
 #[derive(Clone, Debug)]
 pub struct ClockPro {
     capacity: u64,
     /// The paper's m_c: frames for cold pages.
     cold_target: u64,
-    /// Hot pages, and cold ones on test, resident or not. The back is hot if any is.
+    /// Hot pages, and cold pages on test, resident or not. The back is hot if there are hot pages.
     clock: Lists<1>,
     /// Resident cold pages.
     cold: Lists<1>,
@@ -44,7 +48,7 @@ pub struct ClockPro {
     hot_pages: u64,
     cold_pages: u64,
     ghosts: u64,
-    /// No page behind it is on test.
+    /// No page behind this one is on test.
     test_hand: Option<Id>,
 }
 
@@ -69,7 +73,7 @@ impl ClockPro {
         self.flags[id as usize] & flag != 0
     }
 
-    /// Frames for hot pages; one at least where there are two.
+    /// Frames for hot pages; at least one where there are two frames.
     fn hot_target(&self) -> u64 {
         self.capacity.saturating_sub(self.cold_target)
     }
@@ -89,7 +93,7 @@ impl ClockPro {
         self.clock.unlink(id);
     }
 
-    /// To the front of the clock, wherever it was.
+    /// Moves a page to the front of the clock, or puts it there.
     fn pass(&mut self, id: Id) {
         if self.clock.contains(id) {
             self.take_from_clock(id);
@@ -106,7 +110,7 @@ impl ClockPro {
         while self.hot_pages > self.hot_target() && self.run_hot_hand(pool) {}
     }
 
-    /// The hot page unused for longest becomes cold; false if there is none.
+    /// Makes the least recently used hot page cold; false if there is no hot page.
     fn run_hot_hand<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
         while self.hot_pages > 0 {
             // The page at the back may have been removed since.
@@ -128,7 +132,7 @@ impl ClockPro {
         false
     }
 
-    /// Brings a hot page to the back: who is older than every hot page has failed its test.
+    /// Brings a hot page to the back. A cold page older than every hot page has failed its test.
     fn prune<P: Pool + ?Sized>(&mut self, pool: &mut P) {
         while self.hot_pages > 0 {
             match self.clock.back(ALL) {
@@ -138,7 +142,7 @@ impl ClockPro {
         }
     }
 
-    /// The test of a cold page is over without reuse; a ghost is forgotten.
+    /// Ends the test of a cold page without reuse; a ghost is forgotten.
     fn end_test<P: Pool + ?Sized>(&mut self, page: Id, pool: &mut P) {
         self.take_from_clock(page);
         if !self.has(page, REFERENCED) {
@@ -162,7 +166,8 @@ impl ClockPro {
         }
     }
 
-    /// Evicts the first cold page that was not hit; those that were become hot if on test, else are tested anew.
+    /// Evicts the first cold page that was not hit. Cold pages that were hit become hot if on test;
+    /// the others start a new test.
     fn run_cold_hand<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
         loop {
             if self.cold_pages == 0 && !self.run_hot_hand(pool) {

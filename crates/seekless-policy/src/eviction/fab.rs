@@ -8,10 +8,11 @@ use crate::key_order::KeyOrder;
 const BLOCK_PAGES: u32 = 32;
 /// Pages of a group in Ozen's program: 16 KiB.
 const OZEN_PAGES: u32 = 4;
-/// Of no group.
+/// In no group.
 const NOWHERE: u32 = u32::MAX;
 
-/// Which group leaves first: all dirty (his rule only), then most pages, then least recently used.
+/// Which group leaves first: one with all pages dirty (Ozen's rule only), then the one with most
+/// pages, then the least recently used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     not_all_dirty: bool,
@@ -39,19 +40,20 @@ impl Group {
     }
 }
 
-/// Flash-aware buffer management (Jo, Kang, Park, Kim and Lee, "FAB: flash-aware buffer management policy for portable
-/// media players", IEEE Transactions on Consumer Electronics 52(2), 2006).
+/// Flash-aware buffer management (Jo, Kang, Park, Kim and Lee, "FAB: flash-aware buffer management
+/// policy for portable media players", IEEE Transactions on Consumer Electronics 52(2), 2006).
 ///
-/// - **Idea:** flash erases whole blocks, so a block should be written whole. The victim is the block with the most
-///   resident pages, among equals the least recently used; all its pages leave, in ascending order.
+/// - **Idea:** flash erases whole blocks, so a block should be written whole. The victim is the
+///   block with the most resident pages; of equals, the least recently used. All its pages leave,
+///   in ascending order.
 /// - **Cost per request:** a hit O(1); a miss O(log n).
 /// - **Memory:** 25 bytes an id, 16 to 32 a resident page, 52 a block with any. No ghosts.
-/// - **Shines** on long sequential writes, of media files. **Fails** on everything else: blocks read in sequence and used
-///   all the time are the fullest.
+/// - **Shines** on long sequential writes, as of media files. **Fails** on everything else: blocks
+///   that are read in sequence and used all the time are the fullest.
 ///
-/// Blocks are 32 pages (128 KiB) unless said. Any use, and a newcomer, makes its block the most recent. Needs keys that
-/// place neighbours together. Pages only: it refuses weights. [`Use::FirstUse`] does not refresh. Cost is ignored.
-/// [`Fab::as_published`] is Ozen's program.
+/// Blocks are 32 pages (128 KiB) unless said otherwise. A use or a newcomer makes its block the
+/// most recent. Needs keys that place neighbours together. Pages only: it refuses weights.
+/// [`Use::FirstUse`] does not refresh. Cost is ignored. [`Fab::as_published`] is Ozen's program.
 #[derive(Clone, Debug)]
 pub struct Fab {
     capacity: u64,
@@ -65,7 +67,8 @@ pub struct Fab {
     dirty: Vec<bool>,
     groups: Vec<Group>,
     free: Vec<u32>,
-    /// Groups by rank. A hit raises a rank, which the heap learns when it reaches its root; all else at once.
+    /// Groups by rank. A hit raises a rank, which the heap sees when the group reaches its root. It
+    /// is told of all other changes at once.
     queue: IndexedHeap<Rank>,
 }
 
@@ -76,7 +79,7 @@ impl Fab {
         Self::with_block(capacity, BLOCK_PAGES)
     }
 
-    /// As [`Fab::new`], over blocks of another number of pages; at least 1.
+    /// As [`Fab::new`], over blocks of another number of pages, at least 1.
     #[must_use]
     pub fn with_block(capacity: u64, pages: u32) -> Self {
         Self {
@@ -94,8 +97,8 @@ impl Fab {
         }
     }
 
-    /// As Ozen's program has it: groups of 4 pages; a group with all of them dirty leaves first; a newcomer does not
-    /// refresh its group.
+    /// As Ozen's program has it: groups of 4 pages; a group with all pages dirty leaves first; a
+    /// newcomer does not refresh its group.
     #[must_use]
     pub fn as_published(capacity: u64) -> Self {
         Self { ozen: true, ..Self::with_block(capacity, OZEN_PAGES) }
@@ -126,7 +129,7 @@ impl Fab {
         }
     }
 
-    /// The group of a page that has just been put in order: its neighbour's, or a new one.
+    /// The group of a page that has just been inserted: its neighbour's, or a new one.
     fn find_group(&mut self, id: Id, key: u64) -> u32 {
         let block = key / u64::from(self.block_pages);
         for neighbour in [self.order.before(id), self.order.after(id)].into_iter().flatten() {

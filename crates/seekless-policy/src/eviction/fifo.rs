@@ -1,4 +1,4 @@
-//! FIFO: what came in first leaves first.
+//! FIFO: the page that entered first leaves first.
 
 use super::resident::{Resident, Rule};
 use super::{Id, Pool, Request};
@@ -6,14 +6,14 @@ use crate::list::Lists;
 
 const ALL: usize = 0;
 
-/// First in, first out (folklore; Belady, "A study of replacement algorithms for a virtual-storage computer", 1966, shows
-/// that a larger cache may miss more).
+/// First in, first out (folklore). Belady, "A study of replacement algorithms for a virtual-storage
+/// computer", 1966, shows that a larger cache may miss more.
 ///
-/// - **Idea:** a queue; a hit changes nothing, so hits need no lock and no writes.
+/// - **Idea:** a queue. A hit changes nothing, so hits need no lock and no writes.
 /// - **Cost per request:** O(1); a hit reads one word.
 /// - **Memory:** 8 bytes an id; 16 once a weight other than 1 was seen. No ghosts.
-/// - **Shines** where hits must be cheap and reuse is far apart. **Fails** on whatever is used all the time: it leaves as
-///   soon as what is used once.
+/// - **Shines** where hits must be cheap and reuse is far apart. **Fails** on pages that are used
+///   all the time: they leave as soon as pages that are used once.
 ///
 /// Weights: evicts until the newcomer fits. [`Use`](super::Use) and cost are ignored.
 pub type Fifo = Resident<FifoRule>;

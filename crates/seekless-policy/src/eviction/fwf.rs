@@ -8,14 +8,17 @@ const ALL: usize = 0;
 
 /// Flush when full (Karlin, Manasse, Rudolph and Sleator, "Competitive snoopy caching", 1988).
 ///
-/// - **Idea:** a phase ends when the cache is full, and the next begins empty. Nothing is known of any page, and yet no
-///   deterministic policy has a better competitive ratio: the bound that Landlord and LRU are compared with.
-/// - **Cost per request:** O(1) amortised; a flush visits each resident once.
+/// - **Idea:** a phase ends when the cache is full, and the next begins empty. It uses no knowledge
+///   of pages, and still no deterministic policy has a better competitive ratio. Landlord and LRU
+///   are compared with this bound.
+/// - **Cost per request:** O(1) amortised; a flush visits each resident id once.
 /// - **Memory:** 8 bytes an id; 16 once a weight other than 1 was seen. No ghosts.
-/// - **Shines** where phases share nothing, and as a floor for others. **Fails** everywhere else.
+/// - **Shines** where phases share nothing, and as a lower bound for others. **Fails** everywhere
+///   else.
 ///
-/// Weights: flushes when the newcomer does not fit, and when a smaller capacity holds less than is resident. A flush and
-/// [`Eviction::evict_one`](super::Eviction::evict_one) take the oldest first. [`Use`](super::Use) and cost are ignored.
+/// Weights: flushes when the newcomer does not fit, and when a smaller capacity holds less than is
+/// resident. A flush and [`Eviction::evict_one`](super::Eviction::evict_one) take the oldest first.
+/// [`Use`](super::Use) and cost are ignored.
 pub type Fwf = Resident<FwfRule>;
 
 /// The rule of [`Fwf`].

@@ -1,4 +1,4 @@
-//! GreedyDual-Size: Landlord with full restoring, and as fast as LRU while all files are equal.
+//! GreedyDual-Size: Landlord with full restoring. It is as fast as LRU while all files are equal.
 
 mod pages;
 
@@ -7,19 +7,20 @@ use pages::{Pages, to_files};
 
 /// GreedyDual-Size (Cao and Irani, "Cost-aware WWW proxy caching algorithms", USITS 1997).
 ///
-/// - **Idea:** credit = cost / weight, restored in full by each use; the least credit leaves and all others pay that much
-///   rent, by an offset that rises instead of visits ([`Landlord`](super::Landlord) tells more). Exact: while costs stay it
-///   equals `landlord@full` to the last victim.
-/// - **Pages:** the offset never falls, so files of one cost and weight leave in the order of their last use. While every
-///   weight and cost is 1 it is LRU, runs as that, and only notes the offsets; from the first other file on it runs as
-///   Landlord. A queue for each cost and weight with a heap of their heads was slower than Landlord's radix heap, for 64
-///   weights as for 50,000.
+/// - **Idea:** credit = cost / weight, restored in full by each use. The file of least credit
+///   leaves, and all others pay that much rent: an offset rises instead, see
+///   [`Landlord`](super::Landlord). While costs do not change it equals `landlord@full` exactly.
+/// - **Pages:** the offset never falls, so files of one cost and weight leave in the order of their
+///   last use. While every weight and cost is 1 it runs as LRU and only notes the offsets. From the
+///   first other file on it runs as Landlord. A queue for each cost and weight, with a heap of
+///   their heads, was slower than Landlord's radix heap, for 64 weights as for 50,000.
 /// - **Cost per request:** O(1) for pages, else as Landlord.
 /// - **Memory:** 16 bytes an id for pages; for files as Landlord. No ghosts.
 /// - **Shines** and **fails** as Landlord does.
 ///
-/// [`Use::FirstUse`](super::Use::FirstUse) restores nothing. A hit keeps the weight that was admitted and takes the request's
-/// cost; if that is lower than before, so is the credit then, which Landlord would not take away.
+/// [`Use::FirstUse`](super::Use::FirstUse) restores nothing. A hit keeps the weight that was
+/// admitted and takes the request's cost. If the cost is lower than before, credit is taken away,
+/// unlike in Landlord.
 #[derive(Clone, Debug)]
 pub struct Gds {
     ids: u32,
@@ -41,13 +42,14 @@ impl Gds {
         Self { ids: 0, takes_back: true, stage: Stage::Pages(Pages::new(capacity)) }
     }
 
-    /// The same, but a lower cost than before takes no credit away: [`Landlord::full_restore`] at the speed of LRU for pages.
+    /// The same, but a lower cost than before takes no credit away: [`Landlord::full_restore`] at
+    /// the speed of LRU for pages.
     #[must_use]
     pub fn full_landlord(capacity: u64) -> Self {
         Self { takes_back: false, ..Self::new(capacity) }
     }
 
-    /// The first file that is no page. Once in a cache's life.
+    /// Called for the first file whose weight or cost is not 1, once in the life of a cache.
     #[cold]
     fn leave_pages(&mut self) {
         if let Stage::Pages(pages) = &self.stage {

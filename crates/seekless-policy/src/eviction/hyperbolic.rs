@@ -1,4 +1,4 @@
-//! Hyperbolic: how often a page was used for each request that it has been here.
+//! Hyperbolic: the uses of a page divided by the requests since it entered.
 
 use super::resident::{Resident, Rule};
 use super::{Id, Pool, Request};
@@ -9,7 +9,7 @@ const SAMPLE: usize = 64;
 /// Seed of [`Hyperbolic::new`].
 const SEED: u64 = 1;
 
-/// What is known of a resident page.
+/// The data of a resident page.
 #[derive(Clone, Copy, Debug)]
 struct Page {
     admitted: u64,
@@ -18,7 +18,7 @@ struct Page {
     cost: u32,
 }
 
-/// The paper's priority, uses × cost / (age × weight), as a fraction. Of a weight of 0, which takes no room, as of 1.
+/// The paper's priority, uses × cost / (age × weight), as a fraction. A weight of 0 counts as 1.
 #[derive(Clone, Copy)]
 struct Priority {
     worth: f64,
@@ -29,33 +29,35 @@ impl Page {
     #[inline]
     fn priority(&self, now: u64) -> Priority {
         let worth = f64::from(self.count) * f64::from(self.cost);
-        // Neither number reaches 2^63, and signed ones convert in one step.
+        // Neither number reaches 2^63, and signed numbers convert in one step.
         let burden = (now - self.admitted) as i64 as f64 * self.weight.max(1) as i64 as f64;
         Priority { worth, burden }
     }
 }
 
 impl Priority {
-    /// Compares products: a division costs more than all else of a look.
+    /// Compares products, since a division would cost more than the rest of a look.
     #[inline]
     fn is_less(&self, other: &Self) -> bool {
         self.worth * other.burden < other.worth * self.burden
     }
 }
 
-/// Hyperbolic caching (Blankstein, Sen and Freedman, "Hyperbolic caching: flexible caching for web applications", USENIX ATC
-/// 2017).
+/// Hyperbolic caching (Blankstein, Sen and Freedman, "Hyperbolic caching: flexible caching for web
+/// applications", USENIX ATC 2017).
 ///
-/// - **Idea:** frequency over the time since it came in, so that a page's worth falls by itself and a newcomer has time to
-///   show its own. No order of such worths lasts, so the least of 64 random pages leaves.
+/// - **Idea:** a page's worth is its frequency since it entered. So the worth of an unused page
+///   falls by itself, and a newcomer has time to show its own. No order of such worths lasts, so
+///   the least of 64 random pages leaves.
 /// - **Cost per request:** a hit O(1), a miss 64 looks and 32 draws, without a division.
 /// - **Memory:** 4 bytes an id and 28 a resident page. No ghosts.
-/// - **Shines** where popularity is steady, costs differ, and pages are born all the time. **Fails** on loops and scans, which
-///   its counts do not see.
+/// - **Shines** where popularity is steady, costs differ, and new pages come all the time.
+///   **Fails** on loops and scans, which its counts do not show.
 ///
-/// Same seed, same victims. While no more than 64 pages are resident all are looked at, and the first in an order that
-/// depends on history alone leaves among equals. Weights and costs as in the paper's section 3. [`Use::FirstUse`](super::Use::FirstUse) counts for
-/// nothing. A hit keeps the weight that was admitted and takes the request's cost.
+/// Same seed, same victims. While at most 64 pages are resident all are looked at. Of equal pages
+/// the first leaves, in an order that depends on history alone. Weights and costs are as in section
+/// 3 of the paper. [`Use::FirstUse`](super::Use::FirstUse) does not count. A hit keeps the weight
+/// that was admitted and takes the request's cost.
 pub type Hyperbolic = Resident<HyperbolicRule>;
 
 /// The rule of [`Hyperbolic`].
@@ -81,7 +83,7 @@ impl Hyperbolic {
 }
 
 impl HyperbolicRule {
-    /// The least priority of the sample, by its place. Each draw of 64 bits gives two places.
+    /// The place of the least priority in the sample. Each draw of 64 bits gives two places.
     #[inline]
     fn least(&mut self) -> Option<usize> {
         let pages = self.pages.all();
@@ -106,7 +108,7 @@ impl HyperbolicRule {
     }
 }
 
-/// The first of equals.
+/// The lesser of two; of equals the first.
 #[inline]
 fn lesser(one: (Priority, usize), other: (Priority, usize)) -> (Priority, usize) {
     if other.0.is_less(&one.0) { other } else { one }

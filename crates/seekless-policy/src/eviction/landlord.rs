@@ -1,4 +1,5 @@
-//! Landlord: every file pays rent by its size; who cannot pay leaves. Exact, and nobody is ever visited to pay.
+//! Landlord: every file pays rent by its size, and a file that cannot pay leaves. This is exact,
+//! and visits no file to charge it.
 
 mod charging;
 mod density;
@@ -15,42 +16,47 @@ use super::{Id, Pool, Request};
 use crate::ranking::Ranking;
 use crate::{Error, ErrorKind, Result};
 
-/// Credit densities are fixed-point numbers with this many binary places, so that sums and differences are exact.
+/// Credit densities are fixed-point numbers with this many binary places, so sums and differences
+/// are exact.
 const DENSITY_BITS: u32 = 64;
-/// Scale of the restored fraction.
+/// The scale of the restored fraction.
 const RESTORE_ONE: u128 = 1 << 16;
 
-/// Landlord (Young, "On-line file caching", 1998), as Wassenberg 2006 section 3.5.3 uses it; GreedyDual-Size (Cao and
-/// Irani 1997) is the case of full restoring.
+/// Landlord (Young, "On-line file caching", 1998), as Wassenberg 2006 section 3.5.3 uses it. With
+/// full restoring it is GreedyDual-Size (Cao and Irani 1997).
 ///
-/// - **Idea:** a file comes in with credit equal to its cost. Room is made by charging each file rent in proportion to
-///   its size until some credit is 0; those may leave. A hit restores part of the lost credit: 75 % by default, as 0 A.D.
-///   does. With cost 1 a small file outstays a large one.
-/// - **Rent without visits:** instead of lowering every credit, an offset rises; a file stores offset at its last
-///   restoring plus credit density. The least stored value is the next victim, and becomes the offset. Densities are
-///   fixed-point integers, so this equals charging everybody, to the last bit.
-/// - **Ties** (equal credit density): the least recently used leaves first. Evicts one at a time until there is room, so
-///   others without credit may stay.
-/// - **Cost per request:** a hit O(1) (the queue learns of the raised value when it meets the file), a miss O(1) but for the
-///   moves of a radix heap, a few for each file: the least value never falls, so no values are compared on the way in.
+/// - **Idea:** a file enters with credit equal to its cost. To make room, each file is charged rent
+///   in proportion to its size until some credit is 0; those files may leave. A hit restores part
+///   of the lost credit: 75 % by default, as in 0 A.D. With cost 1 a small file outlives a large
+///   one.
+/// - **Rent without visits:** instead of lowering every credit, an offset rises. A file stores its
+///   credit density plus the offset at its last restoring. The least stored value is the next
+///   victim, and becomes the offset. Densities are fixed-point integers, so this equals charging
+///   every file exactly.
+/// - **Ties** (equal credit density): the least recently used leaves first. Files leave one at a
+///   time until there is room, so others without credit may stay.
+/// - **Cost per request:** a hit O(1); the queue reads the raised value when it meets the file. A
+///   miss O(1) apart from the moves of a radix heap, a few for each file.
 /// - **Memory:** 32 bytes an id and 4 to 20 a resident file. No ghosts.
-/// - **Shines** where sizes differ widely and requests count, not bytes: many small files, a few huge ones. **Fails** to
-///   tell often used from seldom used files of one size (there it is LRU), and byte hit rates gain little.
+/// - **Shines** where sizes differ widely and requests count, not bytes: many small files, a few
+///   huge ones. **Fails** to tell often used from seldom used files of one size, where it is LRU.
+///   Byte hit rates gain little.
 ///
-/// [`Use::FirstUse`](super::Use::FirstUse) restores nothing. A hit keeps the weight that was admitted and takes the request's cost, which a [`Hint`]
-/// of the file's life may have multiplied; a lower cost than before takes no credit away.
+/// [`Use::FirstUse`](super::Use::FirstUse) restores nothing. A hit keeps the weight that was
+/// admitted and takes the request's cost, which includes the [`Hint`] for the file. A lower cost
+/// than before takes no credit away.
 pub type Landlord = Resident<LandlordRule>;
 
 /// The rule of [`Landlord`].
 #[derive(Clone, Debug)]
 pub struct LandlordRule {
-    /// Rent per unit of weight charged so far.
+    /// The rent charged so far, for each unit of weight.
     offset: u128,
-    /// Fraction of lost credit that a hit gives back, in units of 1 / [`RESTORE_ONE`].
+    /// The fraction of lost credit that a hit restores, in units of 1 / [`RESTORE_ONE`].
     restore: u128,
     /// Whether a lower cost than before takes credit away, as in GreedyDual-Size.
     takes_back: bool,
-    /// Files by credit density plus the rent that all had paid by then, and beside it the weight of each.
+    /// Files by credit density plus the offset at their last restoring; beside it their weight.
     ranking: Ranking<u64>,
 }
 
@@ -68,7 +74,11 @@ impl Landlord {
         Self::with_rule(capacity, LandlordRule::restoring(RESTORE_ONE))
     }
 
-    /// A hit restores `fraction` (0 to 1) of the lost credit; 0 makes it FIFO by size.
+    /// A hit restores `fraction` (0 to 1) of the lost credit. With 0 files leave by size and
+    /// arrival alone.
+    ///
+    /// # Errors
+    /// `fraction` is not between 0 and 1.
     pub fn with_restore(capacity: u64, fraction: f64) -> Result<Self> {
         if !(0.0..=1.0).contains(&fraction) {
             let message =
@@ -79,8 +89,8 @@ impl Landlord {
         Ok(Self::with_rule(capacity, LandlordRule::restoring(restore)))
     }
 
-    /// Goes on from a cache of pages with full restoring, whose `offset` is in whole credits and which has given each page
-    /// its place by a turn up to `turn`; nothing is resident yet.
+    /// Continues from a cache of pages with full restoring, before its pages are taken over.
+    /// `offset` is in whole credits; the pages were used at turns up to `turn`.
     pub(super) fn resume(capacity: u64, offset: u64, turn: u64, takes_back: bool) -> Self {
         let rule = LandlordRule {
             offset: u128::from(offset) << DENSITY_BITS,
@@ -91,7 +101,8 @@ impl Landlord {
         Self::with_rule(capacity, rule)
     }
 
-    /// Takes over a resident page, whose credit stands at `stands_at` whole credits since `turn`.
+    /// Takes over a resident page, last used at `turn`. Its credit plus the offset at that time is
+    /// `stands_at`, in whole credits.
     pub(super) fn restore_page(&mut self, id: Id, stands_at: u64, turn: u64) {
         let number = u128::from(stands_at) << DENSITY_BITS;
         self.take_over_page(|rule| rule.ranking.insert_at(id, number, turn, 1));
@@ -149,7 +160,8 @@ impl Rule for LandlordRule {
     }
 }
 
-/// Credit per unit of weight of a file that lost none. A weight of 0 counts as 1: it takes no room, yet must rank.
+/// The credit for each unit of weight of a file that lost none. A weight of 0 counts as 1, so that
+/// the file has a rank.
 #[inline]
 fn full_density(cost: u32, weight: u64) -> u128 {
     match (weight, cost) {
@@ -159,10 +171,10 @@ fn full_density(cost: u32, weight: u64) -> u128 {
     }
 }
 
-/// 2^64 / weight, rounded down, of a weight above 1, by a division of 64 bits.
+/// 2^64 / weight, rounded down, by a division of 64 bits. The weight is above 1.
 #[inline]
 fn reciprocal(weight: u64) -> u128 {
     let below = u64::MAX / weight;
-    // One more if 2^64 is a multiple: then 2^64 - 1 leaves the largest remainder.
+    // One more if 2^64 is a multiple of the weight: then 2^64 - 1 leaves the largest remainder.
     u128::from(below) + u128::from(u64::MAX - below * weight == weight - 1)
 }

@@ -1,4 +1,4 @@
-//! LFU: what was used least often leaves first.
+//! LFU: the page that was used least often leaves first.
 
 use super::resident::{Resident, Rule};
 use super::{Id, Pool, Request};
@@ -9,8 +9,8 @@ use crate::list::Lists;
 /// The list of newcomers.
 const NEW: usize = 0;
 
-/// How often a page was used, and when last: number of the request in two halves, to keep it at 12 bytes. Zero uses: not
-/// resident.
+/// How often a page was used, and the number of its last use, in two halves so that a rank takes 12
+/// bytes. A page without uses is not resident.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     uses: u32,
@@ -19,20 +19,25 @@ struct Rank {
 
 /// Least frequently used, counted while resident (folklore).
 ///
-/// - **Idea:** keep what was used most often since it came in; a page that left starts again at 1.
+/// - **Idea:** keep the pages used most often since they entered. A page that left starts again at
+///   1.
 /// - **Ties:** the least recently used leaves first.
-/// - **Cost per request:** a hit O(1) and one cache line. A miss O(1) while there are pages that were used once: those are in
-///   a list, by arrival. A page that is found there and was used again moves to a heap, which hears of later uses when the
-///   page reaches its root: O(log n) amortised.
-/// - **Memory:** 24 bytes an id and at most 24 a resident page; 8 more an id once a weight other than 1 was seen. No ghosts.
-/// - **Shines** on popularity that stays. **Fails** when it changes: what was popular once never leaves, and newcomers push
-///   each other out ([`LfuDa`](super::LfuDa) is the cure).
+/// - **Cost per request:** a hit O(1) and one cache line. A miss O(1) while there are pages used
+///   once: those are in a list, by arrival. A page that was used again moves from there to a heap,
+///   which reads later uses when the page reaches its root: O(log n) amortised.
+/// - **Memory:** 24 bytes an id and at most 24 a resident page; 8 more an id once a weight other
+///   than 1 was seen. No ghosts.
+/// - **Shines** on popularity that stays. **Fails** when popularity changes: pages that were
+///   popular once never leave, and newcomers push each other out. [`LfuDa`](super::LfuDa) mends
+///   that.
 ///
-/// Lists for each count (Shah, Mitra and Matani, "An O(1) algorithm for implementing the LFU cache eviction scheme", 2010)
-/// never cost more than O(1), but write to the neighbours in two lists at each hit, which is slower here.
+/// Lists for each count (Shah, Mitra and Matani, "An O(1) algorithm for implementing the LFU cache
+/// eviction scheme", 2010) never cost more than O(1). But each hit writes to the neighbours in two
+/// lists, which is slower here.
 ///
-/// Weights: the count alone decides; evicts until the newcomer fits. [`Use::FirstUse`](super::Use::FirstUse) counts for nothing. Cost is ignored.
-/// A hit keeps the weight that was admitted. Counts stop at 2^32.
+/// Weights: the count alone decides; evicts until the newcomer fits.
+/// [`Use::FirstUse`](super::Use::FirstUse) does not count. Cost is ignored. A hit keeps the weight
+/// that was admitted. Counts stop at 2^32.
 pub type Lfu = Resident<LfuRule>;
 
 /// The rule of [`Lfu`].
@@ -41,9 +46,9 @@ pub struct LfuRule {
     /// Uses so far, of all pages.
     turn: u64,
     ranks: Vec<Rank>,
-    /// What was used once when it was last looked at, newest first.
+    /// Pages that had been used once when they were last looked at, newest first.
     new: Lists<1>,
-    /// What was used more often, by a rank it once had.
+    /// Pages used more often, by a rank that they had earlier.
     often: IndexedHeap<Rank>,
 }
 
@@ -80,7 +85,7 @@ impl Rule for LfuRule {
         self.new.push_front(NEW, request.id);
     }
 
-    /// The oldest of those used once; else the least of all others.
+    /// The oldest page used once; else the page of least rank.
     #[inline]
     fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
         while let Some(oldest) = self.new.back(NEW) {

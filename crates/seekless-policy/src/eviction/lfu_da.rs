@@ -1,4 +1,5 @@
-//! LFU-DA: LFU that ages, so that what was popular once does leave. And what it shares with GDSF: all but the worth of a use.
+//! LFU-DA: LFU that ages, so that pages which were popular once do leave. And the part that it
+//! shares with GDSF: all but the worth of a use.
 
 use super::resident::{Resident, Rule};
 use super::{Id, Pool, Request};
@@ -6,34 +7,40 @@ use crate::ranking::Ranking;
 use crate::weights::Weights;
 use std::marker::PhantomData;
 
-/// LFU with dynamic aging (Arlitt, Cherkasova, Dilley, Friedrich and Jin, "Evaluating content management techniques for web
-/// proxy caches", 2000).
+/// LFU with dynamic aging (Arlitt, Cherkasova, Dilley, Friedrich and Jin, "Evaluating content
+/// management techniques for web proxy caches", 2000).
 ///
-/// - **Idea:** a page's key is its count plus the age of the cache at its last use; the age is the key of the last victim. So
-///   a newcomer starts level with what has just left, and old counts are worth less and less.
+/// - **Idea:** a page's key is its count plus the age of the cache at its last use. The age is the
+///   key of the last victim. So a newcomer starts level with the last victim, and old counts lose
+///   their worth.
 /// - **Ties:** the least recently used leaves first.
-/// - **Cost per request:** a hit O(1) and one cache line; a miss O(1) but for the moves of a radix heap, a few for each page:
-///   the least key never falls, and what rises is noticed when it is met.
-/// - **Memory:** 32 bytes an id, 40 once a weight other than 1 was seen, and 4 to 20 a resident page. No ghosts.
-/// - **Shines** on popularity that drifts. **Fails** as LFU does on loops, and is close to LRU where most counts are small.
+/// - **Cost per request:** a hit O(1) and one cache line. A miss O(1) apart from the moves of a
+///   radix heap, a few for each page.
+/// - **Memory:** 32 bytes an id, 40 once a weight other than 1 was seen, and 4 to 20 a resident
+///   page. No ghosts.
+/// - **Shines** on popularity that drifts. **Fails** as LFU does on loops, and is close to LRU
+///   where most counts are small.
 ///
-/// libCacheSim 0.3.5's `LFUDA` is another policy: a hit there adds the age to the page's key instead of setting it to count
-/// plus age, and the age also rises when a hit takes the last page of the least key. A model of that gives its figures for
-/// CloudPhysics at all five sizes (0.8356, 0.8218, 0.8020, 0.7261, 0.6271), which differ from these by 0.0006 to 0.021; its
-/// `GDSF`, which is this policy when all weigh 1, agrees with this one.
+/// libCacheSim 0.3.5's `LFUDA` is another policy. There a hit adds the age to the page's key,
+/// instead of setting the key to count plus age. The age also rises when a hit takes the last page
+/// of the least key. A model of that policy gives libCacheSim's figures for CloudPhysics at all
+/// five sizes (0.8356, 0.8218, 0.8020, 0.7261, 0.6271). They differ from the figures of this policy
+/// by 0.0006 to 0.021. libCacheSim's `GDSF` equals this policy when all weigh 1, and agrees with
+/// it.
 ///
-/// Weights: the key ignores them; evicts until the newcomer fits ([`Gdsf`](super::Gdsf) divides by them, and is this policy
-/// when all weigh and cost 1). [`Use::FirstUse`](super::Use::FirstUse) counts for nothing. Cost is ignored. A hit keeps the weight that was admitted.
-/// Counts stop at 2^32.
+/// Weights: the key ignores them; evicts until the newcomer fits. [`Gdsf`](super::Gdsf) divides by
+/// them, and equals this policy when every weight and cost is 1.
+/// [`Use::FirstUse`](super::Use::FirstUse) does not count. Cost is ignored. A hit keeps the weight
+/// that was admitted. Counts stop at 2^32.
 pub type LfuDa = Aged<Uses>;
 
-/// What a file is worth beyond the cache's age.
+/// The worth of a file beyond the age of the cache.
 pub trait Worth {
-    /// Of a file of this weight that was used so often, by a request of this cost.
+    /// The worth of a file of this weight, used `count` times, by a request of this cost.
     fn worth(count: u32, cost: u32, weight: u64) -> u128;
 }
 
-/// The worth of [`LfuDa`]: how often it was used.
+/// The worth of [`LfuDa`]: the number of uses.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Uses;
 
@@ -44,7 +51,8 @@ impl Worth for Uses {
     }
 }
 
-/// A cache whose pages are worth what `W` says plus its age at their last use. See [`LfuDa`] and [`Gdsf`](super::Gdsf).
+/// A cache that ranks pages by the worth that `W` gives them, plus the age of the cache at their
+/// last use. See [`LfuDa`] and [`Gdsf`](super::Gdsf).
 pub type Aged<W> = Resident<AgedRule<W>>;
 
 /// The rule of [`Aged`].
@@ -53,9 +61,9 @@ pub struct AgedRule<W> {
     worth: PhantomData<W>,
     /// The key of the last victim.
     age: u128,
-    /// Pages by the paper's K, and beside it how often each was used.
+    /// Pages by the paper's K; beside it their number of uses.
     ranking: Ranking<u32>,
-    /// Kept here since a hit needs them.
+    /// Stored here, since a hit needs them.
     weights: Weights,
 }
 

@@ -1,4 +1,4 @@
-//! LIRS: what was used twice at a short distance stays, however long ago that was.
+//! LIRS: a page that was used twice at a short distance stays, however long ago that was.
 
 use super::{Eviction, Id, Outcome, Pool, Request, Use};
 use crate::list::Lists;
@@ -6,18 +6,18 @@ use crate::weights::Weights;
 
 /// The only list of the stack; its front is the most recent.
 const STACK: usize = 0;
-/// Resident and not of the working set, by arrival or last use.
+/// Resident pages outside the working set, by arrival or last use.
 const COLD: usize = 0;
 /// Ghosts, by eviction. All are in the stack.
 const GHOSTS: usize = 1;
-/// A hundredth of the cache is for what is not of the working set, as in the paper.
+/// Pages outside the working set have a hundredth of the cache, as in the paper.
 const COLD_SHARE: u64 = 100;
 
-/// What an id is.
+/// The status of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
     Unknown,
-    /// Of the working set: the paper's LIR block. Resident and in the stack.
+    /// In the working set: the paper's LIR block. Resident and in the stack.
     Low,
     /// The paper's resident HIR block, in the stack or not.
     Cold,
@@ -25,21 +25,24 @@ enum Status {
     Ghost,
 }
 
-/// LIRS, low inter-reference recency set (Jiang and Zhang, "LIRS: an efficient low inter-reference recency set replacement
-/// policy to improve buffer cache performance", SIGMETRICS 2002), section 3.
+/// LIRS, low inter-reference recency set (Jiang and Zhang, "LIRS: an efficient low inter-reference
+/// recency set replacement policy to improve buffer cache performance", SIGMETRICS 2002), section
+/// 3.
 ///
-/// - **Idea:** the distance between the last two uses of a page (its inter-reference recency) predicts the next better than
-///   the time since the last. A stack in order of use reaches down to the oldest page of the working set (LIR); a page that
-///   is used again while it is in the stack, resident or ghost, has a smaller distance than that one and takes its place.
-///   All others (HIR) pass through a queue of 1 % of the cache.
+/// - **Idea:** the distance between the last two uses of a page (its inter-reference recency)
+///   predicts the next better than the time since the last. A stack in order of use reaches down to
+///   the oldest page of the working set (LIR). A page in the stack, resident or ghost, that is used
+///   again has a smaller distance than that oldest page, and takes its place. All other pages (HIR)
+///   pass through a queue of 1 % of the cache.
 /// - **Cost per request:** O(1) amortised; pruning the stack takes off each entry once.
 /// - **Memory:** 17 bytes an id; 25 once a weight other than 1 was seen.
 /// - **Ghosts:** at most the capacity; the oldest ghost leaves first. The paper has no bound.
-/// - **Shines** on loops and scans larger than the cache, block traces. **Fails** on pure recency (a stack-like program) and
-///   when the working set changes: old LIR pages leave slowly.
+/// - **Shines** on loops and scans larger than the cache, block traces. **Fails** on pure recency
+///   (a stack-like program) and when the working set changes: old LIR pages leave slowly.
 ///
-/// The paper knows only pages. For files sizes are weights, and each step is repeated until it fits. [`Use::FirstUse`]
-/// changes nothing. Cost is ignored. A hit keeps the weight that was admitted.
+/// The paper knows only pages. For files sizes are weights, and each step is repeated until it
+/// fits. [`Use::FirstUse`] changes nothing. Cost is ignored. A hit keeps the weight that was
+/// admitted.
 #[derive(Clone, Debug)]
 pub struct Lirs {
     capacity: u64,
@@ -48,9 +51,10 @@ pub struct Lirs {
     statuses: Vec<Status>,
     low_weight: u64,
     cold_weight: u64,
-    /// A ghost weighs at least 1, so that there is a bound on their number.
+    /// A ghost weighs at least 1, so this bounds their number too.
     ghost_weight: u64,
-    /// An id was removed: the stack may end in something else than the working set.
+    /// Whether an id was removed since the stack was pruned. Then its end may lie outside the
+    /// working set.
     removed: bool,
     weights: Weights,
 }
@@ -72,7 +76,7 @@ impl Lirs {
         }
     }
 
-    /// What the working set may weigh.
+    /// The largest weight of the working set.
     fn low_capacity(&self) -> u64 {
         self.capacity.saturating_sub((self.capacity / COLD_SHARE).max(1))
     }
@@ -103,7 +107,7 @@ impl Lirs {
         }
     }
 
-    /// An id that is nowhere joins the working set; the oldest of that leave it until it fits.
+    /// An unknown id joins the working set. The oldest pages leave the set until the new one fits.
     fn enter_low<P: Pool + ?Sized>(&mut self, id: Id, pool: &mut P) {
         self.stack.push_front(STACK, id);
         self.statuses[id as usize] = Status::Low;
@@ -112,7 +116,7 @@ impl Lirs {
         self.demote(pool);
     }
 
-    /// An id that is nowhere comes in on probation.
+    /// An unknown id enters outside the working set.
     fn enter_cold(&mut self, id: Id) {
         self.stack.push_front(STACK, id);
         self.queue_cold(id);
@@ -124,7 +128,7 @@ impl Lirs {
         self.cold_weight += self.weights.get(id);
     }
 
-    /// The oldest of the working set leave it until it fits its share.
+    /// Moves the oldest pages out of the working set until it fits its share.
     fn demote<P: Pool + ?Sized>(&mut self, pool: &mut P) {
         while self.low_weight > self.low_capacity() {
             if !self.demote_one(pool) {
@@ -142,7 +146,8 @@ impl Lirs {
         true
     }
 
-    /// Cuts the stack below the oldest of the working set: what lies there was used longer ago than any of that.
+    /// Cuts the stack below the oldest page of the working set. Pages there were used longer ago
+    /// than any of the set.
     fn prune<P: Pool + ?Sized>(&mut self, pool: &mut P) {
         while let Some(oldest) = self.stack.back(STACK) {
             match self.statuses[oldest as usize] {
@@ -153,7 +158,7 @@ impl Lirs {
         }
     }
 
-    /// Prunes what [`Eviction::remove`] left, which has nobody to tell of ghosts.
+    /// Prunes the stack after [`Eviction::remove`], which has no owner to tell of ghosts.
     #[inline]
     fn settle<P: Pool + ?Sized>(&mut self, pool: &mut P) {
         if std::mem::take(&mut self.removed) {
@@ -173,7 +178,7 @@ impl Lirs {
         }
     }
 
-    /// Takes an id out of wherever it is; what the stack's end is then, is for the caller to see to.
+    /// Takes an id out of its lists. The caller prunes the stack if its end may have changed.
     fn displace(&mut self, id: Id) {
         let weight = self.weights.get(id);
         match self.statuses[id as usize] {

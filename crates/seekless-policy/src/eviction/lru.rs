@@ -1,4 +1,4 @@
-//! LRU: what was used longest ago leaves first.
+//! LRU: the page used longest ago leaves first.
 
 use super::resident::{Resident, Rule};
 use super::{Id, Pool, Request};
@@ -6,16 +6,17 @@ use crate::list::Lists;
 
 const ALL: usize = 0;
 
-/// Least recently used (folklore; analysed by Mattson, Gecsei, Slutz and Traiger, "Evaluation techniques for storage
-/// hierarchies", 1970).
+/// Least recently used (folklore; analysed by Mattson, Gecsei, Slutz and Traiger, "Evaluation
+/// techniques for storage hierarchies", 1970).
 ///
-/// - **Idea:** the past use of a page predicts its next one; order all by last use.
+/// - **Idea:** the past use of a page predicts its next one; pages are sorted by last use.
 /// - **Cost per request:** O(1); a miss evicts from the back until the newcomer fits.
 /// - **Memory:** 8 bytes an id; 16 once a weight other than 1 was seen. No ghosts.
-/// - **Shines** on recency: stacks, loops that fit. **Fails** on scans and on loops a little larger than the cache,
-///   and where one large file pushes out hundreds of small ones.
+/// - **Shines** on recency: stacks, loops that fit. **Fails** on scans, on loops a little larger
+///   than the cache, and where one large file pushes out hundreds of small ones.
 ///
-/// [`Use::FirstUse`](super::Use::FirstUse) promotes nothing. A request's cost is ignored. A hit keeps the weight that was admitted.
+/// [`Use::FirstUse`](super::Use::FirstUse) promotes nothing. Cost is ignored. A hit keeps the
+/// weight that was admitted.
 pub type Lru = Resident<LruRule>;
 
 /// The rule of [`Lru`].

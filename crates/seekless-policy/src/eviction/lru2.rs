@@ -5,14 +5,14 @@ use crate::heap::IndexedHeap;
 use crate::list::Lists;
 use crate::weights::Weights;
 
-/// Resident, used once as far as is known, from the most to the least recently used.
+/// Resident pages with one known use, from the most to the least recently used.
 const ONCE: usize = 0;
 /// Ghosts, from the most to the least recently evicted.
 const GHOSTS: usize = 1;
-/// The turn of a use that is not known: before all others.
+/// The turn of an unknown use: before all others.
 const UNKNOWN: u64 = 0;
 
-/// When a page was used last, and the time before; turns count from 1.
+/// The turns of the last two uses of a page; turns count from 1.
 #[derive(Clone, Copy, Debug, Default)]
 struct History {
     /// The paper's HIST(p, 2).
@@ -21,22 +21,26 @@ struct History {
     last: u64,
 }
 
-/// LRU-K with K = 2 (E. O'Neil, P. O'Neil and Weikum, "The LRU-K page replacement algorithm for database disk buffering",
-/// SIGMOD 1993).
+/// LRU-K with K = 2 (E. O'Neil, P. O'Neil and Weikum, "The LRU-K page replacement algorithm for
+/// database disk buffering", SIGMOD 1993).
 ///
-/// - **Idea:** one use says little; the time since the last use but one estimates how often a page is used. Pages used once
-///   leave first, the least recently used of them before the others (the paper's subsidiary policy).
-/// - **History:** [`Lru2::new`] forgets a page when it leaves. [`Lru2::with_history`] keeps its last use, as the paper asks
-///   for, but bounds what it keeps by weight instead of time: ghosts weigh at most the capacity, the oldest ghost goes first.
-///   Repeated uses close together all count: the paper's correlated reference period is 0.
-/// - **Cost per request:** a hit O(1) but for a page's second use, O(log n); a miss O(1) while pages used once remain, else
-///   O(log n).
-/// - **Memory:** 28 bytes an id and 16 a page used twice; 8 more an id once a weight other than 1 was seen.
-/// - **Shines** on database pages, index above data, and among scans. **Fails** on uses in bursts, which look like a high
-///   frequency, and, without history, on pages whose second use comes after they left.
+/// - **Idea:** one use says little. The time since the last use but one estimates how often a page
+///   is used. Pages used once leave first, the least recently used of them before the others (the
+///   paper's subsidiary policy).
+/// - **History:** [`Lru2::new`] forgets a page when it leaves. [`Lru2::with_history`] remembers its
+///   last use, as the paper asks, but bounds the history by weight instead of time. Ghosts weigh at
+///   most the capacity, and the oldest ghost leaves first. Repeated uses close together all count:
+///   the paper's correlated reference period is 0.
+/// - **Cost per request:** a hit O(1), and O(log n) for a page's second use. A miss O(1) while
+///   pages used once remain, else O(log n).
+/// - **Memory:** 28 bytes an id and 16 a page used twice; 8 more an id once a weight other than 1
+///   was seen.
+/// - **Shines** on database pages, index above data, and among scans. **Fails** on bursts, which
+///   look like a high frequency. Without history it also fails on pages whose second use comes
+///   after they left.
 ///
-/// Weights: the history alone decides; evicts until the newcomer fits. [`Use::FirstUse`] is no use. Cost is ignored.
-/// A hit keeps the weight that was admitted.
+/// Weights: the history alone decides; evicts until the newcomer fits. [`Use::FirstUse`] does not
+/// count. Cost is ignored. A hit keeps the weight that was admitted.
 #[derive(Clone, Debug)]
 pub struct Lru2 {
     capacity: u64,
@@ -45,15 +49,16 @@ pub struct Lru2 {
     ghosts_weight: u64,
     requests: u64,
     lists: Lists<2>,
-    /// True histories; the heap's are raised to them when they reach its root.
+    /// The true histories. The keys of the heap are raised to them at its root.
     histories: Vec<History>,
-    /// Resident pages by their last use but one, which is known and differs from page to page: a turn is one page's.
+    /// Resident pages with a known last use but one, sorted by it. No two are equal, since a turn
+    /// is the use of one page.
     twice: IndexedHeap<u64>,
     weights: Weights,
 }
 
 impl Lru2 {
-    /// An empty cache of `capacity` units of weight that keeps no history of what left.
+    /// An empty cache of `capacity` units of weight that forgets pages when they leave.
     #[must_use]
     pub fn new(capacity: u64) -> Self {
         Self {
@@ -69,7 +74,8 @@ impl Lru2 {
         }
     }
 
-    /// An empty cache that also remembers the last use of pages that left, up to `capacity` units of their weight.
+    /// An empty cache that also remembers the last use of pages that left, for pages of `capacity`
+    /// units of weight.
     #[must_use]
     pub fn with_history(capacity: u64) -> Self {
         Self { keeps_history: true, ..Self::new(capacity) }
@@ -97,7 +103,7 @@ impl Lru2 {
         }
     }
 
-    /// The last use of a ghost, which is one no more; [`UNKNOWN`] of others.
+    /// If `id` is a ghost, ends the ghost and returns its last use; else returns [`UNKNOWN`].
     #[inline]
     fn recall(&mut self, id: Id) -> u64 {
         if !self.is_ghost(id) {
@@ -107,7 +113,8 @@ impl Lru2 {
         self.histories[id as usize].last
     }
 
-    /// A linked page is a ghost or used once; a ghost is marked by a last use but one after its last.
+    /// A linked page is a ghost or was used once. A ghost has a last use but one after its last
+    /// use, as a mark.
     #[inline]
     fn is_ghost(&self, id: Id) -> bool {
         self.keeps_history && self.histories[id as usize].last_but_one == u64::MAX
@@ -132,7 +139,7 @@ impl Lru2 {
         self.trim(pool);
     }
 
-    /// Holds the bound on ghosts.
+    /// Keeps the bound on ghosts.
     fn trim<P: Pool + ?Sized>(&mut self, pool: &mut P) {
         while self.ghosts_weight > self.capacity {
             let Some(ghost) = self.lists.back(GHOSTS) else { return };

@@ -1,4 +1,4 @@
-//! LRU-WSR: a dirty page gets a second chance before it leaves, a clean one does not.
+//! LRU-WSR: a dirty page gets a second chance before it leaves; a clean page does not.
 
 use super::resident::{Resident, Rule};
 use super::{Id, Needs, Pool, Request};
@@ -7,18 +7,21 @@ use crate::list::Lists;
 
 const ALL: usize = 0;
 
-/// LRU with write sequence reordering (Jung, Shim, Park, Kang and Cha, "LRU-WSR: integration of LRU and writes sequence
-/// reordering for flash memory", IEEE Transactions on Consumer Electronics 54(3), 2008).
+/// LRU with write sequence reordering (Jung, Shim, Park, Kang and Cha, "LRU-WSR: integration of LRU
+/// and writes sequence reordering for flash memory", IEEE Transactions on Consumer Electronics
+/// 54(3), 2008).
 ///
-/// - **Idea:** a write costs flash more than a read. At the LRU end a clean page leaves; a dirty one is marked *cold* and
-///   goes round once more; a dirty one marked already leaves. A hit takes the mark away.
-/// - **Cost per request:** a hit O(1); a miss O(1) amortised: each page that goes round was hit or loaded since.
+/// - **Idea:** a write costs flash more than a read. At the LRU end a clean page leaves. A dirty
+///   page is marked *cold* and moves to the front once; with the mark it leaves. A hit clears the
+///   mark.
+/// - **Cost per request:** a hit O(1); a miss O(1) amortised, since each page that moves to the
+///   front was hit or loaded since.
 /// - **Memory:** 9 bytes an id; 17 once a weight other than 1 was seen. No ghosts.
-/// - **Shines** where hot pages are written again and again. **Fails** when nearly all is dirty, where it is a slower LRU,
-///   and where reads are dearer than writes.
+/// - **Shines** where hot pages are written again and again. **Fails** when nearly all pages are
+///   dirty, where it is a slower LRU, and where reads cost more than writes.
 ///
-/// Needs the owner to say what is dirty. Weights: evicts until the newcomer fits. [`Use::FirstUse`](super::Use::FirstUse) promotes nothing.
-/// Cost is ignored.
+/// The owner must say which pages are dirty. Weights: evicts until the newcomer fits.
+/// [`Use::FirstUse`](super::Use::FirstUse) promotes nothing. Cost is ignored.
 pub type LruWsr = Resident<LruWsrRule>;
 
 /// The rule of [`LruWsr`].

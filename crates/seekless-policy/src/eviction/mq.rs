@@ -1,40 +1,44 @@
-//! MQ: a queue for each order of magnitude of use, and time limits that let pages sink again.
+//! MQ: a queue for each order of magnitude of use, and time limits after which pages sink.
 
 use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
 use crate::list::Lists;
 
-/// The paper's m: queue k holds pages used 2^k to 2^(k+1) - 1 times, the last one all above.
+/// The paper's m: queue k holds pages used 2^k to 2^(k+1) - 1 times, and the last queue all pages
+/// used more often.
 const QUEUES: usize = 8;
 /// The paper's Qout: ghosts.
 const OUT: usize = QUEUES;
 const LISTS: usize = QUEUES + 1;
-/// Ghosts a page of capacity; the paper's choice.
+/// Ghosts for each page of capacity; the paper's choice.
 const GHOSTS: u64 = 4;
-/// Life time of [`Mq::new`], in requests a page of capacity.
+/// The life time in [`Mq::new`], in requests for each page of capacity.
 const LIFE: u64 = 4;
-/// Life time of [`Mq::fixed`], in requests.
+/// The life time in [`Mq::fixed`], in requests.
 const FIXED_LIFE: u64 = 10_000;
 /// In no list.
 const NOWHERE: u8 = u8::MAX;
 
-/// Multi-queue (Zhou, Philbin and Li, "The multi-queue replacement algorithm for second level buffer caches", USENIX 2001).
+/// Multi-queue (Zhou, Philbin and Li, "The multi-queue replacement algorithm for second level
+/// buffer caches", USENIX 2001).
 ///
-/// - **Idea:** below another cache, reuse is far apart and frequency tells more than recency. Pages stand in LRU queues by
-///   the logarithm of their count; who is not used within the life time sinks one queue. Ghosts keep their counts.
+/// - **Idea:** below another cache reuse is far apart, and frequency tells more than recency. Pages
+///   stand in LRU queues by the logarithm of their count. A page that is not used within the life
+///   time sinks one queue. Ghosts keep their counts.
 /// - **Cost per request:** O(1): each request looks at the head of each queue once.
 /// - **Memory:** 21 bytes an id.
 /// - **Ghosts:** at most four times the capacity, as in the paper.
-/// - **Shines** on second-level caches: servers below a client's or a database's cache. **Fails** on bursts, whose counts rise
-///   fast and sink slowly.
+/// - **Shines** on second-level caches: servers below the cache of a client or a database.
+///   **Fails** on bursts, whose counts rise fast and sink slowly.
 ///
-/// The paper sets the life time to the peak temporal distance of the workload, which it measures. In [`Mq::new`] it is four
-/// times the capacity, in requests; in [`Mq::fixed`] it is 10,000 requests at every capacity, libCacheSim's
-/// default, and that reproduces its published figures on CloudPhysics. A ghost that is asked for leaves the ghosts before a victim joins
-/// them, so that the victim cannot push it out first. Pages only. [`Use::FirstUse`] counts for nothing. Cost is ignored.
+/// The paper sets the life time to the peak temporal distance of the workload, which it measures.
+/// In [`Mq::new`] it is four times the capacity, in requests. In [`Mq::fixed`] it is 10,000
+/// requests at every capacity, libCacheSim's default; that reproduces its published figures on
+/// CloudPhysics. A requested ghost leaves the list of ghosts before a victim enters it, so the
+/// victim cannot push it out. Pages only. [`Use::FirstUse`] does not count. Cost is ignored.
 #[derive(Clone, Debug)]
 pub struct Mq {
     capacity: u64,
-    /// Requests until a page sinks, if not by the capacity.
+    /// Requests until a page sinks; `None` if that follows from the capacity.
     fixed_life: Option<u64>,
     resident: u64,
     ghosts: u64,
@@ -70,7 +74,8 @@ impl Mq {
         Self { fixed_life: Some(FIXED_LIFE), ..Self::new(capacity) }
     }
 
-    /// Counts a use, and puts the page at the back of the queue for its count. `was_linked`: in a queue, or a ghost.
+    /// Counts a use, and puts the page at the back of the queue for its count. `was_linked` says
+    /// that it is in a queue or a ghost.
     #[inline]
     fn use_page(&mut self, id: Id, was_linked: bool) {
         let count = self.counts[id as usize].saturating_add(1);
@@ -90,7 +95,7 @@ impl Mq {
         self.expiries[id as usize] = self.requests.saturating_add(life);
     }
 
-    /// The paper's Adjust: in each queue the page that was not used for longest sinks if its time is over.
+    /// The paper's Adjust: the least recently used page of each queue sinks if its time is over.
     #[inline]
     fn adjust(&mut self) {
         for queue in 1..QUEUES {
@@ -110,7 +115,7 @@ impl Mq {
         }
     }
 
-    /// Holds the bound on ghosts.
+    /// Keeps the bound on ghosts.
     fn trim<P: Pool + ?Sized>(&mut self, pool: &mut P) {
         while self.ghosts > self.capacity.saturating_mul(GHOSTS) {
             let Some(ghost) = self.lists.back(OUT) else { return };
@@ -150,7 +155,8 @@ impl Eviction for Mq {
             return Outcome::Bypassed;
         }
         if place as usize == OUT {
-            // Out of the ghosts before the next victim goes in: it must not push this one's count out.
+            // Removed from the ghosts before the next victim enters them, which must not push out
+            // this page's count.
             self.lists.unlink(id);
             self.ghosts -= 1;
         }

@@ -1,15 +1,18 @@
-//! Policies by name: one registry, visited with static types by the simulator and boxed for everybody else.
+//! Policies by name, boxed. The simulator takes them with static types instead, by [`visit`].
 
 use super::table::{Visitor, visit};
 use super::{Eviction, Id, Needs, Outcome, Pool, Request};
 use crate::Result;
 
-/// What the policy called `name` needs of its owner.
+/// What the policy called `name` needs from its owner.
+///
+/// # Errors
+/// There is no such policy.
 pub fn needs_of(name: &str) -> Result<Needs> {
     Ok(named(name, 1)?.needs())
 }
 
-/// The object-safe face of [`Eviction`]; every policy has it by the one blanket implementation.
+/// [`Eviction`] as an object-safe trait. One blanket implementation gives it to every policy.
 pub trait DynEviction: Send {
     /// As [`Eviction::needs`].
     fn needs_dyn(&self) -> Needs;
@@ -63,14 +66,15 @@ impl<E: Eviction + Send> DynEviction for E {
     }
 }
 
-/// A policy chosen by name at run time; an [`Eviction`] like any other, one indirect call a request slower.
+/// A policy chosen by name at run time. It is an [`Eviction`] like any other, with one indirect
+/// call more a request.
 pub struct Named {
     name: String,
     policy: Box<dyn DynEviction>,
 }
 
 impl Named {
-    /// The name it was asked for by.
+    /// The name by which it was chosen.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -94,6 +98,9 @@ impl Visitor for Boxing {
 }
 
 /// The policy called `name` (see [`NAMES`](super::NAMES)) with `capacity` units of weight.
+///
+/// # Errors
+/// There is no such policy.
 pub fn named(name: &str, capacity: u64) -> Result<Named> {
     Ok(Named { name: name.to_owned(), policy: visit(name, capacity, Boxing)? })
 }

@@ -1,36 +1,42 @@
-//! OPT: what is used again last leaves first. It needs the future, and is told it.
+//! OPT: the page whose next use is farthest leaves first. The owner tells it the future.
 
 use super::{Eviction, Id, NEVER, Needs, Outcome, Pool, Request};
 use crate::bits::BitTree;
 use crate::queues::Queues;
 
 /// Positions of the trace that share a queue.
-const SPAN: u64 = 64;
+const QUEUE_POSITIONS: u64 = 64;
 /// The queue of pages that are never used again.
 const DONE: u32 = 0;
-/// Most queues; positions beyond their span share the last one, which is then slow and still exact.
+/// Most queues. Later positions share the last queue, which is then slow and still exact.
 const QUEUES_MAX: u64 = 1 << 26;
 
-/// The optimum for pages (Belady, "A study of replacement algorithms for a virtual-storage computer", 1966, MIN; Mattson,
-/// Gecsei, Slutz and Traiger 1970, OPT).
+/// The optimum for pages (Belady, "A study of replacement algorithms for a virtual-storage
+/// computer", 1966, MIN; Mattson, Gecsei, Slutz and Traiger 1970, OPT).
 ///
-/// - **Idea:** evict the page whose next use is farthest. No policy that must keep each page it reads has fewer misses.
-/// - **Bypass:** [`Opt::with_bypass`] may also leave the newcomer out, if its own next use is the farthest: the bound for a
-///   cache that need not keep what it reads, as a file cache or a processor's.
-/// - **Cost per request:** O(1) for traces up to 2^32 requests: the pages whose next uses lie within 64 positions of each other
-///   share a queue, a tree of bits finds the last queue in a few steps, and at most 64 pages are looked at.
-/// - **Memory:** 20 bytes an id, and for each 64 requests of the trace 8 bytes and a bit. No ghosts.
-/// - **Shines** as the bound that every report should show. **Fails** to exist: no real cache knows the future.
+/// - **Idea:** evict the page whose next use is farthest. No policy that must keep each page it
+///   reads has fewer misses.
+/// - **Bypass:** [`Opt::with_bypass`] may also leave the newcomer out, if its own next use is the
+///   farthest. That is the bound for a cache that need not keep what it reads, such as a file cache
+///   or a processor's cache.
+/// - **Cost per request:** O(1) for traces up to 2^32 requests. Pages whose next uses lie within 64
+///   positions share a queue. A tree of bits finds the last queue in a few steps, and at most 64
+///   pages are looked at.
+/// - **Memory:** 20 bytes an id, and for each 64 requests of the trace 8 bytes and a bit. No
+///   ghosts.
+/// - **Shines** as the bound that every report should show. **Fails** in practice: no real cache
+///   knows the future.
 ///
-/// Needs [`Request::next_use`], the position of the next request for the same page, and never guesses it. Pages only: the
-/// optimum for files is NP-hard, see [`BeladySize`](super::BeladySize). Ties, which only pages without a next use can have:
-/// the least recently used leaves first. [`Use`](super::Use) and cost are ignored.
+/// Needs [`Request::next_use`], the position of the next request for the same page, and never
+/// guesses it. Pages only: the optimum for files is NP-hard, see [`BeladySize`](super::BeladySize).
+/// Only pages without a next use can be equal; then the least recently used leaves first.
+/// [`Use`](super::Use) and cost are ignored.
 #[derive(Clone, Debug)]
 pub struct Opt {
     capacity: u64,
     resident: u64,
     may_bypass: bool,
-    /// Pages by next use, [`SPAN`] positions a queue after [`DONE`].
+    /// Pages by next use, [`QUEUE_POSITIONS`] positions a queue after [`DONE`].
     queues: Queues,
     queue_limit: u32,
     /// Queues that hold pages.
@@ -69,10 +75,11 @@ impl Opt {
         }
     }
 
-    /// Puts a page that is in no queue where its next use belongs.
+    /// Puts a page that is in no queue into the queue of its next use.
     #[inline]
     fn attach(&mut self, id: Id, next_use: u64) {
-        let queue = if next_use == NEVER { DONE } else { (next_use / SPAN + 1).min(QUEUES_MAX) as u32 };
+        let queue =
+            if next_use == NEVER { DONE } else { (next_use / QUEUE_POSITIONS + 1).min(QUEUES_MAX) as u32 };
         self.grow_queues(queue);
         self.next_uses[id as usize] = next_use;
         if self.queues.is_empty(queue) {
@@ -89,7 +96,7 @@ impl Opt {
         }
     }
 
-    /// The page that is used again last.
+    /// The page whose next use is farthest.
     #[inline]
     fn farthest(&self) -> Option<Id> {
         if let Some(done) = self.queues.oldest(DONE) {

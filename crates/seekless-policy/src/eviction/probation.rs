@@ -1,48 +1,50 @@
-//! What S3-FIFO, QDLP and Clock2Q+ share: a small FIFO on probation, a large CLOCK, and ghosts of what failed.
+//! The part that S3-FIFO, QDLP and Clock2Q+ share: a small FIFO for probation, a large CLOCK, and
+//! ghosts.
 
 use super::{Eviction, Id, Outcome, Pool, Request, Use};
 use crate::column;
 use crate::segments::Segments;
 use std::marker::PhantomData;
 
-/// On probation, resident.
+/// Resident, on probation.
 const SMALL: usize = 0;
-/// Passed, resident.
+/// Resident, passed probation.
 const MAIN: usize = 1;
-/// Ghosts of what failed.
+/// Ghosts of ids that did not pass.
 const GHOSTS: usize = 2;
-/// Percentages of it must be numbers.
+/// So that percentages of it do not overflow.
 const CAPACITY_MAX: u64 = u64::MAX / 256;
 
-/// Which of the policies it is. See [`S3Fifo`](super::S3Fifo), [`Qdlp`](super::Qdlp) and [`Clock2QPlus`](super::Clock2QPlus).
+/// The parameters in which the policies differ. See [`S3Fifo`](super::S3Fifo),
+/// [`Qdlp`](super::Qdlp) and [`Clock2QPlus`](super::Clock2QPlus).
 pub trait Rules {
-    /// Ghosts, in percent of the capacity.
+    /// The ghosts, in percent of the capacity.
     const GHOSTS_PERCENT: u64;
-    /// Uses on probation that let an id pass.
+    /// The number of uses on probation with which an id passes.
     const PASS_AT: u8;
-    /// Uses that are counted, at most: passes of the hand that an id of the main queue survives.
+    /// The largest count of uses. The hand passes an id of the main queue that many times at most.
     const USES_MAX: u8;
-    /// Until something has to leave for the first time, newcomers that the small queue has no room for go to the main one.
+    /// Whether newcomers for which the small queue has no room go to the main queue, until the
+    /// first eviction.
     const FILLS_MAIN: bool;
-    /// Newest part of the small queue, in percent of it, where uses do not count.
+    /// The newest part of the small queue in which uses do not count, in percent of it.
     const WINDOW_PERCENT: u64;
 }
 
-/// A small FIFO (a tenth of the cache), a main CLOCK for the rest, ghosts; `R` says the rest.
-///
-/// 10 bytes an id, 18 once a weight other than 1 was seen, 8 more with a correlation window.
+/// A small FIFO (a tenth of the cache), a main CLOCK for the rest, and ghosts, with the parameters
+/// `R`. 10 bytes an id, 18 once a weight other than 1 was seen, 8 more with a correlation window.
 #[derive(Clone, Debug)]
 pub struct Probation<R> {
     rules: PhantomData<R>,
     capacity: u64,
     lists: Segments<3, 2>,
-    /// Uses counted of each resident id.
+    /// The counted uses of each resident id.
     uses: Vec<u8>,
-    /// Weight that entered the small queue before each id, if there is a window.
+    /// The weight that had entered the small queue before each id, if there is a window.
     entered: Vec<u64>,
-    /// Weight that ever entered the small queue.
+    /// The weight of all ids that ever entered the small queue.
     entered_in_all: u64,
-    /// Something has had to leave.
+    /// Whether anything had to leave yet.
     full: bool,
 }
 
@@ -78,7 +80,7 @@ impl<R: Rules> Probation<R> {
         *uses = (*uses + 1).min(R::USES_MAX);
     }
 
-    /// Whether `id`, on probation, came so lately that another use of it says nothing yet.
+    /// Whether `id`, on probation, entered so recently that another use of it does not count yet.
     fn in_window(&self, id: Id) -> bool {
         let younger = self.entered_in_all - self.entered[id as usize];
         younger <= (self.small_capacity() * R::WINDOW_PERCENT).div_ceil(100)
@@ -106,7 +108,8 @@ impl<R: Rules> Probation<R> {
         self.shrink_to(limit, pool);
     }
 
-    /// Evicts the oldest on probation that did not pass; those before it that did go to the main queue. False if all passed.
+    /// Evicts the oldest id on probation that did not pass. Older ids, which passed, go to the main
+    /// queue. False if all passed.
     fn evict_small<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
         while let Some(id) = self.lists.back(SMALL) {
             if self.uses[id as usize] >= R::PASS_AT {
@@ -122,7 +125,7 @@ impl<R: Rules> Probation<R> {
         false
     }
 
-    /// Evicts the oldest of the main queue that was not used; those before it go round once more for each use.
+    /// Evicts the oldest unused id of the main queue. Older ids go round once more for each use.
     fn evict_main<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
         while let Some(id) = self.lists.back(MAIN) {
             let uses = &mut self.uses[id as usize];

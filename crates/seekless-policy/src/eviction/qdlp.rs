@@ -2,19 +2,21 @@
 
 use super::probation::{Probation, Rules};
 
-/// QD-LP-FIFO (Yang, Qiu, Zhang, Yue and Rashmi, "FIFO can be better than LRU: the power of lazy promotion and quick
-/// demotion", HotOS 2023), section 4.
+/// QD-LP-FIFO (Yang, Qiu, Zhang, Yue and Rashmi, "FIFO can be better than LRU: the power of lazy
+/// promotion and quick demotion", HotOS 2023), section 4.
 ///
-/// - **Idea:** a probationary FIFO of a tenth of the cache demotes quickly: what is not used once in it leaves and is
-///   remembered. The rest is a CLOCK with two bits, which promotes lazily, at eviction. What comes back while it is remembered
-///   goes straight to the CLOCK. The step before S3-FIFO, which asks for two uses.
+/// - **Idea:** a probationary FIFO, a tenth of the cache, demotes quickly: an object that is not
+///   used in it leaves and becomes a ghost. The rest is a CLOCK with two bits, which promotes
+///   lazily, at eviction. A ghost that is requested goes straight to the CLOCK. S3-FIFO came after
+///   it and asks for two uses.
 /// - **Cost per request:** a hit changes one byte; a miss O(1) amortised.
 /// - **Memory:** 10 bytes an id; 18 once a weight other than 1 was seen.
 /// - **Ghosts:** at most nine tenths of the capacity.
-/// - **Shines** on block and web traces with scans. **Fails** on correlated references, where the second use says little.
+/// - **Shines** on block and web traces with scans. **Fails** on correlated references, where the
+///   second use says little.
 ///
-/// Weights as in [`S3Fifo`](super::S3Fifo). [`Use::FirstUse`](super::Use::FirstUse) counts nothing. Cost is ignored. A hit
-/// keeps the weight that was admitted.
+/// Weights as in [`S3Fifo`](super::S3Fifo). [`Use::FirstUse`](super::Use::FirstUse) does not count.
+/// Cost is ignored. A hit keeps the weight that was admitted.
 pub type Qdlp = Probation<QdlpRules>;
 
 /// The rules of [`Qdlp`].

@@ -9,14 +9,15 @@ const SEED: u64 = 1;
 
 /// Uniform random eviction (Belady 1966, "RAND").
 ///
-/// - **Idea:** no history at all, so no pattern can defeat it on purpose.
+/// - **Idea:** it uses no history, so no pattern of requests can be its worst case on purpose.
 /// - **Cost per request:** O(1); a hit reads one word.
-/// - **Memory:** 4 bytes an id and 4 a resident page; 8 more an id once a weight other than 1 was seen. No ghosts.
-/// - **Shines** on loops a little larger than the cache, where LRU and FIFO miss every request. **Fails** to keep what is
-///   popular any longer than the rest.
+/// - **Memory:** 4 bytes an id and 4 a resident page; 8 more an id once a weight other than 1 was
+///   seen. No ghosts.
+/// - **Shines** on loops a little larger than the cache, where LRU and FIFO miss every request.
+///   **Fails** to keep popular pages longer than others.
 ///
-/// Same seed, same victims. Weights: evicts until the newcomer fits, a heavy file with the same chance as a light one.
-/// [`Use`](super::Use) and cost are ignored.
+/// Same seed, same victims. Weights: evicts until the newcomer fits, a heavy file with the same
+/// chance as a light one. [`Use`](super::Use) and cost are ignored.
 pub type Random = Resident<RandomRule>;
 
 /// The rule of [`Random`].

@@ -11,17 +11,20 @@ pub use ozen::Random2Ozen;
 /// Seed of [`Random2::new`].
 const SEED: u64 = 2;
 
-/// Power of two random choices (Mitzenmacher, Richa and Sitaraman 2000; for eviction Luu, "Caches: LRU v. random", 2014).
+/// Power of two random choices (Mitzenmacher, Richa and Sitaraman 2000; for eviction Luu, "Caches:
+/// LRU v. random", 2014).
 ///
-/// - **Idea:** random eviction cannot be fooled by loops, yet throws out hot pages; the older of two draws is rarely hot.
+/// - **Idea:** loops cannot defeat random eviction, but it evicts hot pages too. The older of two
+///   drawn pages is rarely hot.
 /// - **Cost per request:** O(1): a hit writes one number.
-/// - **Memory:** 12 bytes an id and 4 a resident page; 8 more an id once a weight other than 1 was seen. No ghosts.
-/// - **Shines** on loops a little larger than the cache, and where keeping an order is too dear. **Fails** against LRU
-///   where recency is all there is.
+/// - **Memory:** 12 bytes an id and 4 a resident page; 8 more an id once a weight other than 1 was
+///   seen. No ghosts.
+/// - **Shines** on loops a little larger than the cache, and where keeping an order costs too much.
+///   **Fails** against LRU where recency alone matters.
 ///
-/// The two draws differ unless only one page is resident. Same seed, same victims. Weights: evicts until the newcomer
-/// fits, size has no part in it. [`Use::FirstUse`](super::Use::FirstUse) does not count as use. Cost is ignored. Ozen's program evicts the
-/// younger of the two: [`Random2Ozen`].
+/// The two draws differ unless only one page is resident. Same seed, same victims. Weights: evicts
+/// until the newcomer fits, whatever the sizes. [`Use::FirstUse`](super::Use::FirstUse) does not
+/// count as use. Cost is ignored. Ozen's program evicts the younger of the two: [`Random2Ozen`].
 pub type Random2 = Resident<Random2Rule>;
 
 /// The rule of [`Random2`].

@@ -1,35 +1,37 @@
-//! What every policy without ghosts shares: capacity, weights, and the order of a request's steps.
+//! The part that all policies without ghosts share: capacity, weights, and the order of a request's
+//! steps.
 //!
-//! Such a policy is a structure over ids and a [`Rule`] that picks its victim. The rest stands here, once.
+//! Such a policy is a structure over ids and a [`Rule`] that picks its victim.
 
 use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
 use crate::weights::Weights;
 
-/// Which resident id leaves, and what a use changes. [`Resident`] adds up weights and evicts; it calls the rule for each id
-/// that enters, is used or leaves.
+/// Picks the resident id that leaves, and notes uses. [`Resident`] adds up weights and evicts. It
+/// calls the rule for each id that enters, is used or leaves.
 pub trait Rule {
     /// What the owner of the cache must supply.
     const NEEDS: Needs = Needs::NONE;
-    /// Whether a [`Use::FirstUse`] is a hit like any other. By default it changes nothing.
+    /// Whether a [`Use::FirstUse`] is a hit like any other. By default it has no effect.
     const FIRST_USE_COUNTS: bool = false;
 
     /// Makes room for ids below `ids`.
     fn grow(&mut self, ids: u32);
     /// Whether `id` is resident.
     fn contains(&self, id: Id) -> bool;
-    /// A request begins, whatever its outcome. For a rule that measures time in requests.
+    /// A request begins; its outcome is open. For rules that measure time in requests.
     #[inline]
     fn tick(&mut self) {}
     /// A resident id is used.
     fn hit(&mut self, request: &Request);
     /// An id that is not resident enters; there is room for it.
     fn enter(&mut self, request: &Request);
-    /// The next id to leave, if any is resident. [`Rule::leave`] is called for it at once.
+    /// The next id to leave; `None` if nothing is resident. [`Resident`] calls [`Rule::leave`] for
+    /// it at once.
     fn victim<P: Pool + ?Sized>(&mut self, pool: &P) -> Option<Id>;
     /// A resident id leaves: as a victim, or because it was removed.
     fn leave(&mut self, id: Id);
-    /// Evicts because there is no room: one victim, unless the rule makes several leave together. Called until there is room;
-    /// false if nothing is resident.
+    /// Evicts since there is no room: one victim, unless the rule lets several leave together. It
+    /// is called until there is room. False if nothing is resident.
     #[inline]
     fn evict_for_room<P: Pool + ?Sized>(&mut self, exit: &mut Exit<'_, P>) -> bool
     where
@@ -37,19 +39,19 @@ pub trait Rule {
     {
         exit.evict_victim(self)
     }
-    /// The weight that a resident id entered with, if the rule keeps it beside what a hit needs. By default [`Resident`]
-    /// keeps the weights.
+    /// The weight with which a resident id entered, for a rule that stores weights where a hit
+    /// needs them. By default [`Resident`] stores them.
     #[inline]
     fn weight(&self, _id: Id) -> Option<u64> {
         None
     }
-    /// The capacity changes, for a rule that depends on it. What no longer fits leaves afterwards.
+    /// The capacity changes, for rules that depend on it. Ids that no longer fit leave afterwards.
     fn resize(&mut self, _capacity: u64) {}
     /// As [`Eviction::cleaned`].
     fn cleaned(&mut self, _id: Id) {}
 }
 
-/// The way out of a cache: subtracts the weight of each victim, and tells rule and owner.
+/// Evicts victims: subtracts their weight, and tells the rule and the owner.
 #[derive(Debug)]
 pub struct Exit<'a, P: ?Sized> {
     used: &'a mut u64,
@@ -77,11 +79,11 @@ impl<P: Pool + ?Sized> Exit<'_, P> {
     }
 }
 
-/// A cache without ghosts whose victims `R` picks. See [`Lru`](super::Lru), [`Fifo`](super::Fifo), [`Clock`](super::Clock) and
-/// the others that are one of these.
+/// A cache without ghosts whose victims the rule `R` picks: [`Lru`](super::Lru),
+/// [`Fifo`](super::Fifo), [`Clock`](super::Clock) and others.
 ///
-/// Evicts until the newcomer fits; what is heavier than the capacity bypasses it. 8 bytes an id once a weight other than 1 was
-/// seen, besides what the rule takes.
+/// Evicts until a newcomer fits. An id heavier than the capacity bypasses the cache. Besides the
+/// rule's memory it takes 8 bytes an id once a weight other than 1 was seen.
 #[derive(Clone, Debug)]
 pub struct Resident<R> {
     capacity: u64,
@@ -113,7 +115,7 @@ impl<R: Rule> Resident<R> {
         &self.rule
     }
 
-    /// Takes over an id of weight 1 that was resident in a cache before this one; `enter` tells the rule.
+    /// Takes over an id of weight 1 from another cache. `enter` adds it to the rule.
     pub(super) fn take_over_page(&mut self, enter: impl FnOnce(&mut R)) {
         self.used += 1;
         enter(&mut self.rule);

@@ -1,4 +1,4 @@
-//! RRIP: a newcomer is taken for one whose next use is far away until it proves otherwise.
+//! RRIP: the next use of a newcomer is predicted to be far away until a hit shows otherwise.
 
 mod insertion;
 
@@ -12,22 +12,25 @@ const CLASSES: usize = FAR + 1;
 /// In no slot.
 const ABSENT: u32 = u32::MAX;
 
-/// Re-reference interval prediction, with priority to hits (Jaleel, Theobald, Steely and Emer, "High performance cache
-/// replacement using re-reference interval prediction", ISCA 2010): static, bimodal, and the duel of both.
+/// Re-reference interval prediction, with priority to hits (Jaleel, Theobald, Steely and Emer,
+/// "High performance cache replacement using re-reference interval prediction", ISCA 2010): static,
+/// bimodal, and the duel of both.
 ///
-/// - **Idea:** each page has a prediction of 0 to 3. A hit sets 0; the first page in slot order with 3 leaves; if there is
-///   none, all age by 1 until there is. *Static* (`rrip`) brings newcomers in at 2, so a scan leaves before what was hit.
-///   *Bimodal* brings them in at 3 but for one in 32 at 2, so that part of a loop larger than the cache stays. The *duel*
-///   (`brrip`; the paper's DRRIP) dedicates one id in 64 to each, counts their misses, and lets all others follow the one
-///   with fewer.
-/// - **Cost per request:** O(log n) with a base of 64: ageing renames four classes instead of visiting pages, and the
-///   first slot of a class is found in a tree of bits.
+/// - **Idea:** each page has a prediction of 0 to 3, and a hit sets it to 0. The first page in slot
+///   order with 3 leaves. If there is no such page, all predictions rise by 1 until there is.
+///   *Static* (`rrip`) gives newcomers a 2, so a scan leaves before pages that were hit. *Bimodal*
+///   gives them a 3, and one in 32 a 2, so part of a loop larger than the cache stays. The *duel*
+///   (`brrip`; the paper's DRRIP) dedicates one id in 64 to each, counts their misses, and lets all
+///   others follow the better one.
+/// - **Cost per request:** O(log n) with a base of 64. Ageing renames four classes instead of
+///   visiting pages, and a tree of bits finds the first slot of a class.
 /// - **Memory:** 4 bytes an id, and 5.7 a resident page. No ghosts.
-/// - **Shines** on scans between reuse (static) and on loops (bimodal). **Fails** on plain recency: the order within a
-///   class is by slot, not by time.
+/// - **Shines** on scans between reuse (static) and on loops (bimodal). **Fails** on plain recency:
+///   the order within a class is by slot, not by time.
 ///
-/// The paper's sets of 16 ways are one set of all pages here, so the duel's dedicated ids share it with the others. Pages
-/// only: it refuses weights. [`Use::FirstUse`](super::Use::FirstUse) promotes nothing. Cost is ignored. Same seed, same victims.
+/// The paper's sets of 16 ways are one set of all pages here, so the duel's dedicated ids share it
+/// with the others. Pages only: it refuses weights. [`Use::FirstUse`](super::Use::FirstUse)
+/// promotes nothing. Cost is ignored. Same seed, same victims.
 pub type Rrip = Resident<RripRule>;
 
 /// The rule of [`Rrip`].
@@ -35,20 +38,21 @@ pub type Rrip = Resident<RripRule>;
 pub struct RripRule {
     capacity: u64,
     insertion: Insertion,
-    /// The page in each slot; a newcomer takes the lowest free one, which is its victim's.
+    /// The page in each slot. A newcomer takes the lowest free slot, which is its victim's.
     pages: Vec<Id>,
-    /// Which class each slot is in.
+    /// The class of each slot.
     classes: Vec<u8>,
     /// The slot of each id.
     slots: Vec<u32>,
     free: BitTree,
-    /// Slots of each class. Prediction `p` is class `(p + first_class) % 4`, so ageing is one subtraction.
+    /// Slots of each class. Prediction `p` is class `(p + first_class) % 4`, so ageing is one
+    /// subtraction.
     members: [BitTree; CLASSES],
     first_class: usize,
 }
 
 impl Rrip {
-    /// Bimodal RRIP alone: one newcomer in 32, drawn from `seed`, is given a chance.
+    /// Bimodal RRIP alone: one newcomer in 32, drawn from `seed`, is predicted to be used sooner.
     #[must_use]
     pub fn bimodal(capacity: u64, seed: u64) -> Self {
         Self::with(capacity, Insertion::bimodal(seed))
@@ -77,7 +81,7 @@ impl RripRule {
         (prediction + self.first_class) % CLASSES
     }
 
-    /// Slots for as many pages as can be resident at once.
+    /// Makes slots for as many pages as can be resident at once.
     fn grow_slots(&mut self) {
         let slots = self.slots.len().min(usize::try_from(self.capacity).unwrap_or(usize::MAX));
         self.free.grow(slots);
@@ -129,7 +133,8 @@ impl Rule for RripRule {
     fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
         let occupied = |&prediction: &usize| self.members[self.class(prediction)].first().is_some();
         let oldest = (0..CLASSES).rev().find(occupied)?;
-        // All age until the oldest are at 3; the classes above them are empty and become those below.
+        // All predictions rise until the oldest are at 3. The classes above them are empty and
+        // become the lowest.
         self.first_class = (self.first_class + CLASSES - (FAR - oldest)) % CLASSES;
         let slot = self.members[self.class(FAR)].first()?;
         Some(self.pages[slot])

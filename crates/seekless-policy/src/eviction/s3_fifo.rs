@@ -1,29 +1,32 @@
-//! S3-FIFO: three FIFO queues, and two uses on probation to pass. The paper's, and what its authors made of it in 2024.
+//! S3-FIFO: three FIFO queues, and two uses on probation to pass. The paper's version, and that of
+//! its authors in 2024.
 
 use super::probation::{Probation, Rules};
 
-/// S3-FIFO (Yang, Zhang, Qiu, Yue and Rashmi, "FIFO queues are all you need for cache eviction", SOSP 2023), algorithm 1.
+/// S3-FIFO (Yang, Zhang, Qiu, Yue and Rashmi, "FIFO queues are all you need for cache eviction",
+/// SOSP 2023), algorithm 1.
 ///
-/// - **Idea:** most objects are used once within the time that they could be kept. Newcomers pass through a small FIFO, a
-///   tenth of the cache; what was used twice there (after its arrival) goes on to the main queue, the rest leaves quickly and
-///   is remembered. What comes back while it is remembered goes straight to the main queue, where a counter of at most 3 buys
-///   as many rounds.
+/// - **Idea:** most objects are used once within the time that they could be kept. Newcomers pass
+///   through a small FIFO, a tenth of the cache. Objects used twice there after their arrival go to
+///   the main queue; the others leave quickly and become ghosts. A ghost that is requested goes
+///   straight to the main queue. There a counter of at most 3 buys as many rounds.
 /// - **Cost per request:** a hit changes one byte; a miss O(1) amortised.
 /// - **Memory:** 10 bytes an id; 18 once a weight other than 1 was seen.
 /// - **Ghosts:** at most nine tenths of the capacity.
-/// - **Shines** on skewed popularity with many objects used once. **Fails** where the second use comes just after an object
-///   left the small queue and the ghosts forgot it, and on a cache that is larger than the working set it starts with: until
-///   it is full nothing but the small queue decides.
+/// - **Shines** on skewed popularity with many objects used once. **Fails** where the second use
+///   comes just after the ghost has left. It also fails on a cache larger than the working set at
+///   first: until the cache is full the small queue alone decides.
 ///
-/// The paper knows objects of one size; its authors' simulator counts bytes as done here: sizes of the queues are weights
-/// and each eviction becomes "until it fits". [`Use::FirstUse`](super::Use::FirstUse) counts nothing. Cost is ignored. A hit
-/// keeps the weight that was admitted.
+/// The paper knows objects of one size. Its authors' simulator counts bytes as here: sizes of the
+/// queues are weights, and each eviction is repeated until the newcomer fits.
+/// [`Use::FirstUse`](super::Use::FirstUse) does not count. Cost is ignored. A hit keeps the weight
+/// that was admitted.
 pub type S3Fifo = Probation<S3FifoPaper>;
 
-/// S3-FIFO as libCacheSim has had it since October 2024: as [`S3Fifo`], but until the cache is full for the first time what
-/// the small queue has no room for goes to the main queue.
+/// S3-FIFO as libCacheSim has had it since October 2024. It is [`S3Fifo`], but until the cache is
+/// first full, objects for which the small queue has no room go to the main queue.
 ///
-/// Inferred from the figures that it has to reproduce; its source says the same.
+/// This was inferred from the figures to be reproduced; libCacheSim's source says the same.
 pub type S3Fifo2024 = Probation<S3FifoOf2024>;
 
 /// The rules of [`S3Fifo`].

@@ -1,4 +1,4 @@
-//! SIEVE: a FIFO whose hand spares what was used since it last passed.
+//! SIEVE: a FIFO whose hand spares pages that were used since it last passed.
 
 use super::resident::{Resident, Rule};
 use super::{Id, Pool, Request};
@@ -7,26 +7,29 @@ use crate::list::Lists;
 
 const ALL: usize = 0;
 
-/// SIEVE (Zhang, Yang, Yue, Vigfusson and Rashmi, "SIEVE is simpler than LRU", NSDI 2024), algorithm 1.
+/// SIEVE (Zhang, Yang, Yue, Vigfusson and Rashmi, "SIEVE is simpler than LRU", NSDI 2024),
+/// algorithm 1.
 ///
-/// - **Idea:** newcomers enter at the head of a FIFO; a hand goes from tail to head, clears the mark of what was used and
-///   evicts the first that was not. What it spares stays where it is, so newcomers are sifted fast and old friends slowly.
+/// - **Idea:** newcomers enter at the head of a FIFO. A hand goes from tail to head, clears the
+///   mark of each used page, and evicts the first unmarked one. A spared page stays in place, so
+///   unused newcomers leave fast and popular pages slowly.
 /// - **Cost per request:** a hit sets one byte; a miss O(1) amortised.
 /// - **Memory:** 9 bytes an id; 17 once a weight other than 1 was seen. No ghosts.
-/// - **Shines** on skewed popularity (web, key-value). **Fails** on scans and loops, and where popularity moves: on block
-///   traces it keeps what was popular once.
+/// - **Shines** on skewed popularity (web, key-value). **Fails** on scans and loops, and where
+///   popularity moves: on block traces it keeps pages that were popular once.
 ///
-/// The paper knows only objects of one size; for files each eviction becomes "until it fits". [`Use::FirstUse`](super::Use::FirstUse) marks
-/// nothing. A request's cost is ignored. A hit keeps the weight that was admitted.
+/// The paper knows only objects of one size; for files each eviction is repeated until the newcomer
+/// fits. [`Use::FirstUse`](super::Use::FirstUse) marks nothing. Cost is ignored. A hit keeps the
+/// weight that was admitted.
 pub type Sieve = Resident<SieveRule>;
 
 /// The rule of [`Sieve`].
 #[derive(Clone, Debug, Default)]
 pub struct SieveRule {
     order: Lists<1>,
-    /// Used since the hand passed or since it came.
+    /// Used since the hand passed, or since it entered.
     marked: Vec<bool>,
-    /// Where the next search starts; at the tail if nowhere.
+    /// Where the next search starts; `None` is the tail.
     hand: Option<Id>,
 }
 

@@ -1,4 +1,4 @@
-//! SLRU: LRU in segments; each hit climbs one, and overflow sinks one.
+//! SLRU: LRU in segments. A hit moves a page up one segment, overflow moves pages down.
 
 use super::{Eviction, Id, Outcome, Pool, Request, Use};
 use crate::segments::Segments;
@@ -6,37 +6,41 @@ use crate::segments::Segments;
 /// Most segments of one cache.
 const SEGMENTS_MAX: usize = 4;
 
-/// Where a newcomer goes.
+/// The segment that a newcomer enters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Entry {
-    /// The lowest segment, which may hold what the others leave free.
+    /// The lowest segment, which may hold all that the others leave free.
     Lowest,
-    /// The lowest segment that is not full; the lowest gives up its oldest when all are full.
+    /// The lowest segment that is not full. If all are full, the oldest page of the lowest segment
+    /// leaves.
     LowestWithRoom,
 }
 
-/// Segmented LRU (Karedla, Love and Wherry, "Caching strategies to improve disk system performance", Computer 1994).
+/// Segmented LRU (Karedla, Love and Wherry, "Caching strategies to improve disk system
+/// performance", Computer 1994).
 ///
-/// - **Idea:** newcomers are on probation; a hit promotes to the protected segment, whose overflow gets a second chance
-///   on probation. A scan flows through probation and leaves the protected pages alone.
+/// - **Idea:** newcomers are on probation. A hit promotes a page to the protected segment, whose
+///   overflow returns to probation. A scan passes through probation and does not touch the
+///   protected pages.
 /// - **Cost per request:** O(1), and a demotion for each promotion once a segment is full.
 /// - **Memory:** 9 bytes an id; 17 once a weight other than 1 was seen. No ghosts.
-/// - **Shines** on popular pages among scans. **Fails** where a loop is larger than probation, and on popularity that
-///   drifts faster than the protected segment turns over.
+/// - **Shines** on popular pages among scans. **Fails** where a loop is larger than probation, and
+///   on popularity that drifts faster than the protected segment turns over.
 ///
-/// [`Slru::new`] is the paper's: two segments, the protected one at most 80 % of the capacity (a common choice; the paper
-/// leaves it open), probation all the rest. [`Slru::four`] generalises as libCacheSim does: four equal segments, a
-/// newcomer goes to the lowest that is not full, and what the division by four leaves over stays empty; it equals its
-/// published figures.
+/// [`Slru::new`] is the paper's: two segments, the protected one at most 80 % of the capacity,
+/// probation the rest. The paper leaves the share open; 80 % is common. [`Slru::four`] has four
+/// equal segments; a newcomer enters the lowest that is not full, and the remainder of the division
+/// by four stays empty. That is libCacheSim's, and equals its published figures.
 ///
-/// Weights: a segment holds weight; what is heavier than the next segment stays where it is; a hit never evicts.
-/// [`Use::FirstUse`] promotes nothing. Cost is ignored. A hit keeps the weight that was admitted.
+/// Weights: a segment holds weight. A page heavier than the next segment stays in its own. A hit
+/// never evicts. [`Use::FirstUse`] promotes nothing. Cost is ignored. A hit keeps the weight that
+/// was admitted.
 #[derive(Clone, Debug)]
 pub struct Slru {
     capacity: u64,
     segments: usize,
     entry: Entry,
-    /// The lowest first.
+    /// Segment 0 is the lowest.
     pages: Segments<SEGMENTS_MAX, SEGMENTS_MAX>,
 }
 
@@ -57,7 +61,7 @@ impl Slru {
         Self { capacity, segments, entry, pages: Segments::new() }
     }
 
-    /// What a segment may hold.
+    /// The largest weight of a segment.
     #[inline]
     fn quota(&self, segment: usize) -> u64 {
         match (self.entry, segment) {
@@ -72,7 +76,8 @@ impl Slru {
         weight <= self.quota(segment) && self.pages.size(segment) <= self.quota(segment) - weight
     }
 
-    /// One segment up, if it is not too heavy for that; what the segments above probation cannot hold sinks.
+    /// Moves a page up one segment, if it is not too heavy. The overflow of the segments above
+    /// probation moves down.
     #[inline]
     fn hit(&mut self, id: Id, from: usize) {
         let above = (from + 1).min(self.segments - 1);
@@ -92,7 +97,7 @@ impl Slru {
         }
     }
 
-    /// Makes room for a newcomer and says which segment it enters.
+    /// Makes room for a newcomer and returns the segment that it enters.
     #[inline]
     fn enter<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) -> usize {
         let mut entered = 0;

@@ -8,26 +8,27 @@ use crate::column;
 use crate::key_order::KeyOrder;
 pub use ozen::SpatialClockOzen;
 
-/// Sp.Clock (Kim, Ryu and Ramachandran, "What is a good buffer cache replacement scheme for mobile flash storage?",
-/// SIGMETRICS 2012).
+/// Sp.Clock (Kim, Ryu and Ramachandran, "What is a good buffer cache replacement scheme for mobile
+/// flash storage?", SIGMETRICS 2012).
 ///
-/// - **Idea:** CLOCK, but the pages stand on the circle in the order of their addresses, so that victims, and with them
-///   the writes to the device, come in runs of neighbours.
-/// - **Cost per request:** a hit O(1), one byte written; a miss O(log n) to find its place, and amortised O(1) for the hand.
+/// - **Idea:** CLOCK, but the pages stand on the circle in the order of their addresses. So
+///   victims, and with them the writes to the device, come in runs of neighbours.
+/// - **Cost per request:** a hit O(1), one byte written; a miss O(log n) to find its place, and
+///   amortised O(1) for the hand.
 /// - **Memory:** 17 bytes an id and 16 to 32 a resident page. No ghosts.
-/// - **Shines** where writes that are near each other are cheaper. **Fails** to favour the recent: a newcomer just before
-///   the hand stays for a whole turn, one just after it leaves at once.
+/// - **Shines** where neighbouring writes are cheaper. **Fails** to favour recent pages: a newcomer
+///   just before the hand stays for a whole turn, one just after it leaves at once.
 ///
-/// Needs keys that place neighbours together. The hand is at a page; when that page leaves, at the next. Pages only: it
-/// refuses weights. [`Use::FirstUse`](super::Use::FirstUse) does not set the bit. Cost is ignored. Ozen's program differs:
-/// [`SpatialClockOzen`].
+/// Needs keys that place neighbours together. The hand is at a page; when that page leaves, it
+/// moves to the next. Pages only: it refuses weights. [`Use::FirstUse`](super::Use::FirstUse) does
+/// not set the bit. Cost is ignored. Ozen's program differs: [`SpatialClockOzen`].
 pub type SpatialClock = Resident<SpatialClockRule>;
 
 /// The rule of [`SpatialClock`].
 #[derive(Clone, Debug, Default)]
 pub struct SpatialClockRule {
     circle: KeyOrder,
-    /// The page to look at next; `None` is the first of the circle.
+    /// The page to look at next; `None` is the first page of the circle.
     hand: Option<Id>,
     referenced: Vec<bool>,
 }

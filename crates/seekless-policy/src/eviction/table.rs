@@ -1,4 +1,5 @@
-//! Every policy by name: one row says what builds it, what memory it takes, what it does and who published it.
+//! The table of all policies. A row has the name, the constructor, the memory, one line on what it
+//! does, and the source.
 
 use super::Eviction;
 use super::landlord::{Charging, Division, Lazy, Reciprocal};
@@ -8,24 +9,25 @@ use super::{Clock2QPlus, Clock2QPlusShort, Lirs, Qdlp, S3Fifo, S3Fifo2024, Sieve
 use super::{Random2Ozen, Rrip, Slru, SpatialClock, SpatialClockOzen, TwoQueue, TwoQueueSimple};
 use crate::{Error, ErrorKind, Result};
 
-/// What to do with a policy whose type is known: how the simulator gets a loop of its own for each policy.
+/// Code that is compiled for each policy's own type: this gives the simulator a separate loop for
+/// each policy.
 pub trait Visitor {
-    /// What comes out.
+    /// The result of a visit.
     type Output;
     /// Called once with the policy that has the name.
     fn visit<E: Eviction + Send + 'static>(self, policy: E) -> Self::Output;
 }
 
-/// A policy as a list shows it.
+/// A policy as lists show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About {
-    /// What it is called; a variant follows after `@`.
+    /// Its name; a variant has a suffix after `@`.
     pub name: &'static str,
     /// What it does.
     pub what: &'static str,
-    /// Who published it, or which program has it so.
+    /// Who published it, or which program it is from.
     pub source: &'static str,
-    /// Most bytes that it takes for each id: where every weight and cost is 1, and elsewhere.
+    /// Most bytes an id: where every weight and cost is 1, and in other cases.
     bytes_per_id: (u64, u64),
 }
 
@@ -34,7 +36,8 @@ const WASSENBERG: &str = "Wassenberg 2006";
 /// Seed of the bimodal insertions.
 const RRIP_SEED: u64 = 3;
 
-/// Makes the list and the builder from rows of name, constructor, bytes an id (see [`About`]), what it does, source.
+/// Makes the list and the constructor from rows of: name, constructor, bytes an id (see [`About`]),
+/// what it does, source.
 macro_rules! policies {
     ($($name:literal => $build:expr, $bytes:expr, $what:literal, $source:expr;)*) => {
         /// Every policy that [`visit`] and [`named`](super::named) know.
@@ -42,8 +45,8 @@ macro_rules! policies {
             $(About { name: $name, what: $what, source: $source, bytes_per_id: $bytes },)*
         ];
 
-        /// Builds the policy called `name` with `capacity` units of weight and hands it, with its own type, to
-        /// `visitor`.
+        /// Builds the policy called `name` with `capacity` units of weight, and passes it to
+        /// `visitor` with its own type.
         ///
         /// # Errors
         /// There is no such policy.
@@ -195,7 +198,7 @@ policies! {
         "the same with a window of always 1 %", "Einziger, Friedman and Manes 2017";
 }
 
-/// The name of each, in the same order.
+/// The names of [`POLICIES`], in the same order.
 pub const NAMES: &[&str] = &{
     let mut names = [""; POLICIES.len()];
     let mut at = 0;
@@ -206,9 +209,10 @@ pub const NAMES: &[&str] = &{
     names
 };
 
-/// Most bytes that the policy called `name` takes for each id below the largest, its ghosts and weights included, and the
-/// room that arrays which double keep for more; `unit_weights` if every weight and cost is 1. What [`Opt`] keeps for the
-/// positions of the trace is not in it. `tests/memory.rs` counts what is really allocated.
+/// Most bytes that the policy called `name` takes for each id below the largest; `unit_weights` if
+/// every weight and cost is 1. Ghosts and weights are included, and the spare room of arrays that
+/// double. The queues by position that [`Opt`] keeps are not. `tests/memory.rs` counts the real
+/// allocations.
 ///
 /// # Errors
 /// There is no such policy.
@@ -228,10 +232,10 @@ fn unknown(name: &str) -> Error {
     )
 }
 
-/// Names offered for one that is not known.
+/// How many names are offered for an unknown one.
 const OFFERED: usize = 3;
 
-/// The names nearest to `wrong`, nearest first.
+/// The names most similar to `wrong`, the most similar first.
 #[must_use]
 pub fn nearest(wrong: &str) -> Vec<&'static str> {
     let plain = |name: &str| -> String { name.chars().filter(char::is_ascii_alphanumeric).collect() };
@@ -240,7 +244,7 @@ pub fn nearest(wrong: &str) -> Vec<&'static str> {
         let name = plain(name);
         let longer = name.len().max(wrong.len()).max(1) as f64;
         let apart = strsim::damerau_levenshtein(&wrong, &name) as f64 / longer;
-        // Half a name is nearer than another of its length.
+        // A part of a name is nearer than another name of its length.
         if name.contains(&wrong) { apart / 2.0 } else { apart }
     };
     let mut ranked: Vec<(f64, &str)> = NAMES.iter().map(|name| (likeness(name), *name)).collect();

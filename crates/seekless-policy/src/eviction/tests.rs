@@ -1,4 +1,5 @@
-//! Every policy against what the trait promises, and each against a naive model written from its paper.
+//! Every policy against what the trait promises, and each against a naive model written from its
+//! paper.
 
 mod blocks;
 mod classics;
@@ -91,7 +92,7 @@ fn step(unit: bool) -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The bound on ghosts that each policy declares, in units of weight. A policy that is not named here has none.
+/// The bound on ghosts that each policy declares, in units of weight. Policies that are not named keep no ghosts.
 fn ghosts_max(name: &str, capacity: u64) -> Option<u64> {
     Some(match name.split('@').next().unwrap() {
         "arc" | "car" => 2 * capacity,

@@ -4,40 +4,49 @@ use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
 use crate::column;
 use crate::segments::Segments;
 
-/// Newcomers and what was deactivated; reclaimed from the back.
+/// Newcomers and deactivated pages; reclaimed from the back.
 const INACTIVE: usize = 0;
-/// Used twice, or refaulted soon.
+/// Pages used twice, or refaulted soon.
 const ACTIVE: usize = 1;
-/// Shadow entries of what was reclaimed.
+/// Shadow entries of reclaimed pages.
 const SHADOWS: usize = 2;
 /// Pages of 4 KiB in a GiB, as a power of two.
 const GIB_PAGE_BITS: u32 = 18;
 
-/// The page cache of Linux since 3.15 (`mm/workingset.c`, `mm/vmscan.c`, `mm/swap.c`; Weiner, "mm: thrash detection-based file
-/// cache sizing", 2014), for files that are read by system call, one memory group, no swap.
+/// The page cache of Linux since 3.15 (`mm/workingset.c`, `mm/vmscan.c`, `mm/swap.c`; Weiner, "mm:
+/// thrash detection-based file cache sizing", 2014). It is modelled for files read by system call,
+/// with one memory group and no swap.
 ///
-/// - **Idea:** newcomers enter an inactive list and leave it at the other end unless used a second time, which activates them.
-///   The active list gives its oldest back when the inactive list gets short. A reclaimed page leaves a shadow with the time
-///   (evictions and activations so far); if it comes back within as many of those as there are active pages, it would have
-///   stayed had the inactive list been longer, and it is activated at once.
+/// - **Idea:** newcomers enter an inactive list. A second use activates a page; other pages leave
+///   at the end of the list. When the inactive list gets short, the active list gives its oldest
+///   pages back. A reclaimed page leaves a shadow with the time, counted in evictions and
+///   activations. If the page returns within as many of those as there are active pages, a longer
+///   inactive list would have kept it, and it is activated at once.
 /// - **Cost per request:** O(1) amortised.
 /// - **Memory:** 18 bytes an id.
 /// - **Ghosts:** at most the capacity: an older shadow can activate nothing.
-/// - **Shines** on file servers with scans. **Fails** on loops between the sizes of inactive list and cache, and it keeps no
-///   order of use within the active list.
+/// - **Shines** on file servers with scans. **Fails** on loops between the sizes of inactive list
+///   and cache, and it keeps no order of use within the active list.
 ///
-/// **Modelled:** the referenced flag (the first use sets it, the second activates and clears it; a use of an active page sets
-/// it, and it survives deactivation); reclaim from the inactive list's end without regard to that flag, as for clean pages that
-/// nobody maps; one active page deactivated for each page reclaimed while the inactive list is low (inactive × ratio < active,
-/// ratio √(10 × GiB of both), 1 below a GiB) or after a refault that activated; refault distance on the age that counts
-/// evictions and activations, compared to the active list.
+/// **Modelled:**
 ///
-/// **Not modelled:** mapped pages and their page-table bits, executable pages, anonymous memory and swap (with them the distance
-/// is compared to more), multi-generational LRU, large folios, batches (32 pages a round, the per-processor lists of 15 that
-/// delay activation), the watermarks that keep some memory free, dirty pages that reclaim skips, several memory groups.
+/// - The referenced flag. The first use sets it, the second activates and clears it. A use of an
+///   active page sets it, and it survives deactivation.
+/// - Reclaim from the end of the inactive list without regard to that flag, as for clean pages that
+///   are not mapped.
+/// - One active page is deactivated for each page reclaimed, while the inactive list is low or
+///   after a refault that activated. Low means: inactive × ratio < active, with the ratio √(10 ×
+///   GiB of both), and 1 below a GiB.
+/// - The refault distance, on the age that counts evictions and activations, compared to the active
+///   list.
 ///
-/// Pages only: [`Needs::unit_weights`]. A [`Use::Prefetch`] enters without the flag and [`Use::FirstUse`] sets it, so that both
-/// together are one use. Cost is ignored.
+/// **Not modelled:** mapped pages and their page-table bits, executable pages, anonymous memory and
+/// swap (with them the distance is compared to more), multi-generational LRU, large folios. Nor
+/// batches (32 pages a round, the per-processor lists of 15 that delay activation), the watermarks
+/// that keep some memory free, dirty pages that reclaim skips, several memory groups.
+///
+/// Pages only: [`Needs::unit_weights`]. A [`Use::Prefetch`] enters without the flag and
+/// [`Use::FirstUse`] sets it, so both together are one use. Cost is ignored.
 #[derive(Clone, Debug)]
 pub struct TwoLists {
     capacity: u64,

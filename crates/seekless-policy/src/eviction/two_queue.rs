@@ -1,30 +1,32 @@
-//! 2Q: a page must be asked for again, after a while, to be kept.
+//! 2Q: a page is kept if it is requested again after a while.
 
 use super::{Eviction, Id, Outcome, Pool, Request, Use};
 use crate::list::Lists;
 use crate::segments::Segments;
 
-/// Resident, came lately: a FIFO.
+/// Resident newcomers: a FIFO.
 const A1IN: usize = 0;
-/// Resident, came back: LRU.
+/// Resident, requested again: LRU.
 const AM: usize = 1;
-/// Remembers which pages left A1in.
+/// Ghosts of pages that left A1in.
 const A1OUT: usize = 0;
 
-/// 2Q, full version (Johnson and Shasha, "2Q: a low overhead high performance buffer management replacement algorithm",
-/// VLDB 1994, section 3.2): Kin a quarter, Kout half of the capacity.
+/// 2Q, full version (Johnson and Shasha, "2Q: a low overhead high performance buffer management
+/// replacement algorithm", VLDB 1994, section 3.2): Kin a quarter, Kout half of the capacity.
 ///
-/// - **Idea:** requests close together are one use. A newcomer passes through a short FIFO where hits count for nothing;
-///   after that a ghost of it stays, and only a request that meets the ghost brings the page to the LRU list proper.
+/// - **Idea:** requests close together are one use. A newcomer passes through a short FIFO in which
+///   hits do not count. Then a ghost of it stays, and only a request that meets the ghost brings
+///   the page to the LRU list.
 /// - **Cost per request:** O(1).
 /// - **Memory:** 17 bytes an id, 25 once a weight other than 1 was seen.
 /// - **Ghosts:** at most half the capacity.
-/// - **Shines** on scans and on correlated requests (the sectors of a page, the rows of a block), as in B-trees.
-///   **Fails** where the second use comes later than A1in and A1out last, and its two sizes do not adapt.
+/// - **Shines** on scans and on correlated requests (the sectors of a page, the rows of a block),
+///   as in B-trees. **Fails** where the second use comes after the ghost has left; its two sizes do
+///   not adapt.
 ///
-/// Weights: a queue's size is its weight; evicts until the newcomer fits. [`Use::FirstUse`] promotes nothing. Cost is
-/// ignored. [`TwoQueue::as_published`] is Ozen's program; [`TwoQueueSimple`](super::TwoQueueSimple) the paper's
-/// simplified version.
+/// Weights: a queue's size is its weight; evicts until the newcomer fits. [`Use::FirstUse`]
+/// promotes nothing. Cost is ignored. [`TwoQueue::as_published`] is Ozen's program;
+/// [`TwoQueueSimple`](super::TwoQueueSimple) the paper's simplified version.
 #[derive(Clone, Debug)]
 pub struct TwoQueue {
     capacity: u64,
@@ -48,7 +50,8 @@ impl TwoQueue {
         }
     }
 
-    /// As Ozen's program has it: a page that is promoted keeps its place in A1out, where it takes the room of a ghost.
+    /// As Ozen's program has it: a promoted page keeps its place in A1out, and takes the room of a
+    /// ghost there.
     #[must_use]
     pub fn as_published(capacity: u64) -> Self {
         Self { keep_promoted: true, ..Self::new(capacity) }
@@ -59,7 +62,7 @@ impl TwoQueue {
         self.ghost_weight -= self.queues.weight(id);
     }
 
-    /// Holds A1out to half the capacity.
+    /// Keeps A1out within half the capacity.
     fn trim_ghosts<P: Pool + ?Sized>(&mut self, pool: &mut P) {
         while self.ghost_weight > self.capacity / 2 {
             let Some(oldest) = self.ghosts.back(A1OUT) else { return };
@@ -107,7 +110,8 @@ impl Eviction for TwoQueue {
         Outcome::Admitted
     }
 
-    /// The paper's "reclaimfor": from A1in, with a ghost, if that is over its share, else from Am, without.
+    /// The paper's "reclaimfor": evicts from A1in, with a ghost, if A1in is over its share; else
+    /// from Am, without a ghost.
     fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
         let from_a1in = self.queues.size(A1IN) > self.capacity / 4 || self.queues.is_empty(AM);
         let Some(victim) = self.queues.back(if from_a1in { A1IN } else { AM }) else {

@@ -1,25 +1,27 @@
-//! Simplified 2Q: a FIFO for what came once, LRU for what was asked for again while it waited there.
+//! Simplified 2Q: a FIFO for pages requested once, LRU for pages requested again while they were in
+//! it.
 
 use super::resident::{Resident, Rule};
 use super::{Id, Pool, Request};
 use crate::segments::Segments;
 
-/// Resident, asked for once: a FIFO.
+/// Resident, requested once: a FIFO.
 const A1: usize = 0;
-/// Resident, asked for again while in A1: LRU.
+/// Resident, requested again while in A1: LRU.
 const AM: usize = 1;
 
-/// Simplified 2Q (Johnson and Shasha, VLDB 1994, section 3.1); this is what Ozen's text describes, while his program has
-/// the full version. The paper leaves A1's threshold open; here it is a quarter of the capacity, as Kin is.
+/// Simplified 2Q (Johnson and Shasha, VLDB 1994, section 3.1). Ozen's text describes this version,
+/// while his program has the full one. The paper leaves A1's threshold open; here it is a quarter
+/// of the capacity, as Kin is.
 ///
-/// - **Idea:** a page is kept as hot only if it is asked for again before it leaves a short FIFO.
+/// - **Idea:** a page is kept only if it is requested again before it leaves a short FIFO.
 /// - **Cost per request:** O(1).
 /// - **Memory:** 9 bytes an id, 17 once a weight other than 1 was seen. No ghosts.
-/// - **Shines** on scans, without the memory for ghosts. **Fails** on pages whose second use comes after A1 let them go,
-///   and takes correlated requests for reuse: the reason for the full version.
+/// - **Shines** on scans, without the memory for ghosts. **Fails** on pages whose second use comes
+///   after they left A1, and takes correlated requests for reuse. The full version mends both.
 ///
-/// Weights: a queue's size is its weight; evicts until the newcomer fits. [`Use::FirstUse`](super::Use::FirstUse) promotes nothing. Cost is
-/// ignored.
+/// Weights: a queue's size is its weight; evicts until the newcomer fits.
+/// [`Use::FirstUse`](super::Use::FirstUse) promotes nothing. Cost is ignored.
 pub type TwoQueueSimple = Resident<TwoQueueSimpleRule>;
 
 /// The rule of [`TwoQueueSimple`].

@@ -1,4 +1,5 @@
-//! W-TinyLFU: a small LRU window, and a main part that a newcomer enters only if it is used more than the one it replaces.
+//! W-TinyLFU: a small LRU window, and a main part. A page enters the main part only if it is used
+//! more often than the page that it replaces.
 
 mod climber;
 pub(super) mod sketch;
@@ -11,38 +12,44 @@ use sketch::Sketch;
 
 /// The window, by last use.
 const WINDOW: usize = 0;
-/// Main part, not used since it came in.
+/// In the main part, not used since it entered.
 const PROBATION: usize = 1;
-/// Main part, used there.
+/// In the main part, used since it entered.
 const PROTECTED: usize = 2;
 /// In no list.
 const NOWHERE: u8 = u8::MAX;
-/// Shares of it must be numbers.
+/// So that shares of it do not overflow.
 const CAPACITY_MAX: u64 = u64::MAX / 256;
 
-/// W-TinyLFU (Einziger, Friedman and Manes, "TinyLFU: a highly efficient cache admission policy", ACM Transactions on Storage
-/// 2017, section 4), with the hill climbing of its successor (Einziger, Eytan, Friedman and Manes, "Adaptive software cache
-/// management", Middleware 2018) unless it is [`WTinyLfu::fixed`].
+/// W-TinyLFU (Einziger, Friedman and Manes, "TinyLFU: a highly efficient cache admission policy",
+/// ACM Transactions on Storage 2017, section 4). Except in [`WTinyLfu::fixed`] it has the hill
+/// climbing of its successor (Einziger, Eytan, Friedman and Manes, "Adaptive software cache
+/// management", Middleware 2018).
 ///
-/// - **Idea:** newcomers enter an LRU window, at first 1 % of the cache. What leaves it competes with the next victim of the
-///   main part (a segmented LRU, 80 % protected): the one with the larger count in a frequency sketch stays. Every ten
-///   requests an object the counts are halved and the window grows or shrinks by what the hit ratio did.
+/// - **Idea:** newcomers enter an LRU window, at first 1 % of the cache. A page that leaves it
+///   competes with the next victim of the main part (a segmented LRU, 80 % protected). The one with
+///   the larger count in a frequency sketch stays. Every ten requests for each object the counts
+///   are halved, and the window grows or shrinks by the change of the hit ratio.
 /// - **Cost per request:** O(1) amortised, one cache line of the sketch.
-/// - **Memory:** 17 bytes an id, 25 once a weight other than 1 was seen; and 8 to 16 bytes a resident object for the sketch,
-///   which is bounded by objects, never by bytes. No ghosts: the sketch remembers, without names.
-/// - **Shines** on skewed popularity; with climbing also on recency. **Fails** on loops, where all counts are equal and
-///   whoever is in stays; adapting takes tens of thousands of requests.
+/// - **Memory:** 17 bytes an id, 25 once a weight other than 1 was seen. The sketch takes 8 to 16
+///   bytes a resident object; objects bound it, never bytes. No ghosts: the sketch remembers,
+///   without names.
+/// - **Shines** on skewed popularity; with climbing also on recency. **Fails** on loops, where all
+///   counts are equal and the resident pages stay. Adapting takes tens of thousands of requests.
 ///
-/// Weights: shares of the cache are weights; an object competes with one victim at a time. One that is heavier than the window
-/// competes at once and may be bypassed. Keys of the sketch are [`Request::key`], so that a reused number inherits nothing.
-/// [`Use::FirstUse`] counts nothing and promotes nothing. Cost is ignored. A hit keeps the weight that was admitted. Not
-/// Caffeine's: its random admission of one warm loser in 128, which guards against adversaries. libCacheSim 0.3.5's `WTinyLFU` is
-/// another policy (window hits do not count, its filter of fixed size fills up, and counts are all but never halved); it
-/// misses 0.013 more to 0.038 less often on CloudPhysics, as a model of that explains (docs/differences.md).
+/// Weights: shares of the cache are weights; an object competes with one victim at a time. An
+/// object heavier than the window competes at once, and may be bypassed. Keys of the sketch are
+/// [`Request::key`], so a reused number inherits nothing. [`Use::FirstUse`] counts nothing and
+/// promotes nothing. Cost is ignored. A hit keeps the weight that was admitted.
+///
+/// Caffeine also admits one warm loser in 128 at random, against adversaries; this policy does not.
+/// libCacheSim 0.3.5's `WTinyLFU` is another policy: window hits do not count, its filter of fixed
+/// size fills up, and counts are hardly ever halved. On CloudPhysics it misses 0.013 more to 0.038
+/// less often, as a model of it explains (docs/differences.md).
 #[derive(Clone, Debug)]
 pub struct WTinyLfu {
     capacity: u64,
-    /// What the window may weigh.
+    /// The largest weight of the window.
     window: u64,
     climber: Option<Climber>,
     sketch: Sketch,
@@ -61,7 +68,7 @@ impl WTinyLfu {
         Self { climber: Some(Climber::new()), ..Self::fixed(capacity) }
     }
 
-    /// The same with a window of always 1 %.
+    /// The same with a window that is always 1 %.
     #[must_use]
     pub fn fixed(capacity: u64) -> Self {
         let capacity = capacity.min(CAPACITY_MAX);
@@ -120,7 +127,7 @@ impl WTinyLfu {
         }
     }
 
-    /// Counts for the sketch and the climber.
+    /// Counts a request in the sketch and the climber.
     #[inline]
     fn count(&mut self, request: &Request, hit: bool) {
         if request.kind == Use::FirstUse {
@@ -133,7 +140,8 @@ impl WTinyLfu {
         }
     }
 
-    /// Grows or shrinks the window by a share of the capacity, and moves what is on the wrong side then. Evicts nothing.
+    /// Grows or shrinks the window by a share of the capacity, and moves pages to the side on which
+    /// they then belong. Evicts nothing.
     fn resize_window(&mut self, share: f64) {
         let change = (share.abs() * self.capacity as f64) as u64;
         let least = first_window(self.capacity).min(1);
@@ -151,7 +159,7 @@ impl WTinyLfu {
         self.drain_window();
     }
 
-    /// What is over the window's share goes to the main part.
+    /// Moves the oldest pages of the window to the main part until the window fits its share.
     #[inline]
     fn drain_window(&mut self) {
         while self.sizes[WINDOW] > self.window {
@@ -174,7 +182,7 @@ impl WTinyLfu {
         pool.discard(victim);
     }
 
-    /// Makes room for a newcomer that fits the window: the oldest there competes.
+    /// Makes room for a newcomer that fits the window: the oldest page of the window competes.
     fn make_room<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) {
         while self.used() > self.capacity.saturating_sub(weight) {
             let window_overflows = self.sizes[WINDOW] + weight > self.window;

@@ -1,4 +1,4 @@
-//! Greedy chains: the pairs that were read one after the other most often stand one after the other.
+//! Greedy chains: the pairs of files most often read one after the other become neighbours.
 
 use super::Ordering;
 use crate::cache::{Cache, Config};
@@ -8,15 +8,19 @@ use std::cmp::Reverse;
 
 const NONE: Id = Id::MAX;
 
-/// Wassenberg 2006, section 3.3. Runs are processed newest first; consecutive misses of a cache that is empty at each
-/// run's start are an edge; edges are committed by falling count, equal counts in the order in which they first came,
-/// unless an end is taken or a cycle would close; then the ids are walked in order and each not yet placed brings its
-/// whole chain, so that untraced files keep their place.
+/// The order of Wassenberg 2006, section 3.3. Two consecutive misses of a run are an edge; the
+/// cache is empty at the start of each run. Edges are counted over all runs, the newest run first.
 ///
-/// O(m log m) for m loads. The paper finds cycles by walking; here each end of a chain knows the other.
+/// The most frequent edge is committed first; of equal counts the one that came first. An edge is
+/// skipped if one of its ends is taken, or if it would close a cycle. Then the ids are walked in
+/// order. Each id not yet placed brings its whole chain, so untraced files keep their place.
+///
+/// O(m log m) for m loads. The paper finds cycles by walking; here each end of a chain knows the
+/// other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Greedy {
-    /// Size in bytes of the cache (Landlord) whose hits cause no read; unlimited if not given: only first loads count.
+    /// Size in bytes of the cache (Landlord) whose hits cause no read. `None` is unlimited: then
+    /// only first loads count.
     pub cache: Option<u64>,
 }
 
@@ -35,7 +39,7 @@ impl Ordering for Greedy {
 }
 
 impl Greedy {
-    /// The loads of a run that the cache does not absorb.
+    /// The loads of a run that miss the cache.
     fn misses(&self, run: &[Id], bytes: &[u64]) -> Vec<Id> {
         let known = run.iter().copied().filter(|&id| (id as usize) < bytes.len());
         let Some(capacity) = self.cache else {
@@ -51,7 +55,7 @@ impl Greedy {
     }
 }
 
-/// One edge for each two neighbours, repeated as often as they occur.
+/// Adds an edge for each two neighbours, as often as they occur.
 fn push_edges(misses: &[Id], edges: &mut Vec<(Id, Id)>) {
     let pairs = misses.windows(2).map(|pair| (pair[0], pair[1]));
     edges.extend(pairs.filter(|(from, to)| from != to));
@@ -73,7 +77,7 @@ fn by_falling_count(edges: Vec<(Id, Id)>) -> impl Iterator<Item = (Id, Id)> {
 struct Chains {
     next: Vec<Id>,
     prev: Vec<Id>,
-    /// For the first and the last of a chain: the other of the two. Stale inside.
+    /// For each end of a chain: the other end. Stale inside a chain.
     other_end: Vec<Id>,
 }
 
@@ -82,7 +86,8 @@ impl Chains {
         Self { next: vec![NONE; ids], prev: vec![NONE; ids], other_end: (0..ids as Id).collect() }
     }
 
-    /// Puts `to` right after `from`, unless one has that neighbour already or a cycle would close.
+    /// Puts `to` right after `from`, unless one of them has that neighbour already or a cycle would
+    /// close.
     fn join(&mut self, from: Id, to: Id) {
         let (tail, head) = (from as usize, to as usize);
         if self.next[tail] != NONE || self.prev[head] != NONE || self.other_end[tail] == to {
@@ -95,7 +100,7 @@ impl Chains {
         self.other_end[last as usize] = first;
     }
 
-    /// Walks the ids; each not yet placed brings its whole chain.
+    /// Walks the ids. Each id not yet placed brings its whole chain.
     fn stitch(&self) -> Vec<Id> {
         let mut placed = vec![false; self.next.len()];
         let mut order = Vec::with_capacity(self.next.len());
@@ -155,13 +160,15 @@ mod tests {
 
     #[test]
     fn a_small_cache_lets_repeats_make_edges() {
-        // Files over half the cache bypass it, so every load is a miss: 1 → 0 comes three times, 0 → 1 twice.
+        // Files over half the cache bypass it, so every load is a miss: 1 → 0 comes three times, 0
+        // → 1 twice.
         let run: &[Id] = &[0, 1, 0, 1, 0, 2, 1, 0];
         assert_eq!(Greedy { cache: Some(10) }.order(&[run], &[6, 6, 6], &COSTS), [1, 0, 2]);
         assert_eq!(Greedy { cache: Some(100) }.order(&[run], &[6, 6, 6], &COSTS), [0, 1, 2]);
     }
 
-    /// Sections 3.3.3 to 3.3.5 word by word: a list of edges, a stable sort, cycles found by walking.
+    /// Sections 3.3.3 to 3.3.5 word by word: a list of edges, a stable sort, cycles found by
+    /// walking.
     fn naive(runs: &[Vec<Id>], ids: u32) -> Vec<Id> {
         let mut edges: Vec<((Id, Id), usize)> = Vec::new();
         for run in runs.iter().rev() {

@@ -1,5 +1,6 @@
-//! Drives any policy by bytes, and holds it to what the trait promises after each step. The property test and the fuzz
-//! target (`fuzz/fuzz_targets/policies.rs`) share this file, so a crash found by one is a seed for the other.
+//! Drives any policy by bytes, and holds it to what the trait promises after each step. The
+//! property test and the fuzz target (`fuzz/fuzz_targets/policies.rs`) share this file, so a crash
+//! found by one is a seed for the other.
 
 use seekless_policy::eviction::{
     Eviction, Id, NEVER, Named, Needs, Outcome, PageState, Pool, Request, Use, named, needs_of,
@@ -167,8 +168,8 @@ fn run(name: &str, capacity: u64, steps: &[Step]) -> Run {
     run
 }
 
-/// Holds the policy `name` to the trait's promises over the steps in `bytes`: it never exceeds its capacity, evicts only
-/// what is resident, forgets only what it knew, and does the same again.
+/// Checks the policy `name` against the promises of the trait over the steps in `bytes`. It never
+/// exceeds its capacity, evicts only resident ids, forgets only known ids, and repeats itself.
 pub(crate) fn check(name: &str, capacity: u64, bytes: &[u8]) {
     let steps = Step::all(bytes, needs_of(name).unwrap());
     let capacity = capacity % CAPACITIES;
@@ -179,7 +180,8 @@ pub(crate) fn check(name: &str, capacity: u64, bytes: &[u8]) {
     assert_eq!(first.owner.evicted, second.owner.evicted, "the same steps gave other victims");
 }
 
-/// Holds the policy `name` to the optimum: over the requests in `bytes`, all of weight 1, it has no more hits.
+/// Holds the policy `name` to the optimum: over the requests in `bytes`, all of weight 1, it has no
+/// more hits.
 pub(crate) fn check_optimum(name: &str, capacity: u64, bytes: &[u8]) {
     let pages = Needs { unit_weights: true, ..Needs::default() };
     let calm: Vec<u8> =

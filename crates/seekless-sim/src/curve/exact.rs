@@ -1,5 +1,5 @@
-//! The exact curve of LRU: one pass over the requests gives the misses of every size, since a cache has what lies near
-//! enough to the top of the stack (Mattson, Gecsei, Slutz and Traiger 1970).
+//! The exact curve of LRU. One pass over the requests gives the misses of every size, since a cache
+//! holds the ids nearest to the top of the stack (Mattson, Gecsei, Slutz and Traiger 1970).
 
 use super::stack::{Stack, Units, Weighed};
 use super::{Curve, Method, Point, Totals, share, sorted};
@@ -9,10 +9,11 @@ use crate::run::{config, simulate_all};
 use crate::{Error, ErrorKind, Result};
 use std::hint::black_box;
 
-/// How many requests are looked at ahead of the pass.
+/// How many requests the pass looks ahead.
 const LOOK_AHEAD: usize = 32;
 
-/// The misses of LRU at every capacity, for requests that all weigh 1. 8 bytes an id; 13 while it is computed.
+/// The misses of LRU at every capacity, for requests that all weigh 1. 8 bytes an id; 13 while it
+/// is computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LruMisses {
     /// By capacity, from 0.
@@ -20,17 +21,17 @@ pub struct LruMisses {
 }
 
 impl LruMisses {
-    /// One pass over the requests.
+    /// Computes it in one pass over the requests.
     ///
     /// # Errors
-    /// The requests weigh bytes: there every size up to the working set is one of its own; use [`exact_lru`].
+    /// The requests have different weights; [`exact_lru`] is for those.
     pub fn of(requests: &Requests) -> Result<Self> {
         if !requests.unit_weights() {
             let message = "ids of different weights have no list of all sizes: name the capacities";
             return Err(Error::new(ErrorKind::Usage, message));
         }
         let mut stack: Stack<Units> = Stack::new(requests.id_limit() as usize);
-        // By distance from 1; 0 counts the first requests, whose cache would be infinite.
+        // By distance from 1. Element 0 counts first requests, which no cache holds.
         let mut found = vec![0_u64; requests.distinct() as usize + 1];
         for block in requests.ids().chunks(LOOK_AHEAD) {
             black_box(stack.look_ahead(block));
@@ -45,7 +46,7 @@ impl LruMisses {
         Ok(Self { misses: found })
     }
 
-    /// Misses of a cache of `capacity` ids or pages.
+    /// The misses of a cache of `capacity` ids or pages.
     #[must_use]
     pub fn at(&self, capacity: u64) -> u64 {
         let last = self.misses.len() - 1;
@@ -53,10 +54,12 @@ impl LruMisses {
     }
 }
 
-/// LRU's miss ratios at these capacities (bytes; of bare ids how many), the same as simulating each.
+/// LRU's miss ratios at these capacities (bytes; for bare ids a number of ids). They equal those of
+/// simulating each.
 ///
-/// One pass serves every capacity of pages, ids and objects. Files over half a cache bypass it, so what lies above a file
-/// depends on the size; capacities under twice the largest file are therefore simulated, on all cores.
+/// One pass serves every capacity of pages, ids and objects. A file over half a cache bypasses it,
+/// so the stack depends on the size. Capacities under twice the largest file are therefore
+/// simulated, on all cores.
 ///
 /// # Errors
 /// A simulation fails.
@@ -73,8 +76,9 @@ pub fn exact_lru(requests: &Requests, capacities: &[u64]) -> Result<Curve> {
     Ok(curve(requests, "lru", points))
 }
 
-/// The miss ratios of any policy at these capacities: LRU's by [`exact_lru`], another's by simulating each on all cores.
-/// `progress` hears of simulations.
+/// The miss ratios of any policy at these capacities: LRU's by [`exact_lru`], another's by
+/// simulating each on all cores. Calls `progress` with the number of finished simulations and of
+/// all.
 ///
 /// # Errors
 /// As [`simulate_all`].
@@ -134,10 +138,11 @@ fn weighed(requests: &Requests, capacities: &[u64]) -> Result<Vec<Point>> {
     Ok(points)
 }
 
-/// Ids of different weights, none of which bypasses any of the capacities.
+/// For ids of different weights, if no id bypasses any of the capacities.
 fn one_pass(requests: &Requests, capacities: &[u64]) -> Vec<Point> {
     let mut stack: Stack<Weighed> = Stack::new(requests.id_limit() as usize);
-    // Requests and weight whose distance lies above the capacity before and not above this one.
+    // The requests, and their weight, whose distance is above the previous capacity and at most
+    // this one.
     let mut found = vec![(0_u64, 0_u64); capacities.len() + 1];
     if !capacities.is_empty() {
         for block in requests.ids().chunks(LOOK_AHEAD) {

@@ -1,5 +1,6 @@
-//! Which ids are in a sample: a hash of the id and the seed, so that all requests for an id are in or out together
-//! (spatial sampling; Waldspurger, Park, Garthwaite and Ahmad 2015, section 3).
+//! Decides which ids are in a sample, by a hash of the id and the seed. So either all requests for
+//! an id are in it or no request (spatial sampling; Waldspurger, Park, Garthwaite and Ahmad 2015,
+//! section 3).
 
 use seekless_policy::eviction::Id;
 
@@ -27,7 +28,7 @@ fn mix(mut bits: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
-/// The threshold below which a share `rate` of all hashes lies. The low 12 bits are left to choose groups by.
+/// The threshold below which a share `rate` of all hashes lies. The low 12 bits choose groups.
 pub(super) fn threshold(rate: f64) -> u64 {
     if rate >= 1.0 { u64::MAX } else { (rate * 2f64.powi(64)) as u64 }
 }

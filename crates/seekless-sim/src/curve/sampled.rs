@@ -1,12 +1,15 @@
-//! Any policy's curve from small simulations: a sample of the ids at rate R in a cache of R times the size behaves much as the
-//! whole does (Waldspurger, Saemundsson, Ahmad and Park, "Cache modeling and optimization using miniature simulations", 2017).
+//! Any policy's curve from small simulations (Waldspurger, Saemundsson, Ahmad and Park, "Cache
+//! modeling and optimization using miniature simulations", 2017). A sample of the ids at rate R in
+//! a cache of R times the size behaves much as the whole trace does.
 //!
-//! The cache shrinks by the share of the ids (or of their weight) that the sample really has, and misses grow by it, which
-//! both are known; so a sample with too many ids is not a curve for a smaller cache.
+//! The cache shrinks by the share of the ids, or of their weight, that the sample really has.
+//! Misses grow by the same known share. So a sample with too many ids does not give the curve of a
+//! smaller cache.
 //!
-//! **Error bars.** Several independent samples tell the spread of their mean (Student's t). All of them simulate too small a
-//! cache, which may err in one direction; each is therefore simulated at half its rate too, and the bar is stretched by
-//! [`DRIFT`] times what the halving changed. It never goes below the compulsory misses, which are known.
+//! **Error bars.** Several independent samples show the spread of their mean (Student's t). But all
+//! of them simulate too small a cache, which may err in one direction. So each is also simulated at
+//! half its rate, and the bar is extended by [`DRIFT`] times the change by the halving. A bar never
+//! goes below the compulsory misses, which are known.
 
 use super::hash::{Hash, threshold};
 use super::{CONFIDENCE, Curve, HELD_MIN, Method, Point, Totals, mean_weight, share, sorted};
@@ -22,8 +25,8 @@ const STUDENT_T: [f64; 15] = [
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
 ];
 
-/// How much the error that all samples share is larger than what halving the rate adds to it: at a corner of the curve it
-/// grows as the square root of 1/R, so by 41 %.
+/// The ratio of the error that all samples share to the change when the rate is halved. At a corner
+/// of the curve the error grows as the square root of 1/R, so by 41 %.
 const DRIFT: f64 = 2.414;
 
 /// What is sampled.
@@ -38,19 +41,21 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// Eight samples of this share of the ids each.
+    /// Eight samples of this share of the ids.
     #[must_use]
     pub fn rate(rate: f64) -> Self {
         Self { rate, samples: 8, seed: 0 }
     }
 }
 
-/// The miss ratios of `policy` at these capacities (bytes; of bare ids how many), estimated with error bars of
-/// [`CONFIDENCE`]. Samples are simulated on all cores; `progress` hears of samples.
+/// The miss ratios of `policy` at these capacities (bytes; for bare ids a number of ids), estimated
+/// with error bars of [`CONFIDENCE`]. Samples are simulated on all cores. Calls `progress` with the
+/// number of finished samples and of all.
 ///
 /// # Errors
-/// There is no such policy, it needs what the requests cannot tell, it looks at neighbouring pages, which a sample has
-/// not, or the rate gives a sample without ids.
+/// - There is no such policy, or it needs what the requests cannot supply.
+/// - The policy needs neighbouring pages, which a sample does not have.
+/// - The rate gives a sample without ids.
 pub fn sampled(
     requests: &Requests,
     policy: &str,
@@ -105,7 +110,7 @@ fn check(policy: &str, sampling: Sampling) -> Result<()> {
     Ok(())
 }
 
-/// What one simulation missed, as ratios of the whole trace.
+/// The misses of one simulation, as ratios of the whole trace.
 #[derive(Clone, Copy, Debug)]
 struct Missed {
     requests: f64,
@@ -116,9 +121,9 @@ struct Missed {
 struct Sample<'a> {
     all: &'a Requests,
     requests: Requests,
-    /// Ids of the sample to all ids.
+    /// The ids of the sample divided by all ids.
     ids_share: f64,
-    /// Their weight to that of all.
+    /// The weight of the sample divided by the weight of all ids.
     weight_share: f64,
     totals: Totals,
 }
@@ -140,7 +145,8 @@ impl<'a> Sample<'a> {
         })
     }
 
-    /// In a cache that is smaller by the sample's share. Which files bypass is a matter of the large cache.
+    /// Simulates a cache that is smaller by the sample's share. Files bypass it as they would
+    /// bypass the large cache.
     fn simulate(&self, policy: &str, capacity: u64) -> Result<Missed> {
         let large = config(self.all, capacity);
         let scaled = (large.capacity as f64 * self.weight_share).round() as u64;
@@ -155,7 +161,7 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// The mean of the samples; `held` is how many ids the smallest of their caches hold.
+/// The mean of the samples. `held` is the number of ids that the smallest of their caches hold.
 fn point(capacity: u64, samples: &[[Missed; 2]], totals: &Totals, held: f64) -> Point {
     let count = samples.len() as f64;
     let mean = |of: &dyn Fn(&[Missed; 2]) -> f64| samples.iter().map(of).sum::<f64>() / count;

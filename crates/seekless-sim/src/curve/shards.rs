@@ -1,14 +1,21 @@
-//! SHARDS: LRU's curve from the stack distances of a sample of the ids (Waldspurger, Park, Garthwaite and Ahmad, "Efficient
-//! MRC construction with SHARDS", 2015), with error bars, which the paper leaves out.
+//! SHARDS: LRU's curve from the stack distances of a sample of the ids (Waldspurger, Park,
+//! Garthwaite and Ahmad, "Efficient MRC construction with SHARDS", 2015). The error bars are ours.
 //!
-//! An id is sampled if its hash lies below a threshold, so distances shrink by the sampling rate R. Requests that should
-//! have been sampled by the rate and were not (or too many) are hits of the smallest cache: the paper's SHARDS-adj.
+//! An id is in the sample if its hash is below a threshold, so distances shrink by the sampling
+//! rate R. A sample may have fewer requests than its rate promises: the missing ones count as hits
+//! of the smallest cache. If it has more, they are subtracted there. This is the paper's
+//! SHARDS-adj.
 //!
-//! **Error bars.** Two things may be off. *Which ids:* misses of the sampled ids vary between samples as the sum of squares
-//! of an id's misses says, which is estimated from 512 groups of ids. *Which size:* a cache of C holds C R sampled ids only
-//! on average, so the curve is read at the ends of the interval of sizes that fit. The bar adds the two,
-//! since a sample with too many ids errs the same way in both. It never goes below the compulsory misses, which are known,
-//! and spans everything where a cache would hold fewer than two sampled ids.
+//! **Error bars.** There are two sources of error.
+//!
+//! - *Which ids:* the misses of the sampled ids vary between samples. Their variance follows from
+//!   the sum of squares of each id's misses, and is estimated from 512 groups of ids.
+//! - *Which size:* a cache of C holds C R sampled ids only on average. So the curve is read at both
+//!   ends of the interval of sizes that fit.
+//!
+//! The bar adds the two, since a sample with too many ids errs the same way in both. It never goes
+//! below the compulsory misses, which are known. It covers everything where a cache would hold
+//! fewer than two sampled ids.
 
 use super::hash::{Hash, rate, threshold};
 use super::stack::{Mass, Stack, Units, Weighed};
@@ -25,7 +32,8 @@ const GROUPS: usize = 512;
 pub struct Shards {
     /// Share of the ids at the start, above 0 and at most 1.
     pub rate: f64,
-    /// At most this many ids are held; the rate falls to keep to it (the paper's fixed-size SHARDS).
+    /// The largest number of ids in the sample. The rate falls to keep within it (the paper's
+    /// fixed-size SHARDS).
     pub ids_max: Option<u32>,
     /// Chooses the ids.
     pub seed: u64,
@@ -45,10 +53,11 @@ impl Shards {
     }
 }
 
-/// LRU's miss ratios at these capacities (bytes; of bare ids how many), estimated with error bars of [`CONFIDENCE`]. Files
-/// over half a cache are not taken out, as [`exact_lru`](super::exact_lru) does.
+/// LRU's miss ratios at these capacities (bytes; for bare ids a number of ids), estimated with
+/// error bars of [`CONFIDENCE`]. Files over half a cache are not left out, unlike in
+/// [`exact_lru`](super::exact_lru).
 ///
-/// Memory: 4 bytes an id of the trace and about 24 a sampled one.
+/// Memory: 4 bytes an id of the trace and about 24 an id of the sample.
 #[must_use]
 pub fn shards(requests: &Requests, capacities: &[u64], sample: Shards) -> Curve {
     let units: Vec<u64> =
@@ -60,7 +69,7 @@ pub fn shards(requests: &Requests, capacities: &[u64], sample: Shards) -> Curve 
     }
 }
 
-/// Requests of the sample, scaled up to the trace, by the interval of sizes that their distance falls in.
+/// The requests of the sample, scaled up to the trace, in one interval of distances.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
     requests: f64,
@@ -72,14 +81,15 @@ struct Sampler<'a, M> {
     sizes: Sizes,
     hash: Hash,
     threshold: u64,
-    /// By id: its number in the stack.
+    /// The number of each id in the stack.
     numbers: Vec<u32>,
-    /// Numbers that are free.
+    /// Free numbers.
     free: Vec<u32>,
     stack: Stack<M>,
-    /// Of a fixed-size sample: how many ids, and those held, the largest hash first.
+    /// For a fixed-size sample: the largest number of ids, and the ids in it, the largest hash
+    /// first.
     held: Option<(usize, BinaryHeap<(u64, Id)>)>,
-    /// By group, then by interval; the last interval is for what no size has.
+    /// By group, then by interval. The last interval is for distances beyond every size.
     found: Vec<Found>,
     looked_at: u64,
 }
@@ -131,7 +141,8 @@ impl<'a, M: Mass> Sampler<'a, M> {
         }
     }
 
-    /// A request for an id of the sample. It stands for 1/R requests; so does each id that lies above it in the stack.
+    /// A request for an id of the sample. It stands for 1/R requests, as does each id above it in
+    /// the stack.
     fn look_at(&mut self, id: Id, hash: u64) {
         self.looked_at += 1;
         let weight = self.requests.weight(id);
@@ -158,7 +169,8 @@ impl<'a, M: Mass> Sampler<'a, M> {
         Some(*number)
     }
 
-    /// A fixed-size sample that is full lets go of the id with the largest hash, and from now on of all above it.
+    /// If a fixed-size sample is too large, the id with the largest hash leaves it. From then on
+    /// ids above that hash are not sampled.
     fn hold(&mut self, id: Id, hash: u64) {
         let Some((most, held)) = &mut self.held else { return };
         held.push((hash, id));
@@ -196,8 +208,9 @@ impl<'a, M: Mass> Sampler<'a, M> {
         self.sizes.capacities.iter().zip(&self.sizes.ends).map(point).collect()
     }
 
-    /// What misses in a cache of the size of this bound. The variance of a total over ids drawn at rate R is estimated by
-    /// (1 - R) times the sum of squares of what each adds, here each group (Horvitz and Thompson 1952).
+    /// The misses of a cache of the size of this bound. The variance of a total over ids drawn at
+    /// rate R is (1 - R) times the sum of squares of their contributions (Horvitz and Thompson
+    /// 1952). Groups of ids stand for ids here.
     fn misses_above(&self, bound: usize, rate: f64) -> Misses {
         let groups = self.found.chunks_exact(self.sizes.intervals()).map(|found| &found[bound + 1..]);
         let (mut sum, mut squares, mut weight) = (0.0, 0.0, 0.0);
@@ -217,19 +230,20 @@ impl<'a, M: Mass> Sampler<'a, M> {
 struct Misses {
     requests: f64,
     weight: f64,
-    /// Variance of the requests for each of them.
+    /// The variance of the requests, divided by the requests.
     grain: f64,
 }
 
-/// The sizes whose misses are wanted, in units of weight: each capacity, and the ends of the interval around it.
+/// The sizes at which misses are needed, in units of weight: each capacity, and both ends of the
+/// interval around it.
 struct Sizes {
     capacities: Vec<u64>,
     ends: Vec<Ends>,
-    /// Rising.
+    /// In rising order.
     bounds: Vec<f64>,
 }
 
-/// Positions in the bounds.
+/// Indices into the bounds.
 struct Ends {
     smaller: usize,
     middle: usize,
@@ -238,7 +252,7 @@ struct Ends {
 
 impl Sizes {
     fn new(requests: &Requests, capacities: &[u64], rate: f64) -> Self {
-        // What an id adds to the variance of a sum of weights, for each unit of the sum.
+        // The contribution of an id to the variance of a sum of weights, for each unit of the sum.
         let grain = heaviness(requests) * share(1.0 - rate, rate);
         let ends = |&capacity: &u64| {
             let (smaller, larger) = interval(capacity as f64, grain);
@@ -259,7 +273,7 @@ impl Sizes {
         Self { capacities: capacities.to_vec(), ends, bounds }
     }
 
-    /// One interval up to each bound, and one above them all.
+    /// One interval up to each bound, and one above the last.
     fn intervals(&self) -> usize {
         self.bounds.len() + 1
     }
@@ -270,8 +284,9 @@ impl Sizes {
     }
 }
 
-/// The true sums that a sum found by sampling is compatible with, if its variance is `grain` times the true sum: the score
-/// interval, which unlike the symmetric one holds for small samples (Wilson 1927).
+/// The true sums that are compatible with a sum found by sampling, if its variance is `grain` times
+/// the true sum. This is the score interval, which unlike the symmetric one holds for small samples
+/// (Wilson 1927).
 fn interval(found: f64, grain: f64) -> (f64, f64) {
     let noise = Z * Z * grain;
     let half = (noise * found + noise * noise / 4.0).sqrt();

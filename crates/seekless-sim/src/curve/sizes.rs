@@ -1,12 +1,13 @@
-//! Which sizes a curve shows when nobody names them: evenly spread on a logarithmic axis, up to everything.
+//! The default sizes of a curve: evenly spaced on a logarithmic axis, up to the working set.
 
 use crate::requests::Requests;
 
-/// The smallest cache of a spread, as a share of the working set.
+/// The smallest size, as a share of the working set.
 const SMALLEST: f64 = 0.001;
 
-/// At most `points` capacities from a thousandth of the working set to all of it, each about the same ratio above the one
-/// before; in bytes, and for bare ids in ids. Whole pages or ids, so small working sets give fewer.
+/// At most `points` capacities from a thousandth of the working set to all of it. Each is about the
+/// same ratio above the one before. They are in bytes, for bare ids in ids, and are whole pages or
+/// ids, so small working sets give fewer.
 #[must_use]
 pub fn spread(requests: &Requests, points: usize) -> Vec<u64> {
     let all = requests.distinct_weight();

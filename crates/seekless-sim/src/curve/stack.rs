@@ -1,39 +1,41 @@
-//! The LRU stack without a list: each id holds the position of its last use, and what lies above an id is what was used at
-//! later positions. Positions are renumbered when they run out, so memory follows ids and not requests.
+//! The LRU stack without a list. Each id has the position of its last use, and the ids above it are
+//! those used at later positions. Positions are renumbered when they run out, so memory depends on
+//! the ids and not on the requests.
 //!
-//! Mattson, Gecsei, Slutz and Traiger 1970 define the stack; the tree over time is Bennett and Kruskal's (1975), with a
-//! word of 64 positions as its leaf, which keeps a million ids within the second-level cache.
+//! Mattson, Gecsei, Slutz and Traiger 1970 define the stack. The tree over time is Bennett and
+//! Kruskal's (1975). Its leaf is a word of 64 positions, which keeps a million ids within the
+//! second-level cache.
 
 use seekless_policy::eviction::Id;
 
 /// The position of an id that is not in the stack.
 const ABSENT: u32 = u32::MAX;
 
-/// Positions of a leaf of the bits.
+/// Positions in a word of the bits.
 const WORD: usize = 64;
 
-/// What is added up over positions: how many ids, or what they weigh.
+/// The quantity that is summed over positions: the number of ids, or their weight.
 pub(super) trait Mass {
-    /// Room for this many positions, a multiple of [`WORD`].
+    /// Makes room for this many positions, a multiple of [`WORD`].
     fn new(positions: usize) -> Self;
-    /// The newest position is taken by `weight`; `bits` has it already.
+    /// An id of `weight` takes the newest position, which `bits` contains already.
     fn enter(&mut self, position: u32, weight: u64, bits: &[u64]);
-    /// A position is given up; `next` is the first that was never taken.
+    /// The id at a position moves away. `next` is the first position that was never taken.
     fn leave(&mut self, position: u32, next: u32);
-    /// The mass of the positions below this one.
+    /// The sum over the positions below this one.
     fn below(&self, position: u32, bits: &[u64]) -> u64;
-    /// Reads what [`Mass::leave`] will at this position.
+    /// Reads the memory that [`Mass::leave`] needs for this position.
     fn look(&self, position: u32, bits: &[u64]) -> u64;
-    /// Taken positions close ranks: the n-th taken becomes n.
+    /// Renumbers positions: the n-th taken position becomes n.
     fn compact(&mut self, bits: &[u64], live: usize);
 }
 
-/// The LRU stack of ids: 4 bytes an id and half a byte for order, and what the mass takes.
+/// The LRU stack of ids: 4 bytes an id, half a byte for the order, and the memory of the mass.
 #[derive(Debug)]
 pub(super) struct Stack<M> {
-    /// One bit a position: whether it is an id's last use.
+    /// One bit a position: set if it is the last use of an id.
     bits: Vec<u64>,
-    /// By id.
+    /// The position of each id.
     last: Vec<u32>,
     next: u32,
     live: u32,
@@ -60,8 +62,9 @@ impl<M: Mass> Stack<M> {
         self.live as usize
     }
 
-    /// Reads what touches of these ids will begin with, all at once, so that the memory's answers to them overlap. A touch waits
-    /// for its own otherwise, since what it does next depends on it. The result is of no use but to be kept by the compiler.
+    /// Reads the memory with which touches of these ids begin, all at once, so that the memory
+    /// accesses overlap. Otherwise each touch would wait for its own. The result only keeps the
+    /// compiler from removing the reads.
     #[inline]
     pub(super) fn look_ahead(&self, ids: &[Id]) -> u64 {
         let look = |&id: &Id| match self.last[id as usize] {
@@ -71,8 +74,8 @@ impl<M: Mass> Stack<M> {
         ids.iter().fold(0, |all, id| all ^ look(id))
     }
 
-    /// Moves `id` to the top. Says what lay above it and what it adds itself: the smallest LRU cache that would have had
-    /// it, or `None` if it is new. The weight of an id must not change.
+    /// Moves `id` to the top. Returns the weight of the ids above it plus its own: the smallest LRU
+    /// cache that would have hit. `None` if it is new. The weight of an id must not change.
     #[inline]
     pub(super) fn touch(&mut self, id: Id, weight: u64) -> Option<u64> {
         let before = self.last[id as usize];
@@ -117,7 +120,8 @@ impl<M: Mass> Stack<M> {
         }
     }
 
-    /// Half the positions at least are free again, so this comes at most once in as many requests as there are ids.
+    /// At least half the positions are free afterwards, so it runs at most once in as many requests
+    /// as there are ids.
     #[cold]
     fn compact(&mut self) {
         let mut sum = 0;
@@ -138,7 +142,7 @@ impl<M: Mass> Stack<M> {
     }
 }
 
-/// Bits of the word below the position.
+/// The number of set bits below the position, in its word.
 #[inline]
 fn rank(word: u64, position: u32) -> u32 {
     (word & ((1 << (position as usize % WORD)) - 1)).count_ones()
@@ -149,11 +153,12 @@ fn ones(count: usize) -> u64 {
     if count >= WORD { u64::MAX } else { (1 << count) - 1 }
 }
 
-/// Sums over leaves, changed and asked for in O(log n) (Fenwick 1994). The leaf that is being filled is not yet in it.
+/// Sums over leaves, updated and read in O(log n) (Fenwick 1994). The leaf that is being filled is
+/// not yet in it.
 #[derive(Debug)]
 struct Tree<T>(Vec<T>);
 
-/// A number that a tree may hold; wrapping, so that a change may be negative.
+/// A number in a tree. It wraps, so a change may be negative.
 trait Sum: Copy + Default {
     fn plus(self, other: Self) -> Self;
 }
@@ -202,7 +207,7 @@ impl<T: Sum> Tree<T> {
     }
 }
 
-/// Every id counts 1: an eighth of a byte an id more.
+/// Every id counts 1: another eighth of a byte an id.
 #[derive(Debug)]
 pub(super) struct Units(Tree<u32>);
 
@@ -244,13 +249,13 @@ impl Mass for Units {
     }
 }
 
-/// Positions of a leaf of weights: a cache line of them.
+/// Positions in a leaf of weights: one cache line.
 const LINE: usize = 8;
 
-/// Every id has a weight: 18 bytes an id more.
+/// Every id has a weight: another 18 bytes an id.
 #[derive(Debug)]
 pub(super) struct Weighed {
-    /// By position; 0 where no id's last use is.
+    /// By position; 0 where no id has its last use.
     weights: Vec<u64>,
     tree: Tree<u64>,
 }

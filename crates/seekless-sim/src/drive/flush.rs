@@ -1,4 +1,5 @@
-//! Writes dirty pages back although they stay, as the [`WriteBack`] rule says; those due together go in order of their keys.
+//! Writes back dirty pages that stay in the cache, by the [`WriteBack`] rule. Pages that are due
+//! together are written in the order of their keys.
 
 use super::ledger::Ledger;
 use crate::case::Options;
@@ -10,11 +11,11 @@ use seekless_policy::eviction::{Eviction, Id};
 pub(super) struct Flusher<'a> {
     requests: &'a Requests,
     rule: WriteBack,
-    /// More dirty weight than this is too much.
+    /// The largest dirty weight; above it all dirty pages are written.
     dirty_max: u64,
     /// When the next periodic flush is due, in nanoseconds or requests.
     next: u64,
-    /// How many of the trace's syncs have passed.
+    /// How many syncs of the trace have passed.
     synced: usize,
     commands: Vec<Command>,
 }
@@ -35,7 +36,7 @@ impl<'a> Flusher<'a> {
         self.rule.is_active()
     }
 
-    /// Does what is due before the request at `position`.
+    /// Writes the pages that are due before the request at `position`.
     pub(super) fn before<E: Eviction>(
         &mut self,
         position: usize,

@@ -1,4 +1,5 @@
-//! Counts what requests come to and what goes to the device, and passes it on to whoever listens.
+//! Counts the outcomes of requests and the accesses to the device, and passes device accesses to a
+//! listener.
 
 use crate::case::Options;
 use crate::figures::{Counts, Point, ratio};
@@ -6,23 +7,23 @@ use crate::requests::Requests;
 use seekless_policy::cache::Sink;
 use seekless_policy::eviction::{Id, Outcome, Request, Use};
 
-/// What the device is asked for.
+/// A read or write of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DeviceAccess {
     pub(crate) id: Id,
     pub(crate) write: bool,
-    /// The request that led to it, from 0.
+    /// The request that caused it, from 0.
     pub(crate) position: usize,
 }
 
-/// Hears of device accesses in order.
+/// Called with the device accesses in order.
 pub(crate) type Device<'a> = Box<dyn FnMut(DeviceAccess) + 'a>;
 
 pub(super) struct Ledger<'a> {
     requests: &'a Requests,
     device: Option<Device<'a>>,
     fetch_on_write: bool,
-    /// The request at hand, from 0.
+    /// The present request, from 0.
     pub(super) position: usize,
     counts: Counts,
     /// In units of weight.
@@ -53,12 +54,12 @@ impl<'a> Ledger<'a> {
         self.dirty_weight
     }
 
-    /// What weighs `weight` became dirty.
+    /// A page of `weight` became dirty.
     pub(super) fn soiled(&mut self, weight: u64) {
         self.dirty_weight += weight;
     }
 
-    /// A dirty page that stays was written.
+    /// A dirty page was written and stays.
     pub(super) fn flushed(&mut self, id: Id) {
         self.counts.flushed += 1;
         self.wrote_back(id);
@@ -121,7 +122,7 @@ impl<'a> Ledger<'a> {
         });
     }
 
-    /// The counts, with a last point where the requests end between two.
+    /// The counts. Adds a last point if the requests end between two points.
     pub(super) fn finish(mut self, dirty: u64) -> Counts {
         let total = self.requests.len() as u64;
         if self.every.is_some() && self.counts.points.last().map_or(0, |point| point.requests) < total {

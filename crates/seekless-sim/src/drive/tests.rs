@@ -1,4 +1,5 @@
-//! Writes against a naive model, both loops against each other, and each rule of write-back by hand.
+//! Writes against a naive model, both loops against each other, and each rule of write-back by
+//! hand.
 
 use crate::{Case, Figures, Options, Period, Requests, WriteBack, simulate, simulate_with};
 use proptest::prelude::*;
@@ -13,7 +14,8 @@ fn run(requests: &Requests, pages: u64, write_back: WriteBack) -> Figures {
     simulate_with(requests, &lru(pages), &Options { write_back, ..Options::default() }).unwrap()
 }
 
-/// Reads, write-backs, runs of write-backs and dirty pages at the end of an LRU cache, the long way.
+/// Reads, write-backs, runs of write-backs and dirty pages at the end of an LRU cache, the long
+/// way.
 fn naive(requests: &[(u32, bool)], pages: usize) -> (u64, u64, u64, u64) {
     let mut cache: Vec<(u32, bool)> = Vec::new();
     let (mut reads, mut written) = (0, Vec::new());

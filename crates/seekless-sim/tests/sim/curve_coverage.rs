@@ -1,4 +1,5 @@
-//! Error bars of sampled curves hold the full run's value as often as they claim: 100 seeds a setting, three traces.
+//! Error bars of sampled curves hold the full run's value as often as they claim: 100 seeds a
+//! setting, three traces.
 
 use seekless_policy::eviction::Id;
 use seekless_sim::curve::{CONFIDENCE, Curve, Sampling, Shards, exact_lru, sampled, shards, spread};

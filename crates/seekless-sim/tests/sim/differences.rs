@@ -1,4 +1,5 @@
-//! docs/differences.md says what we miss on libCacheSim's CloudPhysics sample and why it misses otherwise: our rows must be true.
+//! docs/differences.md says what we miss on libCacheSim's CloudPhysics sample and why it misses
+//! otherwise: our rows must be true.
 
 use seekless_policy::eviction::NAMES;
 use seekless_sim::{Case, Requests, simulate};

@@ -1,4 +1,5 @@
-//! The simulator against published figures, other simulators and the real thing: one binary, a claim a file.
+//! The simulator against published figures, other simulators and the real thing: one binary, a
+//! claim a file.
 
 mod curve_coverage;
 mod differences;

@@ -1,6 +1,6 @@
-//! Ozen 2018, test 3: SequentialCopyGrep with 10,000 pages. Every published row and every byte of the output, by the
-//! policies as published; and what the same rows are with the policies as their own papers have them
-//! (`reference/eviction.md`, section 3).
+//! Ozen 2018, test 3: SequentialCopyGrep with 10,000 pages. The policies as published must give every
+//! published row and every byte of the output. The second table has the same rows with the policies as
+//! in their own papers.
 
 use seekless_policy::cache::{Cache, Config, Sink};
 use seekless_policy::eviction::{Eviction, Id, Needs, Outcome, Request, Use, Visitor, visit};
@@ -35,8 +35,8 @@ const PUBLISHED: &[(&str, u64, u64, &str)] = &[
 const CLOCK_PRO_BY_SIZE: &[(u64, u64, u64)] =
     &[(16, 680_141, 187_594), (64, 678_628, 184_565), (256, 676_710, 182_941), (1_000, 675_858, 182_170)];
 
-/// His defects mended: policy, reads, writes. The reference's CLOCK and CAR kept his rule that only a read hit sets the bit;
-/// the last two rows are ours, where any hit does.
+/// His defects mended: policy, reads, writes. The reference's CLOCK and CAR kept his rule that only
+/// a read hit sets the bit; the last two rows are ours, where any hit does.
 const CORRECTED: &[(&str, u64, u64)] = &[
     ("random2", 675_594, 181_910),
     ("clock@read-hits", 675_594, 181_910),
@@ -81,7 +81,8 @@ fn read_trace() -> Option<Trace> {
     Some(trace)
 }
 
-/// `r N` or `w N`, N a sector of 512 bytes; -1 is page 0, since his division truncates. Other lines are comments.
+/// `r N` or `w N`, N a sector of 512 bytes; -1 is page 0, since his division truncates. Other lines
+/// are comments.
 fn parse(line: &[u8]) -> Option<(Use, u64)> {
     let (kind, rest) = match line {
         [b'r', b' ', rest @ ..] => (Use::Read, rest),

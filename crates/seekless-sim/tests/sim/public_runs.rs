@@ -1,5 +1,5 @@
-//! Golden figures over the five public runs of 0 A.D. (`reference/archive-and-ordering.md`, section 4): what caches of
-//! 10 MB hit, and what the orders cost, trained on all runs and leaving one out.
+//! Golden figures over the five public runs of 0 A.D. (`reference/archive-and-ordering.md`, section
+//! 4): what caches of 10 MB hit, and what the orders cost, trained on all runs and leaving one out.
 
 use seekless_policy::eviction::Id;
 use seekless_policy::ordering::{ByName, Greedy, Ordering};

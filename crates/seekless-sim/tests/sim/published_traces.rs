@@ -1,5 +1,6 @@
-//! Golden figures over published traces of single requests: LRU and ARC on libCacheSim's CloudPhysics sample
-//! (`reference/simulators-and-trace-formats.md`, 1.1, object mode), LRU on McCarthy's web server.
+//! Golden figures over published traces of single requests: LRU and ARC on libCacheSim's
+//! CloudPhysics sample (`reference/simulators-and-trace-formats.md`, 1.1, object mode), LRU on
+//! McCarthy's web server.
 
 use seekless_policy::eviction::Id;
 use seekless_sim::{Case, Options, Requests, simulate, simulate_with};
@@ -64,7 +65,8 @@ fn policies_of_fifo_queues_miss_what_is_published_on_cloudphysics() {
     let ratios = |policy| ratios(&requests, policy);
     assert_eq!(ratios("sieve"), ["0.8292", "0.8172", "0.7907", "0.7162", "0.5720"]);
     assert_eq!(ratios("qdlp"), ["0.8285", "0.8026", "0.7470", "0.6719", "0.5679"]);
-    // As libCacheSim's version before October 2024; a plain version of the paper gives 0.8027 at the second size.
+    // As libCacheSim's version before October 2024; a plain version of the paper gives 0.8027 at
+    // the second size.
     assert_eq!(ratios("s3-fifo"), ["0.8304", "0.8026", "0.7525", "0.6780", "0.6177"]);
     assert_eq!(ratios("s3-fifo@2024"), ["0.8305", "0.8130", "0.7553", "0.6663", "0.5255"]);
     assert_eq!(ratios("clock2q+"), ["0.8286", "0.8149", "0.7517", "0.6615", "0.5171"]);
@@ -74,8 +76,9 @@ fn policies_of_fifo_queues_miss_what_is_published_on_cloudphysics() {
 fn policies_that_differ_from_the_published_figures_on_cloudphysics() {
     let Some(requests) = cloud_physics() else { return };
     let ratios = |policy| ratios(&requests, policy);
-    // libCacheSim 0.3.5: 0.8315, 0.8138, 0.7518, 0.6559, 0.5190, so two of five differ by .0001; why is not known. Without the
-    // bound on ghosts, which the paper lacks, a trial gave 0.8349, 0.8177, 0.7684, 0.6437, 0.5190.
+    // libCacheSim 0.3.5: 0.8315, 0.8138, 0.7518, 0.6559, 0.5190, so two of five differ by .0001;
+    // why is not known. Without the bound on ghosts, which the paper lacks, a trial gave 0.8349,
+    // 0.8177, 0.7684, 0.6437, 0.5190.
     assert_eq!(ratios("lirs"), ["0.8315", "0.8139", "0.7519", "0.6559", "0.5190"]);
 }
 
@@ -91,12 +94,14 @@ fn block_policies_miss_what_is_published_on_cloudphysics() {
 fn block_policies_that_differ_from_the_published_figures_on_cloudphysics() {
     let Some(requests) = cloud_physics() else { return };
     let ratios = |policy| ratios(&requests, policy);
-    // libCacheSim 0.3.5: 0.8275, 0.8117, 0.7735, 0.7107, 0.5679. It rounds the steps of the target down, adapts before it evicts,
-    // trims B1 at ghost hits too and B2 never; with those four changes this gives its figures.
+    // libCacheSim 0.3.5: 0.8275, 0.8117, 0.7735, 0.7107, 0.5679. It rounds the steps of the target
+    // down, adapts before it evicts, trims B1 at ghost hits too and B2 never; with those four
+    // changes this gives its figures.
     assert_eq!(ratios("car"), ["0.8278", "0.8117", "0.7735", "0.6982", "0.5679"]);
-    // libCacheSim 0.3.5: 0.8818, 0.8673, 0.8363, 0.7662, 0.5670. There a ghost that is promoted is not entered in the
-    // table of resident objects, so the next request for it misses again, and newcomers are refused while cold pages have their
-    // share; a model of that gives its figures. LIRS, of which this is the clock, is within .0145 of ours.
+    // libCacheSim 0.3.5: 0.8818, 0.8673, 0.8363, 0.7662, 0.5670. There a ghost that is promoted is
+    // not entered in the table of resident objects, so the next request for it misses again. And
+    // newcomers are refused while cold pages have their share. A model of that gives its figures.
+    // LIRS, of which this is the clock, is within .0145 of ours.
     assert_eq!(ratios("clock-pro"), ["0.8320", "0.8161", "0.7576", "0.6663", "0.5335"]);
 }
 

@@ -9,9 +9,10 @@ const ALL: usize = 0;
 
 /// CLOCK as published by Ozen 2018 (`blockcacheperf`); kept to reproduce his tables.
 ///
-/// Pages stand in a line that the hand walks from front to back, and then again from the front. Newcomers stand at the
-/// very front wherever the hand is, so after each wrap it meets the newest page first and evicts it: the opposite of what
-/// CLOCK is for. Only a read hit sets the bit. [`Clock`](super::Clock) is the algorithm of the literature.
+/// Pages stand in a line that the hand walks from front to back, again and again. A newcomer stands
+/// at the very front wherever the hand is. So after each wrap the hand meets the newest page first
+/// and evicts it, which is the opposite of CLOCK's purpose. Only a read hit sets the bit.
+/// [`Clock`](super::Clock) is the algorithm of the literature.
 ///
 /// Cost, memory: as CLOCK's. Pages only: it refuses weights. No ghosts.
 pub type ClockOzen = Resident<ClockOzenRule>;
@@ -20,7 +21,7 @@ pub type ClockOzen = Resident<ClockOzenRule>;
 #[derive(Clone, Debug, Default)]
 pub struct ClockOzenRule {
     line: Lists<1>,
-    /// The page to look at next; none at the end of the line.
+    /// The page to look at next; `None` at the end of the line.
     hand: Option<Id>,
     referenced: Vec<bool>,
 }

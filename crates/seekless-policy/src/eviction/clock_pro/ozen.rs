@@ -1,4 +1,5 @@
-//! CLOCK-Pro as Ozen's program has it: a second chance that skips, without hot pages, ghosts or adaptation for long.
+//! CLOCK-Pro as Ozen's program has it: a second chance that skips pages, without lasting hot pages,
+//! ghosts or adaptation.
 
 use crate::eviction::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
 use crate::list::Lists;
@@ -18,13 +19,19 @@ fn is_resident_cold(flags: u8) -> bool {
 
 /// CLOCK-Pro as published by Ozen 2018 (`blockcacheperf`); kept to reproduce his tables.
 ///
-/// Its slips together: each promotion demotes one hot page at once, so there is no hot page between requests; a test hand
-/// that is guarded by the number of hot pages ends each newcomer's test at its arrival once three quarters of the cache
-/// were loaded, so there are no new ghosts; and the cold hand steps twice after it removes what it is on, so one page is
-/// passed over, except where the first of these steps leaves the end of the list. The share of cold pages is fixed. Only a read hit sets the bit. [`ClockPro`](super::ClockPro) is the
-/// algorithm.
+/// Its slips act together:
 ///
-/// Cost per request O(1) amortised; memory 9 bytes an id; at most as many ghosts as the capacity. Pages only.
+/// - Each promotion demotes one hot page at once, so there is no hot page between requests.
+/// - The test hand is guarded by the number of hot pages. Once three quarters of the cache were
+///   loaded, it ends each newcomer's test at its arrival, so there are no new ghosts.
+/// - The cold hand steps twice after it removes its page, so one page is passed over. The exception
+///   is a first step that leaves the end of the list.
+///
+/// The share of cold pages is fixed. Only a read hit sets the bit. [`ClockPro`](super::ClockPro) is
+/// the algorithm.
+///
+/// Cost per request O(1) amortised; memory 9 bytes an id; at most as many ghosts as the capacity.
+/// Pages only.
 #[derive(Clone, Debug)]
 pub struct ClockProOzen {
     capacity: u64,
@@ -71,7 +78,8 @@ impl ClockProOzen {
         self.list.after(id).or(self.list.front(ALL))
     }
 
-    /// The next page on the circle for which `wanted` holds, which may be this one again; none if there is none.
+    /// The next page on the circle whose flags `wanted` accepts, possibly this one again; `None` if
+    /// there is no such page.
     fn seek(&self, from: Id, wanted: impl Fn(u8) -> bool) -> Option<Id> {
         let mut at = self.step(from)?;
         while !wanted(self.flags[at as usize]) {
@@ -101,7 +109,8 @@ impl ClockProOzen {
         self.list.iter(ALL).find(|&id| is_resident_cold(self.flags[id as usize]))
     }
 
-    /// Guarded by the number of hot pages, not of those on test: the slip that ends tests early.
+    /// Guarded by the number of hot pages instead of that of pages on test: the slip that ends
+    /// tests early.
     fn next_test(&mut self) {
         let hand = self.test_hand.filter(|_| self.counted_hot > 0);
         self.test_hand = hand.and_then(|at| self.seek(at, |flags| flags & TEST != 0));
@@ -188,7 +197,8 @@ impl ClockProOzen {
         pool.forget(ghost);
     }
 
-    /// His ghosts never are so many; they can be after a change of the capacity, which his program does not have.
+    /// His program never has so many ghosts. They occur after a change of the capacity, which it
+    /// does not have.
     fn trim_ghosts<P: Pool + ?Sized>(&mut self, pool: &mut P) {
         while self.ghosts > self.capacity {
             let ghost = self.list.iter(ALL).find(|&id| !self.has(id, RESIDENT));
@@ -230,8 +240,8 @@ impl ClockProOzen {
             self.trim_ghosts(pool);
             return;
         }
-        // His hand takes this step along the list, not around the circle: past the last entry it stands nowhere, and
-        // `next_cold` then stops at the first entry instead of passing it over.
+        // His hand takes this step along the list, not around the circle. Past the last entry it is
+        // nowhere, and `next_cold` then stops at the first entry instead of passing over it.
         self.cold_hand = self.list.after(page);
         self.unlink(page);
         pool.forget(page);
@@ -243,7 +253,7 @@ impl ClockProOzen {
         }
         self.resident += 1;
         if self.list.contains(id) {
-            // His count of ghosts stays as it is.
+            // His program does not decrement its count of ghosts here.
             self.unlink(id);
             self.ghosts -= 1;
             self.promote(id, pool);

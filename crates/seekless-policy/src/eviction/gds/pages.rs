@@ -1,4 +1,5 @@
-//! GreedyDual-Size while every page weighs and costs 1: an LRU list that notes the offset at each use.
+//! GreedyDual-Size while every page weighs and costs 1: an LRU list that notes the offset at each
+//! use.
 
 use crate::column;
 use crate::eviction::resident::{Resident, Rule};
@@ -10,10 +11,11 @@ const ALL: usize = 0;
 /// A cache of pages that all weigh and cost 1.
 pub(super) type Pages = Resident<PagesRule>;
 
-/// The rule of [`Pages`]. The offset is a whole number: it grows by what the victim had left.
+/// The rule of [`Pages`]. The offset is a whole number: each eviction raises it by the credit that
+/// the victim had left.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PagesRule {
-    /// Uses so far: each gives one page its place in the order.
+    /// Uses so far. Each use gives one page its place in the order.
     turn: u64,
     /// Rent that each page has paid so far.
     offset: u64,
@@ -66,7 +68,7 @@ impl Rule for PagesRule {
     }
 }
 
-/// A Landlord that goes on from here: with what is resident, the offsets, and turns that keep the order.
+/// A Landlord with the same resident pages, offsets and order.
 pub(super) fn to_files(pages: &Pages, ids: u32, takes_back: bool) -> Landlord {
     let PagesRule { turn, offset, order, offsets } = pages.rule();
     let mut files = Landlord::resume(pages.capacity(), *offset, *turn, takes_back);

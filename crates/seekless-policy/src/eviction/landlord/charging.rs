@@ -1,21 +1,26 @@
-//! Landlord as figure 1 of Wassenberg 2006 has it: everybody is visited to pay. For the experiment of section 4.5.
+//! Landlord as figure 1 of Wassenberg 2006 has it: each eviction visits every file. For the
+//! experiment of section 4.5.
 
 use super::super::resident::{Exit, Resident, Rule};
 use super::super::{Id, Pool, Request};
 use super::density::{Density, NO_CREDIT, Tenant};
 use crate::sample::Rows;
 
-/// Landlord with credits that are charged one by one; with `CACHED`, as `Landlord_Cached` of section 3.5.3.
+/// Landlord with credits that are charged one by one; with `CACHED`, `Landlord_Cached` of section
+/// 3.5.3.
 ///
-/// - **Idea:** as [`Landlord`](super::Landlord), with the credit of each file in a float. Room is made by finding the least
-///   credit density, charging everybody and evicting all whose credit falls below 0.0001. `CACHED` fuses the two loops: the
-///   next least density is found while charging, and kept up to date by what is added or used in between.
+/// - **Idea:** as [`Landlord`](super::Landlord), with the credit of each file in a float. To make
+///   room it finds the least credit density, charges every file, and evicts all files whose credit
+///   falls below 0.0001. `CACHED` fuses the two loops: it finds the next least density while it
+///   charges, and updates it at each addition and use.
 /// - **Cost per request:** a hit O(1), a miss O(n).
-/// - **Memory:** 4 bytes an id (12 once a weight other than 1 was seen) and 12 to 16 a resident file. No ghosts.
+/// - **Memory:** 4 bytes an id (12 once a weight other than 1 was seen) and 12 to 16 a resident
+///   file. No ghosts.
 /// - **Shines** nowhere: it is here to be measured. **Fails** on large caches.
 ///
-/// [`Use::FirstUse`](crate::eviction::Use::FirstUse) restores nothing. A hit keeps the weight that was admitted and takes the request's cost. Files without
-/// credit leave together, so it holds less than the exact Landlord; with many files of one size all of them may leave at once.
+/// [`Use::FirstUse`](crate::eviction::Use::FirstUse) restores nothing. A hit keeps the weight that
+/// was admitted and takes the request's cost. Files without credit leave together, so it holds less
+/// than the exact Landlord. With many files of one size all of them may leave at once.
 pub type Charging<D, const CACHED: bool> = Resident<ChargingRule<D, CACHED>>;
 
 /// The rule of [`Charging`].
@@ -67,7 +72,7 @@ impl<D: Density, const CACHED: bool> Rule for ChargingRule<D, CACHED> {
         self.tenants.insert(request.id, tenant);
     }
 
-    /// Charges all files until one has no credit: the first of those.
+    /// Charges all files until one has no credit, and picks the first without.
     fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
         while !self.tenants.all().is_empty() {
             let rent = self.rent();

@@ -1,15 +1,16 @@
-//! Credit for each unit of weight, by division or by the stored reciprocal: what Wassenberg 2006, section 3.5.3, compares.
+//! Credit for each unit of weight, by division or by a stored reciprocal: the two ways that
+//! Wassenberg 2006 compares in section 3.5.3.
 
-/// Credit below this counts as none, as in 0 A.D.
+/// A smaller credit counts as 0, as in 0 A.D.
 pub(super) const NO_CREDIT: f32 = 1e-4;
 /// Fraction of the lost credit that a hit restores, as in 0 A.D.
 const RESTORE: f32 = 0.75;
 
 /// How a credit is divided by a weight.
 pub trait Density: Copy {
-    /// What is kept for a weight.
+    /// The divisor for a weight.
     fn new(weight: f32) -> Self;
-    /// `credit` for each unit of `weight`, which is the one it was made for.
+    /// `credit` for each unit of `weight`. The weight is that of [`Density::new`].
     fn density(self, credit: f32, weight: f32) -> f32;
 }
 

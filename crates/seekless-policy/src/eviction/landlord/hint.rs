@@ -1,23 +1,25 @@
-//! What a program may say of a file's life: a factor on the cost of its requests.
+//! A program's hint on how long it will use a file: a factor on the cost of its requests.
 
-/// By how much a long-lived file is dearer than its cost says.
+/// The factor on the cost of a long-lived file.
 const LONG_LIVED: u32 = 8;
 
-/// How long a file will be wanted, as far as the program knows. The owner of the cache keeps the hint with the file's name and
-/// passes [`Hint::cost`] as the cost of each request for it; any policy that weighs cost then heeds it.
+/// How long a program will use a file, as far as it knows. The owner of the cache keeps the hint
+/// with the file, and passes [`Hint::cost`] as the cost of each request. Every policy that
+/// considers cost then follows the hint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Hint {
-    /// Used once and not again: costs nothing, so that it leaves before all others.
+    /// Used once and not again. It costs nothing, so it leaves before all others.
     ShortLived,
-    /// Nothing is known.
+    /// No hint.
     #[default]
     Usual,
-    /// Wanted for long, with pauses: costs eight times as much, so that it outstays what is used as often.
+    /// Used for long, with pauses. It costs eight times as much, so it outlives files that are used
+    /// as often.
     LongLived,
 }
 
 impl Hint {
-    /// The cost of a request for a file with this hint, whose cost without it is `cost`.
+    /// The cost of a request with this hint, where it is `cost` without a hint.
     #[must_use]
     pub fn cost(self, cost: u32) -> u32 {
         match self {

@@ -1,4 +1,5 @@
-//! Landlord with a priority queue and pending rent: `Landlord_Lazy` of Wassenberg 2006. For the experiment of section 4.5.
+//! Landlord with a priority queue and pending rent: `Landlord_Lazy` of Wassenberg 2006. For the
+//! experiment of section 4.5.
 
 use super::super::resident::{Resident, Rule};
 use super::super::{Id, Pool, Request};
@@ -9,22 +10,27 @@ use std::collections::BinaryHeap;
 
 /// Landlord as `Landlord_Lazy` of section 3.5.3.
 ///
-/// - **Idea:** as [`Landlord`](super::Landlord), with the credit of each file in a float. A priority queue gives the file of
-///   least credit density, the next victim; what all should have paid by then is kept aside, and charged before a file is
-///   added. A hit changes a credit, so the queue is built anew.
-/// - **Cost per request:** an eviction O(log n), all else O(n), as in the paper, whose queue cannot move one entry.
-/// - **Memory:** 4 bytes an id (12 once a weight other than 1 was seen) and 20 to 24 a resident file. No ghosts.
-/// - **Shines** where evictions are many for each addition. **Fails** on hits. It is here to be measured.
+/// - **Idea:** as [`Landlord`](super::Landlord), with the credit of each file in a float. A
+///   priority queue gives the file of least credit density, the next victim. The rent that is due
+///   is noted, and charged before a file is added. A hit changes a credit, so the queue is built
+///   anew.
+/// - **Cost per request:** an eviction O(log n), all else O(n), as in the paper, whose queue cannot
+///   move one entry.
+/// - **Memory:** 4 bytes an id (12 once a weight other than 1 was seen) and 20 to 24 a resident
+///   file. No ghosts.
+/// - **Shines** where there are many evictions for each addition. **Fails** on hits. It is here to
+///   be measured.
 ///
-/// [`Use::FirstUse`](crate::eviction::Use::FirstUse) restores nothing. A hit keeps the weight that was admitted and takes the request's cost. Equal densities
-/// leave by number.
+/// [`Use::FirstUse`](crate::eviction::Use::FirstUse) restores nothing. A hit keeps the weight that
+/// was admitted and takes the request's cost. Files of equal density leave by number.
 pub type Lazy<D> = Resident<LazyRule<D>>;
 
 /// The rule of [`Lazy`].
 #[derive(Clone, Debug)]
 pub struct LazyRule<D> {
     tenants: Rows<Tenant<D>>,
-    /// Bits of each density (never negative, so they order as the numbers do) and whose it is.
+    /// The bits of each density, and its file. A density is never negative, so its bits sort as the
+    /// number does.
     queue: BinaryHeap<Reverse<(u32, Id)>>,
     /// Rent that is still to be charged.
     pending: f32,
@@ -37,7 +43,7 @@ impl<D> Default for LazyRule<D> {
 }
 
 impl<D: Density> LazyRule<D> {
-    /// Charges all files what is pending.
+    /// Charges all files the pending rent.
     fn commit(&mut self) {
         if self.pending > 0.0 {
             let rent = std::mem::take(&mut self.pending);
@@ -56,7 +62,7 @@ impl<D: Density> LazyRule<D> {
     }
 }
 
-/// Where a file stands in the queue. Rounding may leave a credit a little below 0.
+/// The place of a file in the queue. Rounding may leave a credit a little below 0.
 fn entry<D: Density>(id: Id, tenant: &Tenant<D>) -> Reverse<(u32, Id)> {
     Reverse((tenant.density().max(0.0).to_bits(), id))
 }
@@ -87,7 +93,8 @@ impl<D: Density> Rule for LazyRule<D> {
 
     fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
         let &Reverse((density, victim)) = self.queue.peek()?;
-        // Densities in the queue are those of the last commit, so this is all that has come due since then.
+        // The densities in the queue are those of the last commit, so this is all the rent that is
+        // due since then.
         self.pending = f32::from_bits(density);
         Some(victim)
     }

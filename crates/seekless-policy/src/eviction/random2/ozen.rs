@@ -5,23 +5,24 @@ use crate::eviction::resident::{Resident, Rule};
 use crate::eviction::{Id, Needs, Pool, Request};
 use crate::lehmer::Lehmer;
 
-/// In no place.
+/// Not resident.
 const ABSENT: u64 = u64::MAX;
 
 /// Random2 as published by Ozen 2018 (`blockcacheperf`); kept to reproduce his tables.
 ///
-/// Evicts the *younger* of its two picks, which turns the policy round: on a scan that repeats, throwing out the newest
-/// page is right, and his Random2 wins there for that reason alone. [`Random2`](super::Random2) is the algorithm.
+/// It evicts the *younger* of its two picks, which reverses the policy. On a repeated scan it is
+/// right to evict the newest page, and his Random2 wins there for that reason alone.
+/// [`Random2`](super::Random2) is the algorithm.
 ///
-/// Pages stand in the order in which they were loaded, which the draws index, so a miss is O(n) here. Pages only. No
-/// ghosts. The generator is his: [`Lehmer`] with the standard library's default seed.
+/// The draws index pages in the order in which they were loaded, so a miss is O(n) here. Pages
+/// only. No ghosts. The generator is his: Lehmer's, with the default seed of the C++ library.
 pub type Random2Ozen = Resident<Random2OzenRule>;
 
 /// The rule of [`Random2Ozen`].
 #[derive(Clone, Debug, Default)]
 pub struct Random2OzenRule {
     uses: u64,
-    /// The use of each id that was its last, counted; [`ABSENT`] if it is not resident.
+    /// The number of the last use of each id; [`ABSENT`] if it is not resident.
     last_uses: Vec<u64>,
     pages: Vec<Id>,
     draws: Lehmer,

@@ -1,4 +1,4 @@
-//! What RRIP predicts for a newcomer: the only thing in which its kinds differ.
+//! RRIP's prediction for a newcomer, in which its variants differ.
 
 use crate::eviction::Id;
 use crate::lehmer::Lehmer;
@@ -6,28 +6,30 @@ use crate::sample::Draws;
 
 /// Predictions are 0 (soon) to 3 (far): the paper's M = 2 bits.
 pub(super) const FAR: usize = 3;
-/// One newcomer in this many is given a chance by bimodal insertion.
+/// Bimodal insertion predicts a sooner use for one newcomer in this many.
 const CHANCE: usize = 32;
-/// Ids are spread over this many groups, two of which are dedicated, one to each kind.
+/// Ids are spread over 2 to the power of this many groups. Two groups are dedicated, one to each
+/// kind of insertion.
 const GROUPS_BITS: u32 = 6;
-/// The duel's counter saturates at its largest value; from half on, bimodal insertion has missed less.
+/// The duel's counter saturates at this value. Above half of it, bimodal insertion has missed less.
 const DUEL_MAX: u16 = 1023;
 
-/// How newcomers come in.
+/// The kinds of insertion.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Insertion {
-    /// All alike.
+    /// All newcomers get the same prediction.
     #[default]
     Static,
-    /// Most as those to leave first.
+    /// Most newcomers are predicted to leave first.
     Bimodal(Draws),
-    /// As whichever of the two misses less.
+    /// Follows the kind that misses less.
     Duel {
         draws: Draws,
-        /// Raised by a miss of an id dedicated to static insertion, lowered by one dedicated to bimodal.
+        /// A miss of an id dedicated to static insertion raises it; one of an id dedicated to
+        /// bimodal lowers it.
         static_misses: u16,
     },
-    /// As Ozen's program draws.
+    /// With the draws of Ozen's program.
     Ozen(Lehmer),
 }
 
@@ -71,7 +73,7 @@ fn bimodal(draws: &mut Draws) -> usize {
     FAR - usize::from(draws.below(CHANCE) == 0)
 }
 
-/// A group by the id alone, spread evenly (Fibonacci hashing).
+/// The group of an id, spread evenly (Fibonacci hashing).
 fn group(id: Id) -> u32 {
     id.wrapping_mul(0x9E37_79B9) >> (Id::BITS - GROUPS_BITS)
 }

@@ -1,14 +1,16 @@
-//! The spatial clock as Ozen's program has it: the hand is a number into a sorted array that shifts beneath it.
+//! The spatial clock as Ozen's program has it: the hand is a number into a sorted array that shifts
+//! beneath it.
 
 use crate::column;
 use crate::eviction::resident::{Resident, Rule};
 use crate::eviction::{Id, Needs, Pool, Request, Use};
 use crate::key_order::KeyOrder;
 
-/// Where the hand is. The array it points into is never built: all that its number does is kept as a neighbour.
+/// The place of the hand. The array into which it points is never built; a neighbouring page stands
+/// for the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hand {
-    /// At the place that this page now has.
+    /// At this page, wherever it moves.
     At(Id),
     /// This many places beyond the last page.
     Beyond(u64),
@@ -16,9 +18,10 @@ enum Hand {
 
 /// The spatial clock as published by Ozen 2018 (`blockcacheperf`); kept to reproduce his tables.
 ///
-/// The hand is an index into a sorted array. It moves on after an eviction although the array has closed up, so each
-/// victim's successor is passed over; and a page that comes in below it shifts the array and sets it back by one page.
-/// Only a read hit sets the bit. [`SpatialClock`](super::SpatialClock) is the algorithm.
+/// The hand is an index into a sorted array. After an eviction it moves on although the array has
+/// closed up, so it passes over each victim's successor. A page that enters below it shifts the
+/// array, which sets the hand back by one page. Only a read hit sets the bit.
+/// [`SpatialClock`](super::SpatialClock) is the algorithm.
 ///
 /// Cost, memory and needs: as the algorithm's.
 pub type SpatialClockOzen = Resident<SpatialClockOzenRule>;
@@ -42,12 +45,12 @@ impl SpatialClockOzenRule {
         self.array.after(page).map_or(Hand::Beyond(0), Hand::At)
     }
 
-    /// Where the hand is after `id` came in.
+    /// The place of the hand after `id` entered.
     fn shifted(&self, id: Id) -> Hand {
         match self.hand {
             // Index 0 of an empty array is the same as its first place.
             _ if self.array.first() == self.array.last() => Hand::At(id),
-            // The array is longer by one: what was just beyond its end is its last place.
+            // The array is longer by one: the place just beyond its end is now its last.
             Hand::Beyond(0) => self.array.last().map_or(Hand::Beyond(0), Hand::At),
             Hand::Beyond(places) => Hand::Beyond(places - 1),
             Hand::At(page) if (self.array.key(id), id) < (self.array.key(page), page) => {
@@ -83,7 +86,7 @@ impl Rule for SpatialClockOzenRule {
         self.hand = self.shifted(request.id);
     }
 
-    /// The hand moves on from a victim too, whose place its successor takes: [`Rule::leave`] moves it on once more.
+    /// The hand moves to the successor of the victim. [`Rule::leave`] moves it on once more.
     fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
         loop {
             let page = match self.hand {

@@ -1,4 +1,5 @@
-//! The policies of Ozen's thesis against naive models written from their own papers, on pages that are read and written.
+//! The policies of Ozen's thesis against naive models written from their own papers, on pages that
+//! are read and written.
 
 mod models;
 

@@ -6,7 +6,8 @@ use super::*;
 /// A file: id, weight, credit.
 type File = (Id, u64, f32);
 
-/// Figure 1 with the numbers of 0 A.D.: 75 % restored, no credit below 0.0001. `lazy` evicts one at a time and charges later.
+/// Figure 1 with the numbers of 0 A.D.: 75 % restored, no credit below 0.0001. `lazy` evicts one at
+/// a time and charges later.
 struct Figure1 {
     capacity: u64,
     files: Vec<File>,

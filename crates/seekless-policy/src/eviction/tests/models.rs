@@ -70,7 +70,8 @@ struct Tenant {
     last_use: usize,
 }
 
-/// Figure 1 of Wassenberg 2006: charge everybody the least credit density, then remove one without credit.
+/// Figure 1 of Wassenberg 2006: charges all files the least credit density, then removes
+/// one without credit.
 pub(super) struct NaiveLandlord {
     capacity: u64,
     quarters: u128,
@@ -139,7 +140,8 @@ impl Model for NaiveLandlord {
     }
 }
 
-/// Figure 4 of Megiddo and Modha 2003, letter by letter; front is most recent. Pages only, requests only.
+/// Figure 4 of Megiddo and Modha 2003, letter by letter; front is most recent. Pages only, requests
+/// only.
 pub(super) struct NaiveArc {
     c: usize,
     p: f64,

@@ -1,14 +1,14 @@
-//! How large the window should be: walks uphill by the hit ratio, as Caffeine does.
+//! The size of the window: climbs uphill by the hit ratio, as Caffeine does.
 
-/// Share of the capacity of the first step.
+/// The first step, as a share of the capacity.
 const STEP: f64 = 0.0625;
-/// What a step shrinks by each time.
+/// The factor from one step to the next.
 const DECAY: f64 = 0.98;
-/// A change of the hit ratio that says that the requests have changed.
+/// A change of the hit ratio from which on the requests have changed.
 const RESTART: f64 = 0.05;
 
-/// Hill climbing on the window's share (Einziger, Eytan, Friedman and Manes, "Adaptive software cache management", Middleware
-/// 2018).
+/// Hill climbing on the window's share (Einziger, Eytan, Friedman and Manes, "Adaptive software
+/// cache management", Middleware 2018).
 #[derive(Clone, Debug)]
 pub(super) struct Climber {
     hits: u64,
@@ -23,7 +23,8 @@ impl Climber {
         Self { hits: 0, requests: 0, last_ratio: 0.0, step: STEP }
     }
 
-    /// Counts a request; once a sample of them is full, the share of the capacity by which to change the window.
+    /// Counts a request. At the end of a sample returns the share of the capacity by which the
+    /// window changes.
     #[inline]
     pub(super) fn request(&mut self, hit: bool, sample: u64) -> Option<f64> {
         self.requests += 1;
@@ -46,7 +47,7 @@ impl Climber {
 mod tests {
     use super::*;
 
-    /// Ten requests, so many of them hits.
+    /// Ten requests, `hits` of them hits.
     fn sample(climber: &mut Climber, hits: usize) -> f64 {
         let changes: Vec<f64> = (0..10).filter_map(|number| climber.request(number < hits, 10)).collect();
         assert_eq!(changes.len(), 1);

@@ -1,4 +1,5 @@
-//! How often each key was asked for lately: counters of 4 bits, shared by keys, in one cache line a key.
+//! Counts how often each key was requested lately: counters of 4 bits, shared by keys, in one cache
+//! line a key.
 
 /// Words of 16 counters in a block.
 const BLOCK: usize = 8;
@@ -9,14 +10,14 @@ const HALVES: u64 = 0x7777_7777_7777_7777;
 /// Odd numbers that spread keys: the golden ratio, and a mixer's.
 const SPREAD: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xBF58_476D_1CE4_E5B9];
 
-/// A count-min sketch with four counters a key: 8 bytes a resident object. It is sized by
-/// objects, not by bytes, and doubles with them; doubling keeps every estimate.
+/// A count-min sketch with four counters a key: 8 bytes a resident object. It is sized by objects,
+/// not by bytes, and doubles with them. Doubling keeps every estimate.
 #[derive(Clone, Debug)]
 pub(in crate::eviction) struct Sketch {
     words: Vec<u64>,
-    /// Counted since the last halving.
+    /// Counts since the last halving.
     additions: u64,
-    /// Objects that it is sized for.
+    /// The number of objects for which it is sized.
     objects: u64,
 }
 
@@ -25,12 +26,12 @@ impl Sketch {
         Self { words: vec![0; BLOCK], additions: 0, objects: 0 }
     }
 
-    /// Counts that halve all: ten times the objects.
+    /// The number of counts after which all are halved: ten times the objects.
     pub(in crate::eviction) fn sample(&self) -> u64 {
         10 * self.objects.max(1)
     }
 
-    /// Sizes it for `objects` residents if it was for fewer.
+    /// Grows it to `objects` residents.
     #[inline]
     pub(in crate::eviction) fn fit(&mut self, objects: u64) {
         if objects > self.objects {
@@ -58,7 +59,7 @@ impl Sketch {
         }
     }
 
-    /// At least how often `key` was used lately, unless it was halved away; at most 15.
+    /// An upper estimate of how often `key` was requested lately, apart from halving; at most 15.
     #[inline]
     pub(in crate::eviction) fn estimate(&self, key: u64) -> u64 {
         let counts = self.counters(key).map(|(word, shift)| (self.words[word] >> shift) & 15);
@@ -74,7 +75,7 @@ impl Sketch {
         self.additions = (self.additions - (odd >> 2).min(self.additions)) >> 1;
     }
 
-    /// Word and bit of each of a key's four counters: two words of the block for each row.
+    /// The word and bit of each of a key's four counters: two words of the block for each row.
     #[inline]
     fn counters(&self, key: u64) -> [(usize, u32); 4] {
         let mixed = key.wrapping_add(1).wrapping_mul(SPREAD[0]);

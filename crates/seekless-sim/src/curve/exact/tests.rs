@@ -14,7 +14,8 @@ fn found(point: &Point) -> (f64, f64) {
     (point.miss_ratio, point.byte_miss_ratio)
 }
 
-/// How often a list of the latest ids, first the latest, does not have the id among its first `capacity`.
+/// How often a list of the latest ids, first the latest, does not have the id among its first
+/// `capacity`.
 fn naive_misses(ids: &[Id], capacity: usize) -> u64 {
     let mut list: Vec<Id> = Vec::new();
     let mut misses = 0;

@@ -1,4 +1,5 @@
-//! Naive models of the page policies: vectors searched from end to end. Capacity in pages, at least 1.
+//! Naive models of the page policies: vectors searched from end to end. Capacity in pages, at least
+//! 1.
 
 mod clock_pro;
 mod flash;
@@ -106,7 +107,8 @@ impl Naive for NaiveTwoQueue {
     }
 }
 
-/// Bansal and Modha, figure 2; the front of T1 and T2 is the head, the front of B1 and B2 the LRU page.
+/// Bansal and Modha, figure 2; the front of T1 and T2 is the head, the front of B1 and B2 the LRU
+/// page.
 pub(super) struct NaiveCar {
     c: usize,
     p: f64,

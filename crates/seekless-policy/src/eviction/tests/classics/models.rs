@@ -53,7 +53,8 @@ impl Score {
     }
 }
 
-/// A policy that evicts the page of least score; the age of the cache is the score of the last victim.
+/// A policy that evicts the page of least score; the age of the cache is the score of the last
+/// victim.
 pub(super) struct NaiveScored {
     capacity: u64,
     score: Score,
@@ -296,7 +297,8 @@ impl Model for NaiveSlru {
     }
 }
 
-/// The paper's pseudocode: queues of pages from oldest to newest, and Qout with the counts of what left.
+/// The paper's pseudocode: queues of pages from oldest to newest, and Qout with the counts of what
+/// left.
 pub(super) struct NaiveMq {
     capacity: usize,
     time: u64,

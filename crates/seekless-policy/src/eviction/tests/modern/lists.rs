@@ -145,7 +145,7 @@ impl Model for NaiveLirs {
     }
 }
 
-/// What `mm/workingset.c` and `mm/vmscan.c` do to clean pages that nobody maps, a page at a time.
+/// What `mm/workingset.c` and `mm/vmscan.c` do to clean pages that are not mapped, a page at a time.
 pub(super) struct NaiveTwoLists {
     capacity: usize,
     inactive: Queue,
@@ -249,7 +249,8 @@ impl Model for NaiveTwoLists {
     }
 }
 
-/// Section 4 of Einziger and others 2017, with a window of one page (caches below 200 pages); requests only.
+/// Section 4 of Einziger and others 2017, with a window of one page (caches below 200 pages);
+/// requests only.
 pub(super) struct NaiveWTinyLfu {
     capacity: usize,
     sketch: Sketch,

@@ -1,4 +1,5 @@
-//! CLOCK-Pro with nothing but searches: one list in the order of the clock, one of the resident cold pages.
+//! CLOCK-Pro with nothing but searches: one list in the order of the clock, one of the resident
+//! cold pages.
 
 use super::Naive;
 use crate::eviction::{Id, Request, Use};
@@ -12,7 +13,8 @@ struct Page {
     referenced: bool,
 }
 
-/// Jiang, Chen and Zhang 2005, section 4. The first of `clock` is where the hot hand is, the last is behind it.
+/// Jiang, Chen and Zhang 2005, section 4. The first of `clock` is where the hot hand is, the last
+/// is behind it.
 pub(in super::super) struct NaiveClockPro {
     m: usize,
     m_cold: usize,

@@ -4,7 +4,8 @@ use super::{Naive, take};
 use crate::eviction::{Id, Request, Use};
 use std::collections::{HashSet, VecDeque};
 
-/// Park et al. 2006: the last pages of the LRU order give up their clean ones first. Front is most recent.
+/// Park et al. 2006: the last pages of the LRU order give up their clean ones first. Front is most
+/// recent.
 pub(in super::super) struct NaiveCflru {
     capacity: usize,
     window: usize,
@@ -38,7 +39,8 @@ impl Naive for NaiveCflru {
     }
 }
 
-/// Jung et al. 2008: a dirty page without a mark gets one and goes round again. Front is most recent.
+/// Jung et al. 2008: a dirty page without a mark gets one and goes round again. Front is most
+/// recent.
 pub(in super::super) struct NaiveWsr {
     capacity: usize,
     order: VecDeque<Id>,
@@ -73,7 +75,8 @@ impl Naive for NaiveWsr {
     }
 }
 
-/// Jo et al. 2006, or Ozen's version of it: every block is looked at, the most recent first in the vector.
+/// Jo et al. 2006, or Ozen's version of it: every block is looked at, the most recent first in the
+/// vector.
 pub(in super::super) struct NaiveFab {
     capacity: usize,
     pages: u32,
@@ -122,7 +125,7 @@ impl Naive for NaiveFab {
     }
 }
 
-/// Kim, Ryu and Ramachandran 2012: a sorted array, and the page that the hand is at; none is the first.
+/// Kim, Ryu and Ramachandran 2012: a sorted array, and the page of the hand; `None` is the first.
 pub(in super::super) struct NaiveSpatial {
     capacity: usize,
     pages: Vec<(Id, bool)>,
