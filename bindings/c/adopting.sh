@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The lines that a program changes to adopt SLEDs (Van Meter and Gao 2000, Table 4), counted on the examples here: tab-separated, a
-# row a program. *modified* are lines added or changed, *total* the lines of the program after, comments and blank lines of
-# neither counted. The paper's wc: 140 of 530.
+# Counts the lines that a program changes to adopt SLEDs (Van Meter and Gao 2000, Table 4) in the
+# examples here, tab-separated, one row a program: *modified* are the lines added or changed, *total*
+# is the program after. Comments and blank lines do not count. The paper's wc: 140 of 530.
 set -euo pipefail
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 

@@ -1,4 +1,5 @@
-//! Gives the shared library its name for the loader. The number goes up when a program that was linked would no longer run.
+//! Gives the shared library its name for the loader. The number goes up when a program that was
+//! linked would no longer run.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the C and Fortran library: shared and static, header, Fortran module source, manual page, pkg-config file.
-#   bindings/c/install.sh --prefix DIR [--built DIR]     DIR below `built` holds what cargo built (default: target/release, built now)
+#   bindings/c/install.sh --prefix DIR [--built DIR]
+# `--built` names the folder with what cargo built (default: target/release, built now).
 # Packagers set DESTDIR, LIBDIR and MANDIR as usual.
 set -euo pipefail
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)

@@ -1,5 +1,5 @@
-! The mean of a file of 4-byte numbers behind a header: the program before it adopts SLEDs. `mean_plain FILE HEADER_BYTES`.
-! What differs in mean_sleds.f90 is what adopting them takes.
+! The mean of a file of 4-byte numbers after a header, before the program adopts SLEDs:
+! `mean_plain FILE HEADER_BYTES`. The differences to mean_sleds.f90 are what adopting them takes.
 program mean
     use, intrinsic :: iso_fortran_env, only: error_unit, int64, real32, real64
     implicit none

@@ -1,5 +1,6 @@
-! The mean of a file of 4-byte numbers behind a header, the cheapest bytes first. `mean_sleds FILE HEADER_BYTES`.
-! What differs from mean_plain.f90 is what adopting SLEDs takes. `fnum` is gfortran's; other compilers have getfd or the like.
+! The mean of a file of 4-byte numbers after a header, the cheapest bytes first:
+! `mean_sleds FILE HEADER_BYTES`. The differences to mean_plain.f90 are what adopting SLEDs takes.
+! `fnum` is gfortran's; other compilers have getfd or the like.
 program mean
     use seekless_sleds
     use, intrinsic :: iso_fortran_env, only: error_unit, int64, real32, real64

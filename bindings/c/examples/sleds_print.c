@@ -1,4 +1,5 @@
-/* Prints the SLEDs of files and how long they take to be delivered, as the panel of the paper's file manager does (Fig. 6). */
+/* Prints the SLEDs of files and their times of delivery, like the panel in the paper's file manager
+ * (Fig. 6). */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>

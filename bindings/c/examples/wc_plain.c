@@ -1,5 +1,6 @@
-/* Counts lines, words and bytes of files, as wc does in the C locale: the program before it adopts SLEDs. What differs in
- * wc_sleds.c is what adopting them takes (Van Meter and Gao 2000, Table 4). */
+/* Counts lines, words and bytes of files, as wc does in the C locale, before the program adopts
+ * SLEDs. The differences to wc_sleds.c are what adopting them takes (Van Meter and Gao 2000,
+ * Table 4). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* Counts lines, words and bytes of files, as wc does in the C locale, the cheapest bytes first. What differs from wc_plain.c is
- * what adopting SLEDs takes (Van Meter and Gao 2000, Table 4). */
+/* Counts lines, words and bytes of files, as wc does in the C locale, the cheapest bytes first. The
+ * differences to wc_plain.c are what adopting SLEDs takes (Van Meter and Gao 2000, Table 4). */
 #include <errno.h>
 #include <fcntl.h>
 #include <seekless_sleds.h>

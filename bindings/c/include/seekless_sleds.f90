@@ -1,4 +1,5 @@
-! The calls of seekless_sleds.h for Fortran 2003 and later, by iso_c_binding. Compile it with the program that uses it.
+! The calls of seekless_sleds.h for Fortran 2003 and later, by iso_c_binding. Compile this file with
+! the program that uses it.
 module seekless_sleds
     use, intrinsic :: iso_c_binding
     implicit none
@@ -109,7 +110,7 @@ module seekless_sleds
 
 contains
 
-    ! Why the last call that failed did so.
+    ! Why the last failed call failed.
     function sleds_error() result(words)
         character(len=:), allocatable :: words
         character(kind=c_char), pointer :: bytes(:)

@@ -1,4 +1,5 @@
-//! What crosses between C and Rust: results and error text one way, pointers the other. No panic does.
+//! The border between C and Rust: results and error text in one direction, pointers in the other.
+//! No panic crosses it.
 
 use crate::failure::Failure;
 use std::cell::RefCell;
@@ -6,37 +7,37 @@ use std::ffi::{CString, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 thread_local! {
-    /// Why the last call of this thread that failed did so.
+    /// Why the last failed call of this thread failed.
     static LAST: RefCell<CString> = RefCell::default();
 }
 
-/// Runs a call. If it fails, or panics, says so by `errno` and text and returns `failed`.
+/// Runs a call. If it fails or panics, sets `errno` and the error text and returns `failed`.
 pub(crate) fn shielded<T>(failed: T, call: impl FnOnce() -> Result<T, Failure>) -> T {
-    // A call works on state that it either replaces as a whole or leaves in an order that is still right.
+    // A call either replaces its state as a whole or leaves it consistent.
     let failure = match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(value)) => return value,
         Ok(Err(failure)) => failure,
-        Err(_) => Failure::new(libc::ENOTRECOVERABLE, "a mistake in seekless: please report it".to_owned()),
+        Err(_) => Failure::new(libc::ENOTRECOVERABLE, "a defect of seekless: please report it".to_owned()),
     };
     let text = CString::new(failure.message.replace('\0', "\\0")).unwrap_or_default();
-    // While a thread ends its text may be gone: then there is only `errno`.
+    // While a thread ends, its text may be gone already. Then only `errno` is set.
     let _ = LAST.try_with(|last| last.replace(text));
     // SAFETY: the C library's own `errno` of this thread.
     unsafe { *libc::__errno_location() = failure.errno };
     failed
 }
 
-/// The text; valid until the thread's next failure.
+/// The error text; valid until the thread's next failure.
 pub(crate) fn last_error() -> *const c_char {
     LAST.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
 }
 
-/// Refuses a null pointer, by the name of its argument.
+/// Refuses a null pointer; `name` is that of the argument.
 pub(crate) fn given<T>(pointer: *mut T, name: &str) -> Result<(), Failure> {
     if pointer.is_null() { Err(Failure::argument(format!("{name} is NULL"))) } else { Ok(()) }
 }
 
-/// Writes a result where the caller wants it.
+/// Writes a result to the caller's pointer.
 ///
 /// # Safety
 /// `pointer` is null or may be written to.
@@ -50,26 +51,30 @@ pub(crate) unsafe fn put<T>(pointer: *mut T, name: &str, value: T) -> Result<(),
 /// The caller's buffer.
 ///
 /// # Safety
-/// `buffer` is null or `bytes` may be written to, by nobody else while the slice lives.
+/// `buffer` is null, or `bytes` of it may be written to and nothing else writes to them while the
+/// slice lives.
 pub(crate) unsafe fn lent<'a>(buffer: *mut c_void, bytes: usize) -> Result<&'a mut [u8], Failure> {
     if bytes == 0 {
         return Ok(&mut []);
     }
     given(buffer, "buffer")?;
     if isize::try_from(bytes).is_err() {
-        return Err(Failure::argument(format!("a buffer of {bytes} bytes: beyond all measure")));
+        return Err(Failure::argument(format!("a buffer of {bytes} bytes is larger than any buffer can be")));
     }
-    // SAFETY: not null, of a length that a slice may have, and the caller's for as long as it lasts; bytes need no alignment.
+    // SAFETY: not null, of a length that a slice may have, and the caller's for as long as it
+    // lasts; bytes need no alignment.
     Ok(unsafe { std::slice::from_raw_parts_mut(buffer.cast(), bytes) })
 }
 
-/// An array from `malloc`, so that `free` needs no length; null if there is nothing.
+/// Copies the items into an array from `malloc`, which `free` releases without a length; null if
+/// there are no items.
 pub(crate) fn allocated<T: Copy>(items: impl ExactSizeIterator<Item = T>) -> Result<*mut T, Failure> {
     let count = items.len();
     if count == 0 {
         return Ok(std::ptr::null_mut());
     }
-    // SAFETY: calloc checks the product; its memory is aligned for every type without special wishes, as those here.
+    // SAFETY: calloc checks the product; its memory is aligned for every type without special
+    // wishes, as those here.
     let array = unsafe { libc::calloc(count, size_of::<T>()) }.cast::<T>();
     if array.is_null() {
         return Err(Failure::new(libc::ENOMEM, format!("no memory for {count} SLEDs")));
@@ -104,8 +109,8 @@ mod tests {
 
     #[test]
     fn a_panic_stays_on_this_side() {
-        assert_eq!(shielded(-1.0, || -> Result<f64, Failure> { panic!("as the test wants") }), -1.0);
+        assert_eq!(shielded(-1.0, || -> Result<f64, Failure> { panic!("on purpose") }), -1.0);
         assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(libc::ENOTRECOVERABLE));
-        assert!(text().contains("mistake"));
+        assert!(text().contains("defect"));
     }
 }

@@ -1,5 +1,5 @@
-//! A C program's descriptor as a file, for the time of one call. It is not duplicated: to close a duplicate would release the
-//! program's record locks on the file.
+//! A C program's descriptor as a file, for the duration of one call. It is not duplicated, because
+//! closing the duplicate would release the program's record locks on the file.
 
 use crate::failure::Failure;
 use std::ffi::c_int;
@@ -15,11 +15,12 @@ pub(crate) fn with<T, E: Into<Failure>>(
     fd: c_int,
     call: impl FnOnce(&File) -> Result<T, E>,
 ) -> Result<T, Failure> {
-    // SAFETY: asks for a number's flags; of one that is no descriptor it says so.
+    // SAFETY: only asks for the descriptor's flags, which fails if it is not open.
     if fd < 0 || unsafe { libc::fcntl(fd, libc::F_GETFD) } < 0 {
         return Err(Failure::closed(fd));
     }
-    // SAFETY: it is open, the caller keeps it so during the call, and `ManuallyDrop` leaves it open after.
+    // SAFETY: the descriptor is open, the caller keeps it open during the call, and `ManuallyDrop`
+    // does not close it.
     let file = ManuallyDrop::new(unsafe { File::from_raw_fd(fd) });
     call(&file).map_err(Into::into)
 }

@@ -1,13 +1,13 @@
-//! Why a call failed: a number for `errno`, and words.
+//! Why a call failed: a number for `errno`, and a message.
 
 use seekless_sled::{Error, ErrorKind};
 
-/// What C is told.
+/// A failure as C sees it.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) errno: i32,
     pub(crate) message: String,
-    /// How large the buffer must be, if it is too small; else 0.
+    /// The size that the buffer must have, if it is too small; otherwise 0.
     pub(crate) needed_bytes: u64,
 }
 
@@ -16,12 +16,12 @@ impl Failure {
         Failure { errno, message, needed_bytes: 0 }
     }
 
-    /// The caller gave something that means nothing.
+    /// The caller gave an invalid argument.
     pub(crate) fn argument(message: String) -> Self {
         Self::new(libc::EINVAL, message)
     }
 
-    /// A descriptor that is not open.
+    /// The descriptor is not open.
     pub(crate) fn closed(fd: i32) -> Self {
         Self::new(libc::EBADF, format!("descriptor {fd} is not open"))
     }

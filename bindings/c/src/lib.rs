@@ -1,7 +1,8 @@
-//! SLEDs for C and Fortran: the calls that Van Meter and Gao name (2000, section 4.2, Table 1), declared and explained in
-//! `include/seekless_sleds.h`.
+//! SLEDs for C and Fortran: the calls of Van Meter and Gao (2000, section 4.2, Table 1).
+//! `include/seekless_sleds.h` declares and explains them.
 //!
-//! **Invariant:** no logic of its own. `unsafe` stands in this file, `border` and `descriptor` only, and no panic crosses into C.
+//! **Invariant:** no logic of its own. `unsafe` stands in this file, `border` and `descriptor`
+//! only, and no panic crosses into C.
 
 #![expect(unsafe_code, reason = "takes and returns the raw pointers of C callers")]
 
@@ -30,7 +31,7 @@ pub struct CSled {
     pub latency: c_double,
     /// Bytes per second from then on.
     pub bandwidth: c_double,
-    /// Seconds since it was asked.
+    /// Seconds since the system was asked.
     pub age: c_double,
     /// `enum sleds_level`.
     pub level: i32,
@@ -41,7 +42,7 @@ pub struct CSled {
 /// The levels' names, at their numbers.
 const LEVELS: [&CStr; 6] = [c"hole", c"memory", c"device", c"network", c"archive", c"unknown"];
 
-/// All SLEDs of a file.
+/// Returns all SLEDs of a file.
 ///
 /// # Safety
 /// `sleds` and `count` are null or may be written to.
@@ -61,23 +62,23 @@ pub unsafe extern "C" fn sleds_get(fd: c_int, sleds: *mut *mut CSled, count: *mu
     })
 }
 
-/// Gives back what [`sleds_get`] returned.
+/// Frees what [`sleds_get`] returned.
 ///
 /// # Safety
-/// `sleds` is null or came from [`sleds_get`] and was not given back.
+/// `sleds` is null, or came from [`sleds_get`] and was not freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sleds_free(sleds: *mut CSled) {
-    // SAFETY: `border::allocated` had it from malloc, and nobody freed it since.
+    // SAFETY: null, or from the malloc in `border::allocated` and not freed since.
     unsafe { libc::free(sleds.cast()) };
 }
 
-/// Seconds to deliver all of a file, at worst.
+/// Estimates the seconds to deliver all of a file, at worst.
 #[unsafe(no_mangle)]
 pub extern "C" fn sleds_total_delivery_time(fd: c_int, attack_plan: c_int) -> c_double {
     shielded(-1.0, || delivery_time(fd, attack_plan).map(|(_, high)| high))
 }
 
-/// The same at best and at worst.
+/// Estimates the seconds at best and at worst.
 ///
 /// # Safety
 /// `low` and `high` are null or may be written to.
@@ -99,7 +100,7 @@ pub unsafe extern "C" fn sleds_delivery_time_range(
     })
 }
 
-/// Begins to advise on a descriptor.
+/// Begins a session on a descriptor.
 #[unsafe(no_mangle)]
 pub extern "C" fn sleds_pick_init(fd: c_int, preferred_buffer_bytes: usize, record: c_int) -> i64 {
     shielded(-1, || {
@@ -113,7 +114,7 @@ pub extern "C" fn sleds_pick_init(fd: c_int, preferred_buffer_bytes: usize, reco
     })
 }
 
-/// The same for records of one length.
+/// Begins a session with records of one length.
 #[unsafe(no_mangle)]
 pub extern "C" fn sleds_pick_init_fixed(
     fd: c_int,
@@ -127,7 +128,7 @@ pub extern "C" fn sleds_pick_init_fixed(
     })
 }
 
-/// Where to read next.
+/// Says where to read next.
 ///
 /// # Safety
 /// `offset` and `length` are null or may be written to.
@@ -163,7 +164,7 @@ pub unsafe extern "C" fn sleds_pick_next_read(
     })
 }
 
-/// Reads as `pread` does, and spares what is cached.
+/// Reads as `pread` does, and leaves cached pages in the cache.
 ///
 /// # Safety
 /// `buffer` is null or `bytes` may be written to.
@@ -183,7 +184,7 @@ pub unsafe extern "C" fn sleds_pick_read(
     })
 }
 
-/// Holds cached bytes until they are advised.
+/// Holds cached bytes in memory until they are handed out.
 #[unsafe(no_mangle)]
 pub extern "C" fn sleds_pick_hold(fd: c_int, bytes: usize) -> libc::ssize_t {
     shielded(-1, || {
@@ -203,13 +204,13 @@ pub extern "C" fn sleds_pick_refresh(fd: c_int) -> c_int {
     })
 }
 
-/// Ends the advice.
+/// Ends the session.
 #[unsafe(no_mangle)]
 pub extern "C" fn sleds_pick_finish(fd: c_int) -> c_int {
     shielded(-1, || table::finish(fd).map(|()| 0))
 }
 
-/// Begins to advise in data elements.
+/// Begins a session that counts in data elements.
 #[unsafe(no_mangle)]
 pub extern "C" fn ff_sleds_pick_init(
     fd: c_int,
@@ -226,7 +227,7 @@ pub extern "C" fn ff_sleds_pick_init(
     })
 }
 
-/// Which elements to read next.
+/// Says which elements to read next.
 ///
 /// # Safety
 /// `first` and `count` are null or may be written to.
@@ -253,10 +254,10 @@ pub unsafe extern "C" fn ff_sleds_pick_next_read(
     })
 }
 
-/// As [`sleds_pick_read`], in data elements.
+/// Reads as [`sleds_pick_read`], in data elements.
 ///
 /// # Safety
-/// `buffer` is null or so many elements may be written to it.
+/// `buffer` is null or may be written to for that many elements.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ff_sleds_pick_read(
     fd: c_int,
@@ -267,7 +268,7 @@ pub unsafe extern "C" fn ff_sleds_pick_read(
     shielded(-1, || {
         let (range, bytes_each) = table::session(fd, |session| session.elements(first, elements))?;
         let bytes = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
-        // SAFETY: as the caller says, and no more than were asked for.
+        // SAFETY: as the caller says; no more elements than were asked for.
         let buffer = unsafe { border::lent(buffer, bytes) }?;
         let read = read(fd, buffer, range.start)? as u64;
         Ok(i64::try_from(read / bytes_each).unwrap_or(i64::MAX))
@@ -302,14 +303,14 @@ pub extern "C" fn sleds_version() -> c_int {
     version
 }
 
-/// The word for a level.
+/// Returns the word for a level.
 #[unsafe(no_mangle)]
 pub extern "C" fn sleds_level_name(level: c_int) -> *const c_char {
     let name = usize::try_from(level).ok().and_then(|level| LEVELS.get(level));
     name.map_or(std::ptr::null(), |name| name.as_ptr())
 }
 
-/// Why the thread's last call that failed did so.
+/// Says why the last failed call of this thread failed.
 #[unsafe(no_mangle)]
 pub extern "C" fn sleds_error() -> *const c_char {
     border::last_error()

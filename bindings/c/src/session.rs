@@ -1,4 +1,5 @@
-//! Advice on one descriptor, from init to finish: a picker, and what of its last chunk did not fit the buffer.
+//! One session on a descriptor, from init to finish: a picker, and the rest of a record that did
+//! not fit the buffer.
 
 use crate::failure::Failure;
 use crate::table::surveyed;
@@ -7,22 +8,22 @@ use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The buffer of a program that has no wish.
+/// The size of the buffer for a program that names no size.
 const BUFFER_BYTES: u64 = 256 << 10;
-/// The largest that is advised, unless a record is larger.
+/// The largest buffer, unless a record is larger.
 const BUFFER_BYTES_MAX: u64 = 1 << 30;
 const PAGE_BYTES: u64 = 4096;
 
-/// Equal pieces of a part of a file.
+/// Data elements of one length in a part of a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Elements {
     origin: u64,
     bytes_each: u64,
-    /// `None`: all that fit.
+    /// How many; `None` for all that fit into the file.
     count: Option<u64>,
 }
 
-/// What a program asks for.
+/// What a program asks for at the start of a session.
 #[derive(Debug)]
 pub(crate) struct Wanted {
     preferred_bytes: u64,
@@ -37,7 +38,7 @@ pub(crate) struct Session {
     picker: FilePicker,
     wanted: Wanted,
     buffer_bytes: u64,
-    /// Of a record that is longer than the buffer: what comes next.
+    /// The rest of a record that is longer than the buffer.
     rest: Range<u64>,
 }
 
@@ -52,13 +53,15 @@ impl Elements {
         Ok(Elements { origin, bytes_each, count: u64::try_from(count).ok() })
     }
 
-    /// How many bytes so many elements have.
+    /// The bytes of that many elements.
     pub(crate) fn bytes(&self, elements: i64) -> Result<u64, Failure> {
         let bytes = u64::try_from(elements).ok().and_then(|elements| elements.checked_mul(self.bytes_each));
-        bytes.ok_or_else(|| Failure::argument(format!("{elements} elements: beyond all measure")))
+        bytes.ok_or_else(|| {
+            Failure::argument(format!("{elements} elements are more than can be counted in bytes"))
+        })
     }
 
-    /// The whole elements of a file of this size.
+    /// The range of the whole elements in a file of this size.
     fn part(&self, file_bytes: u64) -> Range<u64> {
         let fitting = file_bytes.saturating_sub(self.origin) / self.bytes_each;
         let count = self.count.map_or(fitting, |count| count.min(fitting));
@@ -139,28 +142,31 @@ impl Session {
         Ok(range.map(|range| (number(range.start - unit.origin), number(range.end - range.start))))
     }
 
-    /// Where elements lie, and how many bytes each has: `elements` from the number `first` on, as far as there are so many.
+    /// The range of the `elements` from the number `first` on, as far as the session has them, and
+    /// the bytes of each.
     pub(crate) fn elements(&self, first: i64, elements: i64) -> Result<(Range<u64>, u64), Failure> {
         let unit = self.unit("sleds_pick_read")?;
         let start = unit.origin.checked_add(unit.bytes(first)?);
         let left = unit.count.map_or(u64::MAX, |count| count.saturating_mul(unit.bytes_each));
         let bytes = unit.bytes(elements)?.min(left.saturating_sub(unit.bytes(first)?));
         let range = start.and_then(|start| Some(start..start.checked_add(bytes)?));
-        let range = range.ok_or_else(|| Failure::argument(format!("element {first}: beyond all measure")))?;
+        let range = range
+            .ok_or_else(|| Failure::argument(format!("element {first} lies beyond the largest offset")))?;
         Ok((range, unit.bytes_each))
     }
 
-    /// What the file is read through.
+    /// The keeper through which the file is read.
     pub(crate) fn keeper(&self) -> Arc<Keeper> {
         Arc::clone(self.picker.keeper())
     }
 
-    /// Holds so many cached bytes until they are advised; returns how many.
+    /// Holds up to `bytes` cached bytes until they are handed out; returns how many are held.
     pub(crate) fn hold(&self, file: &File, bytes: u64) -> u64 {
         self.picker.hold(file, bytes)
     }
 
-    /// The element, where the program counts in such; else it should make the other call.
+    /// The element of a session that counts in elements. In other sessions, `other` is the call to
+    /// make.
     fn unit(&self, other: &str) -> Result<Elements, Failure> {
         let unit = self.wanted.fixed.filter(|_| self.wanted.in_elements);
         unit.ok_or_else(|| Failure::argument(format!("this descriptor counts in bytes: call {other}")))
@@ -178,7 +184,7 @@ impl Session {
         whole_records: bool,
     ) -> Result<Option<Range<u64>>, Failure> {
         if buffer_bytes == 0 {
-            return Err(Failure::argument("a buffer of 0 bytes holds nothing".to_owned()));
+            return Err(Failure::argument("the buffer has 0 bytes".to_owned()));
         }
         if self.rest.is_empty() {
             self.picker.set_chunk_bytes(self.buffer_bytes.min(buffer_bytes));

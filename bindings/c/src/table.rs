@@ -1,4 +1,4 @@
-//! Which descriptors are being advised on, and the surveyors that look at them.
+//! The sessions by descriptor, and the surveyors that look at files.
 
 use crate::descriptor;
 use crate::failure::Failure;
@@ -12,11 +12,12 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 type Shared = Arc<Mutex<Session>>;
 
-/// By descriptor, as the paper's calls name them.
+/// By descriptor: the paper's calls name a session by it.
 static SESSIONS: LazyLock<Mutex<HashMap<c_int, Shared>>> = LazyLock::new(Mutex::default);
 
 thread_local! {
-    /// A surveyor a thread, so that nobody waits while another asks a distant machine. It reads the configuration once.
+    /// One surveyor for each thread, so that no thread waits while another asks a distant machine.
+    /// A surveyor reads the configuration once.
     static SURVEYOR: RefCell<Option<Surveyor>> = const { RefCell::new(None) };
 }
 
@@ -33,7 +34,8 @@ pub(crate) fn surveyed<T, E: Into<Failure>>(
     result
 }
 
-/// Begins with a descriptor, whatever there was before, and returns the size of the buffer.
+/// Begins a session on a descriptor, in place of an earlier one, and returns the size of the buffer
+/// to use.
 pub(crate) fn begin(fd: c_int, wanted: Wanted) -> Result<i64, Failure> {
     let session = descriptor::with(fd, |file| Session::new(file, wanted))?;
     let bytes = i64::try_from(session.buffer_bytes()).unwrap_or(i64::MAX);
@@ -48,31 +50,31 @@ pub(crate) fn session<T>(
     call: impl FnOnce(&mut Session) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let shared = sessions().get(&fd).cloned().ok_or_else(|| not_begun(fd))?;
-    // A session that a panic left behind still hands out no byte twice.
+    // A session in which a call panicked is still consistent: it hands out no byte twice.
     let mut session = shared.lock().unwrap_or_else(PoisonError::into_inner);
     call(&mut session)
 }
 
-/// What the descriptor is read through; several threads may read at a time.
+/// The keeper through which the descriptor is read. Several threads may read at a time.
 pub(crate) fn keeper(fd: c_int) -> Result<Arc<Keeper>, Failure> {
     session(fd, |session| Ok(session.keeper()))
 }
 
-/// Ends the descriptor's session, be it open or not.
+/// Ends the descriptor's session, whether the descriptor is still open or not.
 pub(crate) fn finish(fd: c_int) -> Result<(), Failure> {
     let ended = sessions().remove(&fd).ok_or_else(|| not_begun(fd))?;
     end(fd, &ended);
     Ok(())
 }
 
-/// Leaves the descriptor as it was, if it is still open.
+/// Takes back the advice about the descriptor, if it is still open.
 fn end(fd: c_int, ended: &Shared) {
     let keeper = ended.lock().unwrap_or_else(PoisonError::into_inner).keeper();
     let open = descriptor::with(fd, |file| {
         keeper.finish(file);
         Ok::<(), Failure>(())
     });
-    drop(open); // closed before: there is nothing to take back
+    drop(open); // of a closed descriptor there is nothing to take back
 }
 
 fn sessions() -> MutexGuard<'static, HashMap<c_int, Shared>> {

@@ -1,5 +1,5 @@
-//! The library as C and Fortran programs see it: installed, found by pkg-config, linked shared and static, and run. Their answers
-//! are compared with `wc` and with a sum made here.
+//! The library as C and Fortran programs see it: installed, found by pkg-config, linked shared and
+//! static, and run. Their answers are compared with `wc` and with a sum made here.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -26,7 +26,8 @@ latency = "5ms"
 bandwidth = "200MB/s"
 "#;
 
-/// Where everything of this test lies: installed library, programs, files, and a configuration that believes mock files.
+/// Where everything of this test lies: installed library, programs, files, and a configuration that
+/// believes mock files.
 struct Place {
     folder: PathBuf,
     prefix: PathBuf,

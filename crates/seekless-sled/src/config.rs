@@ -1,5 +1,5 @@
-//! What the user knows better than anybody can find out: `seekless/sleds.toml` in the configuration folder. Every word of it is
-//! explained in `docs/sleds.md`.
+//! The user's configuration: `seekless/sleds.toml` in the configuration folder. It overrides what
+//! was assumed or measured. `docs/sleds.md` explains every key.
 
 use crate::{Error, ErrorKind, Level};
 use seekless_device::{Row, Table};
@@ -13,60 +13,66 @@ use std::time::Duration;
 /// A configuration larger than this is a mistake.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// The user's word. The default says nothing.
+/// The user's configuration. The default is empty.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Rows of the device table by name; they hold against assumed and measured ones.
+    /// Rows of the device table by name. They take precedence over assumed and measured rows.
     pub device: Table,
-    /// What lies below a folder.
+    /// Rules for the files below a folder.
     #[serde(rename = "mount")]
     pub mounts: Vec<MountRule>,
-    /// Whether `FILE.sleds.toml` beside a file tells its SLEDs, for showing levels that are not there.
+    /// Whether a file `FILE.sleds.toml` beside `FILE` gives its SLEDs. It shows levels that this
+    /// machine does not have.
     pub mock_files: bool,
 }
 
-/// What is known of the files below a folder. The rule of the deepest folder holds.
+/// What the user says about the files below a folder. Of nested folders, the rule of the deepest
+/// applies.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MountRule {
     /// The folder, absolute.
     pub path: PathBuf,
-    /// The row of the device table, by name, in place of that of the device found.
+    /// The name of the row of the device table to use, in place of the row of the device found.
     pub row: Option<String>,
-    /// The level, in place of that of the file system found.
+    /// The level to report, in place of that of the file system found.
     pub level: Option<Level>,
-    /// A folder of sparse files of the same relative names: what they hold is on this machine (the cache of `rclone mount`).
+    /// A folder of sparse files with the same relative names. The data in them is on this machine
+    /// (the cache of `rclone mount`).
     pub cache: Option<PathBuf>,
-    /// Another machine that knows more: `seekless sleds --serve` runs there.
+    /// Another machine that knows more about the files. It runs `seekless sleds --serve`.
     pub remote: Option<RemoteRule>,
-    /// How to see, without opening it, that a file must be recalled first.
+    /// How to tell, without opening a file, that it must be recalled from an archive first.
     pub recall: Option<RecallRule>,
 }
 
-/// Which server to ask, and for what.
+/// Which server to ask, and by which path.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RemoteRule {
     /// `host:port`.
     pub server: String,
-    /// What the folder is called there, absolute.
+    /// The folder's path on the server, absolute.
     pub prefix: PathBuf,
 }
 
-/// Signs of a file that lies in an archive. Any of them is enough; with none but `never`, files are what they seem.
+/// How to recognise a file that lies in an archive. One sign is enough. Without any sign set, no
+/// file counts as archived.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RecallRule {
-    /// Files below are never recalled, whatever they look like.
+    /// Whether files below the folder are never in an archive. It overrides every sign.
     pub never: bool,
-    /// A file with a size and no blocks is a stub.
+    /// Whether a file that has a size but no blocks is a stub.
     pub zero_blocks: bool,
-    /// The extended attribute that tells the state.
+    /// The extended attribute that holds the state.
     pub xattr: Option<String>,
-    /// A command that prints the state; a word `{}` becomes the file's path. It must not open the file.
+    /// A command that prints the state. The word `{}` stands for the file's path. The command must
+    /// not open the file.
     pub command: Vec<String>,
-    /// The state is *archived* if attribute or output contain this; an attribute that merely exists is enough when this is empty.
+    /// The file is archived if the attribute's value or the command's output contains this text.
+    /// When it is empty, an attribute that exists is enough.
     pub offline: String,
     /// How long the command may take.
     #[serde(deserialize_with = "seconds")]
@@ -74,16 +80,17 @@ pub struct RecallRule {
 }
 
 impl Config {
-    /// Where the user's configuration stands: `$XDG_CONFIG_HOME/seekless/sleds.toml`, else `~/.config/seekless/sleds.toml`.
+    /// The path of the user's configuration: `$XDG_CONFIG_HOME/seekless/sleds.toml`, or
+    /// `~/.config/seekless/sleds.toml` if that variable is not set.
     #[must_use]
     pub fn path() -> Option<PathBuf> {
         Some(home("XDG_CONFIG_HOME", ".config")?.join("seekless/sleds.toml"))
     }
 
-    /// The user's configuration; nothing if there is none.
+    /// Loads the user's configuration, or the default if the file does not exist.
     ///
     /// # Errors
-    /// It cannot be read, or says something that is not understood; the message names file and line.
+    /// The file cannot be read or parsed. The message names the file and the line.
     pub fn load() -> Result<Config, Error> {
         let Some(path) = Config::path() else { return Ok(Config::default()) };
         match Config::read(&path) {
@@ -94,19 +101,19 @@ impl Config {
         }
     }
 
-    /// A configuration that stands elsewhere.
+    /// Reads the configuration at `path`.
     ///
     /// # Errors
-    /// As [`Config::load`], and if there is none.
+    /// As [`Config::load`], or the file does not exist.
     pub fn read(path: &Path) -> Result<Config, Error> {
         let text = bounded_text(path, BYTES_MAX)?;
         Config::parse(&text).map_err(|error| error.of_file(path))
     }
 
-    /// A configuration in text.
+    /// Parses a configuration.
     ///
     /// # Errors
-    /// It says something that is not understood.
+    /// A key or a value is invalid.
     pub fn parse(text: &str) -> Result<Config, Error> {
         let config: Config = from_toml(text)?;
         config.device.check().map_err(|error| Error::new(ErrorKind::Config, error.to_string()))?;
@@ -114,21 +121,22 @@ impl Config {
             let remote = rule.remote.as_ref().map(|remote| &remote.prefix);
             let paths = [Some(&rule.path), remote, rule.cache.as_ref()];
             if let Some(path) = paths.into_iter().flatten().find(|path| !path.is_absolute()) {
-                let why = format!("mount {:?}: give {path:?} from the root, as /mnt/data", rule.path);
+                let why =
+                    format!("mount {:?}: the path {path:?} must be absolute, like /mnt/data", rule.path);
                 return Err(Error::new(ErrorKind::Config, why));
             }
         }
         Ok(config)
     }
 
-    /// The rule of the deepest folder that holds `path` (absolute).
+    /// The rule of the deepest folder that contains `path` (absolute).
     #[must_use]
     pub fn rule(&self, path: &Path) -> Option<&MountRule> {
         let holding = self.mounts.iter().filter(|rule| path.starts_with(&rule.path));
         holding.max_by_key(|rule| rule.path.components().count())
     }
 
-    /// A row that the user wrote.
+    /// The row of this name, if the configuration has it.
     #[must_use]
     pub fn row(&self, name: &str) -> Option<&Row> {
         self.device.row(name)
@@ -136,7 +144,7 @@ impl Config {
 }
 
 impl RecallRule {
-    /// How long a command may take if nobody says.
+    /// How long a command may take unless the rule says otherwise.
     pub const TIMEOUT: Duration = Duration::from_secs(5);
 
     pub(crate) fn patience(&self) -> Duration {
@@ -150,27 +158,28 @@ fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Er
     Ok(Duration::from_nanos(nanos))
 }
 
-/// `$VARIABLE` if it is absolute, as the XDG specification wants it, else that folder of the user's home.
+/// The folder in the environment variable if that is absolute, as the XDG specification requires;
+/// otherwise `folder` below `$HOME`.
 pub(crate) fn home(variable: &str, folder: &str) -> Option<PathBuf> {
     let set =
         |name: &str| std::env::var_os(name).filter(|value: &OsString| !value.is_empty()).map(PathBuf::from);
     set(variable).filter(|path| path.is_absolute()).or_else(|| Some(set("HOME")?.join(folder)))
 }
 
-/// All of a small text file.
+/// Reads a text file of at most `bytes_max` bytes.
 pub(crate) fn bounded_text(path: &Path, bytes_max: u64) -> Result<String, Error> {
     use io::Read;
     let mut text = String::new();
     let file = fs::File::open(path).map_err(|error| Error::io(path, error))?;
     file.take(bytes_max + 1).read_to_string(&mut text).map_err(|error| Error::io(path, error))?;
     if text.len() as u64 > bytes_max {
-        let why = format!("{}: over {bytes_max} bytes, so it is not what it should be", path.display());
+        let why = format!("{}: larger than {bytes_max} bytes: is this the right file?", path.display());
         return Err(Error::new(ErrorKind::Config, why));
     }
     Ok(text)
 }
 
-/// TOML to a value; errors show the line.
+/// Parses TOML. Errors show the line.
 pub(crate) fn from_toml<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, Error> {
     toml::from_str(text)
         .map_err(|error| Error::new(ErrorKind::Config, error.to_string().trim_end().to_owned()))
@@ -221,7 +230,7 @@ remote = { server = "storage:7007", prefix = "/export/data" }
             ("[device.x]\nzones = []", "no zone"),
             ("[device.x]\nzones = [{ latency = \"soon\", bandwidth = \"1MB/s\" }]", "2"),
             ("[[mount]]\npath = \"relative\"", "relative"),
-            ("[[mount]]\npath = \"/a\"\nremote = { server = \"h:1\", prefix = \"b\" }", "from the root"),
+            ("[[mount]]\npath = \"/a\"\nremote = { server = \"h:1\", prefix = \"b\" }", "must be absolute"),
             ("[[mount]]\npath = \"/a\"\nlevel = \"moon\"", "moon"),
             ("= 5", "1"),
         ];

@@ -1,31 +1,37 @@
-//! How long all of a file takes to be delivered (Van Meter and Gao 2000, section 4.2: `sleds_total_delivery_time`).
+//! How long all of a file takes to be delivered (Van Meter and Gao 2000, section 4.2:
+//! `sleds_total_delivery_time`).
 //!
-//! One formula: a SLED costs its latency and its bytes at its bandwidth, and a file the sum of its SLEDs. What differs between
-//! the plans is what becomes of the cached part meanwhile. Read *best* first, it is delivered before anything can push it out.
-//! Read *linearly* with a full cache, every byte that is fetched pushes out a byte that is still to be read, and the debt
-//! never shrinks (the paper's Fig. 3): from the first fetched byte beyond the room that is left, all the rest is fetched too.
+//! One formula: a SLED costs its latency plus its bytes at its bandwidth, and a file costs the sum
+//! of its SLEDs. The plans differ in what happens to the cached part meanwhile.
+//! - *Best* reads the cached part first, before anything can push it out.
+//! - *Linear* with a full cache loses it: every byte that is fetched pushes out a cached byte that
+//!   is still to be read (the paper's Fig. 3). Once more bytes were fetched than the cache has room
+//!   for, all the rest is fetched too.
 
 use crate::{Confidence, Level, Plan, Sled};
 use seekless_device::Table;
 use serde::Serialize;
 use std::time::Duration;
 
-/// A time of delivery as far as it can be told: not under `low`, not over `high`.
+/// An estimated time of delivery, as a range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DeliveryTime {
-    /// All that is unknown lies in memory, and nothing cached leaves before it is read.
+    /// The time if all unknown ranges are in memory, and no cached range leaves it before it is
+    /// read.
     pub low: Duration,
-    /// Nothing that is unknown lies in memory, and (linearly) the cache is full.
+    /// The time if no unknown range is in memory, and (in the linear plan) the cache is full.
     pub high: Duration,
 }
 
-/// The time to deliver all of a file by a plan, when nobody knows how much room the cache has.
+/// Estimates the time to deliver all of a file by a plan, when it is unknown how much room the
+/// cache has.
 #[must_use]
 pub fn total_delivery_time(sleds: &[Sled], plan: Plan) -> DeliveryTime {
     delivery_time(sleds, plan, None)
 }
 
-/// The same when `room` bytes may be cached before something must leave; `None` if that is unknown.
+/// Like [`total_delivery_time`], when `room` more bytes fit into the cache before others must
+/// leave; `None` if that is unknown.
 #[must_use]
 pub fn delivery_time(sleds: &[Sled], plan: Plan, room: Option<u64>) -> DeliveryTime {
     let mut delivery = Delivery::new(plan, room);
@@ -33,7 +39,7 @@ pub fn delivery_time(sleds: &[Sled], plan: Plan, room: Option<u64>) -> DeliveryT
     delivery.time()
 }
 
-/// The time to deliver many files, one after the other.
+/// Estimates the time to deliver many files, one after the other.
 #[derive(Debug)]
 pub struct Delivery {
     plan: Plan,
@@ -42,14 +48,14 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// Of no file yet; `room` as in [`delivery_time`].
+    /// Starts with no file; `room` is as in [`delivery_time`].
     #[must_use]
     pub fn new(plan: Plan, room: Option<u64>) -> Self {
         let fetched = Fetched { room: room.unwrap_or(0), bytes: 0, from: None, seeks: false };
         Delivery { plan, fetched, time: DeliveryTime::default() }
     }
 
-    /// Adds the next file. What is fetched of one file pushes out what is cached of the next.
+    /// Adds the next file. Bytes fetched of one file push out cached bytes of the next.
     pub fn add(&mut self, sleds: &[Sled]) {
         let memory = memory_of(sleds);
         self.fetched.seeks = true;
@@ -74,7 +80,7 @@ impl Delivery {
     }
 }
 
-/// What memory costs: as the file's own SLEDs say, else as is assumed.
+/// The cost of memory: as the file's own SLEDs say, otherwise the assumed one.
 fn memory_of(sleds: &[Sled]) -> Sled {
     let found = sleds.iter().find(|sled| sled.level == Level::Memory);
     found.copied().unwrap_or_else(|| {
@@ -94,12 +100,12 @@ fn memory_of(sleds: &[Sled]) -> Sled {
     })
 }
 
-/// A linear reader under a full cache.
+/// What a linear reader has fetched so far.
 #[derive(Debug)]
 struct Fetched {
     room: u64,
     bytes: u64,
-    /// What was last fetched: what a cached byte costs once it is pushed out.
+    /// The last SLED that was fetched. A cached byte costs as much once it is pushed out.
     from: Option<Sled>,
     /// Whether nothing was fetched of this file yet.
     seeks: bool,
@@ -111,7 +117,8 @@ impl Fetched {
             (Level::Hole, _) => sled.cost(),
             (Level::Memory, Some(from)) if self.bytes > self.room => {
                 self.bytes = self.bytes.saturating_add(sled.bytes);
-                // In one file it goes on where the last fetch ended, so no second first byte is waited for.
+                // Within one file, reading continues where the last fetch ended and pays no second
+                // latency.
                 let latency = if std::mem::take(&mut self.seeks) { from.latency } else { Duration::ZERO };
                 Sled { bytes: sled.bytes, latency, ..from }.cost()
             }

@@ -1,5 +1,5 @@
-//! What devices were found to cost, kept from one run to the next: `seekless/devices.toml` in the user's state folder, a row for
-//! each device, model, file system and throttle.
+//! The measured costs of devices, kept from one run to the next in `seekless/devices.toml` in the
+//! user's state folder. Each combination of device, model, file system and throttle has a row.
 
 use crate::config::{bounded_text, from_toml, home};
 use crate::{Error, ErrorKind};
@@ -12,7 +12,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A state file larger than this is none of ours.
+/// A larger file is not a device table.
 const BYTES_MAX: u64 = 16 << 20;
 const VERSION: u32 = 1;
 
@@ -29,12 +29,12 @@ pub struct Devices {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// When, in seconds since 1970.
+    /// When it was measured, in seconds since 1970.
     pub measured_unix_s: u64,
-    /// Under which conditions: what was read, how, and how busy the machine was.
+    /// Under which conditions it was measured: what was read, how, and how busy the machine was.
     #[serde(default)]
     pub conditions: String,
-    /// What it costs.
+    /// What the device costs.
     pub row: Row,
 }
 
@@ -45,22 +45,23 @@ impl Default for Devices {
 }
 
 impl Devices {
-    /// Where they stand: `$XDG_STATE_HOME/seekless/devices.toml`, else `~/.local/state/seekless/devices.toml`.
+    /// The path of the table: `$XDG_STATE_HOME/seekless/devices.toml`, or
+    /// `~/.local/state/seekless/devices.toml` if that variable is not set.
     ///
     /// # Errors
     /// Neither that variable nor `HOME` is set.
     pub fn path() -> Result<PathBuf, Error> {
         let folder = home("XDG_STATE_HOME", ".local/state").ok_or_else(|| {
-            let why = "no place for the device table: set HOME or XDG_STATE_HOME".to_owned();
+            let why = "no folder for the device table: set HOME or XDG_STATE_HOME".to_owned();
             Error::new(ErrorKind::Config, why)
         })?;
         Ok(folder.join("seekless/devices.toml"))
     }
 
-    /// All that was measured by this user; nothing if nothing was.
+    /// Loads this user's table, or an empty one if the file does not exist.
     ///
     /// # Errors
-    /// The file cannot be read or is not understood.
+    /// The file cannot be read or parsed.
     pub fn load() -> Result<Devices, Error> {
         match Devices::path() {
             Ok(path) => Devices::read(&path),
@@ -68,10 +69,10 @@ impl Devices {
         }
     }
 
-    /// The same from another file; nothing if there is none.
+    /// Reads the table at `path`, or an empty one if the file does not exist.
     ///
     /// # Errors
-    /// The file cannot be read or is not understood.
+    /// The file cannot be read or parsed.
     pub fn read(path: &Path) -> Result<Devices, Error> {
         match bounded_text(path, BYTES_MAX) {
             Ok(text) => Devices::parse(&text).map_err(|error| error.of_file(path)),
@@ -82,15 +83,15 @@ impl Devices {
         }
     }
 
-    /// The entries in text.
+    /// Parses a table.
     ///
     /// # Errors
-    /// The text is not understood, or of a later version.
+    /// The text is not a valid table, or of a later version.
     pub fn parse(text: &str) -> Result<Devices, Error> {
         let devices: Devices = from_toml(text)?;
         let fail = |why: String| Err(Error::new(ErrorKind::Config, why));
         if devices.version != VERSION {
-            return fail(format!("version {}, but this is a reader of version {VERSION}", devices.version));
+            return fail(format!("version {}, but this program reads version {VERSION}", devices.version));
         }
         match devices.entries.iter().try_for_each(|(key, entry)| entry.row.check(key)) {
             Err(error) => fail(error.to_string()),
@@ -104,28 +105,29 @@ impl Devices {
         self.entries.get(key)
     }
 
-    /// All of them, by key.
+    /// All entries, by key.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &Entry)> {
         self.entries.iter().map(|(key, entry)| (key.as_str(), entry))
     }
 
-    /// Puts an entry in, in place of an earlier one.
+    /// Inserts an entry, in place of an earlier one with this key.
     pub fn insert(&mut self, key: impl Into<String>, entry: Entry) {
         self.entries.insert(key.into(), entry);
     }
 
-    /// Learns from a read that a device itself served; see [`Row::refine`]. Nothing to learn of a device never measured.
+    /// Refines an entry by a read that the device itself served; see [`Row::refine`]. A device that
+    /// was never measured is left out.
     pub fn refine(&mut self, key: &str, bytes: u64, elapsed_ns: u64) {
         if let Some(entry) = self.entries.get_mut(key) {
             entry.row.refine(0, bytes, elapsed_ns);
         }
     }
 
-    /// Changes the file at `path` in one piece: reads what it holds by now, changes that, and puts the new file in its place.
-    /// A second process waits meanwhile, so that no change is lost.
+    /// Changes the file at `path`: reads it, applies `change`, and replaces it by the new content
+    /// in one step. A lock makes other processes wait meanwhile, so that no change is lost.
     ///
     /// # Errors
-    /// The file cannot be read, is not understood, or cannot be written.
+    /// The file cannot be read, parsed or written.
     pub fn update(path: &Path, change: impl FnOnce(&mut Devices)) -> Result<Devices, Error> {
         let said = |error| Error::io(path, error);
         let folder = path.parent().unwrap_or(Path::new("."));
@@ -141,7 +143,7 @@ impl Devices {
     }
 }
 
-/// The old file or the new one is there, never half of one.
+/// Replaces the file in one step: at any moment either the old or the new one is there, complete.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let mut file = Destination::new(path).replacing(true).create(Content::Text).map_err(io::Error::other)?;
     file.write_all(b"# What `seekless probe` measured. Delete a device and it is measured again.\n")?;

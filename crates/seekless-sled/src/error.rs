@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-/// Why a file could not be asked or read; the message names it.
+/// Why a file could not be examined; the message names it.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
@@ -18,7 +18,7 @@ pub struct Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The system refused or failed: [`Error::io_error`] has its answer.
+    /// The system refused: [`Error::io_error`] has its answer.
     Io,
     /// The file could not even be opened: [`Error::io_error`] has the system's answer.
     Open,
@@ -28,11 +28,11 @@ pub enum ErrorKind {
     Incomplete,
     /// A record is longer than may be kept of it.
     TooLong,
-    /// A configuration or device table that is not understood.
+    /// A configuration or device table is invalid.
     Config,
-    /// Not a regular file: a folder, a pipe, a socket or a device has no SLEDs.
+    /// Not a regular file: folders, pipes, sockets and devices have no SLEDs.
     NotAFile,
-    /// Another machine did not answer, or not as it should.
+    /// Another machine, or a command, did not answer as it should.
     Remote,
 }
 

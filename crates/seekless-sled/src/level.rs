@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The kind of storage that would deliver a range, cheapest kinds first. In text and JSON its [`Level::name`].
+/// The kind of storage that would deliver a range, from the nearest to the farthest. Text and JSON
+/// show its [`Level::name`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -13,16 +14,17 @@ pub enum Level {
     Memory,
     /// A device of this machine.
     Device,
-    /// Another machine: the first byte costs a round trip.
+    /// Another machine: the first byte costs a network round trip.
     Network,
-    /// Recalled from tape, an object store's archive or the like before the first byte comes.
+    /// An archive: the file must be recalled from tape, from an object store's archive or the like
+    /// before the first byte comes.
     Archive,
-    /// Nothing that may be asked without reading tells.
+    /// Unknown: nothing that can be asked without reading the file says where it lies.
     Unknown,
 }
 
 impl Level {
-    /// The word for it in tables and JSON.
+    /// The word for the level in tables and JSON.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

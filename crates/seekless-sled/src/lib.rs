@@ -2,7 +2,8 @@
 //!
 //! **Invariant:** answers *unknown* rather than guess; never moves data into the cache by asking.
 //!
-//! A [`Sled`] says of a range of a file which [`Level`] holds it and what the first byte and each further one cost.
+//! A [`Sled`] says of a range of a file which [`Level`] holds it and what the first byte and each
+//! further one cost.
 //!
 //! ```
 //! # let folder = tempfile::tempdir()?;

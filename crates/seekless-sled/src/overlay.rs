@@ -1,9 +1,10 @@
-//! Laying what one provider says over what lies below it, and joining neighbours of one kind.
+//! Lays the claims of one provider over SLEDs, and joins neighbours that are alike.
 
 use crate::provider::{Claim, Range};
 use crate::{Confidence, Level, Sled};
 
-/// Lays `upper` (in order, not overlapping) over `lower` (in order, without gaps). What `upper` leaves out stays as it is.
+/// Lays `upper` (in order, not overlapping) over `lower` (in order, without gaps). Ranges that
+/// `upper` leaves out stay as they are.
 pub(crate) fn overlay(lower: Vec<Sled>, upper: &[Range]) -> Vec<Sled> {
     if upper.is_empty() {
         return lower;
@@ -29,13 +30,13 @@ pub(crate) fn overlay(lower: Vec<Sled>, upper: &[Range]) -> Vec<Sled> {
     result
 }
 
-/// What a claim makes of the level below it.
+/// The SLED that a claim makes of the one below it.
 fn applied(below: &Sled, range: &Range) -> Sled {
     match range.claim {
         Claim::Has { level, latency, bandwidth, confidence } => {
             Sled { level, latency, bandwidth, confidence, age: range.age, ..*below }
         }
-        // A hole costs nothing wherever its zeros are, and memory is memory.
+        // The zeros of a hole cost nothing on any level, and a file in memory stays in memory.
         _ if matches!(below.level, Level::Hole | Level::Memory) => *below,
         Claim::Lacks(confidence) => {
             Sled { confidence: below.confidence.max(confidence), age: below.age.max(range.age), ..*below }
@@ -49,7 +50,7 @@ fn applied(below: &Sled, range: &Range) -> Sled {
     }
 }
 
-/// Adds a SLED that follows the last one; if it is of the same kind, the last one grows.
+/// Appends a SLED. If it continues the last one and is alike, the last one grows instead.
 pub(crate) fn push(sleds: &mut Vec<Sled>, next: Sled) {
     match sleds.last_mut() {
         Some(last) if last.end() == next.offset && alike(last, &next) => last.bytes += next.bytes,

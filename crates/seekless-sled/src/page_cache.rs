@@ -1,4 +1,4 @@
-//! Which ranges of a file the page cache of this machine holds, said in SLEDs' words: yes, no, or unknown.
+//! Which ranges of a file are in this machine's page cache: yes, no, or unknown.
 
 use crate::Confidence;
 use seekless_sys::residency::{self, Window};
@@ -7,19 +7,21 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::AsFd;
 
-/// The grain at which asking stops by default: cached fragments below it cost more to read apart than they save.
+/// The default grain at which asking stops. To read smaller cached fragments apart costs more than
+/// it saves.
 pub const GRAIN_BYTES: u64 = 64 << 10;
 
-/// A maximal range of one state.
+/// A maximal range in one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageRun {
     /// First byte.
     pub offset: u64,
     /// Length in bytes, never 0.
     pub bytes: u64,
-    /// Whether it is in the page cache; `None` where nothing that may be asked without reading tells.
+    /// Whether it is in the page cache; `None` where nothing that can be asked without reading
+    /// tells.
     pub resident: Option<bool>,
-    /// Whether every page is so, or only most of them.
+    /// Whether every page is in that state, or only most of them.
     pub confidence: Confidence,
 }
 
@@ -31,11 +33,12 @@ impl PageRun {
     }
 }
 
-/// Which parts of `range` are in the page cache, in order and without gaps. Nothing is read. Mixed ranges are told apart
-/// down to `grain` bytes, below which the majority decides and the confidence is [`Confidence::Sampled`].
+/// Which parts of `range` are in the page cache, in order and without gaps. Nothing is read. Mixed
+/// ranges are told apart down to `grain` bytes. Below that the majority decides and the confidence
+/// is [`Confidence::Sampled`].
 ///
 /// # Errors
-/// When the descriptor is of no file that has pages.
+/// The descriptor is of something without pages.
 pub fn runs(file: &File, range: Range<u64>, grain: u64) -> io::Result<Vec<PageRun>> {
     if range.is_empty() {
         return Ok(Vec::new());

@@ -1,4 +1,5 @@
-//! Where a file lives: its mount, the device below it, and the name under which that device's costs are kept.
+//! Where a file lies: its mount, the device below it, and the key of that device in the device
+//! table.
 
 pub(crate) mod cgroup;
 mod mounts;
@@ -11,29 +12,30 @@ use seekless_device::Table;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// A file system as SLEDs see it.
+/// A file system and what delivers its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home {
-    /// Who delivers its bytes.
+    /// What delivers its bytes.
     pub kind: Kind,
-    /// The name of its row in the device table: device, model, file system, and what the control group allows.
+    /// The key of its row in the device table: device, model, file system, and the control group's
+    /// throttle.
     pub key: String,
-    /// Type of the file system; empty if no mount of this device is known.
+    /// The type of the file system; empty if no mount with this device number is known.
     pub file_system: String,
-    /// What the kernel calls the device or share.
+    /// The kernel's name of the device or share.
     pub source: String,
-    /// Which row is assumed as long as none has that name.
+    /// The row to assume as long as the table has no row of that key.
     pub assumed: &'static str,
 }
 
-/// Who delivers the bytes of a file system.
+/// What delivers the bytes of a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Memory itself: tmpfs and its kin.
+    /// Memory itself: tmpfs and the like.
     Memory,
     /// A device of this machine.
     Local,
-    /// Another machine, or a program (FUSE) of which nobody knows where it gets them.
+    /// Another machine, or a program (FUSE) whose source of data is unknown.
     Network,
 }
 
@@ -72,7 +74,8 @@ impl Kind {
 }
 
 impl Home {
-    /// The home of files with this `st_dev`; `path`, absolute, helps where the number is no device's (btrfs).
+    /// The home of files with this `st_dev`. The path, absolute, identifies the mount where the
+    /// number is not a device's (btrfs).
     pub(crate) fn of(device: u64, path: Option<&Path>, mounts: &Mounts) -> Home {
         let numbers = (major(device), minor(device));
         let mount = mounts.of(numbers, path);
@@ -91,14 +94,15 @@ impl Home {
         }
     }
 
-    /// Whether a device row can be calibrated for it.
+    /// Whether its cost can be measured for the device table.
     #[must_use]
     pub fn is_device(&self) -> bool {
         self.kind != Kind::Memory
     }
 }
 
-/// A home on a device of this machine; an anonymous device number is traced through what the mount says it is of.
+/// A home on a device of this machine. An anonymous device number is replaced by that of the device
+/// which the mount names.
 fn local(numbers: (u32, u32), file_system: String, source: String) -> Home {
     let numbers = sysfs::exists(numbers).then_some(numbers).or_else(|| sysfs::numbers_of(&source));
     let Some(numbers) = numbers else {

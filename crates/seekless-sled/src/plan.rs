@@ -1,4 +1,5 @@
-//! The order in which a file is read: what a delivery time is estimated for, and what a reader is told.
+//! The order in which a file is read. Delivery times are estimated for a plan, and a reader follows
+//! one.
 
 /// The order of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -1,7 +1,8 @@
-//! Those who know where ranges of a file lie, one small file each behind one trait.
+//! Sources of knowledge about where ranges of a file lie, each in a small file behind one trait.
 //!
-//! They are laid over each other: what is nearest to the program speaks first (a mock, the page cache), and where it has
-//! nothing to say, the next below it (a cache file, another machine), down to the device itself.
+//! Their answers are laid over each other. The provider nearest to the program comes first (a mock,
+//! then the page cache). Where it says nothing, the next one below decides (a cache file, another
+//! machine), down to the device itself.
 
 mod cache_file;
 mod device;
@@ -23,34 +24,35 @@ use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
-/// One who knows something of where a file's bytes are.
+/// Knows something about where a file's bytes are.
 pub trait Provider {
-    /// What notes call it.
+    /// Its name in notes.
     fn name(&self) -> &'static str;
 
-    /// What it knows: ranges in order, not overlapping; it has nothing to say of what it leaves out.
+    /// What it knows: ranges in order, not overlapping. It knows nothing about what it leaves out.
     ///
-    /// Must not move data towards this machine, nor open what [`Target::file`] has not opened.
+    /// Must not move data towards this machine, and must not open a file that [`Target::file`] has
+    /// not opened.
     ///
     /// # Errors
-    /// It cannot be asked; those below it speak then.
+    /// The provider cannot be asked. The providers below it decide then.
     fn ranges(&self, target: &Target<'_>) -> Result<Vec<Range>, Error>;
 }
 
-/// The file in question.
+/// The file that is asked about.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
-    /// Open for reading; `None` before it is known whether opening would recall it.
+    /// Open for reading; `None` as long as opening it might recall it from an archive.
     pub file: Option<&'a File>,
     /// Absolute, without links; `None` if it has no name (any more).
     pub path: Option<&'a Path>,
     /// Its size.
     pub bytes: u64,
-    /// What its blocks hold.
+    /// The bytes of its allocated blocks.
     pub allocated_bytes: u64,
 }
 
-/// What a provider knows of a range.
+/// What a provider knows about a range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
     /// First byte.
@@ -59,16 +61,16 @@ pub struct Range {
     pub bytes: u64,
     /// Whether it is here.
     pub claim: Claim,
-    /// How long ago that was so.
+    /// How long ago the claim was true.
     pub age: Duration,
 }
 
-/// Whether a range is where a provider looks.
+/// Whether the provider holds a range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Claim {
-    /// It is, and costs this.
+    /// It does, at this cost.
     Has {
-        /// The level that delivers it.
+        /// The level that delivers the range.
         level: Level,
         /// Time to the first byte.
         latency: Duration,
@@ -77,20 +79,20 @@ pub enum Claim {
         /// How sure that is.
         confidence: Confidence,
     },
-    /// It is not, so sure: who lies below knows.
+    /// It does not, with this confidence. The providers below know more.
     Lacks(Confidence),
-    /// It may be here or not.
+    /// Unknown.
     Unknown,
 }
 
 impl Range {
-    /// The first byte behind it.
+    /// The offset of the first byte after the range.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.offset.saturating_add(self.bytes)
     }
 
-    /// A claim of this moment.
+    /// A claim that is true now.
     #[must_use]
     pub fn now(offset: u64, bytes: u64, claim: Claim) -> Self {
         Range { offset, bytes, claim, age: Duration::ZERO }
@@ -98,14 +100,14 @@ impl Range {
 }
 
 impl Claim {
-    /// It is here, at what a zone of the device table says.
+    /// The range is held at the cost of a zone of the device table.
     #[must_use]
     pub fn at(level: Level, zone: &Zone, confidence: Confidence) -> Self {
         let latency = Duration::from_nanos(zone.latency_ns);
         Claim::Has { level, latency, bandwidth: zone.bytes_per_second as f64, confidence }
     }
 
-    /// Zeros that nobody delivers.
+    /// The range is a hole: zeros that no device delivers.
     #[must_use]
     pub fn hole() -> Self {
         let (level, confidence) = (Level::Hole, Confidence::Exact);

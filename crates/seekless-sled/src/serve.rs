@@ -1,4 +1,5 @@
-//! Telling another machine what lies where: `seekless sleds --serve`. Read-only, below given folders only, bounded in everything.
+//! Tells other machines where the ranges of files lie: `seekless sleds --serve`. It only reads,
+//! below given folders only, and everything it does is bounded.
 
 mod clients;
 
@@ -17,16 +18,18 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How much a server does for its clients.
+/// The limits of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerOptions {
-    /// Only files below these folders are told about.
+    /// The server answers only for files below these folders.
     pub roots: Vec<PathBuf>,
-    /// Clients connected at once. One more takes the place of the one that has been silent for longest, or is turned away.
+    /// The most clients connected at once. One more takes the place of the client that has been
+    /// silent for longest, or is turned away.
     pub clients_max: usize,
-    /// Of those, clients of one address. Each asks one question at a time, so these are its questions at once, too.
+    /// The most clients from one address. Each asks one question at a time, so this bounds its
+    /// questions at once, too.
     pub clients_of_peer_max: usize,
-    /// How long a client may take for a question, and for fetching the whole answer.
+    /// How long a client may take to send a question, and to fetch the whole answer.
     pub patience: Duration,
 }
 
@@ -53,10 +56,11 @@ struct Shared {
 }
 
 impl Server {
-    /// Listens at an address. What the surveyor's configuration says of other servers is left out: nobody is asked in turn.
+    /// Listens at an address. The surveyor asks no other server, even if its configuration names
+    /// some.
     ///
     /// # Errors
-    /// The address cannot be had, or a root is no folder.
+    /// The address is not available, or a root is not a folder.
     pub fn bind(
         address: impl ToSocketAddrs,
         options: ServerOptions,
@@ -72,19 +76,19 @@ impl Server {
         Ok(Server { listener, shared: Arc::new(shared) })
     }
 
-    /// Where it listens.
+    /// The address that it listens at.
     ///
     /// # Errors
-    /// The system does not say.
+    /// The system does not tell.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Serves until the process ends, each client in a thread of its own. A connection that fails, and a shortage of descriptors
-    /// or memory, end nothing.
+    /// Serves until the process ends, each client in its own thread. A failed connection does not
+    /// end the server, nor does a shortage of descriptors or memory.
     ///
     /// # Errors
-    /// The listener is none (any more).
+    /// The listening socket is broken.
     pub fn run(&self) -> io::Result<()> {
         loop {
             match self.listener.accept() {
@@ -111,14 +115,15 @@ impl Server {
             }
         };
         let leaving = Leaving(Arc::clone(&self.shared), number);
-        // Without a thread, the client is hung up on and taken out.
+        // If no thread starts, dropping `leaving` hangs up on the client and takes it out.
         let _ = std::thread::Builder::new().name("seekless-client".to_owned()).spawn(move || {
             let _ = leaving.0.serve(&stream, leaving.1);
         });
     }
 }
 
-/// How many clients the process has descriptors for: one for the connection, and those that an answer takes.
+/// How many clients the process has descriptors for: one for the connection, and those that
+/// answering takes.
 fn affordable() -> usize {
     const OF_CLIENT: u64 = 4;
     const OTHERS: u64 = 16;
@@ -127,7 +132,7 @@ fn affordable() -> usize {
     usize::try_from(most).unwrap_or(usize::MAX)
 }
 
-/// Takes a client out, however its thread ends.
+/// Takes a client out when its thread ends, for any reason.
 struct Leaving(Arc<Shared>, u64);
 
 impl Drop for Leaving {
@@ -136,17 +141,18 @@ impl Drop for Leaving {
     }
 }
 
-/// Ends a connection that a thread is waiting on.
+/// Ends a connection on which a thread is waiting.
 fn hang_up(stream: Arc<TcpStream>) {
     let _ = stream.shutdown(Shutdown::Both); // it may have ended by itself
 }
 
-/// Whether no later call can succeed (accept(2)): everything else is about one connection, or passes.
+/// Whether every later accept(2) would fail, too. All other errors are about one connection, or
+/// pass.
 fn is_final(error: &io::Error) -> bool {
     is_one_of(error, &[Errno::BADF, Errno::INVAL, Errno::NOTSOCK, Errno::OPNOTSUPP])
 }
 
-/// Whether somebody must leave before anybody can come.
+/// Whether a client must leave before another can be accepted.
 fn is_shortage(error: &io::Error) -> bool {
     is_one_of(error, &[Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM])
 }
@@ -168,7 +174,8 @@ impl Shared {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Questions and answers in turn, until the client hangs up, is too slow, or must make room.
+    /// Answers one question after the other, until the client hangs up, is too slow, or must make
+    /// room.
     fn serve(&self, stream: &TcpStream, number: u64) -> io::Result<()> {
         stream.set_nodelay(true)?;
         let mut surveyor = self.surveyor.clone();
@@ -181,7 +188,7 @@ impl Shared {
                 Ok((sleds, bytes)) => written(&sleds, bytes)?,
                 Err(why) => serde_json::to_vec(&Answer::error(why))?,
             };
-            // From here on the next step is the client's, be it to fetch the answer or to ask again.
+            // From here on the client must act: fetch the answer, or ask again.
             if !self.clients().is_silent_since(number, Some(Instant::now())) {
                 break;
             }
@@ -203,7 +210,8 @@ impl Shared {
         Ok((survey.sleds, survey.bytes))
     }
 
-    /// A handle on a file below one of the roots, which neither opens nor recalls it. What lies outside does not exist.
+    /// A handle (`O_PATH`) on a file below one of the roots, which neither opens nor recalls it.
+    /// Files outside are reported as missing.
     fn find(&self, path: &Path) -> Result<OwnedFd, &'static str> {
         let plain = |part: Component<'_>| matches!(part, Component::RootDir | Component::Normal(_));
         let below =
@@ -215,7 +223,7 @@ impl Shared {
     }
 }
 
-/// The answer for a file of `bytes`, with as many SLEDs as it may have.
+/// The answer for a file of `bytes`, with as many SLEDs as fit.
 fn written(sleds: &[Sled], bytes: u64) -> io::Result<Vec<u8>> {
     let mut sleds_max = SLEDS_MAX;
     loop {
@@ -227,7 +235,7 @@ fn written(sleds: &[Sled], bytes: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// At most so many SLEDs; what lies behind them is unknown.
+/// At most `sleds_max` SLEDs. What follows them is one of unknown level.
 fn shortened(sleds: &[Sled], bytes: u64, sleds_max: usize) -> Vec<WireSled> {
     let Some((last, first)) =
         sleds.get(..sleds_max).and_then(<[Sled]>::split_last).filter(|_| sleds.len() > sleds_max)

@@ -4,7 +4,8 @@ use crate::Level;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// What one range of a file costs to read now. Neighbours of one level are one SLED.
+/// What one range of a file costs to read now. Neighbouring ranges that differ in nothing else are
+/// one SLED.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sled {
     /// First byte, from the file's start.
@@ -15,34 +16,36 @@ pub struct Sled {
     pub latency: Duration,
     /// Estimated bytes per second from then on; infinite for a hole.
     pub bandwidth: f64,
-    /// Who would deliver it.
+    /// The storage that would deliver it.
     pub level: Level,
-    /// How sure that is.
+    /// How sure the level is.
     pub confidence: Confidence,
-    /// How long ago it was asked.
+    /// How long ago the system was asked.
     pub age: Duration,
 }
 
-/// How sure the level of a range is, the surest first. In text and JSON its [`Confidence::name`].
+/// How sure the level of a range is, from the surest to the least sure. Text and JSON show its
+/// [`Confidence::name`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
-    /// Each page was asked.
+    /// Every page was asked about.
     Exact,
-    /// Most pages of the range, or a sample of them, are so.
+    /// Most pages of the range, or a sample of them, are at this level.
     Sampled,
-    /// Nothing is known of its state.
+    /// Nothing is known about the range.
     Unknown,
 }
 
 impl Sled {
-    /// The first byte behind it.
+    /// The offset of the first byte after the range.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.offset.saturating_add(self.bytes)
     }
 
-    /// What reading all of it costs by itself; [`Duration::MAX`] when that is beyond all measure.
+    /// The time to read all of it by itself; [`Duration::MAX`] if it is larger than a duration can
+    /// hold.
     #[must_use]
     pub fn cost(&self) -> Duration {
         let transfer = Duration::try_from_secs_f64(self.bytes as f64 / self.bandwidth);
@@ -51,7 +54,7 @@ impl Sled {
 }
 
 impl Confidence {
-    /// The word for it in tables and JSON.
+    /// The word for the confidence in tables and JSON.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,5 @@
-//! SLEDs of a file: asks everybody who knows something of it, lays their answers over each other, and joins neighbours.
+//! The SLEDs of a file: asks every provider, lays the answers over each other, and joins
+//! neighbours.
 
 use crate::overlay::{overlay, push};
 use crate::place::Mounts;
@@ -24,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What each range of a file costs to read now. Nothing is read, and nothing recalled, to find out.
+/// Tells what each range of a file costs to read now. Nothing is read or recalled to find out.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -36,48 +37,49 @@ use std::time::Duration;
 /// ```
 ///
 /// # Errors
-/// There is no such file, it is no regular file or not readable, or configuration or device table are broken.
+/// The file does not exist, is not a regular file or not readable, or the configuration or the
+/// device table is invalid.
 pub fn sleds(path: &Path) -> Result<Vec<Sled>, Error> {
     Ok(Surveyor::new()?.path(path)?.sleds)
 }
 
-/// The same of an open file.
+/// Like [`sleds`], for an open file.
 ///
 /// # Errors
-/// It is no regular file, or configuration or device table are broken.
+/// It is not a regular file, or the configuration or the device table is invalid.
 pub fn sleds_of(file: &File) -> Result<Vec<Sled>, Error> {
     Ok(Surveyor::new()?.file(file)?.sleds)
 }
 
-/// What was found out about one file.
+/// The SLEDs of one file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Survey {
-    /// Its size.
+    /// The file's size.
     pub bytes: u64,
-    /// All of it, in order, without gaps.
+    /// All of the file, in order, without gaps.
     pub sleds: Vec<Sled>,
-    /// The name of its device in the device table.
+    /// The key of its device in the device table.
     pub device: String,
     /// Where the costs of that device come from.
     pub origin: Origin,
-    /// What could not be asked, and why.
+    /// Which providers could not be asked, and why.
     pub notes: Vec<String>,
 }
 
 impl Survey {
-    /// The time to deliver all of it; see [`delivery_time`](crate::delivery_time).
+    /// Estimates the time to deliver the file; see [`delivery_time`](crate::delivery_time).
     #[must_use]
     pub fn delivery_time(&self, plan: Plan, room: Option<u64>) -> DeliveryTime {
         delivery_time(&self.sleds, plan, room)
     }
 
-    /// Bytes that a level would deliver.
+    /// The bytes that a level would deliver.
     #[must_use]
     pub fn bytes_at(&self, level: Level) -> u64 {
         self.sleds.iter().filter(|sled| sled.level == level).map(|sled| sled.bytes).sum()
     }
 
-    /// The same after some time in which nobody asked again.
+    /// The same survey after some time without asking again.
     #[must_use]
     pub fn aged(&self, by: Duration) -> Survey {
         let sleds = self.sleds.iter().map(|sled| Sled { age: sled.age.saturating_add(by), ..*sled });
@@ -85,7 +87,8 @@ impl Survey {
     }
 }
 
-/// Asks about one file after the other; what is the same for many files (mounts, devices, rules) it finds out once.
+/// Asks about one file after the other. What many files share (mounts, devices, rules) is looked up
+/// once.
 #[derive(Clone, Debug)]
 pub struct Surveyor {
     config: Config,
@@ -93,35 +96,35 @@ pub struct Surveyor {
     assumed: Table,
     mounts: Mounts,
     homes: HashMap<u64, Arc<Home>>,
-    /// The device number asked about last, and whether its files are plain.
+    /// The device number asked about last, and whether its files are [plain](Self::is_plain).
     last_asked: Option<(u64, bool)>,
     lines: HashMap<String, Line>,
     user: rustix::process::Uid,
 }
 
-/// A file as it is examined: found, and not yet opened.
+/// A file that is being examined, before it is opened.
 struct Subject<'a> {
-    /// What errors call it.
+    /// Its name in errors.
     name: &'a Path,
-    /// Absolute, without links; only where somebody needs it.
+    /// Absolute, without links. Looked up only if a rule or a mount needs it.
     path: Option<PathBuf>,
     stat: Stat,
     home: Arc<Home>,
     rule: Option<MountRule>,
-    /// Whether the open file is the program's, so that nothing about it may change.
+    /// Whether the open file belongs to the caller, so that nothing about it may change.
     lent: bool,
 }
 
 impl Surveyor {
-    /// With the user's configuration and device table.
+    /// A surveyor with the user's configuration and device table.
     ///
     /// # Errors
-    /// Either is broken.
+    /// Either cannot be read or parsed.
     pub fn new() -> Result<Self, Error> {
         Ok(Self::with(Config::load()?, Devices::load()?))
     }
 
-    /// With another configuration and device table.
+    /// A surveyor with this configuration and device table.
     #[must_use]
     pub fn with(config: Config, devices: Devices) -> Self {
         let (mounts, homes, lines) = (Mounts::read().unwrap_or_default(), HashMap::new(), HashMap::new());
@@ -129,7 +132,7 @@ impl Surveyor {
         Surveyor { config, devices, assumed: Table::assumed(), mounts, homes, last_asked: None, lines, user }
     }
 
-    /// The same, asking no other machine.
+    /// The same surveyor, but it asks no other machine.
     #[must_use]
     pub(crate) fn without_remotes(mut self) -> Self {
         for rule in &mut self.config.mounts {
@@ -138,17 +141,19 @@ impl Surveyor {
         self
     }
 
-    /// SLEDs of the file at a path. Opened only if that cannot recall it, and never waiting.
+    /// The SLEDs of the file at a path. The file is opened only if that cannot recall it, and
+    /// without waiting.
     ///
     /// # Errors
-    /// There is no such file, it is no regular file, or it may not be read.
+    /// The file does not exist, is not a regular file, or may not be read.
     pub fn path(&mut self, path: &Path) -> Result<Survey, Error> {
         let stat = rustix::fs::stat(path).map_err(|error| Error::io(path, error.into()))?;
         self.examined(path, path, stat)
     }
 
-    /// The same of a file in an open folder, of which a walk knows `stat` already; `name` is what errors call it. A file that took
-    /// its place since is asked as if it had the other's size.
+    /// Like [`path`](Self::path), for a file in an open folder whose `stat` the caller has already;
+    /// `name` is its name in errors. If another file has taken its place since, that one is
+    /// examined with the first one's size.
     ///
     /// # Errors
     /// As [`path`](Self::path).
@@ -167,8 +172,8 @@ impl Surveyor {
         self.opened(&subject, Some(&file))
     }
 
-    /// As [`at`](Self::at), but `None` where all of the file is in this machine's memory: what is true of most files of a warm
-    /// tree, found out by one question and without making room for an answer.
+    /// As [`at`](Self::at), but `None` if all of the file is in this machine's memory. Most files
+    /// of a warm tree are, and one question tells, without allocating an answer.
     ///
     /// # Errors
     /// As [`path`](Self::path).
@@ -196,13 +201,13 @@ impl Surveyor {
         self.opened_with(&subject, Some(&file), resident).map(Some)
     }
 
-    /// Whether the page cache and a device of this machine know all about a regular file, so that asking runs no command, asks no
-    /// other machine and recalls nothing.
+    /// Whether the page cache and a device of this machine know all about a regular file. Then
+    /// asking runs no command, asks no other machine and recalls nothing.
     pub fn is_plain(&mut self, name: &Path, stat: &Stat) -> bool {
         if self.has_rules() || FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return false;
         }
-        // Files come by thousands from one file system.
+        // Thousands of files in a row come from one file system.
         if let Some((device, plain)) = self.last_asked
             && device == stat.st_dev
         {
@@ -214,11 +219,12 @@ impl Surveyor {
         plain
     }
 
-    /// SLEDs of an open file, whose position stays where it is. No other descriptor of it is opened, so that the process keeps its
-    /// record locks; holes are told where the file system knows extents (not on tmpfs).
+    /// The SLEDs of an open file. Its position does not change, and no second descriptor is opened,
+    /// so the process keeps its record locks. Holes are found where the file system knows extents
+    /// (not on tmpfs).
     ///
     /// # Errors
-    /// It is no regular file.
+    /// It is not a regular file.
     pub fn file(&mut self, file: &File) -> Result<Survey, Error> {
         let name = by_descriptor(file);
         let stat = rustix::fs::fstat(file).map_err(|error| Error::io(&name, error.into()))?;
@@ -226,7 +232,7 @@ impl Surveyor {
         self.opened(&subject, Some(file))
     }
 
-    /// SLEDs of a file that is held but not open (`O_PATH`).
+    /// The SLEDs of a file for which there is only a handle (`O_PATH`).
     pub(crate) fn held(&mut self, file: &OwnedFd) -> Result<Survey, Error> {
         let by = by_descriptor(file);
         let stat = rustix::fs::fstat(file).map_err(|error| Error::io(&by, error.into()))?;
@@ -234,10 +240,10 @@ impl Surveyor {
         self.examined(&name, &by, stat)
     }
 
-    /// The home of the files with this device number, and what it costs: what `probe` measures and the table keeps.
+    /// The home of the file at a path, and its row of the device table: what `probe` measures.
     ///
     /// # Errors
-    /// There is nothing at the path.
+    /// The path does not exist.
     pub fn home(&mut self, path: &Path) -> Result<(Home, Row), Error> {
         let stat = rustix::fs::stat(path).map_err(|error| Error::io(path, error.into()))?;
         let path = path.canonicalize().ok();
@@ -253,7 +259,7 @@ impl Surveyor {
             return Ok(survey);
         }
         let file = self.open(CWD, open_as, &subject.stat).map_err(|error| Error::io(name, error))?;
-        // Between the look and the opening, another file may have taken its place.
+        // Between `stat` and the opening, another file may have taken its place.
         let stat = rustix::fs::fstat(&file).map_err(|error| Error::io(name, error.into()))?;
         if (stat.st_dev, stat.st_ino) != (subject.stat.st_dev, subject.stat.st_ino) {
             let why = format!("{}: was replaced at this moment, ask again", name.display());
@@ -262,7 +268,8 @@ impl Surveyor {
         self.opened(&Subject { stat, ..subject }, Some(&file))
     }
 
-    /// Opens for looking: without waiting for anybody, and without leaving a mark where that is allowed.
+    /// Opens a file to examine it: without waiting, and without changing its access time where that
+    /// is allowed.
     fn open(&self, folder: BorrowedFd<'_>, path: impl Arg + Copy, stat: &Stat) -> io::Result<File> {
         let plain = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
         if self.user.is_root() || self.user.as_raw() == stat.st_uid {
@@ -292,7 +299,7 @@ impl Surveyor {
         !self.config.mounts.is_empty() || self.config.mock_files
     }
 
-    /// Whether the home of the first file with this number is found by its path only.
+    /// Whether the home of the first file with this device number is found only by its path.
     fn needs_path(&self, device: u64) -> bool {
         rustix::fs::major(device) == 0 && !self.homes.contains_key(&device)
     }
@@ -303,7 +310,7 @@ impl Surveyor {
         }
         let mut home = Home::of(device, path, &self.mounts);
         if home.file_system.is_empty() {
-            // Mounted since we looked.
+            // It was mounted since the mounts were read.
             self.mounts = Mounts::read().unwrap_or_default();
             home = Home::of(device, path, &self.mounts);
         }
@@ -312,8 +319,9 @@ impl Surveyor {
         home
     }
 
-    /// What a home costs: as the user says of the mount, of the device, as was measured, as the user says of such devices, or
-    /// as is assumed of them.
+    /// The row for a home. The first of these that exists applies: the row that the user names for
+    /// the mount, the user's or the measured row of the device, the user's row for such devices,
+    /// the assumed one.
     fn row(&self, home: &Home, rule: Option<&MountRule>) -> Row {
         let named = rule.and_then(|rule| rule.row.as_deref());
         named
@@ -364,7 +372,7 @@ impl Surveyor {
         self.opened_with(subject, file, None)
     }
 
-    /// The same; `resident` is what the page cache said, if it was asked.
+    /// The same; `resident` is the page cache's answer, if it was asked already.
     fn opened_with(
         &mut self,
         subject: &Subject<'_>,
@@ -415,7 +423,7 @@ impl Surveyor {
         Some(CacheFile { mount: rule.path.clone(), cache, zone: *row.at(0) })
     }
 
-    /// Lays the answers over each other, the last on top, over what nobody knows.
+    /// Lays the answers over each other, the last on top, over one SLED of unknown level.
     fn survey(&self, subject: &Subject<'_>, layers: &[Vec<Range>], notes: Vec<String>) -> Survey {
         let row = self.row(&subject.home, subject.rule.as_ref());
         let bytes = subject.bytes();
@@ -449,7 +457,7 @@ impl Subject<'_> {
     }
 }
 
-/// The bottom: what the file system's device costs.
+/// The provider at the bottom: the file system's device.
 fn device(subject: &Subject<'_>, row: Row) -> Device {
     let said = subject.rule.as_ref().and_then(|rule| rule.level);
     let level = said.unwrap_or(match subject.home.kind {
@@ -457,7 +465,7 @@ fn device(subject: &Subject<'_>, row: Row) -> Device {
         Kind::Local => Level::Device,
         Kind::Network => Level::Network,
     });
-    // Nobody knows what a network costs that was never measured.
+    // The cost of a network is unknown until it was measured.
     let measured = row.origin != Origin::Assumed || subject.home.kind != Kind::Network;
     let confidence = if measured { Confidence::Exact } else { Confidence::Unknown };
     let holes = match subject.home.kind {
@@ -468,7 +476,7 @@ fn device(subject: &Subject<'_>, row: Row) -> Device {
     Device { level, row, confidence, holes }
 }
 
-/// What a provider knows; if it cannot be asked, a note says why.
+/// A provider's answer. If it cannot be asked, a note says why.
 fn told(provider: &dyn Provider, target: &Target<'_>, notes: &mut Vec<String>) -> Option<Vec<Range>> {
     match provider.ranges(target) {
         Ok(ranges) => Some(ranges),

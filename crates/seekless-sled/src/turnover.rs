@@ -1,34 +1,37 @@
-//! How long what is cached stays (Van Meter and Gao 2000, section 3.4: how the state will change over time).
+//! How long cached pages stay (Van Meter and Gao 2000, section 3.4: how the state will change over
+//! time).
 //!
-//! The model: under LRU a page that was just seen stands anywhere in the queue, and the queue of `cached` bytes moves on by
-//! what the kernel takes back. So after `age` a page is still there with chance 1 − age / T, T = cached / (taken per second).
-//! The kernel's two queues and its reclaim of idle pages make it better or worse; it is a hint, not a promise.
+//! The model is an LRU queue of `cached` bytes. A page that was just seen stands at an arbitrary
+//! place in it, and the queue moves on as the kernel takes pages back. So after `age` the page is
+//! still there with chance 1 − age / T, where T = cached / (taken per second). The kernel's two
+//! queues and its reclaim of idle pages make this better or worse: it is a hint, not a promise.
 
 use crate::place::cgroup;
 use seekless_sys::memory::page_bytes;
 use std::io;
 use std::time::Duration;
 
-/// What the kernel has said about its page cache at one moment.
+/// The kernel's counters of the page cache at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turnover {
-    /// When, since the machine was started.
+    /// When this was, since the machine was started.
     pub uptime: Duration,
     /// File pages in the cache, in bytes.
     pub cached_bytes: u64,
-    /// File pages taken back since the machine was started, in bytes.
+    /// Bytes of file pages that the kernel has taken back since the machine was started.
     pub taken_bytes: u64,
-    /// How often somebody emptied the whole cache since then.
+    /// How often the whole cache was dropped since then.
     pub drops: u64,
-    /// Bytes that this process may cache before something must leave: free memory, or less if its control group says so.
+    /// Bytes that this process may cache before others must leave: free memory, or less if its
+    /// control group has a limit.
     pub room_bytes: u64,
 }
 
 impl Turnover {
-    /// Looks now; two small files of /proc.
+    /// Reads the counters now, from two small files of /proc.
     ///
     /// # Errors
-    /// /proc is not there.
+    /// /proc cannot be read.
     pub fn look() -> io::Result<Turnover> {
         let (vmstat, memory) =
             (std::fs::read_to_string("/proc/vmstat")?, std::fs::read_to_string("/proc/meminfo")?);
@@ -55,8 +58,8 @@ impl Turnover {
         }
     }
 
-    /// How long a page stays at the pace since an earlier look; since the start of the machine if there is none. `None` if
-    /// nothing was taken back: no end in sight.
+    /// How long a page stays at the pace since an earlier look, or since the machine was started.
+    /// `None` if nothing was taken back.
     #[must_use]
     pub fn residence(&self, earlier: Option<&Turnover>) -> Option<Duration> {
         let (taken, since) =
@@ -71,7 +74,8 @@ impl Turnover {
     }
 }
 
-/// The chance that what was in memory `age` ago is still there, when pages stay for `residence` (see [`Turnover::residence`]).
+/// The chance that a page seen in memory `age` ago is still there, if pages stay for `residence`
+/// (see [`Turnover::residence`]).
 #[must_use]
 pub fn chance(age: Duration, residence: Option<Duration>) -> f64 {
     match residence {

@@ -1,5 +1,6 @@
-//! What a client and a server of SLEDs say to each other over TCP: a line of JSON each, bounded in size and time
-//! (Van Meter and Gao 2000, section 6: SLEDs as the vocabulary of communication between clients and servers).
+//! The protocol between a client and a server of SLEDs over TCP (Van Meter and Gao 2000, section 6:
+//! SLEDs as the vocabulary of communication between clients and servers). A question and an answer
+//! are a line of JSON each, bounded in size and time.
 
 use crate::{Confidence, Level, Sled};
 use serde::{Deserialize, Serialize};
@@ -9,14 +10,15 @@ use std::time::{Duration, Instant};
 
 /// The version of the protocol.
 pub(crate) const VERSION: u32 = 1;
-/// A question is a path and little more.
+/// The largest question: a path and little more.
 pub(crate) const QUESTION_BYTES_MAX: usize = 16 << 10;
-/// SLEDs in an answer; what lies behind them is one of unknown state.
+/// The most SLEDs in an answer. What follows them in the file is one SLED of unknown level.
 pub(crate) const SLEDS_MAX: usize = 2_000;
-/// An answer. With what it is parsed into, a hostile one of this size costs a client less than 1 MB.
+/// The largest answer. With all that is parsed from it, a hostile answer costs a client less than 1
+/// MB.
 pub(crate) const ANSWER_BYTES_MAX: usize = 384 << 10;
 
-/// What of this file is where?
+/// Asks for the SLEDs of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Question {
     /// [`VERSION`].
@@ -25,7 +27,8 @@ pub(crate) struct Question {
     pub(crate) path: String,
 }
 
-/// This, or why not. Read field by field: an enum would be read into a tree first, many times as large as its text.
+/// The file's size and its SLEDs, or an error. The fields are optional rather than an enum: serde
+/// would parse an enum into a tree first, many times as large as its text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Answer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,13 +49,13 @@ impl Answer {
     }
 }
 
-/// A [`Sled`] in plain numbers.
+/// A [`Sled`] in plain numbers, as JSON has them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct WireSled {
     offset: u64,
     bytes: u64,
     latency_s: f64,
-    /// Bytes per second; `null` for what costs no time.
+    /// Bytes per second; `null` if infinite.
     bandwidth: Option<f64>,
     level: Level,
     confidence: Confidence,
@@ -73,7 +76,8 @@ impl From<&Sled> for WireSled {
     }
 }
 
-/// The SLEDs of an answer, if they are some: in order, not overlapping, within a file of `bytes`, and of figures that are figures.
+/// Checks the SLEDs of an answer: in order, not overlapping, within a file of `bytes`, with valid
+/// times and bandwidths.
 pub(crate) fn checked(sleds: &[WireSled], bytes: u64) -> Result<Vec<Sled>, &'static str> {
     let mut end = 0;
     if sleds.len() > SLEDS_MAX {
@@ -85,9 +89,9 @@ pub(crate) fn checked(sleds: &[WireSled], bytes: u64) -> Result<Vec<Sled>, &'sta
         let next = next.filter(|_| sled.offset >= end).ok_or("ranges out of order or beyond the file")?;
         let bandwidth = sled.bandwidth.unwrap_or(f64::INFINITY);
         if bandwidth.is_nan() || bandwidth <= 0.0 {
-            return Err("a bandwidth of nothing");
+            return Err("a bandwidth is zero or negative");
         }
-        let time = |seconds| Duration::try_from_secs_f64(seconds).map_err(|_| "a time that is none");
+        let time = |seconds| Duration::try_from_secs_f64(seconds).map_err(|_| "a time is invalid");
         let (latency, age) = (time(sled.latency_s)?, time(sled.age_s)?);
         let (offset, level, confidence) = (sled.offset, sled.level, sled.confidence);
         checked.push(Sled { offset, bytes: sled.bytes, latency, bandwidth, level, confidence, age });
@@ -96,13 +100,13 @@ pub(crate) fn checked(sleds: &[WireSled], bytes: u64) -> Result<Vec<Sled>, &'sta
     Ok(checked)
 }
 
-/// The time until the deadline; an error behind it.
+/// The time left until the deadline, or an error after it.
 pub(crate) fn left(deadline: Instant) -> io::Result<Duration> {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
 }
 
-/// Writes all of a line by the deadline, however little the other side takes at a time.
+/// Writes all of a line by the deadline, even if the peer takes only a little at a time.
 pub(crate) fn write_line(mut stream: &TcpStream, mut line: &[u8], deadline: Instant) -> io::Result<()> {
     while !line.is_empty() {
         stream.set_write_timeout(Some(left(deadline)?))?;
@@ -116,7 +120,8 @@ pub(crate) fn write_line(mut stream: &TcpStream, mut line: &[u8], deadline: Inst
     Ok(())
 }
 
-/// A line up to its newline, which is left out, by the deadline; `None` when the other side has hung up before its first byte.
+/// Reads a line by the deadline, without its newline. `None` if the peer has hung up before the
+/// first byte.
 pub(crate) fn read_line(
     mut stream: &TcpStream,
     bytes_max: usize,
@@ -139,7 +144,8 @@ pub(crate) fn read_line(
         let looked_at = line.len();
         line.extend_from_slice(&buffer[..read]);
         match line[looked_at..].iter().position(|&byte| byte == b'\n').map(|end| looked_at + end) {
-            // One question, one answer: what comes before it is asked for is no answer to it.
+            // One question, one answer: bytes after the newline were sent before they were asked
+            // for.
             Some(end) if end + 1 < line.len() => {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, "more than one line"));
             }

@@ -1,4 +1,5 @@
-//! What a hostile server's answer costs a client in memory. In a process of its own: its allocator counts.
+//! What a hostile server's answer costs a client in memory. In a process of its own: its allocator
+//! counts.
 
 #[path = "../../../tests/allocations.rs"]
 mod allocations;
@@ -13,7 +14,8 @@ const BYTES_MAX: usize = 1_000_000;
 const SLED: &str =
     r#"{"offset":0,"bytes":1,"latency_s":0,"bandwidth":1,"level":"hole","confidence":"exact","age_s":0}"#;
 
-/// The most memory that was in use while a server that answers with `answer`, as often as the client takes it, was asked.
+/// The most memory that was in use while a server that answers with `answer`, as often as the
+/// client takes it, was asked.
 fn cost(answer: &'static str) -> usize {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let server = listener.local_addr().expect("known");
@@ -29,7 +31,8 @@ fn cost(answer: &'static str) -> usize {
     std::fs::write(&path, [1; 100]).expect("written");
     rustix::fs::fadvise(std::fs::File::open(&path).expect("there"), 0, None, rustix::fs::Advice::DontNeed)
         .expect("a file");
-    // As on a mount of which only the names are known: nothing of it is cached, so the server is asked.
+    // As on a mount of which only the names are known: nothing of it is cached, so the server is
+    // asked.
     std::fs::File::options().write(true).open(&path).expect("there").set_len(1 << 30).expect("sparse");
     let mount = path.parent().expect("a folder");
     let rule =

@@ -1,5 +1,6 @@
-//! What the control group of this process allows: how fast it may read a device, and how much more it may cache.
-//! Both hierarchies are asked, version 1 and 2; what is not visible from inside a container limits nothing that we can name.
+//! The limits of this process's control group: how fast it may read a device, and how much more
+//! memory it may use. Both versions of the hierarchy are read. Limits that are invisible from
+//! inside a container are missed.
 
 use super::sysfs::parse_numbers;
 use seekless_device::units::format_rate;
@@ -9,7 +10,7 @@ const ROOT: &str = "/sys/fs/cgroup";
 /// Version 1 says "no limit" with a number near 2^63.
 const NO_LIMIT: u64 = 1 << 60;
 
-/// Where this process stands in the hierarchies.
+/// The folders of this process's control group, by hierarchy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cgroup {
     /// Version 1, `blkio`.
@@ -20,7 +21,7 @@ pub(crate) struct Cgroup {
     unified: Option<PathBuf>,
 }
 
-/// The control group of this process; `None` where /proc does not say.
+/// This process's control group; `None` if /proc/self/cgroup cannot be read.
 pub(crate) fn own() -> Option<Cgroup> {
     let text = std::fs::read_to_string("/proc/self/cgroup").ok()?;
     Some(Cgroup::parse(&text, Path::new(ROOT)))
@@ -50,7 +51,8 @@ impl Cgroup {
         found
     }
 
-    /// How fast a disk may be read: `200MB/s`, `500/s`, or both; the narrowest of the group and those around it.
+    /// The throttle on reads of a disk, as `200MB/s`, `500/s`, or both: the tightest of the group
+    /// and its ancestors.
     pub(crate) fn read_throttle(&self, disk: (u32, u32)) -> Option<String> {
         let v1 = |file: &str| {
             self.blkio
@@ -74,7 +76,7 @@ impl Cgroup {
         (!words.is_empty()).then(|| words.join(" "))
     }
 
-    /// Bytes that may still be charged before something must leave; `None` without a limit.
+    /// Bytes that may still be charged before something must be reclaimed; `None` without a limit.
     pub(crate) fn free_bytes(&self) -> Option<u64> {
         let v1 = ("memory.limit_in_bytes", "memory.usage_in_bytes");
         let v2 = ("memory.max", "memory.current");
@@ -91,7 +93,7 @@ impl Cgroup {
     }
 }
 
-/// The group's folder and those around it, within the mounted hierarchy.
+/// The group's folder and its ancestors within the mounted hierarchy.
 fn ancestors(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let depth = folder.components().count();
     let within = depth.saturating_sub(Path::new(ROOT).components().count()).max(1);

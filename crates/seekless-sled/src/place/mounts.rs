@@ -1,42 +1,43 @@
-//! What is mounted where: /proc/self/mountinfo (proc_pid_mountinfo(5)).
+//! The mounted file systems: /proc/self/mountinfo (proc_pid_mountinfo(5)).
 
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-/// Every mount that this process sees, in the order in which they were made.
+/// All mounts that this process sees, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mounts(Vec<Mount>);
 
-/// One of them.
+/// One mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
-    /// The `st_dev` of its files, save where a file system has many (btrfs).
+    /// The `st_dev` of its files, except where a file system has several (btrfs).
     pub device: (u32, u32),
     /// Where it is mounted.
     pub point: PathBuf,
-    /// Type of the file system, `fuse.sshfs` among them.
+    /// The type of the file system, such as `fuse.sshfs`.
     pub kind: String,
     /// The device or the share.
     pub source: String,
 }
 
 impl Mounts {
-    /// As they are now.
+    /// Reads the mounts as they are now.
     ///
     /// # Errors
-    /// There is no /proc.
+    /// /proc/self/mountinfo cannot be read.
     pub fn read() -> io::Result<Mounts> {
         Ok(Mounts::parse(&String::from_utf8_lossy(&std::fs::read("/proc/self/mountinfo")?)))
     }
 
-    /// Lines that are no mounts are skipped.
+    /// Lines that do not describe a mount are skipped.
     pub(crate) fn parse(text: &str) -> Mounts {
         Mounts(text.lines().filter_map(mount).collect())
     }
 
-    /// The mount of files with that device number; if none has it, the one that `path` lies below. Of several the last.
+    /// The mount of files with this device number; if no mount has it, the deepest mount above
+    /// `path`. Of several the newest.
     #[must_use]
     pub fn of(&self, device: (u32, u32), path: Option<&Path>) -> Option<&Mount> {
         let by_number = self.0.iter().rev().find(|mount| mount.device == device);
@@ -61,7 +62,8 @@ fn mount(line: &str) -> Option<Mount> {
     Some(Mount { device: (major.parse().ok()?, minor.parse().ok()?), point, kind, source })
 }
 
-/// Blanks and backslashes stand as `\040` and the like.
+/// Replaces `\040` and the like by the bytes that they stand for: blanks, tabs, newlines and
+/// backslashes.
 fn unescaped(field: &str) -> OsString {
     let bytes = field.as_bytes();
     let mut plain = Vec::with_capacity(bytes.len());

@@ -1,4 +1,5 @@
-//! What sysfs says of a block device: its name, its model, the disk that a partition is part of.
+//! What sysfs says about a block device: its name, its model, and the disk that a partition is part
+//! of.
 
 use rustix::fs::{FileType, major, minor};
 use seekless_device::Table;
@@ -8,25 +9,25 @@ use std::path::PathBuf;
 /// A block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Device {
-    /// The kernel's name and, where it has one, the model.
+    /// The kernel's name and, if known, the model.
     pub(crate) name: String,
-    /// The whole disk, to which throttles apply.
+    /// The device number of the whole disk: throttles are set on disks.
     pub(crate) disk: (u32, u32),
-    /// What the queue says; virtual disks lie.
+    /// The queue's `rotational` flag. It is meaningless on virtual disks.
     pub(crate) rotational: bool,
-    /// Who made it, where that is told.
+    /// The vendor; empty if unknown.
     vendor: String,
 }
 
-/// How the kernel's names of disks begin that other machines or programs feign: virtio, Xen, a file, a network.
+/// Prefixes of the kernel's names for virtual disks: virtio, Xen, a file, a network.
 const VIRTUAL_NAMES: [&str; 7] = ["vd", "xvd", "loop", "nbd", "rbd", "ublkb", "zram"];
-/// Makers of such disks, and what clouds call theirs.
+/// Vendors of virtual disks, and the model names that clouds give theirs.
 const VIRTUAL_MAKERS: [&str; 8] =
     ["QEMU", "VBOX", "VMware", "Msft", "Virtual", "Google", "Amazon-Elastic-Block-Store", "PersistentDisk"];
 
 impl Device {
-    /// The row to assume as long as nobody has measured it. `queue/rotational` is 1 for most disks that are feigned, whatever
-    /// lies behind them.
+    /// The row to assume until the device was measured. Most virtual disks set `queue/rotational`
+    /// to 1, even those on flash.
     pub(crate) fn assumed(&self) -> &'static str {
         let named = VIRTUAL_NAMES.iter().any(|prefix| self.name.starts_with(prefix));
         let made =
@@ -45,7 +46,8 @@ fn folder(numbers: (u32, u32)) -> PathBuf {
     PathBuf::from(format!("/sys/dev/block/{}:{}", numbers.0, numbers.1))
 }
 
-/// Whether there is such a block device. Anonymous ones (0:N) are none.
+/// Whether a block device has these numbers. Anonymous device numbers (0:N) belong to no block
+/// device.
 pub(crate) fn exists(numbers: (u32, u32)) -> bool {
     numbers.0 != 0 && folder(numbers).exists()
 }

@@ -1,5 +1,6 @@
-//! Sparse cache files: a mount that keeps what it fetched in a sparse file of the same relative name (`rclone mount` with
-//! `--vfs-cache-mode full`). What has data there is on this machine.
+//! Sparse cache files: a mount that keeps what it fetched in a sparse file of the same relative
+//! name (`rclone mount` with `--vfs-cache-mode full`). The data in the cache file is on this
+//! machine.
 
 use super::{Claim, Provider, Range, Target, device::data_ranges};
 use crate::{Confidence, Error, Level};
@@ -12,11 +13,11 @@ use std::path::PathBuf;
 /// The cache of one mount.
 #[derive(Clone, Debug)]
 pub struct CacheFile {
-    /// The folder that is cached.
+    /// The mount's folder.
     pub mount: PathBuf,
-    /// Where its cache files are.
+    /// The folder of its cache files.
     pub cache: PathBuf,
-    /// What the device under the cache costs.
+    /// The cost of the device that holds the cache files.
     pub zone: Zone,
 }
 
@@ -47,7 +48,7 @@ impl Provider for CacheFile {
     }
 }
 
-/// Never waits for the writer of a pipe.
+/// Opening a named pipe must not wait for its writer.
 fn libc_flags() -> i32 {
     rustix::fs::OFlags::NONBLOCK.bits().cast_signed()
 }

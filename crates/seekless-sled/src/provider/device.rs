@@ -1,5 +1,5 @@
-//! The device itself, at the bottom of all: holes and reserved ranges cost nothing, and the zone of a disk in which an extent
-//! lies says what the rest costs.
+//! The device itself, below all other providers. Holes and reserved extents cost nothing. The rest
+//! costs what the zone of the disk says in which an extent lies.
 
 use super::{Claim, Provider, Range, Target};
 use crate::{Confidence, Error, Level};
@@ -8,31 +8,33 @@ use seekless_sys::extents::{Extent, extents};
 use std::fs::File;
 use std::path::Path;
 
-/// Extents of one file that are looked at; what lies behind counts as data at the cost of the first zone.
+/// The most extents that are looked at in one file. What follows them counts as data at the cost of
+/// the first zone.
 const EXTENTS_MAX: usize = 16_384;
 
 /// A file system on a device, in memory or behind a network.
 #[derive(Clone, Debug)]
 pub struct Device {
-    /// Who delivers.
+    /// The level that delivers.
     pub level: Level,
-    /// What that costs.
+    /// The device's costs.
     pub row: Row,
-    /// How sure the cost is.
+    /// How sure the level is.
     pub confidence: Confidence,
-    /// How a file is asked for its holes.
+    /// How holes are found.
     pub holes: Holes,
 }
 
-/// How a file is asked for its holes.
+/// How the holes of a file are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holes {
-    /// It is not: over a network the question itself may be dear.
+    /// Not at all: over a network the question may be expensive.
     Unasked,
-    /// By its extents (FIEMAP), which not all file systems know. For a file that belongs to a program: its position stays, and no
-    /// other descriptor of it is opened, since to close that would release the program's record locks.
+    /// By its extents (FIEMAP), which some file systems do not know. For a file that belongs to
+    /// another part of the program: its position stays, and no second descriptor is opened, because
+    /// closing that would release the process's record locks.
     ByExtents,
-    /// By its extents, else by seeking in it (tmpfs), which moves its position.
+    /// By its extents, or by seeking (tmpfs), which moves the file's position.
     BySeeking,
 }
 
@@ -59,7 +61,7 @@ impl Provider for Device {
 }
 
 impl Device {
-    /// The ranges of a file whose extents are known up to `known`.
+    /// The ranges of a file whose extents are known up to the offset `known`.
     fn laid_out(&self, extents: &[Extent], known: u64, bytes: u64) -> Vec<Range> {
         let mut ranges = Vec::with_capacity(extents.len() + 1);
         let mut at = 0;
@@ -81,7 +83,8 @@ impl Device {
         ranges
     }
 
-    /// Data from `start` to `end`, which begins at byte `place` of the device: a range for each zone it touches.
+    /// Data from `start` to `end`, stored from byte `place` of the device on: a range for each zone
+    /// that it touches.
     fn data(&self, start: u64, end: u64, place: Option<u64>) -> Vec<Range> {
         let mut ranges = Vec::new();
         let mut at = start;
@@ -103,8 +106,8 @@ fn hole(ranges: &mut Vec<Range>, start: u64, end: u64) {
     }
 }
 
-/// The ranges with data, and how far they were looked for, where FIEMAP is not known (tmpfs); `None` if that is not told either.
-/// Moves the file.
+/// The ranges with data, and the offset up to which they are known, where FIEMAP is not available
+/// (tmpfs). `None` where seeking does not tell either. Moves the file's position.
 pub(super) fn data_ranges(file: &File, bytes: u64) -> Option<(Vec<Extent>, u64)> {
     use rustix::fs::{SeekFrom, seek};
     let (mut list, mut at) = (Vec::new(), 0);

@@ -1,4 +1,5 @@
-//! Levels that are not there, for tests and for showing what tape or a CD would look like: `FILE.sleds.toml` beside the file.
+//! Made-up levels, for tests and to show what tape or a CD would look like. `FILE.sleds.toml`
+//! describes the file `FILE` beside it.
 
 use super::{Claim, Provider, Range, Target};
 use crate::config::{bounded_text, from_toml};
@@ -10,10 +11,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A description larger than this is a mistake.
+/// A larger file is not a description.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// Answers what the file beside the file says.
+/// Answers with the description beside the file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mock;
 
@@ -43,7 +44,7 @@ struct Described {
 }
 
 impl Mock {
-    /// Where the description of a file stands.
+    /// The path of the description of a file.
     #[must_use]
     pub fn path_of(file: &Path) -> PathBuf {
         let mut name = OsString::from(file);
@@ -51,11 +52,11 @@ impl Mock {
         PathBuf::from(name)
     }
 
-    /// The ranges of a description for a file of `bytes`. A range without offset starts where the last ended, one without
-    /// length goes on to the end of the file.
+    /// Parses the description of a file of `bytes`. A range without an offset starts where the last
+    /// one ended. A range without a length extends to the end of the file.
     ///
     /// # Errors
-    /// The text is not understood, or its ranges are not in order.
+    /// The text is not a valid description, or its ranges are out of order.
     pub fn parse(text: &str, bytes: u64) -> Result<Vec<Range>, Error> {
         let description: Description = from_toml(text)?;
         let mut ranges: Vec<Range> = Vec::new();

@@ -1,4 +1,4 @@
-//! The page cache of this machine: asks the kernel, window by window where the file is there in part.
+//! The page cache of this machine, as the kernel reports it.
 
 use super::{Claim, Provider, Range, Target};
 use crate::page_cache::{GRAIN_BYTES, runs};
@@ -6,10 +6,10 @@ use crate::{Error, Level};
 use seekless_device::Zone;
 use std::path::Path;
 
-/// Answers from the page cache at the cost of memory.
+/// Claims cached ranges at the cost of memory.
 #[derive(Clone, Copy, Debug)]
 pub struct PageCache {
-    /// What memory costs.
+    /// The cost of memory.
     pub memory: Zone,
 }
 

@@ -1,5 +1,5 @@
-//! Files that lie in an archive and come back when they are opened or read: told from `stat`, an extended attribute or a
-//! command, never by opening them.
+//! Files in an archive, which are recalled when they are opened or read. `stat`, an extended
+//! attribute or a command tells them. They are never opened to find out.
 
 use super::{Claim, Provider, Range, Target};
 use crate::{Confidence, Error, ErrorKind, Level, RecallRule};
@@ -10,16 +10,16 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// Of what a command prints, this much is looked at.
+/// The most that is read of a command's output.
 const OUTPUT_MAX: u64 = 64 << 10;
 const XATTR_MAX: usize = 64 << 10;
 
-/// Looks for the signs of an archived file.
+/// Recognises archived files.
 #[derive(Clone, Debug)]
 pub struct Recall {
-    /// What to look for.
+    /// How to recognise them.
     pub rule: RecallRule,
-    /// What a recall costs.
+    /// The cost of a recall.
     pub archive: Zone,
 }
 
@@ -57,7 +57,7 @@ impl Recall {
         }
     }
 
-    /// What the command prints about a file.
+    /// The command's output about a file.
     fn printed(&self, path: &Path) -> Result<Vec<u8>, Error> {
         let fail = |why: String| Error::new(ErrorKind::Remote, format!("{:?}: {why}", self.rule.command[0]));
         let mut command = Command::new(&self.rule.command[0]);
@@ -70,7 +70,7 @@ impl Recall {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|error| fail(error.to_string()))?;
         let output = output_of(&mut child, self.rule.patience());
-        // Whatever it still does, it is not waited for.
+        // The command is not awaited any longer.
         let _ = child.kill();
         let status = child.wait().map_err(|error| fail(error.to_string()))?;
         match output {
@@ -81,12 +81,12 @@ impl Recall {
     }
 }
 
-/// The output of a command that ends in time; `None` of one that does not.
+/// The output of a command; `None` if it does not end in time.
 fn output_of(child: &mut Child, patience: Duration) -> Option<Vec<u8>> {
     let deadline = Instant::now() + patience;
     let stream = child.stdout.take()?;
     let (sender, receiver) = mpsc::channel();
-    // A thread of its own, left alone at the end: a grandchild may hold the pipe open for ever.
+    // A separate thread, which is never joined: a grandchild may hold the pipe open for ever.
     std::thread::spawn(move || {
         let mut output = Vec::new();
         let read = stream.take(OUTPUT_MAX).read_to_end(&mut output);
@@ -102,7 +102,7 @@ fn output_of(child: &mut Child, patience: Duration) -> Option<Vec<u8>> {
     Some(output)
 }
 
-/// The value of an extended attribute; `None` if the file has none of that name.
+/// The value of an extended attribute; `None` if the file does not have it.
 fn attribute(path: &Path, name: &str) -> Result<Option<Vec<u8>>, Error> {
     use rustix::io::Errno;
     let mut value = vec![0; XATTR_MAX];
@@ -116,7 +116,7 @@ fn attribute(path: &Path, name: &str) -> Result<Option<Vec<u8>>, Error> {
     }
 }
 
-/// An empty word is in everything.
+/// Whether the text contains the word. Every text contains the empty word.
 fn contains(text: &[u8], word: &[u8]) -> bool {
     word.is_empty() || text.windows(word.len()).any(|window| window == word)
 }

@@ -1,4 +1,5 @@
-//! Another machine that knows more of the files below a mount: asked over TCP, believed only as far as its answer makes sense.
+//! Another machine that knows more about the files below a mount. It is asked over TCP, and its
+//! answer is checked before it is believed.
 
 use super::{Claim, Provider, Range, Target};
 use crate::wire::{ANSWER_BYTES_MAX, Answer, Question, VERSION, checked, left, read_line, write_line};
@@ -11,27 +12,28 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// For one of the server's addresses.
+/// The longest wait for a connection to one of the server's addresses.
 const CONNECT: Duration = Duration::from_secs(1);
-/// For all of it: the connection, the question and the whole answer.
+/// The longest wait in all: for the connection, the question and the whole answer.
 const ANSWER: Duration = Duration::from_secs(3);
-/// A server that failed is not asked again for so long: a walk over many files must not wait for each.
+/// A server that failed is not asked again for so long. A walk over many files must not wait for it
+/// each time.
 const GRUDGE: Duration = Duration::from_secs(30);
 
-/// A server and what it is asked for.
+/// A server, and how paths below a mount translate to its own.
 #[derive(Clone, Debug)]
 pub struct Remote {
-    /// The folder here.
+    /// The folder on this machine.
     pub mount: PathBuf,
-    /// What it is called there.
+    /// The folder's path on the server.
     pub prefix: PathBuf,
-    /// What the network between costs on top.
+    /// The cost of the network between, added to the server's.
     pub network: Zone,
-    /// The line to the server.
+    /// The connection to the server.
     pub line: Line,
 }
 
-/// A line to a server, kept open from one question to the next; clones share it.
+/// A connection to a server that stays open from one question to the next. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Line {
     server: Arc<str>,
@@ -46,17 +48,17 @@ struct State {
 }
 
 impl Line {
-    /// A line to `host:port`; nobody is called yet.
+    /// A connection to `host:port`, made when it is first used.
     #[must_use]
     pub fn new(server: &str) -> Self {
         Line { server: server.into(), patience: ANSWER, state: Arc::default() }
     }
 
-    /// The SLEDs of a file of `bytes` there, and how long the answer took.
+    /// The server's SLEDs of a file of `bytes`, and how long the answer took.
     fn ask(&self, path: &str, bytes: u64) -> Result<(Vec<Sled>, Duration), Error> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.failed.is_some_and(|when| when.elapsed() < GRUDGE) {
-            return Err(self.failure("failed a moment ago, not asked again yet"));
+            return Err(self.failure("failed a moment ago and is not asked again yet"));
         }
         let started = Instant::now();
         let line = self.line(&mut state, path).map_err(|error| {
@@ -82,7 +84,7 @@ impl Line {
         }
     }
 
-    /// Asks over the line that is open; if the server has closed it since, over a new one.
+    /// Asks over the open connection. If the server has closed it, connects anew.
     fn line(&self, state: &mut State, path: &str) -> io::Result<Vec<u8>> {
         let deadline = Instant::now() + self.patience;
         if let Some(stream) = state.stream.take()
@@ -110,7 +112,7 @@ impl Line {
 
     fn nonsense(&self, state: &mut State, what: &str) -> Error {
         *state = State { stream: None, failed: Some(Instant::now()) };
-        self.failure(&format!("an answer that makes no sense: {what}"))
+        self.failure(&format!("the answer is invalid: {what}"))
     }
 
     fn failure(&self, why: &str) -> Error {
@@ -118,7 +120,7 @@ impl Line {
     }
 }
 
-/// One question, one answer; the line is kept if all goes well.
+/// Sends one question and reads one answer. The connection stays open if both succeed.
 fn exchange(state: &mut State, stream: TcpStream, path: &str, deadline: Instant) -> io::Result<Vec<u8>> {
     let mut question = serde_json::to_vec(&Question { seekless: VERSION, path: path.to_owned() })?;
     question.push(b'\n');
@@ -139,7 +141,7 @@ impl Provider for Remote {
             return Ok(Vec::new());
         };
         let Some(path) = self.prefix.join(name).to_str().map(str::to_owned) else {
-            return Err(self.line.failure("a name that is no UTF-8 cannot be asked for"));
+            return Err(self.line.failure("the file's name is not UTF-8, which the protocol cannot carry"));
         };
         let (sleds, elapsed) = self.line.ask(&path, target.bytes)?;
         Ok(sleds.iter().map(|sled| self.range(sled, elapsed)).collect())
@@ -147,7 +149,7 @@ impl Provider for Remote {
 }
 
 impl Remote {
-    /// What a SLED of the server costs from here: its latency after ours, at the narrower bandwidth.
+    /// The cost of a server's SLED from here: both latencies, and the smaller bandwidth.
     fn range(&self, there: &Sled, elapsed: Duration) -> Range {
         let level = if there.level == Level::Archive { Level::Archive } else { Level::Network };
         let latency = there.latency.saturating_add(Duration::from_nanos(self.network.latency_ns));
@@ -165,7 +167,7 @@ mod tests {
     use std::net::TcpListener;
     use std::path::Path;
 
-    /// A server that says `answer` to whatever it is asked, once.
+    /// A server that gives `answer` to the first question and leaves.
     fn hostile(answer: &'static [u8]) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("known").to_string();
@@ -229,7 +231,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let server = listener.local_addr().expect("known").to_string();
         std::thread::spawn(move || -> io::Result<()> {
-            // A line that was kept open and drips, and then another.
+            // It sends a byte at a time, on the kept connection and on the next.
             loop {
                 let (mut stream, _) = listener.accept()?;
                 std::thread::spawn(move || {

@@ -1,10 +1,11 @@
-//! Who is connected, and who must make room for another: a peer with too many connections loses the one of its own that has been
-//! silent for longest, and a full server the one of all. So silence keeps nobody out.
+//! The connected clients, and which of them must make room for another. An address with too many
+//! connections loses its own that has been silent for longest. A full server loses the one that has
+//! been silent for longest of all. So silent clients cannot keep others out.
 
 use std::net::IpAddr;
 use std::time::Instant;
 
-/// The clients of a server, each with what is needed to hang up on it.
+/// The clients of a server, each with its connection.
 #[derive(Debug)]
 pub(super) struct Clients<C> {
     clients_max: usize,
@@ -17,17 +18,18 @@ pub(super) struct Clients<C> {
 struct Entry<C> {
     number: u64,
     peer: IpAddr,
-    /// Since when the next step has been its own: to ask, or to fetch the answer. `None` while the answer is made.
+    /// Since when the server waits for the client, to ask or to fetch the answer. `None` while the
+    /// answer is being made.
     silent_since: Option<Instant>,
     connection: C,
 }
 
-/// What becomes of a new connection.
+/// What happens to a new connection.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Entered<C> {
-    /// It is a client of this number. The other one is to be hung up on.
+    /// It is accepted as a client with this number. The other connection, if any, must be closed.
     As(u64, Option<C>),
-    /// Everybody in its way is being answered.
+    /// It is refused: all clients that could make room are being answered.
     Refused(C),
 }
 
@@ -53,7 +55,7 @@ impl<C> Clients<C> {
         Entered::As(number, gone)
     }
 
-    /// Takes out the client that has been silent for longest.
+    /// Removes the client that has been silent for longest.
     pub(super) fn make_room(&mut self) -> Option<C> {
         self.remove_silent(|_| true)
     }
@@ -65,7 +67,8 @@ impl<C> Clients<C> {
         Some(self.entries.swap_remove(index).connection)
     }
 
-    /// An answer is being made for a client from now on (`None`), or it is silent since then. False if it was hung up on.
+    /// Notes that an answer is being made for a client (`None`), or that the client is silent since
+    /// then. False if it was removed.
     pub(super) fn is_silent_since(&mut self, number: u64, since: Option<Instant>) -> bool {
         let entry = self.entries.iter_mut().find(|entry| entry.number == number);
         entry.map(|entry| entry.silent_since = since).is_some()
