@@ -4,7 +4,6 @@
 use crate::{Error, ErrorKind, Level};
 use seekless_device::{Row, Table};
 use serde::{Deserialize, Deserializer};
-use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -84,7 +83,7 @@ impl Config {
     /// `~/.config/seekless/sleds.toml` if that variable is not set.
     #[must_use]
     pub fn path() -> Option<PathBuf> {
-        Some(home("XDG_CONFIG_HOME", ".config")?.join("seekless/sleds.toml"))
+        Some(seekless_sys::home::config()?.join("sleds.toml"))
     }
 
     /// Loads the user's configuration, or the default if the file does not exist.
@@ -156,14 +155,6 @@ fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Er
     let text = String::deserialize(deserializer)?;
     let nanos = seekless_device::units::parse_duration(&text).map_err(serde::de::Error::custom)?;
     Ok(Duration::from_nanos(nanos))
-}
-
-/// The folder in the environment variable if that is absolute, as the XDG specification requires;
-/// otherwise `folder` below `$HOME`.
-pub(crate) fn home(variable: &str, folder: &str) -> Option<PathBuf> {
-    let set =
-        |name: &str| std::env::var_os(name).filter(|value: &OsString| !value.is_empty()).map(PathBuf::from);
-    set(variable).filter(|path| path.is_absolute()).or_else(|| Some(set("HOME")?.join(folder)))
 }
 
 /// Reads a text file of at most `bytes_max` bytes.

@@ -1,10 +1,11 @@
 //! The measured costs of devices, kept from one run to the next in `seekless/devices.toml` in the
 //! user's state folder. Each combination of device, model, file system and throttle has a row.
 
-use crate::config::{bounded_text, from_toml, home};
+use crate::config::{bounded_text, from_toml};
 use crate::{Error, ErrorKind};
 use rustix::fs::{FlockOperation, flock};
 use seekless_device::Row;
+use seekless_sys::home;
 use seekless_sys::output::{Content, Destination};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -51,11 +52,11 @@ impl Devices {
     /// # Errors
     /// Neither that variable nor `HOME` is set.
     pub fn path() -> Result<PathBuf, Error> {
-        let folder = home("XDG_STATE_HOME", ".local/state").ok_or_else(|| {
+        let folder = home::state().ok_or_else(|| {
             let why = "no folder for the device table: set HOME or XDG_STATE_HOME".to_owned();
             Error::new(ErrorKind::Config, why)
         })?;
-        Ok(folder.join("seekless/devices.toml"))
+        Ok(folder.join("devices.toml"))
     }
 
     /// Loads this user's table, or an empty one if the file does not exist.

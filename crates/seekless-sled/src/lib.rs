@@ -35,7 +35,7 @@ pub use delivery::{Delivery, DeliveryTime, delivery_time, total_delivery_time};
 pub use devices::{Devices, Entry};
 pub use error::{Error, ErrorKind};
 pub use level::Level;
-pub use place::{Home, Kind, Mount, Mounts};
+pub use place::{Home, Kind};
 pub use plan::Plan;
 pub use serve::{Server, ServerOptions};
 pub use sled::{Confidence, Sled};

@@ -1,15 +1,13 @@
 //! Where a file lies: its mount, the device below it, and the key of that device in the device
 //! table.
 
-pub(crate) mod cgroup;
-mod mounts;
 mod sysfs;
-
-pub use mounts::{Mount, Mounts};
 
 use rustix::fs::{major, minor};
 use seekless_device::Table;
-use std::fmt::Write as _;
+use seekless_device::units::format_rate;
+use seekless_sys::cgroup::{Groups, ReadLimits};
+use seekless_sys::mounts::Mounts;
 use std::path::Path;
 
 /// A file system and what delivers its bytes.
@@ -111,16 +109,33 @@ fn local(numbers: (u32, u32), file_system: String, source: String) -> Home {
     };
     let device = sysfs::look(numbers);
     let mut key = format!("{}:{} {} {file_system}", numbers.0, numbers.1, device.name).trim_end().to_owned();
-    if let Some(throttle) = cgroup::own().and_then(|cgroup| cgroup.read_throttle(device.disk)) {
-        let _ = write!(key, " at {throttle}");
+    if let Ok(groups) = Groups::of_this_process() {
+        key += &throttled(groups.read_limits(device.disk));
     }
     let assumed = device.assumed();
     Home { kind: Kind::Local, key, file_system, source, assumed }
 }
 
+/// What a key says of limits: ` at 200MB/s`, ` at 500/s`, ` at 200MB/s 500/s`, or nothing.
+fn throttled(limits: ReadLimits) -> String {
+    let requests = limits.requests_per_second.map(|requests| format!("{requests}/s"));
+    let words: Vec<String> = limits.bytes_per_second.map(format_rate).into_iter().chain(requests).collect();
+    if words.is_empty() { String::new() } else { format!(" at {}", words.join(" ")) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_limit_is_part_of_the_key() {
+        let key = |bytes_per_second, requests_per_second| {
+            throttled(ReadLimits { bytes_per_second, requests_per_second })
+        };
+        assert_eq!(key(Some(200_000_000), Some(500)), " at 200MB/s 500/s");
+        assert_eq!(key(Some(1_000_000), None), " at 1MB/s");
+        assert_eq!(key(None, None), "");
+    }
 
     #[test]
     fn the_kind_of_a_file_system_says_who_delivers() {

@@ -2,7 +2,6 @@
 //! neighbours.
 
 use crate::overlay::{overlay, push};
-use crate::place::Mounts;
 use crate::provider::remote::Line;
 use crate::provider::{
     CacheFile, Claim, Device, Holes, Mock, PageCache, Provider, Range, Recall, Remote, Target,
@@ -15,6 +14,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, openat};
 use rustix::path::Arg;
 use seekless_device::{Origin, Row, Table, Zone};
 use seekless_sys::descriptor::by_descriptor;
+use seekless_sys::mounts::Mounts;
 use seekless_sys::residency::all_or_nothing;
 use std::collections::HashMap;
 use std::ffi::CStr;

@@ -6,7 +6,7 @@
 //! still there with chance 1 − age / T, where T = cached / (taken per second). The kernel's two
 //! queues and its reclaim of idle pages make this better or worse: it is a hint, not a promise.
 
-use crate::place::cgroup;
+use seekless_sys::cgroup::{Groups, MemoryLimit};
 use seekless_sys::memory::page_bytes;
 use std::io;
 use std::time::Duration;
@@ -38,7 +38,8 @@ impl Turnover {
         let uptime = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
         let uptime = Duration::new(uptime.tv_sec.unsigned_abs(), u32::try_from(uptime.tv_nsec).unwrap_or(0));
         let mut seen = Turnover::parse(&vmstat, &memory, uptime);
-        let allowed = cgroup::own().and_then(|cgroup| cgroup.free_bytes());
+        let limits = Groups::of_this_process().map(|groups| groups.memory_limits()).unwrap_or_default();
+        let allowed = limits.iter().map(MemoryLimit::free_bytes).min();
         seen.room_bytes = seen.room_bytes.min(allowed.unwrap_or(u64::MAX));
         Ok(seen)
     }

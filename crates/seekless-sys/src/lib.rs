@@ -14,6 +14,9 @@
 //! Names, as the machine is configured and without a name service in the process: [`accounts`] of users and groups,
 //! [`hosts`] of other machines.
 //!
+//! The machine: [`mounts`] says what is mounted where, [`cgroup`] what limits this process; [`home`] names the user's
+//! folders.
+//!
 //! Processes: [`seccomp`], [`tracee`] and [`signals`] are what a recorder of programs stands on; [`replace`] becomes another
 //! program.
 
@@ -23,18 +26,22 @@
 )]
 
 pub mod accounts;
+pub mod cgroup;
 pub mod descriptor;
 pub mod direct;
+mod escape;
 pub mod extents;
 pub mod files;
 pub mod folios;
 mod getent;
 pub mod guarded;
+pub mod home;
 pub mod hosts;
 pub mod inflate;
 mod inherited;
 pub mod map;
 pub mod memory;
+pub mod mounts;
 pub mod output;
 pub mod reads;
 pub mod replace;

@@ -40,15 +40,8 @@ pub(crate) fn find(trace: &Path) -> Option<PathBuf> {
 }
 
 fn folders() -> Vec<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = set("XDG_STATE_HOME").or_else(|| Some(set("HOME")?.join(".local/state")));
     let temporary = std::env::temp_dir().join(format!("seekless-{}", rustix::process::geteuid().as_raw()));
-    state
-        .map(|state| state.join("seekless"))
-        .into_iter()
-        .chain([temporary])
-        .map(|folder| folder.join("spool"))
-        .collect()
+    seekless_sys::home::state().into_iter().chain([temporary]).map(|folder| folder.join("spool")).collect()
 }
 
 /// Makes a folder that only this user can open.

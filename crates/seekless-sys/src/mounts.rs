@@ -1,8 +1,7 @@
 //! The mounted file systems: /proc/self/mountinfo (proc_pid_mountinfo(5)).
 
-use std::ffi::OsString;
+use crate::escape::unescaped;
 use std::io;
-use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 /// All mounts that this process sees, oldest first.
@@ -14,12 +13,16 @@ pub struct Mounts(Vec<Mount>);
 pub struct Mount {
     /// The `st_dev` of its files, except where a file system has several (btrfs).
     pub device: (u32, u32),
+    /// The folder of its file system that is mounted: `/` unless only a part is.
+    pub root: PathBuf,
     /// Where it is mounted.
     pub point: PathBuf,
     /// The type of the file system, such as `fuse.sshfs`.
     pub kind: String,
     /// The device or the share.
     pub source: String,
+    /// Options of the file system, separated by commas.
+    pub options: String,
 }
 
 impl Mounts {
@@ -31,12 +34,18 @@ impl Mounts {
         Ok(Mounts::parse(&String::from_utf8_lossy(&std::fs::read("/proc/self/mountinfo")?)))
     }
 
-    /// Lines that do not describe a mount are skipped.
-    pub(crate) fn parse(text: &str) -> Mounts {
+    /// Reads the text of such a file. Lines that are not understood are skipped.
+    #[must_use]
+    pub fn parse(text: &str) -> Mounts {
         Mounts(text.lines().filter_map(mount).collect())
     }
 
-    /// The mount of files with this device number; if no mount has it, the deepest mount above
+    /// Each of them, in that order.
+    pub fn iter(&self) -> impl Iterator<Item = &Mount> {
+        self.0.iter()
+    }
+
+    /// The mount of files with that device number; if no mount has it, the deepest mount above
     /// `path`. Of several the newest.
     #[must_use]
     pub fn of(&self, device: (u32, u32), path: Option<&Path>) -> Option<&Mount> {
@@ -55,33 +64,13 @@ fn mount(line: &str) -> Option<Mount> {
     let (before, after) = line.split_once(" - ")?;
     let mut fields = before.split(' ').skip(2);
     let (major, minor) = fields.next()?.split_once(':')?;
-    let point = PathBuf::from(unescaped(fields.nth(1)?));
+    let root = PathBuf::from(unescaped(fields.next()?));
+    let point = PathBuf::from(unescaped(fields.next()?));
     let mut fields = after.split(' ');
     let kind = fields.next()?.to_owned();
     let source = unescaped(fields.next()?).to_string_lossy().into_owned();
-    Some(Mount { device: (major.parse().ok()?, minor.parse().ok()?), point, kind, source })
-}
-
-/// Replaces `\040` and the like by the bytes that they stand for: blanks, tabs, newlines and
-/// backslashes.
-fn unescaped(field: &str) -> OsString {
-    let bytes = field.as_bytes();
-    let mut plain = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let octal = (bytes[at] == b'\\').then(|| field.get(at + 1..at + 4)).flatten();
-        match octal.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            Some(byte) => {
-                plain.push(byte);
-                at += 4;
-            }
-            None => {
-                plain.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    OsString::from_vec(plain)
+    let options = fields.next().unwrap_or_default().to_owned();
+    Some(Mount { device: (major.parse().ok()?, minor.parse().ok()?), root, point, kind, source, options })
 }
 
 #[cfg(test)]
@@ -113,6 +102,6 @@ nonsense
         let mount = mounts.of((0, 51), None).expect("mounted");
         assert_eq!(mount.point, Path::new("/mnt/two words"));
         assert_eq!(mount.source, "server:/export/two words");
-        assert_eq!(unescaped(r"a\0é\9\"), r"a\0é\9\");
+        assert_eq!((mount.root.as_path(), mount.options.as_str()), (Path::new("/"), "rw"));
     }
 }
