@@ -38,5 +38,5 @@ pub use checksum::Checksum;
 pub use coldness::{Coldness, Dropping, make_cold};
 pub use error::{BoxError, Error, ErrorKind};
 pub use figures::Figures;
-pub use slowed::{INODE_READAHEAD_BLOCKS, Served, Slowed};
+pub use slowed::{INODE_READAHEAD_BLOCKS, ReadsServed, Slowed};
 pub use workload::{Trial, Workload};

@@ -14,8 +14,8 @@
 //! Names, as the machine is configured and without a name service in the process: [`accounts`] of users and groups,
 //! [`hosts`] of other machines.
 //!
-//! The machine: [`mounts`] says what is mounted where, [`cgroup`] what limits this process; [`home`] names the user's
-//! folders.
+//! The machine: [`mounts`] says what is mounted where, [`cgroup`] what limits this process; [`undo`] puts back what was
+//! changed, even after a kill; [`home`] names the user's folders.
 //!
 //! Processes: [`seccomp`], [`tracee`] and [`signals`] are what a recorder of programs stands on; [`replace`] becomes another
 //! program.
@@ -50,5 +50,6 @@ pub mod seccomp;
 mod seekable;
 pub mod signals;
 pub mod tracee;
+pub mod undo;
 
 pub use seekable::open_seekable;

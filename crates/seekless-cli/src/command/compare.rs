@@ -26,7 +26,9 @@ use std::process::ExitCode;
 ///
 /// With --throttle (root) the kernel slows the disk that the files lie on to these limits, for this process alone, and
 /// counts the requests. That is the figure to quote. Caches are emptied before each trial, names and inodes too. The throttle
-/// charges requests before neighbours are joined, so ext4's readahead of inodes is set to 1 meanwhile, and put back.
+/// charges requests before neighbours are joined, so ext4's readahead of inodes is set to 1 meanwhile. It is put back at
+/// the end, and also if this program is killed: by a child process that waits for its death or, if that is killed too, by the
+/// next `seekless compare`.
 ///
 /// With --device both sides run on the same model of a volume. Loose files are charged what a cold ext4 reads: each block of
 /// inodes, with those read ahead beside it, and each block of a folder's names once, and each extent of data; as the files
@@ -113,6 +115,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         "--fail-if-slower judges, and fewer than {ROUNDS_FOR_VERDICT} rounds decide nothing: give --rounds \
          {ROUNDS_FOR_VERDICT} or more"
     );
+    put_back_leftovers();
     let picture = Picture::begin(args.picture.as_deref(), args.force)?;
     let words = Words::beside(picture.as_ref().map(Picture::destination));
     let cancel = interrupt::cancel_when_interrupted()?;
@@ -143,6 +146,23 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     let too_slow = args.fail_if_slower.is_some_and(|percent| comparison.is_slower_by(percent));
     Ok(if too_slow { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// Puts back what runs that were killed have left changed, and says so.
+fn put_back_leftovers() {
+    for leftover in seekless::sys::undo::leftovers() {
+        match leftover.failed {
+            None => eprintln!(
+                "seekless: a run that was killed had left this machine changed; put back: {}",
+                leftover.steps.join("; ")
+            ),
+            Some(error) => {
+                eprintln!(
+                    "seekless: a run that was killed has left this machine changed: {error}; run this again as root"
+                );
+            }
+        }
+    }
 }
 
 fn device(args: &Args) -> Device {

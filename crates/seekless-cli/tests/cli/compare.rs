@@ -1,8 +1,11 @@
 //! `seekless compare` on a folder of one tiny file, where a pack cannot win, and on one of many, where it must.
 
-use super::{printed, run, workplace};
+use super::{printed, run, seekless, workplace};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// `files` files of `bytes` in `data`, packed, and a run that loads them all.
 fn prepare(directory: &Path, files: usize, bytes: usize) {
@@ -147,4 +150,125 @@ fn a_tree_that_moved_is_said_in_a_line() {
     );
     let text = printed(directory.path(), &format!("{words} --root /gone/data=data"));
     assert!(text.contains("2 loads of 20 B") && !text.contains("was taken"), "{text}");
+}
+
+/// One throttle at a time: a second on the same file system is refused.
+static THROTTLED: Mutex<()> = Mutex::new(());
+
+/// A comparison behind a throttle at which it would never end, and what it has changed of this machine.
+struct Throttled {
+    child: Child,
+    group: PathBuf,
+    /// A setting of ext4, where the files lie on ext4, and what it was before.
+    setting: Option<(PathBuf, String)>,
+    /// The child process that puts everything back.
+    guardian: i32,
+}
+
+impl Throttled {
+    /// `None`, after saying why, where nothing can be throttled.
+    fn start(directory: &Path) -> Option<Self> {
+        prepare(directory, 3, 100);
+        let settings = settings();
+        let mut child = seekless(directory)
+            .args([
+                "compare",
+                "data",
+                "data.zip",
+                "--trace",
+                "run.csv",
+                "--throttle",
+                "iops=1,bandwidth=1KB/s",
+            ])
+            .env("XDG_STATE_HOME", directory.join("state"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let group = loop {
+            if child.try_wait().unwrap().is_some() {
+                let said = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
+                eprintln!("skipped: {}", said.trim());
+                return None;
+            }
+            let groups = std::fs::read_to_string(format!("/proc/{}/cgroup", child.id())).unwrap_or_default();
+            if let Some(group) = groups
+                .lines()
+                .find_map(|line| line.rsplit(':').next().filter(|path| path.contains("/seekless-")))
+            {
+                break group.to_owned();
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        let changed = settings.into_iter().find(|(path, before)| value(path) != *before);
+        let guardian = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", child.id())).unwrap();
+        let guardian = guardian.split_whitespace().next().expect("a guardian").parse().unwrap();
+        Some(Throttled { group: PathBuf::from(group), setting: changed, guardian, child })
+    }
+
+    fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Whether the group is gone and the setting is what it was.
+    fn is_put_back(&self) -> bool {
+        let name = self.group.file_name().unwrap();
+        let hierarchies = std::fs::read_dir("/sys/fs/cgroup").unwrap().flatten();
+        hierarchies.into_iter().all(|hierarchy| !hierarchy.path().join(name).exists())
+            && self.setting.as_ref().is_none_or(|(path, before)| value(path) == *before)
+    }
+}
+
+fn settings() -> Vec<(PathBuf, String)> {
+    let file_systems = std::fs::read_dir("/sys/fs/ext4").into_iter().flatten().flatten();
+    let settings = file_systems.map(|system| system.path().join("inode_readahead_blks"));
+    settings
+        .filter(|setting| setting.exists())
+        .map(|setting| {
+            let now = value(&setting);
+            (setting, now)
+        })
+        .collect()
+}
+
+fn value(setting: &Path) -> String {
+    std::fs::read_to_string(setting).unwrap_or_default().trim().to_owned()
+}
+
+#[test]
+fn a_throttled_comparison_that_is_killed_leaves_nothing_changed() {
+    let _alone = THROTTLED.lock().unwrap_or_else(PoisonError::into_inner);
+    let directory = workplace();
+    let Some(mut throttled) = Throttled::start(directory.path()) else { return };
+    assert!(!throttled.is_put_back());
+    throttled.kill();
+    let started = Instant::now();
+    while !throttled.is_put_back() {
+        assert!(started.elapsed() < Duration::from_secs(30), "{:?} {:?}", throttled.group, throttled.setting);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn what_a_killed_comparison_and_its_guardian_left_is_put_back_by_the_next() {
+    let _alone = THROTTLED.lock().unwrap_or_else(PoisonError::into_inner);
+    let directory = workplace();
+    let Some(mut throttled) = Throttled::start(directory.path()) else { return };
+    let guardian = nix::unistd::Pid::from_raw(throttled.guardian);
+    nix::sys::signal::kill(guardian, nix::sys::signal::Signal::SIGKILL).unwrap();
+    throttled.kill();
+    assert!(!throttled.is_put_back());
+    let next = || {
+        let words = "compare data data.zip --trace run.csv --rounds 1 --device iops=2000,bandwidth=1GB/s";
+        let command = seekless(directory.path())
+            .args(words.split(' '))
+            .env("XDG_STATE_HOME", directory.path().join("state"))
+            .output();
+        String::from_utf8(command.unwrap().stderr).unwrap()
+    };
+    let said = next();
+    assert!(said.contains("a run that was killed had left this machine changed; put back: "), "{said}");
+    assert!(throttled.is_put_back());
+    assert_eq!(next(), "");
 }
