@@ -9,6 +9,7 @@
 //! [`memory`] knows the page size, and fetches into the processor's own cache;
 //! [`files`] opens and closes many files, [`descriptor`] finds the way back from an open one to a path;
 //! [`output`] writes a file that appears whole or not at all;
+//! [`reason`] is an error's words without its number;
 //! [`inflate`] decodes deflate data into memory that was not filled before.
 //!
 //! Names, as the machine is configured and without a name service in the process: [`accounts`] of users and groups,
@@ -44,6 +45,7 @@ pub mod memory;
 pub mod mounts;
 pub mod output;
 pub mod reads;
+mod reason;
 pub mod replace;
 pub mod residency;
 pub mod seccomp;
@@ -52,4 +54,5 @@ pub mod signals;
 pub mod tracee;
 pub mod undo;
 
+pub use reason::reason;
 pub use seekable::open_seekable;

@@ -9,6 +9,7 @@ use clap::ArgAction;
 use known::KNOWN;
 use seekless::device::units::counted;
 use seekless::gnu::grep::{Report, run};
+use seekless::sys::reason;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -143,8 +144,7 @@ fn search(mut asked: asked::Asked) -> ExitCode {
             ExitCode::from(code(&report, quiet))
         }
         Err(error) => {
-            let text = error.to_string();
-            eprintln!("grep: write error: {}", text.split(" (os error").next().unwrap_or_default());
+            eprintln!("grep: write error: {}", reason(&error));
             ExitCode::from(FAILURE)
         }
     }

@@ -8,6 +8,7 @@ use clap::ArgAction;
 use seekless::device::units::parse_bytes;
 use seekless::gnu::wc::{Charset, Counts, Input, Job, Report, Total, Wanted, run};
 use seekless::sled::Plan;
+use seekless::sys::reason;
 use serde_json::{Map, json};
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -251,9 +252,7 @@ fn count(asked: &mut Asked, charset: &mut Charset) -> ExitCode {
             }
         }
         Err(error) => {
-            let text = error.to_string();
-            let text = text.split(" (os error").next().unwrap_or_default();
-            eprintln!("wc: write error: {text}");
+            eprintln!("wc: write error: {}", reason(&error));
             ExitCode::from(FAILURE)
         }
     }

@@ -6,6 +6,7 @@ use seekless::device::units::parse_bytes;
 use seekless::gnu::grep::{
     BinaryFiles, Colors, Devices, Directories, Listing, Locale, Options, Pattern, Search, Syntax,
 };
+use seekless::sys::reason;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -258,9 +259,7 @@ fn wrong(what: &[u8]) -> Wrong {
 }
 
 fn named(name: &OsStr, error: &io::Error) -> Wrong {
-    let text = error.to_string();
-    let words = text.split(" (os error").next().unwrap_or_default();
-    Wrong::Message([name.as_bytes(), b": ", words.as_bytes()].concat())
+    Wrong::Message([name.as_bytes(), b": ", reason(error).as_bytes()].concat())
 }
 
 fn read(name: &OsStr) -> io::Result<Vec<u8>> {

@@ -99,10 +99,7 @@ fn failed_opens(all: &TraceSummary) -> String {
     let mut errors: Vec<_> = all.failed_opens.iter().collect();
     errors.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     let total = errors.iter().map(|(_, count)| **count).sum();
-    let words = |error: i32| {
-        let words = std::io::Error::from_raw_os_error(error).to_string();
-        words.split(" (os error").next().unwrap_or_default().to_owned()
-    };
+    let words = |error: i32| seekless::sys::reason(&std::io::Error::from_raw_os_error(error));
     joined(
         format_count(total),
         errors.iter().map(|(error, n)| format!("{} {}", format_count(**n), words(**error))),

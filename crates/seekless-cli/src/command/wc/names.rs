@@ -2,6 +2,7 @@
 
 use super::usage;
 use seekless::gnu::wc::{Charset, Input, quoted, quoted_always};
+use seekless::sys::reason;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -92,8 +93,4 @@ impl Iterator for List {
             name => input(OsStr::from_bytes(name)),
         })
     }
-}
-
-fn reason(error: &io::Error) -> String {
-    error.to_string().split(" (os error").next().unwrap_or_default().to_owned()
 }
