@@ -3,6 +3,7 @@
 //!
 //! `SEEKLESS_FUZZ_SECONDS=60` goes on for a minute instead of a fixed count.
 
+use std::hash::{DefaultHasher, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -150,16 +151,15 @@ impl Mutator<'_> {
     }
 }
 
-/// splitmix64.
+/// The hashes of the numbers from a seed on.
 struct Random(u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
+        self.0 += 1;
+        let mut hash = DefaultHasher::new();
+        hash.write_u64(self.0);
+        hash.finish()
     }
 
     fn below(&mut self, limit: usize) -> usize {

@@ -1,17 +1,20 @@
 //! What a device costs: a few hundred reads past the page cache, and the line through them.
 //!
-//! Reads of 4 KiB to 4 MiB at random places take turns; the medians of each size lie on t = L + s / B, which gives the latency L
-//! and the bandwidth B of one request at a time. Then sequential reads, four in flight, say what bandwidth lasts. At most three seconds and 1 GiB of a device, and nothing is ever written.
+//! Reads of 4 KiB to 4 MiB at random places take turns; the medians of each size lie on t = L + s /
+//! B, which gives the latency L and the bandwidth B of one request at a time. Then sequential
+//! reads, four in flight, say what bandwidth lasts. At most three seconds and 1 GiB of a device,
+//! and nothing is ever written.
 
 mod fit;
 mod places;
 mod reading;
 
-pub use fit::{Line, line};
+pub use fit::{Line, SizeTimes, line};
 
 use crate::{Error, ErrorKind};
-use places::{Dice, Places};
+use places::{Places, dice_from_the_clock};
 use reading::Reading;
+use seekless_device::SplitMix64;
 use seekless_engine::AlignedBuf;
 use serde::Serialize;
 use std::path::Path;
@@ -52,14 +55,17 @@ pub struct Calibration {
     pub latency_ns: u64,
     /// The same, which nine of ten reads keep.
     pub latency_p90_ns: u64,
-    /// Bytes per second that last: of sequential reads with several in flight, or if there was no time for these, of the line.
-    /// (A throttle lets single reads pass for a while, so the line alone may say too much.)
+    /// Bytes per second that last: of sequential reads with several in flight, or if there was no
+    /// time for these, of the line. (A throttle lets single reads pass for a while, so the line
+    /// alone may say too much.)
     pub bytes_per_second: u64,
-    /// The very first read, which also waits for what sleeps: a disk that stands still, a link that is down.
+    /// The very first read, which also waits for what sleeps: a disk that stands still, a link that
+    /// is down.
     pub first_byte_ns: u64,
     /// The line's bandwidth: one request at a time.
     pub single_bytes_per_second: u64,
-    /// Sequential reads with [`Calibration::depth`] in flight; `None` if the first phase used up the budget.
+    /// Sequential reads with [`Calibration::depth`] in flight; `None` if the first phase used up
+    /// the budget.
     pub parallel_bytes_per_second: Option<u64>,
     /// Requests in flight then.
     pub depth: u32,
@@ -75,21 +81,9 @@ pub struct Calibration {
     pub elapsed_ns: u64,
 }
 
-/// The reads of one size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct SizeTimes {
-    /// Bytes of each.
-    pub bytes: u64,
-    /// How many.
-    pub reads: u64,
-    /// Half of them took no longer.
-    pub median_ns: u64,
-    /// Nine of ten took no longer.
-    pub p90_ns: u64,
-}
-
-/// Measures the device under some files by reading them. They should lie on one device, be large (a gibibyte in all is plenty)
-/// and not have been written a moment ago: reading past the cache would wait for their pages to be written back.
+/// Measures the device under some files by reading them. They should lie on one device, be large (a
+/// gibibyte in all is plenty) and not have been written a moment ago: reading past the cache would
+/// wait for their pages to be written back.
 ///
 /// # Errors
 /// A file cannot be read, or all of them together have too little data for two sizes.
@@ -100,7 +94,7 @@ pub fn calibrate<P: AsRef<Path>>(
 ) -> Result<Calibration, Error> {
     let clock = Instant::now();
     let places = Places::of(files)?;
-    let mut seed = Dice::from_the_clock();
+    let mut seed = dice_from_the_clock();
     let mut reading = Reading::of(files, &places)?;
     let first_budget =
         Budget { time: budget.time.mul_f64(FIRST_PHASE), bytes: (budget.bytes as f64 * FIRST_PHASE) as u64 };
@@ -151,7 +145,7 @@ pub fn calibrate_memory(budget: Budget) -> Result<Calibration, Error> {
     let clock = Instant::now();
     let file = reading::in_memory(BYTES)
         .map_err(|error| Error::io(Path::new("memory"), "cannot be measured", error))?;
-    let mut dice = Dice::from_the_clock();
+    let mut dice = dice_from_the_clock();
     let mut buffer = AlignedBuf::with_capacity(SIZES[SIZES.len() - 1] as usize);
     let mut bytes_read = 0;
     let mut read = |bytes: u64| {
@@ -187,7 +181,8 @@ struct Times {
     first_ns: u64,
 }
 
-/// Reads of all sizes in turn while the budget lasts. A size that would go beyond it is left out from then on.
+/// Reads of all sizes in turn while the budget lasts. A size that would go beyond it is left out
+/// from then on.
 fn alternate_sizes(
     budget: Budget,
     bytes_read: &mut u64,
@@ -228,7 +223,7 @@ fn stream(
     places: &Places,
     budget: Budget,
     expected: Duration,
-    dice: &mut Dice,
+    dice: &mut SplitMix64,
 ) -> Result<Option<(u64, Duration)>, Error> {
     let chunks = places.sequence(STREAM_BYTES, reading.alignment(), dice);
     let chunks_max = chunks.len().min((budget.bytes / STREAM_BYTES) as usize);

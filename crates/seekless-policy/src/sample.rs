@@ -1,6 +1,7 @@
 //! Sets of ids with a uniform pick in O(1), and the seeded generator for the draws.
 
 use crate::id::Id;
+use seekless_device::SplitMix64;
 
 const ABSENT: u32 = u32::MAX;
 
@@ -142,34 +143,29 @@ impl<T> Rows<T> {
     }
 }
 
-/// A seeded generator of numbers: SplitMix64 (Steele, Lea and Flood 2014). The same seed gives the
-/// same numbers on every machine.
+/// A seeded generator of numbers. The same seed gives the same numbers on every machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Draws {
-    state: u64,
+    numbers: SplitMix64,
 }
 
 impl Draws {
     /// The sequence of numbers for `seed`.
     #[must_use]
     pub(crate) fn new(seed: u64) -> Self {
-        Self { state: seed }
+        Self { numbers: SplitMix64::new(seed) }
     }
 
     /// The next 64 bits.
     #[inline]
     pub(crate) fn bits(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut bits = self.state;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        bits ^ (bits >> 31)
+        self.numbers.bits()
     }
 
     /// A number below `limit`, or 0 if that is 0. Its bias is below `limit / 2^64`.
     #[inline]
     pub(crate) fn below(&mut self, limit: usize) -> usize {
-        ((u128::from(self.bits()) * limit as u128) >> 64) as usize
+        self.numbers.below(limit as u64) as usize
     }
 
     /// One of `ids`; `None` if there are no ids.

@@ -5,6 +5,7 @@
 //! with `SEEKLESS_GNU_KEEP` set its files are kept.
 
 use super::seekless;
+use seekless::device::SplitMix64;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::fs::File;
@@ -22,20 +23,16 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Differences shown in full.
 const SHOWN_MAX: usize = 25;
 
-/// Choices from a seed (SplitMix64).
-pub(crate) struct Random(u64);
+/// Choices from a seed.
+pub(crate) struct Random(SplitMix64);
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
-        Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d))
+        Random(SplitMix64::new(seed.wrapping_mul(0x2545_f491_4f6c_dd1d)))
     }
 
     pub(crate) fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((bits ^ (bits >> 31)) % limit as u64) as usize
+        (self.0.bits() % limit as u64) as usize
     }
 
     /// True so many times of a hundred.

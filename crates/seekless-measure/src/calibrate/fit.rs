@@ -1,6 +1,19 @@
 //! The line through medians: Theil and Sen's, which a size that was disturbed cannot bend.
 
-use super::SizeTimes;
+use serde::Serialize;
+
+/// The reads of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct SizeTimes {
+    /// Bytes of each.
+    pub bytes: u64,
+    /// How many.
+    pub reads: u64,
+    /// Half of them took no longer.
+    pub median_ns: u64,
+    /// Nine of ten took no longer.
+    pub p90_ns: u64,
+}
 
 /// t = latency + bytes / bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +42,8 @@ pub(super) fn of_times(sizes: &[SizeTimes]) -> Option<Line> {
     let small = sizes.first()?;
     let without_transfer =
         |time_ns: u64| (time_ns as f64 - small.bytes as f64 * byte_ns).round().max(0.0) as u64;
-    // A throttle lets small reads pass and holds up large ones: then the line starts below what any read took.
+    // A throttle lets small reads pass and holds up large ones: then the line starts below what any
+    // read took.
     let latency_ns = match latency.round() as u64 {
         0 => small.median_ns.max(1),
         latency => latency,
@@ -45,9 +59,10 @@ pub(super) fn of_times(sizes: &[SizeTimes]) -> Option<Line> {
     })
 }
 
-/// Latency in ns and time per byte in ns of points (bytes, ns), smallest first: the median of the slopes between any two, and
-/// the median of what that leaves of the three smallest, not under 0. (The larger ones are nearly all transfer: a slope that
-/// is a little off would move their rest by more than the latency.) If that slopes downwards, the largest point alone says the bandwidth.
+/// Latency in ns and time per byte in ns of points (bytes, ns), smallest first: the median of the
+/// slopes between any two, and the median of what that leaves of the three smallest, not under 0.
+/// (The larger ones are nearly all transfer: a slope that is a little off would move their rest by
+/// more than the latency.) If that slopes downwards, the largest point alone says the bandwidth.
 /// `None` of fewer than two sizes.
 #[must_use]
 pub fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {

@@ -1,6 +1,7 @@
 //! Where to read: random places in what the files really have on the device, never in their holes.
 
 use crate::Error;
+use seekless_device::SplitMix64;
 use seekless_sys::extents::extents;
 use std::fs::File;
 use std::path::Path;
@@ -47,7 +48,7 @@ impl Places {
     }
 
     /// A random place for a read of so many bytes; `None` if no range has room.
-    pub(super) fn pick(&self, bytes: u64, alignment: u64, dice: &mut Dice) -> Option<Place> {
+    pub(super) fn pick(&self, bytes: u64, alignment: u64, dice: &mut SplitMix64) -> Option<Place> {
         let starts = |range: &Range| room(range, bytes, alignment).map_or(0, |(_, count)| count);
         let total: u64 = self.ranges.iter().map(starts).sum();
         if total == 0 {
@@ -66,7 +67,7 @@ impl Places {
     }
 
     /// All places for reads one after the other, from a random one on and around.
-    pub(super) fn sequence(&self, bytes: u64, alignment: u64, dice: &mut Dice) -> Vec<Place> {
+    pub(super) fn sequence(&self, bytes: u64, alignment: u64, dice: &mut SplitMix64) -> Vec<Place> {
         let mut places: Vec<Place> = Vec::new();
         for range in &self.ranges {
             let Some((first, _)) = room(range, bytes, alignment) else { continue };
@@ -82,7 +83,8 @@ impl Places {
     }
 }
 
-/// The first aligned byte of a range from which so many can be read, and how many such bytes there are.
+/// The first aligned byte of a range from which so many can be read, and how many such bytes there
+/// are.
 fn room(range: &Range, bytes: u64, alignment: u64) -> Option<(u64, u64)> {
     let first = range.offset.checked_next_multiple_of(alignment)?;
     let last = (range.offset + range.bytes).checked_sub(bytes)?;
@@ -104,25 +106,10 @@ fn data(file: &File, size: u64) -> std::io::Result<Vec<(u64, u64)>> {
     Ok(ranges)
 }
 
-/// Random numbers (splitmix64), not the same twice: a device or a host remembers what was read.
-#[derive(Debug)]
-pub(super) struct Dice(u64);
-
-impl Dice {
-    pub(super) fn from_the_clock() -> Dice {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Dice(now.as_nanos() as u64)
-    }
-
-    /// A number under `limit`, which is not 0.
-    pub(super) fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^= mixed >> 31;
-        ((u128::from(mixed) * u128::from(limit)) >> 64) as u64
-    }
+/// Random numbers, not the same twice: a device or a host remembers what was read.
+pub(super) fn dice_from_the_clock() -> SplitMix64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    SplitMix64::new(now.as_nanos() as u64)
 }
 
 #[cfg(test)]
@@ -138,7 +125,7 @@ mod tests {
             seed: u64,
         ) {
             let ranges: Vec<Range> = ranges.iter().enumerate().map(|(file, &(offset, bytes))| Range { file, offset, bytes }).collect();
-            let (places, mut dice) = (Places { ranges: ranges.clone() }, Dice(seed));
+            let (places, mut dice) = (Places { ranges: ranges.clone() }, SplitMix64::new(seed));
             let fits = |place: &Place| {
                 let range = ranges[place.file];
                 place.offset.is_multiple_of(512) && range.offset <= place.offset && place.offset + bytes <= range.offset + range.bytes

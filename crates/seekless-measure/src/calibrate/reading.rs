@@ -1,6 +1,6 @@
 //! Reading past the page cache, or where that is refused, through it where nothing is cached.
 
-use super::places::{Place, Places};
+use super::places::{Place, Places, dice_from_the_clock};
 use crate::Error;
 use rustix::fs::{Advice, fadvise};
 use seekless_sys::direct::{alignment, open_direct};
@@ -53,7 +53,7 @@ impl Reading {
             files.iter().map(|(_, file)| alignment(file).ok().map(|needed| u64::from(needed.offset_bytes)));
         let alignment = aligned.collect::<Option<Vec<u64>>>()?.into_iter().max()?.max(4096);
         let reading = Reading { files, alignment, direct: true };
-        let mut dice = super::Dice::from_the_clock();
+        let mut dice = dice_from_the_clock();
         if let Some(place) = places.pick(alignment, alignment, &mut dice) {
             let mut buffer = seekless_engine::AlignedBuf::with_capacity(alignment as usize);
             let read = reading.files[place.file]
@@ -78,7 +78,8 @@ impl Reading {
         self.files.len() as u64
     }
 
-    /// The time of one read; `None` if part of it was cached, so that it says nothing of the device.
+    /// The time of one read; `None` if part of it was cached, so that it says nothing of the
+    /// device.
     pub(super) fn timed(&mut self, place: Place, buffer: &mut [u8]) -> Result<Option<u64>, Error> {
         let clock = Instant::now();
         if !self.direct && self.is_cached(place, buffer.len())? {
@@ -98,7 +99,8 @@ impl Reading {
         }
         file.read_exact_at(buffer, place.offset).map_err(|error| Error::io(path, "cannot be read", error))?;
         if !self.direct {
-            // As we found it: what was not cached before is not cached afterwards. If it stays, no harm is done.
+            // As we found it: what was not cached before is not cached afterwards. If it stays, no
+            // harm is done.
             let _ = fadvise(file, place.offset, NonZeroU64::new(buffer.len() as u64), Advice::DontNeed);
         }
         Ok(true)

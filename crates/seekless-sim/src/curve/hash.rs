@@ -2,6 +2,7 @@
 //! an id are in it or no request (spatial sampling; Waldspurger, Park, Garthwaite and Ahmad 2015,
 //! section 3).
 
+use seekless_device::SplitMix64;
 use seekless_policy::eviction::Id;
 
 /// A hash of ids; equal seeds give equal hashes.
@@ -10,22 +11,14 @@ pub(super) struct Hash(u64);
 
 impl Hash {
     pub(super) fn new(seed: u64) -> Self {
-        Self(mix(seed ^ 0x5EED_1E55_5EED_1E55))
+        Self(SplitMix64::mix(seed ^ 0x5EED_1E55_5EED_1E55))
     }
 
     /// Uniform over all 64 bits.
     #[inline]
     pub(super) fn of(self, id: Id) -> u64 {
-        mix(u64::from(id).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ self.0)
+        SplitMix64::mix(u64::from(id).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ self.0)
     }
-}
-
-/// The finaliser of splitmix64 (Steele, Lea and Flood 2014).
-#[inline]
-fn mix(mut bits: u64) -> u64 {
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    bits ^ (bits >> 31)
 }
 
 /// The threshold below which a share `rate` of all hashes lies. The low 12 bits choose groups.

@@ -33,11 +33,10 @@ pub fn sampled(
     let page = page_bytes();
     let spacing = spacing.max(1).next_multiple_of(page);
     let mut windows = Vec::new();
-    let mut chance = RandomState::new().build_hasher().finish();
     let mut start = range.start;
     while start < range.end {
         let next = start.saturating_add(spacing).min(range.end);
-        chance = step(chance);
+        let chance = RandomState::new().build_hasher().finish();
         let sample = (start + chance % (next - start)) / page * page;
         let Some(map) = GuardedMap::new(file, sample, page as usize) else { return Ok(None) };
         let (before, started) = (major_faults()?, Instant::now());
@@ -51,14 +50,6 @@ pub fn sampled(
         start = next;
     }
     Ok(Some(windows))
-}
-
-/// The next of a sequence of arbitrary numbers (SplitMix64).
-fn step(state: u64) -> u64 {
-    let mixed = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }
 
 fn major_faults() -> io::Result<i64> {

@@ -1,5 +1,7 @@
-//! Content that deflates to about 0.55 of itself, as game data does: stretches of noise of seven bits a byte between
-//! copies of what came shortly before. The same path gives the same bytes.
+//! Content that deflates to about 0.55 of itself, as game data does: stretches of noise of seven
+//! bits a byte between copies of what came shortly before. The same path gives the same bytes.
+
+use seekless_device::SplitMix64;
 
 /// Content is made in blocks that do not look at each other.
 pub(super) const BLOCK_BYTES: usize = 64 << 10;
@@ -37,15 +39,15 @@ impl Content {
     /// Fills `buffer` with what starts at block `first_block` (64 KiB each).
     pub fn fill(&self, first_block: u64, buffer: &mut [u8]) {
         for (block, number) in buffer.chunks_mut(BLOCK_BYTES).zip(first_block..) {
-            fill_block(block, Random(self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+            fill_block(block, SplitMix64::new(self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
         }
     }
 }
 
-fn fill_block(block: &mut [u8], mut random: Random) {
+fn fill_block(block: &mut [u8], mut random: SplitMix64) {
     let mut at = 0;
     while at < block.len() {
-        let dice = random.next();
+        let dice = random.bits();
         let words = 2 + (dice & 3).min(2) as usize;
         for _ in 0..words {
             at = noise(block, at, &mut random);
@@ -56,8 +58,8 @@ fn fill_block(block: &mut [u8], mut random: Random) {
     }
 }
 
-fn noise(block: &mut [u8], at: usize, random: &mut Random) -> usize {
-    let word = (random.next() & SEVEN_BITS).to_le_bytes();
+fn noise(block: &mut [u8], at: usize, random: &mut SplitMix64) -> usize {
+    let word = (random.bits() & SEVEN_BITS).to_le_bytes();
     let end = block.len().min(at + word.len());
     if at < end {
         block[at..end].copy_from_slice(&word[..end - at]);
@@ -66,7 +68,8 @@ fn noise(block: &mut [u8], at: usize, random: &mut Random) -> usize {
 }
 
 fn copy(block: &mut [u8], at: usize, back: usize, length: usize) -> usize {
-    // Near the block's start there is less to copy from, but always more than a copy's length once at all.
+    // Near the block's start there is less to copy from, but always more than a copy's length once
+    // at all.
     let back = if back > at { COPY_BYTES_MAX + back % (at.saturating_sub(COPY_BYTES_MAX) + 1) } else { back };
     let end = block.len().min(at + length);
     if back > at || at >= end {
@@ -74,19 +77,6 @@ fn copy(block: &mut [u8], at: usize, back: usize, length: usize) -> usize {
     }
     block.copy_within(at - back..end - back, at);
     end
-}
-
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
-    }
 }
 
 #[cfg(test)]

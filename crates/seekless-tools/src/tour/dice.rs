@@ -1,28 +1,22 @@
 //! Seeded chance for the sample: the same tour on every machine.
 
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): small, and good enough to scatter names and sizes.
+use seekless_device::SplitMix64;
+
+/// Decides where chance should.
 #[derive(Clone, Debug)]
-pub(crate) struct Dice(u64);
+pub(crate) struct Dice(SplitMix64);
 
 impl Dice {
     pub(crate) fn new(seed: u64) -> Self {
-        Dice(seed)
-    }
-
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        Dice(SplitMix64::new(seed))
     }
 
     /// A number from 0 to below 1.
     pub(crate) fn share(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+        self.0.share()
     }
 
-    /// A number below `bound`; 0 when there is none.
+    /// A number below `bound`; 0 if that is 0.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         (self.share() * bound as f64) as usize
     }

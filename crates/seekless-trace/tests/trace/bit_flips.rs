@@ -6,6 +6,7 @@
 
 use crate::support::scratch;
 use seekless_trace::*;
+use std::hash::{DefaultHasher, Hasher};
 use std::path::Path;
 
 const FLIPS: u64 = 300;
@@ -15,12 +16,11 @@ fn flips() -> u64 {
     std::env::var("SEEKLESS_BIT_FLIPS").map_or(FLIPS, |count| count.parse().expect("a number of flips"))
 }
 
-/// A fixed pseudo-random sequence (SplitMix64).
+/// A number that looks random and is always the same for `number`.
 fn scattered(number: u64) -> u64 {
-    let mut bits = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
+    let mut hash = DefaultHasher::new();
+    hash.write_u64(number);
+    hash.finish()
 }
 
 /// Rows as a recording has them: few files read often, some columns that repeat, some that do not.

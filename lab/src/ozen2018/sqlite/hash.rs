@@ -10,9 +10,10 @@
 mod pages;
 
 use super::StoreArgs;
-use super::workload::{MONEY, Store, Workload, address, mix, name};
+use super::workload::{MONEY, Store, Workload, address, name};
 use anyhow::{Context, Result, ensure};
 use pages::Pages;
+use seekless::device::SplitMix64;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -33,7 +34,7 @@ fn buckets(rows: u64, page_bytes: u32) -> u64 {
 }
 
 fn bucket(account: u64, buckets: u64) -> u64 {
-    mix(account) % buckets
+    SplitMix64::mix(account) % buckets
 }
 
 /// Makes the file. `progress` hears of buckets.

@@ -4,6 +4,7 @@
 //! in its place: the next recording finds the store as good as new.
 
 use anyhow::Result;
+use seekless::device::SplitMix64;
 
 /// Statements between BEGIN and COMMIT.
 const BATCH: u64 = 10_000;
@@ -37,18 +38,18 @@ pub(super) trait Store {
 impl Workload {
     /// Runs all statements. `progress` hears of them.
     pub(super) fn play(&self, store: &mut dyn Store, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
-        let mut random = Random(self.seed);
+        let mut random = SplitMix64::new(self.seed);
         let money_below = self.reads_percent + (100 - self.reads_percent) * 7 / 10;
         for number in 0..self.statements {
             if number % BATCH == 0 {
                 store.begin()?;
             }
             let kind = random.below(101);
-            let account = random.between(1, self.rows);
+            let account = between(&mut random, 1, self.rows);
             if kind < self.reads_percent {
                 store.select(account)?;
             } else if kind < money_below {
-                store.add_money(account, random.between(1, 10) as i64)?;
+                store.add_money(account, between(&mut random, 1, 10) as i64)?;
             } else {
                 store.turn_address(account)?;
             }
@@ -71,30 +72,9 @@ pub(super) fn address(house: u64) -> String {
     format!("{house:05} Long Street, Longville")
 }
 
-/// SplitMix64 (Steele and others, 2014).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix(self.0)
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
-    }
-
-    /// From `start` up to and without `end`.
-    fn between(&mut self, start: u64, end: u64) -> u64 {
-        start + self.below(end - start)
-    }
-}
-
-/// Scatters the bits of a number; different numbers stay different.
-pub(super) fn mix(number: u64) -> u64 {
-    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ (number >> 31)
+/// A number from `start` up to and without `end`.
+fn between(random: &mut SplitMix64, start: u64, end: u64) -> u64 {
+    start + random.below(end - start)
 }
 
 #[cfg(test)]
