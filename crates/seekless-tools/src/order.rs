@@ -1,7 +1,9 @@
-//! `seekless order`: from the runs of a program to the order of its files in an archive, with what that order costs.
+//! `seekless order`: from the runs of a program to the order of its files in an archive, with what
+//! that order costs.
 //!
-//! Traces and the list of files are joined by name; ids number the files in the order in which untraced ones should
-//! stand. Deciding is [`seekless_policy::ordering`]'s job, rating [`seekless_sim::score`]'s.
+//! Traces and the list of files are joined by name; ids number the files in the order in which
+//! untraced ones should stand. Deciding is [`seekless_policy::ordering`]'s job, rating
+//! [`seekless_sim::score`]'s.
 
 mod report;
 mod universe;
@@ -20,12 +22,14 @@ use seekless_policy::ordering::{Ordering, by_method};
 use seekless_sim::score::{BLOCK_BYTES, Placement};
 use std::borrow::Cow;
 use std::path::PathBuf;
-use universe::{Run, Universe};
+use universe::Universe;
+pub(crate) use universe::{Run, check_sizes, read_runs};
 
 /// What to order by and what to rate.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The files of the archive (see [`FileList`](seekless_trace::FileList)); those that the traces name if not given.
+    /// The files of the archive (see [`FileList`](seekless_trace::FileList)); those that the traces
+    /// name if not given.
     pub files: Option<PathBuf>,
     /// One of [`METHODS`](seekless_policy::ordering::METHODS).
     pub method: String,
@@ -60,7 +64,7 @@ impl Default for Options {
 }
 
 /// A slow cloud volume; none of today's methods looks at it.
-const COSTS: Costs = Costs { request_ns: 2_000_000, bytes_per_second: 150_000_000, depth: 1 };
+pub(crate) const COSTS: Costs = Costs { request_ns: 2_000_000, bytes_per_second: 150_000_000, depth: 1 };
 
 /// An order and what it costs.
 #[derive(Clone, Debug)]
@@ -74,21 +78,21 @@ pub struct Ordered {
 /// Makes an order from `traces` (the last run of the last is the newest) and rates it.
 ///
 /// # Errors
-/// A trace or the list cannot be read, there is no such method, no file is left to order, or a run is to be left out of
-/// one.
+/// A trace or the list cannot be read, there is no such method, no file is left to order, or a run
+/// is to be left out of one.
 pub fn order(traces: &[PathBuf], options: &Options) -> Result<Ordered> {
     let ordering = method(&options.method, options.cache)?;
     let mut roots = Cow::Borrowed(&options.roots);
-    let mut runs = universe::read_runs(traces, &roots)?;
+    let mut runs = read_runs(traces, &roots)?;
     let mut moved = None;
     if let Some(list) = &options.files {
         moved = Universe::from_list(list, &runs, false)?.moved(&runs);
     }
     if let Some(root) = &moved {
         roots = Cow::Owned(Roots::new(vec![root.clone()]));
-        runs = universe::read_runs(traces, &roots)?;
+        runs = read_runs(traces, &roots)?;
     }
-    let scored = universe::read_runs(&options.score, &roots)?;
+    let scored = read_runs(&options.score, &roots)?;
     if options.leave_one_out && runs.len() < 2 {
         let why = format!("leaving one run out needs at least two, and the traces hold {}", runs.len());
         return Err(Error::new(ErrorKind::Invalid, why));
@@ -101,7 +105,7 @@ pub fn order(traces: &[PathBuf], options: &Options) -> Result<Ordered> {
         let why = "there is nothing to order: the traces load no file; see `seekless trace info`";
         return Err(Error::new(ErrorKind::Missing, why));
     }
-    universe.check_sizes()?;
+    check_sizes(universe.files())?;
     let task = Task { ordering: &*ordering, universe: &universe, options };
     let trained_on = task.number(&runs);
     let ids = task.order(&trained_on, None);
@@ -110,8 +114,8 @@ pub fn order(traces: &[PathBuf], options: &Options) -> Result<Ordered> {
     Ok(Ordered { order, report })
 }
 
-/// The names of `universe` (path and bytes, in any order) as `method` lays them out for the runs of `traces`. Files that no
-/// trace names stand by bytes of the path.
+/// The names of `universe` (path and bytes, in any order) as `method` lays them out for the runs of
+/// `traces`. Files that no trace names stand by bytes of the path.
 ///
 /// # Errors
 /// As [`order`].
@@ -121,31 +125,18 @@ pub fn order_names(
     method: &str,
     cache: Option<u64>,
 ) -> Result<Vec<String>> {
-    order_names_as(traces, universe, method, cache, &|traced| Some(traced.to_owned()))
-}
-
-/// As [`order_names`], where `place` says what a traced path is called in the universe, if it is there at all.
-///
-/// # Errors
-/// As [`order`].
-pub fn order_names_as(
-    traces: &[PathBuf],
-    universe: &[(String, u64)],
-    method_name: &str,
-    cache: Option<u64>,
-    place: &dyn Fn(&str) -> Option<String>,
-) -> Result<Vec<String>> {
-    let ordering = method(method_name, cache)?;
+    let ordering = self::method(method, cache)?;
     let universe = Universe::from_files(universe.to_vec());
-    universe.check_sizes()?;
-    let runs = universe::read_runs(traces, &Roots::default())?;
-    let ids: Vec<Vec<Id>> = runs.iter().map(|run| universe.number_as(run, place).0).collect();
+    check_sizes(universe.files())?;
+    let runs = read_runs(traces, &Roots::default())?;
+    let ids: Vec<Vec<Id>> = runs.iter().map(|run| universe.number(run).0).collect();
     let slices: Vec<&[Id]> = ids.iter().map(Vec::as_slice).collect();
     let order = ordering.order(&slices, &universe.bytes, &COSTS);
     Ok(order.into_iter().map(|id| universe.names[id as usize].clone()).collect())
 }
 
-fn method(name: &str, cache: Option<u64>) -> Result<Box<dyn Ordering + Send + Sync>> {
+/// The ordering of that name.
+pub(crate) fn method(name: &str, cache: Option<u64>) -> Result<Box<dyn Ordering + Send + Sync>> {
     by_method(name, cache).map_err(|error| Error::new(ErrorKind::Invalid, error.to_string()))
 }
 
@@ -166,7 +157,7 @@ struct Task<'a> {
 impl Task<'_> {
     fn number(&self, runs: &[Run]) -> Vec<Numbered> {
         let number = |run: &Run| {
-            let (ids, unlisted) = self.universe.number_as(run, &|name| Some(name.to_owned()));
+            let (ids, unlisted) = self.universe.number(run);
             Numbered { label: run.label.clone(), ids, unlisted }
         };
         runs.iter().map(number).collect()

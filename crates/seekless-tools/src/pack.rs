@@ -1,4 +1,5 @@
-//! A folder to one pack: its files in the order they are read, compressed on all cores, appearing whole or not at all.
+//! A folder to one pack: its files in the order they are read, compressed on all cores, appearing
+//! whole or not at all.
 
 mod arrange;
 mod check;
@@ -16,6 +17,7 @@ pub use seekless_pack::{Codec, Verified};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::roots::Roots;
+use arrange::Arranged;
 use exclude::Exclude;
 use fill::Ready;
 use seekless_pack::{Method, PackWriter, Written, worth_deflating};
@@ -32,7 +34,8 @@ use tree::{Node, Tree};
 
 /// Headers and small entries are gathered into writes of this size.
 const WRITE_BYTES: usize = 1 << 20;
-/// Of a file too large to be tried whole, three samples of this size decide whether deflate is worth it.
+/// Of a file too large to be tried whole, three samples of this size decide whether deflate is
+/// worth it.
 const SAMPLE_BYTES: usize = 4 << 20;
 
 /// How to pack.
@@ -44,7 +47,8 @@ pub struct Options {
     pub verify: bool,
     /// Where traced paths lead now.
     pub roots: Roots,
-    /// Files and folders to leave out: globs, of the path relative to the folder if they hold a `/`, else of the last part.
+    /// Files and folders to leave out: globs, of the path relative to the folder if they hold a
+    /// `/`, else of the last part.
     pub exclude: Vec<String>,
     /// Whether what a pack cannot hold is an error; without it, it is left out and told.
     pub strict: bool,
@@ -80,16 +84,19 @@ pub struct Summary {
     pub verified: bool,
 }
 
-/// Packs the files below `dir` into `out`: first those that `order` names, in that order, then the others by name.
+/// Packs the files below `dir` into `out`: first those that `order` names, in that order, then the
+/// others by name.
 ///
-/// `order` holds paths relative to `dir`, or absolute ones as a trace records them ([`place_of`]); empty means by name.
-/// Names in it that `dir` lacks are counted, and are an error only if all are missing. Links are packed as what they point
-/// at. `out` itself is left out if it lies in `dir`. `progress` hears of content bytes.
+/// `order` holds paths relative to `dir`, or absolute ones as a trace records them ([`place_of`]);
+/// an empty one packs by name. Paths that `dir` lacks are counted, and are an error only if it
+/// lacks all of them. Links are packed as what they point at. `out` itself is left out if it lies
+/// in `dir`. `progress` hears of content bytes.
 ///
 /// # Errors
-/// Naming the path: a file that changed meanwhile; an `out` that is there and may not be replaced; an order of other files; a glob that is none; whatever
-/// reading and writing fail with. If `strict`, also what a pack cannot hold: what is no plain file or folder, links that lead
-/// nowhere or out of `dir`, and names that cannot stand in an archive.
+/// Naming the path: a file that changed meanwhile; an `out` that is there and may not be replaced;
+/// an order of other files; a glob that is none; whatever reading and writing fail with. If
+/// `strict`, also what a pack cannot hold: what is no plain file or folder, links that lead nowhere
+/// or out of `dir`, and names that cannot stand in an archive.
 pub fn pack(
     dir: &Path,
     out: impl Into<Destination>,
@@ -104,7 +111,8 @@ pub fn pack(
     pack_arranged(&out, &tree, arranged, options, progress)
 }
 
-/// As [`pack`], in the order that `method` (see [`order`](crate::order)) makes of the runs in `traces` for the files below `dir`.
+/// As [`pack`], in the order that `method` (see [`order`](crate::order)) makes of the runs in
+/// `traces` for the files below `dir`.
 ///
 /// # Errors
 /// As [`pack`]; a trace that cannot be read, or no such method.
@@ -130,11 +138,12 @@ fn walk(dir: &Path, out: &Destination, options: &Options) -> Result<Tree> {
 fn pack_arranged(
     out: &Destination,
     tree: &Tree,
-    (nodes, order): (Vec<&Node>, OrderUse),
+    (files, order): Arranged,
     options: &Options,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Summary> {
     let output = out.create(Content::Binary)?;
+    let nodes: Vec<&Node> = files.iter().map(|&file| &tree.nodes[file as usize]).collect();
     let mut progress = Progress::new(&nodes, options.verify, progress);
     let written = write(&output, &nodes, options, &mut progress)?;
     if options.verify {

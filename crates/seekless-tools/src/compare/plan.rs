@@ -1,4 +1,5 @@
-//! What will be loaded: a run's loads as files that both sides have, checked to hold the same bytes.
+//! What will be loaded: a run's loads as files that both sides have, checked to hold the same
+//! bytes.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pack::place_of;
@@ -28,7 +29,8 @@ pub struct Missing {
     pub loads: u64,
     /// Up to five of them by name.
     pub named: Vec<String>,
-    /// Where the trace's files were found, if none of them was where it says: by the longest common tail of names.
+    /// Where the trace's files were found, if none of them was where it says: by the longest common
+    /// tail of names.
     pub moved: Option<Root>,
 }
 
@@ -57,8 +59,8 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Plans the loads of `run` from `directory` and the pack of `index`, of files that moved as `roots` say; with `unique`,
-    /// first loads only.
+    /// Plans the loads of `run` from `directory` and the pack of `index`, of files that moved as
+    /// `roots` say; with `unique`, first loads only.
     ///
     /// # Errors
     /// When no file is left that both sides have.
@@ -159,8 +161,8 @@ struct Admission<'a> {
 }
 
 impl Admission<'_> {
-    /// The place of file `id`, recorded by this name, in the plan, which takes it in when it is new. One that a side lacks is
-    /// counted.
+    /// The place of file `id`, recorded by this name, in the plan, which takes it in when it is
+    /// new. One that a side lacks is counted.
     fn file(&mut self, plan: &mut Plan, id: FileId, recorded: &str) -> Option<usize> {
         if let Some(file) = self.known.get(&id) {
             return *file;
@@ -172,7 +174,9 @@ impl Admission<'_> {
 
     fn admit(&mut self, plan: &mut Plan, recorded: &str) -> Option<usize> {
         let Sides { directory, index } = self.sides;
-        let place = place_of(directory, &self.roots.apply(recorded), |name| directory.join(name).is_file());
+        let place = place_of(directory, &self.roots.apply(recorded), |name| {
+            directory.join(name).is_file().then(|| name.to_owned())
+        });
         let Some(name) = place else {
             plan.missing.in_directory += 1;
             plan.name_missing(recorded);

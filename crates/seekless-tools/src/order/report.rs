@@ -24,7 +24,8 @@ pub struct Report {
     pub unlisted_files: u64,
     /// One of them.
     pub unlisted_example: Option<String>,
-    /// Where the runs' files are in the list, if none was where it says: by the longest common tail of names.
+    /// Where the runs' files are in the list, if none was where it says: by the longest common tail
+    /// of names.
     pub moved: Option<Root>,
     /// The runs that the order was made from, on that order.
     pub trained: Group,

@@ -9,12 +9,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// One run of a trace.
-pub(super) struct Run {
+pub(crate) struct Run {
     pub(super) label: String,
     /// Names and sizes of the files of its trace.
     pub(super) trace: Arc<Names>,
     /// The loads, by the trace's numbers.
     pub(super) files: Vec<FileId>,
+}
+
+impl Run {
+    /// What the trace calls the files that the run loads, in order.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(|&file| self.trace.names[file as usize].as_str())
+    }
 }
 
 /// The files of one trace.
@@ -24,7 +31,7 @@ pub(super) struct Names {
 }
 
 /// The runs of several traces, oldest first, the files by what they are called now.
-pub(super) fn read_runs(traces: &[PathBuf], roots: &Roots) -> Result<Vec<Run>> {
+pub(crate) fn read_runs(traces: &[PathBuf], roots: &Roots) -> Result<Vec<Run>> {
     let mut runs = Vec::new();
     for path in traces {
         let failed = |error| Error::because(ErrorKind::Trace, "cannot read the trace", error);
@@ -51,9 +58,6 @@ fn stem(path: &Path) -> String {
     let end = name.char_indices().skip(1).find(|(_, c)| *c == '.').map_or(name.len(), |(at, _)| at);
     name[..end].to_owned()
 }
-
-/// All files end to end; leaves room to round up to blocks and to add.
-const BYTES_MAX: u64 = 1 << 62;
 
 /// Files by number; numbers follow the order in which untraced files should stand.
 pub(super) struct Universe {
@@ -86,8 +90,8 @@ impl Universe {
         Self::new(names, bytes, 0)
     }
 
-    /// The files of a list. A list of plain paths is an order and is kept, unless it is to be `by_name`; a table
-    /// `path,size` is not, and its files stand by bytes of the path.
+    /// The files of a list. A list of plain paths is an order and is kept, unless it is to be
+    /// `by_name`; a table `path,size` is not, and its files stand by bytes of the path.
     pub(super) fn from_list(path: &Path, runs: &[Run], by_name: bool) -> Result<Self> {
         let failed = |error| Error::because(ErrorKind::Trace, "cannot read the list of files", error);
         let list = FileList::read(path).map_err(failed)?;
@@ -108,26 +112,10 @@ impl Universe {
         Self { names, bytes, unknown_sizes, ids }
     }
 
-    /// Fails where the files, laid end to end, are too long for a position in them: a size must be wrong.
-    pub(super) fn check_sizes(&self) -> Result<()> {
-        let mut end = 0u64;
-        for (name, bytes) in self.names.iter().zip(&self.bytes) {
-            end = end.saturating_add(*bytes);
-            if end > BYTES_MAX {
-                let why = format!(
-                    "the files together are larger than 2^62 bytes from {name:?} on, which has {bytes}; correct the size in the list or the trace"
-                );
-                return Err(Error::new(ErrorKind::Invalid, why));
-            }
-        }
-        Ok(())
-    }
-
-    /// Where the files that the runs load are in the list, if it has none of them where they say: by the tails of names.
+    /// Where the files that the runs load are in the list, if it has none of them where they say:
+    /// by the tails of names.
     pub(super) fn moved(&self, runs: &[Run]) -> Option<Root> {
-        let loaded =
-            runs.iter().flat_map(|run| run.files.iter().map(|&file| &run.trace.names[file as usize]));
-        let mut traced: Vec<&str> = loaded.map(String::as_str).collect();
+        let mut traced: Vec<&str> = runs.iter().flat_map(Run::paths).collect();
         traced.sort_unstable();
         traced.dedup();
         if traced.iter().any(|name| self.ids.contains_key(*name)) {
@@ -140,20 +128,19 @@ impl Universe {
         self.ids.get(name).map(|&id| self.bytes[id as usize])
     }
 
-    /// The loads of a run by the universe's numbers, where `place` says what a traced name is called here; and the names
-    /// that are not here, each once.
-    pub(super) fn number_as(
-        &self,
-        run: &Run,
-        place: &dyn Fn(&str) -> Option<String>,
-    ) -> (Vec<Id>, Vec<String>) {
-        let find = |name: &String| place(name).and_then(|name| self.ids.get(&name).copied());
+    /// Each name with its bytes.
+    pub(super) fn files(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.names.iter().map(String::as_str).zip(self.bytes.iter().copied())
+    }
+
+    /// The loads of a run by the universe's numbers, and the names that are not here, each once.
+    pub(super) fn number(&self, run: &Run) -> (Vec<Id>, Vec<String>) {
         let mut known: Vec<Option<Option<Id>>> = vec![None; run.trace.names.len()];
         let (mut ids, mut unlisted) = (Vec::with_capacity(run.files.len()), Vec::new());
         for &file in &run.files {
             let name = &run.trace.names[file as usize];
             let first = known[file as usize].is_none();
-            match *known[file as usize].get_or_insert_with(|| find(name)) {
+            match *known[file as usize].get_or_insert_with(|| self.ids.get(name).copied()) {
                 Some(id) => ids.push(id),
                 None if first => unlisted.push(name.clone()),
                 None => {}
@@ -161,4 +148,23 @@ impl Universe {
         }
         (ids, unlisted)
     }
+}
+
+/// All files end to end; leaves room to round up to blocks and to add.
+const BYTES_MAX: u64 = 1 << 62;
+
+/// Fails where `files` (name and bytes), laid end to end, are too long for a position in them: a
+/// size must be wrong.
+pub(crate) fn check_sizes<'a>(files: impl IntoIterator<Item = (&'a str, u64)>) -> Result<()> {
+    let mut end = 0u64;
+    for (name, bytes) in files {
+        end = end.saturating_add(bytes);
+        if end > BYTES_MAX {
+            let why = format!(
+                "the files together are larger than 2^62 bytes from {name:?} on, which has {bytes}; correct the size in the list or the trace"
+            );
+            return Err(Error::new(ErrorKind::Invalid, why));
+        }
+    }
+    Ok(())
 }

@@ -5,7 +5,8 @@ use seekless_sys::output::{Content, Destination, Output};
 use seekless_trace::unescape_path;
 use std::io::{BufWriter, Write};
 
-/// Writes `order` (names escaped as a trace's are) to `out`, in the bytes that the file system knows.
+/// Writes `order` (names escaped as a trace's are) to `out`, in the bytes that the file system
+/// knows.
 ///
 /// # Errors
 /// A name contains a line break; `out` is there and may not be replaced, or cannot be written.

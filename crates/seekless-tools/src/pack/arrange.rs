@@ -1,13 +1,13 @@
 //! The files of a folder in a given order: named ones first, the others by name.
 
 use super::path::{plain, relative_to};
-use super::tree::{Node, Tree};
+use super::tree::Tree;
 use crate::error::{Error, ErrorKind, Result};
-use crate::order::order_names_as;
+use crate::order;
 use crate::roots::{self, Root, Roots};
+use seekless_policy::eviction::Id;
 use serde::Serialize;
-use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// How an order met the folder.
@@ -24,91 +24,72 @@ pub struct OrderUse {
     pub missing: u64,
     /// One of those.
     pub missing_example: Option<String>,
-    /// Where the paths were found, if none of them was where it says: by the longest common tail of names.
+    /// Where the paths were found, if none of them was where it says: by the longest common tail of
+    /// names.
     pub moved: Option<Root>,
 }
 
-/// What `traced` is called in `dir`, whose names `exists` knows: below `dir` ([`relative_to`]); else, since `synth` places
-/// absolute paths below its folder, the path without its leading `/`.
-pub fn place_of(dir: &Path, traced: &str, exists: impl Fn(&str) -> bool) -> Option<String> {
-    let below = relative_to(dir, traced).filter(|name| exists(name));
-    below.or_else(|| plain(traced).filter(|name| exists(name)))
+/// What `find` knows of the file that was traced as `traced`. It is asked for names below `dir`
+/// ([`relative_to`]) first and, since `synth` places absolute paths below its folder, then for the
+/// path without its leading `/`.
+pub fn place_of<T>(dir: &Path, traced: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let below = relative_to(dir, traced).and_then(|name| find(&name));
+    below.or_else(|| find(&plain(traced)?))
 }
 
-/// The nodes in a new order, and how much of it was found.
-pub(super) type Arranged<'a> = (Vec<&'a Node>, OrderUse);
+/// All files of the tree by number in their new order, and how much of the order was found.
+pub(super) type Arranged = (Vec<Id>, OrderUse);
 
-/// The nodes of `tree` in `order`, the others after them by name.
-pub(super) fn by_list<'a>(tree: &'a Tree, order: &[String], roots: &Roots) -> Result<Arranged<'a>> {
-    let (nodes, used) = placed_by_list(tree, order, &roots.resolved());
-    if used.fits() {
-        return Ok((nodes, used));
+/// The files of `tree` in `order`, the others after them by name.
+pub(super) fn by_list(tree: &Tree, order: &[String], roots: &Roots) -> Result<Arranged> {
+    let paths: Vec<&str> = order.iter().map(String::as_str).collect();
+    let arranged = placed_by_list(tree, &paths, &roots.resolved());
+    if arranged.1.fits() {
+        return Ok(arranged);
     }
-    let traced: Vec<&str> = order.iter().map(String::as_str).collect();
-    let root = moved(tree, &traced).ok_or_else(|| used.strange(tree))?;
-    let (nodes, used) = placed_by_list(tree, order, &Roots::new(vec![root.clone()]));
-    Ok((nodes, OrderUse { moved: Some(root), ..used }))
+    let root = moved(tree, &paths).ok_or_else(|| arranged.1.strange(tree))?;
+    let (files, used) = placed_by_list(tree, &paths, &Roots::new(vec![root.clone()]));
+    Ok((files, OrderUse { moved: Some(root), ..used }))
 }
 
-fn placed_by_list<'a>(tree: &'a Tree, order: &[String], roots: &Roots) -> Arranged<'a> {
-    let numbers = numbers(tree);
+fn placed_by_list(tree: &Tree, paths: &[&str], roots: &Roots) -> Arranged {
     let mut placed = vec![false; tree.nodes.len()];
-    let mut nodes = Vec::with_capacity(tree.nodes.len());
-    let mut used = OrderUse { given: order.len() as u64, ..OrderUse::default() };
-    for traced in order {
-        let name = place_of(&tree.dir, &roots.apply(traced), |name| numbers.contains_key(name));
-        match name.and_then(|name| numbers.get(name.as_str()).copied()) {
+    let mut files = Vec::with_capacity(tree.nodes.len());
+    let mut used = OrderUse { given: paths.len() as u64, ..OrderUse::default() };
+    for traced in paths {
+        match find(tree, traced, roots) {
             None => used.miss(traced),
-            Some(number) if placed[number] => used.repeated += 1,
-            Some(number) => {
-                placed[number] = true;
-                nodes.push(&tree.nodes[number]);
+            Some(file) if placed[file as usize] => used.repeated += 1,
+            Some(file) => {
+                placed[file as usize] = true;
+                files.push(file);
                 used.placed += 1;
             }
         }
     }
-    nodes.extend(tree.nodes.iter().zip(placed).filter(|(_, placed)| !placed).map(|(node, _)| node));
-    (nodes, used)
+    files.extend((0..).zip(placed).filter(|(_, placed)| !placed).map(|(file, _)| file));
+    (files, used)
 }
 
-/// The nodes of `tree` as `method` lays them out for the runs of `traces`.
-pub(super) fn by_runs<'a>(
-    tree: &'a Tree,
-    traces: &[PathBuf],
-    method: &str,
-    roots: &Roots,
-) -> Result<Arranged<'a>> {
-    let (nodes, seen) = placed_by_runs(tree, traces, method, &roots.resolved())?;
-    if seen.used.fits() {
-        return Ok((nodes, seen.used));
+/// The files of `tree` as `method` lays them out for the runs of `traces`.
+pub(super) fn by_runs(tree: &Tree, traces: &[PathBuf], method: &str, roots: &Roots) -> Result<Arranged> {
+    let ordering = order::method(method, None)?;
+    order::check_sizes(tree.nodes.iter().map(|node| (node.name.as_str(), node.stamp.bytes)))?;
+    let runs = order::read_runs(traces, &Roots::default())?;
+    let mut numbered = Numbered::new(tree, &runs, &roots.resolved());
+    if !numbered.used.fits() {
+        let root = moved(tree, &numbered.paths).ok_or_else(|| numbered.used.strange(tree))?;
+        numbered = Numbered::new(tree, &runs, &Roots::new(vec![root.clone()]));
+        numbered.used.moved = Some(root);
     }
-    let traced: Vec<&str> = seen.paths.iter().map(String::as_str).collect();
-    let root = moved(tree, &traced).ok_or_else(|| seen.used.strange(tree))?;
-    let (nodes, seen) = placed_by_runs(tree, traces, method, &Roots::new(vec![root.clone()]))?;
-    Ok((nodes, OrderUse { moved: Some(root), ..seen.used }))
+    let loads: Vec<&[Id]> = numbered.loads.iter().map(Vec::as_slice).collect();
+    let bytes: Vec<u64> = tree.nodes.iter().map(|node| node.stamp.bytes).collect();
+    Ok((ordering.order(&loads, &bytes, &order::COSTS), numbered.used))
 }
 
-fn placed_by_runs<'a>(
-    tree: &'a Tree,
-    traces: &[PathBuf],
-    method: &str,
-    roots: &Roots,
-) -> Result<(Vec<&'a Node>, Seen)> {
-    let numbers = numbers(tree);
-    let universe: Vec<_> = tree.nodes.iter().map(|node| (node.name.clone(), node.stamp.bytes)).collect();
-    let seen = RefCell::new(Seen::default());
-    let place = |traced: &str| {
-        let name = place_of(&tree.dir, &roots.apply(traced), |name| numbers.contains_key(name));
-        seen.borrow_mut().note(traced, name.is_some());
-        name
-    };
-    let names = order_names_as(traces, &universe, method, None, &place)?;
-    let nodes = names
-        .iter()
-        .filter_map(|name| numbers.get(name.as_str()))
-        .map(|&number| &tree.nodes[number])
-        .collect();
-    Ok((nodes, seen.into_inner()))
+/// The number of the file that was traced as `traced`.
+fn find(tree: &Tree, traced: &str, roots: &Roots) -> Option<Id> {
+    place_of(&tree.dir, &roots.apply(traced), |name| tree.find(name))
 }
 
 /// Where the tree lay when it was traced, to judge by the tails of names.
@@ -116,27 +97,42 @@ fn moved(tree: &Tree, traced: &[&str]) -> Option<Root> {
     roots::guess(tree.nodes.iter().map(|node| node.name.as_str()), traced)
 }
 
-fn numbers(tree: &Tree) -> HashMap<&str, usize> {
-    tree.nodes.iter().enumerate().map(|(number, node)| (node.name.as_str(), number)).collect()
-}
-
-/// Counts each traced path once, in however many runs it stands.
+/// What runs load, by the tree's numbers.
 #[derive(Default)]
-struct Seen {
-    paths: HashSet<String>,
+struct Numbered<'a> {
+    /// The loads of each run; files that the tree lacks are left out.
+    loads: Vec<Vec<Id>>,
+    /// Each path that any run loads, once, in order of first load.
+    paths: Vec<&'a str>,
     used: OrderUse,
 }
 
-impl Seen {
-    fn note(&mut self, traced: &str, found: bool) {
-        if self.paths.insert(traced.to_owned()) {
-            self.used.given += 1;
-            if found { self.used.placed += 1 } else { self.used.miss(traced) }
+impl<'a> Numbered<'a> {
+    fn new(tree: &Tree, runs: &'a [order::Run], roots: &Roots) -> Self {
+        let mut numbered = Numbered::default();
+        let mut by_path: HashMap<&str, Option<Id>> = HashMap::new();
+        for run in runs {
+            let mut file_of = |path: &'a str| {
+                *by_path.entry(path).or_insert_with(|| {
+                    let file = find(tree, path, roots);
+                    numbered.paths.push(path);
+                    numbered.used.note(path, file.is_some());
+                    file
+                })
+            };
+            numbered.loads.push(run.paths().filter_map(&mut file_of).collect());
         }
+        numbered
     }
 }
 
 impl OrderUse {
+    /// Counts a traced path that was not seen before.
+    fn note(&mut self, traced: &str, found: bool) {
+        self.given += 1;
+        if found { self.placed += 1 } else { self.miss(traced) }
+    }
+
     fn miss(&mut self, traced: &str) {
         self.missing += 1;
         if self.missing_example.is_none() {

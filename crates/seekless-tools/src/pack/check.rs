@@ -8,8 +8,8 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Reads a pack, or any Zip of stored and deflated entries, from the front and checks every entry. `progress` hears of bytes
-/// of the archive.
+/// Reads a pack, or any Zip of stored and deflated entries, from the front and checks every entry.
+/// `progress` hears of bytes of the archive.
 ///
 /// # Errors
 /// The first fault found, naming the archive and the entry.

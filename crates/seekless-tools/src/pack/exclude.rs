@@ -3,7 +3,8 @@
 use crate::error::{Error, ErrorKind, Result};
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
-/// Globs: with a `/` of the whole path relative to the folder, without one of its last part at any depth.
+/// Globs: with a `/` of the whole path relative to the folder, without one of its last part at any
+/// depth.
 pub(super) struct Exclude {
     paths: GlobSet,
     parts: GlobSet,
@@ -15,7 +16,8 @@ impl Exclude {
         Ok(Self { paths: set(&paths)?, parts: set(&parts)? })
     }
 
-    /// Whether `name`, relative to the folder and with `/`, is left out; with a folder goes all that it holds.
+    /// Whether `name`, relative to the folder and with `/`, is left out; with a folder goes all
+    /// that it holds.
     pub(super) fn holds(&self, name: &str) -> bool {
         let part = name.rsplit('/').next().unwrap_or(name);
         self.paths.is_match(name) || self.parts.is_match(part)

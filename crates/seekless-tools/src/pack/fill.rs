@@ -1,4 +1,5 @@
-//! Reads and codes files on all cores and hands them on in order, with a bound on the bytes in flight.
+//! Reads and codes files on all cores and hands them on in order, with a bound on the bytes in
+//! flight.
 
 use super::tree::Node;
 use crate::crew;
@@ -28,7 +29,8 @@ pub(super) enum Ready {
     Large(File),
 }
 
-/// Calls `take` with each node and its coded content, in the order of `nodes`; the first error ends it.
+/// Calls `take` with each node and its coded content, in the order of `nodes`; the first error ends
+/// it.
 pub(super) fn in_order(
     nodes: &[&Node],
     codec: Codec,
@@ -99,8 +101,8 @@ fn make(node: &Node, codec: Codec) -> Result<Ready> {
     prepare(node.about(), content, codec).map(Ready::Entry).map_err(said)
 }
 
-/// Gives out numbers in order while the window has room. The first that is still to be written always has its number,
-/// so nothing waits for what cannot start.
+/// Gives out numbers in order while the window has room. The first that is still to be written
+/// always has its number, so nothing waits for what cannot start.
 struct Gate<'a> {
     nodes: &'a [&'a Node],
     cancel: &'a AtomicBool,

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-/// What `traced` is called below `dir`: relative, with `/` between plain parts. `dir` is absolute and canonical; `traced` is
-/// absolute, as recorded, or relative to `dir` already. `None` if it is not below `dir` (or is `dir`).
+/// What `traced` is called below `dir`: relative, with `/` between plain parts. `dir` is absolute
+/// and canonical; `traced` is absolute, as recorded, or relative to `dir` already. `None` if it is
+/// not below `dir` (or is `dir`).
 ///
 /// ```
 /// use seekless_tools::pack::relative_to;
@@ -28,7 +29,8 @@ pub fn relative_to(dir: &Path, traced: &str) -> Option<String> {
     Some(below.to_owned())
 }
 
-/// `path` without its leading `/`, empty and `.` parts, and with `..` taken back. `None` if it leads out or nowhere.
+/// `path` without its leading `/`, empty and `.` parts, and with `..` taken back. `None` if it
+/// leads out or nowhere.
 pub(crate) fn plain(path: &str) -> Option<String> {
     let mut parts = Vec::new();
     for part in path.split('/') {

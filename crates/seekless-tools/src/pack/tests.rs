@@ -1,4 +1,5 @@
-//! Folders in all their oddity, orders that fit or not, and outputs that appear whole or not at all.
+//! Folders in all their oddity, orders that fit or not, and outputs that appear whole or not at
+//! all.
 
 use super::*;
 use seekless_pack::{Index, decode};
@@ -120,6 +121,22 @@ fn runs_give_the_order() {
     pack_for_runs(&dir, replacing(&out), &traces, "name", &options, quiet).expect("packed");
     assert_eq!(names(contents(&out)), ["a", "b", "c", "d"]);
     assert!(pack_for_runs(&dir, replacing(&out), &traces, "wishful", &options, quiet).is_err());
+}
+
+#[test]
+fn a_path_counts_once_in_however_many_runs_it_stands() {
+    let (room, dir) = folder(&[("a", "0"), ("b", "1"), ("c", "2")]);
+    let (old, new) = (room.path().join("old.csv"), room.path().join("new.csv"));
+    let below = |name: &str| dir.join(name).display().to_string();
+    fs::write(&old, format!("time_s,path,size\n0,b,1\n1,c,1\n2,b,1\n3,/gone,1\n4,{},1\n", below("b")))
+        .expect("room");
+    fs::write(&new, "time_s,path,size\n0,c,1\n1,/gone,1\n2,./c,1\n").expect("room");
+    let out = room.path().join("data.zip");
+    let options = Options::default();
+    let summary = pack_for_runs(&dir, &out, &[old, new], "recent", &options, &mut |_, _| {}).expect("packed");
+    assert_eq!(names(contents(&out)), ["c", "b", "a"]);
+    let OrderUse { given, placed, missing, missing_example, .. } = summary.order;
+    assert_eq!((given, placed, missing, missing_example.as_deref()), (5, 4, 1, Some("/gone")));
 }
 
 #[test]

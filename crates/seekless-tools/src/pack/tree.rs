@@ -1,28 +1,32 @@
-//! What lies below a folder, by name. Links count as what they point at, which must lie in the folder too.
+//! What lies below a folder, by name. Links count as what they point at, which must lie in the
+//! folder too.
 
 use super::exclude::Exclude;
 use crate::error::{Error, ErrorKind, Result};
 use seekless_pack::{About, check_name};
+use seekless_policy::eviction::Id;
 use serde::Serialize;
 use std::fs::{self, File, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Links to folders could multiply a tree without bound; this many entries are some 10 GB of memory.
+/// Links to folders could multiply a tree without bound; this many entries are some 10 GB of
+/// memory.
 const ENTRIES_MAX: usize = 50_000_000;
 
 /// A folder and all that it holds.
 pub(super) struct Tree {
     /// Canonical.
     pub(super) dir: PathBuf,
-    /// Files and empty folders, by the bytes of their names.
+    /// Files and empty folders, sorted by the bytes of their names. An order of them is a list of
+    /// their places here.
     pub(super) nodes: Vec<Node>,
     pub(super) left_out: LeftOut,
     pub(super) excluded: u64,
 }
 
-/// What a folder holds and a pack cannot: pipes, sockets, devices, links that lead nowhere or out, names that cannot stand in
-/// an archive.
+/// What a folder holds and a pack cannot: pipes, sockets, devices, links that lead nowhere or out,
+/// names that cannot stand in an archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
     /// How many.
@@ -102,8 +106,8 @@ impl Node {
 }
 
 impl Tree {
-    /// Walks `dir`, leaving out the file at `out` (its own output, from an earlier time) and what `exclude` holds. What a pack
-    /// cannot hold is left out and noted, or an error if `strict`.
+    /// Walks `dir`, leaving out the file at `out` (its own output, from an earlier time) and what
+    /// `exclude` holds. What a pack cannot hold is left out and noted, or an error if `strict`.
     pub(super) fn walk(dir: &Path, out: Option<&Path>, exclude: &Exclude, strict: bool) -> Result<Self> {
         let dir = fs::canonicalize(dir).map_err(|error| failed("read the folder", dir, error))?;
         let metadata = fs::metadata(&dir).map_err(|error| failed("read the folder", &dir, error))?;
@@ -129,6 +133,12 @@ impl Tree {
         nodes.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         Ok(Self { dir, nodes, left_out, excluded })
     }
+
+    /// The number of the file that a pack calls `name`.
+    pub(super) fn find(&self, name: &str) -> Option<Id> {
+        let place = self.nodes.binary_search_by(|node| node.name.as_str().cmp(name)).ok()?;
+        Some(place as Id)
+    }
 }
 
 struct Walk<'a> {
@@ -143,7 +153,8 @@ struct Walk<'a> {
     excluded: u64,
 }
 
-/// Why something is not packed: a pack cannot hold it, which need not stop the others, or the job failed.
+/// Why something is not packed: a pack cannot hold it, which need not stop the others, or the job
+/// failed.
 enum Refusal {
     Odd(Error),
     Failed(Error),

@@ -18,8 +18,8 @@ pub(crate) struct Layout {
     pub(crate) seeks: Seeks,
 }
 
-/// Orders by the traces of `training` as `seekless order` does, and scores the last run of `held_out` on the pack that comes of
-/// it: the ordered files first, then the others by name.
+/// Orders by the traces of `training` as `seekless order` does, and scores the last run of
+/// `held_out` on the pack that comes of it: the ordered files first, then the others by name.
 pub(crate) fn lay_out(
     tree: &Path,
     sample: &Sample,
@@ -59,7 +59,6 @@ impl<'a> Universe<'a> {
 
     /// The number of the file that a trace calls `recorded`.
     fn id(&self, tree: &Path, recorded: &str) -> Option<Id> {
-        let name = place_of(tree, recorded, |name| self.ids.contains_key(name))?;
-        self.ids.get(name.as_str()).copied()
+        place_of(tree, recorded, |name| self.ids.get(name).copied())
     }
 }
