@@ -1,4 +1,5 @@
-//! `seekless find` beside GNU's over many small cached files: the walk, `-size`, and what `-latency` adds, which GNU has not.
+//! `seekless find` beside GNU's over many small cached files: the walk, `-size`, and the cost of
+//! `-latency`, which GNU does not have.
 
 mod answers;
 mod tree;
@@ -22,7 +23,7 @@ const WALK: Tests = &[];
 const SIZE: Tests = &["-size", "+0"];
 const LATENCY: [Tests; 2] = [&["-latency", "+0"], &["-latency", "0"]];
 
-/// What is asked, in this order each round.
+/// The questions, in the order of each round.
 const QUESTIONS: [Question; 6] = [
     Question { rival: Rivals::Gnu, tests: WALK },
     Question { rival: Rivals::Seekless, tests: WALK },
@@ -31,7 +32,7 @@ const QUESTIONS: [Question; 6] = [
     Question { rival: Rivals::Seekless, tests: LATENCY[0] },
     Question { rival: Rivals::Seekless, tests: LATENCY[1] },
 ];
-/// What the others are compared with.
+/// The question with which the others are compared.
 const GNU_WALK: usize = 0;
 const GNU_SIZE: usize = 2;
 
@@ -74,12 +75,12 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct Row {
     question: String,
-    /// Of the last round.
+    /// In the last round.
     lines: usize,
-    /// Median of a run.
+    /// The median of a run.
     seconds: f64,
     files_per_second: f64,
-    /// Its seconds over those of GNU's walk and of GNU's `-size`.
+    /// Its seconds divided by those of GNU's walk; the next by those of GNU's `-size`.
     times_gnu_walk: f64,
     times_gnu_size: f64,
 }
@@ -89,7 +90,7 @@ struct Report {
     files: usize,
     folders: usize,
     data_pages: u64,
-    /// In the page cache when the first round began.
+    /// Pages in the page cache when the first round began.
     resident_pages: Option<u64>,
     cores: usize,
     load_average: [f64; 2],
@@ -97,7 +98,7 @@ struct Report {
     rows: Vec<Row>,
 }
 
-/// What the rounds found for one question.
+/// The measurements of one question.
 #[derive(Clone, Default)]
 struct Track {
     lines: usize,
@@ -133,8 +134,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// All questions a round, each round after all files were read: a kernel may take back pages that were idle for a minute. The
-/// first round is discarded.
+/// Each round asks all questions, after all files were read once more: a kernel may reclaim pages
+/// that were idle for a minute. The first round is discarded.
 fn rounds<'a>(
     tree: &Tree,
     rival: impl Fn(Rivals) -> &'a Rival,

@@ -1,4 +1,5 @@
-//! A folder that is removed at the end, however the end comes, and the command in it as an installation would lay it down.
+//! A folder that is removed at the end, even if the program is killed, and in it the command as an
+//! installation would copy it.
 
 use crate::rounds::Rival;
 use anyhow::{Context, ensure};
@@ -6,13 +7,14 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// Waits until the other end of its standard input is gone.
+/// Waits until the other end of its standard input is closed.
 const REMOVE_LATER: &str = "read -r nothing; rm -rf -- \"$1\"";
 
 /// A folder that is removed at the end.
 pub(crate) struct Folder {
     path: PathBuf,
-    /// Removes the folder if this process dies, of Ctrl-C for one: a shell out of the terminal's reach.
+    /// A shell that removes the folder if this process dies, for example by Ctrl-C. It is in its
+    /// own process group.
     heir: Child,
 }
 
@@ -20,7 +22,7 @@ impl Folder {
     pub(crate) fn in_(parent: &Path) -> anyhow::Result<Self> {
         let path = parent.join(format!("seekless-bench.{}", std::process::id()));
         std::fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
-        // One that is there already is not ours to remove.
+        // A folder that exists already belongs to another process.
         std::fs::create_dir(&path).with_context(|| format!("cannot make {}", path.display()))?;
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", REMOVE_LATER, "sh"]).arg(&path).process_group(0);
@@ -38,7 +40,7 @@ impl Folder {
         &self.path
     }
 
-    /// The command that stands beside this program, or the one that is named, asked by `verb`.
+    /// The command beside this program, or the one at `named`, run with `verb`.
     pub(crate) fn seekless(&self, named: Option<&Path>, verb: &str) -> anyhow::Result<Rival> {
         let seekless = match named {
             Some(path) => path.to_owned(),
@@ -52,8 +54,9 @@ impl Folder {
         Ok(Rival::new("seekless", &self.installed(&seekless)?, &[verb]))
     }
 
-    /// A copy of a program. A linker writes through a mapping, and its file then lies in the page cache in pages of 4 KiB, which
-    /// take longer to map at a start than those of a file that was copied as an installation does, the rivals' among them.
+    /// Copies a program as an installation does. A linker writes through a mapping, so its file
+    /// lies in the page cache in pages of 4 KiB. These take longer to map at a start than those of
+    /// a copied file, and the rivals are copied files.
     fn installed(&self, program: &Path) -> anyhow::Result<PathBuf> {
         let copy = self.path.join(program.file_name().context("a program has a name")?);
         std::fs::copy(program, &copy).with_context(|| format!("cannot copy {}", program.display()))?;

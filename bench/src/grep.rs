@@ -1,4 +1,5 @@
-//! `seekless grep` beside GNU's and ripgrep, on files that the page cache holds: rivals take turns, answers are compared.
+//! `seekless grep` beside GNU's and ripgrep, on files that the page cache holds: rivals take turns,
+//! answers are compared.
 
 mod text;
 

@@ -1,4 +1,4 @@
-//! How fast the parts are, one module a question: `./run bench NAME`. `libcachesim.py` beside it asks a rival the same.
+//! Benchmarks, one module a question: `./run bench NAME`. `libcachesim.py` asks a rival the same.
 
 mod find;
 mod folder;
@@ -22,7 +22,7 @@ struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Question {
-    /// `seekless find` beside GNU's, and what `-latency` adds, over 130,000 cached files.
+    /// `seekless find` beside GNU's, and the cost of `-latency`, over 130,000 cached files.
     Find(find::Args),
     /// `seekless grep` beside GNU's and ripgrep, on cached files of 1 KiB to 2 GiB.
     Grep(grep::Args),

@@ -1,4 +1,5 @@
-//! Rivals take turns, run by run, so that what disturbs one disturbs all; what `wc`, `grep` and `find` share.
+//! Rivals take turns, run by run, so that a disturbance affects all of them. `wc`, `grep` and
+//! `find` share this.
 
 use anyhow::{Context, ensure};
 use std::ffi::OsStr;
@@ -6,22 +7,23 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// A round lasts about this many bytes' counting, so that a start of a process is measured many times.
+/// A round reads about this many bytes, so the start of a process is measured many times.
 const BYTES_PER_ROUND: u64 = 32 << 20;
 const RUNS_MOST: u64 = 100;
 
-/// A program that is measured.
+/// A program to measure.
 pub(crate) struct Rival {
     pub(crate) name: String,
     path: PathBuf,
     words: Vec<String>,
 }
 
-/// Where `./run` put the rivals that it built from the registry.
+/// The folder in which `./run` put the rivals that it built from the registry.
 const BUILT: &str = "SEEKLESS_RIVALS";
 
 impl Rival {
-    /// The rival of this program name that `./run` built, else the system's; says which, or that there is none.
+    /// The rival `program` that `./run` built, else the system's. Prints which one is used, or that
+    /// there is none.
     pub(crate) fn installed(name: &str, program: &str, system: &str) -> Option<Self> {
         let built = std::env::var_os(BUILT).map(|folder| Path::new(&folder).join(program));
         let found = built.into_iter().chain([PathBuf::from(system)]).find(|path| path.exists());
@@ -37,7 +39,7 @@ impl Rival {
         Rival { name: name.to_owned(), path: path.to_owned(), words }
     }
 
-    /// Runs once: what it printed, and the seconds from before its start until after its end.
+    /// Runs once. Returns the output, and the seconds from before its start until after its end.
     pub(crate) fn run<A: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = A>,
@@ -53,19 +55,19 @@ impl Rival {
     }
 }
 
-/// The first line of what a program says of itself.
+/// The first line of a program's version text.
 fn version(path: &Path) -> String {
     let said = Command::new(path).arg("--version").stdin(Stdio::null()).output();
     let text = said.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     text.lines().next().unwrap_or("of an unknown version").to_owned()
 }
 
-/// How often a file of this size is counted in a round.
+/// How often a file of this size is read in a round.
 pub(crate) fn runs(bytes: u64) -> u32 {
     (BYTES_PER_ROUND / bytes.max(1)).clamp(1, RUNS_MOST) as u32
 }
 
-/// Median seconds of a run over one file, of each rival; the first round is discarded.
+/// The median seconds of a run over one file, for each rival. The first round is discarded.
 pub(crate) fn alternate(
     rivals: &[Rival],
     flags: &[&str],
@@ -101,7 +103,7 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
     }
 }
 
-/// Of the last minute; not a number where the kernel does not tell.
+/// The load average of the last minute; not a number where the kernel does not report it.
 pub(crate) fn load_average() -> f64 {
     let told = std::fs::read_to_string("/proc/loadavg").ok();
     told.and_then(|text| text.split(' ').next()?.parse().ok()).unwrap_or(f64::NAN)

@@ -1,4 +1,5 @@
-//! Requests per second of every policy, and of the exact LRU curve: one thread, rounds that alternate, medians.
+//! Requests per second of every policy, and of the exact LRU curve: one thread, rounds that
+//! alternate, medians.
 
 mod clock;
 mod rounds;
@@ -15,7 +16,8 @@ use std::path::{Path, PathBuf};
 const REQUESTS: usize = 20_000_000;
 const REQUESTS_QUICK: usize = 1_000_000;
 
-/// Landlord as it was in 2006 visits every file at a miss, or many: minutes where the others take seconds.
+/// Landlord's variants of 2006 visit many or all files at a miss: they take minutes where others
+/// take seconds.
 const SLOW: &[&str] = &[
     "landlord@naive",
     "landlord@naive-reciprocal",
@@ -28,7 +30,8 @@ const SLOW: &[&str] = &[
 /// Options of the measurement.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// Policies; by default all but Landlord's variants whose cost grows with the number of files.
+    /// Policies; by default all except Landlord's variants whose cost grows with the number of
+    /// files.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     policy: Vec<String>,
     /// Zipf requests [default: 20000000, or 1000000 with --quick]; 0 leaves that trace out.
@@ -59,19 +62,19 @@ struct Measured {
     trace: String,
     requests: u64,
     objects: u64,
-    /// Of the cache: objects, or bytes where they are files.
+    /// The size of the cache: objects, or bytes for files.
     capacity: u64,
     capacity_is_bytes: bool,
-    /// Policies that take objects of one weight only.
+    /// Policies that accept only objects of one weight.
     refused: Vec<String>,
-    /// Requests a second numbered, medians.
+    /// Requests numbered in a second; median.
     numbering_per_second: f64,
     rows: Vec<Row>,
 }
 
 #[derive(Serialize)]
 struct Report {
-    /// Of the machine, before and after.
+    /// The load average of the machine, before and after.
     load_average: [f64; 2],
     rounds: u32,
     traces: Vec<Measured>,

@@ -1,4 +1,4 @@
-//! Files of text, made and removed, and brought into the page cache.
+//! Makes text files, removes them, and reads them into the page cache.
 
 use crate::folder::Folder;
 use anyhow::Context;
@@ -26,7 +26,7 @@ fn write(path: &Path, bytes: u64) -> std::io::Result<()> {
         out.write_all(piece)?;
         left -= piece.len();
     }
-    // On the device before the first round, so that writing back disturbs none.
+    // On the device before the first round, so that no write-back disturbs a round.
     out.into_inner()?.sync_all()
 }
 
@@ -52,7 +52,8 @@ fn words(bytes: usize) -> Vec<u8> {
     text
 }
 
-/// Reads a file into the page cache; how much of it is there then, if the kernel tells.
+/// Reads a file into the page cache. Returns how much of it is there then, if the kernel reports
+/// it.
 pub(crate) fn warm(path: &Path) -> anyhow::Result<Option<u64>> {
     let mut file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let mut buffer = vec![0; 1 << 20];

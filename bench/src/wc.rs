@@ -1,4 +1,5 @@
-//! `seekless wc` beside GNU's and uutils', on files that the page cache holds: rivals take turns, answers are compared.
+//! `seekless wc` beside GNU's and uutils', on files in the page cache. Rivals take turns, and
+//! answers are compared.
 
 use crate::folder::Folder;
 use crate::rounds::{Rival, alternate, load_average, runs};
@@ -9,14 +10,14 @@ use seekless::report::table;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// From where a start is all to where memory is all.
+/// From a size where the start of the process is all, to one where memory is all.
 const SIZES: [u64; 7] = [1 << 10, 64 << 10, 1 << 20, 16 << 20, 128 << 20, 512 << 20, 2 << 30];
 
-/// What is asked: a name, the flags, the locale.
+/// The questions: a name, the flags, the locale.
 const QUESTIONS: [(&str, &[&str], &str); 3] =
     [("wc -l", &["-l"], "C.UTF-8"), ("wc", &[], "C.UTF-8"), ("wc, LC_ALL=C", &[], "C")];
 
-/// Where Debian's package of uutils keeps its tools.
+/// The place of the tools in Debian's package of uutils.
 const UUTILS: &str = "/usr/lib/cargo/bin/coreutils/wc";
 
 /// Options of the measurement.
@@ -47,12 +48,12 @@ pub(crate) struct Args {
 struct Row {
     question: &'static str,
     bytes: u64,
-    /// In the page cache when the first round began.
+    /// Bytes in the page cache when the first round began.
     resident_bytes: Option<u64>,
     runs_per_round: u32,
-    /// Median seconds a run, of each rival in order.
+    /// Median seconds of a run, for each rival in order.
     seconds: Vec<f64>,
-    /// The best rival's seconds over ours.
+    /// The best rival's seconds divided by ours.
     ratio: f64,
 }
 
@@ -93,7 +94,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Ours first.
+/// The rivals, ours first.
 fn rivals(args: &Args, folder: &Folder) -> anyhow::Result<Vec<Rival>> {
     let gnu = Rival::new("GNU", Path::new("/usr/bin/wc"), &[]);
     let mut rivals = vec![folder.seekless(args.seekless.as_deref(), "wc")?, gnu];

@@ -1,4 +1,4 @@
-//! What is asked for: the CloudPhysics sample, and Zipf(1.0) over one million objects.
+//! The requests: the CloudPhysics sample, and Zipf(1.0) over one million objects.
 
 use anyhow::Context;
 use seekless::policy::eviction::Id;
@@ -8,9 +8,9 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// How many objects the Zipf requests choose from.
+/// The number of objects in the Zipf requests.
 const OBJECTS: u64 = 1_000_000;
-/// Prime to [`OBJECTS`]: scatters the popular objects.
+/// Coprime to [`OBJECTS`]: scatters the popular objects.
 const SCATTER: u64 = 736_357;
 const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 /// `u32` seconds, `u64` object, `u32` bytes, `i64` number of the next request for it.
@@ -19,7 +19,7 @@ const RECORD_BYTES: usize = 24;
 /// Options of the trace of Zipf requests.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// The trace that is written, 24 bytes a request.
+    /// The trace to write, 24 bytes a request.
     #[arg(value_name = "FILE")]
     out: PathBuf,
     /// How many requests.
@@ -31,13 +31,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     write(&zipf(args.requests), &args.out).with_context(|| format!("cannot write {}", args.out.display()))
 }
 
-/// Objects by the names that their trace has for them, as a reader finds them.
+/// Objects by the names in their trace, as a reader finds them.
 pub(crate) struct Workload {
     pub(crate) name: String,
     pub(crate) objects: Vec<u64>,
-    /// Whether they are files, whose sizes differ, rather than objects that weigh 1.
+    /// Whether they are files of different sizes instead of objects that weigh 1.
     pub(crate) files: bool,
-    /// How often a round goes through it, so that a short one is timed well.
+    /// How often a round repeats it, so that a short one is timed well.
     pub(crate) repeats: u32,
 }
 
@@ -66,7 +66,7 @@ impl Workload {
         Self { name, objects, files: true, repeats: self.repeats }
     }
 
-    /// Numbers the objects by first appearance, as the simulator numbers what a trace asks for.
+    /// Numbers the objects by first appearance, as the simulator does.
     pub(crate) fn number(&self) -> Requests {
         if self.files { weighed(&self.objects) } else { numbered(&self.objects) }
     }
@@ -96,7 +96,7 @@ fn numbered(objects: &[u64]) -> Requests {
     Requests::from_pages(ids)
 }
 
-/// By inversion of the cumulative weights.
+/// Draws by inversion of the cumulative weights.
 fn zipf(requests: usize) -> Vec<u64> {
     let mut cumulative = Vec::with_capacity(OBJECTS as usize);
     let mut sum = 0.0;

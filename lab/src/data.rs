@@ -1,9 +1,9 @@
-//! Where the real traces lie. They are not part of the repository.
+//! The folder of the real traces. They are not part of the repository.
 
 use anyhow::ensure;
 use std::path::{Path, PathBuf};
 
-/// The five recorded starts of 0 A.D., oldest first, as the published figures take them.
+/// The five recorded starts of 0 A.D., oldest first, in the order of the published figures.
 const ZERO_AD_RUNS: [&str; 5] = ["acropolis_bay", "arcadia", "belgian_bog", "sahel", "siwa_oasis"];
 
 /// The traces of 0 A.D. and the list of all its files.

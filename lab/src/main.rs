@@ -1,12 +1,11 @@
-//! The papers' experiments, one module each: `./run lab NAME`. The paper's figure stands beside ours.
+//! The experiments of the papers, one module each: `./run lab NAME`. Each prints the paper's
+//! figure beside ours.
 
 mod data;
-mod interrupt;
 mod mccarthy2015;
 mod output;
 mod ozen2018;
 mod picture;
-mod progress;
 mod vanmeter2000;
 mod wassenberg2006;
 
@@ -23,15 +22,19 @@ struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Experiment {
-    /// "The Way the Disk Turns": a directory, a packed file, a memory map and LRU caches under a web server's trace.
+    /// "The Way the Disk Turns": a directory, a packed file, a memory map and LRU caches under a
+    /// web server's trace.
     Mccarthy2015(mccarthy2015::Args),
-    /// Eviction of cached blocks: what each policy reads and writes, as published and corrected; with --sqlite under a database.
+    /// Eviction of cached blocks: what each policy reads and writes, as published and corrected;
+    /// with --sqlite under a database.
     Ozen2018(ozen2018::Args),
-    /// SLEDs: wc, grep and two astronomers' tools on files larger than the cache, in the plain order and the cheapest bytes first.
+    /// SLEDs: wc, grep and two astronomers' tools on files larger than the cache, in the plain
+    /// order and the cheapest bytes first.
     Vanmeter2000(vanmeter2000::Args),
-    /// "Optimizing File Accesses via Ordering and Caching": order, cache and cold loads of five starts of 0 A.D.
+    /// "Optimizing File Accesses via Ordering and Caching": order, cache and cold loads of five
+    /// starts of 0 A.D.
     Wassenberg2006(wassenberg2006::Args),
-    /// What the ozen2018 lab records.
+    /// The workload that the ozen2018 lab records.
     #[command(name = ozen2018::sqlite::PLAYER, hide = true)]
     Ledger(ozen2018::sqlite::LedgerArgs),
     /// A rival in the vanmeter2000 lab.

@@ -1,5 +1,6 @@
-//! McCarthy 2015, "The Way the Disk Turns": a directory of small files, one packed file, a memory map and LRU caches, read in
-//! order, at random and as a web server's trace asks. Figures 1 to 4, and what his last section leaves for later.
+//! McCarthy 2015, "The Way the Disk Turns": a directory of small files, one packed file, a memory
+//! map and LRU caches. They are read in order, at random and as the trace of a web server asks.
+//! Figures 1 to 4, and the further work that his last section suggests.
 
 mod access;
 mod files;
@@ -19,22 +20,22 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use trace::Trace;
 
-/// Options of the experiment; those of his `run.sh` under their names.
+/// Options of the experiment. Those of his `run.sh` have their names.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// Requests, one file id a line [default: mccarthy-2015/trace3.txt in the folder of data].
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Folder that holds mccarthy-2015/, with what he published.
+    /// Folder that holds mccarthy-2015/ with his published files.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// What a file's folder is its id modulo of.
+    /// A file's folder is its id modulo this.
     #[arg(long, default_value_t = 250)]
     modulus: u64,
     /// Bytes of each file.
     #[arg(long, default_value_t = 14_336)]
     file_size: usize,
-    /// Trials of each way to read, after one that is discarded.
+    /// Trials of each way of reading, after one that is discarded.
     #[arg(long, default_value_t = 5)]
     trials: usize,
     /// Entries that the caches read and keep together.
@@ -43,10 +44,11 @@ pub(crate) struct Args {
     /// Lines of each cache.
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "15000,20000,25000")]
     lines: Vec<u64>,
-    /// Makes tree and packed files (0.9 GB each for his trace) in DIR and leaves them there, instead of in a temporary folder.
+    /// Makes tree and packed files (0.9 GB each for his trace) in DIR and leaves them there,
+    /// instead of in a temporary folder.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
-    /// Hit ratios alone (figures 3 and 4), which need no files.
+    /// Only hit ratios (figures 3 and 4), which need no files.
     #[arg(long)]
     ratios: bool,
     /// Three hundred files and a made-up trace, to see that everything works.
@@ -118,7 +120,7 @@ fn timed(trace: &Trace, folder: &Path, args: &Args) -> anyhow::Result<(timing::T
 }
 
 impl Args {
-    /// The options in force: small ones where that was asked for.
+    /// The options in force: small ones with `--small`.
     fn checked(&self) -> anyhow::Result<Args> {
         picture::check(self.picture.as_deref())?;
         ensure!(self.file_size >= files::ID_BYTES, "--file-size must be at least {}", files::ID_BYTES);
@@ -137,7 +139,7 @@ impl Args {
         })
     }
 
-    /// As without options.
+    /// The default options.
     #[cfg(test)]
     fn test() -> Self {
         Self {
@@ -165,7 +167,7 @@ impl Args {
         }
     }
 
-    /// Where a file that he published lies.
+    /// The place of a file that he published.
     fn published(&self, name: &str) -> PathBuf {
         data::folder(self.data.as_deref()).join("mccarthy-2015").join(name)
     }

@@ -1,6 +1,6 @@
-//! Ozen 2018, on the eviction of cached blocks: what each policy reads and writes, as he published it and as it should be. Test 3
-//! (copy and grep, 10,000 pages) is reproduced to the byte; test 4 (an office desktop, 16 pages) needs its trace; tests 5 to 16
-//! (SQLite) are run anew.
+//! Ozen 2018, on the eviction of cached blocks: the reads and writes of each policy, as he
+//! published it and as its paper has it. Test 3 (copy and grep, 10,000 pages) is reproduced to the
+//! byte. Test 4 (an office desktop, 16 pages) needs its trace. Tests 5 to 16 (SQLite) are run anew.
 
 mod figures;
 mod picture;
@@ -18,12 +18,14 @@ pub(crate) struct Args {
     /// Folder that holds ozen-2018/SequentialCopyGrep.txt.lzma.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Test 4 instead of test 3: the sector trace WebOfficeDesktop-3mins, which is not part of the data.
+    /// Test 4 instead of test 3: the sector trace WebOfficeDesktop-3mins, which is not part of the
+    /// data.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     #[command(flatten)]
     sqlite: sqlite::SqliteArgs,
-    /// Draws the published policies as bars, as his figures do (.svg or .png); of tests 5 to 16 a file each, FILE with -5 to -16.
+    /// Draws the published policies as bars, as his figures do (.svg or .png); of tests 5 to 16 a
+    /// file each, FILE with -5 to -16.
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
     /// Prints figures as JSON.

@@ -1,5 +1,6 @@
-//! Van Meter and Gao 2000, "Latency Management in Storage Systems" (SLEDs): Figs. 7 to 15. Programs read a file somewhat larger than
-//! the cache again and again, the plain way and the cheapest bytes first, in a control group with little memory and a slow disk.
+//! Van Meter and Gao 2000, "Latency Management in Storage Systems" (SLEDs): Figs. 7 to 15. Programs
+//! read a file somewhat larger than the cache again and again, in the plain order and the cheapest
+//! bytes first. They run in a control group with little memory and a slow disk.
 
 mod estimate;
 mod files;
@@ -18,13 +19,14 @@ mod task;
 mod verdicts;
 mod words;
 
-use crate::{interrupt, output};
+use crate::output;
 use anyhow::{Context, bail, ensure};
 use group::Group;
 pub(crate) use linear::{LinearArgs, read};
 use points::{Bench, Curve};
 use programs::Programs;
 use seekless::device::units::{format_bytes, parse_bytes};
+use seekless_terminal::interrupt;
 use serde::Serialize;
 use speed::Speed;
 use std::path::{Path, PathBuf};
@@ -34,19 +36,21 @@ use task::{Question, Task, Tool};
 /// Options of the experiment.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// Which of the paper's figures.
+    /// The figures of the paper to measure.
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "7,8,9,10,11,12,13,14,15")]
     figures: Vec<u32>,
-    /// How fast the device is made: a rate, or one of the paper's disk, cdrom, nfs and fits-disk, or paper: each figure's own.
+    /// Speed of the device: a rate; or disk, cdrom, nfs or fits-disk of the paper; or paper, for
+    /// the device of each figure.
     #[arg(long, value_name = "RATE", default_value = "200MB/s")]
     speed: String,
-    /// Memory of the control group. The paper's speeds with the default take days, as they took the authors.
+    /// Memory of the control group. The paper's speeds with the default take days, as they took the
+    /// authors.
     #[arg(long, value_name = "BYTES", default_value = "256MiB", value_parser = |word: &str| parse_bytes(word))]
     memory: u64,
-    /// File sizes in caches.
+    /// File sizes, as multiples of the cache.
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "0.5,0.8,1.02,1.1,1.2,1.3,1.5,2,3")]
     sizes: Vec<f64>,
-    /// Passes of each rival at each size; those discarded come on top.
+    /// Passes of each rival at each size, without the discarded ones.
     #[arg(long, default_value_t = 12)]
     passes: usize,
     /// Blocks in which the rivals take turns, each with a discarded pass from cold.
@@ -69,12 +73,12 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// What is printed as JSON.
+/// The figures, as printed in JSON.
 #[derive(Serialize)]
 pub(crate) struct Figures {
-    /// Of the control group.
+    /// The memory of the control group.
     memory_bytes: u64,
-    /// Page-cache bytes that it holds.
+    /// The bytes of page cache that it holds.
     cache_bytes: u64,
     control_groups: &'static str,
     curves: Vec<Curve>,
@@ -155,7 +159,8 @@ fn measure(
     })
 }
 
-/// C: what the group holds of a file that is too large for it when GNU wc has read it three times.
+/// C: the bytes that the group holds of a file too large for it, after GNU wc has read it three
+/// times.
 fn cache_bytes(args: &Args, programs: &Programs, group: &Group, folder: &Path) -> anyhow::Result<u64> {
     group.throttle(None)?;
     let text = files::Text::make(folder.join("text"), 2 * args.memory)?;
@@ -189,14 +194,14 @@ fn check_room(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Of the last minute; not a number where the kernel does not tell.
+/// The load average of the last minute; not a number where the kernel does not report it.
 fn load_average() -> f64 {
     let told = std::fs::read_to_string("/proc/loadavg").ok();
     told.and_then(|text| text.split(' ').next()?.parse().ok()).unwrap_or(f64::NAN)
 }
 
 impl Args {
-    /// The options in force: small ones where that was asked for.
+    /// The options in force: small ones with `--small`.
     fn checked(&self) -> anyhow::Result<Args> {
         ensure!(self.passes > 0 && self.blocks > 0, "--passes and --blocks must be at least 1");
         ensure!(self.memory >= 16 << 20, "--memory: programs need 16 MiB to run at all");
@@ -233,7 +238,7 @@ impl Args {
         Ok(Programs::installed(seekless.canonicalize()?, lab))
     }
 
-    /// What the figures ask for, each once.
+    /// The questions of the figures, each once.
     fn wanted(&self, programs: &Programs) -> anyhow::Result<Vec<(Question, Speed)>> {
         let mut wanted = Vec::new();
         for &figure in &self.figures {

@@ -1,6 +1,7 @@
-//! Wassenberg 2006, "Optimizing File Accesses via Ordering and Caching", on five recorded starts of 0 A.D. A26, twenty
-//! years after the paper's three. Sections 4.3 (ordering quality), 4.4 (cache efficacy) and 4.2 (throughput); with `--cache`
-//! 4.4.1 (cache size) and 4.5 (cost of the cache manager) instead.
+//! Wassenberg 2006, "Optimizing File Accesses via Ordering and Caching", on five recorded starts of
+//! 0 A.D. A26, twenty years after the paper's three. Sections 4.3 (ordering quality), 4.4 (cache
+//! efficacy) and 4.2 (throughput); with `--cache` 4.4.1 (cache size) and 4.5 (cost of the cache
+//! manager) instead.
 
 mod cache;
 mod end_to_end;
@@ -28,7 +29,8 @@ pub(crate) struct Args {
     /// Measures the cache manager with few files, to see that it works.
     #[arg(long, requires = "cache")]
     small: bool,
-    /// Also makes all 36,266 files (3.3 GB) below DIR, packs them without the run in question, and loads that run cold.
+    /// Also makes all 36,266 files (3.3 GB) below DIR, packs them without the run in question, and
+    /// loads that run cold.
     #[arg(long, value_name = "DIR")]
     end_to_end: Option<PathBuf>,
     /// The runs to load cold.

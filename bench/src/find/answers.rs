@@ -1,20 +1,21 @@
-//! Answers are compared before times: the walk and `-size` line by line with GNU's, `-latency` with what can be said of it.
+//! Compares answers before times: the walk and `-size` line by line with GNU's; for `-latency` what
+//! must hold.
 
 use super::{LATENCY, Question, WALK};
 use anyhow::{Context, ensure};
 use std::collections::HashMap;
 
-/// The answers that others must agree with, GNU's, lines sorted.
+/// GNU's answers, with which others must agree; lines sorted.
 #[derive(Default)]
 pub(super) struct Answers(HashMap<&'static [&'static str], Vec<Vec<u8>>>);
 
 impl Answers {
-    /// Checks an answer, or keeps it as the one that others must agree with; the number of its lines.
+    /// Checks an answer, or keeps it if it is the first. Returns the number of its lines.
     pub(super) fn check(&mut self, question: &Question, printed: &[u8]) -> anyhow::Result<usize> {
         let lines = sorted(printed);
         let count = lines.len();
         if LATENCY.contains(&question.tests) {
-            // Pages come and go between two runs, so that two answers need not add up.
+            // Pages enter and leave the cache between two runs, so two answers need not add up.
             let walk = self.0.get(WALK).context("the walk comes first")?;
             ensure!(is_part(&lines, walk), "{}: shows what the walk does not, or twice", question.name());
         } else {
@@ -24,7 +25,8 @@ impl Answers {
         Ok(count)
     }
 
-    /// Every entry costs nothing or more than nothing: one run that asks both shows all that the walk shows.
+    /// Each entry has a latency of 0 or more, so one run with both tests shows all entries of the
+    /// walk.
     pub(super) fn check_both(&self, printed: &[u8]) -> anyhow::Result<()> {
         let walk = self.0.get(WALK).context("the walk comes first")?;
         let lines = sorted(printed);

@@ -1,4 +1,4 @@
-//! A tree of many small files: made, and brought into the caches as somebody who works in it would have it.
+//! A tree of many small files: made, and read into the caches as in normal use.
 
 use anyhow::Context;
 use seekless::sys::residency::{resident_bytes, write_back_file_system};
@@ -9,25 +9,25 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 const FILES_IN_FOLDER: usize = 100;
-/// A page holds any file.
+/// The largest file, which fits one page.
 const BYTES_MOST: usize = 4096;
 
-/// Folders of a hundred files, one file in a few thousand being empty.
+/// Folders of a hundred files. One file in a few thousand is empty.
 pub(super) struct Tree {
     pub(super) root: PathBuf,
     pub(super) files: usize,
 }
 
-/// What the page cache holds of the files' data.
+/// The pages of the files' data in the page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Cached {
     pub(super) pages: u64,
-    /// `None` if the kernel does not tell.
+    /// `None` if the kernel does not report it.
     pub(super) resident_pages: Option<u64>,
 }
 
 impl Tree {
-    /// Makes the files, and has them on the device, so that writing back disturbs nothing later.
+    /// Makes the files and writes them to the device, so that no write-back disturbs later.
     pub(super) fn make(root: PathBuf, files: usize) -> anyhow::Result<Self> {
         let tree = Tree { root, files };
         tree.write().with_context(|| format!("cannot make files in {}", tree.root.display()))?;
@@ -50,7 +50,7 @@ impl Tree {
         self.files.div_ceil(FILES_IN_FOLDER)
     }
 
-    /// What a walk shows: files, folders and the root.
+    /// The number of lines of a walk: files, folders and the root.
     pub(super) fn lines(&self) -> usize {
         self.files + self.folders() + 1
     }
@@ -85,7 +85,7 @@ impl Tree {
     }
 }
 
-/// 0 to a page, in no order.
+/// 0 to a page, in scattered order.
 fn bytes(number: usize) -> usize {
     number * 1237 % (BYTES_MOST + 1)
 }

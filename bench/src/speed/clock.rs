@@ -1,4 +1,4 @@
-//! Time of this thread alone, so that other work on the machine disturbs less.
+//! The processor time of this thread, so that other work on the machine disturbs less.
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -8,7 +8,7 @@ fn thread_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// What `work` gives, and the processor seconds that it took.
+/// The result of `work`, and the processor seconds that it took.
 pub(super) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let started = thread_seconds();
     let result = work();

@@ -1,4 +1,5 @@
-//! Rounds over one trace: each numbers the objects and then runs every policy once; the first is discarded.
+//! Rounds over one trace. Each round numbers the objects and then runs every policy once. The first
+//! is discarded.
 
 use super::clock::timed;
 use super::{Args, Measured};
@@ -11,25 +12,25 @@ use serde::Serialize;
 
 /// The row of the exact LRU curve.
 const CURVE: &str = "(LRU curve, all sizes)";
-/// The same of files, where every byte would be a size of its own.
+/// The same for files, where each byte would be a separate size.
 const CURVE_OF_FILES: &str = "(LRU curve, 50 sizes)";
 const CURVE_SIZES: usize = 50;
 
-/// One policy's figures; times are of the thread's processor.
+/// The figures of one policy. Times are processor times of the thread.
 #[derive(Serialize)]
 pub(super) struct Row {
     pub(super) policy: String,
     pub(super) hits: u64,
     pub(super) miss_ratio: f64,
-    /// The objects being numbered already; median.
+    /// Without the numbering of the objects; median.
     pub(super) requests_per_second: f64,
-    /// Their numbering included; median.
+    /// With the numbering of the objects; median.
     pub(super) requests_per_second_numbered: f64,
-    /// Of each timed round, without the numbering.
+    /// The seconds of each timed round, without the numbering.
     pub(super) seconds: Vec<f64>,
 }
 
-/// What the rounds found for one policy.
+/// The measurements of one policy.
 #[derive(Default)]
 struct Track {
     hits: Option<u64>,
@@ -46,7 +47,7 @@ impl Track {
         Ok(())
     }
 
-    /// Without the first round.
+    /// Leaves out the first round.
     fn row(&self, policy: &str, requests: f64, total: u64) -> Row {
         let hits = self.hits.unwrap_or(0);
         Row {
@@ -112,7 +113,7 @@ fn repeated(workload: &Workload, mut once: impl FnMut() -> anyhow::Result<f64>) 
 }
 
 fn simulated(requests: &Requests, case: &Case, hits: &mut u64) -> anyhow::Result<f64> {
-    // The future is computed once and kept: a copy that does not know it yet pays for it each time.
+    // The next uses are computed once and kept. A fresh copy computes them each time.
     let copy = needs_of(&case.policy)?.next_use.then(|| requests.clone());
     let (figures, seconds) = timed(|| simulate(copy.as_ref().unwrap_or(requests), case));
     *hits = figures?.hits;
@@ -123,7 +124,7 @@ fn share_of(all: u64, args: &Args) -> u64 {
     ((all as f64 * args.cache / 100.0) as u64).max(1)
 }
 
-/// The policies that these requests can be simulated with, and those that they cannot.
+/// The policies that can be simulated with these requests, and the others.
 fn accepted(requests: &Requests, policies: &[String], capacity: u64) -> (Vec<String>, Vec<String>) {
     let fits = |policy: &String| {
         check_cases(requests, &[Case { policy: policy.clone(), capacity }], &Options::default()).is_ok()

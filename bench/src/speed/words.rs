@@ -1,4 +1,4 @@
-//! The tables, in words.
+//! The tables in text.
 
 use super::{Measured, Report};
 use seekless::device::units::{format_bytes, format_count};

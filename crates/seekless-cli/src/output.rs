@@ -2,14 +2,14 @@
 
 use anyhow::Context;
 use clap::Args as ClapArgs;
-use indicatif::{ProgressBar, ProgressStyle};
 use seekless::report::{Drawing, Format};
 use seekless::sys::output::{Content, Destination, Output};
 use seekless::tools::roots::Root;
 use serde::Serialize;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+
+pub use seekless_terminal::{progress, stages};
 
 /// Writes `value` to standard output as one indented JSON document.
 pub fn json<T: Serialize>(value: &T) -> anyhow::Result<()> {
@@ -123,62 +123,5 @@ impl Picture {
         let written = self.output.write_all(&drawing.encode(self.format));
         written.with_context(|| format!("cannot write {}", self.output.path().display()))?;
         Ok(self.output.publish()?)
-    }
-}
-
-/// A job shorter than this shows no bar: it would only flicker.
-const PATIENCE: Duration = Duration::from_secs(1);
-
-/// A progress callback for a library's `&mut dyn FnMut(done, total)`: after a second it draws a bar on standard error if
-/// that is a terminal, and wipes it when the callback is dropped.
-pub fn progress(what: &'static str) -> impl FnMut(u64, u64) {
-    let mut bar = Bar { what, started: Instant::now(), shown: None };
-    move |done, total| bar.update(done, total)
-}
-
-/// As [`progress`] for a job of several stages, each of which says what it is and has a bar of its own.
-pub fn stages() -> impl FnMut(&'static str, u64, u64) {
-    let mut stage: Option<Bar> = None;
-    move |what, done, total| {
-        if stage.as_ref().is_none_or(|bar| bar.what != what) {
-            stage = Some(Bar { what, started: Instant::now(), shown: None });
-        }
-        stage.iter_mut().for_each(|bar| bar.update(done, total));
-    }
-}
-
-struct Bar {
-    what: &'static str,
-    started: Instant,
-    shown: Option<ProgressBar>,
-}
-
-impl Bar {
-    fn update(&mut self, done: u64, total: u64) {
-        if self.shown.is_none() {
-            if self.started.elapsed() < PATIENCE || !std::io::stderr().is_terminal() {
-                return;
-            }
-            self.shown = Some(self.draw(total));
-        }
-        if let Some(bar) = &self.shown {
-            bar.set_length(total);
-            bar.set_position(done.min(total));
-        }
-    }
-
-    fn draw(&self, total: u64) -> ProgressBar {
-        let style = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3} %  {eta} left");
-        let bar = ProgressBar::new(total).with_message(self.what).with_elapsed(self.started.elapsed());
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        bar
-    }
-}
-
-impl Drop for Bar {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.shown {
-            bar.finish_and_clear();
-        }
     }
 }

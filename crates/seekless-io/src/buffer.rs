@@ -24,7 +24,7 @@ impl Buffer {
         Self(Arc::new(Contents::Own(bytes)))
     }
 
-    /// The caller has checked that `range` lies in the extent.
+    /// The caller has checked that `range` lies in the read.
     pub(crate) fn within(read: Arc<ReadData>, range: Range<usize>) -> Self {
         Self(Arc::new(Contents::Within { read, range }))
     }

@@ -96,7 +96,7 @@ impl StoreBuilder {
         self
     }
 
-    /// Bytes of raw extents kept because they hold files that nobody has asked for yet. If not said it is 16 MiB, or
+    /// Bytes of reads that are kept because they hold files that have not been requested. If not said it is 16 MiB, or
     /// 64 MiB where the engine says that a request costs as much as reading 256 KiB: there it pays to wait longer for the
     /// program to come round to them.
     pub fn read_ahead_cache(mut self, bytes: u64) -> Self {

@@ -8,8 +8,8 @@
 //! 1. *the file cache*: a slot an entry, without the cache's lock; the hit is logged and told to the policy before the
 //!    next miss;
 //! 2. *an orphan*: evicted, but still held by a user, hence revived without I/O;
-//! 3. *a read under way*, of the file or of an extent that holds it;
-//! 4. *the archive block cache*: raw extents that hold files which nobody has asked for yet;
+//! 3. *a read under way* that covers the file;
+//! 4. *a kept read*: bytes that were read with another file ([`seekless_policy::kept_reads`]);
 //! 5. *a read*: from the local header to the next in one request, with as much around it as the device makes worth while
 //!    ([`seekless_policy::ahead`]).
 //!

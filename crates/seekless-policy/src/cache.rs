@@ -5,6 +5,7 @@
 mod command;
 mod frames;
 
+use crate::column;
 use crate::eviction::{Eviction, Id, Needs, Outcome, Request, Use};
 use crate::{Error, ErrorKind, Result};
 use command::Ignore;
@@ -104,9 +105,7 @@ impl<E: Eviction> Cache<E> {
     /// Makes room for ids below `ids`; never shrinks.
     pub fn grow(&mut self, ids: u32) {
         self.policy.grow(ids);
-        if ids as usize > self.frames.states.len() {
-            self.frames.states.resize(ids as usize, 0);
-        }
+        column::grow(&mut self.frames.states, ids, 0);
     }
 
     /// One request. A miss that is kept pushes the `WriteBack`s and `Drop`s of its victims, then

@@ -5,6 +5,7 @@
 //! needs the least ([`IndexedHeap::settle_root`]). Then a hit that raises a key costs O(1), as in
 //! LFU.
 
+use crate::column;
 use crate::id::Id;
 
 const ABSENT: u32 = u32::MAX;
@@ -39,9 +40,7 @@ impl<K: Ord + Copy> IndexedHeap<K> {
 
     /// Makes room for ids below `ids`; never shrinks.
     pub(crate) fn grow(&mut self, ids: u32) {
-        if ids as usize > self.positions.len() {
-            self.positions.resize(ids as usize, ABSENT);
-        }
+        column::grow(&mut self.positions, ids, ABSENT);
     }
 
     /// Whether `id` is a member.
@@ -49,18 +48,6 @@ impl<K: Ord + Copy> IndexedHeap<K> {
     #[must_use]
     pub(crate) fn contains(&self, id: Id) -> bool {
         self.positions[id as usize] != ABSENT
-    }
-
-    /// The number of members.
-    #[must_use]
-    pub(crate) fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Whether the heap has no members.
-    #[must_use]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
     }
 
     /// The member with the least key.
@@ -124,11 +111,6 @@ impl<K: Ord + Copy> IndexedHeap<K> {
             }
             self.raise(id, true_key);
         }
-    }
-
-    /// Members in no particular order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (K, Id)> + '_ {
-        self.entries.iter().map(|entry| (entry.key, entry.id))
     }
 
     fn sift_up(&mut self, mut at: usize) {
@@ -202,7 +184,7 @@ mod tests {
                     }
                 }
                 prop_assert_eq!(heap.root(), model.iter().map(|(&id, &key)| (key, id)).min());
-                prop_assert_eq!(heap.len(), model.len());
+                prop_assert_eq!(heap.entries.len(), model.len());
             }
         }
 

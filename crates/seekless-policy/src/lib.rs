@@ -38,6 +38,7 @@
 //! - [`extents`]: which reads fetch a set of archive entries at least cost.
 //! - [`kept_reads`]: which reads stay in memory for the entries in them that have not been
 //!   requested.
+//! - [`sample`]: seeded random numbers, and sets to draw from.
 //!
 //! The other modules are arrays of which policies are made. They are private: a policy outside this
 //! crate needs only the [`Eviction`](eviction::Eviction) trait.
@@ -91,7 +92,7 @@ pub mod ordering;
 mod queues;
 mod radix;
 mod ranking;
-mod sample;
+pub mod sample;
 mod segments;
 mod weights;
 

@@ -2,6 +2,7 @@
 //!
 //! Unlike [`Lists`](crate::list::Lists) the number of queues may grow, and an id knows its queue.
 
+use crate::column;
 use crate::id::Id;
 
 /// No id, or no queue.
@@ -40,9 +41,7 @@ impl Queues {
 
     /// Makes room for ids below `ids`; never shrinks.
     pub(crate) fn grow(&mut self, ids: u32) {
-        if ids as usize > self.links.len() {
-            self.links.resize(ids as usize, UNLINKED);
-        }
+        column::grow(&mut self.links, ids, UNLINKED);
     }
 
     /// Makes room for queues below `queues`; never shrinks.
@@ -73,14 +72,6 @@ impl Queues {
     #[must_use]
     pub(crate) fn is_empty(&self, queue: u32) -> bool {
         self.ends[queue as usize].oldest == NONE
-    }
-
-    /// Whether a queue holds exactly one id.
-    #[inline]
-    #[must_use]
-    pub(crate) fn is_single(&self, queue: u32) -> bool {
-        let Ends { oldest, newest } = self.ends[queue as usize];
-        oldest == newest && oldest != NONE
     }
 
     /// The ids of a queue, oldest first.
@@ -119,16 +110,6 @@ impl Queues {
             _ => self.links[newer as usize].older = older,
         }
     }
-
-    /// Makes a linked id the newest of `queue`, whichever queue it is in.
-    #[inline]
-    pub(crate) fn move_to(&mut self, queue: u32, id: Id) {
-        if self.ends[queue as usize].newest == id {
-            return;
-        }
-        self.unlink(id);
-        self.push(queue, id);
-    }
 }
 
 #[cfg(test)]
@@ -149,13 +130,12 @@ mod tests {
                 model.iter_mut().for_each(|ids| ids.retain(|&other| other != id));
                 match (what, place) {
                     (0, Some(_)) => queues.unlink(id),
-                    (_, Some(_)) => { queues.move_to(queue, id); model[queue as usize].push(id); }
+                    (_, Some(_)) => { queues.unlink(id); queues.push(queue, id); model[queue as usize].push(id); }
                     (_, None) => { queues.push(queue, id); model[queue as usize].push(id); }
                 }
                 for (queue, wanted) in (0..).zip(&model) {
                     prop_assert_eq!(&queues.iter(queue).collect::<Vec<_>>(), wanted);
                     prop_assert_eq!(queues.oldest(queue), wanted.first().copied());
-                    prop_assert_eq!(queues.is_single(queue), wanted.len() == 1);
                     prop_assert_eq!(queues.is_empty(queue), wanted.is_empty());
                 }
             }

@@ -79,12 +79,6 @@ impl RadixQueue {
         self.len
     }
 
-    /// Whether the queue is empty.
-    #[must_use]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// Adds an id whose key is not below the key of the last id taken.
     #[inline]
     pub(crate) fn push(&mut self, id: Id, key: Key) {

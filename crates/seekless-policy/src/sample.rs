@@ -1,5 +1,6 @@
 //! Sets of ids with a uniform pick in O(1), and the seeded generator for the draws.
 
+use crate::column;
 use crate::id::Id;
 use seekless_device::SplitMix64;
 
@@ -7,7 +8,7 @@ const ABSENT: u32 = u32::MAX;
 
 /// A set of dense ids in one array. 4 bytes an id and 4 a member.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Members {
+pub struct Members {
     ids: Vec<Id>,
     positions: Vec<u32>,
 }
@@ -15,35 +16,33 @@ pub(crate) struct Members {
 impl Members {
     /// No members, over no ids.
     #[must_use]
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self::default()
     }
 
     /// Makes room for ids below `ids`; never shrinks.
-    pub(crate) fn grow(&mut self, ids: u32) {
-        if ids as usize > self.positions.len() {
-            self.positions.resize(ids as usize, ABSENT);
-        }
+    pub fn grow(&mut self, ids: u32) {
+        column::grow(&mut self.positions, ids, ABSENT);
     }
 
     /// Whether `id` is a member.
     #[inline]
     #[must_use]
-    pub(crate) fn contains(&self, id: Id) -> bool {
+    pub fn contains(&self, id: Id) -> bool {
         self.positions[id as usize] != ABSENT
     }
 
     /// Where `id` is in [`Members::ids`].
     #[inline]
     #[must_use]
-    pub(crate) fn position(&self, id: Id) -> Option<usize> {
+    pub fn position(&self, id: Id) -> Option<usize> {
         let at = self.positions[id as usize];
         (at != ABSENT).then_some(at as usize)
     }
 
     /// Adds an id that is no member.
     #[inline]
-    pub(crate) fn insert(&mut self, id: Id) {
+    pub fn insert(&mut self, id: Id) {
         debug_assert!(!self.contains(id), "id {id} is a member already");
         self.positions[id as usize] = self.ids.len() as u32;
         self.ids.push(id);
@@ -51,7 +50,7 @@ impl Members {
 
     /// Removes `id`; the last member takes its place. False if it is no member.
     #[inline]
-    pub(crate) fn remove(&mut self, id: Id) -> bool {
+    pub fn remove(&mut self, id: Id) -> bool {
         let at = std::mem::replace(&mut self.positions[id as usize], ABSENT);
         if at == ABSENT {
             return false;
@@ -66,7 +65,7 @@ impl Members {
     /// The members, in an order that depends only on the insertions and removals.
     #[inline]
     #[must_use]
-    pub(crate) fn ids(&self) -> &[Id] {
+    pub fn ids(&self) -> &[Id] {
         &self.ids
     }
 }
@@ -99,13 +98,14 @@ impl<T> Rows<T> {
     /// The row of `id`, if it is a member.
     #[inline]
     pub(crate) fn get(&self, id: Id) -> Option<&T> {
-        self.rows.get(self.members.position(id)?)
+        self.rows.get(self.place(id))
     }
 
     /// The row of `id`, if it is a member.
     #[inline]
     pub(crate) fn get_mut(&mut self, id: Id) -> Option<&mut T> {
-        self.rows.get_mut(self.members.position(id)?)
+        let at = self.place(id);
+        self.rows.get_mut(at)
     }
 
     /// The members, in the order of [`Rows::all`].
@@ -136,41 +136,47 @@ impl<T> Rows<T> {
     /// Removes `id`; the last member takes its place.
     #[inline]
     pub(crate) fn remove(&mut self, id: Id) {
-        if let Some(at) = self.members.position(id) {
-            self.members.remove(id);
+        let at = self.place(id);
+        if self.members.remove(id) {
             self.rows.swap_remove(at);
         }
+    }
+
+    /// The index of a member's row; beyond all rows for other ids.
+    #[inline]
+    fn place(&self, id: Id) -> usize {
+        self.members.positions[id as usize] as usize
     }
 }
 
 /// A seeded generator of numbers. The same seed gives the same numbers on every machine.
 #[derive(Clone, Debug)]
-pub(crate) struct Draws {
+pub struct Draws {
     numbers: SplitMix64,
 }
 
 impl Draws {
     /// The sequence of numbers for `seed`.
     #[must_use]
-    pub(crate) fn new(seed: u64) -> Self {
+    pub fn new(seed: u64) -> Self {
         Self { numbers: SplitMix64::new(seed) }
     }
 
     /// The next 64 bits.
     #[inline]
-    pub(crate) fn bits(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.numbers.bits()
     }
 
     /// A number below `limit`, or 0 if that is 0. Its bias is below `limit / 2^64`.
     #[inline]
-    pub(crate) fn below(&mut self, limit: usize) -> usize {
+    pub fn below(&mut self, limit: usize) -> usize {
         self.numbers.below(limit as u64) as usize
     }
 
     /// One of `ids`; `None` if there are no ids.
     #[inline]
-    pub(crate) fn pick(&mut self, ids: &[Id]) -> Option<Id> {
+    pub fn pick(&mut self, ids: &[Id]) -> Option<Id> {
         ids.get(self.below(ids.len())).copied()
     }
 }

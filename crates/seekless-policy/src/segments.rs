@@ -86,6 +86,14 @@ impl<const N: usize, const RESIDENT: usize> Segments<N, RESIDENT> {
         Some(list)
     }
 
+    /// Takes the id at the back out of `list`.
+    #[inline]
+    pub(crate) fn pop(&mut self, list: usize) -> Option<Id> {
+        let last = self.lists.back(list)?;
+        self.remove(last);
+        Some(last)
+    }
+
     /// The id at the back of `list`.
     #[inline]
     #[must_use]

@@ -1,4 +1,5 @@
-//! His ways to read an entry: open its file, read the packed file, map that into memory, or keep the last N entries of it.
+//! His ways to read an entry: open its file, read the packed file, map it into memory, or cache the
+//! last N entries of it.
 
 use super::files::{Packed, Tree};
 use super::prefetch::Prefetching;
@@ -11,7 +12,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 
-/// What was asked of a way to read, and what it read.
+/// The requests to a way of reading, and the bytes that it read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) hits: u64,
@@ -23,17 +24,17 @@ pub(crate) struct Counts {
 pub(crate) trait Access {
     /// The bytes of an entry.
     fn read(&mut self, entry: Id) -> io::Result<&[u8]>;
-    /// So far.
+    /// The counts so far.
     fn counts(&self) -> Counts;
 }
 
-/// Which way.
+/// The ways of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     Directory,
     Packed,
     Mapped,
-    /// `lines` lines of so many entries each.
+    /// `lines` lines of this many entries each.
     Cached {
         lines: u64,
         entries_a_line: u32,
@@ -42,7 +43,7 @@ pub(crate) enum Method {
     Published {
         entries: u64,
     },
-    /// Entries that follow a miss are fetched by threads.
+    /// Threads fetch the entries that follow a miss.
     Prefetching {
         entries: u64,
         ahead: u32,
@@ -84,7 +85,7 @@ impl Method {
     }
 }
 
-/// Every entry was read.
+/// The counts of a way that reads every entry.
 fn uncached(reads: u64, entry: &[u8]) -> Counts {
     Counts { hits: 0, reads, read_bytes: reads * entry.len() as u64 }
 }
@@ -127,7 +128,7 @@ impl Access for Slots<'_> {
     }
 }
 
-/// Copies the entry out of the map, as a reader of it would go over every byte.
+/// Copies the entry out of the map, since a reader of it would touch every byte.
 struct Mapped<'a> {
     packed: &'a Packed,
     map: Map,
@@ -148,14 +149,14 @@ impl Access for Mapped<'_> {
     }
 }
 
-/// His cache, on the cache that simulator and live engine share. A miss reads the whole line; buffers of what is evicted are
-/// used again, which is the garbage collection that he suspects of his overhead.
+/// His cache, on the cache that simulator and live engine share. A miss reads the whole line.
+/// Buffers of evicted lines are used again; he suspects garbage collection of causing his overhead.
 struct Lines<'a> {
     packed: &'a Packed,
     file: File,
     entries_a_line: u32,
     cache: Cache<Lru>,
-    /// Bytes of each line that is in the cache.
+    /// The bytes of each line in the cache.
     frames: Vec<Vec<u8>>,
     spare: Vec<Vec<u8>>,
     commands: Vec<Command>,

@@ -1,6 +1,7 @@
-//! His generator: the tree `h/t/o/k.txt`, where hto are the digits of k modulo 250, and the packed file that holds the same
-//! entries one after another. The entries are nulls, as his are, but for the id in the first eight bytes: so each way
-//! of reading can show that it read the right one.
+//! His generator of files: the tree `h/t/o/k.txt`, where hto are the digits of k modulo 250, and
+//! the packed file that holds the same entries one after another. As in his files the entries are
+//! nulls, except for the id in the first eight bytes. With the id each way of reading can show that
+//! it read the right entry.
 
 use anyhow::Context;
 use seekless::policy::eviction::Id;
@@ -38,7 +39,7 @@ impl Tree {
 /// The packed file.
 pub(crate) struct Packed {
     pub(crate) path: PathBuf,
-    /// Where each entry stands, counted in entries.
+    /// The place of each entry, counted in entries.
     pub(crate) slots: Vec<Id>,
     pub(crate) entry_bytes: usize,
 }
@@ -74,7 +75,7 @@ fn entry(id: u64, bytes: usize) -> Vec<u8> {
     entry
 }
 
-/// Dirty files could not be made cold.
+/// Writes the files to the device, since dirty files cannot be made cold.
 fn flush(folder: &Path) -> anyhow::Result<()> {
     let flushed = File::open(folder).and_then(|folder| write_back_file_system(folder.as_fd()));
     flushed.with_context(|| format!("cannot write back {}", folder.display()))

@@ -1,8 +1,8 @@
-//! What his last section leaves for later: entries packed in the order in which the trace reads them, neighbours fetched
-//! together or by threads; `overhead` has the rest.
+//! The further work that his last section suggests: entries packed in the order in which the trace
+//! reads them, and neighbours fetched together or by threads. `overhead` has the rest.
 //!
-//! An order is made from the first half of the trace and judged on the second; the one that knows the second half is shown
-//! for comparison only.
+//! An order is made from the first half of the trace and judged on the second. The order that knows
+//! the second half is shown for comparison only.
 
 use super::Args;
 use super::access::{Counts, Method};
@@ -17,22 +17,23 @@ use seekless::report::table;
 use serde::Serialize;
 use std::path::Path;
 
-/// Entries that are fetched together.
+/// How many entries are fetched together.
 const ENTRIES_A_LINE: [u32; 3] = [1, 4, 16];
-/// Entries that threads fetch after a miss, which are then as many as in a line; and how many threads.
+/// How many entries threads fetch after a miss (with the missed one as many as in a line), and how
+/// many threads.
 const PREFETCH: [(u32, u32); 3] = [(3, 2), (15, 2), (15, 8)];
-/// A slow cloud volume; the greedy order does not look at it.
+/// A slow cloud volume. The greedy order does not use it.
 const COSTS: Costs = Costs { request_ns: 2_000_000, bytes_per_second: 150_000_000, depth: 1 };
 
-/// One order and one number of entries a line, in a cache of the same size as all others.
+/// One order and one number of entries a line, in a cache of the same size as the others.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
     order: &'static str,
-    /// Whether the order was made from the requests that it is judged on.
+    /// Whether the order was made from the requests on which it is judged.
     trained: bool,
     method: String,
     entries_a_line: u32,
-    /// Fetched by threads after a miss, and how many threads.
+    /// How many entries threads fetch after a miss. The next is the number of threads.
     ahead: u32,
     threads: u32,
     requests: usize,
@@ -110,7 +111,7 @@ impl Rival<'_> {
     }
 }
 
-/// Times and counts of each rival; they take turns, and the first round is thrown away.
+/// Times and counts of each rival. Rivals take turns, and the first round is discarded.
 fn alternate(
     trace: &Trace,
     rivals: &[Rival<'_>],
@@ -133,7 +134,7 @@ fn alternate(
     Ok(seen)
 }
 
-/// Greedy chains of what a cache of as many entries would still read.
+/// Greedy chains of the requests that miss a cache of as many entries.
 fn order(trace: &Trace, requests: &[Id], entries: u64, args: &Args) -> anyhow::Result<Vec<Id>> {
     let bytes = vec![args.file_size as u64; trace.ids.len()];
     let ordering = by_method("greedy", Some(entries * args.file_size as u64))?;

@@ -1,5 +1,6 @@
-//! What a cache itself costs, which he suspects of making his slower than no cache: his shape (a hash map, fresh memory for each
-//! entry) and ours (dense numbers, buffers used again) beside plain reads of the packed file, all in the page cache.
+//! The cost of a cache itself, which he suspects of making his cache slower than no cache. His
+//! design (a hash map, fresh memory for each entry) and ours (dense numbers, reused buffers) beside
+//! plain reads of the packed file, all from the page cache.
 
 use super::Args;
 use super::access::{Counts, Method};
@@ -20,7 +21,8 @@ pub(crate) struct Row {
     hits: u64,
     reads: u64,
     warm: Spread,
-    /// Time over that of the packed file, an entry; less than nothing where the cache's hits save more than it costs.
+    /// The time for each entry, minus that of the packed file. Negative where the hits save more
+    /// than the cache costs.
     over_packed_ns: f64,
     paper_ms: Option<f64>,
 }
@@ -46,7 +48,7 @@ pub(crate) fn measure(trace: &Trace, packed: &Packed, args: &Args) -> anyhow::Re
     Ok(rows)
 }
 
-/// The first round fills the page cache and is thrown away.
+/// Rivals take turns. The first round fills the page cache and is discarded.
 fn alternate(
     trace: &Trace,
     packed: &Packed,

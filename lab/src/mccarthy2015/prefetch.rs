@@ -1,5 +1,6 @@
-//! His cache with threads that prefetch: a miss reads its own entry, while threads read those that follow it in the packed
-//! file. The cache is the one that simulator and live engine share; which entries arrive in time depends on the machine.
+//! His cache with threads that prefetch. A miss reads its own entry, while threads read the entries
+//! that follow it in the packed file. The cache is the one that simulator and live engine share.
+//! Which entries arrive in time depends on the machine.
 
 use super::access::{Access, Counts};
 use super::files::Packed;
@@ -16,12 +17,12 @@ use std::thread::{self, JoinHandle};
 /// A slot and a buffer for its entry.
 type Job = (Id, Vec<u8>);
 
-/// The reader's side; threads end when it goes.
+/// The reader's side. The threads end when it is dropped.
 pub(super) struct Prefetching<'a> {
     packed: &'a Packed,
     file: File,
     cache: Cache<Lru>,
-    /// By slot, of entries that are in the cache.
+    /// The bytes of the entries in the cache, by slot.
     frames: Vec<Vec<u8>>,
     spare: Vec<Vec<u8>>,
     commands: Vec<Command>,
@@ -33,7 +34,8 @@ pub(super) struct Prefetching<'a> {
 }
 
 impl<'a> Prefetching<'a> {
-    /// A cache of `entries` entries; `threads` threads fetch the `ahead` that follow a miss, at most half of what it holds.
+    /// A cache of `entries` entries. `threads` threads fetch the `ahead` entries after a miss, at
+    /// most half as many as the cache holds.
     pub(super) fn new(packed: &'a Packed, entries: u64, ahead: u32, threads: u32) -> anyhow::Result<Self> {
         let mut cache = Cache::new(Lru::new(entries), Config::pages(entries))?;
         cache.grow(packed.slots.len() as u32);
@@ -60,7 +62,7 @@ impl<'a> Prefetching<'a> {
         })
     }
 
-    /// Reads the entry at `slot`, and has those behind it read.
+    /// Reads the entry at `slot`, and lets threads read the entries behind it.
     fn miss(&mut self, slot: Id) -> io::Result<()> {
         self.drop_evicted();
         let end = slot.saturating_add(1 + self.ahead).min(self.frames.len() as u32);
@@ -84,7 +86,7 @@ impl<'a> Prefetching<'a> {
         if fetches {
             self.counts.reads += 1;
             let job = (slot, self.buffer());
-            // Fails only when every thread has died, of which the wait for the entry will tell.
+            // Fails only if every thread has died. Then the wait for the entry fails too.
             let _ = self.jobs.as_ref().map(|jobs| jobs.send(job));
         }
     }
@@ -96,7 +98,7 @@ impl<'a> Prefetching<'a> {
         buffer
     }
 
-    /// A read has ended; what was evicted meanwhile is dropped at once.
+    /// A read has ended. The bytes of an entry that was evicted meanwhile are dropped at once.
     fn arrived(&mut self, (slot, buffer): Job, read: io::Result<()>) -> io::Result<()> {
         self.frames[slot as usize] = buffer;
         let filled = if read.is_ok() { Filled::Yes } else { Filled::Failed };
@@ -122,7 +124,7 @@ impl<'a> Prefetching<'a> {
     }
 }
 
-/// Until there will be no more jobs, or nobody waits for them.
+/// Runs until there are no more jobs, or the reader is gone.
 fn fetch_each(file: &File, jobs: &Mutex<Receiver<Job>>, done: &Sender<(Job, io::Result<()>)>) {
     loop {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
@@ -149,7 +151,7 @@ impl Access for Prefetching<'_> {
             Step::Ready => self.counts.hits += 1,
             Step::Wait if self.commands.contains(&Command::Fetch(slot)) => self.miss(slot)?,
             Step::Wait => {
-                // Another's read is under way: no read of its own.
+                // The read of another request is under way; this one needs no read.
                 self.counts.hits += 1;
                 self.drop_evicted();
                 self.wait(slot)?;

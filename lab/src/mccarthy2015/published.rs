@@ -1,5 +1,6 @@
-//! His cache as he wrote it, as far as its overhead goes: a hash map from every id to its entry, fresh memory for each that is
-//! read, given back when it leaves, and the miss rate reported on the way. Same hits as ours.
+//! His cache as he wrote it, as far as its overhead goes: a hash map from every id to its entry,
+//! and fresh memory for each entry that is read, freed when it leaves. It reports the miss rate on
+//! the way. It has the same hits as ours.
 
 use super::access::{Access, Counts};
 use super::files::Packed;
@@ -48,7 +49,7 @@ pub(super) struct Published {
     miss_rates: Vec<f64>,
 }
 
-/// An entry that leaves gives its memory back.
+/// Frees the memory of an entry that leaves.
 struct Free<'a>(&'a mut Entries);
 
 impl Pool for Free<'_> {

@@ -1,4 +1,4 @@
-//! Figures 3 and 4: how often an LRU cache of N entries hits, and how that goes as the requests come.
+//! Figures 3 and 4: the hit ratio of an LRU cache of N entries, at the end and over time.
 
 use super::Args;
 use super::trace::Trace;
@@ -9,11 +9,11 @@ use seekless::sim::{Case, Options, Requests, simulate, simulate_with};
 use serde::Serialize;
 use std::num::NonZeroU64;
 
-/// As often as his program prints.
+/// The interval at which his program prints.
 const EVERY: u64 = 5000;
 /// He prints six significant digits.
 const TOLERANCE: f64 = 6e-7;
-/// Figure 4, in percent: as printed there. The 74.8 is a slip: his program's output ends at 73.8.
+/// Figure 4, in percent, as printed there. The 74.8 is a slip: his program's output ends at 73.8.
 const FIGURE_4: [(u64, &str); 3] = [(15_000, "71 %"), (20_000, "74.8 %"), (25_000, "76.1 %")];
 
 /// One size of cache.
@@ -22,14 +22,14 @@ pub(crate) struct Row {
     entries: u64,
     hits: u64,
     hit_ratio: f64,
-    /// What the best choice of victims, which knows the future, would hit.
+    /// The hit ratio of the optimal policy, which knows the future.
     best_hit_ratio: f64,
     /// Misses of all requests so far, every 5,000 requests.
     curve: Vec<(u64, f64)>,
     published: Option<Published>,
 }
 
-/// How that compares with his program's output for the same size.
+/// The comparison with his program's output for the same size.
 #[derive(Debug, Serialize)]
 struct Published {
     points_compared: usize,
@@ -37,9 +37,9 @@ struct Published {
     max_difference: f64,
     /// The last point that the trace reaches.
     last_point: u64,
-    /// Hits of all requests there.
+    /// The hit ratio at that point.
     hit_ratio_there: f64,
-    /// The same at the end of his whole trace.
+    /// The hit ratio at the end of his whole trace.
     hit_ratio_at_end: f64,
 }
 
@@ -66,7 +66,7 @@ fn row(requests: &Requests, entries: u64, args: &Args) -> anyhow::Result<Row> {
     })
 }
 
-/// Holds our curve against his, if he published one for this size.
+/// Compares our curve with his, if he published one for this size.
 fn compare(curve: &[(u64, f64)], entries: u64, args: &Args) -> anyhow::Result<Option<Published>> {
     let path = args.published(&format!("cache_out_{entries}.txt"));
     let Ok(text) = std::fs::read_to_string(&path) else { return Ok(None) };
@@ -133,7 +133,7 @@ pub(crate) fn words(trace: &Trace, rows: &[Row]) -> String {
     )
 }
 
-/// Figure 3, a tenth of its points.
+/// Figure 3 with a tenth of its points.
 fn curves(rows: &[Row]) -> String {
     let names: Vec<String> = rows.iter().map(|row| format!("misses, {} entries", row.entries)).collect();
     let header: Vec<&str> = ["requests"].into_iter().chain(names.iter().map(String::as_str)).collect();

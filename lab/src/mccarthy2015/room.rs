@@ -1,4 +1,4 @@
-//! Whether the disk has room for the tree and the packed files, asked before the first is made.
+//! Checks that the disk has room for the tree and the packed files, before the first is made.
 
 use super::Args;
 use super::trace::Trace;
@@ -6,14 +6,14 @@ use anyhow::{Context, ensure};
 use seekless::device::units::format_bytes;
 use std::path::Path;
 
-/// The one in the order of ids, and those of the future work.
+/// The packed file in the order of ids, and those of the further work.
 const PACKED_FILES: u64 = 4;
-/// What a file of the tree takes whole blocks of.
+/// A file of the tree takes whole blocks of this size.
 const BLOCK_BYTES: u64 = 4096;
-/// Of a file that is in the tree: its inode and name.
+/// The inode and name of a file in the tree.
 const FILE_BYTES: u64 = 512;
 
-/// Refuses a folder whose file system cannot hold what will be made in it.
+/// Refuses a folder whose file system has too little room.
 pub(crate) fn check(folder: &Path, trace: &Trace, args: &Args) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let disk = rustix::fs::statvfs(folder).with_context(|| format!("cannot look at {}", folder.display()))?;

@@ -1,5 +1,6 @@
-//! Figures 1 and 2: how long it takes to read every entry in order, in a random order, and as the trace asks; with nothing in
-//! the page cache, and again with everything there, which is how his second to fifth trials found it.
+//! Figures 1 and 2: the time to read every entry in order, in a random order, and in the order of
+//! the trace. First with nothing in the page cache, then with everything in it, as his second to
+//! fifth trials had it.
 
 use super::Args;
 use super::access::{Counts, Method};
@@ -12,7 +13,8 @@ use seekless::report::table;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// Figures 1 and 2 in milliseconds: in order, at random, trace. His trace is longer than the one that is left of it.
+/// Figures 1 and 2 in milliseconds: in order, at random, trace. His trace is longer than the part
+/// that is available.
 const PAPER: [(&str, [f64; 3]); 6] = [
     ("directory", [415.99, 463.32, 8509.17]),
     ("packed file", [213.08, 266.93, 4401.58]),
@@ -27,12 +29,12 @@ const PAPER_SEEK_US: f64 = 3.38;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Times {
-    /// The least cold start of all.
+    /// The least cold of all starts.
     residency: Coldness,
     rows: Vec<Row>,
 }
 
-/// One way to read, in one order.
+/// One way of reading, in one order.
 #[derive(Debug, Serialize)]
 struct Row {
     order: &'static str,
@@ -98,7 +100,7 @@ fn row(order: usize, method: Method, (cold, warm, counts): (Vec<f64>, Vec<f64>, 
     }
 }
 
-/// What is read, and from where.
+/// The files that are read.
 struct Bench<'a> {
     trace: &'a Trace,
     tree: &'a Tree,
@@ -106,7 +108,7 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Shuffled anew for each trial; the same for all methods.
+    /// The requests of a trial: shuffled anew for each trial, and the same for all methods.
     fn requests(&self, order: usize, trial: usize) -> Vec<Id> {
         let entries = self.trace.ids.len();
         match order {
@@ -128,7 +130,7 @@ impl Bench<'_> {
     }
 }
 
-/// Reads the entries one after another and looks at each: is it the one that was asked for?
+/// Reads the entries one after another, and checks that each is the right one.
 pub(crate) fn time(
     method: Method,
     tree: &Tree,
@@ -165,7 +167,7 @@ impl Spread {
 }
 
 impl Times {
-    /// Keeps the start that was least cold.
+    /// Keeps the least cold start.
     fn note(&mut self, coldness: Coldness) {
         let warmth =
             |coldness: &Coldness| (coldness.resident_bytes_after_drop, coldness.unknown, coldness.files);
@@ -178,7 +180,7 @@ impl Times {
         self.rows.iter().find(|row| row.order == order && row.method == method)
     }
 
-    /// What a random order costs over the sequential one, an entry, in microseconds.
+    /// How much longer a random order takes than the sequential one, in microseconds an entry.
     fn seek_us(&self, of: impl Fn(&Row) -> f64) -> Option<f64> {
         let (random, in_order) = (self.row("random", "directory")?, self.row("in order", "directory")?);
         Some((of(random) - of(in_order)) * 1e3 / random.reads.max(1) as f64)

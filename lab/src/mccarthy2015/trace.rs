@@ -5,7 +5,7 @@ use seekless::policy::eviction::Id;
 use seekless::policy::sample::Draws;
 use std::path::Path;
 
-/// Requests for entries; an entry is an id's place among all that occur, smallest first.
+/// Requests for entries. The number of an entry is the rank of its id among all ids that occur.
 pub(crate) struct Trace {
     /// The id of each entry: his *k*.
     pub(crate) ids: Vec<u64>,
@@ -26,7 +26,7 @@ impl Trace {
         Ok(Self::of(&asked))
     }
 
-    /// A made-up trace of up to 300 ids, some of them far more often than others.
+    /// A made-up trace of up to 300 ids, some of them much more frequent than others.
     pub(crate) fn small() -> Self {
         let mut draws = Draws::new(2015);
         let asked: Vec<u64> =
@@ -42,7 +42,7 @@ impl Trace {
         Self { ids, requests }
     }
 
-    /// Hits of a cache that holds everything, of all requests.
+    /// The hit ratio of a cache that holds all entries.
     pub(crate) fn perfect_hit_ratio(&self) -> f64 {
         1.0 - self.ids.len() as f64 / self.requests.len() as f64
     }

@@ -1,6 +1,6 @@
-//! The two tests whose traces can be had, what was published of them, and what we find.
+//! The two tests whose traces are available, the published figures, and ours.
 
-// Shared with the golden test, which holds the same outputs to the same digests.
+// Shared with the golden test, which compares the same outputs with the same digests.
 #[path = "../../../crates/seekless-sim/tests/sim/md5.rs"]
 mod md5;
 
@@ -10,7 +10,7 @@ use seekless::trace::import;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// The page cache of a test and what was published of it.
+/// The page cache of a test, and its published figures.
 pub(crate) struct Test {
     pub(crate) number: u32,
     pub(crate) workload: &'static str,
@@ -19,7 +19,8 @@ pub(crate) struct Test {
     corrected: &'static [(&'static str, u64, u64)],
 }
 
-/// His name of a policy, ours, his reads and writes, and the first digits of the MD5 of what his program lets through.
+/// His name of a policy, our name, his reads and writes, and the first digits of the MD5 of his
+/// program's output.
 type Published = (&'static str, &'static str, u64, u64, Option<&'static str>);
 
 /// Not in his tables, but his program has it.
@@ -66,12 +67,13 @@ pub(crate) const TEST_4: Test = Test {
         ("CAR", "car@ozen", 7224, 2000, None),
         (UNPUBLISHED, "fab@ozen", 7344, 1981, None),
     ],
-    // Its Random2 draws from a source of its own, so the reference's figure for it binds nobody.
+    // Its Random2 draws from another generator, so the reference's figure for it is not checked.
     corrected: &[("clock@read-hits", 7222, 1992), ("car@read-hits", 7225, 2004)],
 };
 
-/// Each of his policies as its own paper has it, and the two that he describes but did not program. The `@read-hits` keep his
-/// rule that a write hit sets no reference bit, so that one defect is mended at a time.
+/// Each of his policies as its own paper has it, and the two that he describes but did not program.
+/// The `@read-hits` variants keep his rule that a write hit sets no reference bit, so that one
+/// defect is mended at a time.
 const MENDED: &[(&str, &str)] = &[
     ("arc", "ARC"),
     ("clock@read-hits", "CLOCK"),
@@ -102,10 +104,10 @@ pub(crate) struct Experiment {
     pub(crate) corrected: Vec<Row>,
 }
 
-/// What one policy lets through, in pages.
+/// The accesses that one policy passes on, in pages.
 #[derive(Serialize)]
 pub(crate) struct Row {
-    /// His name, empty where he has none.
+    /// His name; empty if he has no such policy.
     pub(crate) published_as: &'static str,
     pub(crate) policy: String,
     pub(crate) reads: u64,
@@ -113,7 +115,7 @@ pub(crate) struct Row {
     pub(crate) dirty_at_end: u64,
     /// First digits of the MD5 of the post-cache trace.
     pub(crate) output_md5: String,
-    /// What the thesis says of it, or for a corrected policy what the reference's own version found.
+    /// The figures of the thesis; for a corrected policy those of the reference's own version.
     pub(crate) expected: Option<Expected>,
 }
 
@@ -125,7 +127,7 @@ pub(crate) struct Expected {
 }
 
 impl Row {
-    /// Whether it is what was expected, to the byte where the output is known.
+    /// Whether the figures are as expected, and the output too where it is known.
     pub(crate) fn equal(&self) -> Option<bool> {
         let expected = self.expected?;
         let same_output = expected.output_md5.is_none_or(|digest| digest == self.output_md5);
@@ -160,7 +162,7 @@ impl Experiment {
     }
 }
 
-/// Sector lines one by one, as his program takes them.
+/// Reads the trace with each sector line as a request, as his program does.
 fn read(trace: &Path, imported: &Path) -> anyhow::Result<Requests> {
     import::ozen(&[trace.to_path_buf()], imported, &import::Options::default(), &mut |_, _| ())?;
     let reading = Reading { unit: Some(Unit::Page), lines: Lines::Raw, ..Reading::default() };
@@ -195,7 +197,7 @@ fn simulate(
     policies.iter().zip(figures).map(row).collect()
 }
 
-/// Of what follows the heading.
+/// The digest of a file after its heading.
 fn digest(path: PathBuf) -> anyhow::Result<String> {
     let text = std::fs::read(path)?;
     let heading = text.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);

@@ -1,11 +1,11 @@
-//! His bars: what each policy reads and writes.
+//! His bar charts: reads and writes of each policy.
 
 use super::figures::{Experiment, Row};
 use seekless::device::units::format_count;
 use seekless::report::Drawing;
 use seekless::report::chart::{Axis, BarChart, Unit};
 
-/// Long names stand between short ones, so that all fit below the bars.
+/// Long names alternate with short ones, so that all fit below the bars.
 pub(super) const ORDER: [&str; 11] =
     ["ARC", "CLOCKPRO", "R2", "SPATIAL", "2Q", "CLOCK", "LRU", "BRRIP", "CAR", "RRIP", "FAB"];
 

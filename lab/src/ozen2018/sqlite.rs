@@ -1,6 +1,7 @@
-//! Tests 5 to 16 in shape: real SQLite over ten million rows, its page accesses captured by our recorder, his ten policies over
-//! caches of 2,000 and 10,000 pages, the ranks beside his. With `--further` what his last chapter asks: larger application caches,
-//! larger database pages, and a hash table in the B-tree's place.
+//! Tests 5 to 16 in shape: real SQLite over ten million rows. Our recorder captures its page
+//! accesses, and his ten policies run over caches of 2,000 and 10,000 pages. The ranks stand beside
+//! his. `--further` measures what his last chapter suggests: larger application caches, larger
+//! database pages, and a hash table instead of the B-tree.
 
 mod capture;
 mod further;
@@ -15,16 +16,17 @@ mod tree;
 mod words;
 mod workload;
 
-use crate::{interrupt, output, picture as pictures, progress};
+use crate::{output, picture as pictures};
 use anyhow::{Context, Result, ensure};
 pub(crate) use capture::{PLAYER, play};
+use seekless_terminal::{interrupt, progress};
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use workload::Workload;
 
-/// Bytes of SQLite's cache unless it is told otherwise (`cache_size` −2000).
+/// The size of SQLite's cache by default (`cache_size` −2000).
 const DEFAULT_CACHE_BYTES: u64 = 2000 * 1024;
 
 /// Options of tests 5 to 16.
@@ -33,10 +35,11 @@ pub(crate) struct SqliteArgs {
     /// Tests 5 to 16 in shape instead of test 3: SQLite under recorded selects and updates.
     #[arg(long, conflicts_with_all = ["data", "trace"])]
     pub(crate) sqlite: bool,
-    /// What he asks at the end instead: application caches, database pages, a hash table beside the B-tree.
+    /// His suggestions for further work instead: application caches, database pages, a hash table
+    /// beside the B-tree.
     #[arg(long, requires = "sqlite")]
     further: bool,
-    /// Which of the tests.
+    /// The tests to run.
     #[arg(long, requires = "sqlite", value_name = "N", value_delimiter = ',', conflicts_with = "further",
           value_parser = clap::value_parser!(u32).range(5..=16))]
     tests: Vec<u32>,
@@ -48,10 +51,11 @@ pub(crate) struct SqliteArgs {
     #[arg(long, requires = "sqlite", default_value_t = 1_000_000, value_name = "N",
           value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     statements: u64,
-    /// Of the workload.
+    /// Seed of the workload.
     #[arg(long, requires = "sqlite", default_value_t = 2018)]
     seed: u64,
-    /// Where the database and the recordings are made; they are removed at the end [default: the system's temporary folder].
+    /// Folder in which the database and the recordings are made; they are removed at the end
+    /// [default: the system's temporary folder].
     #[arg(long, requires = "sqlite", value_name = "DIR")]
     dir: Option<PathBuf>,
     /// A hundred thousand rows and caches a hundredth of his, to see that everything works.
@@ -59,13 +63,13 @@ pub(crate) struct SqliteArgs {
     small: bool,
 }
 
-/// What is run, and what a small run scales down.
+/// The size of a run.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Setting {
     rows: u64,
     statements: u64,
     seed: u64,
-    /// His caches are this many times as large.
+    /// His caches are larger by this factor.
     scaled_down: u64,
 }
 
@@ -82,7 +86,7 @@ struct StoreArgs {
     application_cache: ApplicationCache,
 }
 
-/// Plays the workload on a store: what the lab records.
+/// Plays the workload on a store. The lab records this.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct LedgerArgs {
     #[command(flatten)]
@@ -109,7 +113,7 @@ impl Kind {
     }
 }
 
-/// Pages that the store itself keeps.
+/// The pages that the store caches itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ApplicationCache {
     /// SQLite's own: 2000 KiB.
@@ -143,7 +147,7 @@ impl FromStr for ApplicationCache {
     }
 }
 
-/// A test of his, and what he found: reads and writes of each policy.
+/// One of his tests with its results: reads and writes of each policy.
 struct Test {
     number: u32,
     reads_percent: u64,
@@ -200,14 +204,13 @@ impl Setting {
         Workload { rows: self.rows, statements: self.statements, reads_percent, seed: self.seed }
     }
 
-    /// Makes the store's file in `folder`, in the place of an older one.
+    /// Makes the store's file in `folder`, replacing an older one.
     fn make(&self, kind: Kind, page_bytes: u32, folder: &Path) -> Result<PathBuf> {
         let path = folder.join("ledger");
         if path.exists() {
             std::fs::remove_file(&path)?;
         }
-        let mut bar =
-            progress::bar(format!("making the {}, pages of {} KiB", kind.name(), page_bytes / 1024));
+        let mut bar = progress(format!("making the {}, pages of {} KiB", kind.name(), page_bytes / 1024));
         match kind {
             Kind::BTree => tree::make(&path, page_bytes, self.rows, &mut bar),
             Kind::Hash => hash::make(&path, page_bytes, self.rows, &mut bar),

@@ -1,4 +1,4 @@
-//! Means with their 90 % confidence intervals by Student's t, as the paper's graphs show.
+//! Means with 90 % confidence intervals by Student's t, as in the paper's graphs.
 
 use serde::Serialize;
 
@@ -8,11 +8,11 @@ const QUANTILES: [f64; 20] = [
     1.746, 1.740, 1.734, 1.729, 1.725,
 ];
 
-/// A mean, and how far the true one may be from it.
+/// A mean, and its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct Estimate {
     pub(super) mean: f64,
-    /// Half the 90 % interval; `None` of a single value.
+    /// Half the 90 % interval; `None` for a single value.
     pub(super) plus_minus: Option<f64>,
 }
 

@@ -1,5 +1,5 @@
-//! The files that are read: a text with known answers, and a FITS image. Made outside the control group, so that not one of
-//! their pages is the group's when the first pass begins.
+//! The files to read: a text with known answers, and a FITS image. They are made outside the
+//! control group, so that none of their pages belongs to the group at the first pass.
 
 use anyhow::{Context, ensure};
 use seekless::sys::residency::{drop_cached, resident_bytes};
@@ -10,32 +10,32 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const BLOCK_BYTES: usize = 1 << 20;
-/// Words of which each is in one line only, at places drawn evenly.
+/// Words that are in one line each, at places drawn evenly.
 pub(super) const NEEDLES: u64 = 64;
-/// In the first line of each block.
+/// A word in the first line of each block.
 pub(super) const MARK: &str = "marked9";
-/// In no line.
+/// A word in no line.
 pub(super) const ABSENT: &str = "needle9999";
-/// FITS files are made of such blocks.
+/// The block size of FITS files.
 const FITS_BLOCK: usize = 2880;
-/// Pixels a row, of 4 bytes.
+/// Pixels in a row, of 4 bytes each.
 const ROW_PIXELS: usize = 1024;
 
-/// So long the slowest disk may take for one readahead of 8 MiB.
+/// The longest time that the slowest disk takes for one readahead of 8 MiB.
 const ARRIVAL_MAX: Duration = Duration::from_secs(60);
 
-/// A text, and what is true of it.
+/// A text and the answers to its questions.
 pub(super) struct Text {
     pub(super) path: PathBuf,
     pub(super) bytes: u64,
     pub(super) lines: u64,
     /// All lines that hold [`MARK`].
     pub(super) marked: Vec<u8>,
-    /// Each word and where it lies.
+    /// Each word and its place.
     pub(super) needles: Vec<(String, u64)>,
 }
 
-/// The same numbers each time.
+/// A linear congruential generator: the same numbers each time.
 pub(super) struct Random(pub(super) u64);
 
 impl Random {
@@ -55,7 +55,8 @@ impl Text {
         let lines = blocks * starts.len() as u64;
         let mut text = Text { path, bytes, lines, marked: Vec::new(), needles: Vec::new() };
         for number in 0..NEEDLES {
-            // Evenly: one in each of so many parts of the text. Not in the first line of a block, which is the marked one.
+            // One word in each of so many equal parts of the text, but not in the first line of a
+            // block, which has the mark.
             let part = bytes / NEEDLES;
             let place = number * part + random.below(part);
             let line =
@@ -88,7 +89,7 @@ impl Text {
     }
 }
 
-/// A block of lines, and where each starts.
+/// A block of lines, and the start of each.
 fn template(random: &mut Random) -> (Vec<u8>, Vec<usize>) {
     let mut block: Vec<u8> = (0..BLOCK_BYTES)
         .map(|_| if random.below(7) == 0 { b' ' } else { b'a' + random.below(26) as u8 })
@@ -96,7 +97,7 @@ fn template(random: &mut Random) -> (Vec<u8>, Vec<usize>) {
     let mut starts = vec![0];
     loop {
         let next = starts[starts.len() - 1] + 40 + random.below(61) as usize;
-        // The last line takes what is left.
+        // The last line fills the block.
         if next + 100 > BLOCK_BYTES {
             block[BLOCK_BYTES - 1] = b'\n';
             return (block, starts);
@@ -108,7 +109,7 @@ fn template(random: &mut Random) -> (Vec<u8>, Vec<usize>) {
 
 /// An image of 32-bit floating-point pixels, whole rows of 4 KiB; returns the file's size.
 pub(super) fn make_image(path: &Path, bytes: u64) -> anyhow::Result<u64> {
-    // In fours, so that boxes of four by four leave nothing over.
+    // A multiple of four, so that boxes of four by four cover it.
     let rows = (bytes / (4 * ROW_PIXELS as u64) / 4 * 4).max(4);
     write_image(path, rows).with_context(|| format!("cannot write {}", path.display()))
 }
@@ -141,7 +142,8 @@ fn write_image(path: &Path, rows: u64) -> anyhow::Result<u64> {
     Ok(FITS_BLOCK as u64 + data + padding)
 }
 
-/// Takes all of a file out of the page cache. What a program that ended early had still asked for comes in first.
+/// Evicts all of a file from the page cache. First waits for reads that a program which ended early
+/// had still requested.
 pub(super) fn forget(path: &Path) -> anyhow::Result<()> {
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let deadline = Instant::now() + ARRIVAL_MAX;

@@ -1,5 +1,6 @@
-//! One match whose place is chosen by what is kept: the last inside, and the last outside. Inside, nothing should be read; what
-//! lies outside must be taken in, or it would be fetched anew for ever.
+//! One match at a place chosen by what is cached: the last match inside, and the last match
+//! outside. Inside, nothing should be read. What lies outside must enter the cache, or it would be
+//! read again each time.
 
 use super::files::{Text, forget};
 use super::pass::{Pass, resident};
@@ -14,16 +15,16 @@ pub(super) struct Fixed {
     pub(super) outside: Option<Place>,
 }
 
-/// A word looked for again and again.
+/// A word that is searched again and again.
 #[derive(Serialize)]
 pub(super) struct Place {
     pub(super) offset: u64,
-    /// All passes since the cache was warmed, the first too.
+    /// All passes since the cache was warmed, including the first.
     pub(super) seekless: Vec<Pass>,
     pub(super) gnu: Vec<Pass>,
 }
 
-/// `None` when nothing of the text is kept.
+/// `None` if no part of the text is cached.
 pub(super) fn measure(setting: &Setting<'_>, text: &Text, passes: usize) -> anyhow::Result<Option<Fixed>> {
     warm(setting, Tool::Seekless)?;
     let kept = resident(&text.path)?.runs;
@@ -51,7 +52,7 @@ fn place(
     Ok(Place { offset: needle.1, seekless, gnu: repeat(Tool::Gnu)? })
 }
 
-/// From cold, all of the file twice: for a word that is not there.
+/// From cold, reads the whole file twice by searching for a word that is not in it.
 fn warm(setting: &Setting<'_>, tool: Tool) -> anyhow::Result<()> {
     forget(setting.input)?;
     for _ in 0..2 {
@@ -61,7 +62,7 @@ fn warm(setting: &Setting<'_>, tool: Tool) -> anyhow::Result<()> {
 }
 
 impl Place {
-    /// Mean seconds from the second pass on: of ours, and of GNU's.
+    /// Mean seconds from the second pass on, ours and GNU's.
     pub(super) fn steady(&self) -> (f64, f64) {
         let mean = |passes: &[Pass]| {
             let steady = &passes[1.min(passes.len() - 1)..];

@@ -1,4 +1,5 @@
-//! A control group of the lab's own, version 1 or 2: a small memory, and a device that is as slow as the experiment says.
+//! A control group for the lab, version 1 or 2, with little memory and a device as slow as the
+//! experiment needs.
 
 use super::speed::Speed;
 use anyhow::{Context, anyhow, ensure};
@@ -9,24 +10,27 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const ROOT: &str = "/sys/fs/cgroup";
-/// Times 10 ms that a group may take to become empty.
+/// How often emptying a group is tried, every 10 ms.
 const PATIENCE: u32 = 200;
 
-/// The group; it goes when dropped, with what still runs in it.
+/// The group. It is removed when dropped, with the processes that still run in it.
 pub(super) struct Group {
-    /// The folders that a process enters: memory and blkio of version 1, or the one of version 2.
+    /// The folders that a process enters: memory and blkio in version 1, one folder in version 2.
     folders: Vec<PathBuf>,
     is_unified: bool,
-    /// The whole disk, as the kernel names it: `254:0`.
+    /// The number of the whole disk, such as `254:0`.
     disk: String,
 }
 
-/// The folders of a group, to be removed from another thread.
+/// The folders of a group, for removal by another thread.
 #[derive(Clone)]
 pub(super) struct Removal(Vec<PathBuf>);
 
 impl Group {
-    /// A group with so much memory, for files in `folder`; the error says why there can be none.
+    /// Makes a group with a limit of memory, for files in `folder`.
+    ///
+    /// # Errors
+    /// Says why no group can be made.
     pub(super) fn make(limit_bytes: u64, folder: &Path) -> anyhow::Result<Self> {
         let disk = disk_of(folder)?;
         let first = Self::first_version(&disk);
@@ -52,7 +56,8 @@ impl Group {
         Ok(group)
     }
 
-    /// Beside this process's group or one above it: a group that holds processes cannot have limited ones below.
+    /// Makes the group beside this process's group or above it, since a group with processes cannot
+    /// have limited groups in it.
     fn second_version(disk: &str) -> anyhow::Result<Self> {
         let groups = fs::read_to_string("/proc/self/cgroup")?;
         let own = groups.lines().find_map(|line| line.strip_prefix("0::")).context("not mounted")?;
@@ -73,7 +78,7 @@ impl Group {
         if self.is_unified { "version 2" } else { "version 1" }
     }
 
-    /// Makes the device so slow; `None`: as fast as it is.
+    /// Limits the device to this speed; `None` removes the limit.
     pub(super) fn throttle(&self, speed: Option<&Speed>) -> anyhow::Result<()> {
         let bytes = speed.map(|speed| speed.bytes_per_second);
         let requests = speed.and_then(|speed| speed.requests_per_second);
@@ -85,18 +90,19 @@ impl Group {
         }
         for (file, limit) in [("read_bps_device", bytes), ("read_iops_device", requests)] {
             let file = self.folders[1].join(format!("blkio.throttle.{file}"));
-            // Nought takes the limit away.
+            // 0 removes the limit.
             write(&file, &format!("{disk} {}", limit.unwrap_or(0)))?;
         }
         Ok(())
     }
 
-    /// Takes in a process that has not begun yet.
+    /// Moves a process into the group before it begins its work.
     pub(super) fn take_in(&self, process: u32) -> anyhow::Result<()> {
         self.folders.iter().try_for_each(|folder| write(&folder.join("cgroup.procs"), &process.to_string()))
     }
 
-    /// What the group's processes have read from the disk; `None` where that is not counted.
+    /// The bytes that the group's processes have read from the disk; `None` where they are not
+    /// counted.
     pub(super) fn device_bytes(&self) -> Option<u64> {
         let (file, key) = match self.is_unified {
             true => (self.folders[0].join("io.stat"), "rbytes="),
@@ -123,7 +129,7 @@ impl Drop for Group {
 }
 
 impl Removal {
-    /// Ends what runs in the group and removes it.
+    /// Ends the processes in the group and removes it.
     pub(super) fn remove(&self) {
         for folder in &self.0 {
             if !(0..PATIENCE).any(|_| emptied(folder)) {
@@ -153,7 +159,7 @@ fn write(file: &Path, text: &str) -> anyhow::Result<()> {
     fs::write(file, text).with_context(|| format!("cannot write {text:?} to {}", file.display()))
 }
 
-/// Where this process is in the hierarchy of a controller of version 1.
+/// The folder of this process in the hierarchy of a controller of version 1.
 fn own_folder(groups: &str, controller: &str) -> Option<PathBuf> {
     let line = groups.lines().find_map(|line| {
         let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
@@ -163,7 +169,7 @@ fn own_folder(groups: &str, controller: &str) -> Option<PathBuf> {
     folder.is_dir().then_some(folder)
 }
 
-/// The disk under a folder; throttles are of whole disks.
+/// The disk of a folder. Throttles apply to whole disks.
 fn disk_of(folder: &Path) -> anyhow::Result<String> {
     let device =
         rustix::fs::stat(folder).with_context(|| format!("cannot look at {}", folder.display()))?.st_dev;

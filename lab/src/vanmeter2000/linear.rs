@@ -1,5 +1,6 @@
-//! The rival that changes one flag: a program that reads from the first byte to the last with RWF_DONTCACHE and knows nothing of
-//! what is cached. It counts lines, prints those that hold a word, or stops at the first.
+//! The rival that changes one flag: it reads from the first byte to the last with RWF_DONTCACHE,
+//! and does not know what is cached. It counts lines, prints those that hold a word, or stops at
+//! the first.
 
 use anyhow::Context;
 use seekless::sys::reads::{Caching, read_at};
@@ -10,13 +11,13 @@ use std::process::ExitCode;
 
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// What the lab starts in its control group.
+/// Options of the program that the lab starts in its control group.
 #[derive(clap::Args, Debug)]
 pub(crate) struct LinearArgs {
     /// Counts lines instead.
     #[arg(long)]
     count: bool,
-    /// Says only by its exit code whether there is such a line.
+    /// Only reports by its exit code whether there is such a line.
     #[arg(long)]
     quiet: bool,
     #[arg(long, default_value = "")]
@@ -24,7 +25,7 @@ pub(crate) struct LinearArgs {
     file: PathBuf,
 }
 
-/// Reads as `args` say; 1 when nothing matched.
+/// Reads as `args` say. The exit code is 1 if nothing matched.
 pub(crate) fn read(args: &LinearArgs) -> anyhow::Result<ExitCode> {
     let file = File::open(&args.file).with_context(|| format!("cannot open {}", args.file.display()))?;
     let mut work = Work { args, lines: 0, matches: 0, out: std::io::stdout().lock() };
@@ -59,7 +60,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// True when no more needs to be read.
+    /// Returns true if no more needs to be read.
     fn on_lines(&mut self, text: &[u8]) -> anyhow::Result<bool> {
         if self.args.count {
             self.lines += text.chunks(u8::MAX.into()).map(|piece| u64::from(newlines(piece))).sum::<u64>();
@@ -91,13 +92,14 @@ impl Work<'_> {
     }
 }
 
-/// Of at most 255 bytes, so that a byte holds the count and the compiler counts sixteen at a time.
+/// Counts in at most 255 bytes, so that the count fits a byte and the compiler counts sixteen bytes
+/// at once.
 fn newlines(piece: &[u8]) -> u8 {
     piece.iter().map(|&byte| u8::from(byte == b'\n')).sum()
 }
 
-/// The first place of `word`: its last byte, the rarest in the lab's texts, is looked for a block at a time, which the compiler
-/// makes into vectors.
+/// The first place of `word`. Searches for its last byte, which is the rarest in the lab's texts,
+/// in blocks that the compiler turns into vector code.
 fn find(text: &[u8], word: &[u8]) -> Option<usize> {
     let &last = word.last()?;
     let mut start = word.len() - 1;

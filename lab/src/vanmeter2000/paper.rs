@@ -1,8 +1,8 @@
-//! What the paper says of each figure. Its graphs have no numbers beside them; these are those of its text.
+//! The paper's text on each figure. Its graphs have no numbers; these are from the text.
 
 use super::task::Question;
 
-/// What a figure is about, and on which of the paper's devices; `None` of a figure without measurements.
+/// The questions of a figure, and its device; `None` for a figure without measurements.
 pub(super) fn question(figure: u32) -> Option<(&'static [Question], &'static str)> {
     Some(match figure {
         7 | 8 => (&[Question::CountLines], "nfs"),
@@ -27,7 +27,7 @@ pub(super) fn figures(question: Question) -> &'static [u32] {
     }
 }
 
-/// What the paper found.
+/// The paper's result.
 pub(super) fn found(question: Question) -> &'static str {
     match question {
         Question::CountLines => {

@@ -1,4 +1,5 @@
-//! One pass: a program is run in the control group, and what it took is read off before it is buried.
+//! One pass: runs a program in the control group, and reads its use of resources before its exit
+//! status is collected.
 
 use super::group::Group;
 use anyhow::{Context, bail, ensure};
@@ -13,42 +14,42 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A shell that waits in the group for its line before it becomes the program: neither the start of a process nor its way into
-/// the group is timed, only the program from its `exec` on.
+/// A shell that waits in the group for a line before it becomes the program. So neither the start
+/// of a process nor its move into the group is timed, only the program from its `exec` on.
 const WAITING: &str = "read -r go; exec \"$@\"";
-/// Ranges smaller than this are no run of their own: eviction takes large folios, and leaves crumbs.
+/// Smaller ranges do not count as runs: eviction takes large folios and leaves small remainders.
 const RUN_GRAIN_BYTES: u64 = 64 << 10;
 
-/// What one pass took.
+/// The measurements of one pass.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Pass {
     pub(super) seconds: f64,
-    /// Of the processor, in the clock's ticks of 10 ms.
+    /// Processor time, in ticks of 10 ms.
     pub(super) cpu_seconds: f64,
-    /// Read from the disk.
+    /// Bytes read from the disk.
     pub(super) device_bytes: u64,
     pub(super) major_faults: u64,
-    /// Of the file, in the page cache at the start.
+    /// Bytes of the file in the page cache at the start.
     pub(super) resident_bytes: u64,
-    /// In so many runs.
+    /// The number of runs of these bytes.
     pub(super) resident_runs: u64,
 }
 
-/// A pass, and what the program said.
+/// A pass, and the output of the program.
 pub(super) struct Done {
     pub(super) pass: Pass,
     pub(super) code: i32,
     pub(super) stdout: Vec<u8>,
 }
 
-/// What of a file is in the page cache.
+/// The parts of a file in the page cache.
 #[derive(Clone, Debug)]
 pub(super) struct Resident {
     pub(super) bytes: u64,
     pub(super) runs: Vec<std::ops::Range<u64>>,
 }
 
-/// Looks without touching: no byte is read.
+/// Finds them without reading a byte.
 pub(super) fn resident(path: &Path) -> anyhow::Result<Resident> {
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let bytes = file.metadata()?.len();
@@ -75,7 +76,7 @@ pub(super) fn run(group: &Group, words: &[OsString], input: &Path) -> anyhow::Re
         let _ = child.wait();
         return Err(started.err().unwrap_or_else(|| anyhow::anyhow!("cannot start {words:?}")));
     };
-    // Emptied while the program runs: a full pipe would stop it.
+    // Read while the program runs, since a full pipe would stop it.
     let mut pipe = child.stdout.take().context("no pipe from the program")?;
     let output = std::thread::spawn(move || {
         let mut stdout = Vec::new();
@@ -123,7 +124,8 @@ fn waiting(words: &[OsString]) -> anyhow::Result<Child> {
         .context("cannot start /bin/sh")
 }
 
-/// Brings the shell into the group and lets it go on; the device's count and the time just before.
+/// Moves the shell into the group and lets it continue. Returns the device's count and the time
+/// just before.
 fn start(group: &Group, child: &mut Child) -> anyhow::Result<(Option<u64>, Instant)> {
     group.take_in(child.id())?;
     let deadline = Instant::now() + Duration::from_secs(10);
@@ -138,13 +140,13 @@ fn start(group: &Group, child: &mut Child) -> anyhow::Result<(Option<u64>, Insta
     Ok((device_before, started))
 }
 
-/// Whether it waits in read(2), not for the disk.
+/// Whether the process waits in read(2), and not for the disk.
 fn sleeps(process: u32) -> bool {
     std::thread::sleep(Duration::from_millis(3));
     fields(process).and_then(|fields| fields.first().cloned()).is_some_and(|state| state == "S")
 }
 
-/// What a process that has ended, but is not buried yet, has used.
+/// The resources used by a process that has ended, before its exit status is collected.
 struct Used {
     cpu_seconds: f64,
     major_faults: u64,
@@ -163,7 +165,7 @@ impl Used {
     }
 }
 
-/// The fields of /proc/PID/stat behind the name, the state first.
+/// The fields of /proc/PID/stat after the name, beginning with the state.
 fn fields(process: u32) -> Option<Vec<String>> {
     let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     Some(text.rsplit_once(')')?.1.split_whitespace().map(str::to_owned).collect())

@@ -11,7 +11,7 @@ use seekless::report::Drawing;
 use seekless::report::chart::{Axis, LineChart, LinePoint, Series, Unit};
 use std::path::Path;
 
-/// Charts have no axis of seconds: whole milliseconds serve.
+/// Charts have no axis of seconds, so they show whole milliseconds.
 const MILLI: f64 = 1000.0;
 
 pub(super) fn save(folder: &Path, curves: &[Curve], wanted: &[u32]) -> anyhow::Result<()> {
@@ -108,7 +108,7 @@ fn ratios(curve: &Curve) -> Vec<Series> {
     tools(curve).into_iter().map(line).collect()
 }
 
-/// A step up at each pass.
+/// A step function that rises at each pass.
 fn shares(point: &Point) -> Vec<Series> {
     let line = |passes: &Passes| {
         let seconds = sorted_seconds(passes);

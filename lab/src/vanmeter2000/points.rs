@@ -1,4 +1,5 @@
-//! A question over file sizes: at each the file is made, every rival does its passes, and the file goes again.
+//! A question over file sizes. At each size the file is made, every rival does its passes, and the
+//! file is removed.
 
 use super::files::{self, NEEDLES, Random, Text};
 use super::group::Group;
@@ -11,15 +12,15 @@ use anyhow::ensure;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// One match depends on where it lies, so that its distribution (Fig. 13) takes more passes.
+/// The time of one match depends on its place, so its distribution (Fig. 13) needs more passes.
 const WORDS_PER_PASS: usize = 3;
 
-/// What was measured for one question on one device.
+/// The measurements for one question on one device.
 #[derive(Serialize)]
 pub(super) struct Curve {
     pub(super) question: Question,
     pub(super) speed: Speed,
-    /// Page-cache bytes that the group holds.
+    /// The bytes of page cache that the group holds.
     pub(super) cache_bytes: u64,
     pub(super) points: Vec<Point>,
 }
@@ -29,18 +30,18 @@ pub(super) struct Curve {
 pub(super) struct Point {
     pub(super) file_bytes: u64,
     pub(super) series: Vec<Series>,
-    /// A match inside and one outside what is kept; of one-match curves only.
+    /// A match inside and one outside the cached part, for one-match curves.
     pub(super) fixed: Option<fixed::Fixed>,
-    /// Of the last minute, before and after.
+    /// The load average of the last minute, before and after.
     pub(super) load_average: [f64; 2],
 }
 
-/// Everything that does not change with the size.
+/// The parts of the setting that do not depend on the size.
 pub(super) struct Bench<'a> {
     pub(super) group: &'a Group,
     pub(super) programs: &'a Programs,
     pub(super) folder: &'a Path,
-    /// What the tools write, if they do.
+    /// The output file of tools that write one.
     pub(super) output: PathBuf,
     pub(super) cache_bytes: u64,
     pub(super) passes: usize,
@@ -99,7 +100,8 @@ impl Bench<'_> {
         Setting { group, programs, input, output, blocks: *blocks, check }
     }
 
-    /// What each pass does. One match: of another word each time, the same words for every rival.
+    /// The task of each pass. One match: another word each time, and the same words for every
+    /// rival.
     fn tasks(&self, question: Question) -> Vec<Task> {
         let mut random = Random(5);
         let mut word = || Task::Holds(format!("needle{:04}", random.below(NEEDLES)));
@@ -147,19 +149,19 @@ impl Point {
         self.series.first()
     }
 
-    /// How many times as fast as the plain program.
+    /// The speed divided by that of the plain program.
     pub(super) fn ratio(&self, tool: Tool) -> Option<f64> {
         Some(self.plain()?.seconds().mean / self.of(tool)?.seconds().mean)
     }
 }
 
 impl Curve {
-    /// The file's size in caches.
+    /// The size of the file, as a multiple of the cache.
     pub(super) fn size(&self, point: &Point) -> f64 {
         point.file_bytes as f64 / self.cache_bytes as f64
     }
 
-    /// What cannot be in the cache.
+    /// The bytes of the file that do not fit the cache.
     pub(super) fn surplus_bytes(&self, point: &Point) -> u64 {
         point.file_bytes.saturating_sub(self.cache_bytes)
     }

@@ -1,12 +1,13 @@
-//! Where the rivals are. They run from copies in memory: a pass may take minutes, after which the system has taken back what it
-//! could of a program on the disk, and to fetch that through a slow throttle took longer than the work (seen: 388 pages, 130 s).
+//! The programs of the rivals. They run from copies in memory. A pass may take minutes, in which
+//! the system may reclaim the pages of a program on the disk. To fetch them through a slow throttle
+//! then took longer than the work (388 pages took 130 s).
 
 use anyhow::{Context, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What the command becomes for its other verbs.
+/// The program that the command becomes for its other verbs.
 const VERBS: &str = "seekless-verbs";
 /// A file system in memory, on every Linux.
 const MEMORY: &str = "/dev/shm";
@@ -23,7 +24,7 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// As they are installed.
+    /// The programs as they are installed.
     pub(super) fn installed(seekless: PathBuf, lab: PathBuf) -> Self {
         Programs {
             seekless,
@@ -31,7 +32,7 @@ impl Programs {
             wc: "/usr/bin/wc".into(),
             grep: "/usr/bin/grep".into(),
             ripgrep: "/usr/bin/rg".into(),
-            // Where Debian's package keeps its tools.
+            // The place of the tools in Debian's package.
             uutils_wc: "/usr/lib/cargo/bin/coreutils/wc".into(),
         }
     }
@@ -47,7 +48,8 @@ impl Programs {
         ]
     }
 
-    /// Copies of those that are there in `folder`, each in a folder of its own, since some go by their names.
+    /// Copies the programs that exist to `folder`, each to its own folder, since some behave by
+    /// their names.
     pub(super) fn copied_to(mut self, folder: &Path) -> anyhow::Result<Self> {
         for (number, program) in self.all().into_iter().enumerate().filter(|(_, program)| program.exists()) {
             let name = program.file_name().context("a program has a name")?;
@@ -66,7 +68,8 @@ impl Programs {
         Ok(self)
     }
 
-    /// Once outside the group: what they need of the disk (libraries) is then nobody's in it.
+    /// Starts each program once outside the group, so that the libraries that it needs are not
+    /// charged to the group.
     pub(super) fn start_once(&self) -> anyhow::Result<()> {
         let ours = [&self.seekless, &self.lab];
         let others = [&self.wc, &self.grep, &self.ripgrep, &self.uutils_wc];
@@ -82,7 +85,7 @@ impl Programs {
     }
 }
 
-/// A folder for the copies, where there is memory that can be one and programs in it may be run.
+/// A folder in memory for the copies, if there is one in which programs may run.
 pub(super) fn memory_folder() -> Option<tempfile::TempDir> {
     let about = rustix::fs::statvfs(MEMORY).ok()?;
     if about.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC) {

@@ -1,6 +1,6 @@
-//! A rival's passes over one file, in the same mode again and again as the paper ran them: each finds the cache as its own previous
-//! pass left it. So rivals take turns by blocks, not by passes: a block begins with the file out of the cache and one pass that
-//! is discarded.
+//! The passes of a rival over one file, in the same mode again and again, as in the paper. Each
+//! pass finds the cache as the previous one left it. So rivals take turns by blocks, not by passes.
+//! A block begins with the file out of the cache and one pass that is discarded.
 
 use super::estimate::{Estimate, estimate};
 use super::files::forget;
@@ -14,33 +14,33 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-/// Times that a block is redone because somebody emptied caches meanwhile.
+/// How often a block is repeated because caches were emptied meanwhile.
 const REDONE_MAX: u64 = 5;
 
-/// What a rival took.
+/// The measurements of a rival.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Series {
     pub(super) tool: Tool,
-    /// Of each block the first pass, from cold; not in the figures.
+    /// The first pass of each block, from cold. It is not in the figures.
     pub(super) discarded: Vec<Pass>,
     pub(super) passes: Vec<Pass>,
-    /// Blocks redone because the count of page-cache drops moved.
+    /// Blocks repeated because the kernel's count of cache drops changed.
     pub(super) redone: u64,
-    /// Drops that fell into passes kept all the same, after too many redone blocks.
+    /// Drops during passes that were kept after too many repeats.
     pub(super) drops_kept: u64,
     #[serde(skip)]
     output_digest: Option<u64>,
 }
 
-/// Whether exit code and output are the right answer to a task.
+/// Checks the exit code and the output of a task.
 pub(super) type Check<'a> = dyn Fn(&Task, i32, &[u8]) -> anyhow::Result<()> + 'a;
 
-/// Where and how often.
+/// The place and the number of passes.
 pub(super) struct Setting<'a> {
     pub(super) group: &'a Group,
     pub(super) programs: &'a Programs,
     pub(super) input: &'a Path,
-    /// For tools that write a file; removed after each pass.
+    /// The output file of tools that write one; removed after each pass.
     pub(super) output: &'a Path,
     pub(super) blocks: usize,
     pub(super) check: &'a Check<'a>,
@@ -96,7 +96,7 @@ impl Setting<'_> {
         }
     }
 
-    /// One pass, its answer checked.
+    /// Runs one pass and checks its answer.
     pub(super) fn pass(
         &self,
         tool: Tool,
@@ -131,7 +131,7 @@ impl Series {
         self.passes.iter().map(what).max().unwrap_or(0)
     }
 
-    /// The middle of the bytes in the cache when passes began.
+    /// The median of the bytes in the cache at the start of a pass.
     pub(super) fn median_resident(&self) -> u64 {
         let mut all: Vec<u64> = self.passes.iter().map(|pass| pass.resident_bytes).collect();
         all.sort_unstable();
@@ -139,7 +139,7 @@ impl Series {
     }
 }
 
-/// How often somebody had the kernel drop its caches; 0 where it does not count.
+/// How often the kernel was told to drop its caches; 0 where it does not count that.
 fn cache_drops() -> u64 {
     let counts = fs::read_to_string("/proc/vmstat").unwrap_or_default();
     counts.lines().find_map(|line| line.strip_prefix("drop_pagecache ")?.parse().ok()).unwrap_or(0)

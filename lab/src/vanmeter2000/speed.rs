@@ -1,10 +1,10 @@
-//! How fast the device is made: 200 MB/s, or one of the paper's (Tables 2 and 3), or what the caller says.
+//! The speed of the device: 200 MB/s, or one of the paper's (Tables 2 and 3), or the caller's.
 
 use seekless::device::units::{format_rate, parse_rate};
 use serde::Serialize;
 use std::str::FromStr;
 
-/// A throttle. A latency becomes a bound on requests: with one at a time in flight that is the same.
+/// A throttle. A latency becomes a limit on requests, which is the same with one request in flight.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Speed {
     pub(super) name: String,

@@ -1,11 +1,12 @@
-//! Table 4: the lines that a program changes to adopt the library, the paper's beside those of our examples in C and Fortran.
+//! Table 4: the lines that a program changes to use the library. The paper's numbers beside those
+//! of our examples in C and Fortran.
 
 use seekless::report::table;
 use serde::Serialize;
 use std::path::Path;
 use std::process::Command;
 
-/// The paper's: lines of the application's own sources, changed and in all.
+/// The paper's numbers: lines of the application's own sources, changed and in all.
 const PAPER: [(&str, u64, u64); 6] = [
     ("grep", 560, 1930),
     ("wc", 140, 530),
@@ -23,7 +24,7 @@ pub(super) struct Row {
     total: u64,
 }
 
-/// Counted by the bindings' own script; none where it is not there.
+/// Our numbers, counted by the script of the bindings; empty where it is missing.
 pub(super) fn rows() -> Vec<Row> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bindings/c/adopting.sh");
     let said = Command::new("bash").arg(script).output().map(|output| output.stdout).unwrap_or_default();

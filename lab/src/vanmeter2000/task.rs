@@ -1,4 +1,4 @@
-//! What is asked, and how each rival is asked it: the command lines, and what they must answer.
+//! The questions, the command line of each rival for each, and the right answers.
 
 use super::files::{ABSENT, MARK};
 use super::programs::Programs;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// What a graph of the paper is about.
+/// The question of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Question {
@@ -24,7 +24,7 @@ pub(super) enum Question {
     RebinBy16,
 }
 
-/// One thing to be done.
+/// One task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Task {
     CountLines,
@@ -33,11 +33,11 @@ pub(super) enum Task {
     /// Whether a line holds the word.
     Holds(String),
     Histogram,
-    /// Boxes of so many pixels.
+    /// Boxes of this many pixels.
     Rebin(u32),
 }
 
-/// Who does it.
+/// The rivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Tool {
@@ -47,7 +47,7 @@ pub(super) enum Tool {
     Ripgrep,
     /// From the first byte to the last with RWF_DONTCACHE.
     DontCache,
-    /// Seekless told to do as a plain program does.
+    /// Seekless in the plain order.
     SeeklessLinear,
 }
 
@@ -67,7 +67,7 @@ impl Question {
         }
     }
 
-    /// The plain program first: the others are compared with it.
+    /// The rivals, first the plain program, with which the others are compared.
     pub(super) fn tools(self, programs: &Programs) -> Vec<Tool> {
         let mut tools = match self {
             Question::CountLines => vec![Tool::Gnu, Tool::Seekless, Tool::DontCache],
@@ -83,7 +83,7 @@ impl Question {
         tools
     }
 
-    /// What fills the cache: the whole file is read.
+    /// The task that fills the cache: it reads the whole file.
     pub(super) fn warming(self) -> Task {
         match self {
             Question::CountLines => Task::CountLines,
@@ -108,14 +108,15 @@ impl Tool {
         }
     }
 
-    /// Who warms the cache for it: what reads past the cache would leave it empty.
+    /// The tool that warms the cache for this one. A tool that reads past the cache would leave it
+    /// empty.
     pub(super) fn warmer(self) -> Tool {
         if self == Tool::DontCache { Tool::Gnu } else { self }
     }
 }
 
 impl Programs {
-    /// Program and arguments.
+    /// The program and its arguments.
     pub(super) fn command(&self, tool: Tool, task: &Task, input: &Path, output: &Path) -> Vec<OsString> {
         let (program, verb) = match (tool, task) {
             (Tool::Seekless, Task::CountLines) => (&*self.seekless, &["wc", "-l"][..]),
@@ -145,7 +146,8 @@ impl Programs {
         }
         words.push(input.into());
         match task {
-            // fimhisto's: output, range, width of a bin; the range is found by a pass of its own.
+            // fimhisto's arguments: output, range, width of a bin. It finds the range in a separate
+            // pass.
             Task::Histogram => words.extend([output.into(), "INDEF,INDEF".into(), "10".into()]),
             Task::Rebin(side) => words.extend([output.into(), side.to_string().into()]),
             _ => {}

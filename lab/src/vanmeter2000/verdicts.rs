@@ -1,4 +1,5 @@
-//! What must be shown, point by point: measured, wanted, and whether it is so. Only what was measured is judged.
+//! The claims, point by point: the measured figure, the bar, and whether it is met. Only measured
+//! figures are judged.
 
 use super::fixed::Place;
 use super::pass::Pass;
@@ -8,15 +9,15 @@ use seekless::device::units::format_bytes;
 use seekless::report::table;
 use serde::Serialize;
 
-/// Sizes this near to one that is named count as it.
+/// Sizes within this fraction of a claim's size count as that size.
 const NEAR: f64 = 0.015;
-/// In at most so many runs what is kept may lie.
+/// The largest number of runs of cached bytes.
 const RUNS_MAX: u64 = 16;
 
 /// One claim.
 #[derive(Serialize)]
 pub(super) struct Verdict {
-    /// Its number in the list of what must be shown.
+    /// Its number in the list of claims.
     point: u32,
     claim: String,
     measured: String,
@@ -24,7 +25,7 @@ pub(super) struct Verdict {
     pub(super) holds: bool,
 }
 
-/// What shows on a throttled disk that the claims are about; slower ones show more.
+/// Judges the claims about a throttled disk. On slower disks the gains are larger.
 pub(super) fn judge(curves: &[Curve]) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     for curve in curves {

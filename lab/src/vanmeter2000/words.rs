@@ -1,4 +1,4 @@
-//! What was measured, in tables: the paper beside ours.
+//! The results in tables: the paper's beside ours.
 
 use super::points::{Curve, Point};
 use super::series::Series;
@@ -7,7 +7,7 @@ use super::{Figures, paper, table4, verdicts};
 use seekless::device::units::format_bytes;
 use seekless::report::table;
 
-/// The end of the run: each curve was printed when it was measured.
+/// The text at the end of the run. Each curve was printed when it was measured.
 pub(super) fn words(figures: &Figures) -> String {
     let mut parts = vec![format!(
         "Control groups of {}, memory {}, page cache held (C) {}. Each pass of a rival finds what its own previous pass left \
@@ -99,7 +99,7 @@ fn row(curve: &Curve, point: &Point, series: &Series) -> Vec<String> {
     ]
 }
 
-/// Fig. 13: below which time so many of the passes stay.
+/// Fig. 13: the times below which given shares of the passes stay.
 fn distribution(curve: &Curve) -> String {
     let Some(point) = distributed(curve) else { return String::new() };
     let shares = [0.1, 0.25, 0.5, 0.75, 0.9, 1.0];
@@ -128,7 +128,7 @@ pub(super) fn sorted_seconds(series: &Series) -> Vec<f64> {
     seconds
 }
 
-/// Matches that lie inside and outside what is kept.
+/// Matches inside and outside the cached part.
 fn places(curve: &Curve) -> String {
     let mut rows = Vec::new();
     for point in &curve.points {

@@ -6,7 +6,8 @@ use seekless::sim::{Case, Figures, Requests, Unit, simulate_all};
 
 const CAPACITY: u64 = 10_000_000;
 
-/// What the paper reports: hits, and misses of files that had been there, in percent of requests.
+/// The paper's figures: hits, and misses of files that had been in the cache, in percent of
+/// requests.
 const PAPER: [(&str, &str, &str); 3] =
     [("lru", "19", "26"), ("landlord", "39", "2"), ("landlord@full", "", "")];
 

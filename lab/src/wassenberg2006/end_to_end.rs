@@ -1,4 +1,5 @@
-//! Section 4.2 on a modelled volume, or on the real disk limited by the kernel: the whole game packed in an order made without the run that is then loaded cold.
+//! Section 4.2 on a modelled volume, or on the real disk limited by the kernel. The whole game is
+//! packed in an order made without one run, which is then loaded cold.
 
 use super::Args;
 use crate::data::ZeroAd;
@@ -12,7 +13,7 @@ use seekless::trace::Loads;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// One run, held out.
+/// One held-out run.
 #[derive(Serialize)]
 pub(crate) struct Row {
     run: String,
@@ -74,7 +75,7 @@ pub(crate) fn words(rows: &[Row], args: &Args) -> String {
     )
 }
 
-/// The model of ext4 beside what the kernel counted.
+/// The figures of the model of ext4, and those that the kernel counted.
 fn model(row: &Row, throttled: bool) -> String {
     let (expected, counted) = (row.comparison.expected.requests, row.comparison.loose().requests);
     match counted.filter(|_| throttled) {

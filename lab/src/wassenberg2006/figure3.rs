@@ -1,4 +1,4 @@
-//! Figure 3: what the size of the cache does to the misses that a larger cache would not have had.
+//! Figure 3: the misses, other than compulsory ones, at each size of the cache.
 
 use crate::data::ZeroAd;
 use seekless::report::chart::{Axis, LineChart, LinePoint, Scale, Series, Unit as Written};
@@ -17,7 +17,7 @@ pub(crate) fn simulate(zero_ad: &ZeroAd) -> anyhow::Result<Vec<Figures>> {
     Ok(simulate_all(&requests, &cases, &mut |_, _| ())?)
 }
 
-/// Rows of one policy, smallest cache first.
+/// The rows of one policy, smallest cache first.
 fn of<'a>(figures: &'a [Figures], policy: &'a str) -> impl Iterator<Item = &'a Figures> {
     figures.iter().filter(move |row| row.policy == policy)
 }

@@ -1,4 +1,4 @@
-//! Section 4.5: what the cache manager itself costs, for each way to keep Landlord's credits.
+//! Section 4.5: the cost of the cache manager itself, for each way to keep Landlord's credits.
 
 use crate::data::ZeroAd;
 use anyhow::ensure;
@@ -10,10 +10,12 @@ use serde::Serialize;
 use std::time::Duration;
 
 const SEED: u64 = 2006;
-/// The paper's share of additions, and one at which it expects the lazy variant to come out far ahead.
+/// The paper's share of additions, and a share at which it expects the lazy variant to be far
+/// ahead.
 const ADDITIONS: [f64; 2] = [0.7, 0.3];
 
-/// How each variant did in the paper, in percent: faster than naive, and faster than the same without reciprocal.
+/// The paper's result for each variant, in percent: faster than naive, and faster than the same
+/// without reciprocal.
 const VARIANTS: [(&str, Option<f64>, Option<f64>); 7] = [
     ("landlord@naive", Some(0.0), None),
     ("landlord@naive-reciprocal", Some(-1.4), Some(-1.4)),
@@ -24,7 +26,7 @@ const VARIANTS: [(&str, Option<f64>, Option<f64>); 7] = [
     ("landlord", None, None),
 ];
 
-/// How much to do.
+/// The size of the measurement.
 pub(crate) struct Scale {
     pub(crate) files: usize,
     pub(crate) operations: usize,
@@ -39,7 +41,7 @@ pub(crate) struct Row {
     files: usize,
     /// Median of the rounds.
     ns_per_operation: f64,
-    /// How much faster than naive: its time over this one, less 1, in percent.
+    /// The time of naive divided by the time of this variant, less 1, in percent.
     faster_than_naive: f64,
     paper: Option<f64>,
     /// The same against the variant that divides.
@@ -47,7 +49,7 @@ pub(crate) struct Row {
     paper_reciprocal: Option<f64>,
 }
 
-/// Files, and what is done with them; the same for all variants.
+/// Files, and a sequence of operations on them. All variants have the same.
 struct Script {
     bytes: Vec<u64>,
     capacity: u64,
@@ -87,7 +89,8 @@ impl Script {
     }
 }
 
-/// Times of each variant, round by round: every round another goes first, and the first round is thrown away.
+/// Times of each variant, round by round. Each round begins with another variant, and the first
+/// round is discarded.
 fn alternate(script: &Script, rounds: usize) -> anyhow::Result<Vec<Vec<Duration>>> {
     let mut times = vec![Vec::new(); VARIANTS.len()];
     for turn in 0..VARIANTS.len() * (rounds + 1) {
@@ -101,7 +104,7 @@ fn alternate(script: &Script, rounds: usize) -> anyhow::Result<Vec<Vec<Duration>
     Ok(times)
 }
 
-/// Waits for the policy's type.
+/// Runs the script once the type of the policy is known.
 struct Play<'a>(&'a Script);
 
 impl Visitor for Play<'_> {
@@ -127,7 +130,7 @@ impl Visitor for Play<'_> {
     }
 }
 
-/// What this thread has had of a processor: other programs of the machine do not count.
+/// The processor time of this thread, which other programs do not affect.
 fn processor_time() -> Duration {
     use rustix::time::{ClockId, clock_gettime};
     let time = clock_gettime(ClockId::ThreadCPUTime);
@@ -145,7 +148,7 @@ impl Pool for Outside {
     fn forget(&mut self, _id: Id) {}
 }
 
-/// Adds some file that is not in the cache.
+/// Adds a file that is not in the cache.
 fn add<E: Eviction>(policy: &mut E, outside: &mut Outside, draws: &mut Draws, script: &Script) {
     let Some(id) = draws.pick(outside.0.ids()) else { return };
     outside.0.remove(id);

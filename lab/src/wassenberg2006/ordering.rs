@@ -1,4 +1,5 @@
-//! Section 4.3: the seeks that remain after ordering, for the runs the order was made from and for one it was not.
+//! Section 4.3: the seeks that remain after ordering, for the runs from which the order was made
+//! and for a run that was held out.
 
 use crate::data::ZeroAd;
 use anyhow::Context;

@@ -1,4 +1,5 @@
-//! Tests 5 to 16 of `./run lab ozen2018` in their small setting: SQLite and the hash table are recorded as in the large one.
+//! Tests 5 to 16 of `./run lab ozen2018` in their small setting: SQLite and the hash table are
+//! recorded as in the large one.
 
 use serde_json::Value;
 use std::process::Command;

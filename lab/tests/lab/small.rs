@@ -35,7 +35,7 @@ fn mccarthy_reads_the_same_by_every_way() {
     };
     assert_eq!(of("trace", "directory")["reads"], requests);
     for cache in figures["hit_ratios"].as_array().unwrap() {
-        // What is simulated is what is run.
+        // The simulator and the live cache must agree.
         let live = of("trace", &format!("LRU of {} entries", cache["entries"]));
         assert_eq!(live["hits"], cache["hits"]);
         assert_eq!(live["reads"].as_u64().unwrap() + cache["hits"].as_u64().unwrap(), requests);

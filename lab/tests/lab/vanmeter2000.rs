@@ -1,10 +1,11 @@
-//! `./run lab vanmeter2000` in its small setting: real commands in a control group of 32 MiB on a throttled disk.
+//! `./run lab vanmeter2000` in its small setting: real commands in a control group of 32 MiB on a
+//! throttled disk.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The command beside the lab, built where it is not there.
+/// The command beside the lab; built if it is not there.
 fn seekless() -> PathBuf {
     let path = Path::new(env!("CARGO_BIN_EXE_seekless-lab")).with_file_name("seekless");
     if !path.exists() {
@@ -28,7 +29,7 @@ fn lab(folder: &Path, arguments: &[&str]) -> Output {
 
 #[test]
 fn a_file_larger_than_the_cache_is_not_read_whole_again_and_again() {
-    // Not in /tmp, which may be memory: the group's disk is under the checkout.
+    // Not in /tmp, which may be memory: the disk of the group is under the checkout.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let pictures = folder.path().join("pictures");
     let output = lab(folder.path(), &["--figures", "7,9,11,13", "--pictures", pictures.to_str().unwrap()]);

@@ -2,7 +2,7 @@
 
 use crate::exit;
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use seekless::device::units::{counted, format_bytes, format_count, format_duration};
+use seekless::device::units::{counted, format_bytes, format_duration};
 use seekless::record::{self, Options, Recorded};
 use seekless::sys::output::Destination;
 use std::ffi::OsString;

@@ -4,15 +4,15 @@ use super::{Eviction, Id, Outcome, Pool, Request, Use};
 use crate::segments::Segments;
 
 /// Resident, seen once lately.
-const T1: usize = 0;
+pub(super) const T1: usize = 0;
 /// Resident, seen at least twice lately.
-const T2: usize = 1;
+pub(super) const T2: usize = 1;
 /// Ghosts of pages that left T1.
-const B1: usize = 2;
+pub(super) const B1: usize = 2;
 /// Ghosts of pages that left T2.
-const B2: usize = 3;
+pub(super) const B2: usize = 3;
 /// So that twice the capacity plus a weight does not overflow.
-const CAPACITY_MAX: u64 = u64::MAX / 4;
+pub(super) const CAPACITY_MAX: u64 = u64::MAX / 4;
 
 /// Adaptive replacement cache (Megiddo and Modha, "ARC: a self-tuning, low overhead replacement
 /// cache", FAST 2003), figure 4.
@@ -113,12 +113,7 @@ impl Arc {
 
     /// Drops the oldest ghost of a list; false if the list is empty.
     fn drop_ghost<P: Pool + ?Sized>(&mut self, ghosts: usize, pool: &mut P) -> bool {
-        let Some(ghost) = self.lists.back(ghosts) else {
-            return false;
-        };
-        self.lists.remove(ghost);
-        pool.forget(ghost);
-        true
+        self.lists.pop(ghosts).map(|ghost| pool.forget(ghost)).is_some()
     }
 
     /// Keeps the bound on ghosts after a change that the paper does not have: of a weight or of the

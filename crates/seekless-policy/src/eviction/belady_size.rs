@@ -117,15 +117,15 @@ impl Rule for BeladySizeRule {
     }
 
     /// A file that is never used again, else the greatest burden of the sample.
-    #[inline]
     fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
         if let Some(&done) = self.done.ids().last() {
             return Some(done);
         }
         let files = self.files.all();
+        let resident = files.len();
         let mut greatest = None;
-        for turn in 0..files.len().min(SAMPLE) {
-            let at = if files.len() <= SAMPLE { turn } else { self.draws.below(files.len()) };
+        for turn in 0..resident.min(SAMPLE) {
+            let at = if resident <= SAMPLE { turn } else { self.draws.below(resident) };
             let burden = files[at].burden(self.now);
             if greatest.is_none_or(|(most, _)| burden > most) {
                 greatest = Some((burden, at));

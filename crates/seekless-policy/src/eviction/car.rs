@@ -1,24 +1,14 @@
 //! CAR: ARC's adaptation with CLOCK's cheap hits.
 
+use super::arc::{B1, B2, CAPACITY_MAX, T1, T2};
 use super::{Eviction, Id, Outcome, Pool, Request, Use};
 use crate::column;
 use crate::segments::Segments;
 
-/// A clock of pages seen once lately; the back is the hand.
-const T1: usize = 0;
-/// A clock of pages seen at least twice lately.
-const T2: usize = 1;
-/// Ghosts of pages that left T1.
-const B1: usize = 2;
-/// Ghosts of pages that left T2.
-const B2: usize = 3;
-/// So that twice the capacity plus a weight does not overflow.
-const CAPACITY_MAX: u64 = u64::MAX / 4;
-
 /// Clock with adaptive replacement (Bansal and Modha, "CAR: clock with adaptive replacement", FAST
 /// 2004), figure 2.
 ///
-/// - **Idea:** ARC's four lists, but the two resident ones are clocks. A hit sets a bit; a page is
+/// - **Idea:** ARC's four lists, but the two resident ones are clocks, with the hand at the back. A hit sets a bit; a page is
 ///   promoted when a hand meets it with the bit set.
 /// - **Cost per request:** a hit O(1), one byte written; a miss O(1) amortised.
 /// - **Memory:** 10 bytes an id, 18 once a weight other than 1 was seen.
@@ -100,12 +90,7 @@ impl Car {
 
     /// Drops the oldest ghost of a list; false if the list is empty.
     fn drop_ghost<P: Pool + ?Sized>(&mut self, ghosts: usize, pool: &mut P) -> bool {
-        let Some(ghost) = self.lists.back(ghosts) else {
-            return false;
-        };
-        self.lists.remove(ghost);
-        pool.forget(ghost);
-        true
+        self.lists.pop(ghosts).map(|ghost| pool.forget(ghost)).is_some()
     }
 
     /// A miss on an id that is no ghost: makes room for `weight` more, in the directory too.

@@ -3,6 +3,7 @@
 mod ozen;
 
 use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use crate::column;
 use crate::list::Lists;
 pub use ozen::ClockProOzen;
 
@@ -231,9 +232,7 @@ impl Eviction for ClockPro {
     }
 
     fn grow(&mut self, ids: u32) {
-        if ids as usize > self.flags.len() {
-            self.flags.resize(ids as usize, 0);
-        }
+        column::grow(&mut self.flags, ids, 0);
         self.clock.grow(ids);
         self.cold.grow(ids);
     }

@@ -1,6 +1,7 @@
 //! FAB: pages leave by the erase block, the fullest block first.
 
 use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use crate::column;
 use crate::heap::IndexedHeap;
 use crate::key_order::KeyOrder;
 
@@ -178,10 +179,8 @@ impl Eviction for Fab {
     }
 
     fn grow(&mut self, ids: u32) {
-        if ids as usize > self.group_of.len() {
-            self.group_of.resize(ids as usize, NOWHERE);
-            self.dirty.resize(ids as usize, false);
-        }
+        column::grow(&mut self.group_of, ids, NOWHERE);
+        column::grow(&mut self.dirty, ids, false);
         self.order.grow(ids);
         self.queue.grow(ids);
     }

@@ -143,7 +143,6 @@ impl Rule for HyperbolicRule {
         self.pages.insert(id, Page { admitted: self.requests, weight, count: 1, cost });
     }
 
-    #[inline]
     fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
         let at = self.least()?;
         Some(self.pages.ids()[at])

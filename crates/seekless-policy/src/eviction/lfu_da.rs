@@ -53,7 +53,7 @@ impl Worth for Uses {
 
 /// A cache that ranks pages by the worth that `W` gives them, plus the age of the cache at their
 /// last use. See [`LfuDa`] and [`Gdsf`](super::Gdsf).
-pub type Aged<W> = Resident<AgedRule<W>>;
+pub(super) type Aged<W> = Resident<AgedRule<W>>;
 
 /// The rule of [`Aged`].
 #[derive(Clone, Debug, Default)]

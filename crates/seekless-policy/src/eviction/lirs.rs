@@ -1,6 +1,7 @@
 //! LIRS: a page that was used twice at a short distance stays, however long ago that was.
 
 use super::{Eviction, Id, Outcome, Pool, Request, Use};
+use crate::column;
 use crate::list::Lists;
 use crate::weights::Weights;
 
@@ -199,9 +200,7 @@ impl Lirs {
 
 impl Eviction for Lirs {
     fn grow(&mut self, ids: u32) {
-        if ids as usize > self.statuses.len() {
-            self.statuses.resize(ids as usize, Status::Unknown);
-        }
+        column::grow(&mut self.statuses, ids, Status::Unknown);
         self.stack.grow(ids);
         self.queues.grow(ids);
         self.weights.grow(ids);

@@ -1,6 +1,7 @@
 //! LRU-2: the page whose last use but one is longest ago leaves first.
 
 use super::{Eviction, Id, Outcome, Pool, Request, Use};
+use crate::column;
 use crate::heap::IndexedHeap;
 use crate::list::Lists;
 use crate::weights::Weights;
@@ -151,9 +152,7 @@ impl Lru2 {
 
 impl Eviction for Lru2 {
     fn grow(&mut self, ids: u32) {
-        if ids as usize > self.histories.len() {
-            self.histories.resize(ids as usize, History::default());
-        }
+        column::grow(&mut self.histories, ids, History::default());
         self.lists.grow(ids);
         self.twice.grow(ids);
         self.weights.grow(ids);

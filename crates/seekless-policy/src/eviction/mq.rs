@@ -1,6 +1,7 @@
 //! MQ: a queue for each order of magnitude of use, and time limits after which pages sink.
 
 use super::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
+use crate::column;
 use crate::list::Lists;
 
 /// The paper's m: queue k holds pages used 2^k to 2^(k+1) - 1 times, and the last queue all pages
@@ -131,11 +132,9 @@ impl Eviction for Mq {
     }
 
     fn grow(&mut self, ids: u32) {
-        if ids as usize > self.places.len() {
-            self.places.resize(ids as usize, NOWHERE);
-            self.counts.resize(ids as usize, 0);
-            self.expiries.resize(ids as usize, 0);
-        }
+        column::grow(&mut self.places, ids, NOWHERE);
+        column::grow(&mut self.counts, ids, 0);
+        column::grow(&mut self.expiries, ids, 0);
         self.lists.grow(ids);
     }
 

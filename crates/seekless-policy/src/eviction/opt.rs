@@ -2,6 +2,7 @@
 
 use super::{Eviction, Id, NEVER, Needs, Outcome, Pool, Request};
 use crate::bits::BitTree;
+use crate::column;
 use crate::queues::Queues;
 
 /// Positions of the trace that share a queue.
@@ -126,9 +127,7 @@ impl Eviction for Opt {
     }
 
     fn grow(&mut self, ids: u32) {
-        if ids as usize > self.next_uses.len() {
-            self.next_uses.resize(ids as usize, NEVER);
-        }
+        column::grow(&mut self.next_uses, ids, NEVER);
         self.queues.grow(ids);
     }
 

@@ -143,8 +143,7 @@ impl<R: Rules> Probation<R> {
 
     fn trim_ghosts<P: Pool + ?Sized>(&mut self, pool: &mut P) {
         while self.lists.size(GHOSTS) > self.ghost_capacity() {
-            let Some(ghost) = self.lists.back(GHOSTS) else { return };
-            self.lists.remove(ghost);
+            let Some(ghost) = self.lists.pop(GHOSTS) else { return };
             pool.forget(ghost);
         }
     }

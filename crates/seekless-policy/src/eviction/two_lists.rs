@@ -101,8 +101,7 @@ impl TwoLists {
 
     fn trim_shadows<P: Pool + ?Sized>(&mut self, pool: &mut P) {
         while self.lists.size(SHADOWS) > self.capacity {
-            let Some(oldest) = self.lists.back(SHADOWS) else { return };
-            self.lists.remove(oldest);
+            let Some(oldest) = self.lists.pop(SHADOWS) else { return };
             pool.forget(oldest);
         }
     }

@@ -5,6 +5,7 @@ mod climber;
 pub(super) mod sketch;
 
 use super::{Eviction, Id, Outcome, Pool, Request, Use};
+use crate::column;
 use crate::list::Lists;
 use crate::weights::Weights;
 use climber::Climber;
@@ -223,10 +224,8 @@ fn first_window(capacity: u64) -> u64 {
 
 impl Eviction for WTinyLfu {
     fn grow(&mut self, ids: u32) {
-        if ids as usize > self.places.len() {
-            self.places.resize(ids as usize, NOWHERE);
-            self.keys.resize(ids as usize, 0);
-        }
+        column::grow(&mut self.places, ids, NOWHERE);
+        column::grow(&mut self.keys, ids, 0);
         self.lists.grow(ids);
         self.weights.grow(ids);
     }

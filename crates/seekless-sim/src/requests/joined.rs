@@ -2,23 +2,79 @@
 //! over runs, and which rows are requests.
 
 use crate::{Error, ErrorKind, Result};
-use seekless_trace::{Batch, Columns, FileId, Op, Trace};
+use seekless_trace::{Batch, Columns, FileId, Op, Trace, open_any};
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 /// The largest number of requests, or pages, in a simulation.
 pub(super) const REQUESTS_MAX: u64 = u32::MAX as u64 - 1;
 
+/// Turns rows into requests.
+pub(super) trait Rows {
+    /// The rows of this trace, opened from `path`, come next.
+    fn next_trace(&mut self, trace: &Trace, path: &Path);
+    /// The next row.
+    fn row(&mut self, row: &Row<'_>) -> Result<()>;
+}
+
+/// A row of a trace.
+pub(super) struct Row<'a> {
+    pub(super) batch: &'a Batch,
+    /// Its index in the batch.
+    pub(super) at: usize,
+    /// Its number in the trace, from 0.
+    pub(super) number: u64,
+    /// The joined number of its file.
+    pub(super) file: FileId,
+    /// Whether it is a request, see [`Called::is_request`].
+    pub(super) is_request: bool,
+}
+
+/// Reads the columns that every request needs, and `more`, of all rows of `traces`. Returns the names
+/// of the files if they are `named`, as they must be to join several traces.
+pub(super) fn read_rows(
+    traces: &[PathBuf],
+    more: Columns,
+    named: bool,
+    rows: &mut impl Rows,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Vec<String>> {
+    let columns =
+        Columns::RUN | Columns::OP | Columns::FILE | Columns::OFFSET | Columns::BYTES | Columns::ERROR;
+    let mut files = Files::default();
+    for path in traces {
+        let trace = open_any(path)?;
+        let named = named || traces.len() > 1;
+        let joined = if named { Some(files.join(trace.file_names()?)?) } else { None };
+        let called = Called::scan(&trace)?;
+        rows.next_trace(&trace, path);
+        let mut before = 0;
+        for batch in trace.scan(columns | more)? {
+            let batch = batch?;
+            for at in 0..batch.rows() {
+                let file = batch.file()[at];
+                let file = joined.as_ref().map_or(file, |joined| joined[file as usize]);
+                let (number, is_request) = (before + at as u64, called.is_request(&batch, at));
+                rows.row(&Row { batch: &batch, at, number, file, is_request })?;
+            }
+            before += batch.rows() as u64;
+            progress(before, trace.rows());
+        }
+    }
+    Ok(files.names)
+}
+
 /// Files of several traces, joined by name.
 #[derive(Default)]
-pub(super) struct Files {
+struct Files {
     numbers: HashMap<String, FileId>,
     /// By number.
-    pub(super) names: Vec<String>,
+    names: Vec<String>,
 }
 
 impl Files {
     /// Returns the joined number of each file of a trace.
-    pub(super) fn join(&mut self, names: Vec<String>) -> Result<Vec<FileId>> {
+    fn join(&mut self, names: Vec<String>) -> Result<Vec<FileId>> {
         let mut joined = Vec::with_capacity(names.len());
         for name in names {
             let next = FileId::try_from(self.names.len())
@@ -57,16 +113,16 @@ impl Clock {
 }
 
 /// Whether the row reads or writes part of a file.
-pub(super) fn touches_pages(op: Op) -> bool {
+fn touches_pages(op: Op) -> bool {
     matches!(op, Op::Read | Op::Write | Op::Fault)
 }
 
 /// The (run, file) pairs that have calls which touch pages, sorted. For these a load is not a
 /// request.
-pub(super) struct Called(Vec<(u32, FileId)>);
+struct Called(Vec<(u32, FileId)>);
 
 impl Called {
-    pub(super) fn scan(trace: &Trace) -> Result<Self> {
+    fn scan(trace: &Trace) -> Result<Self> {
         let mut pairs = Vec::new();
         // The last run in which each file was pushed, plus 1. Rows are sorted by run, so this drops
         // nearly all repeats.
@@ -92,7 +148,7 @@ impl Called {
 
     /// Whether the row is a request: a successful call, or a load whose run has no calls for the
     /// file.
-    pub(super) fn is_request(&self, batch: &Batch, row: usize) -> bool {
+    fn is_request(&self, batch: &Batch, row: usize) -> bool {
         let op = batch.op()[row];
         let load = || op == Op::Load && !self.contains(batch.run()[row], batch.file()[row]);
         batch.error().get(row).is_none() && (touches_pages(op) || load())

@@ -2,16 +2,16 @@
 //! offset, whatever its size.
 
 use super::budget::Budget;
-use super::joined::{Called, Clock, Files, REQUESTS_MAX};
+use super::joined::{Clock, REQUESTS_MAX, Row, Rows, read_rows};
 use super::reading::{Lines, Reading};
 use super::sequence::Requests;
 use super::writes::Writes;
 use crate::unit::Unit;
 use crate::{Error, ErrorKind, Result};
 use seekless_policy::eviction::Id;
-use seekless_trace::{Batch, Columns, FileId, Op, Trace, open_any};
+use seekless_trace::{Columns, FileId, Op, Trace};
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const NONE: Id = Id::MAX;
 
@@ -22,14 +22,7 @@ pub(super) fn read(
 ) -> Result<Requests> {
     let budget = Budget::new(reading.memory_bytes_max);
     let mut objects = Objects { raw: reading.lines == Lines::Raw, budget, ..Objects::default() };
-    let mut files = Files::default();
-    for path in traces {
-        let trace = open_any(path)?;
-        let joined = if traces.len() > 1 { Some(files.join(trace.file_names()?)?) } else { None };
-        objects.clock.next_trace();
-        objects.budget.next_trace(path);
-        objects.append(&trace, joined.as_deref(), progress)?;
-    }
+    read_rows(traces, Columns::TIME_NS, false, &mut objects, progress)?;
     let mut requests = Requests::new(Unit::Object, objects.ids, objects.weights);
     (requests.writes, requests.unmapped) = (objects.writes, objects.unmapped);
     requests.times = if reading.times { objects.times } else { Vec::new() };
@@ -52,29 +45,22 @@ struct Objects {
     budget: Budget,
 }
 
-impl Objects {
-    fn append(
-        &mut self,
-        trace: &Trace,
-        joined: Option<&[FileId]>,
-        progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<()> {
-        let called = Called::scan(trace)?;
-        let columns = Columns::RUN | Columns::TIME_NS | Columns::OP | Columns::FILE | Columns::OFFSET;
-        let mut rows = 0;
-        for batch in trace.scan(columns | Columns::BYTES | Columns::ERROR)? {
-            let batch = batch?;
-            for row in (0..batch.rows()).filter(|&row| called.is_request(&batch, row)) {
-                let file = batch.file()[row];
-                self.check(rows + row as u64)?;
-                self.push(&batch, row, joined.map_or(file, |joined| joined[file as usize]))?;
-            }
-            rows += batch.rows() as u64;
-            progress(rows, trace.rows());
-        }
-        Ok(())
+impl Rows for Objects {
+    fn next_trace(&mut self, _trace: &Trace, path: &Path) {
+        self.clock.next_trace();
+        self.budget.next_trace(path);
     }
 
+    fn row(&mut self, row: &Row<'_>) -> Result<()> {
+        if !row.is_request {
+            return Ok(());
+        }
+        self.check(row.number)?;
+        self.push(row)
+    }
+}
+
+impl Objects {
     /// Refuses a row that would take too much memory.
     fn check(&self, number: u64) -> Result<()> {
         const REQUEST_BYTES: usize = size_of::<Id>() + size_of::<u64>();
@@ -86,27 +72,28 @@ impl Objects {
         self.budget.check(array_bytes as u64, 0, number, || "is one request more".to_owned())
     }
 
-    fn push(&mut self, batch: &Batch, row: usize, file: FileId) -> Result<()> {
-        let (op, bytes) = (batch.op()[row], batch.bytes()[row]);
-        let mut offset = batch.offset()[row];
+    fn push(&mut self, row: &Row<'_>) -> Result<()> {
+        let Row { batch, at, .. } = *row;
+        let (op, bytes) = (batch.op()[at], batch.bytes()[at]);
+        let mut offset = batch.offset()[at];
         if offset < 0 {
             self.unmapped += 1;
             offset = 0;
         }
-        if (batch.offset()[row] < 0 && !self.raw) || (bytes == 0 && op != Op::Load) {
+        if (batch.offset()[at] < 0 && !self.raw) || (bytes == 0 && op != Op::Load) {
             return Ok(());
         }
         if self.ids.len() as u64 >= REQUESTS_MAX {
             return Err(Error::new(ErrorKind::Limit, "the trace has more than 2^32 requests; cut it"));
         }
-        let id = self.number(file, offset);
+        let id = self.number(row.file, offset);
         let weight = &mut self.weights[id as usize];
         *weight = bytes.max(*weight);
         if op == Op::Write {
             self.writes.set(self.ids.len());
         }
         self.ids.push(id);
-        self.times.push(self.clock.at(batch.run()[row], batch.time_ns()[row]));
+        self.times.push(self.clock.at(batch.run()[at], batch.time_ns()[at]));
         Ok(())
     }
 
@@ -130,7 +117,6 @@ impl Objects {
 mod tests {
     use super::*;
     use seekless_trace::{Access, Metadata, Writer};
-    use std::path::Path;
 
     fn write(folder: &Path, name: &str, accesses: &[(Op, &str, i64, u64)]) -> PathBuf {
         let path = folder.join(name);

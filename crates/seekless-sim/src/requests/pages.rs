@@ -2,7 +2,7 @@
 //! counts only where its run has no such calls for the file.
 
 use super::budget::Budget;
-use super::joined::{Called, Clock, Files, REQUESTS_MAX};
+use super::joined::{Clock, REQUESTS_MAX, Row, Rows, read_rows};
 use super::reading::{Lines, Reading};
 use super::sequence::{Requests, Sync};
 use super::space::Space;
@@ -11,9 +11,9 @@ use crate::unit::PAGE_BYTES;
 use crate::{Error, ErrorKind, Result};
 use seekless_device::units::counted;
 use seekless_policy::eviction::Id;
-use seekless_trace::{Batch, Columns, FileId, Op, PageNumbers, Trace, open_any};
+use seekless_trace::{Columns, FileId, Op, PageNumbers, Trace};
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(super) fn read(
     traces: &[PathBuf],
@@ -21,25 +21,17 @@ pub(super) fn read(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Requests> {
     let budget = Budget::new(reading.memory_bytes_max);
-    let mut pager = Pager { keeps_times: reading.times, budget, ..Pager::default() };
-    let mut files = Files::default();
-    for path in traces {
-        let trace = open_any(path)?;
-        let named = reading.names || traces.len() > 1;
-        let joined = if named { Some(files.join(trace.file_names()?)?) } else { None };
-        pager.merges = reading.lines.merges(trace.metadata().kind);
-        pager.raw = reading.lines == Lines::Raw;
-        pager.clock.next_trace();
-        pager.budget.next_trace(path);
-        pager.append(&trace, joined.as_deref(), progress)?;
-    }
-    pager.finish(files.names)
+    let mut pager = Pager { lines: reading.lines, keeps_times: reading.times, budget, ..Pager::default() };
+    let times = if reading.times { Columns::TIME_NS } else { Columns::NONE };
+    let names = read_rows(traces, times, reading.names, &mut pager, progress)?;
+    pager.finish(names)
 }
 
 #[derive(Default)]
 struct Pager {
+    lines: Lines,
+    /// Whether the lines of this trace are merged.
     merges: bool,
-    raw: bool,
     keeps_times: bool,
     numbers: PageNumbers,
     /// The file and page of each id.
@@ -56,47 +48,38 @@ struct Pager {
     budget: Budget,
 }
 
-impl Pager {
-    fn append(
-        &mut self,
-        trace: &Trace,
-        joined: Option<&[FileId]>,
-        progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<()> {
-        let called = Called::scan(trace)?;
-        let times = if self.keeps_times { Columns::TIME_NS } else { Columns::NONE };
-        let columns = Columns::RUN | Columns::OP | Columns::FILE | Columns::OFFSET | Columns::BYTES | times;
-        let mut rows = 0;
+impl Rows for Pager {
+    fn next_trace(&mut self, trace: &Trace, path: &Path) {
+        self.merges = self.lines.merges(trace.metadata().kind);
         self.last = None;
-        for batch in trace.scan(columns | Columns::ERROR)? {
-            let batch = batch?;
-            for row in 0..batch.rows() {
-                let file = batch.file()[row];
-                let file = joined.map_or(file, |joined| joined[file as usize]);
-                if called.is_request(&batch, row) {
-                    self.request(&batch, row, file, rows + row as u64)?;
-                } else if batch.op()[row] == Op::Sync && batch.error().get(row).is_none() {
-                    self.syncs.push((self.ids.len() as u64, file));
-                }
-            }
-            rows += batch.rows() as u64;
-            progress(rows, trace.rows());
+        self.clock.next_trace();
+        self.budget.next_trace(path);
+    }
+
+    fn row(&mut self, row: &Row<'_>) -> Result<()> {
+        if row.is_request {
+            return self.request(row);
+        }
+        if row.batch.op()[row.at] == Op::Sync && row.batch.error().get(row.at).is_none() {
+            self.syncs.push((self.ids.len() as u64, row.file));
         }
         Ok(())
     }
+}
 
-    /// `number` is that of the row in the trace.
-    fn request(&mut self, batch: &Batch, row: usize, file: FileId, number: u64) -> Result<()> {
-        let (offset, bytes) = (batch.offset()[row], batch.bytes()[row]);
+impl Pager {
+    fn request(&mut self, row: &Row<'_>) -> Result<()> {
+        let Row { batch, at, .. } = *row;
+        let (offset, bytes) = (batch.offset()[at], batch.bytes()[at]);
         self.unmapped += u64::from(offset < 0);
-        if bytes == 0 || (offset < 0 && !self.raw) {
+        if bytes == 0 || (offset < 0 && self.lines != Lines::Raw) {
             return Ok(());
         }
-        let time = if self.keeps_times { self.clock.at(batch.run()[row], batch.time_ns()[row]) } else { 0 };
+        let time = if self.keeps_times { self.clock.at(batch.run()[at], batch.time_ns()[at]) } else { 0 };
         // Rounds towards 0, so offset -1 is page 0.
         let offset = offset.max(0).unsigned_abs();
-        self.check(offset, bytes, number)?;
-        self.push(file, offset, bytes, batch.op()[row] == Op::Write, time)
+        self.check(offset, bytes, row.number)?;
+        self.push(row.file, offset, bytes, batch.op()[at] == Op::Write, time)
     }
 
     /// Refuses a range whose pages would take too much memory, as if all of them were new.
@@ -148,9 +131,10 @@ impl Pager {
         space.names = names;
         let sync = |(position, file)| Sync { position, keys: space.keys_of(file) };
         let syncs = self.syncs.into_iter().map(sync).collect();
-        let requests = Requests::from_pages(self.ids);
-        let (writes, times, unmapped) = (self.writes, self.times, self.unmapped);
-        Ok(Requests { writes, times, unmapped, syncs, space: Some(space), ..requests })
+        let mut requests = Requests::from_pages(self.ids);
+        (requests.writes, requests.times, requests.unmapped) = (self.writes, self.times, self.unmapped);
+        (requests.syncs, requests.space) = (syncs, Some(space));
+        Ok(requests)
     }
 }
 
@@ -163,7 +147,6 @@ fn touched(offset: u64, bytes: u64) -> RangeInclusive<u64> {
 mod tests {
     use super::*;
     use seekless_trace::{Access, Kind, Metadata, Writer};
-    use std::path::Path;
 
     fn write(folder: &Path, name: &str, accesses: &[(Op, &str, i64, u64)]) -> PathBuf {
         let path = folder.join(name);

@@ -103,7 +103,7 @@ impl Requests {
         Self { weights: Vec::new(), distinct_weight, ..self }
     }
 
-    fn new(unit: Unit, ids: Vec<Id>, mut weights: Vec<u64>) -> Self {
+    pub(super) fn new(unit: Unit, ids: Vec<Id>, mut weights: Vec<u64>) -> Self {
         if weights.iter().all(|&weight| weight == 1) {
             weights = Vec::new();
         }

@@ -5,7 +5,7 @@ use super::{Import, Options, Progress, Report, import_each};
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::{POST_CACHE_HEADING, SECTOR_BYTES};
 use crate::lines::Lines;
-use crate::{Access, FileId, Kind, Op};
+use crate::{Access, Kind, Op};
 use seekless_sys::output::Destination;
 use std::path::{Path, PathBuf};
 

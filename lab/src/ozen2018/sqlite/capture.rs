@@ -1,14 +1,16 @@
-//! Capture: this program runs itself again under the recorder, playing the workload, and what the trace says of the store's file
-//! is kept: every read and write call with its offset and size. His SystemTap script logged the same calls of the same file and
-//! put disk sectors in the place of offsets; ours are as if the file lay in one piece. SQLite's cache is off as he had it off,
-//! with `cache_size` 0: it then asks the file for every page of the path from the root, and the recorder costs some ten
-//! microseconds a call.
+//! Records the calls on a store's file. This program runs itself again under the recorder, as the
+//! player of the workload, and keeps every read and write call with its offset and size.
+//!
+//! His SystemTap script logged the same calls of the same file, with disk sectors instead of
+//! offsets; our offsets are as if the file lay in one piece. SQLite's cache is turned off as in his
+//! tests, by `cache_size` 0. SQLite then reads every page of the path from the root, and the
+//! recorder costs some ten microseconds a call.
 
 use super::{ApplicationCache, Kind, LedgerArgs, StoreArgs, hash, tree};
-use crate::{interrupt, progress};
 use anyhow::{Context, Result, ensure};
 use seekless::record::{Options, Status, record};
 use seekless::trace::{Columns, Op, Trace};
+use seekless_terminal::{interrupt, progress};
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -23,24 +25,24 @@ pub(super) struct Call {
     pub(super) write: bool,
 }
 
-/// All of them.
+/// The calls, and the size of the file.
 #[derive(Debug, Default)]
 pub(super) struct Captured {
     pub(super) calls: Vec<Call>,
     pub(super) file_bytes: u64,
 }
 
-/// Plays the workload: the recorded side.
+/// Plays the workload in the recorded process.
 pub(crate) fn play(args: &LedgerArgs) -> Result<()> {
     interrupt::end_when_interrupted()?;
-    let mut bar = progress::bar(args.label());
+    let mut bar = progress(args.label());
     match args.store.kind {
         Kind::BTree => tree::play(&args.store, &args.workload, &mut bar),
         Kind::Hash => hash::play(&args.store, &args.workload, &mut bar),
     }
 }
 
-/// Records the player. The trace goes to `folder` and is removed again.
+/// Records the player. The trace is written to `folder` and removed again.
 pub(super) fn capture(args: &LedgerArgs, folder: &Path) -> Result<Captured> {
     let program = std::env::current_exe().context("cannot find the running command, which is recorded")?;
     let trace = folder.join("calls.parquet");
@@ -77,7 +79,7 @@ fn read(trace: &Path, store: &Path) -> Result<Captured> {
 }
 
 impl LedgerArgs {
-    /// The command line that parses to this.
+    /// The command line for these options.
     fn words(&self) -> Vec<OsString> {
         let StoreArgs { kind, path, page_bytes, application_cache } = &self.store;
         let super::workload::Workload { rows, statements, reads_percent, seed } = self.workload;
@@ -101,7 +103,7 @@ impl LedgerArgs {
         words
     }
 
-    /// What the progress bar says.
+    /// The text beside the progress bar.
     fn label(&self) -> String {
         let StoreArgs { kind, page_bytes, application_cache, .. } = &self.store;
         format!(

@@ -1,25 +1,26 @@
-//! What he asks at the end: how much difference a larger application cache would make, and whether another representation of the
-//! data fits better. Application caches of 0, 2,000 and 20,000 pages, database pages of 4, 16 and 64 KiB, the B-tree and a hash
-//! table; 90 % reads, page accesses merged, each policy as its own paper has it.
+//! His suggestions for further work: would a larger application cache make a difference, and would
+//! another representation of the data fit better? Application caches of 0, 2,000 and 20,000 pages,
+//! database pages of 4, 16 and 64 KiB, the B-tree and a hash table. 90 % are reads, page accesses
+//! are merged, and each policy is as in its own paper.
 
 use super::capture::{Captured, capture};
 use super::lines::Lines;
 use super::published::POLICIES;
 use super::{ApplicationCache, Kind, LedgerArgs, Setting, StoreArgs};
-use crate::progress;
 use anyhow::Result;
 use seekless::sim::{self, Case, simulate_all};
+use seekless_terminal::progress;
 use serde::Serialize;
 use std::path::Path;
 
 const READS_PERCENT: u64 = 90;
 const APPLICATION_CACHES: [u64; 3] = [0, 2_000, 20_000];
 const DATABASE_PAGES: [u32; 3] = [4 << 10, 16 << 10, 64 << 10];
-/// Of the cache below, in pages of 4096 bytes: his.
+/// The sizes of the cache below, in pages of 4096 bytes, as in his tests.
 const CACHES: [u64; 2] = [2_000, 10_000];
 const PAGE_BYTES: u64 = 4096;
 
-/// What was run and what it came to.
+/// The setting and the results.
 #[derive(Serialize)]
 pub(super) struct Figures {
     #[serde(flatten)]
@@ -37,13 +38,13 @@ pub(super) struct Row {
     pub(super) application_cache_pages: u64,
     /// Pages of 4096 bytes.
     pub(super) pages: u64,
-    /// What the store asks for, a statement.
+    /// Calls of the store for each statement.
     pub(super) calls_per_statement: f64,
     pub(super) bytes_per_statement: f64,
     pub(super) policies: Vec<Policy>,
 }
 
-/// What one policy lets through, in pages of 4096 bytes.
+/// The accesses that one policy passes on, in pages of 4096 bytes.
 #[derive(Serialize)]
 pub(super) struct Policy {
     pub(super) policy: &'static str,
@@ -78,7 +79,7 @@ fn simulate(setting: &Setting, store: &StoreArgs, captured: &Captured) -> Result
         .flat_map(|&pages| POLICIES.iter().map(move |policy| (pages, policy.2)))
         .map(case)
         .collect();
-    let mut bar = progress::bar(format!("caches below the {}", store.kind.name()));
+    let mut bar = progress(format!("caches below the {}", store.kind.name()));
     let figures = simulate_all(&requests, &cases, &mut bar)?;
     let statements = setting.statements as f64;
     let policy = |(name, figures): (&(_, _, &'static str), &sim::Figures)| Policy {

@@ -1,6 +1,7 @@
-//! The hash table beside the B-tree, ours and small: one file of bucket pages, a row's bucket told by its hashed account, pages
-//! that overflow chained behind the last bucket. The workload inserts nothing, so it never splits a bucket. A lookup reads one
-//! page, sometimes two, where a B-tree reads its height. There is no journal.
+//! The hash table beside the B-tree, written for this lab: one file of bucket pages. The hash of
+//! the account gives the bucket of a row. Overflow pages are chained behind the last bucket. The
+//! workload inserts nothing, so no bucket is ever split. A lookup reads one page, sometimes two,
+//! where a B-tree reads its height. There is no journal.
 //!
 //! ```text
 //! page:  next overflow page u32 (0: none) | rows u32 | rows of 64 bytes
@@ -22,7 +23,7 @@ const HEAD_BYTES: usize = 8;
 const ROW_BYTES: usize = 64;
 const ADDRESS: std::ops::Range<usize> = 26..54;
 const BALANCE: std::ops::Range<usize> = 54..62;
-/// Buckets are sized to be as full as this on average, in percent; a B-tree that was filled in order is denser.
+/// How full buckets are on average, in percent. A B-tree that was filled in order is denser.
 const FILL_PERCENT: u64 = 80;
 
 fn rows_per_page(page_bytes: u32) -> usize {
@@ -37,7 +38,7 @@ fn bucket(account: u64, buckets: u64) -> u64 {
     SplitMix64::mix(account) % buckets
 }
 
-/// Makes the file. `progress` hears of buckets.
+/// Makes the file. Calls `progress` with the number of buckets made and of all.
 pub(super) fn make(
     path: &Path,
     page_bytes: u32,
@@ -102,7 +103,7 @@ struct Table {
 }
 
 impl Table {
-    /// The page that holds the account's row, and where in it.
+    /// The page with the row of an account, and the place of the row in it.
     fn find(&mut self, account: u64) -> Result<(u32, usize)> {
         let mut number = bucket(account, self.buckets) as u32;
         loop {

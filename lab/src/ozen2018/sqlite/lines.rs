@@ -1,6 +1,7 @@
-//! From calls to requests for 4 KiB pages, in three ways. His collector wrote a line for each sector from a call's start up to
-//! *and with* its end, so an aligned page is nine lines and the ninth lies in the next page; his program takes line by line, so
-//! that each page looks used again at once.
+//! Turns calls into requests for 4 KiB pages, in three ways. His collector wrote a line for each
+//! sector from the start of a call up to *and including* its end. So an aligned page is nine lines,
+//! and the ninth lies in the next page. His program takes line by line, so each page seems to be
+//! used again at once.
 
 use super::capture::Captured;
 use seekless::sim::Requests;
@@ -9,15 +10,16 @@ use serde::Serialize;
 const SECTOR_BYTES: u64 = 512;
 const PAGE_BYTES: u64 = 4096;
 
-/// What a request is.
+/// The three ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Lines {
-    /// His: nine lines a page. One past the end of the file lay nowhere and is page 0.
+    /// His: nine lines a page. A line past the end of the file has no place and counts as page 0.
     Raw,
-    /// Eight lines a page, one each sector.
+    /// Eight lines a page, one for each sector.
     Exact,
-    /// Back-to-back lines of one page, all reads or all writes, are one, as with the simulator's `--merge`.
+    /// Consecutive lines of one page, all reads or all writes, are one request, as with the
+    /// simulator's `--merge`.
     Merged,
 }
 

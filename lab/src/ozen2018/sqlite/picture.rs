@@ -1,4 +1,4 @@
-//! His bar chart of each test, ours beside his: what each policy reads a statement.
+//! His bar chart of each test, with our bars beside his: reads of each policy for each statement.
 
 use super::lines::Lines;
 use super::published::{POLICIES, STATEMENTS};
@@ -10,7 +10,7 @@ use seekless::report::Drawing;
 use seekless::report::chart::{Axis, BarChart, Unit};
 use std::path::{Path, PathBuf};
 
-/// Writes a file a test: `bars.svg` becomes `bars-5.svg` and so on.
+/// Writes a file for each test: `bars.svg` becomes `bars-5.svg` and so on.
 pub(super) fn save(path: &Path, figures: &Figures) -> anyhow::Result<()> {
     figures.tests.iter().try_for_each(|test| pictures::save(&numbered(path, test.test), &draw(test, figures)))
 }

@@ -1,9 +1,10 @@
-//! His tables of tests 5 to 16: what each policy reads and writes, in pages of 4096 bytes, of five million statements over ten
-//! million rows. The thesis prints test 15's counts of sectors again for test 16; the counts of pages are test 16's own.
+//! His tables of tests 5 to 16: reads and writes of each policy, in pages of 4096 bytes, for five
+//! million statements over ten million rows. For test 16 the thesis prints the counts of sectors of
+//! test 15 again; the counts of pages are test 16's own.
 
 use super::Test;
 
-/// Statements of each of his tests.
+/// Statements in each of his tests.
 pub(super) const STATEMENTS: u64 = 5_000_000;
 
 /// His name of a policy, his program's version of it, and the one of its own paper.

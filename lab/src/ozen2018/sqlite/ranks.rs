@@ -1,5 +1,5 @@
-//! Two orders of the same policies compared: ranks, their correlation after Spearman (1904) and Kendall (1938, tau-b), and the
-//! pairs that stand the other way around.
+//! Compares two orders of the same policies: ranks, their correlation after Spearman (1904) and
+//! Kendall (1938, tau-b), and pairs in the opposite order.
 
 /// Rank of each value, the smallest 1; equal values share the mean of their ranks.
 pub(super) fn ranks(values: &[f64]) -> Vec<f64> {
@@ -8,7 +8,7 @@ pub(super) fn ranks(values: &[f64]) -> Vec<f64> {
     values.iter().map(|&value| below(value) as f64 + (equal(value) as f64 + 1.0) / 2.0).collect()
 }
 
-/// Spearman's rho: the correlation of the ranks; 0 where one side is all equal.
+/// Spearman's rho: the correlation of the ranks. 0 if all values of one side are equal.
 pub(super) fn spearman(left: &[f64], right: &[f64]) -> f64 {
     let (left, right) = (ranks(left), ranks(right));
     let mean = (left.len() as f64 + 1.0) / 2.0;
@@ -17,7 +17,8 @@ pub(super) fn spearman(left: &[f64], right: &[f64]) -> f64 {
     ratio(product(&left, &right), (product(&left, &left) * product(&right, &right)).sqrt())
 }
 
-/// Kendall's tau-b: pairs in the same order less pairs in the other, of those that are not ties.
+/// Kendall's tau-b: pairs in the same order minus pairs in the opposite order, of all pairs without
+/// ties.
 pub(super) fn kendall(left: &[f64], right: &[f64]) -> f64 {
     let sign = |a: f64, b: f64| f64::from(i8::from(a > b) - i8::from(a < b));
     let (mut agree, mut untied_left, mut untied_right) = (0.0, 0.0, 0.0);
@@ -30,8 +31,9 @@ pub(super) fn kendall(left: &[f64], right: &[f64]) -> f64 {
     ratio(agree, (untied_left * untied_right).sqrt())
 }
 
-/// Pairs that `left` and `right` order differently, the one that `left` has first first, and whether the two lie within
-/// `near` (a fraction) of each other on either side: then chance may have ordered them.
+/// The pairs that `left` and `right` order differently; first the one that `left` has first. The
+/// flag says whether the two are within `near` (a fraction) of each other on either side, so that
+/// chance may have ordered them.
 pub(super) fn reversed(left: &[f64], right: &[f64], near: f64) -> Vec<(usize, usize, bool)> {
     let apart = |a: f64, b: f64| (a - b).abs() > near * a.min(b);
     let ordered = |(a, b)| if left[a] <= left[b] { (a, b) } else { (b, a) };

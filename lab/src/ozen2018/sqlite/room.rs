@@ -1,14 +1,15 @@
-//! The folder that the database and the recordings are made in, if the disk has room for them.
+//! Makes the folder for the database and the recordings, if the disk has room for them.
 
 use super::Setting;
 use anyhow::{Context, Result, ensure};
 use seekless::device::units::format_bytes;
 use std::path::Path;
 
-/// Of the database; a row is 58 bytes, the hash table has some air.
+/// The size of the database for each row. A row takes 58 bytes, and the hash table has some free
+/// space.
 const BYTES_PER_ROW: u64 = 100;
-/// Of a recording and its spool, which may lie on the same disk: four to five calls at 110 bytes,
-/// as many again where pages are written.
+/// The size of a recording and its spool, which may lie on the same disk: four to five calls at 110
+/// bytes, and as many again where pages are written.
 const BYTES_PER_STATEMENT: u64 = 900;
 
 /// Makes a temporary folder in `parent`, or in the system's.

@@ -1,20 +1,21 @@
-//! Tests 5 to 16: each mix with SQLite's cache off and on is recorded once and runs over both cache sizes.
+//! Tests 5 to 16. Each mix is recorded once with SQLite's cache off and once with it on; both cache
+//! sizes are simulated over the recordings.
 
 use super::capture::{Captured, capture};
 use super::lines::Lines;
 use super::published::{POLICIES, STATEMENTS, TESTS};
 use super::{ApplicationCache, Kind, LedgerArgs, Setting, StoreArgs, Test, ranks};
-use crate::progress;
 use anyhow::Result;
 use seekless::sim::{self, Case, simulate_all};
+use seekless_terminal::progress;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Policies whose reads differ by less than this (a fraction) may stand either way by chance.
+/// The order of policies whose reads differ by less than this fraction may be chance.
 pub(super) const NEAR: f64 = 0.01;
 const PAGE_BYTES: u32 = 4096;
 
-/// What was run and what it came to.
+/// The setting and the results.
 #[derive(Serialize)]
 pub(super) struct Figures {
     #[serde(flatten)]
@@ -29,28 +30,28 @@ pub(super) struct TestFigures {
     pub(super) test: u32,
     pub(super) reads_percent: u64,
     pub(super) application_cache: bool,
-    /// Of the cache below SQLite.
+    /// The size of the cache below SQLite.
     pub(super) pages: u64,
     /// Calls of SQLite on the database file.
     pub(super) calls_read: u64,
     pub(super) calls_written: u64,
-    /// What he published, a statement.
+    /// His results, for each statement.
     pub(super) published: Vec<Rates>,
     pub(super) runs: Vec<Run>,
 }
 
-/// The ten policies over one way to take the calls.
+/// The ten policies with one way to turn calls into requests.
 #[derive(Serialize)]
 pub(super) struct Run {
     pub(super) lines: Lines,
-    /// Whether each policy is that of its own paper instead of his program's.
+    /// Whether each policy is the one of its own paper instead of his program's version.
     pub(super) corrected: bool,
     pub(super) requests: u64,
     pub(super) rows: Vec<Row>,
-    /// Of our reads with his.
+    /// The rank correlation of our reads with his.
     pub(super) spearman: f64,
     pub(super) kendall: f64,
-    /// Pairs that he has the other way around.
+    /// Pairs of policies that he has in the opposite order.
     pub(super) reversed: Vec<Reversed>,
 }
 
@@ -65,7 +66,7 @@ pub(super) struct Row {
     pub(super) rates: Rates,
 }
 
-/// Pages a statement, and the rank by reads.
+/// Pages for each statement, and the rank by reads.
 #[derive(Clone, Copy, Serialize)]
 pub(super) struct Rates {
     pub(super) reads_per_statement: f64,
@@ -73,16 +74,16 @@ pub(super) struct Rates {
     pub(super) rank: f64,
 }
 
-/// He has `first` before `second`, we the other way around.
+/// He has `first` before `second`; we have the opposite order.
 #[derive(Serialize)]
 pub(super) struct Reversed {
     pub(super) first: &'static str,
     pub(super) second: &'static str,
-    /// Either side has them within a hundredth of each other.
+    /// Whether they are within a hundredth of each other on either side.
     pub(super) near: bool,
 }
 
-/// Runs the tests of these numbers; all if there is none.
+/// Runs the tests with these numbers; all tests if `numbers` is empty.
 pub(super) fn measure(setting: &Setting, numbers: &[u32], folder: &Path) -> Result<Figures> {
     let path = setting.make(Kind::BTree, PAGE_BYTES, folder)?;
     let database_bytes = path.metadata()?.len();
@@ -132,7 +133,7 @@ fn simulate(setting: &Setting, tests: &[&Test], captured: &Captured) -> Result<V
     for lines in Lines::ALL {
         let requests = captured.requests(lines);
         let (head, percent) = (tests[0].number, tests[0].reads_percent);
-        let mut bar = progress::bar(format!("test {head}: {percent} % reads, {} lines", lines.name()));
+        let mut bar = progress(format!("test {head}: {percent} % reads, {} lines", lines.name()));
         let cases: Vec<Case> = tests.iter().flat_map(|test| cases(setting, test.pages)).collect();
         let figures = simulate_all(&requests, &cases, &mut bar)?;
         for ((test, found), figures) in tests.iter().zip(&mut found).zip(figures.chunks(2 * POLICIES.len())) {
@@ -144,7 +145,7 @@ fn simulate(setting: &Setting, tests: &[&Test], captured: &Captured) -> Result<V
     Ok(found)
 }
 
-/// His versions, then those of the policies' own papers.
+/// His versions, then the versions of the policies' own papers.
 fn cases(setting: &Setting, pages: u64) -> impl Iterator<Item = Case> {
     let capacity = pages / setting.scaled_down * u64::from(PAGE_BYTES);
     let case = move |policy: &str| Case { policy: policy.to_owned(), capacity };
@@ -204,7 +205,7 @@ impl Run {
     }
 }
 
-/// Of reads, writes and statements.
+/// Computes rates from reads, writes and statements.
 fn rates(counts: &[(u64, u64, u64)]) -> Vec<Rates> {
     let reads: Vec<f64> = counts.iter().map(|row| row.0 as f64).collect();
     let rate = |(&(reads, writes, statements), rank)| Rates {

@@ -1,6 +1,6 @@
-//! The B-tree: SQLite itself, with his table. The rollback journal is kept in memory and nothing is synchronised: his collector
-//! lost the journal anyway (the file was gone when he looked for its sectors), and the database file is read and written the
-//! same.
+//! The B-tree: SQLite itself, with his table. The rollback journal is kept in memory, and nothing
+//! is synchronised. His collector lost the journal anyway, since the file was gone when it looked
+//! for its sectors. The database file is read and written in the same way.
 
 use super::workload::{MONEY, Store, Workload, address, name};
 use super::{ApplicationCache, StoreArgs};
@@ -11,7 +11,7 @@ use std::path::Path;
 const TURN: &str =
     "UPDATE ledger SET address = substr(address, 2) || substr(address, 1, 1) WHERE accountId = ?";
 
-/// Makes the database. `progress` hears of rows.
+/// Makes the database. Calls `progress` with the number of rows made and of all.
 pub(super) fn make(
     path: &Path,
     page_bytes: u32,

@@ -1,4 +1,5 @@
-//! The tables: his ranks beside ours, and what larger caches and pages and a hash table come to.
+//! The tables: his ranks beside ours, and the results of larger caches, larger pages and a hash
+//! table.
 
 use super::lines::Lines;
 use super::published::POLICIES;
@@ -117,7 +118,7 @@ fn correlations(figures: &Figures) -> String {
     )
 }
 
-/// Which pairs of the raw runs stand the other way around, near ties only counted.
+/// The pairs of the raw runs in the opposite order. Near ties are only counted.
 fn differences(figures: &Figures) -> String {
     let line = |test: &TestFigures| {
         let run = test.run(Lines::Raw, false)?;

@@ -1,17 +1,20 @@
-//! The statements of his script: batches of selects and updates of accounts drawn uniformly, seeded, for either store. His 90,
-//! 66 or 10 is the bound of a draw from 0 to 100 inclusive; seven tenths of the rest change money, the others an address. Every
-//! update changes its row, since SQLite does not write what is as it was, and every value keeps its width, so that the row stays
-//! in its place: the next recording finds the store as good as new.
+//! The statements of his script: batches of selects and updates of accounts that are drawn
+//! uniformly from a seed, for either store. His 90, 66 or 10 is the bound of a draw from 0 to 100
+//! inclusive. Seven tenths of the rest change money, the others an address.
+//!
+//! Every update changes its row, since SQLite does not write unchanged rows. Every value keeps its
+//! width, so the row stays in its place. The next recording finds the store as good as new.
 
 use anyhow::Result;
 use seekless::device::SplitMix64;
 
 /// Statements between BEGIN and COMMIT.
 const BATCH: u64 = 10_000;
-/// What an account begins with: SQLite stores it in three bytes, and all that the updates can make of it.
+/// The first balance of an account. SQLite stores it, and every balance after updates, in three
+/// bytes.
 pub(super) const MONEY: i64 = 1_000_000;
 
-/// What is asked of the store.
+/// A sequence of statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::Args)]
 pub(crate) struct Workload {
     #[arg(long)]
@@ -36,7 +39,7 @@ pub(super) trait Store {
 }
 
 impl Workload {
-    /// Runs all statements. `progress` hears of them.
+    /// Runs all statements. Calls `progress` with the number of finished statements and of all.
     pub(super) fn play(&self, store: &mut dyn Store, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
         let mut random = SplitMix64::new(self.seed);
         let money_below = self.reads_percent + (100 - self.reads_percent) * 7 / 10;
@@ -62,7 +65,7 @@ impl Workload {
     }
 }
 
-/// The account's holder, 18 bytes.
+/// The holder of an account, 18 bytes.
 pub(super) fn name(account: u64) -> String {
     format!("account {account:010}")
 }

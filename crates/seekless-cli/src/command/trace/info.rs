@@ -47,7 +47,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 /// the user gave.
 pub(super) fn note_origin(asked: &Path, trace: &Trace) {
     if let Origin::Spool { torn_bytes } = trace.origin() {
-        let (asked, spool, torn) = (asked.display(), trace.path().display(), counted(torn_bytes, "byte"));
+        let (asked, spool, torn) = (asked.display(), trace.path().display(), counted(*torn_bytes, "byte"));
         eprintln!(
             "seekless: this recording was cut off; reading its spool {spool} (torn at its end: {torn})"
         );

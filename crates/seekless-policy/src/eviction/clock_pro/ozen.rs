@@ -1,6 +1,7 @@
 //! CLOCK-Pro as Ozen's program has it: a second chance that skips pages, without lasting hot pages,
 //! ghosts or adaptation.
 
+use crate::column;
 use crate::eviction::{Eviction, Id, Needs, Outcome, Pool, Request, Use};
 use crate::list::Lists;
 
@@ -272,9 +273,7 @@ impl Eviction for ClockProOzen {
     }
 
     fn grow(&mut self, ids: u32) {
-        if ids as usize > self.flags.len() {
-            self.flags.resize(ids as usize, 0);
-        }
+        column::grow(&mut self.flags, ids, 0);
         self.list.grow(ids);
     }
 

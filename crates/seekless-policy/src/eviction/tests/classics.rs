@@ -6,16 +6,6 @@ use super::*;
 use models::{NaiveFwf, NaiveMq, NaiveScored, NaiveSlru, Score};
 use proptest::prelude::*;
 
-/// Requests and everything else, for files.
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    prop::collection::vec(step(false), 1..300)
-}
-
-/// The same for pages.
-fn page_steps() -> impl Strategy<Value = Vec<Step>> {
-    prop::collection::vec(step(true), 1..300)
-}
-
 /// Tells each request when its id comes next, counted in requests.
 fn with_next_uses(mut steps: Vec<Step>) -> Vec<Step> {
     let requests = steps.iter().filter(|step| matches!(step, Step::Request(_))).count() as u64;

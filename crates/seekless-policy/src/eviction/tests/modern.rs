@@ -8,16 +8,6 @@ use lists::{NaiveLirs, NaiveTwoLists, NaiveWTinyLfu};
 use models::{NaiveProbation, NaiveSieve, Trial};
 use proptest::prelude::*;
 
-/// Requests and everything else, for files.
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    prop::collection::vec(step(false), 1..300)
-}
-
-/// The same for pages.
-fn page_steps() -> impl Strategy<Value = Vec<Step>> {
-    prop::collection::vec(step(true), 1..300)
-}
-
 /// Nothing but requests for pages.
 fn requests_of_pages() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(request(true).prop_map(Step::Request), 1..400)

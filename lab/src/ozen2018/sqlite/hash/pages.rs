@@ -1,5 +1,6 @@
-//! The hash table's application cache: the house's own cache with LRU in front of `pread` and `pwrite`. Dirty pages are
-//! written when they are evicted and at COMMIT. A cache of 0 pages still holds the one at hand.
+//! The hash table's application cache: our own cache with LRU, in front of `pread` and `pwrite`.
+//! Dirty pages are written when they are evicted and at COMMIT. A cache of 0 pages still holds the
+//! present one.
 
 use anyhow::{Context, Result};
 use seekless::policy::cache::{Cache, Command, Config, Filled};
@@ -12,7 +13,7 @@ pub(super) struct Pages {
     file: File,
     page_bytes: usize,
     cache: Cache<Lru>,
-    /// The bytes of what is resident.
+    /// The bytes of the resident pages.
     frames: Vec<Box<[u8]>>,
     commands: Vec<Command>,
 }
@@ -33,12 +34,12 @@ impl Pages {
         self.ask(page, Use::Read).map(|bytes| &*bytes)
     }
 
-    /// The page's bytes, to be changed.
+    /// The bytes of a page, for writing.
     pub(super) fn write(&mut self, page: u32) -> Result<&mut [u8]> {
         self.ask(page, Use::Write)
     }
 
-    /// Writes what is dirty, in the file's order.
+    /// Writes the dirty pages in the order of the file.
     pub(super) fn flush(&mut self) -> Result<()> {
         self.cache.flush(|_| true, &mut self.commands);
         self.commands.sort_unstable_by_key(|&command| match command {

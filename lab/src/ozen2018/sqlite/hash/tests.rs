@@ -1,4 +1,5 @@
-//! The hash file finds every row, also in overflow pages, and keeps what was written under every size of its cache.
+//! The hash file finds every row, in overflow pages too, and keeps written rows with every size of
+//! its cache.
 
 use super::*;
 

@@ -1,0 +1,16 @@
+//! The behaviour that our programs share at a terminal: progress bars, and cleaning up after
+//! Ctrl-C.
+//!
+//! **Invariant:** knows no other crate of ours; prints to standard error only.
+//!
+//! ```
+//! let mut progress = seekless_terminal::progress("reading");
+//! for done in 1..=3 {
+//!     progress(done, 3); // draws nothing before a second has passed
+//! }
+//! ```
+
+pub mod interrupt;
+mod progress;
+
+pub use progress::{progress, stages};
