@@ -45,13 +45,30 @@ pub fn read_at(file: &File, buffer: &mut [u8], offset: u64, caching: Caching) ->
 /// # Errors
 /// As [`read_at`], but for interruptions; what the buffer holds then means nothing.
 pub fn fill(file: &File, buffer: &mut [u8], offset: u64, caching: Caching) -> io::Result<usize> {
+    fill_by(buffer, offset, 1, |rest, at| read_at(file, rest, at, caching))
+}
+
+/// Calls `read` until the buffer is full or the file ends: the number of bytes. Reads under O_DIRECT go on only from a multiple of
+/// `grain` bytes; one that stops elsewhere has met the end of the file.
+///
+/// # Errors
+/// As `read`, but for interruptions; what the buffer holds then means nothing.
+pub fn fill_by(
+    buffer: &mut [u8],
+    offset: u64,
+    grain: u64,
+    mut read: impl FnMut(&mut [u8], u64) -> io::Result<usize>,
+) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
-        match read_at(file, &mut buffer[filled..], offset + filled as u64, caching) {
+        match read(&mut buffer[filled..], offset + filled as u64) {
             Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(bytes) => filled += bytes,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
+        }
+        if !(filled as u64).is_multiple_of(grain) {
+            break;
         }
     }
     Ok(filled)
@@ -84,6 +101,23 @@ mod tests {
             }
         }
         assert!(read_at(&file, &mut [0; 4], u64::MAX, Caching::Usual).is_err());
+    }
+
+    #[test]
+    fn a_buffer_is_filled_by_short_reads_up_to_the_end_or_to_one_off_the_grain() {
+        let mut steps = [Ok(4), Err(io::ErrorKind::Interrupted.into()), Ok(2), Ok(0)].into_iter();
+        let mut asked = Vec::new();
+        let read = |rest: &mut [u8], at: u64| {
+            asked.push((rest.len(), at));
+            steps.next().expect("no further read")
+        };
+        assert_eq!(fill_by(&mut [0; 10], 100, 1, read).unwrap(), 6);
+        assert_eq!(asked, [(10, 100), (6, 104), (6, 104), (4, 106)]);
+        let mut steps = [4, 2].into_iter();
+        let read = |_: &mut [u8], _: u64| Ok(steps.next().expect("no read after one off the grain"));
+        assert_eq!(fill_by(&mut [0; 10], 100, 4, read).unwrap(), 6);
+        let refused = |_: &mut [u8], _: u64| Err(io::ErrorKind::InvalidInput.into());
+        assert!(fill_by(&mut [0; 10], 100, 4, refused).is_err());
     }
 
     #[test]
