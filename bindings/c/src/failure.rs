@@ -1,6 +1,6 @@
 //! Why a call failed: a number for `errno`, and a message.
 
-use seekless_sled::{Error, ErrorKind};
+use seekless_sled::ErrorKind;
 
 /// A failure as C sees it.
 #[derive(Debug)]
@@ -26,21 +26,42 @@ impl Failure {
         Self::new(libc::EBADF, format!("descriptor {fd} is not open"))
     }
 
-    pub(crate) fn too_small(needed_bytes: u64) -> Self {
-        let message = format!("a record has more bytes than the buffer: give at least {needed_bytes}");
-        Failure { errno: libc::ERANGE, message, needed_bytes }
-    }
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
+    /// The SLEDs of a file could not be had.
+    fn of_survey(error: &seekless_sled::Error) -> Self {
         let by_kind = match error.kind() {
             ErrorKind::Changed => libc::ESTALE,
             ErrorKind::Config | ErrorKind::NotAFile => libc::EINVAL,
             ErrorKind::Remote => libc::EREMOTEIO,
             _ => libc::EIO,
         };
-        let system = error.io_error().and_then(std::io::Error::raw_os_error);
-        Failure::new(system.unwrap_or(by_kind), error.to_string())
+        Failure::new(errno_of(error.io_error()).unwrap_or(by_kind), error.to_string())
     }
+
+    pub(crate) fn too_small(needed_bytes: u64) -> Self {
+        let message = format!("a record has more bytes than the buffer: give at least {needed_bytes}");
+        Failure { errno: libc::ERANGE, message, needed_bytes }
+    }
+}
+
+impl From<seekless_sled::Error> for Failure {
+    fn from(error: seekless_sled::Error) -> Self {
+        Failure::of_survey(&error)
+    }
+}
+
+impl From<seekless_read::Error> for Failure {
+    fn from(error: seekless_read::Error) -> Self {
+        if let Some(survey) = error.survey_error() {
+            return Failure::of_survey(survey);
+        }
+        let by_kind = match error.kind() {
+            seekless_read::ErrorKind::Changed => libc::ESTALE,
+            _ => libc::EIO,
+        };
+        Failure::new(errno_of(error.io_error()).unwrap_or(by_kind), error.to_string())
+    }
+}
+
+fn errno_of(error: Option<&std::io::Error>) -> Option<i32> {
+    error.and_then(std::io::Error::raw_os_error)
 }

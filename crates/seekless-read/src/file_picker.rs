@@ -3,14 +3,14 @@
 //! are this.
 
 use crate::cached;
-use crate::keeper::{found, named};
-use crate::{Error, ErrorKind, FindDelimiter, Keeper, Picker, Priced, Records};
+use crate::keeper::{changed, found};
+use crate::{Error, FindDelimiter, Keeper, Picker, Priced, Records};
 use rustix::fs::Stat;
 use seekless_sled::Surveyor;
+use seekless_sys::reads::{Caching, fill};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -139,8 +139,7 @@ impl FilePicker {
     fn check(&self, file: &File) -> Result<(), Error> {
         let stat = stat(file)?;
         if (stat.st_dev, stat.st_ino) != (self.device, self.inode) {
-            let why = format!("{}: is another file now: begin again", named(file));
-            return Err(Error::new(ErrorKind::Changed, why));
+            return Err(changed(file, "is another file now: begin again"));
         }
         if u64::try_from(stat.st_size).unwrap_or(0) < self.part.end { Err(shorter(file)) } else { Ok(()) }
     }
@@ -161,7 +160,7 @@ fn stat(file: &File) -> Result<Stat, Error> {
 }
 
 fn shorter(file: &File) -> Error {
-    Error::new(ErrorKind::Changed, format!("{}: became shorter while it was read: begin again", named(file)))
+    changed(file, "became shorter while it was read: begin again")
 }
 
 /// Finds delimiters by reading, without moving the file's position. What is cached sets off no readahead; what is not is read
@@ -195,16 +194,7 @@ impl<'a> Search<'a> {
         {
             return Ok(piece.len());
         }
-        let mut filled = 0;
-        while filled < piece.len() {
-            match self.file.read_at(&mut piece[filled..], offset + filled as u64) {
-                Ok(0) => break,
-                Ok(bytes) => filled += bytes,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(filled)
+        fill(self.file, piece, offset, Caching::Usual)
     }
 }
 

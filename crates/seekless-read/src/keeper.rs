@@ -2,14 +2,15 @@
 //! what is cached is copied out of the cache without setting off readahead; what is not comes in by whole large folios while there
 //! is room, and is read past the cache afterwards. [`Reader`](crate::Reader) does the same where it may choose the reads.
 
+mod ours;
 mod pieces;
-mod room;
 
+use crate::bypass::Bypass;
 use crate::cached;
 use crate::headroom::{self, Headroom};
+use crate::room::{Belief, Room};
 use crate::{Error, ErrorKind, Hold};
 use pieces::{Pieces, Stamp};
-use room::Room;
 use rustix::fs::Advice;
 use seekless_sled::page_cache;
 use seekless_sys::descriptor::by_descriptor;
@@ -28,6 +29,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A piece that lies in more runs than this is not read run by run.
 const RUNS_MAX: usize = 8;
+/// With less to fetch it is not worth asking how full the cache is.
+const ASKED_BYTES: u64 = 1 << 20;
+/// After so many bytes it is asked how many of them were kept.
+const STEP_BYTES: u64 = 4 << 20;
 /// A hold on less is not worth a mapping.
 const HELD_BYTES_MIN: u64 = 64 << 10;
 
@@ -60,8 +65,7 @@ pub struct Keeper {
     room: Mutex<Option<Room>>,
     /// Whether the descriptor was advised.
     advised: AtomicBool,
-    /// Whether reads past the cache are refused here.
-    refused: AtomicBool,
+    bypass: Bypass,
     pieces: Mutex<Pieces>,
     hold: Mutex<Hold>,
 }
@@ -103,7 +107,7 @@ impl Keeper {
             headroom,
             room: Mutex::default(),
             advised: AtomicBool::new(false),
-            refused: AtomicBool::new(false),
+            bypass: Bypass::default(),
             pieces: Mutex::default(),
             hold: Mutex::default(),
         })
@@ -163,10 +167,7 @@ impl Keeper {
     fn read_as(&self, file: &File, buffer: &mut [u8], offset: u64, again: bool) -> Result<usize, Error> {
         let about = file.metadata().map_err(found(file))?;
         if (about.dev(), about.ino()) != self.identity {
-            return Err(Error::new(
-                ErrorKind::Changed,
-                format!("{}: is another file now: begin again", named(file)),
-            ));
+            return Err(changed(file, "is another file now: begin again"));
         }
         let bytes = (buffer.len() as u64).min(about.len().saturating_sub(offset)) as usize;
         let stamp = (about.len(), about.mtime(), about.mtime_nsec());
@@ -179,32 +180,35 @@ impl Keeper {
         let mut room = lock(&self.room);
         let room = room.get_or_insert_with(|| {
             let judged = self.judge(file, file_bytes);
-            if judged != Room::Enough {
+            if judged.belief() != Belief::Enough {
                 self.advised.store(true, Ordering::Relaxed);
                 let _ = rustix::fs::fadvise(file, 0, None, Advice::Random); // only advice
             }
             judged
         });
-        match room {
-            Room::Enough => Way::Plain,
-            Room::Free(_) | Room::Trial { .. } => Way::Keep,
-            Room::Full => Way::Past,
+        match room.belief() {
+            Belief::Enough => Way::Plain,
+            Belief::Free(_) | Belief::Trial => Way::Keep,
+            Belief::Full => Way::Past,
         }
     }
 
     fn judge(&self, file: &File, file_bytes: u64) -> Room {
         // Where nobody tells what is cached, nothing can be spared.
-        let Some(cached) = cached_bytes(file, file_bytes) else { return Room::Enough };
-        let ours = room::ours(self.identity, cached);
-        Room::judge(file_bytes - cached, cached, ours, self.headroom)
+        let Some(cached) = cached_bytes(file, file_bytes) else { return Room::new(Belief::Enough) };
+        let ours = ours::note(self.identity, cached);
+        match file_bytes - cached {
+            absent if absent < ASKED_BYTES => Room::new(Belief::Enough),
+            absent => Room::of_file(absent, cached, ours, (self.headroom)()),
+        }
     }
 
     /// Counts what was brought in.
     fn kept(&self, asked: &Asked, bytes: u64) {
         if let Some(room) = &mut *lock(&self.room) {
-            room.kept(bytes, || cached_bytes(asked.file, asked.stamp.0));
-            if *room == Room::Full {
-                cached_bytes(asked.file, asked.stamp.0).map(|cached| room::ours(self.identity, cached));
+            room.kept(0, bytes, STEP_BYTES, || cached_bytes(asked.file, asked.stamp.0));
+            if room.belief() == Belief::Full {
+                cached_bytes(asked.file, asked.stamp.0).map(|cached| ours::note(self.identity, cached));
             }
         }
     }
@@ -242,7 +246,7 @@ impl Keeper {
         if cached::copy(asked.file, buffer, offset) {
             return Ok(buffer.len());
         }
-        self.past(asked.file, buffer, offset)
+        self.bypass.fill(asked.file, buffer, offset)
     }
 
     /// Reads what is cached in part, run by run: a read that goes over both obeys the marks for readahead that it meets.
@@ -253,7 +257,7 @@ impl Keeper {
         let runs = page_cache::runs(asked.file, start..end, page_bytes())?;
         let map = GuardedMap::new(asked.file, start, before + buffer.len());
         let Some(map) = map.filter(|_| runs.len() <= RUNS_MAX) else {
-            return self.past(asked.file, buffer, offset);
+            return self.bypass.fill(asked.file, buffer, offset);
         };
         let mut filled = 0;
         for run in runs {
@@ -303,7 +307,7 @@ impl Keeper {
             Some(held) => held,
             None => {
                 let mut piece = vec![0; (before + buffer.len()).next_multiple_of(page_bytes() as usize)];
-                let read = self.past(asked.file, &mut piece, start)?;
+                let read = self.bypass.fill(asked.file, &mut piece, start)?;
                 piece.truncate(read);
                 let piece = Arc::new(piece);
                 lock(&self.pieces).add(start, asked.stamp, Arc::clone(&piece));
@@ -332,26 +336,13 @@ impl Keeper {
                 continue;
             }
             let bytes = next.map_or(rest.len(), |next| rest.len().min((next - at) as usize));
-            let read = self.past(asked.file, &mut rest[..bytes], at)?;
+            let read = self.bypass.fill(asked.file, &mut rest[..bytes], at)?;
             filled += read;
             if read < bytes {
                 break;
             }
         }
         Ok(filled)
-    }
-
-    /// Reads past the cache; exactly what is asked for where that is not known here.
-    fn past(&self, file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        if !self.refused.load(Ordering::Relaxed) {
-            match fill(file, buffer, offset, Caching::Leave) {
-                Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-                    self.refused.store(true, Ordering::Relaxed);
-                }
-                result => return result,
-            }
-        }
-        fill(file, buffer, offset, Caching::Usual)
     }
 }
 
@@ -366,13 +357,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The file's name as far as the system knows it.
-pub(crate) fn named(file: &File) -> String {
+fn named(file: &File) -> String {
     let by = by_descriptor(file);
     std::fs::read_link(&by).unwrap_or(by).display().to_string()
 }
 
 pub(crate) fn found(file: &File) -> impl Fn(io::Error) -> Error + '_ {
-    move |error| Error::io(named(file).as_ref(), error)
+    move |error| Error::from(error).of_file(named(file).as_ref())
+}
+
+/// The file changed in a way that leaves no right answer.
+pub(crate) fn changed(file: &File, how: &str) -> Error {
+    Error::new(ErrorKind::Changed, how).of_file(named(file).as_ref())
 }
 
 #[cfg(test)]

@@ -26,7 +26,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod bypass;
 mod cached;
+mod error;
 mod file_picker;
 mod growth;
 mod headroom;
@@ -36,8 +38,10 @@ mod picker;
 mod quiet;
 mod reader;
 mod records;
+mod room;
 mod touch;
 
+pub use error::{Error, ErrorKind};
 pub use file_picker::FilePicker;
 pub use hold::Hold;
 pub use keeper::Keeper;
@@ -45,5 +49,5 @@ pub use picker::{FindDelimiter, NoDelimiter, Picker, Priced};
 pub use quiet::QuietFile;
 pub use reader::{Chunk, Event, Options, Reader, Statistics};
 pub use records::Records;
-pub use seekless_sled::{Error, ErrorKind, Plan};
+pub use seekless_sled::Plan;
 pub use touch::runs_by_touch;

@@ -73,7 +73,7 @@ impl Picker {
         let end = ranges.last().map_or(0, |last| last.range.end);
         let (unseen, cheapest) = (BTreeMap::new(), BTreeSet::new());
         let mut picker = Picker { records, chunk_bytes: chunk_bytes.max(1), end, unseen, cheapest };
-        picker.hold(ranges, find)?;
+        picker.add(ranges, find)?;
         Ok(picker)
     }
 
@@ -112,7 +112,7 @@ impl Picker {
                 range: priced.range.start.max(part.start)..priced.range.end.min(part.end),
                 cost: priced.cost,
             });
-            self.hold(within.filter(|priced| !priced.range.is_empty()).collect(), find)?;
+            self.add(within.filter(|priced| !priced.range.is_empty()).collect(), find)?;
         }
         Ok(())
     }
@@ -134,7 +134,7 @@ impl Picker {
     }
 
     /// Takes in ranges that touch each other, their inner edges moved to record boundaries.
-    fn hold<F: FindDelimiter>(&mut self, ranges: Vec<Priced>, find: &mut F) -> Result<(), F::Error> {
+    fn add<F: FindDelimiter>(&mut self, ranges: Vec<Priced>, find: &mut F) -> Result<(), F::Error> {
         let mut ranges = merged(ranges);
         if self.records != Records::None {
             // Cheap ranges first: what they push out belongs to the costlier ones before those are looked at.

@@ -3,10 +3,10 @@
 //! For what is wanted a second time, out of the order of cost. A plain `read` of cached bytes obeys the readahead markers that it
 //! meets, and brings in up to 8 MiB that push out as much of what a pass means to keep.
 
+use crate::bypass::Bypass;
 use crate::cached;
 use rustix::fs::Advice;
 use seekless_sys::descriptor::by_descriptor;
-use seekless_sys::reads::{Caching, fill};
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -16,6 +16,7 @@ use std::path::Path;
 pub struct QuietFile {
     /// Ours alone, so that advice about it concerns nobody else.
     file: File,
+    bypass: Bypass,
 }
 
 impl QuietFile {
@@ -26,7 +27,7 @@ impl QuietFile {
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let _ = rustix::fs::fadvise(&file, 0, None, Advice::Random);
-        Ok(QuietFile { file })
+        Ok(QuietFile { file, bypass: Bypass::default() })
     }
 
     /// The file that is open as `file`, whatever its name stands for by now.
@@ -51,12 +52,7 @@ impl QuietFile {
         {
             return Ok(());
         }
-        let read = match fill(&self.file, buffer, offset, Caching::Leave) {
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-                fill(&self.file, buffer, offset, Caching::Usual)?
-            }
-            read => read?,
-        };
+        let read = self.bypass.fill(&self.file, buffer, offset)?;
         if read < buffer.len() { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
     }
 }
@@ -64,6 +60,7 @@ impl QuietFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seekless_sys::reads::{Caching, fill};
     use seekless_sys::residency;
     use std::io::{Read, Write};
     use std::os::fd::AsFd;

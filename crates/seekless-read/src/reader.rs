@@ -3,265 +3,76 @@
 //! The strategy is *freeze and bypass*: what the page cache holds is read first, through mapped windows that set off no readahead;
 //! the rest is read by exact requests past the cache, so that what is in it stays for the next pass. Only while the cache
 //! has room, or grows by what is read, is it filled.
+//!
+//! The parts: [`Files`] are opened, closed and forgotten; [`Survey`] looks at one and finds what of it is cached; [`Schedule`] says
+//! which comes next; [`Room`] says whether what is read may stay in the cache; [`Device`] reads what is not cached and `window` what
+//! is; [`Tray`] hands it out. The reader decides whose turn it is, and carries the outcome of one to the others.
 
-mod deliver;
+mod block;
 mod device;
+mod event;
+mod files;
 mod kernel;
 mod learned;
+mod left;
 mod linear;
+mod opened;
+mod options;
+mod planned;
 mod ranges;
+mod schedule;
 mod source;
-mod sources;
 mod stitch;
 mod survey;
 #[cfg(test)]
 mod tests;
+mod threads;
+mod tray;
+mod window;
 
+pub use event::{Chunk, Event, Statistics};
+pub use options::Options;
+
+use crate::bypass::Way;
 use crate::cached::pages;
-use crate::growth::Growth;
-use crate::headroom::Headroom;
-use crate::{Error, ErrorKind, Plan, Records};
-use deliver::Block;
-use device::{Device, Way};
+use crate::room::{Belief, Room};
+use crate::{Error, ErrorKind, Hold};
+use block::{Block, Bytes, Piece};
+use device::{Device, READ_BYTES};
+use files::{Files, Gone};
 use kernel::{Kernel, Linux};
-use learned::Learned;
-use linear::Linear;
-use seekless_engine::AlignedBuf;
+use linear::{Linear, Start};
+use opened::{Opened, Stamp};
+use planned::{Ending, Planned};
+use schedule::Schedule;
 use seekless_sled::page_cache::GRAIN_BYTES;
-use source::{Absent, Source, State};
-use sources::Sources;
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use seekless_sys::folios::FOLIO_BYTES;
+use seekless_sys::memory::page_bytes;
+use source::{Source, State};
 use std::fs::File;
-use std::io;
+use std::num::NonZeroU64;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use survey::Room;
+use survey::Survey;
+use threads::{Delivered, Done, Job};
+use tray::Tray;
+use window::Outcome;
 
 /// The most that is pinned at a time.
 const PINNED_BYTES_MAX: u64 = 4 << 20;
-
-/// How to read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// What must not be cut apart.
-    pub records: Records,
-    /// In what order.
-    pub plan: Plan,
-    /// Deliver only what costs no device anything; the rest is counted in [`Event::End`]'s `skipped`.
-    pub cached_only: bool,
-    /// About how many bytes a chunk has; a single record may make it longer, and what comes from a device comes in up to 1 MiB.
-    pub chunk_bytes: usize,
-    /// Read from the device while what is cached is being delivered. A program that may stop early (`grep -q`) says no, so
-    /// that nothing is read before all that is cached has been seen.
-    pub overlap: bool,
-    /// For a program that needs each file in order, and keeps or reads again what comes before its turn: where reading past the
-    /// cache disturbs nothing, a short range that is not cached comes before the cached one behind it.
-    pub in_order: bool,
-    /// How much is kept of records that lie across the edges of pieces, and so how long one may be; one that is longer fails its
-    /// file. Where pieces in the order of cost would take more, the rest of a file is read from the front.
-    pub record_bytes_max: usize,
-    /// How many cached bytes that are to be read are held in memory until then (section 3.4), at most half of what may be
-    /// cached. What is held cannot be pushed out, by this reading or by others': it is bought at their expense.
-    pub hold_bytes: u64,
-}
-
-/// A piece of a file: whole records.
-#[derive(Clone, Copy, Debug)]
-pub struct Chunk<'a> {
-    /// Which file, in the order they were added.
-    pub file: usize,
-    /// Where it starts, counted from where the file stood when it was added.
-    pub offset: u64,
-    /// What it holds, never empty. May be the page cache itself: should another process write to the file meanwhile, two looks
-    /// at a byte may differ. So draw no conclusion of memory safety from it (no unchecked `str`).
-    pub bytes: &'a [u8],
-    /// The file that it comes from, for a program that wants a part again, whatever its name stands for by now. Not to be moved.
-    pub open: Option<&'a File>,
-    block: Option<&'a Block>,
-}
-
-impl<'a> Chunk<'a> {
-    /// A piece that no reader has read.
-    #[must_use]
-    pub fn new(file: usize, offset: u64, bytes: &'a [u8]) -> Self {
-        Chunk { file, offset, bytes, open: None, block: None }
-    }
-
-    /// Whether some of it turned out to be zeros that never were in the file, because it was cut short meanwhile: the file is
-    /// begun again next. For a program that is about to draw conclusions from zeros.
-    #[must_use]
-    pub fn is_lost(&self) -> bool {
-        self.block.is_some_and(Block::is_lost)
-    }
-}
-
-/// What happens to the files, a chunk at a time.
-#[derive(Debug)]
-pub enum Event<'a> {
-    /// The next piece.
-    Chunk(Chunk<'a>),
-    /// Every byte of the file has been delivered once, but those skipped.
-    End {
-        /// Which file.
-        file: usize,
-        /// Its size as read.
-        bytes: u64,
-        /// Bytes left out because of [`Options::cached_only`].
-        skipped: u64,
-        /// Whether nobody tells what of the file is cached: then what was left out may be, or not.
-        unknown: bool,
-    },
-    /// Forget what the chunks of this file told: some of it was cut off meanwhile. All of it comes again, from its first byte to
-    /// the last.
-    Restart {
-        /// Which file.
-        file: usize,
-    },
-    /// The rest of the file cannot be had; its chunks may tell less than all that lies before. The other files go on.
-    Failed {
-        /// Which file.
-        file: usize,
-        /// Why.
-        error: Error,
-    },
-}
-
-/// What a reader has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Statistics {
-    /// Bytes delivered.
-    pub bytes: u64,
-    /// Chunks delivered.
-    pub chunks: u64,
-    /// Bytes that were in memory when they were first asked about.
-    pub resident_bytes: u64,
-    /// In how many runs those lay.
-    pub resident_runs: u64,
-    /// Of those, bytes that were held ([`Options::hold_bytes`]).
-    pub held_bytes: u64,
-    /// Bytes read as not cached: from the device, unless they came into the cache meanwhile.
-    pub device_bytes: u64,
-    /// Of those, bytes read past the cache, which stays as it was.
-    pub bypassed_bytes: u64,
-    /// Times that a file was asked again what of it is cached.
-    pub looks: u64,
-    /// Files begun again because they were cut or replaced.
-    pub restarts: u64,
-}
 
 /// Reads files and streams; see the crate's example.
 #[derive(Debug)]
 pub struct Reader {
     options: Options,
     kernel: Arc<dyn Kernel>,
-    sources: Sources,
-    /// The first file that nobody has looked at.
-    surveyed: usize,
-    /// Files of which cached bytes are to come.
-    cached_files: BTreeSet<usize>,
-    /// Files of which other bytes are to come.
-    absent_files: BTreeSet<Absent>,
-    /// What the first byte costs on each device, by its number: asked once.
-    dearness: HashMap<u64, u64>,
-    /// The first file that was looked at.
-    first_path: Option<PathBuf>,
-    /// What reads from the device cost; nothing once the table knows.
-    learned: Learned,
-    /// Files open, longest first.
-    open_files: VecDeque<usize>,
-    /// Files to be read in the plain order.
-    linear_files: VecDeque<usize>,
-    linear: Option<Linear>,
-    device: Device,
-    /// Buffers for reads from the device, and one for small cached reads.
-    spare: Vec<AlignedBuf>,
-    small: AlignedBuf,
-    /// How the cache is left alone, as far as this system can.
-    bypass: Way,
+    files: Files,
+    schedule: Schedule,
     room: Room,
-    /// How full the cache was at the start.
-    headroom: Option<Option<Headroom>>,
-    /// Bytes found absent by the first look at each file, and how many they were when the room was judged last.
-    absent_bytes: u64,
-    judged: u64,
-    /// Of the file that is being read into the cache.
-    growth: Option<(usize, Growth)>,
-    depth: usize,
-    /// Where the bytes of the chunks in `ready` lie.
-    block: Block,
-    /// The file whose last block may have been its last.
-    touched: Option<usize>,
-    ready: VecDeque<Ready>,
-    /// The record across an edge that was handed out last.
-    own: Vec<u8>,
+    device: Device,
+    tray: Tray,
     statistics: Statistics,
-}
-
-/// An event that waits to be handed out.
-#[derive(Debug)]
-enum Ready {
-    Chunk { file: usize, offset: u64, bytes: Bytes },
-    End { file: usize, bytes: u64, skipped: u64, unknown: bool },
-    Restart(usize),
-    Failed(usize, Error),
-}
-
-/// Why the rest of a file cannot be had.
-#[derive(Debug)]
-enum Trouble {
-    /// It could not be opened.
-    Open(io::Error),
-    Io(io::Error),
-    /// The record at `offset` has over `most` bytes.
-    TooLong {
-        offset: u64,
-        most: usize,
-    },
-}
-
-impl From<io::Error> for Trouble {
-    fn from(error: io::Error) -> Self {
-        Trouble::Io(error)
-    }
-}
-
-impl Trouble {
-    fn of_file(self, path: &Path) -> Error {
-        match self {
-            Trouble::Open(error) => Error::open(path, error),
-            Trouble::Io(error) => Error::io(path, error),
-            Trouble::TooLong { offset, most } => {
-                let message = format!("the record at byte {offset} is longer than {most} bytes");
-                Error::new(ErrorKind::TooLong, message).of_file(path)
-            }
-        }
-    }
-}
-
-#[derive(Debug)]
-enum Bytes {
-    /// Of the block.
-    Block(Range<usize>),
-    /// A record across an edge.
-    Own(Vec<u8>),
-    /// What the linear reader holds out.
-    Linear,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            records: Records::None,
-            plan: Plan::Best,
-            cached_only: false,
-            chunk_bytes: 256 << 10,
-            overlap: true,
-            in_order: false,
-            record_bytes_max: usize::MAX,
-            hold_bytes: 0,
-        }
-    }
 }
 
 impl Reader {
@@ -274,49 +85,26 @@ impl Reader {
     fn over(options: Options, kernel: Arc<dyn Kernel>) -> Self {
         let options = Options { chunk_bytes: options.chunk_bytes.max(1), ..options };
         Reader {
+            device: Device::new(Arc::clone(&kernel), &options),
             options,
-            device: Device::new(Arc::clone(&kernel)),
             kernel,
-            sources: Sources::default(),
-            surveyed: 0,
-            cached_files: BTreeSet::new(),
-            absent_files: BTreeSet::new(),
-            dearness: HashMap::new(),
-            first_path: None,
-            learned: Learned::default(),
-            open_files: VecDeque::new(),
-            linear_files: VecDeque::new(),
-            linear: None,
-            spare: Vec::new(),
-            small: AlignedBuf::default(),
-            bypass: Way::Direct,
-            room: Room::Unknown,
-            headroom: None,
-            absent_bytes: 0,
-            judged: 0,
-            growth: None,
-            depth: deliver::DEPTH,
-            block: Block::Empty,
-            touched: None,
-            ready: VecDeque::new(),
-            own: Vec::new(),
+            files: Files::default(),
+            schedule: Schedule::default(),
+            room: Room::new(Belief::Trial),
+            tray: Tray::default(),
             statistics: Statistics::default(),
         }
     }
 
     /// Adds a file by its path; it is opened when its turn comes. Returns its number.
     pub fn add_path(&mut self, path: &Path) -> usize {
-        self.add(path, None)
+        self.files.push(Source::new(path, None))
     }
 
     /// Adds an open file or a stream (a pipe, a terminal), read from where it stands; `name` is what errors call it. A file
     /// is left standing at its end.
     pub fn add_file(&mut self, name: &Path, file: File) -> usize {
-        self.add(name, Some(file))
-    }
-
-    fn add(&mut self, path: &Path, given: Option<File>) -> usize {
-        self.sources.push(Source::new(path, given))
+        self.files.push(Source::new(name, Some(file)))
     }
 
     /// What the reader has done so far.
@@ -328,7 +116,7 @@ impl Reader {
     /// Keeps a range (up to 4 MiB, rounded to 64 KiB) in memory if it can: a hit that a later pass will look for again. Without
     /// this, what lies outside the kept part of a file would be fetched anew by every pass. What is cached whole is left as it is.
     pub fn pin(&mut self, file: usize, offset: u64, bytes: u64) {
-        let Some(source) = self.sources.get(file) else { return };
+        let Some(source) = self.files.get(file) else { return };
         let planned = source.planned();
         let base = planned.map_or(0, |planned| planned.base);
         let open = planned.and_then(|planned| planned.opened.as_ref().map(|opened| opened.buffered.clone()));
@@ -341,14 +129,14 @@ impl Reader {
         // The whole grain: what is asked by the grain is else found mostly absent.
         let start = range.start / GRAIN_BYTES * GRAIN_BYTES;
         let end = range.end.div_ceil(GRAIN_BYTES).saturating_mul(GRAIN_BYTES);
-        let length = std::num::NonZeroU64::new(end.saturating_sub(start).min(PINNED_BYTES_MAX));
+        let length = NonZeroU64::new(end.saturating_sub(start).min(PINNED_BYTES_MAX));
         let _ = rustix::fs::fadvise(&*open, start, length, rustix::fs::Advice::WillNeed);
     }
 
     /// Leaves out what is still to come of a file; it gets no further event.
     pub fn finish_file(&mut self, file: usize) {
-        if self.sources.get(file).is_some_and(|source| !matches!(source.state, State::Ended)) {
-            self.ready.retain(|ready| !matches!(ready, Ready::Chunk { file: of, .. } if *of == file));
+        if self.files.get(file).is_some_and(|source| !matches!(source.state, State::Ended)) {
+            self.tray.take_back(file);
             self.forget(file);
         }
     }
@@ -356,53 +144,31 @@ impl Reader {
     /// The next event, or `None` when all files have ended.
     #[expect(clippy::should_implement_trait, reason = "an event lends the reader's buffer")]
     pub fn next(&mut self) -> Option<Event<'_>> {
-        while self.ready.is_empty() {
+        while self.tray.is_empty() {
             if !self.step() {
-                self.tell_device_table();
+                // Of several devices nobody knows which cost what.
+                if !self.schedule.devices_differ() {
+                    self.device.tell_table(&*self.kernel);
+                }
                 return self.unfinished();
             }
         }
-        self.sources.forget_ended(self.surveyed);
-        Some(match self.ready.pop_front()? {
-            Ready::End { file, bytes, skipped, unknown } => Event::End { file, bytes, skipped, unknown },
-            Ready::Restart(file) => Event::Restart { file },
-            Ready::Failed(file, error) => Event::Failed { file, error },
-            Ready::Chunk { file, offset, bytes } => {
-                let bytes = match bytes {
-                    Bytes::Block(range) => &self.block.bytes()[range],
-                    Bytes::Linear => self.linear.as_ref()?.bytes(),
-                    Bytes::Own(record) => {
-                        self.own = record;
-                        &self.own
-                    }
-                };
-                self.statistics.bytes += bytes.len() as u64;
-                self.statistics.chunks += 1;
-                let open = match &self.linear {
-                    Some(linear) if linear.file == file => Some(linear.stream()),
-                    _ => self.sources.get(file).and_then(Source::opened),
-                };
-                Event::Chunk(Chunk { file, offset, bytes, open, block: Some(&self.block) })
-            }
-        })
+        self.files.forget_ended();
+        let event = self.tray.next(&self.files)?;
+        if let Event::Chunk(chunk) = &event {
+            self.statistics.bytes += chunk.bytes.len() as u64;
+            self.statistics.chunks += 1;
+        }
+        Some(event)
     }
 
     /// Nothing is left to do: every file must have ended. One that has not is an error of ours, and no count of it is right.
     fn unfinished(&mut self) -> Option<Event<'static>> {
-        let file = self.sources.first_unended()?;
+        let file = self.files.first_unended()?;
         self.forget(file);
-        let message =
-            "not all of it was delivered: this is a defect of seekless, please report it".to_owned();
-        let error = Error::new(ErrorKind::Incomplete, message).of_file(&self.sources[file].path);
+        let reason = "not all of it was delivered: this is a defect of seekless, please report it";
+        let error = Error::new(ErrorKind::Incomplete, reason).of_file(&self.files[file].path);
         Some(Event::Failed { file, error })
-    }
-
-    /// Lets the device table learn from what was read, once; of several devices nobody knows which cost what.
-    fn tell_device_table(&mut self) {
-        let learned = std::mem::take(&mut self.learned);
-        if let (Some(cost), Some(path), 0..2) = (learned.cost(), &self.first_path, self.dearness.len()) {
-            self.kernel.learn(path, cost);
-        }
     }
 
     /// Does the next thing, cheapest first; false when nothing is left to do.
@@ -410,12 +176,12 @@ impl Reader {
         if self.settle() {
             return true;
         }
-        if self.linear.is_some() {
+        if self.tray.stream().is_some() {
             return self.read_linear();
         }
         // Where devices differ, none is read before all files are known: the next may lie on a cheaper one.
-        let chosen = self.dearness.len() < 2 || self.surveyed == self.sources.len();
-        if self.options.overlap && chosen && self.judge_room() != Room::Unknown {
+        let chosen = !self.schedule.devices_differ() || self.files.all_surveyed();
+        if self.options.overlap && chosen && self.judge_room().is_known() {
             self.start_reads();
         }
         if let Some(done) = self.device.ready() {
@@ -433,7 +199,370 @@ impl Reader {
             return true;
         }
         // A look at what was absent may have found it cached meanwhile.
-        let found = self.touched.is_some() || !self.cached_files.is_empty();
-        found || !self.ready.is_empty() || self.begin_linear()
+        let found = self.tray.has_last() || self.schedule.next_cached().is_some();
+        found || !self.tray.is_empty() || self.begin_linear()
     }
+
+    /// After the caller has seen a file's last block: was it sound, and was it the file's last? True if that made an event.
+    fn settle(&mut self) -> bool {
+        let Some((file, block)) = self.tray.lift() else { return false };
+        let lost = block.is_lost();
+        self.device.recycle_block(block);
+        let cached_only = self.options.cached_only;
+        let Some(planned) = self.files.planned(file) else { return false };
+        let complete = planned.is_complete(cached_only);
+        if lost {
+            self.restart(file);
+        } else if complete {
+            self.finish(file);
+        }
+        lost || complete
+    }
+
+    /// All that was there has come: if nothing was appended meanwhile, that is the answer.
+    fn finish(&mut self, file: usize) {
+        let Some(opened) = self.opened(file) else { return };
+        let now = match Stamp::of(&opened.buffered) {
+            Ok(now) => now,
+            Err(error) => return self.fail(file, error),
+        };
+        let Some(planned) = self.files.planned(file) else { return };
+        let (end, unknown) = (planned.stamp.bytes, !planned.answer.known);
+        match planned.end(&now, self.options.cached_only) {
+            Ending::Changed => self.restart(file),
+            Ending::Appended { offset, begun } => self.go_on(file, &opened, end, offset, begun),
+            Ending::Whole { last, bytes, skipped } => {
+                self.files[file].leave_at(end);
+                self.forget(file);
+                self.tray.push_pieces(file, last);
+                self.tray.push(Event::End { file, bytes, skipped, unknown });
+            }
+        }
+    }
+
+    /// Goes on with what was appended behind `end`, in the plain order, until the file's end is met once: as any reader would that came
+    /// there now. `begun` is what the file ended with before, part of a record at `offset` that may have been completed.
+    fn go_on(&mut self, file: usize, opened: &Opened, end: u64, offset: u64, begun: Vec<u8>) {
+        match opened.stream_from(end) {
+            Ok(stream) => {
+                self.forget(file);
+                self.files[file].state = State::Linear(None);
+                self.tray.start_stream(Linear::new(file, Start { stream, offset, begun }));
+            }
+            Err(error) => self.fail(file, error),
+        }
+    }
+
+    /// Begins the next file in the plain order; false when there is none.
+    fn begin_linear(&mut self) -> bool {
+        while let Some(file) = self.schedule.pop_linear() {
+            let State::Linear(start) = &mut self.files[file].state else { continue };
+            // One that is begun again is opened anew.
+            match start.take().map_or_else(|| self.files[file].open_linear(), Ok) {
+                Ok(start) => self.tray.start_stream(Linear::new(file, start)),
+                Err(error) => self.fail(file, error),
+            }
+            return true;
+        }
+        false
+    }
+
+    /// The next records of the file that is being read in the plain order. Always makes an event.
+    fn read_linear(&mut self) -> bool {
+        let Some(stream) = self.tray.stream() else { return false };
+        let file = stream.file;
+        match stream.advance(&self.options) {
+            Ok(true) => {
+                let piece = Piece { offset: stream.offset, bytes: Bytes::Stream };
+                self.tray.push_pieces(file, [piece]);
+            }
+            Ok(false) => {
+                let (bytes, position) = (stream.offset, stream.position());
+                if let Some(end) = position {
+                    self.files[file].leave_at(end);
+                }
+                self.forget(file);
+                self.tray.push(Event::End { file, bytes, skipped: 0, unknown: false });
+            }
+            Err(error) => self.fail(file, error),
+        }
+        true
+    }
+
+    /// Reads a window of what is cached; false when nothing is.
+    fn read_cached(&mut self) -> bool {
+        let Some(file) = self.schedule.next_cached() else { return false };
+        let Some(opened) = self.opened(file) else { return true };
+        let Some(planned) = self.files.planned(file) else { return false };
+        let outcome = window::read(&*self.kernel, &self.options, planned, &opened.buffered, &mut self.device);
+        match outcome {
+            Outcome::Block(offset, block) => self.take_in(file, offset, block),
+            Outcome::Gone => {
+                self.sort(file);
+                self.tray.looked_at(file);
+            }
+            Outcome::Stale => self.look_again(file, &opened),
+            Outcome::Short => self.restart(file),
+            Outcome::Failed(error) => self.fail(file, error),
+        }
+        true
+    }
+
+    /// Keeps the device busy, and waits for what comes next from it; false when nothing does.
+    fn read_absent(&mut self) -> bool {
+        self.start_reads();
+        let Some(done) = self.device.wait() else { return false };
+        self.accept(done);
+        true
+    }
+
+    /// Reads what lies before the next cached range, if it is short and its reading pushes nothing out, or next to nothing; false
+    /// where it is not so.
+    fn read_gap(&mut self) -> bool {
+        let spared = self.judge_room().is_spared();
+        let gap = spared && self.schedule.first_on_device().is_some_and(|file| self.is_gap(file));
+        (gap || self.device.is_busy()) && self.read_absent()
+    }
+
+    /// Whether the file is the first of which anything is to come, and starts with a gap before what is cached.
+    fn is_gap(&mut self, file: usize) -> bool {
+        self.schedule.is_next(file)
+            && self.files.planned(file).is_some_and(|planned| planned.left.starts_with_gap())
+    }
+
+    /// Keeps the device busy.
+    fn start_reads(&mut self) {
+        while !self.options.cached_only && self.device.has_place() {
+            let cached_over = self.schedule.next_cached().is_none() && self.files.all_surveyed();
+            let Some(file) = self.schedule.next_absent(cached_over) else { return };
+            if self.options.in_order && !cached_over && !self.is_gap(file) {
+                return;
+            }
+            let Some(opened) = self.opened(file) else { return };
+            if self.files.planned(file).is_some_and(|planned| planned.is_stale()) {
+                self.look_again(file, &opened);
+                continue;
+            }
+            self.start_read(file, opened, cached_over);
+        }
+    }
+
+    fn start_read(&mut self, file: usize, mut opened: Opened, cached_over: bool) {
+        let life = self.files[file].life;
+        let Some(planned) = self.files.planned(file) else { return };
+        let known = planned.answer.known;
+        let belief = self.room.belief();
+        let hole = planned.left.fills_hole(cached_over);
+        let way = match belief {
+            _ if hole => Some(Way::Exact),
+            Belief::Full if known => Some(self.device.bypass()),
+            _ => None,
+        };
+        let direct = if way == Some(Way::Direct) { opened.direct() } else { None };
+        if way.is_none() {
+            let bytes = planned.stamp.bytes;
+            self.room.begin(file, || cached_bytes(&*self.kernel, &opened.buffered, bytes));
+        }
+        let ranges = if hole { &mut planned.left.holes } else { &mut planned.left.absent };
+        let first = ranges.first().unwrap_or(0..0);
+        let step = self.device.read_bytes();
+        let keeps = way.is_none() && belief != Belief::Enough && known;
+        let folio = keeps && step >= READ_BYTES && starts_folio(&first, planned.stamp.bytes);
+        // Up to the next whole step, so that requests stay aligned.
+        let taken = ranges.take(if folio { FOLIO_BYTES } else { step - first.start % step });
+        let Some(range) = taken else { return self.sort(file) };
+        planned.in_flight += 1;
+        // Where nobody tells what is cached, a read like everybody's: it may be.
+        let fills = way.is_none() && (belief == Belief::Enough || !known);
+        let buffered = if fills { opened.ahead() } else { opened.buffered.clone() };
+        planned.opened = Some(opened);
+        self.sort(file);
+        let buffer = self.device.buffer();
+        self.device.start(Job { file, life, range, way, hole, folio, buffered, direct, buffer });
+    }
+
+    /// Takes in what the device has delivered.
+    fn accept(&mut self, done: Done) {
+        let Done { job, result } = done;
+        let file = job.file;
+        // A job of an earlier life, or of a file that has ended.
+        let current = self.files.get(file).is_some_and(|source| source.life == job.life);
+        let Some(planned) = self.files.planned(file).filter(|_| current) else {
+            return self.device.recycle(job.buffer);
+        };
+        planned.in_flight -= 1;
+        let file_bytes = planned.stamp.bytes;
+        let wanted = job.range.end - job.range.start;
+        let block = match result {
+            Ok(Delivered::Read(range)) if range.len() as u64 == wanted => Block::Read(job.buffer, range),
+            Ok(Delivered::Mapped(map)) => {
+                self.device.recycle(job.buffer);
+                Block::Mapped(map, 0..wanted as usize)
+            }
+            Ok(Delivered::Read(_)) => {
+                self.device.recycle(job.buffer);
+                return self.restart(file); // shorter than it was
+            }
+            Err(error) => {
+                self.device.recycle(job.buffer);
+                return self.fail(file, error);
+            }
+        };
+        self.statistics.device_bytes += wanted;
+        if job.way.is_none() {
+            let step = self.device.growth_step_bytes();
+            let cached = || cached_bytes(&*self.kernel, &job.buffered, file_bytes);
+            self.room.kept(file, wanted, step, cached);
+        } else if !job.hole {
+            self.statistics.bypassed_bytes += wanted;
+        }
+        self.take_in(file, job.range.start, block);
+    }
+
+    /// Lays the block, which starts at `offset` of the file, on the tray in whole records.
+    fn take_in(&mut self, file: usize, offset: u64, block: Block) {
+        let read = self.tray.lay(file, block);
+        let Some(planned) = self.files.planned(file) else { return };
+        let pieces = planned.take_in(read, offset, &self.options);
+        let bounded = planned.bound(&self.options);
+        self.tray.push_pieces(file, pieces);
+        match bounded {
+            Ok(()) => self.sort(file),
+            Err(error) => self.fail(file, error),
+        }
+    }
+
+    /// Looks at the next file at which no look was taken; false when there is none.
+    fn survey_next(&mut self) -> bool {
+        let Some(file) = self.files.next_unsurveyed() else { return false };
+        let source = &mut self.files[file];
+        if !matches!(source.state, State::New) {
+            return true;
+        }
+        let survey = Survey { kernel: &*self.kernel, options: &self.options };
+        match survey.first(source) {
+            Err(error) => self.fail(file, error),
+            Ok(state) => {
+                source.state = state;
+                self.enter(file);
+            }
+        }
+        true
+    }
+
+    /// Gives a file just looked at its turn, and counts what it tells of the cache.
+    fn enter(&mut self, file: usize) {
+        if self.files.planned(file).is_none() {
+            return self.schedule.push_linear(file);
+        }
+        let dearness_ns = self.dearness_ns(file);
+        let Some(planned) = self.files.planned(file) else { return };
+        planned.dearness_ns = dearness_ns;
+        self.room.miss(planned.left.absent_bytes());
+        self.statistics.resident_bytes += planned.left.cached.bytes();
+        self.statistics.resident_runs += planned.left.cached.len() as u64;
+        self.files.note_open(file);
+        self.device.note_file(&self.files[file].path);
+        self.hold(file);
+        self.sort(file);
+        self.tray.looked_at(file);
+    }
+
+    /// What a device costs matters only beside another's: a lone file is not asked about.
+    fn dearness_ns(&mut self, file: usize) -> u64 {
+        let source = &self.files[file];
+        match source.planned() {
+            Some(planned) if self.files.len() > 1 => {
+                self.schedule.dearness_ns(planned.stamp.device, || self.kernel.dearness_ns(&source.path))
+            }
+            _ => 0,
+        }
+    }
+
+    /// Holds the end of what is cached of a file, as far as the bound allows.
+    fn hold(&mut self, file: usize) {
+        let held = self.statistics.held_bytes;
+        if self.options.hold_bytes <= held {
+            return;
+        }
+        let headroom = self.room.headroom(|| self.kernel.headroom());
+        let most = headroom.map_or(u64::MAX, |headroom| headroom.bytes() / 2);
+        let most = self.options.hold_bytes.min(most).saturating_sub(held);
+        let Some(Planned { opened: Some(opened), left, hold, .. }) = self.files.planned(file) else { return };
+        *hold = Hold::on(&opened.buffered, left.cached.iter(), most);
+        self.statistics.held_bytes += hold.bytes();
+    }
+
+    /// Judges whether the cache has room for what is absent.
+    fn judge_room(&mut self) -> &Room {
+        self.room.judge(self.statistics.resident_bytes, || self.kernel.headroom());
+        if self.room.is_large() {
+            self.device.deepen();
+        }
+        &self.room
+    }
+
+    /// Asks again about what of a file is still to be read.
+    fn look_again(&mut self, file: usize, opened: &Opened) {
+        let survey = Survey { kernel: &*self.kernel, options: &self.options };
+        let Source { path, state: State::Planned(planned), .. } = &mut self.files[file] else { return };
+        survey.again(path, planned, &opened.buffered);
+        self.sort(file);
+        self.statistics.looks += 1;
+        self.tray.looked_at(file);
+    }
+
+    /// Says anew what kinds of ranges are left of a file.
+    fn sort(&mut self, file: usize) {
+        if let Some(planned) = self.files.planned(file) {
+            self.schedule.sort(file, planned.dearness_ns, &planned.left);
+        }
+    }
+
+    /// The file's descriptors, opened again if they had to be closed; `None` after a failure, which is then told.
+    fn opened(&mut self, file: usize) -> Option<Opened> {
+        match self.files.opened(file)? {
+            Ok(opened) => return Some(opened),
+            Err(Gone::Changed) => self.restart(file),
+            Err(Gone::Failed(error)) => self.fail(file, error),
+        }
+        None
+    }
+
+    /// The file is not what it was: all of it again, in the plain order.
+    fn restart(&mut self, file: usize) {
+        self.tray.take_back(file);
+        self.forget(file);
+        self.files[file].state = State::Linear(None);
+        self.schedule.push_linear(file);
+        self.statistics.restarts += 1;
+        self.tray.push(Event::Restart { file });
+    }
+
+    /// What was read before the trouble is still handed out.
+    fn fail(&mut self, file: usize, error: impl Into<Error>) {
+        self.forget(file);
+        let error = error.into().of_file(&self.files[file].path);
+        self.tray.push(Event::Failed { file, error });
+    }
+
+    /// Reads no more of a file.
+    fn forget(&mut self, file: usize) {
+        if let Some(planned) = self.files.planned(file) {
+            self.schedule.remove(file, planned.dearness_ns);
+        }
+        self.tray.end_stream(file);
+        self.files.end(file);
+    }
+}
+
+/// How many bytes are cached of a file; `None` where the system does not tell.
+fn cached_bytes(kernel: &dyn Kernel, open: &File, file_bytes: u64) -> Option<u64> {
+    kernel.count(open, 0..file_bytes).map(|pages| pages.cached * page_bytes())
+}
+
+/// Whether the range starts with a folio, or with what the file has left of one.
+fn starts_folio(range: &Range<u64>, file_bytes: u64) -> bool {
+    let end = (range.start + FOLIO_BYTES).min(file_bytes);
+    range.start.is_multiple_of(FOLIO_BYTES) && range.start < end && end <= range.end
 }

@@ -9,8 +9,6 @@ use std::path::Path;
 pub struct Error {
     kind: ErrorKind,
     message: String,
-    /// How much of the message is the file's name.
-    named: usize,
     source: Option<io::Error>,
 }
 
@@ -20,14 +18,8 @@ pub struct Error {
 pub enum ErrorKind {
     /// The system refused: [`Error::io_error`] has its answer.
     Io,
-    /// The file could not even be opened: [`Error::io_error`] has the system's answer.
-    Open,
-    /// The file changed under the reader in a way that leaves no right answer.
+    /// Another file took this one's place while it was examined.
     Changed,
-    /// The reader stopped before the file's end, which is a defect.
-    Incomplete,
-    /// A record is longer than may be kept of it.
-    TooLong,
     /// A configuration or device table is invalid.
     Config,
     /// Not a regular file: folders, pipes, sockets and devices have no SLEDs.
@@ -49,34 +41,18 @@ impl Error {
         self.source.as_ref()
     }
 
-    /// What went wrong without the file's name, for messages that name it in another way.
-    #[must_use]
-    pub fn reason(&self) -> &str {
-        self.message.get(self.named..).unwrap_or(&self.message)
-    }
-
     /// An error that names no file yet.
-    #[must_use]
-    pub fn new(kind: ErrorKind, message: String) -> Self {
-        Error { kind, message, named: 0, source: None }
+    pub(crate) fn new(kind: ErrorKind, message: String) -> Self {
+        Error { kind, message, source: None }
     }
 
     /// The same error with the name of the file that it is about.
-    #[must_use]
-    pub fn of_file(self, path: &Path) -> Self {
-        let name = format!("{}: ", path.display());
-        Error { named: name.len(), message: name + self.reason(), ..self }
+    pub(crate) fn of_file(self, path: &Path) -> Self {
+        Error { message: format!("{}: {}", path.display(), self.message), ..self }
     }
 
-    /// The file could not be opened.
-    #[must_use]
-    pub fn open(path: &Path, error: io::Error) -> Self {
-        Error { kind: ErrorKind::Open, ..Error::io(path, error) }
-    }
-
-    /// The system refused or failed something about the file.
-    #[must_use]
-    pub fn io(path: &Path, error: io::Error) -> Self {
+    /// The system's answer about a file.
+    pub(crate) fn io(path: &Path, error: io::Error) -> Self {
         let named = Error::new(ErrorKind::Io, error.to_string()).of_file(path);
         Error { source: Some(error), ..named }
     }

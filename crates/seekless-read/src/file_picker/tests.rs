@@ -1,11 +1,13 @@
 //! The picker of open files, over mock levels.
 
 use super::*;
+use crate::ErrorKind;
 use crate::headroom::Headroom;
 use seekless_sled::{Config, Devices};
 use seekless_sys::residency;
 use std::io::Write;
 use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// A file whose mock says: 30 bytes far away, 40 near, the rest far away.
@@ -131,7 +133,7 @@ fn in_a_full_cache_all_lines_come_once_and_the_cache_stays_as_it_was() {
         pick.keeper().finish(&file);
         rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random).unwrap();
     }
-    match seekless_sys::reads::read_at(&file, &mut [0; 1], 0, seekless_sys::reads::Caching::Leave) {
+    match seekless_sys::reads::read_at(&file, &mut [0; 1], 0, Caching::Leave) {
         Ok(_) => assert_eq!(cached(), before),
         Err(_) => eprintln!("skipped in part: no RWF_DONTCACHE here"),
     }

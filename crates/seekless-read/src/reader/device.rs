@@ -1,249 +1,213 @@
-//! Reads from the device by a few threads, so that it is never idle while the caller computes.
+//! The device of a reader: reads under way, the buffers that they fill, how the page cache is left alone, and what reads cost.
 
+use super::block::Block;
 use super::kernel::Kernel;
+use super::learned::Learned;
+use super::opened::DIRECT_BYTES;
+use super::options::Options;
+use super::threads::{Done, Job, Threads};
+use crate::bypass::Way;
 use seekless_engine::AlignedBuf;
-use seekless_sys::guarded::GuardedMap;
-use seekless_sys::reads::Caching;
-use std::collections::VecDeque;
-use std::fs::File;
-use std::io;
-use std::ops::Range;
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// What must divide the offset, length and address of a direct read here.
-pub(super) const DIRECT_BYTES: u64 = 4096;
+/// One read from the device.
+pub(super) const READ_BYTES: u64 = 1 << 20;
+/// Reads in flight, in a small cache and in a large one. Always as many in one cache: a pass that takes more memory than the one
+/// before pushes out some of what that one kept.
+const DEPTH: usize = 2;
+const DEPTH_LARGE: usize = 4;
 
-/// How a range is read from the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Way {
-    /// Into the page cache, to be kept there.
-    Keep,
-    /// Past the page cache (O_DIRECT).
-    Direct,
-    /// Through it, leaving nothing (RWF_DONTCACHE).
-    Leave,
-    /// Exactly the range, through the page cache: where neither of the two is known.
-    Exact,
-}
-
-/// A range to be read.
-#[derive(Debug)]
-pub(super) struct Job {
-    pub(super) file: usize,
-    /// Which life of the file: a job of an earlier one is dropped.
-    pub(super) life: u32,
-    pub(super) range: Range<u64>,
-    pub(super) way: Way,
-    /// A gap to be filled: it says nothing of how the cache is left alone.
-    pub(super) hole: bool,
-    /// The range is all that the file has of a folio: it may come into the cache in one piece.
-    pub(super) folio: bool,
-    pub(super) buffered: Arc<File>,
-    pub(super) direct: Option<Arc<File>>,
-    pub(super) buffer: AlignedBuf,
-}
-
-/// A range that has been read, or not.
-#[derive(Debug)]
-pub(super) struct Done {
-    pub(super) job: Job,
-    pub(super) result: io::Result<Delivered>,
-}
-
-/// Where the bytes of a job lie.
-#[derive(Debug)]
-pub(super) enum Delivered {
-    /// In its buffer, there; fewer than asked for only at the end of the file.
-    Read(Range<usize>),
-    /// In the page cache: all of them.
-    Mapped(GuardedMap),
-}
-
-/// The threads. Jobs come back in the order in which they were handed in.
 #[derive(Debug)]
 pub(super) struct Device {
-    kernel: Arc<dyn Kernel>,
-    jobs: Option<Sender<(u64, Job)>>,
-    queue: Arc<Mutex<Receiver<(u64, Job)>>>,
-    done_sender: Sender<(u64, Done)>,
-    done: Receiver<(u64, Done)>,
-    /// Arrived before their turn.
-    early: VecDeque<(u64, Done)>,
-    next_in: u64,
-    next_out: u64,
-    threads: Vec<JoinHandle<()>>,
+    threads: Threads,
+    depth: usize,
+    read_bytes: u64,
+    /// Buffers for reads from the device, and one for small cached reads.
+    spare: Vec<AlignedBuf>,
+    small: AlignedBuf,
+    /// How the cache is left alone, as far as this system can.
+    bypass: Way,
+    learned: Learned,
+    /// A file on the device.
+    path: Option<PathBuf>,
 }
 
 impl Device {
-    pub(super) fn new(kernel: Arc<dyn Kernel>) -> Self {
-        let (jobs, queue) = mpsc::channel();
-        let (done_sender, done) = mpsc::channel();
-        let queue = Arc::new(Mutex::new(queue));
-        let early = VecDeque::new();
+    pub(super) fn new(kernel: Arc<dyn Kernel>, options: &Options) -> Self {
         Device {
-            kernel,
-            jobs: Some(jobs),
-            queue,
-            done_sender,
-            done,
-            early,
-            next_in: 0,
-            next_out: 0,
-            threads: Vec::new(),
+            threads: Threads::new(kernel),
+            depth: DEPTH,
+            read_bytes: options.read_bytes(READ_BYTES),
+            spare: Vec::new(),
+            small: AlignedBuf::default(),
+            bypass: Way::Direct,
+            learned: Learned::default(),
+            path: None,
         }
     }
 
-    /// Jobs handed in and not yet taken out.
-    pub(super) fn in_flight(&self) -> usize {
-        (self.next_in - self.next_out) as usize
+    /// How much one read asks for.
+    pub(super) fn read_bytes(&self) -> u64 {
+        self.read_bytes
+    }
+
+    /// How the cache is left alone: the best way that was not refused yet.
+    pub(super) fn bypass(&self) -> Way {
+        self.bypass
+    }
+
+    /// From now on as many reads are in flight as a large cache allows.
+    pub(super) fn deepen(&mut self) {
+        self.depth = DEPTH_LARGE;
+    }
+
+    /// Bytes after which it is asked whether what was read is kept: what is in flight counts as cached already, so twice that.
+    pub(super) fn growth_step_bytes(&self) -> u64 {
+        2 * self.depth as u64 * self.read_bytes.min(READ_BYTES)
+    }
+
+    pub(super) fn has_place(&self) -> bool {
+        self.threads.in_flight() < self.depth
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        self.threads.in_flight() > 0
+    }
+
+    /// A buffer for a job.
+    pub(super) fn buffer(&mut self) -> AlignedBuf {
+        let capacity = self.capacity();
+        self.spare.pop().unwrap_or_else(|| AlignedBuf::with_capacity(capacity))
+    }
+
+    /// A buffer for a small read, of at least so many bytes.
+    pub(super) fn small_buffer(&mut self, bytes: usize) -> AlignedBuf {
+        let buffer = std::mem::take(&mut self.small);
+        if buffer.capacity() < bytes { AlignedBuf::with_capacity(bytes) } else { buffer }
+    }
+
+    /// Keeps a buffer for the next read.
+    pub(super) fn recycle(&mut self, buffer: AlignedBuf) {
+        if buffer.capacity() < self.capacity() {
+            self.small = buffer;
+        } else {
+            self.spare.push(buffer);
+        }
+    }
+
+    /// Keeps the buffer of a block that was handed out.
+    pub(super) fn recycle_block(&mut self, block: Block) {
+        if let Block::Read(buffer, _) = block {
+            self.recycle(buffer);
+        }
+    }
+
+    fn capacity(&self) -> usize {
+        (self.read_bytes + 2 * DIRECT_BYTES) as usize
     }
 
     /// Starts a read.
-    pub(super) fn submit(&mut self, job: Job) {
-        if self.threads.len() <= self.in_flight() {
-            let (kernel, queue, done) =
-                (Arc::clone(&self.kernel), Arc::clone(&self.queue), self.done_sender.clone());
-            let started = std::thread::Builder::new()
-                .name("seekless-read".to_owned())
-                .stack_size(64 << 10)
-                .spawn(move || work(&*kernel, &queue, &done));
-            self.threads.extend(started);
-        }
-        let number = self.next_in;
-        self.next_in += 1;
-        match &self.jobs {
-            Some(jobs) if !self.threads.is_empty() => {
-                let _ = jobs.send((number, job)); // the receiver is ours and lives
-            }
-            _ => self.early.push_back((number, perform(&*self.kernel, job))), // no thread can be had: read it here
-        }
+    pub(super) fn start(&mut self, job: Job) {
+        self.learned.starts();
+        self.threads.submit(job);
     }
 
-    /// The oldest job, if it has been read.
+    /// The oldest read, if it has ended.
     pub(super) fn ready(&mut self) -> Option<Done> {
-        while let Ok(done) = self.done.try_recv() {
-            self.early.push_back(done);
-        }
-        let at = self.early.iter().position(|(number, _)| *number == self.next_out)?;
-        self.next_out += 1;
-        self.early.remove(at).map(|(_, done)| done)
+        let done = self.threads.ready();
+        self.ended(done)
     }
 
-    /// The oldest job, as soon as it has been read; `None` when there is none.
+    /// The oldest read, as soon as it has ended; `None` when none is under way.
     pub(super) fn wait(&mut self) -> Option<Done> {
-        loop {
-            if let Some(done) = self.ready() {
-                return Some(done);
-            }
-            if self.in_flight() == 0 {
-                return None;
-            }
-            self.early.push_back(self.done.recv().ok()?);
+        let done = self.threads.wait();
+        self.ended(done)
+    }
+
+    fn ended(&mut self, done: Option<Done>) -> Option<Done> {
+        let done = done?;
+        let Job { range, way, hole, .. } = &done.job;
+        let past_cache = matches!(way, Some(Way::Direct | Way::Leave)) && done.result.is_ok();
+        let idle = self.threads.in_flight() == 0;
+        self.learned.ended(past_cache.then_some(range.end - range.start), idle);
+        if let Some(way) = way.filter(|_| done.result.is_ok() && !hole) {
+            self.bypass = self.bypass.max(way);
+        }
+        Some(done)
+    }
+
+    /// Reads are of this file's device, unless an earlier one was named.
+    pub(super) fn note_file(&mut self, path: &Path) {
+        self.path.get_or_insert_with(|| path.to_owned());
+    }
+
+    /// Tells the device table once what reads have cost.
+    pub(super) fn tell_table(&mut self, kernel: &dyn Kernel) {
+        let cost = std::mem::take(&mut self.learned).cost();
+        if let (Some(cost), Some(path)) = (cost, &self.path) {
+            kernel.learn(path, cost);
         }
     }
 }
 
-impl Drop for Device {
-    fn drop(&mut self) {
-        // What is under way ends with its call; nobody waits for it, since a program that has its answer wants to leave.
-        self.jobs = None;
-        while self.queue.try_lock().is_ok_and(|queue| queue.try_recv().is_ok()) {}
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reader::kernel::Linux;
+    use std::io::Write;
 
-fn work(kernel: &dyn Kernel, queue: &Mutex<Receiver<(u64, Job)>>, done: &Sender<(u64, Done)>) {
-    loop {
-        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((number, job)) = next else { return };
-        if done.send((number, perform(kernel, job))).is_err() {
-            return;
+    fn device(chunk_bytes: usize) -> Device {
+        Device::new(Arc::new(Linux), &Options { chunk_bytes, ..Options::default() })
+    }
+
+    #[test]
+    fn buffers_are_used_again_for_what_they_are_large_enough_for() {
+        let mut device = device(256 << 10);
+        let (large, small) = (device.buffer(), device.small_buffer(1000));
+        assert!(
+            large.capacity() as u64 >= READ_BYTES + 2 * DIRECT_BYTES && small.capacity() < large.capacity()
+        );
+        let addresses = [large.as_ptr(), small.as_ptr()];
+        device.recycle(large);
+        device.recycle_block(Block::Read(small, 0..0));
+        assert_eq!([device.buffer().as_ptr(), device.small_buffer(1000).as_ptr()], addresses);
+    }
+
+    #[test]
+    fn as_many_reads_are_under_way_as_the_depth_says_and_a_refused_way_is_not_tried_again() {
+        let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        file.write_all(&[7; 100_000]).unwrap();
+        let file = Arc::new(file);
+        let mut device = device(10_000);
+        assert_eq!((device.read_bytes(), device.growth_step_bytes()), (10_000, 40_000));
+        let mut started = 0;
+        while device.has_place() {
+            let buffer = device.buffer();
+            let range = started * 10_000..(started + 1) * 10_000;
+            // No descriptor for direct reads: that way is refused.
+            let (way, direct, buffered) = (Some(device.bypass()), None, Arc::clone(&file));
+            device.start(Job {
+                file: 3,
+                life: 0,
+                range,
+                way,
+                hole: false,
+                folio: false,
+                buffered,
+                direct,
+                buffer,
+            });
+            started += 1;
         }
-    }
-}
-
-/// Reads a job's range, by the next plainer way where one is not known here; the job then says which it was.
-fn perform(kernel: &dyn Kernel, mut job: Job) -> Done {
-    if let Some(map) = job.folio.then(|| kernel.bring_in(&job.buffered, job.range.clone())).flatten() {
-        return Done { job, result: Ok(Delivered::Mapped(map)) };
-    }
-    let wanted = (job.range.end - job.range.start + 2 * DIRECT_BYTES) as usize;
-    if job.buffer.capacity() < wanted {
-        job.buffer = AlignedBuf::with_capacity(wanted);
-    }
-    loop {
-        let result = match (job.way, job.direct.clone()) {
-            (Way::Direct, Some(direct)) => read_direct(kernel, &direct, &mut job),
-            (Way::Direct, None) => Err(io::ErrorKind::Unsupported.into()),
-            (Way::Leave, _) => read_range(kernel, &mut job, Caching::Leave),
-            (Way::Keep | Way::Exact, _) => read_range(kernel, &mut job, Caching::Usual),
-        };
-        match (result, job.way) {
-            (Err(error), Way::Direct) if refused(&error) => job.way = Way::Leave,
-            (Err(error), Way::Leave) if refused(&error) => job.way = Way::Exact,
-            (result, _) => return Done { job, result: result.map(Delivered::Read) },
+        assert_eq!(started, DEPTH as u64);
+        assert!(device.is_busy());
+        for _ in 0..started {
+            assert!(device.wait().is_some_and(|done| done.result.is_ok()));
         }
+        assert!(device.wait().is_none() && !device.is_busy());
+        assert!(device.bypass() > Way::Direct);
+        device.deepen();
+        assert_eq!(device.growth_step_bytes(), 80_000);
     }
-}
-
-/// Whether another way may do. A file system may accept O_DIRECT at the open and refuse the read with EINVAL.
-fn refused(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput)
-}
-
-fn read_range(kernel: &dyn Kernel, job: &mut Job, caching: Caching) -> io::Result<Range<usize>> {
-    let wanted = (job.range.end - job.range.start) as usize;
-    let file = Arc::clone(&job.buffered);
-    let read = fill(kernel, &file, &mut job.buffer.whole_mut()[..wanted], job.range.start, caching, 1)?;
-    job.buffer.set_len(read);
-    Ok(0..read)
-}
-
-/// Reads the pages around the range.
-fn read_direct(kernel: &dyn Kernel, file: &File, job: &mut Job) -> io::Result<Range<usize>> {
-    let start = job.range.start / DIRECT_BYTES * DIRECT_BYTES;
-    let wanted = (job.range.end.div_ceil(DIRECT_BYTES) * DIRECT_BYTES - start) as usize;
-    let before = (job.range.start - start) as usize;
-    let read =
-        fill(kernel, file, &mut job.buffer.whole_mut()[..wanted], start, Caching::Usual, DIRECT_BYTES)?;
-    let end = read.min(before + (job.range.end - job.range.start) as usize);
-    job.buffer.set_len(end);
-    Ok(before.min(end)..end)
-}
-
-/// Reads until the buffer is full or the file ends; a read that stops off the grain has met the end.
-fn fill(
-    kernel: &dyn Kernel,
-    file: &File,
-    buffer: &mut [u8],
-    offset: u64,
-    caching: Caching,
-    grain: u64,
-) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match kernel.read_at(file, &mut buffer[filled..], offset + filled as u64, caching) {
-            Ok(0) => break,
-            Ok(read) => {
-                filled += read;
-                if !(filled as u64).is_multiple_of(grain) {
-                    break;
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
-}
-
-/// Reads like a job, but here and now, by plain reads; for what is cached.
-pub(super) fn read_now(
-    kernel: &dyn Kernel,
-    file: &File,
-    buffer: &mut [u8],
-    offset: u64,
-) -> io::Result<usize> {
-    fill(kernel, file, buffer, offset, Caching::Usual, 1)
 }

@@ -1,11 +1,10 @@
 //! What the reader asks of the system, behind a seam: tests put their own residency, short reads and failing devices there.
 
 use super::learned::ReadCost;
-use crate::Error;
 use crate::headroom::{self, Headroom};
 use crate::touch::{TOUCH_MAX, runs_by_touch};
 use seekless_sled::page_cache::{self, PageRun};
-use seekless_sled::{Devices, Surveyor};
+use seekless_sled::{Devices, Error, Surveyor};
 use seekless_sys::folios;
 use seekless_sys::guarded::GuardedMap;
 use seekless_sys::reads::{self, Caching};

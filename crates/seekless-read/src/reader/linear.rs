@@ -1,8 +1,8 @@
 //! A file or stream from its first byte to its last, in whole records: for pipes, for files whose size says nothing, for the
 //! plain order, for files that were cut while they were read in the order of cost, and for what is appended meanwhile.
 
-use super::Trouble;
-use crate::Records;
+use super::options::Options;
+use crate::{Error, Records};
 use std::fs::File;
 use std::io::{self, Read};
 
@@ -17,7 +17,7 @@ pub(super) struct Linear {
     /// Bytes of the buffer that have been read.
     filled: usize,
     /// Of those, bytes that have been handed out.
-    held: usize,
+    lent: usize,
 }
 
 /// Where reading in the plain order starts.
@@ -35,7 +35,7 @@ impl Linear {
     pub(super) fn new(file: usize, start: Start) -> Self {
         let Start { stream, offset, begun: buffer } = start;
         let _ = rustix::fs::fadvise(&stream, 0, None, rustix::fs::Advice::Sequential); // a stream takes none
-        Linear { file, stream, offset, filled: buffer.len(), buffer, held: 0 }
+        Linear { file, stream, offset, filled: buffer.len(), buffer, lent: 0 }
     }
 
     /// The file or stream itself.
@@ -45,7 +45,7 @@ impl Linear {
 
     /// The records last handed out.
     pub(super) fn bytes(&self) -> &[u8] {
-        &self.buffer[..self.held]
+        &self.buffer[..self.lent]
     }
 
     /// Where in the file reading stands; a stream has no such place.
@@ -53,18 +53,16 @@ impl Linear {
         rustix::fs::seek(&self.stream, rustix::fs::SeekFrom::Current(0)).ok()
     }
 
-    /// Lets go of the records last handed out and reads until the buffer starts with whole ones, of at most `most` bytes each.
-    /// False at the end.
-    pub(super) fn advance(
-        &mut self,
-        records: Records,
-        chunk_bytes: usize,
-        most: usize,
-    ) -> Result<bool, Trouble> {
-        self.offset += self.held as u64;
-        self.buffer.copy_within(self.held..self.filled, 0);
-        self.filled -= self.held;
-        self.held = 0;
+    /// Lets go of the records last handed out and reads until the buffer starts with whole ones. False at the end.
+    ///
+    /// # Errors
+    /// The system's, or a record is longer than the options allow.
+    pub(super) fn advance(&mut self, options: &Options) -> Result<bool, Error> {
+        let Options { records, chunk_bytes, record_bytes_max: most, .. } = *options;
+        self.offset += self.lent as u64;
+        self.buffer.copy_within(self.lent..self.filled, 0);
+        self.filled -= self.lent;
+        self.lent = 0;
         loop {
             let kept = self.filled;
             if self.buffer.len() < kept + chunk_bytes {
@@ -85,11 +83,11 @@ impl Linear {
                 _ => records.last_cut(&self.buffer[..self.filled], self.offset),
             };
             if let Some(whole) = whole.filter(|&whole| whole > 0 || read == 0) {
-                self.held = whole;
+                self.lent = whole;
                 return Ok(whole > 0);
             }
             if self.filled > most {
-                return Err(Trouble::TooLong { offset: self.offset, most });
+                return Err(Error::too_long(self.offset, most));
             }
         }
     }

@@ -1,21 +1,12 @@
-//! One file or stream of a reader: how it is opened, what identifies it, and what of it is still to come.
+//! One file or stream of a reader: how it is opened, and how far it has come.
 
-use super::device::DIRECT_BYTES;
 use super::linear::Start;
-use super::ranges::Ranges;
-use super::stitch::Stitch;
-use crate::Hold;
+use super::planned::Planned;
 use rustix::fs::SeekFrom;
 use seekless_sys::descriptor::by_descriptor;
-use seekless_sys::direct;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
-use std::ops::Range;
-use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Instant, SystemTime};
 
 #[derive(Debug)]
 pub(super) struct Source {
@@ -38,117 +29,6 @@ pub(super) enum State {
     Ended,
 }
 
-/// A regular file that is read in the order of cost. Offsets are the file's own; `base` is where reading was to start.
-#[derive(Debug)]
-pub(super) struct Planned {
-    pub(super) stamp: Stamp,
-    /// What the first byte from its device costs, in nanoseconds.
-    pub(super) dearness_ns: u64,
-    pub(super) base: u64,
-    pub(super) opened: Option<Opened>,
-    pub(super) cached: Ranges,
-    pub(super) absent: Ranges,
-    /// Small gaps in what is cached: read last, and kept, so that the kept set does not go to pieces.
-    pub(super) holes: Ranges,
-    /// Of what is cached, what is held until it is read.
-    pub(super) hold: Hold,
-    pub(super) in_flight: usize,
-    pub(super) stitch: Stitch,
-    /// Bytes delivered.
-    pub(super) emitted: u64,
-    /// Whether anybody could tell what is cached.
-    pub(super) known: bool,
-    /// Whether that was by touching samples, which is not asked for twice.
-    pub(super) sampled: bool,
-    /// Records were too long to be kept in pieces: what is left comes from the front.
-    pub(super) in_order: bool,
-    /// A look that found other than expected: the next window is read without another.
-    pub(super) just_looked: bool,
-    /// A read of what counted as cached took too long to have been that.
-    pub(super) surprised: bool,
-    pub(super) looked_at: Instant,
-}
-
-/// A file's descriptors: ours alone, so that advice about them concerns nobody else.
-#[derive(Clone, Debug)]
-pub(super) struct Opened {
-    pub(super) buffered: Arc<File>,
-    /// Opened when first wanted; `None` inside where the file system refuses it.
-    pub(super) direct: Option<Option<Arc<File>>>,
-    /// Opened when first wanted.
-    ahead: Option<Arc<File>>,
-}
-
-/// A file of which something is to come from its device, cheap devices first, then in the order in which files were added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Absent {
-    dearness_ns: u64,
-    pub(super) file: usize,
-}
-
-/// What tells a file from another, and whether it was cut.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Stamp {
-    pub(super) device: u64,
-    inode: u64,
-    /// Where the system keeps it: an inode's number may come round again.
-    born: Option<SystemTime>,
-    pub(super) bytes: u64,
-}
-
-impl Planned {
-    /// Its place among the files that are read from devices.
-    pub(super) fn absent(&self, file: usize) -> Absent {
-        Absent { dearness_ns: self.dearness_ns, file }
-    }
-
-    /// Whether anything that is not cached is still to come.
-    pub(super) fn lacks(&self) -> bool {
-        !self.absent.is_empty() || !self.holes.is_empty()
-    }
-
-    /// Whether a hole is to be read next.
-    pub(super) fn fills_hole(&self, cached_over: bool) -> bool {
-        self.absent.is_empty() || (cached_over && !self.holes.is_empty())
-    }
-
-    /// Whether every byte has been handed out, the last record once it is.
-    pub(super) fn is_delivered(&self) -> bool {
-        self.emitted + self.stitch.kept() as u64 == self.stamp.bytes - self.base
-    }
-
-    /// From here on all that is left comes from the front, and these ranges once more.
-    pub(super) fn go_in_order(&mut self, again: Vec<Range<u64>>) {
-        self.in_order = true;
-        let base = self.base;
-        let mut left: Vec<_> =
-            [&self.cached, &self.absent, &self.holes].iter().flat_map(|part| part.iter()).collect();
-        left.extend(again.into_iter().map(|range| base + range.start..base + range.end));
-        left.sort_unstable_by_key(|range| range.start);
-        (self.cached, self.absent, self.holes) = Default::default();
-        left.into_iter().for_each(|range| self.absent.push(range));
-    }
-}
-
-impl Stamp {
-    pub(super) fn of(file: &File) -> io::Result<Self> {
-        let about = file.metadata()?;
-        Ok(Stamp::from(&about))
-    }
-
-    /// Whether `now` is the same file, and no byte of it was cut off. Times and what was appended say nothing of the bytes that
-    /// were there.
-    pub(super) fn is_kept_by(&self, now: &Stamp) -> bool {
-        (self.device, self.inode, self.born) == (now.device, now.inode, now.born) && now.bytes >= self.bytes
-    }
-}
-
-impl From<&Metadata> for Stamp {
-    fn from(about: &Metadata) -> Self {
-        Stamp { device: about.dev(), inode: about.ino(), born: about.created().ok(), bytes: about.len() }
-    }
-}
-
 impl Source {
     pub(super) fn new(path: &Path, given: Option<File>) -> Self {
         Source { path: path.to_owned(), given, life: 0, state: State::New }
@@ -161,6 +41,13 @@ impl Source {
         let regular = given.metadata()?.is_file();
         let own = if regular { File::open(by_descriptor(given)).ok() } else { None };
         Ok((own.map_or_else(|| given.try_clone(), Ok)?, start))
+    }
+
+    /// Opens it to be read in the plain order from where reading starts.
+    pub(super) fn open_linear(&self) -> io::Result<Start> {
+        let (stream, base) = self.open()?;
+        rustix::fs::seek(&stream, SeekFrom::Start(base))?;
+        Ok(Start { stream, offset: 0, begun: Vec::new() })
     }
 
     pub(super) fn planned(&self) -> Option<&Planned> {
@@ -187,38 +74,5 @@ impl Source {
         if let Some(given) = &self.given {
             let _ = rustix::fs::seek(given, SeekFrom::Start(offset)); // a stream has no position
         }
-    }
-}
-
-impl Opened {
-    pub(super) fn new(file: File) -> Self {
-        Opened { buffered: Arc::new(file), direct: None, ahead: None }
-    }
-
-    /// No readahead: it would fetch what was not asked for, and leave markers that set off more of it.
-    pub(super) fn advise_random(&self) {
-        let _ = rustix::fs::fadvise(&*self.buffered, 0, None, rustix::fs::Advice::Random);
-    }
-
-    /// The descriptor for filling a cache that has room: with readahead, which brings in large folios. A file cached by exact
-    /// reads lies in single pages, and to ask about it or to map it costs several times as much.
-    pub(super) fn ahead(&mut self) -> Arc<File> {
-        let buffered = &self.buffered;
-        let open = || File::open(by_descriptor(&**buffered)).map_or_else(|_| Arc::clone(buffered), Arc::new);
-        Arc::clone(self.ahead.get_or_insert_with(open))
-    }
-
-    /// The descriptor for reads past the page cache, where there is one that takes whole pages.
-    pub(super) fn direct(&mut self) -> Option<Arc<File>> {
-        let buffered = &self.buffered;
-        self.direct
-            .get_or_insert_with(|| {
-                let alignment = direct::alignment(buffered.as_fd()).ok()?;
-                if u64::from(alignment.memory_bytes.max(alignment.offset_bytes)) > DIRECT_BYTES {
-                    return None;
-                }
-                direct::open_direct(&by_descriptor(&**buffered)).ok().flatten().map(Arc::new)
-            })
-            .clone()
     }
 }

@@ -4,6 +4,7 @@ use super::kernel::Kernel;
 use super::learned::ReadCost;
 use super::*;
 use crate::headroom::Headroom;
+use crate::{Plan, Records};
 use proptest::prelude::*;
 use seekless_sled::Confidence;
 use seekless_sled::page_cache::PageRun;
@@ -18,6 +19,7 @@ use tempfile::{NamedTempFile, TempDir};
 mod changes;
 mod device_reads;
 mod order;
+mod parts;
 
 const PAGE: u64 = 4096;
 const SHARED_MEMORY: &str = "/dev/shm";

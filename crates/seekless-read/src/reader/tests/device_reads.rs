@@ -1,7 +1,8 @@
 //! The ways past the page cache read what the file holds, and leave the cache as it was.
 
-use super::super::device::{Delivered, Device, Job};
+use super::super::threads::{Delivered, Job, Threads};
 use super::*;
+use seekless_engine::AlignedBuf;
 use seekless_sys::residency;
 use std::os::fd::AsFd;
 
@@ -20,7 +21,7 @@ fn uncached(bytes: usize) -> Option<NamedTempFile> {
 #[test]
 fn every_way_reads_the_same() {
     let Some(file) = uncached(1_000_001) else { return };
-    let mut opened = source::Opened::new(File::open(file.path()).unwrap());
+    let mut opened = Opened::new(File::open(file.path()).unwrap());
     opened.advise_random();
     for way in [Way::Direct, Way::Leave, Way::Exact] {
         for range in [0..4096, 5..6, 4_095..70_001, 900_000..1_000_001] {
@@ -29,19 +30,19 @@ fn every_way_reads_the_same() {
                 file: 0,
                 life: 0,
                 range: range.clone(),
-                way,
+                way: Some(way),
                 hole: false,
                 folio: false,
                 buffered: opened.buffered.clone(),
                 direct: opened.direct(),
                 buffer: AlignedBuf::with_capacity(1 << 20),
             };
-            let mut device = Device::new(Arc::new(Linux));
+            let mut device = Threads::new(Arc::new(Linux));
             device.submit(job);
             let done = device.wait().unwrap();
             let Ok(Delivered::Read(found)) = done.result else { panic!("{:?}", done.result) };
             assert_eq!(done.job.buffer[found], text(1_000_001)[range.start as usize..range.end as usize]);
-            if done.job.way == way && way != Way::Exact {
+            if done.job.way == Some(way) && way != Way::Exact {
                 let after = residency::resident_bytes(file.as_file().as_fd()).unwrap();
                 assert_eq!(after, before, "{way:?}");
             }
@@ -53,13 +54,13 @@ fn every_way_reads_the_same() {
 fn jobs_come_back_in_their_order() {
     let file = written(400_000);
     let open = Arc::new(File::open(file.path()).unwrap());
-    let mut device = Device::new(Arc::new(Linux));
+    let mut device = Threads::new(Arc::new(Linux));
     for number in 0..40 {
         device.submit(Job {
             file: number,
             life: 0,
             range: number as u64 * 10_000..(number as u64 + 1) * 10_000,
-            way: Way::Keep,
+            way: None,
             hole: false,
             folio: false,
             buffered: Arc::clone(&open),

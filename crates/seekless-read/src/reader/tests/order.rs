@@ -137,7 +137,7 @@ fn files_can_be_added_for_ever_and_are_forgotten_when_they_have_ended() {
                 ended += 1;
             }
         }
-        assert!(reader.sources.remembered() <= 1);
+        assert!(reader.files.remembered() <= 1);
     }
 }
 

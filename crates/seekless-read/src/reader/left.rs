@@ -1,0 +1,150 @@
+//! What of a file is still to be read: what is cached, what is not, and the small gaps between.
+
+use super::ranges::Ranges;
+use seekless_sled::Confidence;
+use seekless_sled::page_cache::{GRAIN_BYTES, PageRun};
+use std::ops::Range;
+
+/// A gap up to this size in what is cached is filled.
+const HOLE_BYTES: u64 = 4 * GRAIN_BYTES;
+/// A file of which more pieces are cached is read from its first byte on: to remember so many would take more than it saves.
+const RANGES_MAX: usize = 64 << 10;
+/// A range up to this size is read before the cached one behind it, for those who need order.
+const GAP_BYTES: u64 = 64 << 20;
+
+/// The three are disjoint: a byte that is in none of them was read, is being read, or was left out.
+#[derive(Debug, Default)]
+pub(super) struct Left {
+    pub(super) cached: Ranges,
+    pub(super) absent: Ranges,
+    /// Small gaps in what is cached: read last, and kept, so that the kept set does not go to pieces.
+    pub(super) holes: Ranges,
+}
+
+impl Left {
+    /// Whether nothing is left, or nothing that is cached where only that is to be read.
+    pub(super) fn is_over(&self, cached_only: bool) -> bool {
+        self.cached.is_empty() && (cached_only || (self.absent.is_empty() && self.holes.is_empty()))
+    }
+
+    /// Bytes that are not cached.
+    pub(super) fn absent_bytes(&self) -> u64 {
+        self.absent.bytes() + self.holes.bytes()
+    }
+
+    /// Whether a hole is to be read next: they wait until all that is cached has been read, since filling them pushes something
+    /// out; then they come first, so that what is around them is whole.
+    pub(super) fn fills_hole(&self, cached_over: bool) -> bool {
+        self.absent.is_empty() || (cached_over && !self.holes.is_empty())
+    }
+
+    /// Whether the first range that is not cached is short and lies before a cached one.
+    pub(super) fn starts_with_gap(&self) -> bool {
+        match (self.absent.first(), self.cached.first()) {
+            (Some(absent), Some(cached)) => {
+                absent.start < cached.start && absent.end - absent.start <= GAP_BYTES
+            }
+            _ => false,
+        }
+    }
+
+    /// Takes out all that is left, by offset.
+    pub(super) fn take_all(&mut self) -> Vec<Range<u64>> {
+        let Left { cached, absent, holes } = std::mem::take(self);
+        let mut all: Vec<_> = [cached, absent, holes].iter().flat_map(Ranges::iter).collect();
+        all.sort_unstable_by_key(|range| range.start);
+        all
+    }
+
+    /// Counts up to `bytes` of what seemed cached as absent.
+    pub(super) fn was_absent(&mut self, bytes: u64) {
+        let taken = self.cached.take(bytes);
+        taken.into_iter().for_each(|range| self.absent.push(range));
+    }
+
+    /// Puts the runs of a file among what is cached or what is absent.
+    ///
+    /// A run that is cached but for a few pages counts as a hole: to read the pages into a full cache pushes out those that are
+    /// read next, whose reading pushes out the next (seen: 26 MiB read for one missing). Where such runs are many it is worth it.
+    pub(super) fn sort_in(&mut self, runs: &[PageRun], cached_only: bool) {
+        let cached = |run: &&PageRun| run.resident == Some(true);
+        let holed = |run: &PageRun| run.confidence != Confidence::Exact;
+        let all: u64 = runs.iter().filter(cached).map(|run| run.bytes).sum();
+        let with_holes: u64 = runs.iter().filter(cached).filter(|run| holed(run)).map(|run| run.bytes).sum();
+        let exact_only = cached_only || with_holes < all / 16;
+        let in_pieces = self.cached.len() + self.absent.len() + runs.len() <= RANGES_MAX;
+        for run in runs {
+            let counts = (in_pieces || cached_only) && cached(&run) && !(exact_only && holed(run));
+            if counts { &mut self.cached } else { &mut self.absent }.push(run.range());
+        }
+        if all > 0 && !cached_only {
+            let small = self.absent.split_off_small(HOLE_BYTES);
+            let few = small.bytes() < all / 16;
+            let target = if few { &mut self.holes } else { &mut self.absent };
+            small.iter().for_each(|range| target.push(range));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn run(range: Range<u64>, resident: bool, confidence: Confidence) -> PageRun {
+        PageRun { offset: range.start, bytes: range.end - range.start, resident: Some(resident), confidence }
+    }
+
+    fn exact(range: Range<u64>, resident: bool) -> PageRun {
+        run(range, resident, Confidence::Exact)
+    }
+
+    /// Starts and ends.
+    fn of(ranges: &Ranges) -> Vec<(u64, u64)> {
+        ranges.iter().map(|range| (range.start, range.end)).collect()
+    }
+
+    #[test]
+    fn a_small_gap_in_what_is_cached_is_a_hole_and_a_long_one_is_not() {
+        let mut left = Left::default();
+        let runs = [
+            exact(0..64 * MIB, true),
+            exact(64 * MIB..64 * MIB + 4096, false),
+            exact(64 * MIB + 4096..100 * MIB, true),
+            exact(100 * MIB..110 * MIB, false),
+        ];
+        left.sort_in(&runs, false);
+        assert_eq!(of(&left.cached), [(0, 64 * MIB), (64 * MIB + 4096, 100 * MIB)]);
+        assert_eq!(of(&left.holes), [(64 * MIB, 64 * MIB + 4096)]);
+        assert_eq!(of(&left.absent), [(100 * MIB, 110 * MIB)]);
+        assert_eq!(left.absent_bytes(), 10 * MIB + 4096);
+        assert!(!left.fills_hole(false) && left.fills_hole(true) && !left.starts_with_gap());
+        assert_eq!(left.take_all().len(), 4);
+        assert!(left.is_over(false));
+    }
+
+    #[test]
+    fn a_run_that_is_cached_but_for_a_few_pages_is_absent_unless_such_runs_are_many() {
+        let holed = |range| run(range, true, Confidence::Sampled);
+        let mut few = Left::default();
+        few.sort_in(&[exact(0..32 * MIB, true), holed(32 * MIB..33 * MIB)], false);
+        assert_eq!(of(&few.absent), [(32 * MIB, 33 * MIB)]);
+        let mut many = Left::default();
+        many.sort_in(&[exact(0..4 * MIB, true), holed(4 * MIB..8 * MIB)], false);
+        assert_eq!(of(&many.cached), [(0, 8 * MIB)]);
+        let mut only = Left::default();
+        only.sort_in(&[exact(0..4 * MIB, true), holed(4 * MIB..8 * MIB)], true);
+        assert_eq!(of(&only.cached), [(0, 4 * MIB)], "what is not cached whole would be read");
+    }
+
+    #[test]
+    fn what_was_mistaken_for_cached_is_read_as_absent() {
+        let mut left = Left::default();
+        left.sort_in(&[exact(0..4 * MIB, true)], false);
+        assert!(!left.is_over(true));
+        left.was_absent(MIB);
+        assert_eq!((of(&left.absent), of(&left.cached)), (vec![(0, MIB)], vec![(MIB, 4 * MIB)]));
+        assert!(left.starts_with_gap());
+    }
+}

@@ -1,0 +1,123 @@
+//! Reads the next window of what is cached of a file: as it lies in the page cache, or by a copy where that costs less.
+
+use super::block::Block;
+use super::device::Device;
+use super::kernel::Kernel;
+use super::options::Options;
+use super::planned::Planned;
+use crate::cached::pages;
+use crate::touch::spacing;
+use seekless_sys::memory::page_bytes;
+use seekless_sys::reads::{Caching, fill_by};
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+/// What is mapped at a time: large enough that system calls do not show, small enough for page tables not to.
+const WINDOW_BYTES: u64 = 4 << 20;
+/// Below this a copy costs less than a mapping.
+const MAPPED_BYTES_MIN: u64 = 128 << 10;
+/// One read of what is cached, where it is not mapped.
+const COPIED_BYTES: u64 = 256 << 10;
+/// A read slower than this did not come from the cache.
+const SURPRISE: Duration = Duration::from_millis(4);
+/// The least time between two looks because of surprises.
+const LOOKS_APART: Duration = Duration::from_millis(50);
+
+/// What became of a read.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// The bytes from this offset on.
+    Block(u64, Block),
+    /// Some of the window has left the cache, so all of it counts as absent now.
+    Gone,
+    /// What is cached must be asked again before more is read.
+    Stale,
+    /// The file is shorter than it was.
+    Short,
+    Failed(io::Error),
+}
+
+/// Reads the next window.
+pub(super) fn read(
+    kernel: &dyn Kernel,
+    options: &Options,
+    planned: &mut Planned,
+    open: &File,
+    device: &mut Device,
+) -> Outcome {
+    let Some(run) = planned.left.cached.first() else { return Outcome::Gone };
+    let step = options.read_bytes(WINDOW_BYTES);
+    let window = run.start..run.end.min(run.start + (step - run.start % step));
+    let just_looked = std::mem::take(&mut planned.answer.just_looked);
+    let all = pages(window.start, window.end - window.start);
+    let cached = kernel.count(open, window.clone()).map(|pages| pages.cached);
+    let gone = cached.is_some_and(|cached| cached < all);
+    if gone && just_looked && options.cached_only {
+        planned.left.was_absent(window.end - window.start);
+        return Outcome::Gone;
+    }
+    if (gone && !just_looked) || planned.answer.surprised {
+        return Outcome::Stale;
+    }
+    let whole = cached.is_some_and(|cached| cached >= all);
+    match whole.then(|| mapped(kernel, open, &window)).flatten() {
+        Some(block) => {
+            planned.left.cached.take(window.end - window.start);
+            Outcome::Block(window.start, block)
+        }
+        None => copied(kernel, options, planned, open, device),
+    }
+}
+
+/// The window as it lies in the page cache; `None` where it had better be copied.
+fn mapped(kernel: &dyn Kernel, open: &File, window: &Range<u64>) -> Option<Block> {
+    let bytes = window.end - window.start;
+    if bytes < MAPPED_BYTES_MIN {
+        return None;
+    }
+    let before = window.start % page_bytes();
+    let map = kernel.map(open, window.start - before, (before + bytes) as usize)?;
+    Some(Block::Mapped(map, before as usize..(before + bytes) as usize))
+}
+
+fn copied(
+    kernel: &dyn Kernel,
+    options: &Options,
+    planned: &mut Planned,
+    open: &File,
+    device: &mut Device,
+) -> Outcome {
+    let Some(range) = planned.left.cached.take(options.read_bytes(COPIED_BYTES)) else {
+        return Outcome::Gone;
+    };
+    let bytes = (range.end - range.start) as usize;
+    let mut buffer = device.small_buffer(bytes);
+    let started = Instant::now();
+    let read = fill_by(&mut buffer.whole_mut()[..bytes], range.start, 1, |rest, at| {
+        kernel.read_at(open, rest, at, Caching::Usual)
+    });
+    match read {
+        Err(error) => Outcome::Failed(error),
+        Ok(read) if read < bytes => Outcome::Short,
+        Ok(read) => {
+            buffer.set_len(read);
+            if started.elapsed() > SURPRISE {
+                surprised(planned);
+            }
+            Outcome::Block(range.start, Block::Read(buffer, 0..read))
+        }
+    }
+}
+
+/// What counted as cached was not, it seems.
+fn surprised(planned: &mut Planned) {
+    if planned.answer.sampled {
+        // The sample was mistaken: the threads read the rest of what it stood for.
+        planned.left.was_absent(spacing(planned.stamp.bytes - planned.base));
+    } else if planned.answer.looked_at.elapsed() > LOOKS_APART {
+        // A busy processor makes a read slow, too: do not ask over and over.
+        planned.answer.surprised = true;
+    }
+}
