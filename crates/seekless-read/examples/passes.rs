@@ -2,8 +2,9 @@
 //! the order of cost is worth. `passes FILE [PASSES] [best | linear]`
 
 use seekless_read::{Event, Options, Plan, Reader, Records};
-use seekless_sled::page_cache::{self, PageRun};
+use seekless_sys::residency::{self, GRAIN_BYTES};
 use std::fs::File;
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Instant;
 
@@ -35,8 +36,8 @@ fn pass(path: &Path, plan: Plan) -> Result<(), Box<dyn std::error::Error>> {
     let did = reader.statistics();
     drop(reader);
     let file = File::open(path)?;
-    let runs = page_cache::runs(&file, 0..file.metadata()?.len(), page_cache::GRAIN_BYTES)?;
-    let kept: Vec<&PageRun> = runs.iter().filter(|run| run.resident == Some(true)).collect();
+    let runs = residency::runs(file.as_fd(), 0..file.metadata()?.len(), GRAIN_BYTES)?.unwrap_or_default();
+    let kept: Vec<_> = runs.into_iter().filter(|run| run.resident).map(|run| run.range).collect();
     println!(
         "{lines} lines, {seconds:.3} s; cached before {:.1} MiB in {} runs; read {:.1} MiB, {:.1} past the cache; \
          cached after {:.1} MiB in {} runs; {} looks, {} restarts",
@@ -44,7 +45,7 @@ fn pass(path: &Path, plan: Plan) -> Result<(), Box<dyn std::error::Error>> {
         did.resident_runs,
         mib(did.device_bytes),
         mib(did.bypassed_bytes),
-        mib(kept.iter().map(|run| run.bytes).sum()),
+        mib(kept.iter().map(|range| range.end - range.start).sum()),
         kept.len(),
         did.looks,
         did.restarts,

@@ -12,7 +12,6 @@ use crate::room::{Belief, Room};
 use crate::{Error, ErrorKind, Hold};
 use pieces::{Pieces, Stamp};
 use rustix::fs::Advice;
-use seekless_sled::page_cache;
 use seekless_sys::descriptor::by_descriptor;
 use seekless_sys::folios::{self, FOLIO_BYTES};
 use seekless_sys::guarded::GuardedMap;
@@ -140,9 +139,9 @@ impl Keeper {
         let most = (self.headroom)().map_or(u64::MAX, |room| room.bytes() / 2);
         let mut cached = Vec::new();
         for range in ranges {
-            let runs = page_cache::runs(file, range, page_bytes()).unwrap_or_default();
-            let held = runs.into_iter().filter(|run| run.resident == Some(true));
-            cached.extend(held.filter(|run| run.bytes >= HELD_BYTES_MIN).map(|run| run.range()));
+            let runs = residency::runs(file.as_fd(), range, page_bytes()).ok().flatten();
+            let held = runs.into_iter().flatten().filter(|run| run.resident).map(|run| run.range);
+            cached.extend(held.filter(|range| range.end - range.start >= HELD_BYTES_MIN));
         }
         let mut hold = lock(&self.hold);
         *hold = Hold::default();
@@ -254,18 +253,19 @@ impl Keeper {
         let start = offset / page_bytes() * page_bytes();
         let before = (offset - start) as usize;
         let end = offset + buffer.len() as u64;
-        let runs = page_cache::runs(asked.file, start..end, page_bytes())?;
+        let Some(runs) = residency::runs(asked.file.as_fd(), start..end, page_bytes())? else {
+            return self.absent(asked, buffer, offset);
+        };
         let map = GuardedMap::new(asked.file, start, before + buffer.len());
         let Some(map) = map.filter(|_| runs.len() <= RUNS_MAX) else {
             return self.bypass.fill(asked.file, buffer, offset);
         };
         let mut filled = 0;
         for run in runs {
-            let part = &mut buffer[filled..(run.range().end - offset) as usize];
+            let part = &mut buffer[filled..(run.range.end - offset) as usize];
             let (at, bytes) = (offset + filled as u64, part.len());
             // Pages that are not mapped yet are faulted in one by one: the mapping reads nothing ahead.
-            let copied =
-                run.resident == Some(true) && cached::copy_of(&map, asked.file, part, at, before + filled);
+            let copied = run.resident && cached::copy_of(&map, asked.file, part, at, before + filled);
             let read = if copied { bytes } else { self.absent(asked, part, at)? };
             filled += read;
             if read < bytes {

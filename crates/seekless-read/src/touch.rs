@@ -1,10 +1,10 @@
 //! Which ranges of a file the page cache holds, where the kernel does not tell: by touching pages, which reads them.
 
-use seekless_sled::page_cache::{PageRun, runs};
-use seekless_sys::residency;
+use seekless_sys::residency::{self, PageRun};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 /// A touch for so many bytes, or for more:
@@ -19,18 +19,19 @@ pub(crate) fn spacing(bytes: u64) -> u64 {
     bytes.div_ceil(TOUCHES_MAX).max(SPACING_BYTES)
 }
 
-/// As [`runs`], but where the kernel does not tell, pages are sampled by touching them, which **reads** a page every 2 MiB of
-/// what is not cached, at most 64 in all, and none after one that took over a millisecond. For programs that are going to
-/// read the range anyway.
+/// Which parts of `range` are in the page cache, as [`residency::runs`] tells; where that does not
+/// tell, by touching sampled pages, which **reads** them where they are not cached. One page is
+/// touched every 2 MiB, at most 64 in all, and none after one that took over a millisecond. `None`
+/// where that does not tell either. For programs that are going to read the range anyway.
 ///
 /// # Errors
-/// As [`runs`].
-pub fn runs_by_touch(file: &File, range: Range<u64>, grain: u64) -> io::Result<Vec<PageRun>> {
-    let asked = runs(file, range.clone(), grain)?;
-    if range.is_empty() || asked.iter().any(|run| run.resident.is_some()) {
-        return Ok(asked);
+/// The descriptor is of something without pages.
+pub fn runs_by_touch(file: &File, range: Range<u64>, grain: u64) -> io::Result<Option<Vec<PageRun>>> {
+    match residency::runs(file.as_fd(), range.clone(), grain)? {
+        None => {
+            let spacing = spacing(range.end - range.start);
+            residency::sampled(file, range, spacing, TOUCH_MAX)
+        }
+        told => Ok(told),
     }
-    let bytes = range.end - range.start;
-    let windows = residency::sampled(file, range, spacing(bytes), TOUCH_MAX)?;
-    Ok(windows.map_or(asked, |windows| windows.iter().map(PageRun::from).collect()))
 }

@@ -20,7 +20,6 @@ mod devices;
 mod error;
 mod level;
 mod overlay;
-pub mod page_cache;
 mod place;
 mod plan;
 pub mod provider;

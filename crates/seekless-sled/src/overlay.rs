@@ -1,25 +1,25 @@
 //! Lays the claims of one provider over SLEDs, and joins neighbours that are alike.
 
-use crate::provider::{Claim, Range};
+use crate::provider::{Claim, Presence};
 use crate::{Confidence, Level, Sled};
 
 /// Lays `upper` (in order, not overlapping) over `lower` (in order, without gaps). Ranges that
 /// `upper` leaves out stay as they are.
-pub(crate) fn overlay(lower: Vec<Sled>, upper: &[Range]) -> Vec<Sled> {
+pub(crate) fn overlay(lower: Vec<Sled>, upper: &[Claim]) -> Vec<Sled> {
     if upper.is_empty() {
         return lower;
     }
     let mut result = Vec::with_capacity(lower.len() + upper.len());
-    let mut ranges = upper.iter().peekable();
+    let mut claims = upper.iter().peekable();
     for sled in lower {
         let mut at = sled.offset;
         while at < sled.end() {
-            while ranges.peek().is_some_and(|range| range.end() <= at) {
-                ranges.next();
+            while claims.peek().is_some_and(|claim| claim.end() <= at) {
+                claims.next();
             }
-            let (end, piece) = match ranges.peek() {
-                Some(range) if range.offset <= at => (range.end(), applied(&sled, range)),
-                Some(range) => (range.offset, sled),
+            let (end, piece) = match claims.peek() {
+                Some(claim) if claim.offset <= at => (claim.end(), applied(&sled, claim)),
+                Some(claim) => (claim.offset, sled),
                 None => (sled.end(), sled),
             };
             let end = end.min(sled.end());
@@ -31,20 +31,20 @@ pub(crate) fn overlay(lower: Vec<Sled>, upper: &[Range]) -> Vec<Sled> {
 }
 
 /// The SLED that a claim makes of the one below it.
-fn applied(below: &Sled, range: &Range) -> Sled {
-    match range.claim {
-        Claim::Has { level, latency, bandwidth, confidence } => {
-            Sled { level, latency, bandwidth, confidence, age: range.age, ..*below }
+fn applied(below: &Sled, claim: &Claim) -> Sled {
+    match claim.presence {
+        Presence::Here { level, latency, bandwidth, confidence } => {
+            Sled { level, latency, bandwidth, confidence, age: claim.age, ..*below }
         }
         // The zeros of a hole cost nothing on any level, and a file in memory stays in memory.
         _ if matches!(below.level, Level::Hole | Level::Memory) => *below,
-        Claim::Lacks(confidence) => {
-            Sled { confidence: below.confidence.max(confidence), age: below.age.max(range.age), ..*below }
+        Presence::Absent(confidence) => {
+            Sled { confidence: below.confidence.max(confidence), age: below.age.max(claim.age), ..*below }
         }
-        Claim::Unknown => Sled {
+        Presence::Unknown => Sled {
             level: Level::Unknown,
             confidence: Confidence::Unknown,
-            age: below.age.max(range.age),
+            age: below.age.max(claim.age),
             ..*below
         },
     }
@@ -84,23 +84,23 @@ mod tests {
         }
     }
 
-    fn claim(number: u8) -> Claim {
+    fn presence(number: u8) -> Presence {
         let (level, confidence) = (Level::Memory, Confidence::Exact);
         match number {
-            0 => Claim::Has { level, latency: Duration::from_nanos(175), bandwidth: 48e6, confidence },
-            1 => Claim::Lacks(Confidence::Sampled),
-            _ => Claim::Unknown,
+            0 => Presence::Here { level, latency: Duration::from_nanos(175), bandwidth: 48e6, confidence },
+            1 => Presence::Absent(Confidence::Sampled),
+            _ => Presence::Unknown,
         }
     }
 
-    fn range(offset: u64, bytes: u64, number: u8) -> Range {
-        Range { offset, bytes, claim: claim(number), age: Duration::ZERO }
+    fn claim(offset: u64, bytes: u64, number: u8) -> Claim {
+        Claim { offset, bytes, presence: presence(number), age: Duration::ZERO }
     }
 
     #[test]
     fn memory_covers_the_device_and_a_doubt_covers_no_hole() {
         let lower = vec![device(0, 100), hole(100, 50), device(150, 50)];
-        let sleds = overlay(lower, &[range(10, 20, 0), range(90, 100, 2)]);
+        let sleds = overlay(lower, &[claim(10, 20, 0), claim(90, 100, 2)]);
         let levels: Vec<_> = sleds.iter().map(|sled| (sled.offset, sled.bytes, sled.level)).collect();
         use Level::{Device, Hole, Memory, Unknown};
         let expected = [
@@ -130,14 +130,14 @@ mod tests {
                 at += bytes;
             }
             let size = at;
-            let mut ranges = Vec::new();
+            let mut claims = Vec::new();
             let mut at = 0;
             for (gap, bytes, number) in upper {
-                ranges.push(range(at + gap, bytes, number));
+                claims.push(claim(at + gap, bytes, number));
                 at += gap + bytes;
             }
             let of = |sleds: &[Sled], byte: u64| sleds.iter().find(|sled| sled.offset <= byte && byte < sled.end()).copied();
-            let laid = overlay(sleds.clone(), &ranges);
+            let laid = overlay(sleds.clone(), &claims);
             let mut end = 0;
             for sled in &laid {
                 prop_assert_eq!(sled.offset, end);
@@ -148,8 +148,8 @@ mod tests {
             prop_assert!(laid.windows(2).all(|pair| !alike(&pair[0], &pair[1])), "neighbours of one kind are joined");
             for byte in 0..size {
                 let below = of(&sleds, byte).expect("covered");
-                let over = ranges.iter().find(|range| range.offset <= byte && byte < range.end());
-                let expected = over.map_or(below, |range| applied(&below, range));
+                let over = claims.iter().find(|claim| claim.offset <= byte && byte < claim.end());
+                let expected = over.map_or(below, |claim| applied(&below, claim));
                 prop_assert!(alike(&of(&laid, byte).expect("covered"), &expected), "byte {}", byte);
             }
         }

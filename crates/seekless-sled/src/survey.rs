@@ -4,7 +4,7 @@
 use crate::overlay::{overlay, push};
 use crate::provider::remote::Line;
 use crate::provider::{
-    CacheFile, Claim, Device, Holes, Mock, PageCache, Provider, Range, Recall, Remote, Target,
+    CacheFile, Claim, Device, Holes, Mock, PageCache, Presence, Provider, Recall, Remote, Target,
 };
 use crate::{
     Confidence, Config, DeliveryTime, Devices, Error, ErrorKind, Home, Kind, Level, MountRule, Plan, Sled,
@@ -194,7 +194,7 @@ impl Surveyor {
                 seekless_sys::files::close(file);
                 return Ok(None);
             }
-            Some(false) => Some(vec![Range::now(0, bytes, Claim::Lacks(Confidence::Exact))]),
+            Some(false) => Some(vec![Claim::now(0, bytes, Presence::Absent(Confidence::Exact))]),
             None => None,
         };
         let subject = self.subject(name, stat)?;
@@ -360,10 +360,12 @@ impl Surveyor {
             Some(ranges) if !ranges.is_empty() => Some(self.survey(subject, &[ranges], notes)),
             Some(_) if doubtful && target.bytes > 0 && target.allocated_bytes == 0 => {
                 notes.push("has a size and no blocks: opening it might recall it (see `recall` in the configuration)".into());
-                Some(self.survey(subject, &[vec![Range::now(0, target.bytes, Claim::Unknown)]], notes))
+                Some(self.survey(subject, &[vec![Claim::now(0, target.bytes, Presence::Unknown)]], notes))
             }
             Some(_) => None,
-            None => Some(self.survey(subject, &[vec![Range::now(0, target.bytes, Claim::Unknown)]], notes)),
+            None => {
+                Some(self.survey(subject, &[vec![Claim::now(0, target.bytes, Presence::Unknown)]], notes))
+            }
         }
     }
 
@@ -377,7 +379,7 @@ impl Surveyor {
         &mut self,
         subject: &Subject<'_>,
         file: Option<&File>,
-        resident: Option<Vec<Range>>,
+        resident: Option<Vec<Claim>>,
     ) -> Result<Survey, Error> {
         let target = subject.target(file);
         let mut notes = Vec::new();
@@ -386,13 +388,15 @@ impl Surveyor {
         let resident = match (resident, subject.home.kind) {
             (Some(told), _) => told,
             (None, Kind::Memory) => Vec::new(), // below is memory already
-            (None, _) => page_cache.ranges(&target)?,
+            (None, _) => page_cache.claims(&target)?,
         };
-        let all_here =
-            matches!(resident[..], [Range { bytes, claim: Claim::Has { .. }, .. }] if bytes == target.bytes);
+        let all_here = match &resident[..] {
+            [one] => one.bytes == target.bytes && matches!(one.presence, Presence::Here { .. }),
+            _ => false,
+        };
         if !all_here {
             let row = self.row(&subject.home, subject.rule.as_ref());
-            layers.push(device(subject, row).ranges(&target)?);
+            layers.push(device(subject, row).claims(&target)?);
             if let Some(remote) = self.remote(subject) {
                 layers.extend(told(&remote, &target, &mut notes));
             }
@@ -424,7 +428,7 @@ impl Surveyor {
     }
 
     /// Lays the answers over each other, the last on top, over one SLED of unknown level.
-    fn survey(&self, subject: &Subject<'_>, layers: &[Vec<Range>], notes: Vec<String>) -> Survey {
+    fn survey(&self, subject: &Subject<'_>, layers: &[Vec<Claim>], notes: Vec<String>) -> Survey {
         let row = self.row(&subject.home, subject.rule.as_ref());
         let bytes = subject.bytes();
         let mut sleds = Vec::new();
@@ -477,9 +481,9 @@ fn device(subject: &Subject<'_>, row: Row) -> Device {
 }
 
 /// A provider's answer. If it cannot be asked, a note says why.
-fn told(provider: &dyn Provider, target: &Target<'_>, notes: &mut Vec<String>) -> Option<Vec<Range>> {
-    match provider.ranges(target) {
-        Ok(ranges) => Some(ranges),
+fn told(provider: &dyn Provider, target: &Target<'_>, notes: &mut Vec<String>) -> Option<Vec<Claim>> {
+    match provider.claims(target) {
+        Ok(claims) => Some(claims),
         Err(error) => {
             notes.push(format!("{}: {error}", provider.name()));
             None

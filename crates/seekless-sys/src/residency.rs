@@ -2,12 +2,12 @@
 //! Both answer *unknown* rather than guess, and neither moves data into the cache.
 
 mod honest;
+mod runs;
 mod told;
 mod touch;
-mod windows;
 
+pub use runs::{PageRun, runs};
 pub use touch::sampled;
-pub use windows::{Window, windows};
 
 use crate::memory::page_bytes;
 use std::io;
@@ -22,6 +22,8 @@ const SYS_CACHESTAT: libc::c_long = 451;
 /// Its refusals, upon which mincore is asked, if it is honest here. EPERM: a file that we neither own nor may write to (Linux
 /// 6.14), or a sandbox; EOPNOTSUPP: hugetlbfs.
 const SYS_CACHESTAT_REFUSED: [i32; 3] = [libc::ENOSYS, libc::EPERM, libc::EOPNOTSUPP];
+/// The grain at which it is no longer worth telling cached fragments apart: reading them apart costs more than it saves.
+pub const GRAIN_BYTES: u64 = 64 << 10;
 /// What one mapping of the fallback covers: a vector of 64 Ki bytes answers for it.
 const WINDOW_BYTES: u64 = 256 << 20;
 

@@ -4,7 +4,7 @@
 use super::group::Group;
 use anyhow::{Context, bail, ensure};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
-use seekless::sys::residency::windows;
+use seekless::sys::residency::runs;
 use serde::Serialize;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -53,14 +53,14 @@ pub(super) struct Resident {
 pub(super) fn resident(path: &Path) -> anyhow::Result<Resident> {
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let bytes = file.metadata()?.len();
-    let windows = windows(file.as_fd(), 0..bytes, RUN_GRAIN_BYTES)?
-        .context("this kernel does not say what is cached")?;
+    let found =
+        runs(file.as_fd(), 0..bytes, RUN_GRAIN_BYTES)?.context("this kernel does not say what is cached")?;
     let exact = seekless::sys::residency::resident_bytes(file.as_fd())?;
     let mut runs: Vec<std::ops::Range<u64>> = Vec::new();
-    for window in windows.into_iter().filter(|window| window.resident) {
-        match runs.last_mut().filter(|last| last.end == window.range.start) {
-            Some(last) => last.end = window.range.end,
-            None => runs.push(window.range),
+    for run in found.into_iter().filter(|run| run.resident) {
+        match runs.last_mut().filter(|last| last.end == run.range.start) {
+            Some(last) => last.end = run.range.end,
+            None => runs.push(run.range),
         }
     }
     Ok(Resident { bytes: exact.unwrap_or(0), runs })

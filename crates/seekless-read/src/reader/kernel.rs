@@ -3,12 +3,11 @@
 use super::learned::ReadCost;
 use crate::headroom::{self, Headroom};
 use crate::touch::{TOUCH_MAX, runs_by_touch};
-use seekless_sled::page_cache::{self, PageRun};
 use seekless_sled::{Devices, Error, Surveyor};
 use seekless_sys::folios;
 use seekless_sys::guarded::GuardedMap;
 use seekless_sys::reads::{self, Caching};
-use seekless_sys::residency::{self, Pages};
+use seekless_sys::residency::{self, PageRun, Pages};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -17,8 +16,14 @@ use std::path::Path;
 
 pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
     /// Which parts of the range are cached; where only touching tells, it may touch if `touch`.
-    fn runs(&self, file: &File, range: Range<u64>, grain: u64, touch: bool) -> io::Result<Vec<PageRun>> {
-        if touch { runs_by_touch(file, range, grain) } else { page_cache::runs(file, range, grain) }
+    fn runs(
+        &self,
+        file: &File,
+        range: Range<u64>,
+        grain: u64,
+        touch: bool,
+    ) -> io::Result<Option<Vec<PageRun>>> {
+        if touch { runs_by_touch(file, range, grain) } else { residency::runs(file.as_fd(), range, grain) }
     }
 
     /// How many pages of the range are cached, or were; `None` where that is not told.

@@ -1,8 +1,7 @@
 //! What of a file is still to be read: what is cached, what is not, and the small gaps between.
 
 use super::ranges::Ranges;
-use seekless_sled::Confidence;
-use seekless_sled::page_cache::{GRAIN_BYTES, PageRun};
+use seekless_sys::residency::{GRAIN_BYTES, PageRun};
 use std::ops::Range;
 
 /// A gap up to this size in what is cached is filled.
@@ -67,15 +66,15 @@ impl Left {
     /// A run that is cached but for a few pages counts as a hole: to read the pages into a full cache pushes out those that are
     /// read next, whose reading pushes out the next (seen: 26 MiB read for one missing). Where such runs are many it is worth it.
     pub(super) fn sort_in(&mut self, runs: &[PageRun], cached_only: bool) {
-        let cached = |run: &&PageRun| run.resident == Some(true);
-        let holed = |run: &PageRun| run.confidence != Confidence::Exact;
-        let all: u64 = runs.iter().filter(cached).map(|run| run.bytes).sum();
-        let with_holes: u64 = runs.iter().filter(cached).filter(|run| holed(run)).map(|run| run.bytes).sum();
+        let cached = || runs.iter().filter(|run| run.resident);
+        let bytes = |run: &PageRun| run.range.end - run.range.start;
+        let all: u64 = cached().map(bytes).sum();
+        let with_holes: u64 = cached().filter(|run| !run.exact).map(bytes).sum();
         let exact_only = cached_only || with_holes < all / 16;
         let in_pieces = self.cached.len() + self.absent.len() + runs.len() <= RANGES_MAX;
         for run in runs {
-            let counts = (in_pieces || cached_only) && cached(&run) && !(exact_only && holed(run));
-            if counts { &mut self.cached } else { &mut self.absent }.push(run.range());
+            let counts = (in_pieces || cached_only) && run.resident && (run.exact || !exact_only);
+            if counts { &mut self.cached } else { &mut self.absent }.push(run.range.clone());
         }
         if all > 0 && !cached_only {
             let small = self.absent.split_off_small(HOLE_BYTES);
@@ -92,12 +91,8 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    fn run(range: Range<u64>, resident: bool, confidence: Confidence) -> PageRun {
-        PageRun { offset: range.start, bytes: range.end - range.start, resident: Some(resident), confidence }
-    }
-
     fn exact(range: Range<u64>, resident: bool) -> PageRun {
-        run(range, resident, Confidence::Exact)
+        PageRun { range, resident, exact: true }
     }
 
     /// Starts and ends.
@@ -126,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_run_that_is_cached_but_for_a_few_pages_is_absent_unless_such_runs_are_many() {
-        let holed = |range| run(range, true, Confidence::Sampled);
+        let holed = |range| PageRun { range, resident: true, exact: false };
         let mut few = Left::default();
         few.sort_in(&[exact(0..32 * MIB, true), holed(32 * MIB..33 * MIB)], false);
         assert_eq!(of(&few.absent), [(32 * MIB, 33 * MIB)]);

@@ -1,6 +1,7 @@
 //! Looking at a file: whether it is read in the order of cost, and what of it the page cache holds.
 
 use super::kernel::Kernel;
+use super::left::Left;
 use super::linear::Start;
 use super::opened::{Opened, Stamp};
 use super::options::Options;
@@ -8,9 +9,8 @@ use super::planned::Planned;
 use super::ranges::Ranges;
 use super::source::{Source, State};
 use crate::{Error, Plan};
-use seekless_sled::Confidence;
-use seekless_sled::page_cache::{GRAIN_BYTES, PageRun};
 use seekless_sys::memory::page_bytes;
+use seekless_sys::residency::{GRAIN_BYTES, PageRun};
 use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
@@ -41,12 +41,13 @@ impl Survey<'_> {
             return Ok(State::Linear(Some(Start { stream: file, offset: 0, begun: Vec::new() })));
         }
         let stamp = Stamp::from(&about);
-        let runs = self.look(&source.path, &file, base..stamp.bytes);
+        let mut left = Left::default();
+        let known = self.sort(&source.path, &file, base..stamp.bytes, &mut left);
         let sampled = self.kernel.count(&file, base..stamp.bytes).is_none();
         let mut planned = Planned::new(stamp, base, Opened::new(file), self.options.records);
-        planned.answer.known = runs.iter().any(|run| run.resident.is_some());
+        planned.answer.known = known;
         planned.answer.sampled = sampled;
-        planned.left.sort_in(&runs, self.options.cached_only);
+        planned.left = left;
         if stamp.bytes > ADVISED_BYTES
             && let Some(opened) = &planned.opened
         {
@@ -63,25 +64,29 @@ impl Survey<'_> {
         let mut joined = Ranges::default();
         planned.left.take_all().into_iter().for_each(|range| joined.push(range));
         for range in joined.iter() {
-            let runs = self.look(path, file, range);
-            planned.left.sort_in(&runs, self.options.cached_only);
+            self.sort(path, file, range, &mut planned.left);
         }
     }
 
-    /// Which parts of a file are cached; where only touching tells, by touching, if that is cheap and all is to be read.
-    fn look(&self, path: &Path, file: &File, range: Range<u64>) -> Vec<PageRun> {
-        let grain = if self.options.cached_only { page_bytes() } else { GRAIN_BYTES };
-        let unknown = PageRun {
-            offset: range.start,
-            bytes: range.end - range.start,
-            resident: None,
-            confidence: Confidence::Unknown,
-        };
-        let asked = self.kernel.runs(file, range.clone(), grain, false).unwrap_or_else(|_| vec![unknown]);
-        let told = asked.iter().any(|run| run.resident.is_some());
-        if told || self.options.cached_only || !self.kernel.may_touch(path) {
-            return asked;
+    /// Sorts a range into what is cached and what is not; false where that is unknown, and all
+    /// counts as absent.
+    fn sort(&self, path: &Path, file: &File, range: Range<u64>, left: &mut Left) -> bool {
+        match self.look(path, file, range.clone()) {
+            Some(runs) => left.sort_in(&runs, self.options.cached_only),
+            None => {
+                left.absent.push(range);
+                return false;
+            }
         }
-        self.kernel.runs(file, range, grain, true).unwrap_or(asked)
+        true
+    }
+
+    /// Which parts of a file are cached; where only touching tells, by touching, if that is cheap
+    /// and all is to be read.
+    fn look(&self, path: &Path, file: &File, range: Range<u64>) -> Option<Vec<PageRun>> {
+        let grain = if self.options.cached_only { page_bytes() } else { GRAIN_BYTES };
+        let ask = |touch| self.kernel.runs(file, range.clone(), grain, touch).ok().flatten();
+        let may_touch = || !self.options.cached_only && self.kernel.may_touch(path);
+        ask(false).or_else(|| may_touch().then(|| ask(true)).flatten())
     }
 }

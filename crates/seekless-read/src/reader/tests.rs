@@ -6,11 +6,9 @@ use super::*;
 use crate::headroom::Headroom;
 use crate::{Plan, Records};
 use proptest::prelude::*;
-use seekless_sled::Confidence;
-use seekless_sled::page_cache::PageRun;
 use seekless_sys::guarded::GuardedMap;
 use seekless_sys::reads::Caching;
-use seekless_sys::residency::Pages;
+use seekless_sys::residency::{PageRun, Pages};
 use std::collections::BTreeMap;
 use std::io::{self, Seek, Write};
 use std::sync::Mutex;
@@ -54,17 +52,15 @@ impl Made {
 }
 
 impl Kernel for Made {
-    fn runs(&self, _: &File, range: Range<u64>, _: u64, _: bool) -> io::Result<Vec<PageRun>> {
+    fn runs(&self, _: &File, range: Range<u64>, _: u64, _: bool) -> io::Result<Option<Vec<PageRun>>> {
         let mut runs: Vec<PageRun> = Vec::new();
         let mut start = range.start;
         while start < range.end {
             let end = ((start / PAGE + 1) * PAGE).min(range.end);
-            let resident = self.known.then(|| self.is_cached(start / PAGE));
-            let confidence = if self.known { Confidence::Exact } else { Confidence::Unknown };
-            runs.push(PageRun { offset: start, bytes: end - start, resident, confidence });
+            runs.push(PageRun { range: start..end, resident: self.is_cached(start / PAGE), exact: true });
             start = end;
         }
-        Ok(runs)
+        Ok(self.known.then_some(runs))
     }
 
     fn count(&self, _: &File, range: Range<u64>) -> Option<Pages> {

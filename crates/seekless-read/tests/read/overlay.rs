@@ -53,8 +53,8 @@ fn mount(words: &[&str], at: &Path) -> bool {
 
 fn resident(path: &Path) -> Vec<(u64, u64, bool)> {
     let file = File::open(path).unwrap();
-    let windows = residency::windows(file.as_fd(), 0..8 << 20, 64 << 10).unwrap().expect("told");
-    windows.iter().map(|window| (window.range.start, window.range.end, window.resident)).collect()
+    let runs = residency::runs(file.as_fd(), 0..8 << 20, 64 << 10).unwrap().expect("told");
+    runs.iter().map(|run| (run.range.start, run.range.end, run.resident)).collect()
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn another_users_file_on_an_overlay_is_unknown_and_read_plainly() {
         let mut sets = rustix::thread::capabilities(None).unwrap();
         sets.effective -= rustix::thread::CapabilitySet::FOWNER | rustix::thread::CapabilitySet::DAC_OVERRIDE;
         rustix::thread::set_capabilities(None, sets).unwrap();
-        let told = residency::windows(file.as_fd(), 0..8 << 20, 64 << 10).unwrap();
+        let told = residency::runs(file.as_fd(), 0..8 << 20, 64 << 10).unwrap();
         sets.effective = sets.permitted;
         rustix::thread::set_capabilities(None, sets).unwrap();
         assert_eq!(told, None);

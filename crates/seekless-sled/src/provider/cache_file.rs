@@ -2,7 +2,8 @@
 //! name (`rclone mount` with `--vfs-cache-mode full`). The data in the cache file is on this
 //! machine.
 
-use super::{Claim, Provider, Range, Target, device::data_ranges};
+use super::claim::{Claim, Presence, Provider, Target};
+use super::device::data_ranges;
 use crate::{Confidence, Error, Level};
 use seekless_device::Zone;
 use std::fs::File;
@@ -26,7 +27,7 @@ impl Provider for CacheFile {
         "cache file"
     }
 
-    fn ranges(&self, target: &Target<'_>) -> Result<Vec<Range>, Error> {
+    fn claims(&self, target: &Target<'_>) -> Result<Vec<Claim>, Error> {
         let Some(name) = target.path.and_then(|path| path.strip_prefix(&self.mount).ok()) else {
             return Ok(Vec::new());
         };
@@ -40,11 +41,13 @@ impl Provider for CacheFile {
         if !about.is_file() {
             return Ok(Vec::new());
         }
-        let claim = Claim::at(Level::Device, &self.zone, Confidence::Exact);
+        let presence = Presence::at(Level::Device, &self.zone, Confidence::Exact);
         let bytes = about.len().min(target.bytes);
         let found = data_ranges(&file, bytes).map_or(Vec::new(), |(list, _)| list);
         let within = found.into_iter().filter(|data| data.offset < bytes);
-        Ok(within.map(|data| Range::now(data.offset, data.bytes.min(bytes - data.offset), claim)).collect())
+        Ok(within
+            .map(|data| Claim::now(data.offset, data.bytes.min(bytes - data.offset), presence))
+            .collect())
     }
 }
 
@@ -59,12 +62,12 @@ mod tests {
     use std::os::unix::fs::FileExt;
     use std::path::Path;
 
-    fn ranges(cache: &Path, name: &str, bytes: u64) -> Vec<(u64, u64)> {
+    fn claims(cache: &Path, name: &str, bytes: u64) -> Vec<(u64, u64)> {
         let zone = Zone { from_byte: 0, latency_ns: 100, latency_p90_ns: None, bytes_per_second: 100 };
         let provider = CacheFile { mount: PathBuf::from("/mnt/remote"), cache: cache.to_owned(), zone };
         let path = Path::new("/mnt/remote").join(name);
         let target = Target { file: None, path: Some(&path), bytes, allocated_bytes: 0 };
-        provider.ranges(&target).expect("told").iter().map(|range| (range.offset, range.bytes)).collect()
+        provider.claims(&target).expect("told").iter().map(|range| (range.offset, range.bytes)).collect()
     }
 
     #[test]
@@ -74,10 +77,10 @@ mod tests {
         file.set_len(8 << 20).expect("sparse");
         file.write_all_at(&[1; 1 << 16], 1 << 20).expect("written");
         file.write_all_at(&[1; 1 << 16], 7 << 20).expect("written");
-        assert_eq!(ranges(cache.path(), "film", 8 << 20), [(1 << 20, 1 << 16), (7 << 20, 1 << 16)]);
-        assert_eq!(ranges(cache.path(), "film", (1 << 20) + 5), [(1 << 20, 5)], "the file is shorter by now");
-        assert_eq!(ranges(cache.path(), "other", 8 << 20), []);
+        assert_eq!(claims(cache.path(), "film", 8 << 20), [(1 << 20, 1 << 16), (7 << 20, 1 << 16)]);
+        assert_eq!(claims(cache.path(), "film", (1 << 20) + 5), [(1 << 20, 5)], "the file is shorter by now");
+        assert_eq!(claims(cache.path(), "other", 8 << 20), []);
         std::fs::create_dir(cache.path().join("folder")).expect("made");
-        assert_eq!(ranges(cache.path(), "folder", 8 << 20), []);
+        assert_eq!(claims(cache.path(), "folder", 8 << 20), []);
     }
 }

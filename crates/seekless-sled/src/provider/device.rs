@@ -1,7 +1,7 @@
 //! The device itself, below all other providers. Holes and reserved extents cost nothing. The rest
 //! costs what the zone of the disk says in which an extent lies.
 
-use super::{Claim, Provider, Range, Target};
+use super::claim::{Claim, Presence, Provider, Target};
 use crate::{Confidence, Error, Level};
 use seekless_device::Row;
 use seekless_sys::extents::{Extent, extents};
@@ -43,7 +43,7 @@ impl Provider for Device {
         "device"
     }
 
-    fn ranges(&self, target: &Target<'_>) -> Result<Vec<Range>, Error> {
+    fn claims(&self, target: &Target<'_>) -> Result<Vec<Claim>, Error> {
         let Some(file) = target.file.filter(|_| self.holes != Holes::Unasked) else {
             return Ok(self.data(0, target.bytes, None));
         };
@@ -62,47 +62,47 @@ impl Provider for Device {
 
 impl Device {
     /// The ranges of a file whose extents are known up to the offset `known`.
-    fn laid_out(&self, extents: &[Extent], known: u64, bytes: u64) -> Vec<Range> {
-        let mut ranges = Vec::with_capacity(extents.len() + 1);
+    fn laid_out(&self, extents: &[Extent], known: u64, bytes: u64) -> Vec<Claim> {
+        let mut claims = Vec::with_capacity(extents.len() + 1);
         let mut at = 0;
         for extent in extents {
             let start = extent.offset.clamp(at, bytes);
             let end = extent.offset.saturating_add(extent.bytes).clamp(start, bytes);
-            hole(&mut ranges, at, start);
+            hole(&mut claims, at, start);
             if extent.unwritten {
-                hole(&mut ranges, start, end);
+                hole(&mut claims, start, end);
             } else {
                 let place = extent.place.map(|place| place.saturating_add(start - extent.offset));
-                ranges.extend(self.data(start, end, place));
+                claims.extend(self.data(start, end, place));
             }
             at = end;
         }
         let known = known.clamp(at, bytes);
-        hole(&mut ranges, at, known);
-        ranges.extend(self.data(known, bytes, None));
-        ranges
+        hole(&mut claims, at, known);
+        claims.extend(self.data(known, bytes, None));
+        claims
     }
 
     /// Data from `start` to `end`, stored from byte `place` of the device on: a range for each zone
     /// that it touches.
-    fn data(&self, start: u64, end: u64, place: Option<u64>) -> Vec<Range> {
-        let mut ranges = Vec::new();
+    fn data(&self, start: u64, end: u64, place: Option<u64>) -> Vec<Claim> {
+        let mut claims = Vec::new();
         let mut at = start;
         while at < end {
             let byte = place.map_or(0, |place| place.saturating_add(at - start));
             let zone_end = place.and_then(|_| self.row.zone_end(byte));
             let next = zone_end.map_or(end, |zone_end| end.min(at.saturating_add(zone_end - byte)));
-            let claim = Claim::at(self.level, self.row.at(byte), self.confidence);
-            ranges.push(Range::now(at, next - at, claim));
+            let presence = Presence::at(self.level, self.row.at(byte), self.confidence);
+            claims.push(Claim::now(at, next - at, presence));
             at = next;
         }
-        ranges
+        claims
     }
 }
 
-fn hole(ranges: &mut Vec<Range>, start: u64, end: u64) {
+fn hole(claims: &mut Vec<Claim>, start: u64, end: u64) {
     if start < end {
-        ranges.push(Range::now(start, end - start, Claim::hole()));
+        claims.push(Claim::now(start, end - start, Presence::hole()));
     }
 }
 
@@ -144,9 +144,9 @@ mod tests {
         Device { level: Level::Device, row, confidence: Confidence::Exact, holes: Holes::BySeeking }
     }
 
-    fn shape(ranges: &[Range]) -> Vec<(u64, u64, f64)> {
-        let bandwidth = |range: &Range| match range.claim {
-            Claim::Has { bandwidth, .. } => bandwidth,
+    fn shape(ranges: &[Claim]) -> Vec<(u64, u64, f64)> {
+        let bandwidth = |claim: &Claim| match claim.presence {
+            Presence::Here { bandwidth, .. } => bandwidth,
             _ => 0.0,
         };
         ranges.iter().map(|range| (range.offset, range.bytes, bandwidth(range))).collect()
@@ -207,7 +207,7 @@ mod tests {
             file.set_len(1 << 30).expect("a hole");
             file.seek(std::io::SeekFrom::Start(7)).expect("moved");
             let target = Target { file: Some(&file), path: None, bytes: 1 << 30, allocated_bytes: 0 };
-            Device { holes: Holes::ByExtents, ..disk() }.ranges(&target).expect("told");
+            Device { holes: Holes::ByExtents, ..disk() }.claims(&target).expect("told");
             assert_eq!(file.stream_position().expect("known"), 7);
         }
     }

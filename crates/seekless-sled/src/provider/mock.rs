@@ -1,7 +1,7 @@
 //! Made-up levels, for tests and to show what tape or a CD would look like. `FILE.sleds.toml`
 //! describes the file `FILE` beside it.
 
-use super::{Claim, Provider, Range, Target};
+use super::claim::{Claim, Presence, Provider, Target};
 use crate::config::{bounded_text, from_toml};
 use crate::{Confidence, Error, ErrorKind, Level};
 use seekless_device::units::{parse_bytes, parse_duration, parse_rate};
@@ -57,9 +57,9 @@ impl Mock {
     ///
     /// # Errors
     /// The text is not a valid description, or its ranges are out of order.
-    pub fn parse(text: &str, bytes: u64) -> Result<Vec<Range>, Error> {
+    pub fn parse(text: &str, bytes: u64) -> Result<Vec<Claim>, Error> {
         let description: Description = from_toml(text)?;
-        let mut ranges: Vec<Range> = Vec::new();
+        let mut claims: Vec<Claim> = Vec::new();
         let mut at = 0;
         for described in &description.range {
             let offset = number(described.offset.as_deref(), parse_bytes)?.unwrap_or(at);
@@ -73,16 +73,16 @@ impl Mock {
             if offset < end {
                 let age = number(described.age.as_deref(), parse_duration)?
                     .map_or(Duration::ZERO, Duration::from_nanos);
-                ranges.push(Range { offset, bytes: end - offset, claim: described.claim()?, age });
+                claims.push(Claim { offset, bytes: end - offset, presence: described.presence()?, age });
             }
             at = end.max(at);
         }
-        Ok(ranges)
+        Ok(claims)
     }
 }
 
 impl Described {
-    fn claim(&self) -> Result<Claim, Error> {
+    fn presence(&self) -> Result<Presence, Error> {
         let latency = number(self.latency.as_deref(), parse_duration)?.unwrap_or(0);
         let bandwidth =
             number(self.bandwidth.as_deref(), parse_rate)?.map_or(f64::INFINITY, |rate| rate as f64);
@@ -94,7 +94,12 @@ impl Described {
         }
         let doubt = if self.level == Level::Unknown { Confidence::Unknown } else { Confidence::Exact };
         let confidence = self.confidence.unwrap_or(doubt);
-        Ok(Claim::Has { level: self.level, latency: Duration::from_nanos(latency), bandwidth, confidence })
+        Ok(Presence::Here {
+            level: self.level,
+            latency: Duration::from_nanos(latency),
+            bandwidth,
+            confidence,
+        })
     }
 }
 
@@ -110,7 +115,7 @@ impl Provider for Mock {
         "mock"
     }
 
-    fn ranges(&self, target: &Target<'_>) -> Result<Vec<Range>, Error> {
+    fn claims(&self, target: &Target<'_>) -> Result<Vec<Claim>, Error> {
         let Some(path) = target.path.map(Mock::path_of) else { return Ok(Vec::new()) };
         match bounded_text(&path, BYTES_MAX) {
             Ok(text) => Mock::parse(&text, target.bytes).map_err(|error| error.of_file(&path)),

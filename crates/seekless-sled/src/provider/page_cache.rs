@@ -1,9 +1,10 @@
 //! The page cache of this machine, as the kernel reports it.
 
-use super::{Claim, Provider, Range, Target};
-use crate::page_cache::{GRAIN_BYTES, runs};
-use crate::{Error, Level};
+use super::claim::{Claim, Presence, Provider, Target};
+use crate::{Confidence, Error, Level};
 use seekless_device::Zone;
+use seekless_sys::residency::{self, GRAIN_BYTES, PageRun};
+use std::os::fd::AsFd;
 use std::path::Path;
 
 /// Claims cached ranges at the cost of memory.
@@ -18,18 +19,21 @@ impl Provider for PageCache {
         "page cache"
     }
 
-    fn ranges(&self, target: &Target<'_>) -> Result<Vec<Range>, Error> {
+    fn claims(&self, target: &Target<'_>) -> Result<Vec<Claim>, Error> {
         let Some(file) = target.file else { return Ok(Vec::new()) };
         let said = |error| Error::io(target.path.unwrap_or(Path::new("?")), error);
-        let runs = runs(file, 0..target.bytes, GRAIN_BYTES).map_err(said)?;
-        let range = |run: &crate::page_cache::PageRun| {
-            let claim = match run.resident {
-                Some(true) => Claim::at(Level::Memory, &self.memory, run.confidence),
-                Some(false) => Claim::Lacks(run.confidence),
-                None => Claim::Unknown,
-            };
-            Range::now(run.offset, run.bytes, claim)
+        let all = 0..target.bytes;
+        let Some(runs) = residency::runs(file.as_fd(), all, GRAIN_BYTES).map_err(said)? else {
+            return Ok(vec![Claim::now(0, target.bytes, Presence::Unknown)]);
         };
-        Ok(runs.iter().map(range).collect())
+        let claim = |run: &PageRun| {
+            let confidence = if run.exact { Confidence::Exact } else { Confidence::Sampled };
+            let presence = match run.resident {
+                true => Presence::at(Level::Memory, &self.memory, confidence),
+                false => Presence::Absent(confidence),
+            };
+            Claim::now(run.range.start, run.range.end - run.range.start, presence)
+        };
+        Ok(runs.iter().map(claim).collect())
     }
 }

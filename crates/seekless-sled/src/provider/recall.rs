@@ -1,7 +1,7 @@
 //! Files in an archive, which are recalled when they are opened or read. `stat`, an extended
 //! attribute or a command tells them. They are never opened to find out.
 
-use super::{Claim, Provider, Range, Target};
+use super::claim::{Claim, Presence, Provider, Target};
 use crate::{Confidence, Error, ErrorKind, Level, RecallRule};
 use seekless_device::Zone;
 use std::io::Read;
@@ -28,12 +28,12 @@ impl Provider for Recall {
         "recall state"
     }
 
-    fn ranges(&self, target: &Target<'_>) -> Result<Vec<Range>, Error> {
+    fn claims(&self, target: &Target<'_>) -> Result<Vec<Claim>, Error> {
         if target.bytes == 0 || !self.is_archived(target)? {
             return Ok(Vec::new());
         }
-        let claim = Claim::at(Level::Archive, &self.archive, Confidence::Exact);
-        Ok(vec![Range::now(0, target.bytes, claim)])
+        let presence = Presence::at(Level::Archive, &self.archive, Confidence::Exact);
+        Ok(vec![Claim::now(0, target.bytes, presence)])
     }
 }
 
@@ -128,7 +128,7 @@ mod tests {
     fn ask(rule: RecallRule, path: &Path, allocated_bytes: u64) -> Result<bool, Error> {
         let archive = Zone { from_byte: 0, latency_ns: 1, latency_p90_ns: None, bytes_per_second: 1 };
         let target = Target { file: None, path: Some(path), bytes: 10, allocated_bytes };
-        Recall { rule, archive }.ranges(&target).map(|ranges| !ranges.is_empty())
+        Recall { rule, archive }.claims(&target).map(|ranges| !ranges.is_empty())
     }
 
     fn command(words: &[&str], offline: &str) -> RecallRule {

@@ -1,7 +1,7 @@
 //! Another machine that knows more about the files below a mount. It is asked over TCP, and its
 //! answer is checked before it is believed.
 
-use super::{Claim, Provider, Range, Target};
+use super::claim::{Claim, Presence, Provider, Target};
 use crate::wire::{ANSWER_BYTES_MAX, Answer, Question, VERSION, checked, left, read_line, write_line};
 use crate::{Confidence, Error, ErrorKind, Level, Sled};
 use seekless_device::Zone;
@@ -136,7 +136,7 @@ impl Provider for Remote {
         "remote"
     }
 
-    fn ranges(&self, target: &Target<'_>) -> Result<Vec<Range>, Error> {
+    fn claims(&self, target: &Target<'_>) -> Result<Vec<Claim>, Error> {
         let Some(name) = target.path.and_then(|path| path.strip_prefix(&self.mount).ok()) else {
             return Ok(Vec::new());
         };
@@ -144,19 +144,19 @@ impl Provider for Remote {
             return Err(self.line.failure("the file's name is not UTF-8, which the protocol cannot carry"));
         };
         let (sleds, elapsed) = self.line.ask(&path, target.bytes)?;
-        Ok(sleds.iter().map(|sled| self.range(sled, elapsed)).collect())
+        Ok(sleds.iter().map(|sled| self.claim(sled, elapsed)).collect())
     }
 }
 
 impl Remote {
     /// The cost of a server's SLED from here: both latencies, and the smaller bandwidth.
-    fn range(&self, there: &Sled, elapsed: Duration) -> Range {
+    fn claim(&self, there: &Sled, elapsed: Duration) -> Claim {
         let level = if there.level == Level::Archive { Level::Archive } else { Level::Network };
         let latency = there.latency.saturating_add(Duration::from_nanos(self.network.latency_ns));
         let bandwidth = there.bandwidth.min(self.network.bytes_per_second as f64);
         let confidence = if there.level == Level::Unknown { Confidence::Unknown } else { there.confidence };
-        let claim = Claim::Has { level, latency, bandwidth, confidence };
-        Range { offset: there.offset, bytes: there.bytes, claim, age: there.age.saturating_add(elapsed) }
+        let presence = Presence::Here { level, latency, bandwidth, confidence };
+        Claim { offset: there.offset, bytes: there.bytes, presence, age: there.age.saturating_add(elapsed) }
     }
 }
 
@@ -179,14 +179,14 @@ mod tests {
         address
     }
 
-    fn ask(server: &str) -> Result<Vec<Range>, Error> {
+    fn ask(server: &str) -> Result<Vec<Claim>, Error> {
         let mount = Path::new("/mnt/nfs");
         let path = mount.join("deep/file");
         let target = Target { file: None, path: Some(&path), bytes: 100, allocated_bytes: 0 };
         let network =
             Zone { from_byte: 0, latency_ns: 1_000_000, latency_p90_ns: None, bytes_per_second: 1_000_000 };
         let (mount, prefix) = (mount.to_owned(), PathBuf::from("/export"));
-        Remote { mount, prefix, network, line: Line::new(server) }.ranges(&target)
+        Remote { mount, prefix, network, line: Line::new(server) }.claims(&target)
     }
 
     #[test]
@@ -194,9 +194,9 @@ mod tests {
         let answer = br#"{"bytes":100,"sleds":[{"offset":0,"bytes":60,"latency_s":0.000001,"bandwidth":4e9,"level":"memory","confidence":"exact","age_s":0},{"offset":60,"bytes":40,"latency_s":0.018,"bandwidth":9e5,"level":"archive","confidence":"sampled","age_s":2.5}]}
 "#;
         let ranges = ask(&hostile(answer)).expect("an answer");
-        let has = |range: &Range| match range.claim {
-            Claim::Has { level, latency, bandwidth, .. } => (level, latency.as_micros(), bandwidth),
-            _ => panic!("{range:?}"),
+        let has = |claim: &Claim| match claim.presence {
+            Presence::Here { level, latency, bandwidth, .. } => (level, latency.as_micros(), bandwidth),
+            _ => panic!("{claim:?}"),
         };
         assert_eq!(has(&ranges[0]), (Level::Network, 1001, 1e6));
         assert_eq!(has(&ranges[1]), (Level::Archive, 19_000, 9e5));

@@ -1,8 +1,8 @@
 //! What is in the page cache of a file that we may only read, where cachestat is refused and mincore lies: a byte in every so many
 //! is touched through a mapping, and the thread's major faults tell which of them had to be fetched.
 
+use super::runs::{PageRun, push};
 use super::told::Told;
-use super::windows::{Window, push};
 use crate::guarded::GuardedMap;
 use crate::memory::page_bytes;
 use std::fs::File;
@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-/// Samples `range`, one page in every `spacing` bytes (at least a page): each window is as its sample is, and none is exact.
+/// Samples `range`, one page in every `spacing` bytes (at least a page): each run is as its samples are, and none is exact.
 /// **This reads** a page for each sample that is not cached: ask only for what will be read anyway. `None` where it cannot be
 /// mapped, where nobody tells what is cached, and as soon as one sample takes longer than `patience` to come.
 ///
@@ -26,13 +26,13 @@ pub fn sampled(
     range: Range<u64>,
     spacing: u64,
     patience: Duration,
-) -> io::Result<Option<Vec<Window>>> {
+) -> io::Result<Option<Vec<PageRun>>> {
     if Told::of(file.as_fd())? == Told::Nobody {
         return Ok(None); // a mapping has pages of its own there, which no read looks at
     }
     let page = page_bytes();
     let spacing = spacing.max(1).next_multiple_of(page);
-    let mut windows = Vec::new();
+    let mut runs = Vec::new();
     let mut start = range.start;
     while start < range.end {
         let next = start.saturating_add(spacing).min(range.end);
@@ -46,10 +46,10 @@ pub fn sampled(
         if map.is_lost() || (!resident && started.elapsed() > patience) {
             return Ok(None);
         }
-        push(&mut windows, Window { range: start..next, resident, exact: false });
+        push(&mut runs, PageRun { range: start..next, resident, exact: false });
         start = next;
     }
-    Ok(Some(windows))
+    Ok(Some(runs))
 }
 
 fn major_faults() -> io::Result<i64> {
@@ -74,17 +74,17 @@ mod tests {
         file.write_all(&vec![1; 8 << 20]).unwrap();
         file.sync_data().unwrap();
         let all = sampled(&file, 0..8 << 20, 1 << 20, Duration::MAX).unwrap().unwrap();
-        assert_eq!(all, [Window { range: 0..8 << 20, resident: true, exact: false }]);
+        assert_eq!(all, [PageRun { range: 0..8 << 20, resident: true, exact: false }]);
         crate::residency::drop_cached(file.as_fd()).unwrap();
         if crate::residency::resident_bytes(file.as_fd()).unwrap() != Some(0) {
             eprintln!("skipped: the file stays in the page cache");
             return;
         }
         let none = sampled(&file, 0..8 << 20, 1 << 20, Duration::MAX).unwrap().unwrap();
-        assert_eq!(none, [Window { range: 0..8 << 20, resident: false, exact: false }]);
+        assert_eq!(none, [PageRun { range: 0..8 << 20, resident: false, exact: false }]);
         // The pages just read are not met again: 1 in 256 each, and all eight never.
         let again = sampled(&file, 0..8 << 20, 1 << 20, Duration::MAX).unwrap().unwrap();
-        assert!(again.iter().any(|window| !window.resident));
+        assert!(again.iter().any(|run| !run.resident));
         let read = crate::residency::resident_bytes(file.as_fd()).unwrap();
         assert!(
             read.is_none_or(|bytes| bytes <= 16 * (64 << 10)),

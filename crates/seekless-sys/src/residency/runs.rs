@@ -15,7 +15,7 @@ const WINDOWS_MAX: u64 = 4096;
 
 /// A maximal range whose pages are all in the page cache, or all not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct PageRun {
     /// Which bytes, whole pages but for the ends asked for.
     pub range: Range<u64>,
     /// Whether they are in the page cache.
@@ -29,7 +29,7 @@ pub struct Window {
 ///
 /// # Errors
 /// When the descriptor is of no file that has pages.
-pub fn windows(file: BorrowedFd<'_>, range: Range<u64>, grain: u64) -> io::Result<Option<Vec<Window>>> {
+pub fn runs(file: BorrowedFd<'_>, range: Range<u64>, grain: u64) -> io::Result<Option<Vec<PageRun>>> {
     if range.is_empty() {
         return Ok(Some(Vec::new()));
     }
@@ -39,9 +39,9 @@ pub fn windows(file: BorrowedFd<'_>, range: Range<u64>, grain: u64) -> io::Resul
         Told::Count => cachestat,
         Told::CountUnlessEmpty => count,
     };
-    let mut asked = Asked { file, count, grain, end: range.end, windows: Vec::new() };
+    let mut asked = Asked { file, count, grain, end: range.end, runs: Vec::new() };
     match asked.coarse(range.clone()) {
-        Ok(()) => Ok(Some(asked.windows)),
+        Ok(()) => Ok(Some(asked.runs)),
         Err(error) if is_refusal(&error) => by_mincore(file, range, grain),
         Err(error) => Err(error),
     }
@@ -55,7 +55,7 @@ struct Asked<'a> {
     count: Count,
     grain: u64,
     end: u64,
-    windows: Vec<Window>,
+    runs: Vec<PageRun>,
 }
 
 impl Asked<'_> {
@@ -117,7 +117,7 @@ impl Asked<'_> {
     }
 
     fn push(&mut self, range: Range<u64>, resident: bool, exact: bool) {
-        push(&mut self.windows, Window { range: range.start..range.end.min(self.end), resident, exact });
+        push(&mut self.runs, PageRun { range: range.start..range.end.min(self.end), resident, exact });
     }
 }
 
@@ -127,23 +127,23 @@ fn pages_of(range: &Range<u64>) -> u64 {
 }
 
 /// Appends, as one with its neighbour where they are alike.
-pub(super) fn push(windows: &mut Vec<Window>, window: Window) {
-    match windows.last_mut() {
-        Some(last) if last.resident == window.resident && last.exact == window.exact => {
-            last.range.end = window.range.end;
+pub(super) fn push(runs: &mut Vec<PageRun>, run: PageRun) {
+    match runs.last_mut() {
+        Some(last) if last.resident == run.resident && last.exact == run.exact => {
+            last.range.end = run.range.end;
         }
-        _ => windows.push(window),
+        _ => runs.push(run),
     }
 }
 
-fn by_mincore(file: BorrowedFd<'_>, range: Range<u64>, grain: u64) -> io::Result<Option<Vec<Window>>> {
+fn by_mincore(file: BorrowedFd<'_>, range: Range<u64>, grain: u64) -> io::Result<Option<Vec<PageRun>>> {
     if !mincore_is_honest(file)? {
         return Ok(None);
     }
     // Whole grains, so that a window of mixed pages is the same one whoever is asked.
     let page = page_bytes();
     let grain = grain / page * page;
-    let mut windows = Vec::new();
+    let mut runs = Vec::new();
     let mut start = range.start / grain * grain;
     while start < range.end {
         let length = super::WINDOW_BYTES.next_multiple_of(grain).min(range.end - start);
@@ -152,19 +152,19 @@ fn by_mincore(file: BorrowedFd<'_>, range: Range<u64>, grain: u64) -> io::Result
             let end = start + states.len() as u64 * page;
             let cut = start.max(range.start)..end.min(range.end);
             if !cut.is_empty() {
-                push(&mut windows, judged(states, cut));
+                push(&mut runs, judged(states, cut));
             }
             start = end;
         }
     }
-    Ok(Some(windows))
+    Ok(Some(runs))
 }
 
-/// The window of these pages: the majority decides.
-fn judged(states: &[u8], range: Range<u64>) -> Window {
+/// The run of these pages: the majority decides.
+fn judged(states: &[u8], range: Range<u64>) -> PageRun {
     let resident = states.iter().filter(|state| *state & 1 == 1).count();
     let exact = resident == 0 || resident == states.len();
-    Window { range, resident: 2 * resident > states.len(), exact }
+    PageRun { range, resident: 2 * resident > states.len(), exact }
 }
 
 #[cfg(test)]
@@ -197,32 +197,32 @@ mod tests {
         let wanted = |page: u64| page % 7 == 3 || (100..300).contains(&page);
         let Some(file) = with_pages(700, wanted) else { return };
         let (page, end) = (page_bytes(), 700 * page_bytes() - 5);
-        let windows = windows(file.as_fd(), 0..end, page).unwrap().unwrap();
-        assert_eq!(windows.iter().map(|window| window.range.start).next(), Some(0));
-        assert_eq!(windows.last().unwrap().range.end, end);
-        for window in &windows {
-            assert!(window.exact);
-            let pages = window.range.start / page..window.range.end.div_ceil(page);
-            assert!(pages.clone().all(|page| wanted(page) == window.resident), "{window:?}");
+        let runs = runs(file.as_fd(), 0..end, page).unwrap().unwrap();
+        assert_eq!(runs.iter().map(|run| run.range.start).next(), Some(0));
+        assert_eq!(runs.last().unwrap().range.end, end);
+        for run in &runs {
+            assert!(run.exact);
+            let pages = run.range.start / page..run.range.end.div_ceil(page);
+            assert!(pages.clone().all(|page| wanted(page) == run.resident), "{run:?}");
         }
-        assert!(windows.windows(2).all(|pair| pair[0].range.end == pair[1].range.start));
+        assert!(runs.windows(2).all(|pair| pair[0].range.end == pair[1].range.start));
         let by_mincore = by_mincore(file.as_fd(), 0..end, page).unwrap().unwrap();
-        assert_eq!(windows, by_mincore);
+        assert_eq!(runs, by_mincore);
     }
 
     #[test]
     fn a_coarse_grain_says_that_it_is() {
         let Some(file) = with_pages(512, |page| page % 3 == 0) else { return };
         let bytes = 512 * page_bytes();
-        let windows = windows(file.as_fd(), 0..bytes, 16 * page_bytes()).unwrap().unwrap();
-        assert_eq!(windows, [Window { range: 0..bytes, resident: false, exact: false }]);
+        let runs = runs(file.as_fd(), 0..bytes, 16 * page_bytes()).unwrap().unwrap();
+        assert_eq!(runs, [PageRun { range: 0..bytes, resident: false, exact: false }]);
     }
 
     #[test]
-    fn a_large_sparse_file_is_one_window() {
+    fn a_large_sparse_file_is_one_run() {
         let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         file.set_len(1 << 40).unwrap();
-        let windows = windows(file.as_fd(), 0..1 << 40, 4096).unwrap();
-        assert!(windows.is_none_or(|windows| windows.len() == 1 && !windows[0].resident));
+        let runs = runs(file.as_fd(), 0..1 << 40, 4096).unwrap();
+        assert!(runs.is_none_or(|runs| runs.len() == 1 && !runs[0].resident));
     }
 }
