@@ -168,7 +168,7 @@ impl Surveyor {
         if let Some(survey) = self.unopened(&subject) {
             return Ok(survey);
         }
-        let file = self.open(folder, below, &subject.stat).map_err(|error| Error::io(name, error))?;
+        let file = self.open(folder, below, Some(&subject.stat)).map_err(|error| Error::io(name, error))?;
         self.opened(&subject, Some(&file))
     }
 
@@ -187,7 +187,41 @@ impl Surveyor {
         if !self.is_plain(name, &stat) {
             return self.at(folder, below, name, stat).map(Some);
         }
-        let file = self.open(folder, below, &stat).map_err(|error| Error::io(name, error))?;
+        let file = self.open(folder, below, Some(&stat)).map_err(|error| Error::io(name, error))?;
+        self.plain_unless_in_memory(name, file, stat)
+    }
+
+    /// As [`at_unless_in_memory`](Self::at_unless_in_memory), for a caller that has no `stat` of the
+    /// file: asking the open file costs a third of asking its name. Also returns that `stat`.
+    ///
+    /// `None` unless the file lies on the same file system as the last one, and that is plain (see
+    /// [`is_plain`](Self::is_plain)); also for a file that cannot be opened or is not regular. The
+    /// caller then asks `stat` first.
+    pub fn opened_unless_in_memory(
+        &mut self,
+        folder: BorrowedFd<'_>,
+        below: &CStr,
+        name: &Path,
+    ) -> Option<(Stat, Option<Survey>)> {
+        let (device, true) = self.last_asked? else { return None };
+        if self.has_rules() {
+            return None;
+        }
+        let file = self.open(folder, below, None).ok()?;
+        let stat = rustix::fs::fstat(&file).ok()?;
+        if stat.st_dev != device || FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return None;
+        }
+        Some((stat, self.plain_unless_in_memory(name, file, stat).ok()?))
+    }
+
+    /// The survey of an open file of a plain file system, unless all of it is in memory.
+    fn plain_unless_in_memory(
+        &mut self,
+        name: &Path,
+        file: File,
+        stat: Stat,
+    ) -> Result<Option<Survey>, Error> {
         let bytes = u64::try_from(stat.st_size).unwrap_or(0);
         let resident = match all_or_nothing(file.as_fd(), bytes) {
             Some(true) => {
@@ -258,7 +292,7 @@ impl Surveyor {
         if let Some(survey) = self.unopened(&subject) {
             return Ok(survey);
         }
-        let file = self.open(CWD, open_as, &subject.stat).map_err(|error| Error::io(name, error))?;
+        let file = self.open(CWD, open_as, Some(&subject.stat)).map_err(|error| Error::io(name, error))?;
         // Between `stat` and the opening, another file may have taken its place.
         let stat = rustix::fs::fstat(&file).map_err(|error| Error::io(name, error.into()))?;
         if (stat.st_dev, stat.st_ino) != (subject.stat.st_dev, subject.stat.st_ino) {
@@ -270,9 +304,11 @@ impl Surveyor {
 
     /// Opens a file to examine it: without waiting, and without changing its access time where that
     /// is allowed.
-    fn open(&self, folder: BorrowedFd<'_>, path: impl Arg + Copy, stat: &Stat) -> io::Result<File> {
+    /// Opens a file for reading, without marking it as read where that is allowed. `stat` tells
+    /// whether it is; without it, the kernel is asked.
+    fn open(&self, folder: BorrowedFd<'_>, path: impl Arg + Copy, stat: Option<&Stat>) -> io::Result<File> {
         let plain = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-        if self.user.is_root() || self.user.as_raw() == stat.st_uid {
+        if self.user.is_root() || stat.is_none_or(|stat| self.user.as_raw() == stat.st_uid) {
             match openat(folder, path, plain | OFlags::NOATIME, Mode::empty()) {
                 Err(rustix::io::Errno::PERM) => {}
                 other => return Ok(File::from(other?)),

@@ -145,12 +145,18 @@ impl Prices {
         if let Some(cost) = entry.cost.get() {
             return Ok(cost);
         }
-        let cost = self.look(entry)?;
+        let cost = match self.open_first(entry) {
+            Some(cost) => cost,
+            None => self.look(entry)?,
+        };
         Ok(entry.cost.get_or_init(|| cost))
     }
 
     /// The same for a file whose turn has not come yet; `None` where that would run commands or ask other machines, or fails.
     pub(super) fn ask_ahead<'e>(&mut self, entry: &'e Entry<'_>) -> Option<&'e Cost> {
+        if let Some(cost) = self.open_first(entry) {
+            return Some(entry.cost.get_or_init(|| cost));
+        }
         if has_bytes(entry).ok()? {
             let stat = entry.stat().ok()?;
             if !self.surveyor().ok()?.is_plain(name(entry), stat) {
@@ -158,6 +164,30 @@ impl Prices {
             }
         }
         self.ask(entry).ok()
+    }
+
+    /// The cost of a regular file that stat was not asked of: on the file system of the file before it
+    /// the file may be opened without stat. `None` where it must be asked first.
+    fn open_first(&mut self, entry: &Entry<'_>) -> Option<Cost> {
+        let unasked = entry.cost.get().is_none() && entry.known().is_none();
+        if !unasked || entry.folder.is_none() || entry.listed != Some(FileType::RegularFile) {
+            return None;
+        }
+        let surveyor = self.surveyor.as_mut()?;
+        let (stat, survey) = surveyor.opened_unless_in_memory(entry.base(), entry.below(), name(entry))?;
+        entry.know(stat);
+        let bytes = u64::try_from(stat.st_size).unwrap_or(0);
+        match survey {
+            _ if bytes == 0 => Some(NOTHING),
+            Some(survey) => Some(self.sum(&survey.sleds)),
+            None => self.memory.map(|memory| NOTHING.with(&Sled { offset: 0, bytes, ..memory })),
+        }
+    }
+
+    /// The cost of these parts; remembers what memory costs.
+    fn sum(&mut self, sleds: &[Sled]) -> Cost {
+        self.memory = self.memory.or_else(|| memory_of(sleds));
+        Cost::of(sleds)
     }
 
     fn look(&mut self, entry: &Entry<'_>) -> Result<Cost, Unpriced> {
@@ -180,8 +210,7 @@ impl Prices {
                 .and_then(|surveyor| surveyor.at(entry.base(), entry.below(), name(entry), stat))
                 .map_err(Unpriced::Survey)?,
         };
-        self.memory = self.memory.or_else(|| memory_of(&survey.sleds));
-        Ok(Cost::of(&survey.sleds))
+        Ok(self.sum(&survey.sleds))
     }
 
     fn surveyor(&mut self) -> Result<&mut Surveyor, Error> {
