@@ -103,7 +103,7 @@ fn malformed_lines() {
         ("1,a,1,read,two,0,0", "line 3: has `two` in column 5, expected an error number"),
         ("1,a,1,read,,0x10,0", "line 3: has `0x10` in column 6, expected an offset"),
         ("1,a,1,read,,0,4294967296", "line 3: has `4294967296` in column 7, expected a whole number"),
-        ("1,a,1,read", "line 3: has 4 of at least 7 columns"),
+        ("1,a,1,read", "line 3: has 4 of at least 5 columns"),
         ("1,\"a,1,read,,0,0", "a quote that opens on line 3 never closes"),
         ("1,a,\u{fe}\u{ff},read,,0,0", "in column 3"),
     ];
@@ -155,7 +155,7 @@ fn columns_that_make_no_sense() {
         ("path", "expected FIELD[:UNIT]=COLUMN"),
         ("path=a,path=b", "two columns for one field"),
         ("path=a,time=b", "needs a unit"),
-        ("path=a,bytes:s=b", "no unit of `bytes`"),
+        ("path=a,bytes:s=b", "not a unit of `bytes`"),
         ("path=a,colour=b", "`colour` is not a field"),
     ] {
         let error = text.parse::<import::Columns>().unwrap_err();
