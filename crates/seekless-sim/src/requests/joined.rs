@@ -1,6 +1,7 @@
 //! The part that reading pages and reading objects share: files joined by name, time that continues
 //! over runs, and which rows are requests.
 
+use super::budget::Budget;
 use crate::{Error, ErrorKind, Result};
 use seekless_trace::{Batch, Columns, FileId, Op, Trace, open_any};
 use std::collections::HashMap;
@@ -13,6 +14,8 @@ pub(super) const REQUESTS_MAX: u64 = u32::MAX as u64 - 1;
 pub(super) trait Rows {
     /// The rows of this trace, opened from `path`, come next.
     fn next_trace(&mut self, trace: &Trace, path: &Path);
+    /// The limit on what reading takes of memory.
+    fn budget(&self) -> &Budget;
     /// The next row.
     fn row(&mut self, row: &Row<'_>) -> Result<()>;
 }
@@ -28,6 +31,8 @@ pub(super) struct Row<'a> {
     pub(super) file: FileId,
     /// Whether it is a request, see [`Called::is_request`].
     pub(super) is_request: bool,
+    /// The bytes that telling requests from other rows takes in memory.
+    pub(super) called_bytes: u64,
 }
 
 /// Reads the columns that every request needs, and `more`, of all rows of `traces`. Returns the names
@@ -46,8 +51,9 @@ pub(super) fn read_rows(
         let trace = open_any(path)?;
         let named = named || traces.len() > 1;
         let joined = if named { Some(files.join(trace.file_names()?)?) } else { None };
-        let called = Called::scan(&trace)?;
         rows.next_trace(&trace, path);
+        let called = Called::scan(&trace, rows.budget())?;
+        let called_bytes = called.memory_bytes();
         let mut before = 0;
         for batch in trace.scan(columns | more)? {
             let batch = batch?;
@@ -55,7 +61,7 @@ pub(super) fn read_rows(
                 let file = batch.file()[at];
                 let file = joined.as_ref().map_or(file, |joined| joined[file as usize]);
                 let (number, is_request) = (before + at as u64, called.is_request(&batch, at));
-                rows.row(&Row { batch: &batch, at, number, file, is_request })?;
+                rows.row(&Row { batch: &batch, at, number, file, is_request, called_bytes })?;
             }
             before += batch.rows() as u64;
             progress(before, trace.rows());
@@ -122,12 +128,13 @@ fn touches_pages(op: Op) -> bool {
 struct Called(Vec<(u32, FileId)>);
 
 impl Called {
-    fn scan(trace: &Trace) -> Result<Self> {
+    fn scan(trace: &Trace, budget: &Budget) -> Result<Self> {
         let mut pairs = Vec::new();
         // The last run in which each file was pushed, plus 1. Rows are sorted by run, so this drops
         // nearly all repeats.
         let mut pushed: Vec<u32> = Vec::new();
         let columns = Columns::RUN | Columns::OP | Columns::FILE | Columns::BYTES | Columns::ERROR;
+        let mut rows = 0;
         for batch in trace.scan(columns)? {
             let batch = batch?;
             for row in (0..batch.rows()).filter(|&row| is_call(&batch, row)) {
@@ -138,12 +145,21 @@ impl Called {
                 if pushed[file as usize] != run.wrapping_add(1) {
                     pushed[file as usize] = run.wrapping_add(1);
                     pairs.push((run, file));
+                    let array_bytes = size_of_val(&pairs[..]) + size_of_val(&pushed[..]);
+                    let what = || "is of one file and run more".to_owned();
+                    budget.check(array_bytes as u64, 0, rows + row as u64, what)?;
                 }
             }
+            rows += batch.rows() as u64;
         }
         pairs.sort_unstable();
         pairs.dedup();
         Ok(Self(pairs))
+    }
+
+    /// The bytes of these pairs in memory.
+    fn memory_bytes(&self) -> u64 {
+        (size_of::<(u32, FileId)>() * self.0.capacity()) as u64
     }
 
     /// Whether the row is a request: a successful call, or a load whose run has no calls for the

@@ -51,25 +51,30 @@ impl Rows for Objects {
         self.budget.next_trace(path);
     }
 
+    fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
     fn row(&mut self, row: &Row<'_>) -> Result<()> {
         if !row.is_request {
             return Ok(());
         }
-        self.check(row.number)?;
+        self.check(row)?;
         self.push(row)
     }
 }
 
 impl Objects {
     /// Refuses a row that would take too much memory.
-    fn check(&self, number: u64) -> Result<()> {
+    fn check(&self, row: &Row<'_>) -> Result<()> {
         const REQUEST_BYTES: usize = size_of::<Id>() + size_of::<u64>();
         const OTHER_BYTES: usize = size_of::<((FileId, i64), Id)>() + 1;
         let array_bytes = REQUEST_BYTES * (self.ids.len() + 1)
             + size_of::<u64>() * self.weights.len()
             + size_of::<Id>() * self.starts.len()
             + OTHER_BYTES * self.others.len();
-        self.budget.check(array_bytes as u64, 0, number, || "is one request more".to_owned())
+        self.budget
+            .check(array_bytes as u64, row.called_bytes, row.number, || "is one request more".to_owned())
     }
 
     fn push(&mut self, row: &Row<'_>) -> Result<()> {

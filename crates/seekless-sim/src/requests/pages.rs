@@ -56,11 +56,16 @@ impl Rows for Pager {
         self.budget.next_trace(path);
     }
 
+    fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
     fn row(&mut self, row: &Row<'_>) -> Result<()> {
         if row.is_request {
             return self.request(row);
         }
         if row.batch.op()[row.at] == Op::Sync && row.batch.error().get(row.at).is_none() {
+            self.check(0, row, || "is one flush more".to_owned())?;
             self.syncs.push((self.ids.len() as u64, row.file));
         }
         Ok(())
@@ -78,24 +83,26 @@ impl Pager {
         let time = if self.keeps_times { self.clock.at(batch.run()[at], batch.time_ns()[at]) } else { 0 };
         // Rounds towards 0, so offset -1 is page 0.
         let offset = offset.max(0).unsigned_abs();
-        self.check(offset, bytes, row.number)?;
+        let pages = touched(offset, bytes);
+        let pages = pages.end() - pages.start() + 1;
+        self.check(pages, row, || {
+            format!("{} from byte {offset} on take {}", counted(bytes, "byte"), counted(pages, "page"))
+        })?;
         self.push(row.file, offset, bytes, batch.op()[at] == Op::Write, time)
     }
 
-    /// Refuses a range whose pages would take too much memory, as if all of them were new.
-    fn check(&self, offset: u64, bytes: u64, number: u64) -> Result<()> {
+    /// Refuses a row that would take too much memory. All `pages` of it count as new; `what` says
+    /// what the row asks for.
+    fn check(&self, pages: u64, row: &Row<'_>, what: impl FnOnce() -> String) -> Result<()> {
         const ID_BYTES: u64 = size_of::<Id>() as u64;
         // Its file and page, its id, and later its key.
         const PAGE_BYTES_MAX: u64 = size_of::<(FileId, u64)>() as u64 + ID_BYTES + 8;
-        let pages = touched(offset, bytes);
-        let pages = pages.end() - pages.start() + 1;
         let request_bytes = ID_BYTES + if self.keeps_times { 8 } else { 0 };
         let requests = (self.ids.len() as u64).saturating_add(pages).saturating_mul(request_bytes);
         let distinct = (self.places.len() as u64).saturating_add(pages).saturating_mul(PAGE_BYTES_MAX);
-        let array_bytes = requests.saturating_add(distinct);
-        self.budget.check(array_bytes, self.numbers.memory_bytes(), number, || {
-            format!("{} from byte {offset} on take {}", counted(bytes, "byte"), counted(pages, "page"))
-        })
+        let syncs = (self.syncs.len() as u64 + 1) * size_of::<Sync>() as u64;
+        let array_bytes = requests.saturating_add(distinct).saturating_add(syncs);
+        self.budget.check(array_bytes, self.numbers.memory_bytes() + row.called_bytes, row.number, what)
     }
 
     /// Adds a request for each page that the range touches; `bytes` is not 0.

@@ -91,8 +91,9 @@ fn assert_simulated_as_foretold(requests: &Requests, path: &Path) {
     for policy in NAMES.iter().filter(fits) {
         let case = Case { policy: (*policy).to_owned(), capacity: 1 << 20 };
         let foretold = memory_bytes_max(requests, std::slice::from_ref(&case)).unwrap();
+        let held = requests.memory_bytes();
         let (_, taken) = peak_of_thread(|| simulate(requests, &case).map(drop));
-        let allowed = (foretold - requests.memory_bytes()) as usize + SLACK_BYTES;
+        let allowed = (foretold - held) as usize + SLACK_BYTES;
         assert!(taken <= allowed, "{}, {policy}: {taken} bytes, {allowed} foretold", path.display());
     }
 }
