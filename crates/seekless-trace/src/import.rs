@@ -95,6 +95,8 @@ struct Import<'a> {
     done: u64,
     total: u64,
     ticks: u32,
+    /// The names take more memory than the text justifies: no line can be imported any more.
+    full: bool,
 }
 
 impl<'a> Import<'a> {
@@ -108,7 +110,7 @@ impl<'a> Import<'a> {
     ) -> Self {
         let total = files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|file| file.len()).sum();
         writer.metadata_mut().kind = kind;
-        Import { writer, options, report: Report::default(), progress, done: 0, total, ticks: 0 }
+        Import { writer, options, report: Report::default(), progress, done: 0, total, ticks: 0, full: false }
     }
 
     /// Adds `runs` runs, which came from `path`.
@@ -122,6 +124,7 @@ impl<'a> Import<'a> {
     /// The number of a file that the current line of `lines` names.
     fn file(&mut self, name: &str, lines: &Lines) -> Result<FileId> {
         if self.writer.names_are_too_many(self.done + lines.consumed()) {
+            self.full = true;
             return Err(too_many_names(lines));
         }
         Ok(self.writer.file(name))
@@ -132,6 +135,7 @@ impl<'a> Import<'a> {
         match result {
             Err(error)
                 if self.options.lenient
+                    && !self.full
                     && matches!(error.kind(), ErrorKind::Malformed | ErrorKind::Limit) =>
             {
                 self.report.skipped += 1;
