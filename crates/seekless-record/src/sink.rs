@@ -117,10 +117,13 @@ fn write(shared: &Shared, mut written: Written) -> Written {
     loop {
         let (done, late) = take(shared, &mut names, &mut rows);
         shared.room.notify_one();
+        for name in names.drain(..) {
+            written.spool.file(name); // its number is the sink's: both count up from 0
+        }
         for access in rows.drain(..) {
             if written.error.is_some() {
                 written.lost += 1;
-            } else if let Err(error) = written.spool.push(access, &names[access.file as usize]) {
+            } else if let Err(error) = written.spool.push(access) {
                 written.error = Some(error);
                 written.lost += 1;
             }

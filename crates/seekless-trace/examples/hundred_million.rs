@@ -56,12 +56,10 @@ fn write(path: &Path, rows: u64, shuffled: bool) -> seekless_trace::Result<()> {
 
 /// Writes a spool as a recorder does, with a batch for each 4,096 rows.
 fn spool(path: &Path, rows: u64) -> seekless_trace::Result<()> {
-    let names: Vec<String> = (0..FILES).map(name).collect();
-    let files: Vec<u32> = (0..FILES as u32).collect();
     let mut spool = SpoolWriter::create(path, &Metadata::default())?;
+    let files: Vec<u32> = (0..FILES).map(|file| spool.file(name(file))).collect();
     for row in 0..rows {
-        let access = access(row, rows, &files, false);
-        spool.push(access, &names[access.file as usize])?;
+        spool.push(access(row, rows, &files, false))?;
     }
     drop(spool);
     println!(

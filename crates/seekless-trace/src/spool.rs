@@ -6,6 +6,7 @@
 //! first of its file. What becomes known later (lost events, blind spots, the exit status) is
 //! written as a batch of one row with only the `metadata` column filled; the last such row counts.
 
+mod files;
 mod frames;
 mod place;
 mod read;
@@ -16,10 +17,10 @@ pub(crate) use place::find;
 pub use place::spool_path;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::names::Names;
 use crate::trace::{Origin, Trace};
-use crate::{Access, Metadata, Summary, Writer};
+use crate::{Access, FileId, Metadata, Summary, Writer};
 use arrow_ipc::writer::StreamWriter;
+use files::{Files, Mention};
 pub(crate) use read::Left;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
@@ -41,10 +42,10 @@ pub struct SpoolWriter {
     out: BufWriter<File>,
     /// Encodes messages into a buffer, from which they are sealed and written to `out`.
     stream: StreamWriter<Vec<u8>>,
-    names: Names,
+    files: Files,
     rows: Vec<Access>,
-    /// Per row in `rows`: whether it is the first that mentions its file.
-    first: Vec<bool>,
+    /// The path of each of these rows; `None` unless it is the first that mentions its file.
+    paths: Vec<Option<String>>,
     oldest: Option<Instant>,
     metadata: Metadata,
     saved: Metadata,
@@ -66,9 +67,9 @@ impl SpoolWriter {
             path: path.to_owned(),
             out: BufWriter::with_capacity(1 << 18, file),
             stream: stream.map_err(|error| failed(path, error))?,
-            names: Names::default(),
+            files: Files::default(),
             rows: Vec::with_capacity(BATCH_ROWS),
-            first: Vec::with_capacity(BATCH_ROWS),
+            paths: Vec::with_capacity(BATCH_ROWS),
             oldest: None,
             metadata: metadata.clone(),
             saved: metadata.clone(),
@@ -82,15 +83,24 @@ impl SpoolWriter {
         Ok(spool)
     }
 
-    /// Adds a row about the file called `path`; `access.file` is ignored. Rows may come in any
-    /// order.
+    /// Numbers the file called `path`, for rows to come. Numbers go up from 0. A path that is not
+    /// UTF-8 must be escaped by [`escape_path`](crate::escape_path). Call this once for each file:
+    /// paths are not compared before the spool becomes a trace, which then joins files of one path.
+    pub fn file(&mut self, path: impl Into<String>) -> FileId {
+        self.files.add(path.into())
+    }
+
+    /// Adds a row. Rows may come in any order.
     ///
     /// # Errors
-    /// A full batch could not be written.
-    pub fn push(&mut self, access: Access, path: &str) -> Result<()> {
-        let (file, new) = self.names.intern(path);
+    /// `access.file` is not from [`SpoolWriter::file`], or a full batch could not be written.
+    pub fn push(&mut self, access: Access) -> Result<()> {
+        let Some(Mention { file, path }) = self.files.mention(access.file) else {
+            let message = format!("file number {} was not given by this spool", access.file);
+            return Err(Error::new(ErrorKind::Usage, &self.path, message));
+        };
         self.rows.push(Access { file, ..access });
-        self.first.push(new);
+        self.paths.push(path);
         if self.rows.len() >= BATCH_ROWS { self.flush() } else { self.flush_if_due() }
     }
 
@@ -118,10 +128,10 @@ impl SpoolWriter {
     /// The batch could not be written.
     pub fn flush(&mut self) -> Result<()> {
         if !self.rows.is_empty() {
-            let batch = rows::encode(&self.rows, &self.first, &self.names);
+            let batch = rows::encode(&self.rows, &self.paths);
             self.write(batch)?;
             self.rows.clear();
-            self.first.clear();
+            self.paths.clear();
         }
         if self.metadata != self.saved {
             self.write(rows::encode_metadata(&self.metadata))?;

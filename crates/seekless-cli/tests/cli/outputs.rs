@@ -37,7 +37,8 @@ fn prepared() -> tempfile::TempDir {
     .unwrap();
     printed(path, "trace import --format csv run.csv -o run.parquet");
     let mut spool = SpoolWriter::create(&path.join("cut.spool"), &Metadata::default()).unwrap();
-    spool.push(Access { bytes: 5, ..Access::new(Op::Read, 0) }, "a").unwrap();
+    let file = spool.file("a");
+    spool.push(Access { bytes: 5, ..Access::new(Op::Read, file) }).unwrap();
     drop(spool);
     printed(path, "synth run.csv data");
     printed(path, "pack data -o data.zip");

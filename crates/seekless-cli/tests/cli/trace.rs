@@ -88,8 +88,9 @@ fn a_recording_that_was_cut_off() {
     let directory = workplace();
     let path = directory.path().join("run.parquet.spool");
     let mut spool = SpoolWriter::create(&path, &Metadata::default()).unwrap();
+    let file = spool.file("a");
     for row in 0..9 {
-        spool.push(Access { time_ns: row, bytes: 5, ..Access::new(Op::Read, 0) }, "a").unwrap();
+        spool.push(Access { time_ns: row, bytes: 5, ..Access::new(Op::Read, file) }).unwrap();
         spool.flush().unwrap();
     }
     drop(spool);
@@ -173,7 +174,8 @@ fn files_as_json_of_several_traces_and_of_a_recording_that_was_cut_off() {
     assert_eq!(file["last"]["run"].as_u64(), Some(2));
 
     let mut spool = SpoolWriter::create(&directory.path().join("cut.spool"), &Metadata::default()).unwrap();
-    spool.push(Access { bytes: 5, ..Access::new(Op::Read, 0) }, "odd\u{1b}[2J").unwrap();
+    let file = spool.file("odd\u{1b}[2J");
+    spool.push(Access { bytes: 5, ..Access::new(Op::Read, file) }).unwrap();
     drop(spool);
     let said = printed(directory.path(), "trace files cut.spool");
     assert!(said.contains("odd\\u{1b}[2J"), "{said}");

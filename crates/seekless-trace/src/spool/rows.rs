@@ -3,7 +3,6 @@
 
 use crate::error::Result;
 use crate::metadata::{KEY_VERSION, VERSION};
-use crate::names::Names;
 use crate::{Access, Metadata, Op, arrays, schema};
 use arrow_array::types::{Int32Type, Int64Type, UInt8Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, UInt8Array, cast::AsArray};
@@ -52,9 +51,8 @@ fn to_json(metadata: &Metadata) -> String {
     serde_json::to_string(metadata).unwrap_or_default() // text and numbers always serialise
 }
 
-pub(super) fn encode(rows: &[Access], first: &[bool], names: &Names) -> Result<RecordBatch, ArrowError> {
-    let paths = rows.iter().zip(first).map(|(row, first)| first.then(|| names.get(row.file)));
-    columns(rows, Arc::new(paths.collect::<StringArray>()), None)
+pub(super) fn encode(rows: &[Access], paths: &[Option<String>]) -> Result<RecordBatch, ArrowError> {
+    columns(rows, Arc::new(paths.iter().collect::<StringArray>()), None)
 }
 
 pub(super) fn encode_metadata(metadata: &Metadata) -> Result<RecordBatch, ArrowError> {

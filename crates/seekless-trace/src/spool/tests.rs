@@ -23,8 +23,9 @@ fn access(row: u64) -> Access {
 /// A spool of three batches of ten rows, and changed metadata.
 fn spool(path: &Path) -> SpoolWriter {
     let mut spool = SpoolWriter::create(path, &Metadata { page_bytes: 512, ..Metadata::default() }).unwrap();
+    let files: Vec<FileId> = (0..7).map(|file| spool.file(format!("file {file}"))).collect();
     for row in 0..30 {
-        spool.push(access(row), &format!("file {}", row % 7)).unwrap();
+        spool.push(Access { file: files[row as usize % 7], ..access(row) }).unwrap();
         if row % 10 == 9 {
             spool.metadata_mut().lost = row;
             spool.flush().unwrap();
@@ -53,6 +54,25 @@ fn becomes_a_trace() {
     assert_eq!(rows(&trace), expected(30));
     assert_eq!(trace.metadata(), &Metadata { page_bytes: 512, lost: 29, ..Metadata::default() });
     assert!(!path.exists());
+}
+
+#[test]
+fn files_are_numbered_once_and_the_number_travels() {
+    let folder = scratch();
+    let mut spool = SpoolWriter::create(&folder.path().join("spool"), &Metadata::default()).unwrap();
+    // The last is a second number for the first path.
+    let [a, _unused, b, twin] = ["a", "never read", "b", "a"].map(|path| spool.file(path));
+    for (time_ns, file) in [(0, b), (1, a), (2, twin), (3, b)] {
+        spool.push(Access { file, ..access(time_ns) }).unwrap();
+    }
+    let error = spool.push(Access { file: twin + 1, ..access(4) }).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    let out = folder.path().join("run.parquet");
+    spool.finish_into(&out).unwrap();
+    let trace = Trace::open(&out).unwrap();
+    assert_eq!(trace.file_names().unwrap(), ["b", "a"]);
+    let files: Vec<FileId> = trace.accesses().unwrap().map(|row| row.unwrap().file).collect();
+    assert_eq!(files, [0, 1, 1, 0]);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 use crate::support::scratch;
 use seekless_trace::*;
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::Path;
 
@@ -103,9 +104,11 @@ fn spool() {
     let folder = scratch();
     let path = folder.path().join("run.parquet.spool");
     let mut spool = SpoolWriter::create(&path, &metadata()).unwrap();
+    let mut files = BTreeMap::new();
     for number in 0..ROWS {
         let (access, name) = row(number);
-        spool.push(access, &name).unwrap();
+        let file = *files.entry(name).or_insert_with_key(|name| spool.file(name));
+        spool.push(Access { file, ..access }).unwrap();
         if number % 500 == 499 {
             spool.metadata_mut().lost += 1;
             spool.flush().unwrap();

@@ -36,7 +36,11 @@ fn sample_spool() -> Vec<u8> {
     let path = folder.path().join("run.parquet.spool");
     let mut spool = SpoolWriter::create(&path, &Metadata::default()).unwrap();
     for row in 0..120 {
-        spool.push(access(row), &format!("art/{}.dds", row % 9)).unwrap();
+        let file = match row {
+            0..9 => spool.file(format!("art/{row}.dds")),
+            _ => (row % 9) as FileId,
+        };
+        spool.push(Access { file, ..access(row) }).unwrap();
         if row % 40 == 39 {
             spool.metadata_mut().lost += 1;
             spool.flush().unwrap();
