@@ -12,7 +12,8 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// Bytes that could be read in the time that one request costs: a gap smaller than this is cheaper to read than to skip.
+    /// Bytes that could be read in the time that one request costs: a gap smaller than this is
+    /// cheaper to read than to skip.
     #[must_use]
     pub fn gap_bytes(&self) -> u64 {
         let bytes = u128::from(self.request_ns) * u128::from(self.bytes_per_second) / 1_000_000_000;

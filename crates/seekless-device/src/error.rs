@@ -1,4 +1,5 @@
-//! The crate's one error: some text that should name a size, a rate, a duration or a device does not.
+//! The crate's one error: some text that should name a size, a rate, a duration or a device does
+//! not.
 
 /// Text that could not be understood; its message shows the forms that can.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

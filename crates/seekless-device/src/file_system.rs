@@ -1,10 +1,14 @@
-//! What opening and reading cold files asks of the device: ext4's metadata, each block of it once, and the extents of data.
+//! What opening and reading cold files asks of the device: ext4's metadata, each block of it once,
+//! and the extents of data.
 //!
-//! Opening a file looks its name up in each folder on the way (of a folder of many blocks, the index and one leaf) and reads
-//! the inode-table block of each inode met, with the blocks that ext4 reads ahead beside it. Reading it reads the blocks of
-//! its extent map, if it has more than fit its inode, and its extents. What was read once stays in memory. Checked request by
-//! request against a throttled ext4 of Linux 6.18; see `__ext4_get_inode_loc` and `ext4_find_entry` in its source.
+//! Opening a file looks its name up in each folder on the way (of a folder of many blocks, the
+//! index and one leaf) and reads the inode-table block of each inode met, with the blocks that ext4
+//! reads ahead beside it. Reading it reads the blocks of its extent map, if it has more than fit
+//! its inode, and its extents. What was read once stays in memory. Checked request by request
+//! against a throttled ext4 of Linux 6.18; see `__ext4_get_inode_loc` and `ext4_find_entry` in its
+//! source.
 
+use crate::geometry::Geometry;
 use crate::layout::{Entry, Layout};
 use std::collections::HashSet;
 
@@ -15,47 +19,6 @@ mod tests;
 const EXTENTS_IN_INODE: u64 = 4;
 /// Extents that a block of 4096 bytes of an extent map holds: 12 bytes each, after a header.
 const EXTENT_BYTES: u64 = 12;
-
-/// The numbers of an ext4 file system that decide where its metadata lies. The default is what `mkfs.ext4` gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Geometry {
-    /// Bytes of a block.
-    pub block_bytes: u64,
-    /// Bytes of an inode.
-    pub inode_bytes: u64,
-    /// Inodes of a block group. The tables of neighbouring groups lie end to end, as `flex_bg` packs them.
-    pub inodes_per_group: u64,
-    /// Inode-table blocks that are read ahead (`/sys/fs/ext4/*/inode_readahead_blks`): a power of two, or 0 for none.
-    pub inode_readahead_blocks: u64,
-    /// Whether blocks that lie side by side and are asked for at once count as one request, as they do on a volume. Linux's
-    /// blk-throttle counts them before they are joined.
-    pub joins: bool,
-}
-
-impl Default for Geometry {
-    fn default() -> Self {
-        Geometry {
-            block_bytes: 4096,
-            inode_bytes: 256,
-            inodes_per_group: 8192,
-            inode_readahead_blocks: 32,
-            joins: true,
-        }
-    }
-}
-
-impl Geometry {
-    /// The first inode that is not reserved.
-    pub const FIRST_INODE: u64 = 11;
-
-    /// The block of `inode`, counted through the tables of all groups.
-    fn inode_block(&self, inode: u64) -> u64 {
-        let in_block = (self.block_bytes / self.inode_bytes.max(1)).max(1);
-        let per_group = self.inodes_per_group.max(1);
-        let number = inode.saturating_sub(1);
-        number / per_group * per_group.div_ceil(in_block) + number % per_group / in_block
-    }
-}
 
 /// What a request fetches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -174,7 +137,8 @@ impl<'a> ColdFiles<'a> {
         }
     }
 
-    /// Reads what finding a name takes: the only block, or the index and the leaf that the name falls into.
+    /// Reads what finding a name takes: the only block, or the index and the leaf that the name
+    /// falls into.
     fn look_up(&mut self, entry: Entry, tell: &mut dyn FnMut(Fetch)) {
         let folder = entry.folder;
         let blocks = self.layout.folders[folder].blocks;
@@ -186,7 +150,8 @@ impl<'a> ColdFiles<'a> {
         }
     }
 
-    /// Reads the block of an inode and, as ext4 does, those up to and with the end of the aligned window around it.
+    /// Reads the block of an inode and, as ext4 does, those up to and with the end of the aligned
+    /// window around it.
     fn inode(&mut self, inode: u64, tell: &mut dyn FnMut(Fetch)) {
         let block = self.geometry.inode_block(inode);
         if self.blocks.contains(&Block::Inode(block)) {

@@ -1,7 +1,8 @@
-//! Where the files of a tree lie on an ext4 file system: the folders on the way to them, their inodes, and the pieces of the
-//! device that hold their bytes; as they were found, or as a fresh copy would lie.
+//! Where the files of a tree lie on an ext4 file system: the folders on the way to them, their
+//! inodes, and the pieces of the device that hold their bytes; as they were found, or as a fresh
+//! copy would lie.
 
-use crate::Geometry;
+use crate::geometry::Geometry;
 use std::collections::{BTreeMap, HashMap};
 
 /// A contiguous range of the device that holds part of a file.
@@ -37,7 +38,8 @@ pub(crate) struct File {
     pub(crate) inode: u64,
     /// Neighbours on the device are joined.
     pub(crate) pieces: Vec<Piece>,
-    /// Extents that the file system keeps for it: more pieces than there are, where neighbours were joined.
+    /// Extents that the file system keeps for it: more pieces than there are, where neighbours were
+    /// joined.
     pub(crate) extents: u64,
 }
 
@@ -51,7 +53,8 @@ pub(crate) struct Entry {
 
 impl Entry {
     fn new(folder: usize, name: &[u8]) -> Self {
-        // FNV-1a. ext4's own hash is salted for each file system with what only root may read; any even spread will do.
+        // FNV-1a. ext4's own hash is salted for each file system with what only root may read; any
+        // even spread will do.
         let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
         let hash = name.iter().fold(0xCBF2_9CE4_8422_2325, step);
         Entry { folder, hash: hash ^ (hash >> 32) }
@@ -65,13 +68,15 @@ impl Layout {
         self.folders.len() - 1
     }
 
-    /// Adds a folder called `name` in folder number `parent`, whose own list of names fills `blocks`. Returns its number.
+    /// Adds a folder called `name` in folder number `parent`, whose own list of names fills
+    /// `blocks`. Returns its number.
     pub fn add_folder(&mut self, parent: usize, name: &[u8], inode: u64, blocks: u64) -> usize {
         self.folders.push(Folder { entry: Some(Entry::new(parent, name)), inode, blocks });
         self.folders.len() - 1
     }
 
-    /// Adds a file called `name` in folder number `folder`, whose bytes lie in `extents`, in their order. Returns its number.
+    /// Adds a file called `name` in folder number `folder`, whose bytes lie in `extents`, in their
+    /// order. Returns its number.
     pub fn add_file(&mut self, folder: usize, name: &[u8], inode: u64, extents: &[Piece]) -> usize {
         let count = extents.len() as u64;
         let pieces = joined(extents);
@@ -85,8 +90,9 @@ impl Layout {
         self.files.len()
     }
 
-    /// `files` (path relative to the tree, with `/`, and size in bytes) as a fresh copy into an empty file system would lie:
-    /// inodes in order of the paths, folders before files; each file in one piece. Files are numbered as given.
+    /// `files` (path relative to the tree, with `/`, and size in bytes) as a fresh copy into an
+    /// empty file system would lie: inodes in order of the paths, folders before files; each file
+    /// in one piece. Files are numbered as given.
     #[must_use]
     pub fn fresh(files: &[(&str, u64)], geometry: &Geometry) -> Self {
         let mut layout = Layout::default();
@@ -136,7 +142,8 @@ fn names_by_folder<'a>(files: &[(&'a str, u64)]) -> BTreeMap<&'a str, Vec<&'a st
     names
 }
 
-/// Blocks of a list of names: one, or an index block and leaves that splitting leaves three quarters full.
+/// Blocks of a list of names: one, or an index block and leaves that splitting leaves three
+/// quarters full.
 fn folder_blocks(names: &[&str], geometry: &Geometry) -> u64 {
     let bytes: u64 = names.iter().map(|name| 8 + (name.len() as u64).next_multiple_of(4)).sum();
     // `.`, `..` and the checksum at the end.

@@ -1,20 +1,56 @@
-//! What an I/O costs: device models, their costs, and the units that figures are read and printed in.
+//! Says what an I/O costs, without doing it.
+//!
+//! # The problem
+//!
+//! Whether it pays to read ahead, to join two reads, or to lay files out in another order depends
+//! on the device: a request to a disk costs as much as reading a megabyte, a request to a flash
+//! drive much less. A decision needs few numbers of a device; a simulation needs to know when each
+//! request ends. This crate has both, and nothing in it touches a device:
+//!
+//! * [`Costs`] are the three numbers on which decisions are based: what a request costs, the
+//!   bandwidth, and how many requests run at once.
+//! * [`DeviceModel`] is a device in simulated time. Requests go in with the time at which they are
+//!   made, completions come out with the time at which they end. [`Volume`] models a cloud volume;
+//!   [`DeviceSpec`] makes a model from words such as `iops=500,bandwidth=150MB/s`.
+//! * [`ColdFiles`] tells which requests opening and reading a file asks of an ext4 file system of
+//!   which nothing is cached: inode tables, folders, extents. It takes where the files lie from a
+//!   [`Layout`].
+//! * [`Table`] holds what is known of the devices of a machine: latency and bandwidth of each, of
+//!   its zones, and where the numbers come from ([`Origin`]).
+//! * [`units`] reads and prints sizes, rates and durations, so that all of Seekless writes them
+//!   alike.
+//!
+//! # Its neighbours
+//!
+//! `seekless-policy` decides by [`Costs`] and knows nothing else of a device. `seekless-sim` drives
+//! the models with traces; `seekless-engine` delays real reads by them, so that a slow disk can be
+//! tried without having one. `seekless-measure` finds the numbers of a real device.
 //!
 //! **Invariant:** pure; time is a number passed in.
+//!
+//! # Example
 //!
 //! ```
 //! use seekless_device::{DeviceModel, DeviceSpec, Io};
 //!
 //! let spec: DeviceSpec = "iops=500,bandwidth=150MB/s".parse()?;
 //! let mut volume = spec.model();
-//! volume.submit(0, Io { tag: 7, write: false, offset: 0, bytes: 4096 });
-//! assert_eq!(volume.next_event(), Some(2_000_000)); // one of 500 requests a second
+//! for tag in 0..60 {
+//!     volume.submit(0, Io { tag, write: false, offset: 0, bytes: 4096 });
+//! }
+//! let mut ends = Vec::new();
+//! volume.advance(1_000_000_000, &mut |end, _| ends.push(end));
+//! // Of 500 requests a second 50 are served in each tenth of a second.
+//! assert_eq!((ends[49], ends[50]), (0, 100_000_000));
 //! # Ok::<(), seekless_device::Error>(())
 //! ```
+
+#![forbid(unsafe_code)]
 
 mod costs;
 mod error;
 mod file_system;
+mod geometry;
 mod layout;
 mod model;
 mod rate;
@@ -26,7 +62,8 @@ mod volume;
 
 pub use costs::Costs;
 pub use error::{Error, ErrorKind};
-pub use file_system::{ColdFiles, Content, Fetch, Geometry};
+pub use file_system::{ColdFiles, Content, Fetch};
+pub use geometry::Geometry;
 pub use layout::{Layout, Piece};
 pub use model::{DeviceModel, Io, Nanos};
 pub use spec::DeviceSpec;

@@ -1,4 +1,4 @@
-//! The face of a device model: requests go in with the time, completions come out with theirs.
+//! The interface of a device model: requests go in with the time, completions come out with theirs.
 
 use crate::Costs;
 
@@ -22,9 +22,10 @@ pub struct Io {
 pub trait DeviceModel {
     /// Hands over `io` at time `now`; times never go backwards between calls.
     fn submit(&mut self, now: Nanos, io: Io);
-    /// When the next completion is due. Only a look: a later submit may still overtake it.
+    /// When the next completion is due. The answer may change: a later submit may still overtake it.
     fn next_event(&self) -> Option<Nanos>;
-    /// Lets time pass until `now`, and calls `done` with each completion's time and I/O, in order of time.
+    /// Lets time pass until `now`, and calls `done` with each completion's time and I/O, in order
+    /// of time.
     fn advance(&mut self, now: Nanos, done: &mut dyn FnMut(Nanos, Io));
     /// What this device charges, for decisions.
     fn costs(&self) -> Costs;

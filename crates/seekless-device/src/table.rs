@@ -1,5 +1,6 @@
-//! The device table (Van Meter and Gao 2000, section 4.1): a row for each storage level or device, with the latency to the
-//! first byte and the bandwidth from then on; a disk may have a row of zones. Pure: who reads and writes files is elsewhere.
+//! The device table (Van Meter and Gao 2000, section 4.1): a row for each storage level or device,
+//! with the latency to the first byte and the bandwidth from then on; a disk may have a row of
+//! zones. Pure: other crates read and write the files that hold tables.
 
 mod figures;
 mod preset;
@@ -26,12 +27,14 @@ impl Table {
     pub const FLASH: &'static str = "flash";
     /// The name of the row for a spinning disk that was never measured.
     pub const DISK: &'static str = "disk";
-    /// The name of the row for a disk that a machine or a program feigns, or of which nothing is known, and that was never
-    /// measured: what lies behind it may be anything.
+    /// The name of the row for a disk that a machine or a program feigns, or of which nothing is
+    /// known, and that was never measured: what lies behind it may be anything.
     pub const VIRTUAL: &'static str = "virtual";
-    /// The name of the row for a mount over a network that was never measured: a guess that nobody should rely on.
+    /// The name of the row for a mount over a network that was never measured: a guess that must
+    /// not be relied on.
     pub const NETWORK: &'static str = "network";
-    /// The name of the row for what is recalled from an archive, if nobody says what that takes.
+    /// The name of the row for what is recalled from an archive, if the user does not say how long
+    /// that takes.
     pub const ARCHIVE: &'static str = "archive";
 
     /// The row of that name.
@@ -65,7 +68,8 @@ impl Table {
         self.rows.extend(other.rows);
     }
 
-    /// Whether every row makes sense; see [`Row::check`]. Tables read from text need this, those made here do not.
+    /// Whether every row makes sense; see [`Row::check`]. Tables read from text need this, those
+    /// made here do not.
     ///
     /// # Errors
     /// The first row that does not, by its name.

@@ -1,5 +1,6 @@
-//! Sizes, rates and durations as people write them, and figures as people read them.
-//! KB, MB, GB are powers of 1000 and KiB, MiB, GiB of 1024; a bare K or M is refused, because half its readers mean the other.
+//! Sizes, rates and durations as people write them, and figures as people read them. KB, MB, GB are
+//! powers of 1000 and KiB, MiB, GiB of 1024; a bare K or M is refused, because half its readers
+//! mean the other.
 
 mod format;
 mod parse;

@@ -1,9 +1,9 @@
-//! A cloud volume: so many requests and so many bytes a second, whatever the offsets.
-//! Two buckets, shared by all in flight; a request ends when both allow it, as Linux's blkio throttle does. Like its slices
-//! they keep what was not used for a tenth of a second: a reader that thinks between its requests is not made to wait for
-//! each anew. (Without that a pack read on demand took 1.30 s in the model and 0.83 s behind the throttle.)
+//! A cloud volume: so many requests and so many bytes a second, wherever they lie. Both limits are
+//! shared by all requests in flight, and a request ends when both allow it. They are kept as Linux's
+//! blk-throttle keeps them, bursts included, so that a model and a throttled disk take the same time:
+//! within 3 % for reads of 4 KiB to 2 MiB one after another on Linux 6.18.
 
-use crate::rate::Bucket;
+use crate::rate::{Bucket, Unit};
 use crate::{Costs, DeviceModel, Io, Nanos};
 use std::collections::VecDeque;
 
@@ -13,13 +13,15 @@ mod tests;
 /// A request over this size is split, and each part counts as one request (1 MiB).
 pub const PART_BYTES: u64 = 1 << 20;
 
-/// Requests that a volume counts for one I/O of `bytes`: one for each part of 1 MiB, and one for an I/O of nothing.
+/// Requests that a volume counts for one I/O of `bytes`: one for each part of 1 MiB, and one for an
+/// I/O of nothing.
 #[must_use]
 pub fn parts(bytes: u64) -> u64 {
     bytes.div_ceil(PART_BYTES).max(1)
 }
 
-/// The volume's model. Completions come in the order of submission, as both buckets are first come, first served.
+/// The volume's model. Completions come in the order of submission, as both limits are first come,
+/// first served.
 #[derive(Clone, Debug)]
 pub struct Volume {
     requests: Bucket,
@@ -28,12 +30,13 @@ pub struct Volume {
 }
 
 impl Volume {
-    /// A volume of `iops` requests and `bytes_per_second` bytes a second; a rate of 0 is taken as 1, as nothing would ever end.
+    /// A volume of `iops` requests and `bytes_per_second` bytes a second; a rate of 0 is taken as
+    /// 1, as nothing would ever end.
     #[must_use]
     pub fn new(iops: u64, bytes_per_second: u64) -> Self {
         Volume {
-            requests: Bucket::new(iops.max(1)),
-            bytes: Bucket::new(bytes_per_second.max(1)),
+            requests: Bucket::new(Unit::Requests, iops.max(1)),
+            bytes: Bucket::new(Unit::Bytes, bytes_per_second.max(1)),
             in_flight: VecDeque::new(),
         }
     }
@@ -66,7 +69,8 @@ impl DeviceModel for Volume {
         }
     }
 
-    /// Depth is 1, since requests share the buckets; still keep several in flight, so that neither bucket waits for the other.
+    /// Depth is 1, since requests share the limits; still keep several in flight, so that neither
+    /// limit waits for the other.
     fn costs(&self) -> Costs {
         Costs {
             request_ns: 1_000_000_000u64.div_ceil(self.requests.per_second()),

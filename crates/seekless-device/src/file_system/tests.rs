@@ -33,7 +33,8 @@ fn each_block_of_metadata_is_read_once() {
         layout.add_file(folder, b"file", inode, &[Piece { place: None, bytes: BLOCK }]);
     }
     let mut files = ColdFiles::new(&layout, plain());
-    // The root's inode, its names, the folder's inode, its names; the file's inode lies beside the folder's.
+    // The root's inode, its names, the folder's inode, its names; the file's inode lies beside the
+    // folder's.
     assert_eq!(opened(&mut files, 0), [(Inodes, 1), (Names, 1), (Inodes, 1), (Names, 1)]);
     assert_eq!(opened(&mut files, 1), []);
     assert_eq!(opened(&mut files, 2), [(Inodes, 1)]);
@@ -111,7 +112,8 @@ fn groups_have_tables_of_their_own() {
 }
 
 proptest! {
-    /// Joined or not, the same blocks are read; what is read twice costs nothing; absurd numbers do no harm.
+    /// Joined or not, the same blocks are read; what is read twice costs nothing; absurd numbers do
+    /// no harm.
     #[test]
     fn joining_changes_requests_and_no_bytes(
         inodes in prop::collection::vec(prop_oneof![1u64..5000, any::<u64>()], 1..60),

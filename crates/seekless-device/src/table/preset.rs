@@ -1,4 +1,5 @@
-//! Tables that need no measurement: what is assumed of devices that nobody has measured, and those of the paper.
+//! Tables that need no measurement: what is assumed of devices that were not measured, and the
+//! tables of the paper.
 
 use super::{Origin, Row, Table};
 
@@ -13,8 +14,9 @@ fn table(origin: Origin, rows: &[(&str, u64, u64)]) -> Table {
 }
 
 impl Table {
-    /// What is assumed until `seekless probe` has measured: a page of memory through `pread`, a flash drive behind SATA, a disk
-    /// of 7200 revolutions, a volume of a cloud, a share in the same building, a tape robot.
+    /// What is assumed until `seekless probe` has measured: a page of memory through `pread`, a
+    /// flash drive behind SATA, a disk of 7200 revolutions, a volume of a cloud, a share in the
+    /// same building, a tape robot.
     #[must_use]
     pub fn assumed() -> Table {
         let rows = [

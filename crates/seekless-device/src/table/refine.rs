@@ -5,14 +5,17 @@ use crate::Nanos;
 
 /// What a new read counts against all before it.
 const WEIGHT: f64 = 1.0 / 8.0;
-/// A read that took so many times as long, or so much less, counts as this many: one stall must not spoil the row.
+/// A read that took so many times as long, or so much less, counts as this many: one stall must not
+/// spoil the row.
 const OUTLIER: f64 = 16.0;
 
 impl Row {
-    /// Learns from one read that the device itself served: `bytes` at byte `at` of the device took `elapsed_ns`.
+    /// Learns from one read that the device itself served: `bytes` at byte `at` of the device took
+    /// `elapsed_ns`.
     ///
-    /// Short reads tell the latency, long ones the bandwidth: the border is where both cost the same. Each moves the figure an
-    /// eighth of the way, and no read counts as more than 16 times off. Reads of nothing are ignored.
+    /// Short reads tell the latency, long ones the bandwidth: the border is where both cost the
+    /// same. Each moves the figure an eighth of the way, and no read counts as more than 16 times
+    /// off. Reads of nothing are ignored.
     pub fn refine(&mut self, at: u64, bytes: u64, elapsed_ns: Nanos) {
         if bytes == 0 || self.zones.is_empty() {
             return;

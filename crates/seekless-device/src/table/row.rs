@@ -15,7 +15,8 @@ pub struct Row {
     pub zones: Vec<Zone>,
 }
 
-/// What a device costs from one of its bytes on: the outer tracks of a disk are faster than the inner ones.
+/// What a device costs from one of its bytes on: the outer tracks of a disk are faster than the
+/// inner ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Zone {
@@ -25,7 +26,7 @@ pub struct Zone {
     /// Time to the first byte, the median. In text `"18ms"`.
     #[serde(rename = "latency", with = "duration")]
     pub latency_ns: Nanos,
-    /// The same, which nine of ten reads keep; `None` if nobody measured it.
+    /// The same, which nine of ten reads keep; `None` if that was not measured.
     #[serde(
         rename = "latency_p90",
         with = "optional_duration",
@@ -43,7 +44,7 @@ pub struct Zone {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Origin {
-    /// Usual for such devices; nobody has measured this one.
+    /// Usual for such devices; this one was not measured.
     Assumed,
     /// Measured by `seekless probe`.
     Calibrated,
@@ -85,10 +86,11 @@ impl Row {
         Costs { request_ns: zone.latency_ns, bytes_per_second: zone.bytes_per_second, depth }
     }
 
-    /// Whether there is a zone, they are in order from byte 0, and none has a bandwidth of nothing. `name` is for the message.
+    /// Checks that the row has zones, in order from byte 0, each with a bandwidth above 0. `name` is
+    /// for the message.
     ///
     /// # Errors
-    /// If not.
+    /// The row breaks one of these rules.
     pub fn check(&self, name: &str) -> Result<(), Error> {
         let fail = |kind, what: &str| Err(Error::new(kind, format!("device {name:?}: {what}")));
         match self.zones.first() {

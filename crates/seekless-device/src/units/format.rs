@@ -25,7 +25,8 @@ pub fn format_bytes(bytes: u64) -> String {
     unreachable!("the last unit takes what is left")
 }
 
-/// A rate in bytes per second that [`parse_rate`](super::parse_rate) reads back exactly: `"150MB/s"`, `"1234B/s"`.
+/// A rate in bytes per second that [`parse_rate`](super::parse_rate) reads back exactly:
+/// `"150MB/s"`, `"1234B/s"`.
 #[must_use]
 pub fn format_rate(bytes_per_second: u64) -> String {
     let fits =
@@ -36,7 +37,8 @@ pub fn format_rate(bytes_per_second: u64) -> String {
     }
 }
 
-/// A duration with about three figures: `"1.23 s"`, `"45.6 ms"`, `"7.8 µs"`, `"95 ns"`; from ten minutes on `"12 min 5 s"`.
+/// A duration with about three figures: `"1.23 s"`, `"45.6 ms"`, `"7.8 µs"`, `"95 ns"`; from ten
+/// minutes on `"12 min 5 s"`.
 #[must_use]
 pub fn format_duration(nanos: Nanos) -> String {
     if nanos < 1_000 {

@@ -30,10 +30,12 @@ const SIZE_FORMS: &str = "write a size as 4096, 512KiB, 64MiB, 10MB or 1.5GB";
 const RATE_FORMS: &str = "write a rate as 150MB/s, 64MiB/s or 1.5GB/s";
 const DURATION_FORMS: &str = "write a duration as 500ns, 20us, 2.5ms, 1.5s, 3min or 1h";
 
-/// A size in bytes: `"4096"`, `"512KiB"`, `"64MiB"`, `"10MB"` (10⁷), `"1.5GB"`. Units in any case, a space before them allowed.
+/// A size in bytes: `"4096"`, `"512KiB"`, `"64MiB"`, `"10MB"` (10⁷), `"1.5GB"`. Units in any case,
+/// a space before them allowed.
 ///
 /// # Errors
-/// When the text is no number with such a unit, or over `u64::MAX`; the message shows the accepted forms.
+/// When the text is no number with such a unit, or over `u64::MAX`; the message shows the accepted
+/// forms.
 pub fn parse_bytes(text: &str) -> Result<u64, Error> {
     parse(text, text, SIZES, SIZE_FORMS)
 }
@@ -47,7 +49,8 @@ pub fn parse_rate(text: &str) -> Result<u64, Error> {
     parse(size.strip_suffix("/s").unwrap_or(size), text, SIZES, RATE_FORMS)
 }
 
-/// A duration in nanoseconds: `"500ns"`, `"20us"`, `"2.5ms"`, `"1.5s"`, `"3min"`, `"1h"`. The unit is needed, but for `"0"`.
+/// A duration in nanoseconds: `"500ns"`, `"20us"`, `"2.5ms"`, `"1.5s"`, `"3min"`, `"1h"`. The unit
+/// is needed, but for `"0"`.
 ///
 /// # Errors
 /// As [`parse_bytes`].

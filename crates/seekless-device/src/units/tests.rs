@@ -1,4 +1,5 @@
-//! The forms that the help shows, the ones that it refuses, and that what is printed can be read back.
+//! The forms that the help shows, the ones that it refuses, and that what is printed can be read
+//! back.
 
 use super::*;
 use crate::ErrorKind;

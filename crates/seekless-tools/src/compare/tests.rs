@@ -78,7 +78,8 @@ fn loose_files_cost_their_metadata_once_and_a_request_for_each_mebibyte() {
     let loose = comparison.loose();
     let expected = comparison.expected;
     assert_eq!((loose.requests, loose.bytes), (Some(expected.requests), Some(expected.bytes)));
-    // The folder's names; the inodes of four, side by side or apart; one block; two requests for 257 blocks.
+    // The folder's names; the inodes of four, side by side or apart; one block; two requests for
+    // 257 blocks.
     assert!((1 + 1 + 1 + 2..=1 + 4 + 1 + 2).contains(&expected.requests), "{expected:?}");
     assert!(expected.bytes >= (1 + 1 + 1 + 257) * 4096, "{expected:?}");
     let pack = comparison.pack();
@@ -97,14 +98,16 @@ fn modelled_time_is_not_waited_for() {
     let slow = Device::modelled("iops=1,bandwidth=1KB/s".parse().unwrap());
     let comparison = case.compare(&loads(&["a", "b"], &[0, 1]), &Options { device: slow, ..fast() }).unwrap();
     let Expected { requests, bytes, ns } = comparison.expected;
-    assert!(ns >= requests.max(bytes / 1000) * 1_000_000_000, "{requests} requests of {bytes} bytes: {ns}");
+    // The last request is served at the start of the slice that allows it, a tenth of a second long.
+    let least = requests.max(bytes / 1000) * 1_000_000_000 - 100_000_000;
+    assert!(ns >= least, "{requests} requests of {bytes} bytes: {ns}");
     let loose = comparison.loose().median_ns;
     assert!(
         (ns..ns + 1_000_000_000).contains(&loose),
         "the program's own work is not seconds: {loose}, {ns}"
     );
     assert!(
-        comparison.rivals.iter().all(|rival| rival.median_ns >= 3_000_000_000),
+        comparison.rivals.iter().all(|rival| rival.median_ns >= 2_900_000_000),
         "an inode, names, a directory"
     );
 }
@@ -156,7 +159,8 @@ fn a_real_device_can_be_throttled_and_is_put_back() {
     };
     assert!(comparison.throttled);
     let (loose, pack) = (comparison.loose().requests.unwrap(), comparison.pack().requests.unwrap());
-    // 200 inodes fill 13 blocks: a file system whose names and inodes had stayed in memory would be asked for less.
+    // 200 inodes fill 13 blocks: a file system whose names and inodes had stayed in memory would be
+    // asked for less.
     assert!(loose >= 208 && pack >= 1 && pack < loose, "{loose} requests for files, {pack} for the pack");
     if comparison.basis == Basis::AsTheyLie {
         let expected = comparison.expected.requests;
