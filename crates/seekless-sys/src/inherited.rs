@@ -23,7 +23,7 @@ extern "C" fn note() {
             noted |= 1 << fd;
         }
     }
-    if crate::signals::is_ignored(libc::SIGPIPE) {
+    if crate::action::is_ignored(libc::SIGPIPE) {
         noted |= PIPE_IGNORED;
     }
     AT_START.store(noted, Ordering::Relaxed);

@@ -27,6 +27,7 @@
 )]
 
 pub mod accounts;
+mod action;
 pub mod cgroup;
 pub mod descriptor;
 pub mod direct;

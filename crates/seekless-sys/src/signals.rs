@@ -2,6 +2,7 @@
 //! reach the program by themselves, and a death by signal is died again.
 //! Handlers, never SIG_IGN, stand in the meantime: exec puts a handler back to the default, but a program inherits SIG_IGN.
 
+use crate::action::{current, is_ignored};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::process::CommandExt;
@@ -151,16 +152,6 @@ pub fn stop_with_program() {
         // SAFETY: no pointers.
         unsafe { libc::kill(libc::getpid(), libc::SIGSTOP) };
     }
-}
-
-fn current(signal: i32) -> Option<libc::sigaction> {
-    let mut action = MaybeUninit::uninit();
-    // SAFETY: a null new action only asks; on success the kernel has filled the structure.
-    unsafe { (libc::sigaction(signal, ptr::null(), action.as_mut_ptr()) == 0).then(|| action.assume_init()) }
-}
-
-pub(crate) fn is_ignored(signal: i32) -> bool {
-    current(signal).is_some_and(|action| action.sa_sigaction == libc::SIG_IGN)
 }
 
 /// Without SA_RESTART, so that a wait returns and the waiter can look.
