@@ -1,5 +1,6 @@
-//! Heap bytes that O_DIRECT accepts: aligned to a page, with a record of how far they have ever been written,
-//! so that no uninitialised byte can be seen and none need be zeroed before the kernel overwrites it.
+//! Heap bytes that O_DIRECT accepts: aligned to a page, with a record of how far they have ever
+//! been written, so that no uninitialised byte can be seen and none need be zeroed before the
+//! kernel overwrites it.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::fmt;
@@ -44,7 +45,8 @@ impl AlignedBuf {
         Self::allocate(layout, capacity).unwrap_or_else(|| handle_alloc_error(layout))
     }
 
-    /// As [`with_capacity`](Self::with_capacity), for a size that somebody else has chosen.
+    /// As [`with_capacity`](Self::with_capacity), for a size that comes from outside the program,
+    /// such as an archive: too large a one is an error.
     ///
     /// # Errors
     /// `OutOfMemory` when there is no memory for it.
@@ -78,15 +80,17 @@ impl AlignedBuf {
         self.len = len;
     }
 
-    /// All bytes up to the capacity, to be written by the caller, who then says how many with [`set_len`](Self::set_len).
+    /// All bytes up to the capacity, to be written by the caller, who then says how many with
+    /// [`set_len`](Self::set_len).
     pub fn whole_mut(&mut self) -> &mut [u8] {
         self.initialise(self.capacity);
-        // SAFETY: `capacity <= allocated` bytes are owned, and just initialised; the borrow of self is exclusive.
+        // SAFETY: `capacity <= allocated` bytes are owned, and just initialised; the borrow of self
+        // is exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.capacity) }
     }
 
-    /// The bytes from `from` to the capacity, for the kernel to write to. Whoever writes them tells
-    /// [`assume_initialised`](Self::assume_initialised).
+    /// The bytes from `from` to the capacity, for the kernel to write to. What was written is then
+    /// declared with [`assume_initialised`](Self::assume_initialised).
     pub(crate) fn unfilled(&mut self, from: usize) -> &mut [MaybeUninit<u8>] {
         assert!(from <= self.capacity);
         // SAFETY: the range is within what is owned, and MaybeUninit needs no initialised bytes.
@@ -117,7 +121,8 @@ impl AlignedBuf {
 
     fn initialise(&mut self, bytes: usize) {
         if bytes > self.initialised {
-            // SAFETY: `initialised..bytes` is within the owned bytes, as every caller keeps `bytes <= capacity <= allocated`.
+            // SAFETY: `initialised..bytes` is within the owned bytes, as every caller keeps `bytes
+            // <= capacity <= allocated`.
             unsafe { self.start.as_ptr().add(self.initialised).write_bytes(0, bytes - self.initialised) };
             self.initialised = bytes;
         }

@@ -1,5 +1,6 @@
-//! The time that a modelled device keeps: the wall clock's, or one that skips the stretches in which everybody waits for
-//! the device. On both the program's own work takes the time that it takes, so a trial comes to the same time.
+//! The time that a modelled device keeps: the wall clock's, or one that skips the stretches in
+//! which all threads wait for the device. The program's own work takes the same time on both clocks, so a
+//! trial comes to the same result.
 
 use seekless_device::Nanos;
 use std::fs;
@@ -12,8 +13,9 @@ pub(crate) const LOOK_AGAIN: Duration = Duration::from_micros(200);
 
 /// A clock that starts at 0 when it is made. Clones are the same clock.
 ///
-/// On a skipping clock time passes as on the wall while any thread of this process computes or reads. Once all of them
-/// wait, a device model has a request in flight and nothing real is, the clock jumps to that request's end.
+/// On a skipping clock time passes as on the wall while any thread of this process computes or
+/// reads. Once all of them wait, a device model has a request in flight and nothing real is, the
+/// clock jumps to that request's end.
 #[derive(Clone, Debug)]
 pub struct Clock {
     started: Instant,
@@ -56,8 +58,8 @@ impl Clock {
     }
 }
 
-/// Whether all other threads of this process sleep. One that runs, may run or waits for a disk does not; nor is anything
-/// skipped where the kernel does not tell.
+/// Whether all other threads of this process sleep. One that runs, may run or waits for a disk does
+/// not; nor is anything skipped where the kernel does not tell.
 pub(crate) fn others_sleep() -> bool {
     let Ok(threads) = fs::read_dir("/proc/self/task") else { return false };
     let own = rustix::thread::gettid().as_raw_nonzero().get().to_string();
@@ -75,7 +77,8 @@ pub(crate) fn others_sleep() -> bool {
     true
 }
 
-/// The state letter of a line of proc_pid_stat(5). The name before it, in parentheses, may hold anything.
+/// The state letter of a line of proc_pid_stat(5). The name before it, in parentheses, may hold
+/// anything.
 fn state(stat: &str) -> Option<char> {
     stat.rsplit_once(')')?.1.trim_start().chars().next()
 }

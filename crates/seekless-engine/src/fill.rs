@@ -1,4 +1,5 @@
-//! One read on its way: how far it has got, and what a call's result means for it. Shared by the ring and the thread pool.
+//! One read on its way: how far it has got, and what a call's result means for it. Shared by the
+//! ring and the thread pool.
 
 use crate::read::Tally;
 use crate::{Completion, Read};
@@ -33,7 +34,8 @@ pub(crate) enum Next {
 }
 
 impl Fill {
-    /// A batch of reads before their first call. Neighbours in a batch mostly share a file, so its flags are asked for once.
+    /// A batch of reads before their first call. Neighbours in a batch mostly share a file, so its
+    /// flags are asked for once.
     pub(crate) fn batch(reads: Vec<Read>) -> impl Iterator<Item = Fill> {
         let mut last = None;
         reads.into_iter().map(move |read| {
@@ -82,7 +84,8 @@ impl Fill {
         Next::More
     }
 
-    /// Whether a short direct read ended at the end of the file, where a further call would be misaligned.
+    /// Whether a short direct read ended at the end of the file, where a further call would be
+    /// misaligned.
     fn direct_end(&self) -> bool {
         let end = self.read.offset.saturating_add(self.filled as u64);
         self.direct && self.read.file.metadata().is_ok_and(|file| end >= file.len())
@@ -101,7 +104,7 @@ impl Fill {
     pub(crate) fn complete(mut self, result: io::Result<usize>) {
         self.read.buffer.set_len(*result.as_ref().unwrap_or(&0));
         let Read { buffer, tag, done, .. } = self.read;
-        // Nobody listening is no error: the caller has lost interest.
+        // The receiver may be gone, which is no error: the caller has lost interest.
         let _ = done.send(Completion { tag, buffer, result });
     }
 
@@ -110,7 +113,8 @@ impl Fill {
         self.complete(Err(Errno::CANCELED.into()));
     }
 
-    /// Completes a read whose buffer the kernel may still write to: the buffer is leaked rather than freed under it.
+    /// Completes a read whose buffer the kernel may still write to: the buffer is leaked rather
+    /// than freed under it.
     pub(crate) fn abandon(mut self, error: io::Error) {
         std::mem::forget(std::mem::take(&mut self.read.buffer));
         self.complete(Err(error));

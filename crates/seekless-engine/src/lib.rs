@@ -1,10 +1,36 @@
-//! Raw asynchronous reads: a ring, a thread pool, and two engines for tests (`noop` and `throttled`).
+//! Reads bytes asynchronously: as many reads at once as the device takes.
+//!
+//! # The problem
+//!
+//! A program that reads one file after the other waits for the device each time, although the
+//! device could serve many requests at once. Linux offers several ways to have many reads in
+//! flight, and not each is allowed everywhere: containers often refuse io_uring. This crate hides
+//! them behind one trait.
+//!
+//! An [`Engine`] takes a batch of [`Read`]s and sends each back as one [`Completion`] on the
+//! channel that the read names, in whatever order they end. Each read completes exactly once, also
+//! on errors and when the engine is dropped.
+//!
+//! | engine | reads with | for |
+//! |---|---|---|
+//! | [`Ring`] | io_uring, on a thread of its own | everyday use, where the kernel allows it |
+//! | [`Threads`] | `pread` in a pool of threads | everyday use elsewhere |
+//! | [`Throttled`] | another engine, delayed by a device model | trying a slow device without having one |
+//! | [`Noop`] | nothing: it fills buffers with made-up bytes | measuring everything but the device |
+//!
+//! [`build`] picks the best engine that this kernel allows. [`AlignedBuf`] is memory that reads
+//! past the page cache (O_DIRECT) accept, and [`BufferPool`] keeps such memory for the next read. A
+//! caller that does its own I/O is slowed like an engine's by [`Throttle`]. Models keep time on a
+//! [`Clock`]: the wall's, or one that skips the time in which everything waits for the model.
+//!
+//! # Its neighbours
+//!
+//! `seekless-device` has the models and the [`Costs`](seekless_device::Costs) that an engine tells
+//! its user. `seekless-io` is built on an engine, and adds the cache.
 //!
 //! **Invariant:** reads bytes; knows no cache, policy or archive.
 //!
-//! An engine takes batches of [`Read`]s and sends each back as one [`Completion`] on the channel that the read names,
-//! in whatever order they end. [`build`] picks the best engine that this kernel allows; [`EngineKind::Throttled`]
-//! delays every completion by a device model, so that a slow disk needs neither root nor a slow disk.
+//! # Example
 //!
 //! ```
 //! use seekless_engine::{AlignedBuf, EngineKind, Read, build};

@@ -1,4 +1,5 @@
-//! An engine that reads nothing: what everything around the reads costs, and tests that need no file.
+//! An engine that reads nothing: what everything around the reads costs, and tests that need no
+//! file.
 
 use crate::read::Tally;
 use crate::{Completion, Counters, Engine, Read};
@@ -18,13 +19,15 @@ impl Noop {
         Noop { patterned: false, tally: Tally::default() }
     }
 
-    /// Every byte is [`Noop::byte_at`] its offset, so that a test sees whether the right range was read.
+    /// Every byte is [`Noop::byte_at`] its offset, so that a test sees whether the right range was
+    /// read.
     #[must_use]
     pub fn patterned() -> Self {
         Noop { patterned: true, tally: Tally::default() }
     }
 
-    /// The byte that a patterned engine reads at `offset`; the pattern repeats after 251 bytes, a prime.
+    /// The byte that a patterned engine reads at `offset`; the pattern repeats after 251 bytes, a
+    /// prime.
     #[must_use]
     pub fn byte_at(offset: u64) -> u8 {
         u8::try_from(offset % 251).expect("under 251")
@@ -42,7 +45,7 @@ impl Engine for Noop {
             let length = buffer.capacity();
             buffer.set_len(length);
             self.tally.add(parts(length as u64), length as u64, true);
-            // Nobody listening is no error.
+            // The receiver may be gone, which is no error.
             let _ = done.send(Completion { tag, buffer, result: Ok(length) });
         }
     }

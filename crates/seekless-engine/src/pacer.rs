@@ -1,5 +1,5 @@
-//! A device model on a clock. Shared by [`Throttle`](crate::Throttle) and [`Throttled`](crate::Throttled), which differ only
-//! in who waits.
+//! A device model on a clock. Shared by [`Throttle`](crate::Throttle) and
+//! [`Throttled`](crate::Throttled), which differ in which thread waits.
 
 use crate::Counters;
 use crate::clock::Clock;
@@ -30,7 +30,8 @@ impl Pacer {
         tag
     }
 
-    /// Lets the model's time pass until now; `done` hears of each completion's tag and model time.
+    /// Lets the model's time pass until now; calls `done` with the tag and the model time of each
+    /// completion.
     pub(crate) fn advance(&mut self, done: &mut dyn FnMut(u64, Nanos)) {
         let now = self.clock.now();
         self.model.advance(now, &mut |end, io| done(io.tag, end));

@@ -1,4 +1,5 @@
-//! Buffers that are given back and taken again: a fresh large one costs page faults for every 4 KiB of it.
+//! Buffers that are given back and taken again: a fresh large one costs page faults for every 4 KiB
+//! of it.
 
 use crate::{ALIGNMENT, AlignedBuf};
 use std::collections::BTreeMap;
@@ -24,7 +25,8 @@ impl BufferPool {
         BufferPool { limit_bytes, idle: Mutex::default() }
     }
 
-    /// An empty buffer of exactly this capacity: an idle one that is at most twice as large, or a new one.
+    /// An empty buffer of exactly this capacity: an idle one that is at most twice as large, or a
+    /// new one.
     #[must_use]
     pub fn take(&self, capacity: usize) -> AlignedBuf {
         let size = size_class(capacity);
@@ -57,7 +59,8 @@ impl BufferPool {
     }
 }
 
-/// Sizes come in quarters of a power of two, so that buffers of nearly the same length stand in for each other.
+/// Sizes come in quarters of a power of two, so that buffers of nearly the same length stand in for
+/// each other.
 fn size_class(capacity: usize) -> usize {
     let pages = capacity.div_ceil(ALIGNMENT).max(1);
     let step = (pages.next_power_of_two() / 8).max(1);

@@ -1,4 +1,4 @@
-//! The face of an engine: what goes in, what comes out, and what it counts.
+//! The interface of an engine: reads go in, completions come out, and both are counted.
 
 use crate::AlignedBuf;
 use seekless_device::Costs;
@@ -11,7 +11,8 @@ use std::sync::mpsc::Sender;
 /// One read to be made.
 #[derive(Debug)]
 pub struct Read {
-    /// The file to read. Opened with O_DIRECT, its offsets and lengths must be aligned as the file demands.
+    /// The file to read. Opened with O_DIRECT, its offsets and lengths must be aligned as the file
+    /// demands.
     pub file: Arc<File>,
     /// First byte to read.
     pub offset: u64,
@@ -19,7 +20,7 @@ pub struct Read {
     pub buffer: AlignedBuf,
     /// The caller's name for this read, handed back with it.
     pub tag: u64,
-    /// Where the completion is sent. Nobody listening is no error.
+    /// Where the completion is sent. The receiver may be gone: that is no error.
     pub done: Sender<Completion>,
 }
 
@@ -36,8 +37,8 @@ pub struct Completion {
 
 /// Something that reads.
 ///
-/// Each submitted read completes exactly once, also when the engine is dropped first: what the kernel has is waited for,
-/// what still waits in line completes with `ECANCELED`.
+/// Each submitted read completes exactly once, also when the engine is dropped first: what the
+/// kernel has is waited for, what still waits in line completes with `ECANCELED`.
 pub trait Engine: Send + Sync {
     /// Starts these reads, handing as many as fit to the kernel at once. Does not block on I/O.
     fn submit(&self, reads: Vec<Read>);
@@ -45,10 +46,12 @@ pub trait Engine: Send + Sync {
     fn counters(&self) -> Counters;
     /// Which engine this is and, after a fallback, why.
     fn name(&self) -> &'static str;
-    /// What a read costs on the device behind this engine: the model's figures, or those of a plain flash drive.
+    /// What a read costs on the device behind this engine: the model's figures, or those of a plain
+    /// flash drive.
     fn costs(&self) -> Costs;
-    /// Accounts for a request that the caller made without the engine: an open (0 bytes) or a read of a directory.
-    /// Blocks as long as the device model says, where there is one; counts nothing otherwise.
+    /// Accounts for a request that the caller made without the engine: an open (0 bytes) or a read
+    /// of a directory. Blocks as long as the device model says, where there is one; counts nothing
+    /// otherwise.
     fn charge(&self, _bytes: u64) {}
 }
 
@@ -59,12 +62,13 @@ pub struct Counters {
     pub requests: u64,
     /// Bytes read.
     pub bytes: u64,
-    /// Whether these are what the device served. Not so once a read went through the page cache, which may have had the
-    /// bytes already, or may have fetched more.
+    /// Whether these are what the device served. Not so once a read went through the page cache,
+    /// which may have had the bytes already, or may have fetched more.
     pub exact: bool,
 }
 
-/// What to assume of a device that nobody has measured: a plain flash drive (`reference`: 100 µs, 1.25 GB/s).
+/// What to assume of a device that was not measured: a plain flash drive (`reference`: 100 µs, 1.25
+/// GB/s).
 pub(crate) const UNMEASURED: Costs =
     Costs { request_ns: 100_000, bytes_per_second: 1_250_000_000, depth: 32 };
 

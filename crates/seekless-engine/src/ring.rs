@@ -1,8 +1,9 @@
-//! The io_uring engine: one thread owns the ring, takes what was submitted, and keeps up to `depth` reads in flight.
-//! One `io_uring_enter` both hands over a batch and waits for the next completion.
+//! The io_uring engine: one thread owns the ring, takes what was submitted, and keeps up to `depth`
+//! reads in flight. One `io_uring_enter` both hands over a batch and waits for the next completion.
 
 mod driver;
 mod probe;
+mod shared;
 mod slots;
 
 use crate::fill::Fill;
@@ -10,11 +11,10 @@ use crate::read::{Tally, UNMEASURED};
 use crate::{Counters, Engine, Read};
 use driver::Driver;
 use rustix::event::{EventfdFlags, eventfd};
-use rustix::fd::OwnedFd;
-use rustix::io::Errno;
 use seekless_device::Costs;
+use shared::Shared;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 pub(crate) use probe::why_refused;
@@ -32,28 +32,12 @@ pub struct Ring {
     depth: u32,
 }
 
-/// What submitters and the ring's thread share.
-#[derive(Debug)]
-struct Shared {
-    incoming: Mutex<Incoming>,
-    /// Written when `incoming` stops being empty, polled in the ring.
-    wake: OwnedFd,
-    tally: Tally,
-}
-
-#[derive(Debug, Default)]
-struct Incoming {
-    reads: Vec<Fill>,
-    closing: bool,
-    /// The ring has failed for good; later reads get this error.
-    broken: Option<Errno>,
-}
-
 impl Ring {
     /// A ring that keeps up to 64 reads in flight.
     ///
     /// # Errors
-    /// When io_uring is refused here, or lacks the operations needed; `Unsupported` or the kernel's own error.
+    /// When io_uring is refused here, or lacks the operations needed; `Unsupported` or the kernel's
+    /// own error.
     pub fn new() -> io::Result<Self> {
         Ring::with_depth(DEPTH)
     }
@@ -110,16 +94,5 @@ impl Drop for Ring {
             // A thread that panicked has leaked what the kernel may still write to; see `Slots`.
             let _ = thread.join();
         }
-    }
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Incoming> {
-        self.incoming.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wake(&self) {
-        // Any number wakes. Fails only when the counter is full, and then the thread is already being woken.
-        let _ = rustix::io::write(&self.wake, &1u64.to_le_bytes());
     }
 }

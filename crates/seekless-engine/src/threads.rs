@@ -12,7 +12,8 @@ use std::thread::JoinHandle;
 /// Reads in flight at most: one a thread.
 const THREADS_MAX: usize = 16;
 
-/// The thread-pool engine. Threads start when reads wait for one, and stay until the engine is dropped.
+/// The thread-pool engine. Threads start when reads wait for one, and stay until the engine is
+/// dropped.
 #[derive(Debug)]
 pub struct Threads {
     shared: Arc<Shared>,
@@ -111,7 +112,8 @@ fn start_worker(shared: &Arc<Shared>) -> io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name("seekless-read".to_owned()).spawn(move || work(&shared))
 }
 
-/// Fewer threads than wanted only make it slower; none at all would leave the reads waiting for ever.
+/// With fewer threads than asked for it is only slower. Without any thread the reads would wait for
+/// ever.
 fn fail_without_workers(state: &mut State, error: &io::Error) {
     if state.workers.is_empty() {
         for fill in state.queue.drain(..) {

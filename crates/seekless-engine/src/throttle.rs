@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The last stretch is waited for awake: a sleeping thread comes back some 60 µs late, which a fast device would feel.
+/// The last stretch is waited for awake: a sleeping thread comes back some 60 µs late, which a fast
+/// device would feel.
 const AWAKE: Duration = Duration::from_micros(100);
 
 /// A device model that makes its callers wait. All threads that share one share the device.
@@ -39,14 +40,15 @@ impl Throttle {
         Throttle { state: Mutex::new(state), ended: Condvar::new() }
     }
 
-    /// One request of `bytes`, split above 1 MiB; 0 bytes, as for an open, is one request. Blocks until the model lets it
-    /// end, and returns that time in nanoseconds on the clock.
+    /// One request of `bytes`, split above 1 MiB; 0 bytes, as for an open, is one request. Blocks
+    /// until the model lets it end, and returns that time in nanoseconds on the clock.
     pub fn charge(&self, bytes: u64) -> Nanos {
         self.during(bytes, || ()).1
     }
 
-    /// Runs `work`, the I/O itself, while the request of `bytes` runs on the model, and returns when both have ended:
-    /// the model's time is not added to the real one. Also returns the model's end as [`charge`](Self::charge) does.
+    /// Runs `work`, the I/O itself, while the request of `bytes` runs on the model, and returns
+    /// when both have ended: the model's time is not added to the real one. Also returns the
+    /// model's end as [`charge`](Self::charge) does.
     pub fn during<T>(&self, bytes: u64, work: impl FnOnce() -> T) -> (T, Nanos) {
         let tag = self.lock().pacer.submit(0, bytes);
         let result = work();
@@ -69,7 +71,7 @@ impl Throttle {
             });
             let news = ended.len() > before;
             let mine = ended.remove(&tag);
-            // The next end may be another thread's: whoever is first looks after all.
+            // The next end may be another thread's: the first thread that looks notes all of them.
             let wait = pacer.next_in().unwrap_or_default();
             if news {
                 self.ended.notify_all();
@@ -95,7 +97,8 @@ impl Throttle {
         self.lock()
     }
 
-    /// Skips the wait if nobody else works. Looks with the lock open: a thread that waits for the lock is about to work.
+    /// Skips the wait if no other thread works. Looks without holding the lock: a thread that waits
+    /// for the lock is about to work.
     fn skip<'a>(&'a self, state: MutexGuard<'a, State>, wait: Duration) -> MutexGuard<'a, State> {
         drop(state);
         let all_wait = others_sleep();

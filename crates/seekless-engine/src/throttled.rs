@@ -1,5 +1,5 @@
-//! Any engine, slowed to a device model: a read completes when both the engine and the model have ended it.
-//! One thread keeps the time.
+//! Any engine, slowed to a device model: a read completes when both the engine and the model have
+//! ended it. One thread keeps the time.
 
 use crate::clock::{Clock, LOOK_AGAIN, others_sleep};
 use crate::pacer::Pacer;
@@ -17,7 +17,8 @@ use std::thread::JoinHandle;
 /// The tag of a message that only wakes the timer; the pacer numbers its own from 0.
 const WAKE: u64 = u64::MAX;
 
-/// An engine behind a device model. Each read counts as one request, or one for each MiB; see [`Engine::charge`] for opens.
+/// An engine behind a device model. Each read counts as one request, or one for each MiB; see
+/// [`Engine::charge`] for opens.
 #[derive(Debug)]
 pub struct Throttled<E: Engine + ?Sized = dyn Engine> {
     shared: Arc<Shared>,
@@ -105,7 +106,8 @@ impl<E: Engine + ?Sized> Engine for Throttled<E> {
 }
 
 impl<E: Engine + ?Sized> Drop for Throttled<E> {
-    /// Reads in flight complete as soon as the engine below is done with them: nobody is left to be slowed.
+    /// Reads in flight complete as soon as the engine below is done with them, without waiting for
+    /// the model.
     fn drop(&mut self) {
         self.shared.lock().closing = true;
         if let Some(inner_done) = self.inner_done.take() {
@@ -124,7 +126,8 @@ impl State {
         number
     }
 
-    /// Marks what the model has ended, and sends what the engine below has ended too, in the model's order.
+    /// Marks what the model has ended, and sends what the engine below has ended too, in the
+    /// model's order.
     fn advance(&mut self) {
         let State { pacer, pending, .. } = self;
         pacer.advance(&mut |number, _| {
@@ -151,7 +154,7 @@ impl State {
         }
     }
 
-    /// Sends whatever the engine below has ended, without regard to the model.
+    /// Sends what the engine below has ended, without waiting for the model.
     fn release_ended(&mut self) {
         for (_, entry) in self.pending.extract_if(|_, entry| entry.read.is_some()) {
             entry.send();
@@ -162,7 +165,7 @@ impl State {
 impl Pending {
     fn send(self) {
         if let Some(read) = self.read {
-            // Nobody listening is no error.
+            // The receiver may be gone, which is no error.
             let _ = self.done.send(Completion { tag: self.tag, ..read });
         }
     }
@@ -175,7 +178,8 @@ impl Shared {
 
     /// The timer: until the engine is dropped and the one below has ended all reads.
     fn run(&self, completions: &Receiver<Completion>) {
-        // The default slack of 50 µs would make every read that much late. Refused, the engine is only less exact.
+        // The default slack of 50 µs would make every read that much late. Refused, the engine is
+        // only less exact.
         let _ = set_current_timer_slack(NonZeroU64::new(1));
         loop {
             let mut state = self.lock();

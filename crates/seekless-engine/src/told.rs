@@ -1,4 +1,5 @@
-//! An engine on a device whose costs somebody else knows better: the reads are the engine's, the figures are those told.
+//! An engine that reports other costs than it would by itself: those that its user knows of the
+//! device. Reads are not changed.
 
 use crate::{Counters, Engine, Read};
 use seekless_device::Costs;

@@ -1,6 +1,6 @@
 //! The ring's thread: take what came in, hand it to the kernel, wait, and send back what has ended.
 
-use super::Shared;
+use super::shared::Shared;
 use super::slots::Slots;
 use crate::fill::{Fill, Next};
 use io_uring::squeue::Entry;
@@ -21,7 +21,8 @@ pub(super) struct Driver {
     depth: usize,
     slots: Slots,
     queue: VecDeque<Fill>,
-    /// The kernel polls the eventfd for us. It writes to no memory of ours, so the poll may outlive this thread.
+    /// The kernel polls the eventfd for us. It writes to no memory of ours, so the poll may outlive
+    /// this thread.
     wake_polled: bool,
     closing: bool,
 }
@@ -79,8 +80,9 @@ impl Driver {
             let Some(fill) = self.queue.pop_front() else { return };
             let slot = self.slots.insert(fill);
             let Some(entry) = self.slots.get_mut(slot).map(|fill| read_entry(fill, slot)) else { return };
-            // SAFETY: the entry points into the buffer of the read in `slot`, which stays there, neither moved nor freed,
-            // until its completion is reaped; the read also holds its file open.
+            // SAFETY: the entry points into the buffer of the read in `slot`, which stays there,
+            // neither moved nor freed, until its completion is reaped; the read also holds its file
+            // open.
             if !unsafe { push(&mut self.ring, &entry) } {
                 self.queue.extend(self.slots.remove(slot));
                 self.queue.rotate_right(1);
@@ -104,7 +106,8 @@ impl Driver {
 
     fn woken(&mut self) {
         self.wake_polled = false;
-        // Empties the counter, so that the next poll waits; what came in is taken after this, so none is missed.
+        // Empties the counter, so that the next poll waits; what came in is taken after this, so
+        // none is missed.
         let _ = rustix::io::read(&self.shared.wake, &mut [0u8; 8]);
     }
 

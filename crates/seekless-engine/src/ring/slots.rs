@@ -1,4 +1,5 @@
-//! The reads that the kernel has, numbered for the ring. Whatever happens, none of their buffers is freed while here.
+//! The reads that the kernel has, numbered for the ring. Their buffers are not freed as long as
+//! they are here, not even after a panic.
 
 use crate::fill::Fill;
 use rustix::io::Errno;
@@ -37,7 +38,8 @@ impl Slots {
         Some(fill)
     }
 
-    /// Completes what is in flight with an error, without its buffers: the kernel may still write to them.
+    /// Completes what is in flight with an error, without its buffers: the kernel may still write
+    /// to them.
     pub(super) fn abandon(&mut self, errno: Errno) {
         self.free.clear();
         self.fills.drain(..).flatten().for_each(|fill| fill.abandon(errno.into()));
