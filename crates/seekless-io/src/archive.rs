@@ -1,5 +1,5 @@
-//! An open archive: its file, its directory, and where each entry lies. The directory is read through the engine, so that
-//! opening is charged and counted like any other read.
+//! An open archive: its file, its directory, and where each entry lies. The directory is read
+//! through the engine, so that opening is charged and counted like any other read.
 
 use crate::error::{At, Error};
 use seekless_engine::{AlignedBuf, Completion, Engine, Read};
@@ -12,7 +12,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, mpsc};
 
-/// First read, from the end: holds the directory of some 3,000 files, so that a second is seldom needed for fewer.
+/// First read, from the end: holds the directory of some 3,000 files, so that a second is seldom
+/// needed for fewer.
 const DIRECTORY_READ_BYTES: u64 = 256 << 10;
 
 /// An open archive.
@@ -27,7 +28,8 @@ pub(crate) struct Archive {
 }
 
 impl Archive {
-    /// Opens `path` past the page cache if `direct` is wanted and allowed, else through it.
+    /// Opens `path` past the page cache if `direct` is set and the file system allows it, else
+    /// through the cache.
     pub(crate) fn open(path: &Path, direct: bool, engine: &dyn Engine) -> Result<Self, Error> {
         let file = open_seekable(path).map_err(|error| Error::open(path, error))?;
         if direct
@@ -53,7 +55,8 @@ impl Archive {
             true => u64::from(direct::alignment(&file).map_err(fail)?.offset_bytes),
             false => 1,
         };
-        // The engine charges reads; the open itself is one request more, for a pack as for a loose file.
+        // The engine charges reads; the open itself is one request more, for a pack as for a loose
+        // file.
         engine.charge(0);
         let file = Arc::new(file);
         let source = Source { engine, file: &file, alignment, bytes, last: Mutex::default() };
@@ -89,7 +92,8 @@ impl Archive {
         At { archive: &self.path, entry: self.index.name(id), offset }
     }
 
-    /// What an entry takes of memory while it is loaded, in bytes: coded and decoded. Both may be lies near `u64::MAX`.
+    /// What an entry takes of memory while it is loaded, in bytes: coded and decoded. Both may be
+    /// lies near `u64::MAX`.
     pub(crate) fn memory_bytes(&self, id: Id) -> u128 {
         u128::from(self.extents[id as usize].bytes) + u128::from(self.bytes(id))
     }
@@ -118,8 +122,8 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Whether a first read, of what the index will ask for anyway, is refused as misaligned: some file systems accept
-    /// O_DIRECT and cannot do it.
+    /// Whether a first read, of what the index will ask for anyway, is refused as misaligned: some
+    /// file systems accept O_DIRECT and cannot do it.
     fn refused(&self) -> bool {
         let tail = DIRECTORY_READ_BYTES.min(self.bytes);
         match self.fetch(Extent { offset: self.bytes - tail, bytes: tail }) {

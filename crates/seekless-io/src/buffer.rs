@@ -1,5 +1,5 @@
-//! What a load hands out: the bytes of one file, read-only and shared. The last holder frees them, whether or not the
-//! cache has let go of them meanwhile.
+//! What a load hands out: the bytes of one file, read-only and shared. The last holder frees them,
+//! whether or not the cache has let go of them meanwhile.
 
 use crate::read_cache::ReadData;
 use std::fmt;

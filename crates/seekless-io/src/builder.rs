@@ -16,14 +16,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
-/// Reads in flight of those planned ahead: enough that a device of any depth finds its next request waiting, few enough
-/// that a demand read does not wait long and that their buffers stay a small part of the window.
+/// Reads in flight of those planned ahead: enough that a device of any depth finds its next request
+/// waiting, few enough that a demand read does not wait long and that their buffers stay a small
+/// part of the window.
 const IN_FLIGHT: std::ops::RangeInclusive<u32> = 8..=32;
 
 /// Most bytes of buffers that wait for the next read.
 const IDLE_BYTES_MAX: u64 = 16 << 20;
 
-/// Most bytes of one entry, unless the program says otherwise: more than files of a pack have, less than machines have.
+/// Most bytes of one entry, unless the program says otherwise: more than files of a pack have, less
+/// than machines have.
 const ENTRY_BYTES_MAX: u64 = 1 << 30;
 
 /// Settings for a [`Store`]; made by [`Store::builder`].
@@ -59,38 +61,57 @@ impl Default for StoreBuilder {
     }
 }
 
+impl Store {
+    /// Settings for a store; [`StoreBuilder::open`] opens it.
+    pub fn builder() -> StoreBuilder {
+        StoreBuilder::default()
+    }
+
+    /// Opens the archive at `path` with the default settings. Reads its directory only.
+    ///
+    /// # Errors
+    /// As [`StoreBuilder::open`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::builder().open(path)
+    }
+}
+
 impl StoreBuilder {
-    /// Bytes of content that the cache keeps; 64 MiB if not said. A file over half of it is loaded but not kept.
+    /// Bytes of content that the cache keeps; by default 64 MiB. A file over half of it is loaded but
+    /// not kept.
     pub fn cache(mut self, bytes: u64) -> Self {
         self.cache_bytes = bytes;
         self
     }
 
-    /// The eviction policy by name, see [`NAMES`](seekless_policy::eviction::NAMES); `landlord` if not said.
+    /// The eviction policy by name, see [`NAMES`](seekless_policy::eviction::NAMES); by default
+    /// `landlord`.
     pub fn policy(mut self, name: impl Into<String>) -> Self {
         self.policy = name.into();
         self
     }
 
-    /// Which engine reads; the best that the kernel allows if not said.
+    /// Which engine reads; by default the best that the kernel allows.
     pub fn engine(mut self, kind: EngineKind) -> Self {
         self.engine = kind;
         self
     }
 
-    /// Reads with an engine that exists already, so that several stores share one device, and its counters.
+    /// Reads with an engine that exists already, so that several stores share one device, and its
+    /// counters.
     pub fn shared_engine(mut self, engine: Arc<dyn Engine>) -> Self {
         self.shared_engine = Some(engine);
         self
     }
 
-    /// Whether to read past the page cache (O_DIRECT) where the file system allows it; true if not said.
+    /// Whether to read past the page cache (O_DIRECT) where the file system allows it; by
+    /// default true.
     pub fn direct(mut self, direct: bool) -> Self {
         self.direct = direct;
         self
     }
 
-    /// Threads that decode; as many as there are cores if not said, never none.
+    /// Threads that decode; by default as many as there are cores. There is always at least one.
     pub fn workers(mut self, count: usize) -> Self {
         self.workers = Some(count);
         self
@@ -104,23 +125,25 @@ impl StoreBuilder {
         self
     }
 
-    /// How far [`Store::load_many`] may run ahead of its consumer, in bytes of files, coded and decoded together. A
-    /// larger window finds more neighbours to read at once. If not said it is 64 MiB, or 256 MiB where the engine says
-    /// that a request costs as much as reading 256 KiB.
+    /// How far [`Store::load_many`] may run ahead of its consumer, in bytes of files, coded and
+    /// decoded together. A larger window finds more neighbours to read at once. By default 64 MiB,
+    /// or 256 MiB where the engine says that a request costs as much as reading 256 KiB.
     pub fn window(mut self, bytes: u64) -> Self {
         self.window_bytes = Some(bytes);
         self
     }
 
-    /// The largest entry that is loaded, in bytes, coded or decoded; 1 GiB if not said. A larger one is refused before it
-    /// is read: a deflated entry can hold a thousand times its size, so that an archive of a few megabytes could ask for
-    /// all memory. An entry of at most this size is given memory only as its data justifies it.
+    /// The largest entry that is loaded, in bytes, coded or decoded; by default 1 GiB. A larger one
+    /// is refused before it is read: a deflated entry can hold a thousand times its size, so
+    /// that an archive of a few megabytes could ask for all memory. An entry of at most this size
+    /// is given memory only as its data justifies it.
     pub fn max_entry_bytes(mut self, bytes: u64) -> Self {
         self.max_entry_bytes = bytes;
         self
     }
 
-    /// Whether [`Store::decisions`] has something to say. It grows with every request: for tests.
+    /// Whether requests and evictions are recorded for [`Store::decisions`]. The record grows with every
+    /// request: this is for tests.
     pub fn record_decisions(mut self, record: bool) -> Self {
         self.record = record;
         self
@@ -130,7 +153,8 @@ impl StoreBuilder {
     ///
     /// # Errors
     /// [`Open`](crate::ErrorKind::Open) if the archive is absent, unreadable, broken or hostile;
-    /// [`Setting`](crate::ErrorKind::Setting) for an unknown policy, or an engine that cannot start.
+    /// [`Setting`](crate::ErrorKind::Setting) for an unknown policy, or an engine that cannot
+    /// start.
     pub fn open(self, path: impl AsRef<Path>) -> Result<Store> {
         let engine = match &self.shared_engine {
             Some(engine) => engine.clone(),

@@ -1,11 +1,12 @@
-//! What a hit needs and changes: the slots, which have the buffers, and the log, from which the policy is told.
+//! What a hit reads and writes: the slots, which have the buffers, and the log of hits, which is
+//! passed on to the policy later.
 //!
 //! The protocol, which `tests/io/model.rs` checks under every order of threads' steps:
 //!
 //! 1. A hit looks at the slot and is logged under its stripe's lock, as one step.
-//! 2. A request that may evict holds all stripes from before the last of the log is drained until the slots of its victims are
-//!    empty. So each hit is either drained before the eviction is decided, or finds the slot empty: none is logged for
-//!    what the policy has let go.
+//! 2. A request that may evict holds all stripes from before the last of the log is drained until
+//!    the slots of its victims are empty. So each hit is either drained before the eviction is
+//!    decided, or finds the slot empty: none is logged for what the policy has let go.
 //! 3. What was evicted while it was read is never put into its slot.
 
 mod hit_log;

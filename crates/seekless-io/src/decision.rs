@@ -1,5 +1,5 @@
-//! What the cache decided, in the order in which it was decided: the seam by which a test holds the engine to the
-//! simulator's figures. Off unless asked for.
+//! What the cache decided, in the order in which it was decided: the seam by which a test holds the
+//! engine to the simulator's figures. Off unless asked for.
 
 use seekless_policy::eviction::{Eviction, Id, Named, Needs, Outcome, PageState, Pool, Request};
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,8 @@ use crate::lock;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {
-    /// A request, and the ids that the policy evicted for it, in its order. Ids are entry numbers in archive order.
+    /// A request, and the ids that the policy evicted for it, in its order. Ids are entry numbers
+    /// in archive order.
     Requested {
         /// As the policy was given it.
         request: Request,
@@ -46,8 +47,8 @@ impl Recorder {
     }
 }
 
-/// A policy whose victims are noted as it names them: an id evicted in flight gets its `Drop` only later, but was
-/// decided now.
+/// A policy whose victims are noted as it names them: an id evicted in flight gets its `Drop` only
+/// later, but was decided now.
 pub(crate) struct Watched {
     policy: Named,
     victims: Option<Arc<Mutex<Vec<Id>>>>,

@@ -1,4 +1,5 @@
-//! The errors of opening a store and of loading from it. Clonable, since everybody who waits for a read gets its error.
+//! The errors of opening a store and of loading from it. Clonable, since all loads that wait for
+//! one read get its error.
 
 use std::fmt;
 use std::io;
@@ -13,7 +14,8 @@ pub enum ErrorKind {
     Open,
     /// The archive has no entry of that name.
     NotFound,
-    /// The entry is larger than [`max_entry_bytes`](crate::StoreBuilder::max_entry_bytes), or than memory.
+    /// The entry is larger than [`max_entry_bytes`](crate::StoreBuilder::max_entry_bytes), or than
+    /// memory.
     TooLarge,
     /// A read of this entry alone failed. It is not tried again.
     Read,
@@ -112,7 +114,8 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        // The message already says what the source says; what the source itself came from goes on the chain.
+        // The message already says what the source says; what the source itself came from goes on
+        // the chain.
         self.0.source.as_ref().and_then(|source| source.source())
     }
 }

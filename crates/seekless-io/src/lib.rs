@@ -1,19 +1,41 @@
-//! The live engine: asynchronous, cached reads of packs.
+//! Loads files from a pack: asynchronously, through a cache, with what lies around them.
 //!
-//! **Invariant:** for the same order of requests it makes the same decisions as the simulator; a buffer handed out is
-//! read-only, shared, and not copied again.
+//! # The problem
 //!
-//! A [`Store`] is an open pack. A load takes one of these ways, the first that has the file:
+//! A program that starts opens thousands of small files, each with several requests to the device.
+//! A pack holds them in one file, in the order in which they are read. To gain from that, the
+//! loader must read many files with one request, keep what will be needed again, and not wait for a
+//! read that it could have started earlier. This crate is that loader.
 //!
-//! 1. *the file cache*: a slot an entry, without the cache's lock; the hit is logged and told to the policy before the
-//!    next miss;
+//! A [`Store`] is an open pack. [`Store::load`] gives the content of one file, [`Store::load_many`]
+//! those of a list, in the order in which they arrive. A [`Buffer`] is read-only and shared: the
+//! cache and all who loaded the file use the same memory.
+//!
+//! # The five ways of a load
+//!
+//! A load takes the first of these ways that has the file:
+//!
+//! 1. *the file cache*: a slot an entry, without the cache's lock; the hit is logged and told to
+//!    the policy before the next miss;
 //! 2. *an orphan*: evicted, but still held by a user, hence revived without I/O;
 //! 3. *a read under way* that covers the file;
 //! 4. *a kept read*: bytes that were read with another file ([`seekless_policy::kept_reads`]);
 //! 5. *a read*: from the local header to the next in one request, with as much around it as the device makes worth while
 //!    ([`seekless_policy::ahead`]).
 //!
-//! Reads complete on worker threads, which decode, check the CRC, and answer everybody who waits.
+//! Reads complete on worker threads, which decode, check the CRC, and answer every load that waits
+//! for the file.
+//!
+//! # Its neighbours
+//!
+//! `seekless-policy` decides what to evict and what to read; `seekless-engine` reads;
+//! `seekless-pack` decodes. The simulator drives the same policy code: given the same requests, it
+//! evicts the same files, and [`Store::decisions`] exists so that a test can compare them.
+//!
+//! **Invariant:** for the same order of requests it makes the same decisions as the simulator; a
+//! buffer handed out is read-only, shared, and not copied again.
+//!
+//! # Example
 //!
 //! ```
 //! # use seekless_pack::{About, Codec, PackWriter, prepare};
@@ -67,7 +89,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// What a load may fail with.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A panic elsewhere does not make what the lock guards unusable: each change under it is complete when it is released.
+/// A panic elsewhere does not make what the lock guards unusable: each change under it is complete
+/// when it is released.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,5 @@
-//! Many loads at once: runs ahead of its consumer by a window of files, half of it planned at a time so that neighbours
-//! in the archive become one read.
+//! Many loads at once: runs ahead of its consumer by a window of files, half of it planned at a
+//! time so that neighbours in the archive become one read.
 
 use crate::state::{Answer, Asked, Waiter};
 use crate::{Buffer, Result, Store};
@@ -14,8 +14,8 @@ const WINDOW_FILES_MAX: u64 = 8192;
 /// The numbers of the iterators; 0 is for single loads.
 static NEXT_OWNER: AtomicU64 = AtomicU64::new(1);
 
-/// The iterator of [`Store::load_many`]: `(position in the list, result)`, in the order of arrival. Dropping it early
-/// cancels what is not yet being read.
+/// The iterator of [`Store::load_many`]: `(position in the list, result)`, in the order of arrival.
+/// Dropping it early cancels what is not yet being read.
 pub struct LoadMany {
     store: Store,
     owner: u64,
@@ -42,8 +42,17 @@ impl Ahead {
     }
 }
 
+impl Store {
+    /// Loads many files: yields each name's position and result in the order in which they arrive.
+    /// Reading runs ahead of the consumer by at most the window, so a consumer that stops stops the
+    /// reading.
+    pub fn load_many(&self, names: impl IntoIterator<Item = impl Into<String>>) -> LoadMany {
+        LoadMany::new(self.clone(), names.into_iter().map(Into::into).collect())
+    }
+}
+
 impl LoadMany {
-    pub(crate) fn new(store: Store, names: Vec<String>) -> Self {
+    fn new(store: Store, names: Vec<String>) -> Self {
         let (sender, receiver) = mpsc::channel();
         let owner = NEXT_OWNER.fetch_add(1, Ordering::Relaxed);
         let ahead = Ahead::default();

@@ -7,7 +7,8 @@ use seekless_policy::extents::Extent;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
-/// Reads up to this size are one request to a device; the kernel and the volume model split larger ones.
+/// Reads up to this size are one request to a device; the kernel and the volume model split larger
+/// ones.
 pub(crate) const READ_BYTES_MAX: u64 = 1 << 20;
 
 /// Where the bytes come from.

@@ -1,5 +1,5 @@
-//! What the callers of a store and its worker threads share: a request's way from the cache over the engine to whoever
-//! waits for it.
+//! What the callers of a store and its worker threads share: a request's way from the cache over
+//! the engine to the load that waits for it.
 
 use crate::archive::Archive;
 use crate::buffer::Buffer;
@@ -104,7 +104,8 @@ impl Shared {
         let mut released = Released::default();
         let request = self.file_request(id);
         let mut state = self.drained();
-        // Most were drained while others logged on; from here to the end of the eviction nobody does.
+        // Most were drained while other threads went on logging; from here to the end of the
+        // eviction no thread logs.
         let mut stopped = self.hits.stop();
         stopped.drain(|id| state.hit(&self.file_request(id)));
         state.request(&request, waiter, &self.slots, &stopped, &mut released)
@@ -165,12 +166,14 @@ impl Shared {
         self.unrounded(parts * READ_BYTES_MAX)
     }
 
-    /// What may be asked for so that a read rounded to the file's alignment still has `bytes` at most.
+    /// What may be asked for so that a read rounded to the file's alignment still has `bytes` at
+    /// most.
     fn unrounded(&self, bytes: u64) -> u64 {
         bytes - self.archive.rounding_bytes()
     }
 
-    /// Plans the reads of many entries that must be fetched, and starts as many as the device serves at once.
+    /// Plans the reads of many entries that must be fetched, and starts as many as the device
+    /// serves at once.
     pub(crate) fn fetch(&self, mut ids: Vec<Id>) {
         ids.sort_unstable();
         let mut tags = Vec::new();
@@ -244,8 +247,9 @@ impl Shared {
         lock(&self.jobs).recv().ok()
     }
 
-    /// A read has ended: keeps the device busy, then decodes what is wanted of it. Entries that a read of several did not
-    /// bring are read again alone: one bad page fails only what lies on it.
+    /// A read has ended: keeps the device busy, then decodes the entries that loads wait for.
+    /// Entries that a read of several did not bring are read again alone: one bad page fails only
+    /// what lies on it.
     pub(crate) fn completed(&self, completion: Completion) {
         let Completion { tag, buffer, result } = completion;
         let mut released = Released::default();
@@ -335,8 +339,8 @@ impl Shared {
             }
             state.finish(id, &result, &self.slots, &mut released)
         };
-        // First the memory, then the answers, the last with the result itself: once a waiter has its buffer, none but
-        // users and the cache hold it.
+        // First the memory, then the answers, the last with the result itself: once a waiter has
+        // its buffer, none but users and the cache hold it.
         drop(released);
         let last = waiters.pop();
         waiters.into_iter().for_each(|waiter| waiter.answer(result.clone()));

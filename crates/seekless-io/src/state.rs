@@ -1,4 +1,5 @@
-//! What the one short lock guards: the cache, the reads, and who waits for them. Nothing here blocks, does I/O or decodes.
+//! What the one short lock guards: the cache, the reads, and who waits for them. Nothing here
+//! blocks, does I/O or decodes.
 
 use crate::buffer::Buffer;
 use crate::cached::{HitLog, Slots, Stopped};
@@ -16,7 +17,7 @@ use std::sync::mpsc::Sender;
 /// Where a load's result goes: its position in the caller's list, and the bytes.
 pub(crate) type Answer = (usize, Result<Buffer, Error>);
 
-/// Somebody who waits for an entry.
+/// A load that waits for an entry.
 pub(crate) struct Waiter {
     /// Which `load_many`, for when it is dropped early.
     pub(crate) owner: u64,
@@ -26,7 +27,7 @@ pub(crate) struct Waiter {
 
 impl Waiter {
     pub(crate) fn answer(self, result: Result<Buffer, Error>) {
-        // Nobody listening is no error: a `load_many` was dropped early.
+        // The receiver may be gone, which is no error: a `load_many` was dropped early.
         let _ = self.sender.send((self.position, result));
     }
 }
@@ -100,8 +101,8 @@ impl State {
         }
     }
 
-    /// One request that found no kept buffer. Hits stand still, and the policy has been told of all. `waiter` is used
-    /// unless the buffer is at hand.
+    /// One request that found no kept buffer. Hits stand still, and the policy has been told of
+    /// all. `waiter` is used unless the buffer is at hand.
     pub(crate) fn request(
         &mut self,
         request: &Request,
@@ -165,7 +166,8 @@ impl State {
         match result {
             Ok(buffer) => {
                 self.statistics.delivered_bytes += buffer.len() as u64 * flight.waiters.len() as u64;
-                // What was evicted while it was read must not be a hit, which the policy could not be told of.
+                // What was evicted while it was read must not be a hit, which the policy could not
+                // be told of.
                 match flight.kept && self.cache.resident(id) {
                     true => slots.keep(id, buffer.clone()),
                     false => slots.remember(id, buffer),
@@ -176,7 +178,8 @@ impl State {
         flight.waiters
     }
 
-    /// A `load_many` was dropped: what only it waits for, and what is not yet on its way, will not be read.
+    /// A `load_many` was dropped: what only it waits for, and what is not yet on its way, will not
+    /// be read.
     pub(crate) fn cancel(&mut self, owner: u64, slots: &Slots, released: &mut Released) {
         let Self { flights, reads, .. } = self;
         let mut cancelled = Vec::new();

@@ -1,7 +1,7 @@
 //! What became of the requests to a store, and of the bytes that it read.
 
-/// Counts since the store was opened. Every load is exactly one of hit, joined, revived, missed or bypassed, once it has
-/// reached the cache.
+/// Counts since the store was opened. Every load is exactly one of hit, joined, revived, missed or
+/// bypassed, once it has reached the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statistics {
@@ -13,9 +13,11 @@ pub struct Statistics {
     pub revived: u64,
     /// Loads of files that had to be fetched and were kept.
     pub misses: u64,
-    /// Loads of files that had to be fetched and were not kept, being too large a part of the cache.
+    /// Loads of files that had to be fetched and were not kept, being too large a part of the
+    /// cache.
     pub bypassed: u64,
-    /// Of the misses and bypassed, those whose bytes had been read ahead together with another file's.
+    /// Of the misses and bypassed, those whose bytes had been read ahead together with another
+    /// file's.
     pub read_ahead_hits: u64,
     /// Loads that ended with an error.
     pub failed: u64,
@@ -23,8 +25,9 @@ pub struct Statistics {
     pub delivered_bytes: u64,
     /// Coded size of the entries that were decoded.
     pub coded_bytes: u64,
-    /// Bytes read for entries, without the directory; [`Counters`](seekless_engine::Counters) has all.
+    /// Bytes read for entries, without the directory; [`Counters`](seekless_engine::Counters) has
+    /// all.
     pub read_bytes: u64,
-    /// Of these, bytes that belonged to no wanted entry (so far).
+    /// Of these, bytes of entries that no load has asked for (so far), and of gaps.
     pub unused_bytes: u64,
 }

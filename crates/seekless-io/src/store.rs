@@ -1,9 +1,7 @@
 //! The public face: a pack that is open for loading.
 
-use crate::builder::StoreBuilder;
 use crate::decision::Decision;
 use crate::error::Error;
-use crate::load_many::LoadMany;
 use crate::shared::Shared;
 use crate::statistics::Statistics;
 use crate::worker::Workers;
@@ -25,29 +23,18 @@ pub struct Store {
 }
 
 impl Store {
-    /// Settings for a store; [`StoreBuilder::open`] opens it.
-    pub fn builder() -> StoreBuilder {
-        StoreBuilder::default()
-    }
-
-    /// Opens the archive at `path` with the default settings. Reads its directory only.
-    ///
-    /// # Errors
-    /// As [`StoreBuilder::open`].
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::builder().open(path)
-    }
-
     pub(crate) fn new(shared: Arc<Shared>, workers: Workers) -> Self {
         Self { shared, _workers: Arc::new(workers) }
     }
 
-    /// The content of the file called `name`, from the cache if it has it. Blocks until it is there; a load by another
-    /// thread of the same file, or of a neighbour in the same read, is shared.
+    /// The content of the file called `name`, from the cache if it has it. Blocks until it is
+    /// there; a load by another thread of the same file, or of a neighbour in the same read, is
+    /// shared.
     ///
     /// # Errors
     /// [`NotFound`](crate::ErrorKind::NotFound), [`TooLarge`](crate::ErrorKind::TooLarge),
-    /// [`Read`](crate::ErrorKind::Read) or [`Corrupt`](crate::ErrorKind::Corrupt). A file that failed is not cached; the others are not affected.
+    /// [`Read`](crate::ErrorKind::Read) or [`Corrupt`](crate::ErrorKind::Corrupt). A file that
+    /// failed is not cached; the others are not affected.
     pub fn load(&self, name: &str) -> Result<Buffer> {
         let id = self.find_loadable(name)?;
         match self.shared.hit(id) {
@@ -56,14 +43,9 @@ impl Store {
         }
     }
 
-    /// Loads many files: yields each name's position and result in the order in which they arrive. Reading runs ahead of
-    /// the consumer by at most the window, so a consumer that stops stops the reading.
-    pub fn load_many(&self, names: impl IntoIterator<Item = impl Into<String>>) -> LoadMany {
-        LoadMany::new(self.clone(), names.into_iter().map(Into::into).collect())
-    }
-
-    /// Says how long the file called `name` will be wanted: from its next request on, each counts as cheaper or dearer. Only
-    /// policies that weigh cost heed it: `landlord`, `gds`, `gdsf` and `hyperbolic`.
+    /// Says for how long the program will need the file called `name`: from its next request on,
+    /// each counts as cheaper or dearer. Only policies that weigh cost heed it: `landlord`, `gds`,
+    /// `gdsf` and `hyperbolic`.
     ///
     /// # Errors
     /// [`NotFound`](crate::ErrorKind::NotFound).
@@ -84,7 +66,7 @@ impl Store {
         self.index().entries().len()
     }
 
-    /// Whether it has none.
+    /// Whether it has no entries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -102,7 +84,7 @@ impl Store {
         self.shared.engine.counters()
     }
 
-    /// What became of the requests to this store.
+    /// How many requests this store had, and how they were served.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         self.shared.statistics()
@@ -121,7 +103,8 @@ impl Store {
     }
 
     /// All requests in the order in which the policy got them, and what it evicted. Empty unless
-    /// [`StoreBuilder::record_decisions`] was set. A simulator that gets the same requests evicts the same ids.
+    /// [`StoreBuilder::record_decisions`](crate::StoreBuilder::record_decisions) was set. A
+    /// simulator that gets the same requests evicts the same ids.
     #[must_use]
     pub fn decisions(&self) -> Vec<Decision> {
         self.shared.drained().decisions()

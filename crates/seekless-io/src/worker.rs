@@ -1,4 +1,4 @@
-//! The threads that decode: each takes the next completed read, whoever asked for it.
+//! The threads that decode: each takes the next completed read, no matter which load asked for it.
 
 use crate::shared::{QUIT, Shared};
 use std::io;

@@ -1,5 +1,6 @@
-//! Hits, logged by thread without the cache's lock. Whoever takes that lock drains them first: stripe by stripe, each in
-//! its own order, so that one thread's requests reach the policy in the order in which it made them.
+//! Hits, logged by thread without the cache's lock. A thread that takes that lock drains them
+//! first: stripe by stripe, each in its own order, so that one thread's requests reach the policy
+//! in the order in which it made them.
 
 use super::sync::{Mutex, MutexGuard, lock, own_number};
 use seekless_policy::eviction::Id;
@@ -26,8 +27,9 @@ impl<const STRIPES: usize> HitLog<STRIPES> {
         Self(std::array::from_fn(|_| Stripe(Mutex::new(Hits::default()))))
     }
 
-    /// Looks for the buffer of `id` and, if the cache has it, logs the hit for the calling thread: one step to whoever
-    /// [stops](Self::stop) hits. True beside the buffer says that the log is to be drained now.
+    /// Looks for the buffer of `id` and, if the cache has it, logs the hit for the calling thread:
+    /// one step for a thread that [stops](Self::stop) hits. True beside the buffer says that the
+    /// log is to be drained now.
     pub(crate) fn hit<T: AsRef<[u8]>>(&self, id: Id, look: impl FnOnce() -> Option<T>) -> Option<(T, bool)> {
         let mut hits = lock(&self.0[own_number() % STRIPES].0);
         let buffer = look()?;
@@ -37,8 +39,8 @@ impl<const STRIPES: usize> HitLog<STRIPES> {
         Some((buffer, hits.ids.len() >= STRIPE_HITS_MAX))
     }
 
-    /// Hands all logged hits to `apply`, while threads log further ones. `scratch` is lent to keep the stripes' locks
-    /// short.
+    /// Hands all logged hits to `apply`, while threads log further ones. `scratch` is lent to keep
+    /// the stripes' locks short.
     pub(crate) fn drain(&self, scratch: &mut Vec<Id>, mut apply: impl FnMut(Id)) {
         for stripe in &self.0 {
             {

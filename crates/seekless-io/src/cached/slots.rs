@@ -1,5 +1,5 @@
-//! One slot an entry: where a hit finds its buffer without the cache's lock, and where an orphan (evicted, but still
-//! held by a user) is found again without I/O.
+//! One slot an entry: where a hit finds its buffer without the cache's lock, and where an orphan
+//! (evicted, but still held by a user) is found again without I/O.
 
 use super::sync::{Mutex, lock};
 use super::{Buffer, WeakBuffer};
@@ -34,7 +34,7 @@ impl Slots {
         matches!(*lock(&self.0[id as usize]), Slot::Kept(_))
     }
 
-    /// The buffer, if anybody has it.
+    /// The buffer, if the cache or a user still holds it.
     pub(crate) fn alive(&self, id: Id) -> Option<Buffer> {
         match &*lock(&self.0[id as usize]) {
             Slot::Kept(buffer) => Some(buffer.clone()),
@@ -48,12 +48,13 @@ impl Slots {
         *lock(&self.0[id as usize]) = Slot::Kept(buffer);
     }
 
-    /// The cache does not keep `buffer`, but whoever asks while it is held finds it.
+    /// The cache does not keep `buffer`, but a load finds it here as long as a user holds it.
     pub(crate) fn remember(&self, id: Id, buffer: &Buffer) {
         *lock(&self.0[id as usize]) = Slot::Orphan(buffer.downgrade());
     }
 
-    /// The cache lets go. Returns its reference, so that the caller frees the memory outside the lock.
+    /// The cache lets go. Returns its reference, so that the caller frees the memory outside the
+    /// lock.
     pub(crate) fn orphan(&self, id: Id) -> Option<Buffer> {
         let slot = &mut *lock(&self.0[id as usize]);
         match std::mem::replace(slot, Slot::Empty) {

@@ -1,4 +1,5 @@
-//! The locks of the slots and of the log. The model puts others in their place, whose every order of steps it tries.
+//! The locks of the slots and of the log. The loom model replaces them by its own, so that it
+//! can try every order of the threads' steps.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
