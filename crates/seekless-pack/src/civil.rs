@@ -1,4 +1,5 @@
-//! Unix seconds to DOS date and time and back, both taken as UTC (the archive also carries the exact UTC second).
+//! Unix seconds to DOS date and time and back, both taken as UTC (the archive also carries the
+//! exact UTC second).
 
 /// DOS times start here.
 const FIRST_YEAR: i64 = 1980;
@@ -36,8 +37,9 @@ fn date(year: i64, month: i64, day: i64) -> u16 {
     ((year - FIRST_YEAR) << 9 | month << 5 | day) as u16
 }
 
-/// Days since 1970-01-01 to year, month, day. Eras of 400 years, each year starting in March, so that a leap day is
-/// the last day of its year (Howard Hinnant, "chrono-compatible low-level date algorithms").
+/// Days since 1970-01-01 to year, month, day. Eras of 400 years, each year starting in March, so
+/// that a leap day is the last day of its year (Howard Hinnant, "chrono-compatible low-level date
+/// algorithms").
 fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);

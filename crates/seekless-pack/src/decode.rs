@@ -1,7 +1,9 @@
-//! An entry's extent, as read, to its content: local header checked against the directory, inflated, CRC checked.
+//! An entry's extent, as read, to its content: local header checked against the directory,
+//! inflated, CRC checked.
 
 use crate::entry::{Entry, Method};
 use crate::error::{Error, ErrorKind, Result};
+use crate::fault::{broken, check_crc, corrupt, disagrees, ends_early, no_memory, short};
 use crate::format::{
     EXTRA_ZIP64, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_UTF8, LOCAL, LOCAL_BYTES, SEE_ZIP64_32, extra,
     take_u64, u16_at, u32_at,
@@ -10,7 +12,6 @@ use crate::name;
 use crate::sum::Sum;
 use seekless_sys::inflate::{Fault, Inflater};
 use std::cell::RefCell;
-use std::fmt::Display;
 use std::ops::Range;
 
 thread_local! {
@@ -18,23 +19,26 @@ thread_local! {
     static INFLATER: RefCell<Inflater> = RefCell::new(Inflater::new());
 }
 
-/// Content that is given its memory because it is claimed, however few bytes of data stand for it.
+/// Content up to this size is given memory as soon as an entry claims it, however little data the
+/// entry has.
 const CLAIM_BYTES: u64 = 4 << 20;
-/// Content for each byte of data that is given its memory because it is claimed: more than most files come to.
+/// Content up to this many bytes for each byte of data is given memory, too: most files deflate
+/// less.
 const CLAIM_RATIO: u64 = 12;
 
-/// Decodes `entry`, called `name`, out of `extent`; `out` then holds its `entry.bytes` and nothing else, in memory that is
-/// used again.
+/// Decodes `entry`, called `name`, out of `extent`; `out` then holds its `entry.bytes` and nothing
+/// else, in memory that is used again.
 ///
-/// `extent` starts at the local header and reaches at least to the end of the data: `entry.extent_bytes` always do.
+/// `extent` starts at the local header and reaches at least to the end of the data:
+/// `entry.extent_bytes` always do.
 ///
-/// An entry that claims more than 4 MiB and more than 12 bytes for each byte of data is first inflated without being kept,
-/// so that no memory is taken for content that does not exist.
+/// An entry that claims more than 4 MiB and more than 12 bytes for each byte of data is first
+/// inflated without being kept, so that no memory is taken for content that does not exist.
 ///
 /// # Errors
-/// [`ErrorKind::Truncated`], [`ErrorKind::Disagrees`] (local header), [`ErrorKind::Encrypted`], [`ErrorKind::Method`],
-/// [`ErrorKind::Corrupt`], [`ErrorKind::Crc`], or [`ErrorKind::Limit`] where memory runs out; `out` then holds nothing to be
-/// trusted.
+/// [`ErrorKind::Truncated`], [`ErrorKind::Disagrees`] (local header), [`ErrorKind::Encrypted`],
+/// [`ErrorKind::Method`], [`ErrorKind::Corrupt`], [`ErrorKind::Crc`], or [`ErrorKind::Limit`] where
+/// memory runs out; `out` then holds nothing to be trusted.
 pub fn decode(entry: &Entry, name: &str, extent: &[u8], out: &mut Vec<u8>) -> Result<()> {
     let data = &extent[data_range(entry, name, extent)?];
     match entry.method {
@@ -45,11 +49,12 @@ pub fn decode(entry: &Entry, name: &str, extent: &[u8], out: &mut Vec<u8>) -> Re
     check_crc(entry, name, crc32fast::hash(out))
 }
 
-/// Where the data lies in `extent`, after checking the local header: for who can use stored bytes where they are.
-/// The content is not checked.
+/// Where the data lies in `extent`, after checking the local header: for callers that can use stored
+/// bytes where they are. The content is not checked.
 ///
 /// # Errors
-/// [`ErrorKind::Truncated`], [`ErrorKind::Disagrees`], [`ErrorKind::Encrypted`] or [`ErrorKind::Method`].
+/// [`ErrorKind::Truncated`], [`ErrorKind::Disagrees`], [`ErrorKind::Encrypted`] or
+/// [`ErrorKind::Method`].
 pub fn data_range(entry: &Entry, name: &str, extent: &[u8]) -> Result<Range<usize>> {
     let start = data_start(entry, name, extent)?;
     let end = usize::try_from(entry.coded_bytes).ok().and_then(|bytes| start.checked_add(bytes));
@@ -77,7 +82,7 @@ pub(crate) fn data_start(entry: &Entry, name: &str, extent: &[u8]) -> Result<usi
     Ok(header.data)
 }
 
-/// The local header's own account of the entry.
+/// What the local header says of the entry.
 struct Local<'a> {
     flags: u16,
     method: Method,
@@ -148,17 +153,6 @@ fn no_header(entry: &Entry, name: &str, extent: &[u8]) -> Error {
     Error::of(entry, name, ErrorKind::Disagrees, why)
 }
 
-pub(crate) fn short(entry: &Entry, name: &str, extent_bytes: u64) -> Error {
-    let why = format!("it does not fit into its {extent_bytes} bytes; the archive is damaged, copy it again");
-    Error::of(entry, name, ErrorKind::Truncated, why)
-}
-
-fn disagrees(entry: &Entry, name: &str, what: &str) -> Error {
-    let why =
-        format!("its own header has another {what} than the directory; the archive is damaged or hostile");
-    Error::of(entry, name, ErrorKind::Disagrees, why)
-}
-
 fn copy(entry: &Entry, name: &str, data: &[u8], out: &mut Vec<u8>) -> Result<()> {
     if data.len() as u64 != entry.bytes {
         return Err(corrupt(entry, name, "it has two sizes though it is stored"));
@@ -180,33 +174,4 @@ fn inflate(entry: &Entry, name: &str, data: &[u8], out: &mut Vec<u8>) -> Result<
         Err(Fault::Memory) => Err(no_memory(entry, name)),
         Err(fault) => Err(broken(entry, name, fault)),
     }
-}
-
-fn no_memory(entry: &Entry, name: &str) -> Error {
-    let why = format!("there is no memory for its {} bytes", entry.bytes);
-    Error::of(entry, name, ErrorKind::Limit, why)
-}
-
-fn corrupt(entry: &Entry, name: &str, why: impl Display) -> Error {
-    Error::of(entry, name, ErrorKind::Corrupt, why)
-}
-
-pub(crate) fn broken(entry: &Entry, name: &str, fault: impl Display) -> Error {
-    corrupt(entry, name, format_args!("its data is broken ({fault}); copy the archive again"))
-}
-
-pub(crate) fn ends_early(entry: &Entry, name: &str, found: u64) -> Error {
-    let why = format_args!("its data ends after {found} of {} bytes; copy the archive again", entry.bytes);
-    corrupt(entry, name, why)
-}
-
-pub(crate) fn check_crc(entry: &Entry, name: &str, crc: u32) -> Result<()> {
-    if crc == entry.crc {
-        return Ok(());
-    }
-    let why = format!(
-        "its content has CRC {crc:08x}, not {:08x} as recorded; the archive is damaged, copy it again",
-        entry.crc
-    );
-    Err(Error::of(entry, name, ErrorKind::Crc, why))
 }

@@ -3,15 +3,16 @@
 use crate::format::FLAG_ENCRYPTED;
 use std::fmt;
 
-/// One file or directory of an archive. Its name is [`Index::name`](crate::Index::name): names lie together, so that
-/// an index of 36,000 entries is three allocations.
+/// One file or directory of an archive. Its name is [`Index::name`](crate::Index::name): names lie
+/// together, so that an index of 36,000 entries is three allocations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Entry {
     /// Where the local header starts, in bytes from the archive's start.
     pub header_offset: u64,
-    /// From the local header to the next entry's header or the directory, in bytes: one read of this length holds
-    /// everything that [`decode`](crate::decode) needs. Shorter where a foreign archive has a gap.
+    /// From the local header to the next entry's header or the directory, in bytes: one read of
+    /// this length holds everything that [`decode`](crate::decode) needs. Shorter where a foreign
+    /// archive has a gap.
     pub extent_bytes: u64,
     /// Size of the data in the archive, in bytes.
     pub coded_bytes: u64,
@@ -23,7 +24,8 @@ pub struct Entry {
     pub method: Method,
     /// Unix mode with the file type bits, where the writer recorded it.
     pub mode: Option<u32>,
-    /// Last modification in seconds since 1970 UTC; DOS times, which know no zone, are taken as UTC.
+    /// Last modification in seconds since 1970 UTC; DOS times, which know no zone, are taken as
+    /// UTC.
     pub modified: Option<i64>,
     pub(crate) flags: u16,
     pub(crate) name_start: u32,

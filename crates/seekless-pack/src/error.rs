@@ -1,4 +1,5 @@
-//! One opaque error: what went wrong in a word to match on, and a sentence that names the entry and what to do.
+//! One opaque error: what went wrong in a word to match on, and a sentence that names the entry and
+//! what to do.
 
 use crate::entry::Entry;
 use std::fmt::Display;

@@ -1,4 +1,5 @@
-//! The Zip records' signatures, sizes and flags (PKWARE APPNOTE 6.3, sections 4.3 to 4.5), and little-endian fields.
+//! The Zip records' signatures, sizes and flags (PKWARE APPNOTE 6.3, sections 4.3 to 4.5), and
+//! little-endian fields.
 //!
 //! ```text
 //! entry:      local header (30) | name | extra | data [| data descriptor, other tools only]
@@ -26,7 +27,8 @@ pub(crate) const FLAG_STRONG: u16 = 1 << 6;
 pub(crate) const FLAG_UTF8: u16 = 1 << 11;
 
 pub(crate) const EXTRA_ZIP64: u16 = 0x0001;
-/// Info-ZIP's extended timestamp: UTC, where the DOS fields are somebody's local time.
+/// Info-ZIP's extended timestamp: UTC, where the DOS fields are the local time where the archive
+/// was made.
 pub(crate) const EXTRA_TIME: u16 = 0x5455;
 
 /// In a 16- or 32-bit field: "look in the Zip64 record".
@@ -51,7 +53,8 @@ pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
 }
 
-/// The body of the first extra field `id`. A malformed remainder ends the search: aligners pad with bare zeros.
+/// The body of the first extra field `id`. A malformed remainder ends the search: aligners pad with
+/// bare zeros.
 pub(crate) fn extra(mut fields: &[u8], id: u16) -> Option<&[u8]> {
     while fields.len() >= 4 {
         let length = usize::from(u16_at(fields, 2));

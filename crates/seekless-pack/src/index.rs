@@ -12,14 +12,16 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
 
-/// What an entry may hold besides what is certain: the rest of its name, an extra field, a data descriptor.
+/// What an entry may hold besides what is certain: the rest of its name, an extra field, a data
+/// descriptor.
 const SLACK_BYTES: u64 = 2 * u16::MAX as u64 + DESCRIPTOR_BYTES;
 
 /// The entries of an archive in archive order, and a table from name to number.
 ///
-/// Everything in it has been checked against the file's size and against each other: extents do not overlap and lie
-/// before the directory, names are unique and lead nowhere outside, and no content claims more bytes than its data can
-/// hold. What only the local header and the data can show is checked by [`decode`](crate::decode).
+/// Everything in it has been checked against the file's size and against each other: extents do not
+/// overlap and lie before the directory, names are unique and lead nowhere outside, and no content
+/// claims more bytes than its data can hold. What only the local header and the data can show is
+/// checked by [`decode`](crate::decode).
 #[derive(Debug, Clone)]
 pub struct Index {
     entries: Vec<Entry>,
@@ -30,13 +32,14 @@ pub struct Index {
 }
 
 impl Index {
-    /// Reads the directory of the archive `source`, which is `file_bytes` long: one read of its last 66 KiB, and one of
-    /// what is missing.
+    /// Reads the directory of the archive `source`, which is `file_bytes` long: one read of its
+    /// last 66 KiB, and one of what is missing.
     ///
     /// # Errors
-    /// [`ErrorKind::NotAZip`], [`ErrorKind::Truncated`], [`ErrorKind::MultiDisk`], [`ErrorKind::Sizes`],
-    /// [`ErrorKind::Name`], [`ErrorKind::Duplicate`], [`ErrorKind::Overlap`] or [`ErrorKind::Io`]; never a panic, nor
-    /// an allocation that the file's own size does not justify.
+    /// [`ErrorKind::NotAZip`], [`ErrorKind::Truncated`], [`ErrorKind::MultiDisk`],
+    /// [`ErrorKind::Sizes`], [`ErrorKind::Name`], [`ErrorKind::Duplicate`], [`ErrorKind::Overlap`]
+    /// or [`ErrorKind::Io`]; never a panic, nor an allocation that the file's own size does not
+    /// justify.
     pub fn open<R: ReadAt + ?Sized>(source: &R, file_bytes: u64) -> Result<Self> {
         let tail = Tail::read(source, file_bytes)?;
         let end = End::find(&tail, source)?;
@@ -44,7 +47,7 @@ impl Index {
         Self::parse(&directory, &end)
     }
 
-    /// The entries in archive order: by the place of their data, whatever the directory's own order.
+    /// The entries in archive order: by the place of their data, not in the directory's own order.
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.entries
@@ -101,7 +104,8 @@ impl Index {
         Ok(index)
     }
 
-    /// Each entry reaches to the next header, but no further than its own records could: gaps are not read.
+    /// Each entry reaches to the next header, but no further than its own records could: gaps are
+    /// not read.
     fn set_extents(&mut self) -> Result<()> {
         let mut next = self.data_bytes;
         for number in (0..self.entries.len()).rev() {
@@ -160,8 +164,9 @@ fn no_memory<E>(_: E) -> Error {
     Error::new(ErrorKind::Limit, "the archive's directory needs more memory than there is")
 }
 
-/// Local header and data, without the local extra field, which only the header itself tells. The stored name may have
-/// been shorter than the text (code page 437 grows to UTF-8 threefold at most), hence the least that is certain.
+/// Local header and data, without the local extra field, which only the header itself tells. The
+/// stored name may have been shorter than the text (code page 437 grows to UTF-8 threefold at
+/// most), hence the least that is certain.
 fn least_extent(entry: &Entry) -> u64 {
     entry.coded_bytes.saturating_add(LOCAL_BYTES as u64 + u64::from(entry.name_bytes).div_ceil(3))
 }

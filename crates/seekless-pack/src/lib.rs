@@ -1,10 +1,43 @@
-//! Files and an order to a Zip, a Zip to an index.
+//! Writes packs and reads them: ordered Zip archives.
 //!
-//! **Invariant:** does no I/O of its own beyond `Write`, `Seek` and [`ReadAt`]; what it writes by default opens in `unzip`,
-//! Python and Explorer, and in readers that stream.
+//! # The problem
 //!
-//! The writer lays entries down in the order they are given, each as one extent: local header with true sizes and CRC,
-//! data, and the next header directly after it. The reader needs the directory once; then an entry is one read.
+//! A pack must open everywhere, so it is an ordinary Zip archive; and it must load fast, which most
+//! Zip archives do not. They hold their files in the order in which a tool walked a folder; they
+//! have sizes behind the data instead of before it, so that a reader cannot trust what stands
+//! there; and a reader needs two reads a file, since the header's length is not known.
+//!
+//! Here the order is the caller's. [`PackWriter`] lays entries down in the order in which they are
+//! given, each as one extent: a local header with true sizes and CRC, the data, and directly after
+//! it the next header. So a reader that has the directory ([`Index`]) fetches an entry, header and
+//! data, with one read, and neighbouring entries with one read together.
+//!
+//! The parts, in the order of use:
+//!
+//! * [`prepare`] codes the content of one file, on any thread: deflated where that saves enough
+//!   ([`Codec`]).
+//! * [`PackWriter`] writes prepared entries, and the directory behind them.
+//! * [`Index`] reads the directory. It takes two reads, and holds the entries in the archive's
+//!   order and their names.
+//! * [`decode`] turns an extent into the file's content, and checks it against the directory.
+//! * [`verify`] checks a whole archive from front to end.
+//!
+//! # Archives that lie
+//!
+//! An archive may be damaged, or made to harm. Each claim is checked against the others: sizes,
+//! offsets, overlaps, names that lead out of a folder. What is wrong gives an [`Error`] of a
+//! [kind](ErrorKind), never a panic. Memory is taken in proportion to the archive's own size, not
+//! to what an entry claims to hold.
+//!
+//! # Its neighbours
+//!
+//! `seekless-policy` makes the order; `seekless-tools` walks the folder and packs it on all cores;
+//! `seekless-io` loads from the pack.
+//!
+//! **Invariant:** does no I/O of its own beyond `Write`, `Seek` and [`ReadAt`]; what it writes by
+//! default opens in `unzip`, Python and Explorer, and in readers that stream.
+//!
+//! # Example
 //!
 //! ```
 //! use seekless_pack::{About, Codec, Index, PackWriter, decode, prepare};
@@ -30,6 +63,7 @@ mod civil;
 mod decode;
 mod entry;
 mod error;
+mod fault;
 mod format;
 mod index;
 mod name;

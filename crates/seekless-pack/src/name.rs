@@ -1,4 +1,5 @@
-//! Which names may stand in an archive. Nothing is extracted here, but names become paths in somebody's hands.
+//! Which names may stand in an archive. Nothing is extracted here, but other programs will turn
+//! names into paths.
 
 use crate::error::{Error, ErrorKind, Result};
 use std::borrow::Cow;
@@ -6,8 +7,9 @@ use std::borrow::Cow;
 /// The length field is 16 bits wide.
 pub(crate) const NAME_BYTES_MAX: usize = 65_535;
 
-/// Checks a name that is to be written: relative, `/` between non-empty parts, no `.` or `..`, no NUL, no backslash
-/// (a separator on Windows), at most 65,535 bytes. A directory's name ends in `/`.
+/// Checks a name that is to be written: relative, `/` between non-empty parts, no `.` or `..`, no
+/// NUL, no backslash (a separator on Windows), at most 65,535 bytes. A directory's name ends in
+/// `/`.
 ///
 /// # Errors
 /// [`ErrorKind::Name`], naming the name and what is wrong with it.
@@ -32,7 +34,8 @@ fn refuse(name: &str, why: &str) -> Error {
     Error::new(ErrorKind::Name, format!("the name {name:?} cannot be packed: it {why}"))
 }
 
-/// What a name must not be, whoever wrote it; the error completes "it ...".
+/// What a name must not be, in archives that are written and in those that are read. The error
+/// completes "it ...".
 pub(crate) fn check_read(name: &str) -> std::result::Result<(), &'static str> {
     let bytes = name.as_bytes();
     match bytes {
@@ -53,7 +56,8 @@ pub(crate) fn check_read(name: &str) -> std::result::Result<(), &'static str> {
     Ok(())
 }
 
-/// A stored name as text. Without the UTF-8 flag it is code page 437 by the book, but many tools store plain UTF-8.
+/// A stored name as text. Without the UTF-8 flag it is code page 437 by the book, but many tools
+/// store plain UTF-8.
 pub(crate) fn text(stored: &[u8], utf8: bool) -> Option<Cow<'_, str>> {
     match std::str::from_utf8(stored) {
         Ok(name) => Some(Cow::Borrowed(name)),

@@ -1,5 +1,5 @@
-//! One file made ready for the archive: compressed if that is worth it, with its CRC. Needs no writer, so it runs on
-//! as many threads as there are.
+//! One file made ready for the archive: compressed if that is worth it, with its CRC. Needs no
+//! writer, so it runs on as many threads as there are.
 
 use crate::entry::Method;
 use crate::error::{Error, ErrorKind, Result};
@@ -7,9 +7,11 @@ use crate::name;
 use libdeflater::{CompressionLvl, Compressor};
 use std::cell::RefCell;
 
-/// libdeflate's default. Higher levels gain a percent or two on game data and cost several times the time.
+/// libdeflate's default. Higher levels gain a percent or two on game data and cost several times
+/// the time.
 const LEVEL: i32 = 6;
-/// Deflated data below this share of the content is kept (in percent): a smaller gain does not pay for inflating.
+/// Deflated data below this share of the content is kept (in percent): a smaller gain does not pay
+/// for inflating.
 const WORTH_PERCENT: u64 = 97;
 pub(crate) const FILE_TYPE: u32 = 0o170_000;
 const REGULAR: u32 = 0o100_000;
@@ -27,7 +29,7 @@ pub enum Codec {
     Auto,
     /// As it is.
     Stored,
-    /// Deflate, whatever it saves.
+    /// Deflate, even where that saves nothing.
     Deflate,
 }
 
@@ -139,7 +141,8 @@ pub fn prepare(about: About, bytes: Vec<u8>, codec: Codec) -> Result<Prepared> {
     Ok(Prepared { about, method, crc, bytes: length, data })
 }
 
-/// An entry for a directory, for those that would otherwise be lost: the empty ones. A missing `/` is added.
+/// An entry for a directory, for those that would otherwise be lost: the empty ones. A missing `/`
+/// is added.
 ///
 /// # Errors
 /// [`ErrorKind::Name`] if the name may not stand in an archive.

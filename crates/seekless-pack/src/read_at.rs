@@ -1,4 +1,5 @@
-//! Reads at an offset, so that one open archive serves many threads and an engine may stand in for the file.
+//! Reads at an offset, so that one open archive serves many threads and an engine may stand in for
+//! the file.
 
 use std::fs::File;
 use std::io;

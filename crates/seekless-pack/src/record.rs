@@ -1,4 +1,5 @@
-//! The records of one entry and of the archive's end, as bytes. Zip64 fields stand only where a value needs them.
+//! The records of one entry and of the archive's end, as bytes. Zip64 fields stand only where a
+//! value needs them.
 
 use crate::civil;
 use crate::entry::Method;
@@ -39,7 +40,8 @@ pub(crate) struct Record<'a> {
     pub(crate) bytes: u64,
     pub(crate) coded_bytes: u64,
     pub(crate) header_offset: u64,
-    /// Whether the sizes stand in the Zip64 field; both or neither, as the format wants for local headers.
+    /// Whether the sizes stand in the Zip64 field; both or neither, as the format wants for local
+    /// headers.
     pub(crate) wide_sizes: bool,
 }
 

@@ -1,8 +1,9 @@
-//! Size and CRC of an entry's content that is not kept: for content larger than memory, and for claims not yet believed.
+//! Size and CRC of an entry's content that is not kept: for content larger than memory, and for
+//! claims not yet believed.
 
-use crate::decode::{broken, check_crc, ends_early};
 use crate::entry::{Entry, Method};
 use crate::error::Result;
+use crate::fault::{broken, check_crc, ends_early};
 use flate2::write::DeflateDecoder;
 use std::io::{self, Write};
 

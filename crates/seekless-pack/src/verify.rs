@@ -1,13 +1,15 @@
 //! Reads a whole archive from the front and checks every entry.
 
-use crate::decode::{data_start, decode, short};
+use crate::decode::{data_start, decode};
 use crate::entry::Entry;
 use crate::error::{Error, Result};
+use crate::fault::short;
 use crate::index::Index;
 use crate::read_at::ReadAt;
 use crate::sum::Sum;
 
-/// Neighbouring extents are read together up to this many bytes; a larger entry is checked in pieces of it.
+/// Neighbouring extents are read together up to this many bytes; a larger entry is checked in
+/// pieces of it.
 const READ_BYTES: u64 = 4 << 20;
 
 /// What was found whole.
@@ -22,8 +24,9 @@ pub struct Verified {
     pub coded_bytes: u64,
 }
 
-/// Reads the archive `source` (`file_bytes` long) from the front, decodes every entry and checks header, size and CRC, in
-/// constant memory. `progress` hears of bytes of the archive done and in all.
+/// Reads the archive `source` (`file_bytes` long) from the front, decodes every entry and checks
+/// header, size and CRC, in constant memory. Calls `progress` with the bytes of the archive that
+/// are done, and all of them.
 ///
 /// # Errors
 /// The first fault found, as [`Index::open`] and [`decode`](crate::decode) report it.

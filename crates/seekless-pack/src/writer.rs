@@ -1,5 +1,6 @@
-//! Writes entries in the order they come, the directory last. Local headers are complete: no data descriptors, which
-//! Java's streaming reader refuses on stored entries and which would keep a reader from trusting an extent alone.
+//! Writes entries in the order they come, the directory last. Local headers are complete: no data
+//! descriptors, which Java's streaming reader refuses on stored entries and which would keep a
+//! reader from trusting an extent alone.
 
 mod stream;
 #[cfg(test)]
@@ -13,7 +14,8 @@ use foldhash::fast::RandomState;
 use hashbrown::HashSet;
 use std::io::Write;
 
-/// Writes one archive to `W`, front to back. Dropping it without [`finish`](Self::finish) leaves no readable archive.
+/// Writes one archive to `W`, front to back. Dropping it without [`finish`](Self::finish) leaves no
+/// readable archive.
 #[derive(Debug)]
 pub struct PackWriter<W> {
     sink: W,
@@ -69,8 +71,8 @@ impl<W: Write> PackWriter<W> {
     /// Appends one entry.
     ///
     /// # Errors
-    /// [`ErrorKind::Duplicate`] if the name was added before (the archive may go on without it); [`ErrorKind::Io`] if
-    /// the sink fails, after which every call fails.
+    /// [`ErrorKind::Duplicate`] if the name was added before (the archive may go on without it);
+    /// [`ErrorKind::Io`] if the sink fails, after which every call fails.
     pub fn add(&mut self, entry: Prepared) -> Result<()> {
         self.admit(&entry.about.name)?;
         let record = Record {

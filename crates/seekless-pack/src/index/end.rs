@@ -1,4 +1,5 @@
-//! The end of an archive: from its last bytes to where the directory lies and how much of it is to be believed.
+//! The end of an archive: from its last bytes to where the directory lies and how much of it is to
+//! be believed.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{
@@ -28,7 +29,8 @@ impl Tail {
         Ok(Self { starts_like_zip: offset == 0 && starts_with(&bytes, LOCAL), bytes, offset })
     }
 
-    /// The directory: out of the tail where it reaches, else with one more read of what lies before.
+    /// The directory: out of the tail where it reaches, else with one more read of what lies
+    /// before.
     pub(super) fn directory<R: ReadAt + ?Sized>(&self, end: &End, source: &R) -> Result<Cow<'_, [u8]>> {
         if let Some(bytes) = self.within(end.directory_offset, end.directory_bytes) {
             return Ok(Cow::Borrowed(bytes));
@@ -83,7 +85,8 @@ pub(super) struct End {
     pub(super) entries: u64,
     pub(super) directory_offset: u64,
     pub(super) directory_bytes: u64,
-    /// Bytes put before the archive after it was written (a self-extractor): added to every offset in it.
+    /// Bytes put before the archive after it was written (a self-extractor): added to every offset
+    /// in it.
     pub(super) prefix_bytes: u64,
 }
 
@@ -180,7 +183,8 @@ impl Stated {
             ));
         }
         let flush = limit - bytes;
-        // Where something was put before the archive, the directory lies later than it says; a gap after it does not move it.
+        // Where something was put before the archive, the directory lies later than it says; a gap
+        // after it does not move it.
         let moved = entries > 0 && flush != self.directory_offset && is_central(source, flush)?;
         let directory_offset = if moved { flush } else { self.directory_offset };
         Ok(End {
@@ -192,7 +196,8 @@ impl Stated {
     }
 }
 
-/// The Zip64 end record and where it starts. It stands directly before the locator, unless it was extended.
+/// The Zip64 end record and where it starts. It stands directly before the locator, unless it was
+/// extended.
 fn zip64<R: ReadAt + ?Sized>(
     tail: &Tail,
     source: &R,

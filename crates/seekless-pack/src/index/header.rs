@@ -13,7 +13,8 @@ use crate::name;
 /// The high byte of "version made by": external attributes hold a Unix mode.
 const MADE_BY_UNIX: u16 = 3;
 
-/// Parses the header at the start of `bytes`, appends its name to `names`, and returns what follows it.
+/// Parses the header at the start of `bytes`, appends its name to `names`, and returns what follows
+/// it.
 pub(super) fn parse<'a>(
     bytes: &'a [u8],
     number: u64,

@@ -16,12 +16,13 @@ const LEVEL: u32 = 6;
 const GROWTH_SHIFT: u32 = 6;
 
 impl<W: Write + Seek> PackWriter<W> {
-    /// Appends a file of `bytes` bytes from `source` in constant memory; the sink must be able to seek back to the header.
-    /// [`Method::Other`] is refused.
+    /// Appends a file of `bytes` bytes from `source` in constant memory; the sink must be able to
+    /// seek back to the header. [`Method::Other`] is refused.
     ///
     /// # Errors
-    /// [`ErrorKind::Disagrees`] if `source` does not give exactly `bytes`; [`ErrorKind::Name`], [`ErrorKind::Duplicate`]
-    /// and [`ErrorKind::Io`] as [`add`](Self::add). After an error in the middle, every call fails.
+    /// [`ErrorKind::Disagrees`] if `source` does not give exactly `bytes`; [`ErrorKind::Name`],
+    /// [`ErrorKind::Duplicate`] and [`ErrorKind::Io`] as [`add`](Self::add). After an error in the
+    /// middle, every call fails.
     pub fn add_stream(
         &mut self,
         about: &About,
@@ -106,7 +107,8 @@ impl<W: Write + Seek> PackWriter<W> {
         Ok((reader.crc.finalize(), reader.bytes))
     }
 
-    /// Writes the header once more where it stands, now that CRC and size are known; its length is the same.
+    /// Writes the header once more where it stands, now that CRC and size are known; its length is
+    /// the same.
     fn rewrite_header(&mut self, record: &Record<'_>) -> Result<()> {
         let end = self.at;
         let back = i64::try_from(end - record.header_offset).unwrap_or(i64::MAX);

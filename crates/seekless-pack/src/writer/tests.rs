@@ -1,4 +1,5 @@
-//! Zip64 with lowered limits, so that every field of it stands in archives of a few bytes; and streamed entries.
+//! Zip64 with lowered limits, so that every field of it stands in archives of a few bytes; and
+//! streamed entries.
 
 use super::PackWriter;
 use crate::record::Limits;
