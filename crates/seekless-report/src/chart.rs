@@ -1,5 +1,5 @@
-//! Charts of figures: [`LineChart`] for curves with their error bands and for courses over time, [`BarChart`] for one figure
-//! of several things in several groups.
+//! Charts of figures: [`LineChart`] for curves with their error bands and for courses over time,
+//! [`BarChart`] for one figure of several things in several groups.
 
 mod axis;
 mod bars;

@@ -1,6 +1,7 @@
 //! The before-and-after picture of a README: labelled bars of time.
 //!
-//! Labels stand above their bars and long text is wrapped, so nothing overlaps whatever the words are.
+//! Labels stand above their bars and long text is wrapped, so that nothing overlaps, however long
+//! the words are.
 
 use crate::drawing::{Drawing, Ink, Shape};
 use crate::words::wrap_pixels;
@@ -12,8 +13,8 @@ const MARGIN: f64 = 24.0;
 const FIGURE: f64 = 176.0;
 const BAR: f64 = 22.0;
 
-/// Draws `rows` of (label, seconds) as bars: the first is *before*, the others *after*, with their ratio to the first.
-/// The caption should say the command, the device and the machine.
+/// Draws `rows` of (label, seconds) as bars: the first is *before*, the others *after*, with their
+/// ratio to the first. The caption should say the command, the device and the machine.
 #[must_use]
 pub fn before_after(title: &str, rows: &[(&str, f64)], caption: &str) -> Drawing {
     let mut drawing = Drawing::new(WIDTH as u32, title);

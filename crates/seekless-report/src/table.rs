@@ -7,9 +7,9 @@ const GAP: u16 = 1;
 
 /// Lays out `rows` under `header`; every line ends with a newline and none with a space.
 ///
-/// A column whose cells are all figures (a number, perhaps with a unit; `unknown`, `-` and empty cells do not count
-/// against it) stands to the right, with its heading. Short rows are filled up with empty cells. Widths are those of a
-/// terminal, so wide characters keep the columns straight.
+/// A column whose cells are all figures (a number, perhaps with a unit; `unknown`, `-` and empty
+/// cells do not count against it) stands to the right, with its heading. Short rows are filled up
+/// with empty cells. Widths are those of a terminal, so wide characters keep the columns straight.
 #[must_use]
 pub fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
     let columns = rows.iter().map(Vec::len).chain([header.len()]).max().unwrap_or(0);

@@ -80,7 +80,8 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// From the least of the values to the greatest; a linear one begins at 0 and ends at a round number.
+    /// From the least of the values to the greatest; a linear one begins at 0 and ends at a round
+    /// number.
     pub(super) fn around(scale: Scale, values: impl Iterator<Item = f64>) -> Self {
         let usable = |value: &f64| value.is_finite() && (scale == Scale::Linear || *value > 0.0);
         let ends = values.filter(usable).fold(None, |ends: Option<(f64, f64)>, value| {
@@ -109,7 +110,8 @@ impl Span {
         if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// Values worth naming, rising: about `steps` round ones, or the 1, 2 and 5 of each power of ten.
+    /// Values worth naming, rising: about `steps` round ones, or the 1, 2 and 5 of each power of
+    /// ten.
     pub(super) fn ticks(&self, steps: usize) -> Vec<f64> {
         match self.scale {
             Scale::Linear => {

@@ -1,5 +1,5 @@
-//! What charts have in common: title above, legend below it, axes with their names, caption at the bottom; text is measured
-//! before it is placed, so nothing overlaps.
+//! What charts have in common: title above, legend below it, axes with their names, caption at the
+//! bottom; text is measured before it is placed, so nothing overlaps.
 
 use super::axis::{Axis, Span};
 use crate::drawing::{Anchor, Drawing, Ink, Shape, Text, text_width};
@@ -78,7 +78,8 @@ impl Frame {
         self.drawing.push(Shape::Text(Text { x, y, size: SMALL, bold: false, anchor, ink, words }));
     }
 
-    /// Names under the plot, centred at their x and in rising order; if they would touch, only every second, third...
+    /// Names under the plot, centred at their x and in rising order; if they would touch, only
+    /// every second, third...
     pub(super) fn names(&mut self, names: &[(f64, String)], marked: bool) {
         let centred = |(x, name): &(f64, String)| {
             let half = text_width(name, SMALL, false) / 2.0;

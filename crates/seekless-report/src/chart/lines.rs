@@ -11,9 +11,9 @@ pub struct LinePoint {
     pub x: f64,
     /// Along the vertical axis.
     pub y: f64,
-    /// Lower end of the band; `y` where there is none.
+    /// Lower end of the band; the same as `y` for a line without a band.
     pub low: f64,
-    /// Upper end of the band; `y` where there is none.
+    /// Upper end of the band; the same as `y` for a line without a band.
     pub high: f64,
 }
 

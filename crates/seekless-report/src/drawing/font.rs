@@ -1,4 +1,5 @@
-//! DejaVu Sans, which the `dejavu` crate carries: outlines for the PNG and widths for the layout of both.
+//! DejaVu Sans, which the `dejavu` crate carries: outlines for the PNG and widths for the layout of
+//! both.
 
 use skrifa::instance::{LocationRef, Size};
 use skrifa::outline::{DrawSettings, OutlinePen};
@@ -19,8 +20,8 @@ pub(crate) fn width(words: &str, size: f64, bold: bool) -> f64 {
     words.chars().map(|letter| advance(font, glyph(font, letter), size)).sum()
 }
 
-/// Traces the outlines of a line of words whose baseline starts at 0, 0, in pixels with y upwards. `letter` gets where each
-/// letter begins, and what draws the letter with a pen.
+/// Traces the outlines of a line of words whose baseline starts at 0, 0, in pixels with y upwards.
+/// `letter` gets where each letter begins, and what draws the letter with a pen.
 pub(super) fn outline<P: OutlinePen>(
     words: &str,
     size: f64,

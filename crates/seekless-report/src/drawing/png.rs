@@ -1,6 +1,8 @@
-//! Shapes as PNG: filled and stroked by tiny-skia, letters as paths. The file itself is short enough to write here.
+//! Shapes as PNG: filled and stroked by tiny-skia, letters as paths. The file itself is short
+//! enough to write here.
 
-use super::{Anchor, Drawing, Ink, Shape, Text, font};
+use super::font;
+use super::shape::{Anchor, Drawing, Ink, Shape, Text};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use skrifa::outline::OutlinePen;
@@ -144,8 +146,8 @@ impl OutlinePen for Outline {
     }
 }
 
-/// A PNG file of opaque pixels (red, green, blue, alpha): its header, one block of data, its end. Each row is stored as its
-/// difference from the one above, which leaves mostly zeros to compress.
+/// A PNG file of opaque pixels (red, green, blue, alpha): its header, one block of data, its end.
+/// Each row is stored as its difference from the one above, which leaves mostly zeros to compress.
 fn file(width: u32, height: u32, pixels: &[u8]) -> Vec<u8> {
     const EIGHT_BIT_RGB: [u8; 5] = [8, 2, 0, 0, 0];
     const UP: u8 = 2;

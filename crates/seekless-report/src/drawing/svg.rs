@@ -1,6 +1,7 @@
-//! Shapes as SVG, written by hand: colours are attributes for a light page, and style rules that swap them for a dark one.
+//! Shapes as SVG, written by hand: colours are attributes for a light page, and style rules that
+//! swap them for a dark one.
 
-use super::{Anchor, Drawing, Ink, Shape, Text};
+use super::shape::{Anchor, Drawing, Ink, Shape, Text};
 use std::fmt::Write;
 
 pub(super) fn write(drawing: &Drawing) -> String {
