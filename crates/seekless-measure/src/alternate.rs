@@ -1,4 +1,4 @@
-//! The rounds: rivals take turns, so that whatever else the machine does falls on all of them alike.
+//! The rounds: rivals take turns, so that other work on the machine slows all of them alike.
 
 use crate::figures::Rounds;
 use crate::{Coldness, Error, ErrorKind, Figures, Trial, Workload};
@@ -6,8 +6,9 @@ use crate::{Coldness, Error, ErrorKind, Figures, Trial, Workload};
 #[cfg(test)]
 mod tests;
 
-/// Runs all workloads in turn, once to be thrown away and then `rounds` times (at least five for a figure that is quoted),
-/// each from cold. Every round another workload goes first. The first workload is the baseline.
+/// Runs all workloads in turn, once to be thrown away and then `rounds` times (at least five for a
+/// figure that is quoted), each from cold. Every round another workload goes first. The first
+/// workload is the baseline.
 ///
 /// # Errors
 /// When there is nothing to run, a workload fails, or two trials delivered different bytes.
@@ -18,7 +19,8 @@ pub fn alternate(workloads: &mut [&mut dyn Workload], rounds: usize) -> Result<V
 /// Parts of a trial that progress is told in.
 const PARTS: u64 = 1000;
 
-/// As [`alternate`]; `progress` hears of thousandths of trials, done and in all, those of discarded ones too.
+/// As [`alternate`]. Calls `progress` with the thousandths of trials that are done, and of all
+/// trials. The discarded trials count too.
 ///
 /// # Errors
 /// As [`alternate`].

@@ -1,10 +1,12 @@
-//! A digest of what a workload delivered, cheap enough to be taken inside the timed run by every rival alike.
-//! The parts may come in any order, since an asynchronous reader delivers in the order of completion.
+//! A digest of what a workload delivered, cheap enough to be taken inside the timed run by every
+//! rival alike. The parts may come in any order, since an asynchronous reader delivers in the order
+//! of completion.
 
 const FACTORS: [u64; 4] =
     [0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F, 0xD6E8_FEB8_6659_FD93, 0xA076_1D64_78BD_642F];
 
-/// The sum of the digests of the parts, each tied to its position. Guards against mistakes, not against malice.
+/// The sum of the digests of the parts, each tied to its position. Guards against mistakes, not
+/// against malice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checksum {
     sum: u64,

@@ -1,4 +1,5 @@
-//! Making files cold before a trial, and saying how far that went: what was cached, what is still, what nobody knows.
+//! Drops files from the page cache before a trial, and reports what was cached, what still is, and
+//! of which files the kernel does not say.
 
 use crate::Error;
 use seekless_device::units::{format_bytes, format_count};
@@ -16,7 +17,8 @@ const EXAMPLES: usize = 10;
 /// How to drop what is cached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dropping {
-    /// Each file by itself (DONTNEED). Needs no root; directories and inodes stay cached, and so do pages in use elsewhere.
+    /// Each file by itself (DONTNEED). Needs no root; directories and inodes stay cached, and so do
+    /// pages in use elsewhere.
     #[default]
     Files,
     /// Everything on this machine, directories and inodes too. Needs root; without it, as `Files`.
@@ -65,11 +67,12 @@ impl Coldness {
     }
 }
 
-/// Drops these files from the page cache. Written data that has not reached the device is flushed first, since only clean
-/// pages can be dropped. Opens no file for writing.
+/// Drops these files from the page cache. Written data that has not reached the device is flushed
+/// first, since only clean pages can be dropped. Opens no file for writing.
 ///
 /// # Errors
-/// When a file cannot be opened or examined; the message names it. A file that cannot be dropped is no error: it is counted.
+/// When a file cannot be opened or examined; the message names it. A file that cannot be dropped is
+/// no error: it is counted.
 pub fn make_cold<P: AsRef<Path>>(
     paths: impl IntoIterator<Item = P>,
     dropping: Dropping,
@@ -102,7 +105,8 @@ fn before(path: &Path, coldness: &mut Coldness) -> Result<(), Error> {
     Ok(())
 }
 
-/// Counts what is left of a file, after another try: between the two passes it may have been read again.
+/// Counts what is left of a file, after another try: between the two passes it may have been read
+/// again.
 fn after(path: &Path, coldness: &mut Coldness) -> Result<(), Error> {
     let file = open(path)?;
     let mut left = resident(path, &file)?;
@@ -152,7 +156,7 @@ impl fmt::Display for Coldness {
             }
         }
         if self.unknown > 0 {
-            write!(f, "; of {} nobody knows", format_count(self.unknown))?;
+            write!(f, "; of {} the kernel does not say", format_count(self.unknown))?;
         }
         if !self.metadata_dropped {
             write!(f, "; directories and inodes may be cached")?;

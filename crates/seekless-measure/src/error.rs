@@ -5,7 +5,8 @@ use std::path::Path;
 /// What a workload may fail with: anything; the rounds add the workload's name.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why a measurement has no figures.
+/// Why a measurement has no figures. The message does not repeat what its
+/// [source](std::error::Error::source) says.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
@@ -40,12 +41,31 @@ impl Error {
     }
 
     pub(crate) fn io(path: &Path, doing: &str, error: std::io::Error) -> Self {
-        let message = format!("{}: {doing}: {error}", path.display());
+        let message = format!("{}: {doing}", path.display());
         Error { kind: ErrorKind::Io, message, source: Some(error.into()) }
     }
 
     pub(crate) fn workload(name: &str, round: usize, error: BoxError) -> Self {
-        let message = format!("{name}, round {round}: {error}");
+        let message = format!("{name} failed in round {round}");
         Error { kind: ErrorKind::Workload, message, source: Some(error) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::error::Error as _;
+    use std::io;
+
+    #[test]
+    fn no_cause_is_said_twice() {
+        let beneath = || io::Error::from_raw_os_error(5);
+        for error in [
+            Error::io(Path::new("/data/a"), "cannot be read", beneath()),
+            Error::workload("loose files", 2, beneath().into()),
+        ] {
+            let cause = error.source().expect("a cause").to_string();
+            assert!(cause.contains("Input/output error") && !error.to_string().contains(&cause), "{error}");
+        }
     }
 }

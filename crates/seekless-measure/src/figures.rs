@@ -8,7 +8,8 @@ use serde::{Serialize, Serializer};
 pub struct Figures {
     /// The workload's name.
     pub name: String,
-    /// Median time of the counted rounds, in nanoseconds; of an even number, the mean of the middle two.
+    /// Median time of the counted rounds, in nanoseconds; of an even number, the mean of the middle
+    /// two.
     pub median_ns: u64,
     /// Shortest round.
     pub min_ns: u64,
@@ -36,7 +37,8 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// How much slower than the baseline, as a share of its time: 0.05 is 5 % slower, below 0 is faster.
+    /// How much slower than the baseline, as a share of its time: 0.05 is 5 % slower, below 0 is
+    /// faster.
     #[must_use]
     pub fn slower_by(&self) -> f64 {
         1.0 / self.ratio - 1.0
@@ -85,7 +87,7 @@ impl Rounds {
         }
     }
 
-    /// Unknown in one round is unknown.
+    /// The median; `None` if it is unknown for any round.
     fn known(&self, of: impl Fn(&Trial) -> Option<u64>) -> Option<u64> {
         self.trials.iter().map(of).collect::<Option<Vec<u64>>>().map(median)
     }

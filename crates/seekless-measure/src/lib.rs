@@ -1,9 +1,31 @@
-//! The real device: what it costs, and cold trials of workloads side by side.
+//! Measures real devices: what a device costs, and which of several programs is faster on it.
+//!
+//! # The problem
+//!
+//! The time that a program takes to load its files says little by itself. The files may be in the
+//! page cache, another program may be using the disk, and a virtual disk may be fast now and slow
+//! in a minute. Two numbers that were measured one after the other differ for reasons that have
+//! nothing to do with the programs. This crate measures so that the difference means something:
+//!
+//! * [`alternate`] lets rivals take turns in one run. It throws away the first round, and reports
+//!   medians and each rival's ratio to the first one.
+//! * [`make_cold`] drops files from the page cache before each trial, and reports what it could not
+//!   drop ([`Coldness`]). A trial whose files stayed cached is not hidden: the figures say so.
+//! * Rivals must deliver the same bytes. Each trial returns a [`Checksum`] of what it read, and
+//!   [`alternate`] refuses to compare rivals whose checksums differ.
+//! * [`Slowed`] limits a real disk to so many requests and bytes a second, as a cloud volume does.
+//!   The kernel enforces the limits for this process alone and counts the requests exactly.
+//! * [`calibrate`] finds the latency and the bandwidth of a device from a few hundred reads.
+//!
+//! # Its neighbours
+//!
+//! `seekless-device` holds models of devices, with time as a number; this crate asks the device
+//! itself. `seekless-engine` reads, and `seekless-sys` offers the kernel's calls. This crate does
+//! not know what a workload loads: `seekless-tools` brings packs and traces together with it.
 //!
 //! **Invariant:** never writes to a device or file that the user did not name for writing.
 //!
-//! Machines are noisy and caches remember, so no time stands alone here: rivals take turns in one run, each trial starts
-//! cold and says how cold, the first round is thrown away, and what counts is the median and its ratio to the first rival.
+//! # Example
 //!
 //! ```
 //! use seekless_measure::{BoxError, Checksum, Coldness, Trial, Workload, alternate};
@@ -22,6 +44,8 @@
 //! println!("{} is {:.1} times as fast", figures[1].name, figures[1].ratio);
 //! # Ok::<(), seekless_measure::Error>(())
 //! ```
+
+#![forbid(unsafe_code)]
 
 mod alternate;
 mod calibrate;

@@ -8,16 +8,18 @@ pub trait Workload {
     /// What the table calls it.
     fn name(&self) -> &str;
 
-    /// Makes the next run start cold, and says how far that went; see [`make_cold`](crate::make_cold).
+    /// Makes the next run start cold, and says how far that went; see
+    /// [`make_cold`](crate::make_cold).
     ///
     /// # Errors
-    /// Whatever prevents a run; the rounds end with it.
+    /// The workload cannot run. The measurement ends with this error.
     fn make_cold(&mut self) -> Result<Coldness, BoxError>;
 
-    /// Runs once. Only what the trial's `elapsed` covers is counted. `progress` hears now and then what share is done, 0 to 1.
+    /// Runs once. Only what the trial's `elapsed` covers is counted. Calls `progress` now and then
+    /// with the share that is done, 0 to 1.
     ///
     /// # Errors
-    /// Whatever prevents a run; the rounds end with it.
+    /// The workload cannot run. The measurement ends with this error.
     fn run(&mut self, progress: &mut dyn FnMut(f64)) -> Result<Trial, BoxError>;
 }
 
@@ -26,7 +28,8 @@ pub trait Workload {
 pub struct Trial {
     /// Time on the workload's clock: the wall's, or a modelled device's.
     pub elapsed: Duration,
-    /// Requests that the device served; `None` when unknown, as it is for reads through the page cache.
+    /// Requests that the device served; `None` when unknown, as it is for reads through the page
+    /// cache.
     pub requests: Option<u64>,
     /// Bytes that the device served; `None` when unknown.
     pub bytes: Option<u64>,

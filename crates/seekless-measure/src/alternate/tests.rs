@@ -3,6 +3,7 @@
 use super::*;
 use crate::BoxError;
 use std::cell::RefCell;
+use std::error::Error as _;
 use std::time::Duration;
 
 /// Takes the next of its times at each run, and writes its name into the common diary.
@@ -92,8 +93,9 @@ fn a_failure_names_the_workload_and_the_round() {
     let error = alternate(&mut [&mut loose], 5).unwrap_err();
     assert_eq!(
         (error.kind(), error.to_string()),
-        (ErrorKind::Workload, "loose, round 2: the disk is on fire".to_owned())
+        (ErrorKind::Workload, "loose failed in round 2".to_owned())
     );
+    assert_eq!(error.source().expect("its cause").to_string(), "the disk is on fire");
     assert_eq!(alternate(&mut [], 5).unwrap_err().kind(), ErrorKind::Nothing);
     assert_eq!(alternate(&mut [&mut loose], 0).unwrap_err().kind(), ErrorKind::Nothing);
 }

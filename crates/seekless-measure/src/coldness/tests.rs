@@ -4,7 +4,8 @@ use super::*;
 use crate::ErrorKind;
 use std::io::Write;
 
-/// Files on the disk under the crate, as the system's temporary directory may be in memory and never cold.
+/// Files on the disk under the crate, as the system's temporary directory may be in memory and
+/// never cold.
 fn files(count: usize, bytes: usize) -> (tempfile::TempDir, Vec<PathBuf>) {
     let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     let paths: Vec<PathBuf> = (0..count).map(|name| directory.path().join(name.to_string())).collect();
@@ -57,7 +58,7 @@ fn says_what_is_left_and_what_nobody_knows() {
     assert!(!all.is_cold() && !all.metadata_dropped);
     assert_eq!(
         all.to_string(),
-        "3 files of 9.5 KB; 9.0 KB were cached, 500 B in 1 could not be dropped; of 1 nobody knows; \
+        "3 files of 9.5 KB; 9.0 KB were cached, 500 B in 1 could not be dropped; of 1 the kernel does not say; \
          directories and inodes may be cached"
     );
 }
