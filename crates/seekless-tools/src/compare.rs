@@ -1,9 +1,11 @@
-//! Loads a run cold from loose files and from their pack, turn about in one go, and says what each took.
+//! Loads a run cold from loose files and from their pack, turn about in one go, and says what each
+//! took.
 //!
-//! All rivals deliver the same bytes: the loose files on demand, the pack on demand, and the pack with the list of loads
-//! known beforehand. On a modelled device both sides are charged what a cold ext4 would ask for: each block of metadata on
-//! the way to a file once, and its extents (`survey`); a pack is opened inside the measured time, its directory included.
-//! On a throttled device the real file system is charged by the kernel.
+//! All rivals deliver the same bytes: the loose files on demand, the pack on demand, and the pack
+//! with the list of loads known beforehand. On a modelled device both sides are charged what a cold
+//! ext4 would ask for: each block of metadata on the way to a file once, and its extents
+//! (`survey`); a pack is opened inside the measured time, its directory included. On a throttled
+//! device the real file system is charged by the kernel.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::roots::Roots;
@@ -88,11 +90,13 @@ pub struct Options {
     pub cache_bytes: u64,
     /// First loads only.
     pub unique: bool,
-    /// Before each trial also empty the whole machine's caches, names and inodes included. Needs root.
+    /// Before each trial also empty the whole machine's caches, names and inodes included. Needs
+    /// root.
     pub drop_all_caches: bool,
     /// Where traced files are now.
     pub roots: Roots,
-    /// Also pack the folder in the order of names and, of these runs, in the newest's order, and load from those packs.
+    /// Also pack the folder in the order of names and, of these runs, in the newest's order, and
+    /// load from those packs.
     pub rivals: Option<Vec<PathBuf>>,
     /// Set it from elsewhere to give up: what was made or changed is put back.
     pub cancel: Arc<AtomicBool>,
@@ -143,7 +147,8 @@ pub struct Comparison {
     pub throttled: bool,
     /// Where what a model charges for the loose files comes from.
     pub basis: Basis,
-    /// What the models of ext4 and of the device expect of the loose files, requests counted as the device counts them.
+    /// What the models of ext4 and of the device expect of the loose files, requests counted as the
+    /// device counts them.
     pub expected: Expected,
     /// Timed rounds.
     pub rounds: u32,
@@ -153,7 +158,8 @@ pub struct Comparison {
     pub loose_at_start: Coldness,
     /// The pack before anything ran.
     pub pack_at_start: Coldness,
-    /// Loose files on demand, pack on demand, pack with the list known; then the same two of each pack in another order.
+    /// Loose files on demand, pack on demand, pack with the list known; then the same two of each
+    /// pack in another order.
     pub rivals: Vec<Figures>,
 }
 
@@ -164,7 +170,8 @@ pub struct Expected {
     pub requests: u64,
     /// Bytes.
     pub bytes: u64,
-    /// What the device takes for them one after another, in nanoseconds; 0 on a device that is not modelled.
+    /// What the device takes for them one after another, in nanoseconds; 0 on a device that is not
+    /// modelled.
     pub ns: u64,
 }
 
@@ -194,11 +201,12 @@ impl Comparison {
     }
 }
 
-/// Compares `directory` with `pack` on a run of `loads`. `progress` hears what is done, how much of it, and of how much.
+/// Compares `directory` with `pack` on a run of `loads`. `progress` hears what is done, how much of
+/// it, and of how much.
 ///
 /// # Errors
-/// When the run or a file is missing, a loose file differs from what was packed, a side cannot be read, or the device cannot
-/// be throttled.
+/// When the run or a file is missing, a loose file differs from what was packed, a side cannot be
+/// read, or the device cannot be throttled.
 pub fn compare(
     directory: &Path,
     pack: &Path,

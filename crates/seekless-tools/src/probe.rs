@@ -1,4 +1,5 @@
-//! Probe: what the device under a path costs, measured once and kept, so that SLEDs can say it without asking.
+//! Probe: what the device under a path costs, measured once and kept, so that SLEDs can say it
+//! without asking.
 
 mod choose;
 
@@ -49,7 +50,8 @@ pub struct Probe {
     pub table: PathBuf,
 }
 
-/// What the device under `path` costs: measured if it is not known yet, or if it is to be known anew.
+/// What the device under `path` costs: measured if it is not known yet, or if it is to be known
+/// anew.
 ///
 /// # Errors
 /// There is nothing at the path, nothing large enough to read, or the device table cannot be kept.

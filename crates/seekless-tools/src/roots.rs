@@ -1,4 +1,5 @@
-//! Trees that have moved since they were traced: `OLD=NEW`, given by the user or found by the longest common tail of names.
+//! Trees that have moved since they were traced: `OLD=NEW`, given by the user or found by the
+//! longest common tail of names.
 
 use crate::error::{Error, ErrorKind};
 use serde::Serialize;
@@ -106,7 +107,8 @@ impl Roots {
     }
 }
 
-/// The root under which most of `traced` are among `names`, compared from their ends; `None` if hardly any are under any.
+/// The root under which most of `traced` are among `names`, compared from their ends; `None` if
+/// hardly any are under any.
 #[must_use]
 pub fn guess<'a>(names: impl IntoIterator<Item = &'a str>, traced: &[&str]) -> Option<Root> {
     let mut namesakes: HashMap<&str, Vec<&str>> = HashMap::new();

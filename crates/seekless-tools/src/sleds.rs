@@ -1,4 +1,5 @@
-//! What a folder would cost to read now: the bytes of its files by level, and the time to deliver them all.
+//! What a folder would cost to read now: the bytes of its files by level, and the time to deliver
+//! them all.
 
 use seekless_device::Origin;
 use seekless_sled::{Delivery, DeliveryTime, Level, Plan, Surveyor};
@@ -26,9 +27,9 @@ pub struct Sum {
     pub unreadable: u64,
 }
 
-/// Sums up all regular files below a folder, by name; links are not followed. `room` is what may be cached before something
-/// must leave. `complain` hears of each entry that cannot be asked about; the others count. `progress` hears of the files done
-/// and of those found so far.
+/// Sums up all regular files below a folder, by name; links are not followed. `room` is what may be
+/// cached before something must leave. `complain` hears of each entry that cannot be asked about;
+/// the others count. `progress` hears of the files done and of those found so far.
 pub fn sum_up(
     folder: &Path,
     surveyor: &mut Surveyor,

@@ -1,5 +1,5 @@
-//! Makes files with a trace's names and sizes, and content that deflates to about 0.55 of itself, so that a trace whose
-//! files are elsewhere can still be packed and compared.
+//! Makes files with a trace's names and sizes, and content that deflates to about 0.55 of itself,
+//! so that a trace whose files are elsewhere can still be packed and compared.
 
 mod content;
 mod make;
@@ -55,8 +55,8 @@ pub struct Summary {
     pub replaced: u64,
 }
 
-/// Reads what to make from a trace (its loads, else what it read) or a list `path,size`, compressed or not; files are made
-/// where `roots` say they are now.
+/// Reads what to make from a trace (its loads, else what it read) or a list `path,size`, compressed
+/// or not; files are made where `roots` say they are now.
 ///
 /// # Errors
 /// `path` is neither, or a list without sizes.
@@ -105,12 +105,13 @@ fn of_list(path: &Path, list: FileList) -> Result<Vec<File>> {
     sized.collect()
 }
 
-/// Makes `files` below `dir`, which is created if need be. Everything is checked before the first file is written.
-/// `progress` hears of bytes.
+/// Makes `files` below `dir`, which is created if need be. Everything is checked before the first
+/// file is written. `progress` hears of bytes.
 ///
 /// # Errors
-/// A path that has `..` or needs a file to be a folder; a file or folder in `dir` that is in the way, such as a link or, without
-/// `force`, a file of another size; too little room on the disk; whatever writing fails with.
+/// A path that has `..` or needs a file to be a folder; a file or folder in `dir` that is in the
+/// way, such as a link or, without `force`, a file of another size; too little room on the disk;
+/// whatever writing fails with.
 pub fn synth(
     dir: &Path,
     files: &[File],

@@ -1,7 +1,9 @@
-//! The whole path on a sample workload that it makes itself: record, order, pack, compare on a run that was held out.
+//! The whole path on a sample workload that it makes itself: record, order, pack, compare on a run
+//! that was held out.
 //!
-//! Nothing here measures: the sample's files and sessions are a model of a game (see `sample` and `session`), and every
-//! figure comes from the same code that the verbs run on a user's own program.
+//! Nothing here measures: the sample's files and sessions are a model of a game (see `sample` and
+//! `session`), and every figure comes from the same code that the verbs run on a user's own
+//! program.
 
 use crate::compare::Comparison;
 use crate::error::Result;
@@ -33,7 +35,8 @@ pub struct Options {
     pub device: DeviceSpec,
     /// Timed rounds of the last step.
     pub rounds: u32,
-    /// The program to record and its first arguments; a folder and a list of files follow. It must load them in order.
+    /// The program to record and its first arguments; a folder and a list of files follow. It must
+    /// load them in order.
     pub reader: Vec<OsString>,
 }
 
@@ -96,7 +99,8 @@ pub struct Tour {
     pub comparison: Comparison,
 }
 
-/// Seeks of the held-out run: first loads whose file does not lie directly after the one loaded before.
+/// Seeks of the held-out run: first loads whose file does not lie directly after the one loaded
+/// before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Seeks {
     /// First loads of the run.
@@ -107,7 +111,8 @@ pub struct Seeks {
     pub greedy: u64,
 }
 
-/// Walks the path in `directory`, which should be empty, and tells each step. Nothing outside it is written.
+/// Walks the path in `directory`, which should be empty, and tells each step. Nothing outside it is
+/// written.
 ///
 /// # Errors
 /// When the folder cannot be written to or a step fails.

@@ -1,4 +1,5 @@
-//! The rival to beat: the files as they lie, opened, asked for their size, read whole and closed, one after another.
+//! The rival to beat: the files as they lie, opened, asked for their size, read whole and closed,
+//! one after another.
 
 use super::plan::Plan;
 use super::survey::Survey;
@@ -36,7 +37,8 @@ impl<'a> Charge<'a> {
         self.during(work)
     }
 
-    /// Does the work, the I/O itself, while the first request runs on the model, then waits for the others in turn.
+    /// Does the work, the I/O itself, while the first request runs on the model, then waits for the
+    /// others in turn.
     fn during<T>(&self, work: impl FnOnce() -> T) -> T {
         let Some((&first, rest)) = self.fetched.split_first() else { return work() };
         let (result, _): (T, Nanos) = self.throttle.during(first, work);
@@ -47,11 +49,11 @@ impl<'a> Charge<'a> {
     }
 }
 
-/// Loads the plan from loose files. Returns a digest of what was loaded, and what was charged; without a model that is
-/// unknown.
+/// Loads the plan from loose files. Returns a digest of what was loaded, and what was charged;
+/// without a model that is unknown.
 ///
-/// A file that is loaded again comes from the kernel's page cache, as it would for a real program, and costs the model
-/// nothing.
+/// A file that is loaded again comes from the kernel's page cache, as it would for a real program,
+/// and costs the model nothing.
 pub(crate) fn load_all(
     plan: &Plan,
     mut charge: Option<Charge<'_>>,
@@ -69,7 +71,8 @@ pub(crate) fn load_all(
     Ok((delivered, charge.map(|charge| charge.throttle.counters()).unwrap_or_default()))
 }
 
-/// What loading the plan asks of a cold file system, charged by `geometry`, and how long `device` takes for it.
+/// What loading the plan asks of a cold file system, charged by `geometry`, and how long `device`
+/// takes for it.
 pub(crate) fn expected(
     plan: &Plan,
     survey: &Survey,
@@ -95,8 +98,8 @@ pub(crate) fn expected(
     expected
 }
 
-/// Reads a file as a careful program does: its size first, then all of it in one call. `content` only ever grows, so that
-/// no time goes into clearing it; returns how much of it is the file's.
+/// Reads a file as a careful program does: its size first, then all of it in one call. `content`
+/// only ever grows, so that no time goes into clearing it; returns how much of it is the file's.
 fn read_whole(
     plan: &Plan,
     number: usize,

@@ -1,5 +1,5 @@
-//! The same folder packed in the orders that cost no thought, so that nobody credits an order with what the archive did:
-//! by name, and as the newest of some runs loaded its files.
+//! The same folder packed in the orders that cost no thought, so that nobody credits an order with
+//! what the archive did: by name, and as the newest of some runs loaded its files.
 
 use super::Options;
 use crate::error::{Error, ErrorKind, Result};

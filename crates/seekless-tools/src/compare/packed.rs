@@ -1,6 +1,7 @@
 //! The pack's two ways to load: one after another as the program asks, and the whole list at once.
 //!
-//! Both open a fresh store with an empty cache inside the measured time, so the pack's directory is paid for.
+//! Both open a fresh store with an empty cache inside the measured time, so the pack's directory is
+//! paid for.
 
 use super::plan::Plan;
 use super::survey::{Sought, Survey};
@@ -59,7 +60,8 @@ pub(crate) fn load_on_demand(
     Ok((delivered, counters(&store, options)))
 }
 
-/// Hands over the whole list and takes what comes, in whatever order. Returns as [`load_on_demand`] does.
+/// Hands over the whole list and takes what comes, in whatever order. Returns as [`load_on_demand`]
+/// does.
 pub(crate) fn load_known(
     pack: &Pack,
     names: &[String],
@@ -93,7 +95,8 @@ fn open(pack: &Pack, options: &Options, clock: &Clock) -> Result<Store> {
     })
 }
 
-/// The engine to read with. Where the device's limits are given, the store is told them, as a user who knows them would.
+/// The engine to read with. Where the device's limits are given, the store is told them, as a user
+/// who knows them would.
 fn engine(pack: &Pack, options: &Options, clock: &Clock) -> std::io::Result<Arc<dyn Engine>> {
     match options.device {
         Device::Real => build(EngineKind::Auto),

@@ -1,5 +1,5 @@
-//! How the loose files and a pack lie, so that a device model charges what the file system would ask for: as `stat` and the
-//! extent maps tell it on ext4, else as a fresh copy on ext4 would lie.
+//! How the loose files and a pack lie, so that a device model charges what the file system would
+//! ask for: as `stat` and the extent maps tell it on ext4, else as a fresh copy on ext4 would lie.
 
 mod ext4;
 
@@ -95,7 +95,8 @@ impl Looking<'_> {
         Ok(true)
     }
 
-    /// The number of a folder. Those above the directory are taken to be known: any program's start has been there.
+    /// The number of a folder. Those above the directory are taken to be known: any program's start
+    /// has been there.
     fn folder(&mut self, path: &Path) -> Looked<usize> {
         if let Some(&number) = self.folders.get(path) {
             return Ok(number);
@@ -130,7 +131,8 @@ fn pieces(file: &File, found: &Metadata) -> io::Result<Option<Vec<Piece>>> {
 mod tests {
     use super::*;
 
-    /// Files on the disk that the crate lies on, and what is charged for opening and reading them all.
+    /// Files on the disk that the crate lies on, and what is charged for opening and reading them
+    /// all.
     fn charged(directory: &Path, names: &[&str]) -> (Basis, usize, u64) {
         let directory = directory.canonicalize().unwrap();
         let paths: Vec<PathBuf> = names.iter().map(|name| directory.join(name)).collect();
@@ -165,7 +167,8 @@ mod tests {
                 File::open(path.join(name)).unwrap().sync_all().unwrap();
             }
             let (basis, requests, bytes) = charged(path, &["a/b/small", "a/large", "empty"]);
-            // The names of three folders, two files, and the inodes: in one block at best, six blocks apart at worst.
+            // The names of three folders, two files, and the inodes: in one block at best, six
+            // blocks apart at worst.
             assert!((3 + 2 + 1..=3 + 2 + 6).contains(&requests), "{basis:?}: {requests}");
             let metadata = (requests as u64 - 2) * 4096;
             assert_eq!(bytes, metadata + 4096 + 3 * 4096, "{basis:?}");

@@ -15,7 +15,8 @@ const BYTES_MIN: u64 = 1 << 20;
 /// A folder is not searched further than this.
 const ENTRIES_MAX: usize = 200_000;
 const SEARCH_MAX: Duration = Duration::from_secs(2);
-/// What was written later may still be on its way to the device, and reading it past the cache would push it there.
+/// What was written later may still be on its way to the device, and reading it past the cache
+/// would push it there.
 const SETTLED: Duration = Duration::from_secs(60);
 
 /// The file named; of a folder the largest, settled files below it.

@@ -53,7 +53,8 @@ fn interrupted() -> Error {
     )
 }
 
-/// Like `create_dir`, but content with a folder that is there; what is no folder was refused when planning.
+/// Like `create_dir`, but content with a folder that is there; what is no folder was refused when
+/// planning.
 fn make_folder(path: &Path) -> Result<()> {
     match fs::create_dir(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),

@@ -1,4 +1,5 @@
-//! Getting the traces of the sample's runs: recorded, or imported where the machine refuses recording.
+//! Getting the traces of the sample's runs: recorded, or imported where the machine refuses
+//! recording.
 
 use super::Options;
 use super::sample::Sample;

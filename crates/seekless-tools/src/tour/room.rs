@@ -1,4 +1,5 @@
-//! Where the tour may work: a real disk (O_DIRECT, and a page cache that can be emptied) with enough room.
+//! Where the tour may work: a real disk (O_DIRECT, and a page cache that can be emptied) with
+//! enough room.
 
 use super::{Options, sample};
 use crate::error::{Error, ErrorKind, Result};
@@ -10,7 +11,8 @@ const FULL_BYTES: u64 = 500_000_000;
 /// The file system type of a tmpfs, whose files lie in memory (linux/magic.h).
 const TMPFS: u64 = 0x0102_1994;
 
-/// The folder to make the tour's temporary one in: `$TMPDIR`, else `/tmp` or `/var/tmp`, the first on a real disk with room.
+/// The folder to make the tour's temporary one in: `$TMPDIR`, else `/tmp` or `/var/tmp`, the first
+/// on a real disk with room.
 ///
 /// # Errors
 /// When none has enough room; names each and what it lacks.

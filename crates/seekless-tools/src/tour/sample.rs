@@ -1,7 +1,8 @@
 //! The tour's sample tree: the files of a made-up game, sized as a real one's are.
 //!
-//! The sizes follow 0 A.D.'s data (36,051 files: a quarter below 550 bytes, half below 1.7 KB, three quarters below 41 KB,
-//! a long tail), cut at 2.5 MB so that the whole tree stays near 120 MB. A file's kind decides its quarter.
+//! The sizes follow 0 A.D.'s data (36,051 files: a quarter below 550 bytes, half below 1.7 KB,
+//! three quarters below 41 KB, a long tail), cut at 2.5 MB so that the whole tree stays near 120
+//! MB. A file's kind decides its quarter.
 
 use super::dice::Dice;
 
@@ -75,7 +76,8 @@ impl Maker {
         self.paths.len() - 1
     }
 
-    /// A size within the quarter, evenly spread over its logarithm; one large file in 25 is of the tail.
+    /// A size within the quarter, evenly spread over its logarithm; one large file in 25 is of the
+    /// tail.
     fn size(&mut self, size: Size) -> u64 {
         let (low, high): (f64, f64) = match size {
             Size::Tiny => (60.0, 550.0),

@@ -1,8 +1,10 @@
-//! Which files a run of the made-up game loads, and in which order: the same start, other levels, and some chance.
+//! Which files a run of the made-up game loads, and in which order: the same start, other levels,
+//! and some chance.
 //!
-//! Modelled on five recorded starts of 0 A.D. (`reference/archive-and-ordering.md` section 3): well over half of a run's
-//! files are loaded by every run, a tenth by no other, and the order differs a little each time because textures follow
-//! the rendering. The third run shares its parts with the first two but is a level that neither of them loaded.
+//! Modelled on five recorded starts of 0 A.D. (`reference/archive-and-ordering.md` section 3): well
+//! over half of a run's files are loaded by every run, a tenth by no other, and the order differs a
+//! little each time because textures follow the rendering. The third run shares its parts with the
+//! first two but is a level that neither of them loaded.
 
 use super::dice::Dice;
 use super::sample::Sample;
@@ -14,7 +16,8 @@ struct Level {
     map: usize,
 }
 
-/// Two levels to learn from, and a third to be measured on: one faction from each, the second's biome, its own map.
+/// Two levels to learn from, and a third to be measured on: one faction from each, the second's
+/// biome, its own map.
 const LEVELS: [Level; 3] = [
     Level { factions: [0, 1], biome: 0, map: 3 },
     Level { factions: [1, 2], biome: 1, map: 17 },
@@ -24,7 +27,8 @@ const LEVELS: [Level; 3] = [
 /// Runs that the tour records.
 pub(crate) const RUNS: usize = LEVELS.len();
 
-/// Chance that a file is put off until later files are loaded, as a texture is until it is first drawn.
+/// Chance that a file is put off until later files are loaded, as a texture is until it is first
+/// drawn.
 const LATE: f64 = 0.06;
 /// Files that a late one is put off by, at most.
 const LATE_BY: usize = 8;

@@ -1,4 +1,5 @@
-//! The steps of the tour, one function each: do it, and say what a user would type and what was found.
+//! The steps of the tour, one function each: do it, and say what a user would type and what was
+//! found.
 
 use super::layout::{Layout, lay_out};
 use super::recording::{import_run, record_run, write_list};

@@ -1,5 +1,5 @@
-//! The numbers of a mounted ext4 file system: from its superblock where that may be read (root), else from what `statfs` and
-//! `/sys` tell, else as `mkfs.ext4` chooses them.
+//! The numbers of a mounted ext4 file system: from its superblock where that may be read (root),
+//! else from what `statfs` and `/sys` tell, else as `mkfs.ext4` chooses them.
 
 use rustix::fs::{major, minor, statfs};
 use seekless_device::Geometry;
@@ -49,7 +49,8 @@ fn superblock(device: &Path) -> Option<Geometry> {
     makes_sense.then(|| Geometry { block_bytes, inode_bytes, inodes_per_group, ..Geometry::default() })
 }
 
-/// Without the superblock: a group has as many blocks as its bitmap of one block has bits, and inodes are spread evenly.
+/// Without the superblock: a group has as many blocks as its bitmap of one block has bits, and
+/// inodes are spread evenly.
 fn outline(block_bytes: u64, inodes: u64, device_bytes: u64) -> Geometry {
     let default = Geometry::default();
     let block_bytes = if block_bytes == 0 { default.block_bytes } else { block_bytes };
