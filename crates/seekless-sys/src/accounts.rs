@@ -1,7 +1,9 @@
-//! Names and numbers of users and groups, as the machine is configured, without loading a name service (NSS) into this
-//! process: a statically linked program that does so crashes. The files passwd and group in `/etc` answer first; where
-//! nsswitch.conf names other services too (systemd, LDAP, SSSD), `getent` asks those as a process of its own. Each answer
-//! is kept for the life of this process, and that there is none too, so `getent` runs once for an account, never for a file.
+//! Names and numbers of users and groups, as the machine is configured. No name service (NSS) is
+//! loaded into this process: a statically linked program that does so crashes. The files passwd and
+//! group in `/etc` answer first. Where nsswitch.conf names other services, too (systemd, LDAP,
+//! SSSD), a separate process `getent` asks those. Each answer is kept for the life of this process,
+//! also the answer that an account does not exist. So `getent` runs once for an account, never for
+//! a file.
 
 mod line;
 mod services;
@@ -20,7 +22,7 @@ pub type Name = Arc<[u8]>;
 
 static MACHINE: LazyLock<Accounts> = LazyLock::new(|| Accounts::new(Path::new("/etc"), getent::programs()));
 
-/// The name of the user with this number; `None` where there is none, or where nothing can tell.
+/// The name of the user with this number; `None` if the user does not exist or cannot be looked up.
 #[must_use]
 pub fn user_name(uid: u32) -> Option<Name> {
     MACHINE.users.name(uid)
@@ -65,7 +67,7 @@ impl Accounts {
     }
 }
 
-/// Which database: they differ in a file's name and in what a line holds.
+/// Which database. They differ in the file's name and in the fields of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Users,
@@ -86,13 +88,13 @@ struct Database {
     kind: Kind,
     folder: PathBuf,
     programs: Arc<[PathBuf]>,
-    /// What the file says, read at the first question.
+    /// The file's accounts, read at the first question.
     listed: OnceLock<Listed>,
-    /// What `getent` said.
+    /// The answers of `getent`.
     asked: Mutex<Asked>,
 }
 
-/// A file's accounts; the first line of several counts, as in the C library.
+/// A file's accounts. Of several lines for one account the first counts, as in the C library.
 #[derive(Debug, Default)]
 struct Listed {
     names: HashMap<u32, Name>,
@@ -126,7 +128,7 @@ impl Database {
         if let Some(number) = listed.numbers.get(name) {
             return Some(*number);
         }
-        // `getent` takes these for options and numbers.
+        // `getent` would take these names for options and numbers.
         if !listed.others || name.is_empty() || name[0] == b'-' || line::is_number(name) {
             return None;
         }
@@ -153,7 +155,8 @@ impl Database {
         })
     }
 
-    /// What `getent DATABASE KEY` prints; where it fails or is not installed, nothing else here could tell either.
+    /// The answer of `getent DATABASE KEY`. If it fails or is not installed, the account cannot be
+    /// looked up.
     fn getent(&self, key: &OsStr) -> Option<Account> {
         let answer = getent::ask(&self.programs, self.kind.file(), key)?;
         Account::parse(answer.split(|&byte| byte == b'\n').next()?, self.kind)

@@ -3,7 +3,8 @@
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 
-/// A path by which the very file that is open may be opened again or examined, whatever its name stands for by now.
+/// A path by which the open file itself can be opened again or examined, even if it has been
+/// renamed or removed.
 #[must_use]
 pub fn by_descriptor(file: &impl AsRawFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))

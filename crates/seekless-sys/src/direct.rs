@@ -1,4 +1,4 @@
-//! Opening files past the page cache (O_DIRECT), and the alignment that such reads must keep.
+//! Opens files past the page cache (O_DIRECT), and tells the alignment that such reads need.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -6,10 +6,11 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// What is assumed where the kernel does not say: right for every block device with sectors of up to 4096 bytes.
+/// The alignment to assume if the kernel does not tell. It is right for every block device with
+/// sectors of up to 4096 bytes.
 const ASSUMED_BYTES: u32 = 4096;
 
-/// What a direct read's buffer address, and its offset and length, must be a multiple of.
+/// The alignment of direct reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alignment {
     /// Of the buffer's address, in bytes; a power of two.
@@ -26,10 +27,11 @@ impl Default for Alignment {
 
 /// Opens `path` for reading with O_DIRECT; `None` where the file system refuses that.
 ///
-/// Some file systems accept the flag here and refuse the first read with EINVAL: treat that as `None` too.
+/// Some file systems accept the flag here and refuse the first read with EINVAL: treat that as
+/// `None` too.
 ///
 /// # Errors
-/// Whatever else `open` says: not found, no permission.
+/// The other errors of `open`: not found, no permission.
 pub fn open_direct(path: &Path) -> io::Result<Option<File>> {
     match OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(path) {
         Ok(file) => Ok(Some(file)),
@@ -38,10 +40,11 @@ pub fn open_direct(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// The alignment for direct reads of an open file: statx's DIOALIGN (Linux 6.1), else 4096 for both.
+/// The alignment for direct reads of an open file: statx's DIOALIGN (Linux 6.1), otherwise 4096 for
+/// both.
 ///
 /// # Errors
-/// When the file cannot be examined.
+/// The file cannot be examined.
 pub fn alignment(file: impl AsFd) -> io::Result<Alignment> {
     use rustix::fs::{AtFlags, StatxFlags, statx};
     let mask = StatxFlags::from_bits_retain(libc::STATX_DIOALIGN);

@@ -1,5 +1,5 @@
-//! Where a file's bytes lie on its device, and where it has none: FIEMAP (Linux 2.6.28), which moves no data and needs no
-//! more than an open file.
+//! Where a file's bytes lie on its device, and where the file has holes: FIEMAP (Linux 2.6.28). It
+//! moves no data and needs only an open file.
 
 use std::io;
 use std::ops::Range;
@@ -7,7 +7,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 /// `_IOWR('f', 11, struct fiemap)`.
 const FS_IOC_FIEMAP: u64 = 0xC020_660B;
-/// Extents asked for in the first call: most files have fewer, and room for many costs more than the call.
+/// Extents asked for in the first call. Most files have fewer, and clearing room for many costs
+/// more than the call.
 const FIRST: usize = 4;
 /// Extents asked for in each later call.
 const BATCH: usize = 128;
@@ -19,25 +20,27 @@ const ENCODED: u32 = 0x8;
 const NOT_ALIGNED: u32 = 0x100;
 const UNWRITTEN: u32 = 0x800;
 
-/// A range of a file that is allocated. What lies between extents is a hole.
+/// An allocated range of a file. The ranges between extents are holes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// First byte in the file.
     pub offset: u64,
     /// Length in bytes.
     pub bytes: u64,
-    /// First byte on the device that the file system lies on; `None` where it has no place yet, or no plain one (compressed, inline).
+    /// The first byte on the file system's device. `None` if the extent has no place yet, or no
+    /// plain one (compressed, inline).
     pub place: Option<u64>,
-    /// Reserved, and reads as zeros without the device.
+    /// Whether the extent is reserved but unwritten, and reads as zeros without the device.
     pub unwritten: bool,
 }
 
 /// The allocated ranges of part of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extents {
-    /// In order of offset; the first and last may stick out of the range asked for.
+    /// In order of offset. The first and the last may extend beyond the range asked for.
     pub list: Vec<Extent>,
-    /// What was answered ends here: the range's end, or before it when there were more extents than the limit.
+    /// The end of what was answered: the range's end, or an earlier offset if there were more
+    /// extents than the limit.
     pub end: u64,
 }
 
@@ -63,8 +66,8 @@ struct Request<const COUNT: usize> {
     extents: [RawExtent; COUNT],
 }
 
-/// The extents of `range`, at most about `limit` of them; `None` where the file system does not tell (tmpfs, FUSE, NFS).
-/// Delayed allocations are not written back for it.
+/// The extents of `range`, at most about `limit` of them. `None` where the file system does not
+/// tell (tmpfs, FUSE, NFS). Delayed allocations are not written back for it.
 ///
 /// # Errors
 /// The file is not open, or its block map cannot be read.
@@ -86,7 +89,7 @@ pub fn extents(file: impl AsFd, range: Range<u64>, limit: usize) -> io::Result<O
     Ok(Some(answer))
 }
 
-/// One call: adds what it tells, and moves the end of what was answered.
+/// Makes one call: adds its extents, and moves the end of what was answered.
 fn ask<const COUNT: usize>(file: BorrowedFd<'_>, range: Range<u64>, answer: &mut Extents) -> io::Result<()> {
     let mut request = Request {
         start: range.start,
@@ -97,8 +100,8 @@ fn ask<const COUNT: usize>(file: BorrowedFd<'_>, range: Range<u64>, answer: &mut
         reserved: 0,
         extents: [RawExtent::default(); COUNT],
     };
-    // SAFETY: the request is a live structure of the kernel's layout with room for the `count` extents it states, and the
-    // kernel writes nowhere else.
+    // SAFETY: the request is a live structure of the kernel's layout with room for the `count`
+    // extents it states, and the kernel writes nowhere else.
     let result = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP as _, &raw mut request) };
     if result != 0 {
         return Err(io::Error::last_os_error());
@@ -107,7 +110,8 @@ fn ask<const COUNT: usize>(file: BorrowedFd<'_>, range: Range<u64>, answer: &mut
     answer.list.extend(found.iter().map(extent));
     let last = found.last().filter(|last| last.flags & LAST == 0);
     answer.end = match last {
-        // A file system that answers what lies before the question would have us ask for ever.
+        // A file system that answers with extents before the range asked for would make the caller
+        // ask for ever.
         Some(last) if last.logical.saturating_add(last.length) <= range.start => range.end,
         Some(last) => last.logical.saturating_add(last.length).min(range.end),
         None => range.end,

@@ -1,15 +1,17 @@
-//! Open files in bulk: threads with a table of them of their own (unshare(2)), and closing. Threads that share one pay for it at every call that names a file,
-//! by counting references and waiting for the table's lock; a walk over many small files feels that (measured: an eighth).
+//! Threads with a table of open files of their own (unshare(2)), and closing in bulk. Threads that
+//! share a table pay at every call that names a file: they count references and wait for the
+//! table's lock. A walk over many small files is an eighth slower for it.
 
 use std::io;
 use std::os::fd::{IntoRawFd, OwnedFd};
 use std::sync::mpsc;
 use std::thread::{Builder, Scope};
 
-/// Starts a thread that does `work` with open files of its own, as far as the kernel allows it to.
+/// Starts a thread that does `work` with a table of open files of its own, if the kernel allows it.
 ///
-/// Files that either side opens once this returns are unknown to the other: hand paths across, never descriptors. It waits until
-/// the thread has its own: a pipe that was made in between would stay open in the thread's, and who reads from it wait for ever.
+/// After this returns, files that one side opens are unknown to the other: pass paths between them,
+/// never descriptors. The call waits until the thread has its table. Otherwise a pipe that is made
+/// in between would stay open in the thread's table, and its reader would wait for ever.
 ///
 /// # Errors
 /// No thread can be started.
@@ -23,8 +25,8 @@ where
 {
     let (separated, separation) = mpsc::channel::<()>();
     builder.spawn_scoped(scope, move || {
-        // SAFETY: changes only which table of open files this thread uses, which has opened none yet; where it is refused, the
-        // thread goes on with the one it shares.
+        // SAFETY: changes only which table of open files this thread uses, which has opened no file
+        // yet. Where it is refused, the thread keeps the shared table.
         let _ = unsafe { libc::unshare(libc::CLONE_FILES) };
         drop(separated);
         work();
@@ -33,9 +35,10 @@ where
     Ok(())
 }
 
-/// Closes a file without the C library's bookkeeping for threads that may be cancelled, which none of ours is.
+/// Closes a file without the C library's bookkeeping for threads that may be cancelled. No thread
+/// of this workspace is cancelled.
 pub fn close(file: impl Into<OwnedFd>) {
-    // SAFETY: the descriptor is owned, and nobody has it any more afterwards.
+    // SAFETY: the descriptor is owned, and this is its last use.
     unsafe { rustix::io::close(file.into().into_raw_fd()) };
 }
 

@@ -1,9 +1,10 @@
 //! Fills the page cache by whole large folios, without readahead past what was asked for.
 //!
-//! An exact buffered read leaves single pages, and those are dear ever after: newlines in 265 MB of them were counted in 0.10 s,
-//! in 2 MiB folios in 0.02 s (walking page tables under a hypervisor), and `cachestat` looks at each page by itself. Readahead
-//! brings in large folios, but up to 8 MiB more than was asked for, which pushes out what a pass wants to keep. A fault in a
-//! mapping under MADV_HUGEPAGE and MADV_RANDOM reads one aligned 2 MiB folio and leaves it at that.
+//! An exact buffered read leaves single pages, which stay expensive. Counting newlines in 265 MB of
+//! them took 0.10 s, and in 2 MiB folios 0.02 s: under a hypervisor, walking page tables is slow.
+//! `cachestat` looks at each page by itself, too. Readahead brings in large folios, but up to 8 MiB
+//! more than was asked for, which pushes out what a pass wants to keep. A fault in a mapping under
+//! MADV_HUGEPAGE and MADV_RANDOM reads exactly one aligned folio of 2 MiB.
 
 use crate::guarded::GuardedMap;
 use crate::memory::page_bytes;
@@ -11,17 +12,19 @@ use std::fs::File;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// What one folio holds, and what its start is a multiple of.
+/// The size of a folio, of which its start is a multiple.
 pub const FOLIO_BYTES: u64 = 2 << 20;
 
-/// Before 5.18 such a fault reads page by page.
+/// Before Linux 5.18, such a fault reads page by page.
 const KERNEL_MIN: (u32, u32) = (5, 18);
 
-/// Maps the range and brings it into the page cache, in large folios where the file system has them. The start must be a multiple
-/// of [`FOLIO_BYTES`], and the end another or the file's. `None` where the kernel would do it page by page, or where not all
-/// can be read: read it then.
+/// Maps the range and brings it into the page cache, in large folios where the file system has
+/// them. Its start must be a multiple of [`FOLIO_BYTES`], and its end another or the file's end.
+/// `None` where the kernel would do it page by page, or where not all can be read: read the range
+/// then.
 ///
-/// Use the bytes through the mapping: the kernel has marked the folio as the place to read ahead from, and a `read` obeys that.
+/// Use the bytes through the mapping. The kernel has marked the folio as the place to read ahead
+/// from, and a `read` would obey that.
 #[must_use]
 pub fn bring_in(file: &File, range: Range<u64>) -> Option<GuardedMap> {
     if !*IS_KNOWN.get_or_init(is_known) || !range.start.is_multiple_of(FOLIO_BYTES) || range.is_empty() {
@@ -41,8 +44,8 @@ fn is_known() -> bool {
     name.release().to_str().is_ok_and(|release| version(release) >= Some(KERNEL_MIN))
 }
 
-/// What one fault under MADV_HUGEPAGE brings in: as many pages as a page holds entries of eight bytes. 512 MiB where a page
-/// has 64 KiB, which is more than anybody asked for.
+/// The bytes that one fault under MADV_HUGEPAGE brings in: as many pages as a page holds entries of
+/// eight bytes. Pages of 64 KiB make that 512 MiB, far more than was asked for.
 fn huge_page_bytes(page_bytes: u64) -> u64 {
     page_bytes * (page_bytes / 8)
 }

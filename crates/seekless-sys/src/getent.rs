@@ -1,5 +1,6 @@
-//! Asks `getent`, which answers as the machine is configured (files, systemd, LDAP, SSSD, mDNS), as a process of its own: a
-//! statically linked program that loads a name service itself crashes.
+//! Asks `getent`, which answers as the machine is configured (files, systemd, LDAP, SSSD, mDNS). It
+//! runs as a separate process: a statically linked program that loads a name service itself
+//! crashes.
 
 use std::env;
 use std::ffi::OsStr;
@@ -7,14 +8,16 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Where `getent` may lie, best first. Relative entries of PATH would run what lies in the current folder.
+/// Where `getent` may lie, the best place first. Relative entries of PATH are left out: they would
+/// run a program in the current folder.
 pub(crate) fn programs() -> Vec<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let listed = env::split_paths(&path).filter(|folder| folder.is_absolute());
     ["/usr/bin", "/bin"].into_iter().map(PathBuf::from).chain(listed).map(|at| at.join("getent")).collect()
 }
 
-/// What `getent DATABASE KEY` prints; `None` if it knows no such key (its status 2), fails or is not installed.
+/// The output of `getent DATABASE KEY`; `None` if it does not know the key (its status 2), fails or
+/// is not installed.
 pub(crate) fn ask(programs: &[PathBuf], database: &str, key: &OsStr) -> Option<Vec<u8>> {
     for program in programs {
         let mut command = Command::new(program);

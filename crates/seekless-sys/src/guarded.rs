@@ -1,9 +1,13 @@
-//! A window of a file mapped for reading that survives the loss of its pages: where the file is cut short or the device
-//! fails, the reader sees zeros and is told, instead of being killed by SIGBUS.
+//! A window of a file, mapped for reading, that survives the loss of its pages. Where the file is
+//! cut short or the device fails, the reader sees zeros and can ask about it, instead of being
+//! killed by SIGBUS.
 //!
-//! Why a mapping at all: over a file that is wholly in the page cache, counting newlines ran at 8 to 10 GB/s through a mapping
-//! populated by the window, and at 2.3 to 3.5 GB/s where every byte was copied first, by `pread` or out of the mapping alike (same
-//! run, busy machine). Why MADV_RANDOM: a fault then neither reads ahead nor obeys a marker that an earlier reader left.
+//! Why a mapping: over a file that is wholly cached, counting newlines ran at 8 to 10 GB/s through
+//! a mapping that is populated by the window. It ran at 2.3 to 3.5 GB/s where every byte was copied
+//! first, by `pread` or out of the mapping (same run, busy machine).
+//!
+//! Why MADV_RANDOM: a fault then neither reads ahead nor obeys a marker that an earlier reader
+//! left.
 
 mod slots;
 
@@ -24,15 +28,15 @@ mod atomic {
     pub(super) use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 }
 
-/// Windows that can be mapped at one time in a process.
+/// The most windows mapped at one time in a process.
 const SLOTS: usize = 64;
 
 static GUARDED: Slots<SLOTS> =
     Slots([const { Slot { range: AtomicU64::new(FREE), lost: AtomicBool::new(false) } }; SLOTS]);
 
-/// What SIGBUS did before.
+/// The action of SIGBUS before this module's.
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
-/// Whether what stood here before was for one signal only (SA_RESETHAND), and has had it.
+/// Whether the earlier handler was for one signal only (SA_RESETHAND) and has had it.
 static PREVIOUS_IS_SPENT: AtomicBool = AtomicBool::new(false);
 static INSTALLED: OnceLock<bool> = OnceLock::new();
 
@@ -50,8 +54,9 @@ unsafe impl Send for GuardedMap {}
 unsafe impl Sync for GuardedMap {}
 
 impl GuardedMap {
-    /// Maps `bytes` (not 0) at `offset`, a multiple of the page size, without reading anything. `None` where that cannot be
-    /// done safely or at all: every guard in use, no handler, a file that cannot be mapped. Read it then.
+    /// Maps `bytes` (not 0) at `offset`, a multiple of the page size, without reading anything.
+    /// `None` where that is impossible or unsafe: every guard is in use, the handler cannot be
+    /// installed, the file cannot be mapped. Read it then.
     #[must_use]
     pub fn new(file: &File, offset: u64, bytes: usize) -> Option<Self> {
         use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
@@ -66,7 +71,7 @@ impl GuardedMap {
             let address = mapped.ok()?;
             let pages = Pages::new(address as u64 / page_bytes(), count);
             if pages.is_none() {
-                // SAFETY: the mapping just made, which nobody knows.
+                // SAFETY: the mapping just made, to which no reference exists.
                 let _ = unsafe { munmap(address, bytes) };
             }
             Some((pages?, address))
@@ -76,22 +81,26 @@ impl GuardedMap {
         Some(Self { address, bytes, slot })
     }
 
-    /// Fills in the page tables, so that reading takes no faults. What is not in the page cache is read.
+    /// Fills in the page tables, so that reading takes no faults. Pages that are not in the page
+    /// cache are read.
     pub fn populate(&self) {
-        // SAFETY: advice about our own mapping; a failure (an old kernel, a lost page) leaves it to the faults.
+        // SAFETY: advice about our own mapping; a failure (an old kernel, a lost page) leaves it to
+        // the faults.
         let _ =
             unsafe { rustix::mm::madvise(self.address, self.bytes, rustix::mm::Advice::LinuxPopulateRead) };
     }
 
-    /// Keeps the pages that are in memory from being pushed out as long as the window stands; false where that is not allowed
-    /// (RLIMIT_MEMLOCK).
+    /// Keeps the pages that are in memory there as long as the window exists. False where that is
+    /// not allowed (RLIMIT_MEMLOCK).
     #[must_use]
     pub fn lock(&self) -> bool {
-        // SAFETY: locks our own mapping, which unmapping undoes; it changes no byte. On fault: nothing is read for it.
+        // SAFETY: locks our own mapping, which unmapping undoes; it changes no byte. On fault:
+        // nothing is read for it.
         unsafe { rustix::mm::mlock_with(self.address, self.bytes, rustix::mm::MlockFlags::ONFAULT) }.is_ok()
     }
 
-    /// As [`populate`](Self::populate), a large folio at a time; false when something could not be read.
+    /// As [`populate`](Self::populate), a large folio at a time. False when something could not be
+    /// read.
     pub(crate) fn bring_in(&self) -> bool {
         use rustix::mm::{Advice, madvise};
         // SAFETY: advice about our own mapping; it changes no byte.
@@ -103,25 +112,29 @@ impl GuardedMap {
 
     /// The file's bytes. Ask [`is_lost`](Self::is_lost) after using them: lost pages read as zeros.
     ///
-    /// Another process may write to the file meanwhile, and then two looks at one byte may differ, as for everybody who maps
-    /// files. Draw no conclusion of memory safety from them (a `str`, an index that is not checked), and compare the file's
-    /// time of change before and after.
+    /// Another process may write to the file meanwhile. Then two looks at one byte may differ, as
+    /// with any mapped file. So memory safety must not depend on the bytes (a `str`, an unchecked
+    /// index). Compare the file's time of change before and after.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the mapping is `bytes` long, readable, and lives as long as `self`; lost pages are replaced by the guard.
-        // No code of this process writes to it; what another process writes is the bargain described above.
+        // SAFETY: the mapping is `bytes` long, readable, and lives as long as `self`; lost pages
+        // are replaced by the guard. No code of this process writes to it, and the effect of other
+        // processes' writes is documented above.
         unsafe { std::slice::from_raw_parts(self.address.cast(), self.bytes) }
     }
 
-    /// Whether pages were lost, by truncation or by a failing device, so that some bytes were read as zeros.
+    /// Whether pages were lost, by truncation or by a failing device, so that some bytes were read
+    /// as zeros.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         GUARDED.is_lost(self.slot)
     }
 
-    /// Reads the byte at `offset`: that its page had to be brought in shows in the thread's major faults.
+    /// Reads the byte at `offset`. If its page had to be brought in, the thread's count of major
+    /// faults grows.
     pub(crate) fn touch(&self, offset: usize) -> u8 {
-        // SAFETY: the address lies in the mapping (checked), which the guard keeps readable; volatile, so that the load happens.
+        // SAFETY: the address lies in the mapping (checked), which the guard keeps readable;
+        // volatile, so that the load happens.
         unsafe { ptr::read_volatile(self.address.cast::<u8>().add(offset.min(self.bytes - 1))) }
     }
 }
@@ -129,7 +142,8 @@ impl GuardedMap {
 impl Drop for GuardedMap {
     fn drop(&mut self) {
         GUARDED.release(self.slot, || {
-            // Under MADV_RANDOM the kernel forgets that pages were used; back to normal, unmapping marks them as `read` would.
+            // Under MADV_RANDOM the kernel forgets that pages were used. Back at normal advice,
+            // unmapping marks them as a `read` would.
             // SAFETY: exactly the mapping made in `new`, into which no reference outlives `self`.
             unsafe {
                 let _ = rustix::mm::madvise(self.address, self.bytes, rustix::mm::Advice::Normal);
@@ -140,7 +154,7 @@ impl Drop for GuardedMap {
     }
 }
 
-/// Puts the handler in front of what stands; false if the system refuses.
+/// Installs the handler in front of the existing one; false if the system refuses.
 fn install() -> bool {
     let _ = page_bytes(); // asked before a handler asks: later it is only a load
     let mut old = MaybeUninit::<libc::sigaction>::uninit();
@@ -160,9 +174,11 @@ fn install() -> bool {
     unsafe { libc::sigaction(libc::SIGBUS, &raw const action, ptr::null_mut()) == 0 }
 }
 
-/// The handler: a page of zeros over a lost page of ours; everything else goes to the handler that stood here before.
+/// The handler. It maps a page of zeros over a lost page of a guarded window. Every other fault
+/// goes to the earlier handler.
 extern "C" fn on_bus_error(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel passes a valid siginfo to an SA_SIGINFO handler, whose address is set where the code says a fault.
+    // SAFETY: the kernel passes a valid siginfo to an SA_SIGINFO handler, whose address is set
+    // where the code says a fault.
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
     let page = address as u64 / page_bytes();
     let is_loss = matches!(code, libc::BUS_ADRERR | libc::BUS_MCEERR_AR);
@@ -174,8 +190,8 @@ extern "C" fn on_bus_error(signal: i32, info: *mut libc::siginfo_t, context: *mu
 /// Maps a page of zeros over the page of `address`.
 fn put_zeros(address: usize) -> bool {
     let page = page_bytes() as usize;
-    // SAFETY: errno belongs to the interrupted code and is put back; the page lies in a guarded mapping of ours, whose bytes
-    // are lost already; mmap is a plain system call.
+    // SAFETY: errno belongs to the interrupted code and is restored. The page lies in a guarded
+    // window, whose bytes are lost already. mmap is a plain system call.
     unsafe {
         let errno = *libc::__errno_location();
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
@@ -186,11 +202,12 @@ fn put_zeros(address: usize) -> bool {
     }
 }
 
-/// Does what SIGBUS did before this module's handler stood in front.
+/// Does what SIGBUS did before this module's handler was installed.
 fn chain(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: as in the handler.
     let code = unsafe { (*info).si_code };
-    // A fault happens again when the handler returns; what somebody sent (`kill`, and news of broken memory) does not.
+    // A fault happens again when the handler returns. A signal that was sent (`kill`, news of
+    // broken memory) does not.
     let is_sent = code <= 0 || code == libc::BUS_MCEERR_AO;
     let (handler, flags) = previous();
     match handler {
@@ -200,7 +217,7 @@ fn chain(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
             libc::signal(signal, libc::SIG_DFL);
         },
         handler if flags & libc::SA_SIGINFO != 0 => {
-            // SAFETY: whoever installed it with SA_SIGINFO gave a function of three arguments.
+            // SAFETY: a handler installed with SA_SIGINFO is a function of three arguments.
             let handler: extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void) =
                 unsafe { std::mem::transmute(handler) };
             handler(signal, info, context);
@@ -211,14 +228,16 @@ fn chain(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
             handler(signal);
         }
     }
-    // The handler of Rust's own runtime takes every signal for a fault: it puts the default back and returns.
+    // The handler of Rust's runtime takes every signal for a fault: it restores the default and
+    // returns.
     if is_sent && is_default(signal) {
-        // SAFETY: sends the signal that came, which nobody has handled, to this thread, where it is not blocked.
+        // SAFETY: sends the signal, which no handler has handled, to this thread, where it is not
+        // blocked.
         unsafe { libc::raise(signal) };
     }
 }
 
-/// The handler that stood here before, and its flags.
+/// The earlier handler and its flags.
 fn previous() -> (libc::sighandler_t, i32) {
     let (handler, flags) = PREVIOUS.get().map_or((libc::SIG_DFL, 0), |old| (old.sa_sigaction, old.sa_flags));
     if flags & libc::SA_RESETHAND != 0 && PREVIOUS_IS_SPENT.swap(true, Ordering::Relaxed) {
@@ -229,7 +248,8 @@ fn previous() -> (libc::sighandler_t, i32) {
 
 fn is_default(signal: i32) -> bool {
     let mut now = MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: a null new action only asks, and the structure is read only if the kernel has filled it.
+    // SAFETY: a null new action only asks, and the structure is read only if the kernel has filled
+    // it.
     unsafe {
         libc::sigaction(signal, ptr::null(), now.as_mut_ptr()) == 0
             && now.assume_init().sa_sigaction == libc::SIG_DFL

@@ -1,5 +1,5 @@
-//! Addresses of other machines by name, as this machine is configured, without loading a name service into this process
-//! (see [`accounts`](crate::accounts)).
+//! Addresses of other machines by name, as this machine is configured, without loading a name
+//! service into this process (see [`accounts`](crate::accounts)).
 
 use crate::getent;
 use std::ffi::OsStr;
@@ -19,7 +19,7 @@ pub fn addresses(server: &str) -> io::Result<Vec<SocketAddr>> {
         server.rsplit_once(':').ok_or_else(|| invalid(format!("{server} has no port: write HOST:PORT")))?;
     let port = port.parse().map_err(|_| invalid(format!("{port} is no port: write HOST:PORT")))?;
     let none = || io::Error::new(io::ErrorKind::NotFound, format!("{host} has no address"));
-    // What starts with a dash, `getent` takes for an option.
+    // `getent` takes a name that starts with a dash for an option.
     if host.is_empty() || host.starts_with('-') {
         return Err(none());
     }
@@ -32,7 +32,8 @@ pub fn addresses(server: &str) -> io::Result<Vec<SocketAddr>> {
     if found.is_empty() { Err(none()) } else { Ok(found) }
 }
 
-/// Lines of `getent ahosts`: an address, a kind of socket, a name; each address stands there once for each kind.
+/// Parses the lines of `getent ahosts`: an address, a kind of socket, a name. Each address is
+/// listed once for each kind.
 fn listed(answer: &[u8], port: u16) -> Vec<SocketAddr> {
     let text = String::from_utf8_lossy(answer);
     let mut found: Vec<SocketAddr> = Vec::new();

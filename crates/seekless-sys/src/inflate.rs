@@ -1,5 +1,6 @@
-//! Deflate data into memory that nobody has filled before. The crate `libdeflater` asks for a filled buffer, so that a size
-//! that an archive merely claims would be paid for before the first byte is known.
+//! Inflates deflate data into memory that was not filled before. The crate `libdeflater` needs a
+//! filled buffer: the size that an archive merely claims would be paid for before the first byte is
+//! decoded.
 
 use libdeflate_sys::{
     libdeflate_alloc_decompressor, libdeflate_decompressor, libdeflate_deflate_decompress,
@@ -10,10 +11,10 @@ use std::alloc::{Layout, handle_alloc_error};
 use std::fmt;
 use std::ptr::NonNull;
 
-/// What the decompressor's tables take: told only when there is no memory for them.
+/// The size of the decompressor's tables, named only when there is no memory for them.
 const TABLE_BYTES: usize = 11 << 10;
 
-/// A decompressor. Its tables are worth keeping where many small contents are inflated.
+/// A decompressor. Keep it where many small contents are inflated: its tables are worth it.
 pub struct Inflater(NonNull<libdeflate_decompressor>);
 
 // SAFETY: the decompressor is owned by this value alone, and belongs to no thread.
@@ -22,7 +23,7 @@ unsafe impl Send for Inflater {}
 /// Why data was not inflated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The data is no deflate stream, or breaks off.
+    /// The data is not a deflate stream, or ends early.
     Broken,
     /// The content is longer than was said.
     Longer,
@@ -33,7 +34,7 @@ pub enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
-            Self::Broken => "it is no deflate stream, or breaks off",
+            Self::Broken => "it is not a deflate stream, or ends early",
             Self::Longer => "it holds more than it claims",
             Self::Memory => "there is no memory for it",
         })
@@ -50,7 +51,8 @@ impl Inflater {
         Self(NonNull::new(decompressor).unwrap_or_else(no_memory))
     }
 
-    /// Replaces `out` by the content of `data`, of at most `bytes`. What follows the stream in `data` is left alone.
+    /// Replaces `out` by the content of `data`, of at most `bytes`. What follows the stream in
+    /// `data` is left alone.
     ///
     /// # Errors
     /// See [`Fault`]; `out` is then empty.
@@ -58,8 +60,9 @@ impl Inflater {
         out.clear();
         out.try_reserve_exact(bytes).map_err(|_| Fault::Memory)?;
         let mut written = 0;
-        // SAFETY: the decompressor lives as long as `self`, which is borrowed exclusively. `data` is readable for its
-        // length, and `out` is empty and owns at least `bytes` bytes, of which the call writes no more than `bytes`.
+        // SAFETY: the decompressor lives as long as `self`, which is borrowed exclusively. `data`
+        // is readable for its length, and `out` is empty and owns at least `bytes` bytes, of which
+        // the call writes no more than `bytes`.
         let result = unsafe {
             libdeflate_deflate_decompress(
                 self.0.as_ptr(),
@@ -74,7 +77,8 @@ impl Inflater {
         match result {
             libdeflate_result_LIBDEFLATE_SUCCESS => {
                 assert!(written <= bytes);
-                // SAFETY: on success the first `written` bytes have been written, which is within the capacity.
+                // SAFETY: on success the first `written` bytes have been written, which is within
+                // the capacity.
                 unsafe { out.set_len(written) };
                 Ok(())
             }

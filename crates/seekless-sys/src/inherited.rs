@@ -1,5 +1,6 @@
-//! What this process was started with and a program that it starts should get too. Rust's start-up ignores SIGPIPE and
-//! opens /dev/null in the place of closed standard streams before `main`; so this is noted earlier, as the loader runs.
+//! What this process was started with and must pass to a program that it starts. Before `main`,
+//! Rust's start-up ignores SIGPIPE and opens /dev/null in the place of closed standard streams. So
+//! this is noted earlier, while the loader runs.
 
 use rustix::fs::FileType;
 use std::os::fd::RawFd;
@@ -9,8 +10,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 static AT_START: AtomicU8 = AtomicU8::new(0);
 const PIPE_IGNORED: u8 = 1 << 3;
 
-// SAFETY: functions in this section are called once, before `main`, in the only thread; `note` makes two kinds of
-// system call and needs nothing that Rust or the C library set up later.
+// SAFETY: functions in this section are called once, before `main`, in the only thread; `note`
+// makes two kinds of system call and needs nothing that Rust or the C library set up later.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static NOTE: extern "C" fn() = note;
@@ -34,7 +35,7 @@ pub(crate) fn pipe_was_ignored() -> bool {
     AT_START.load(Ordering::Relaxed) & PIPE_IGNORED != 0
 }
 
-/// Standard streams that were closed when this process started, and have been nothing but /dev/null since.
+/// The standard streams that were closed when this process started, and are still /dev/null.
 pub(crate) fn closed_streams() -> Vec<RawFd> {
     let noted = AT_START.load(Ordering::Relaxed);
     (0..3).filter(|fd| noted & 1 << fd != 0 && is_null(*fd)).collect()

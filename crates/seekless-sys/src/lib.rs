@@ -1,25 +1,64 @@
-//! Safe faces of the Linux calls that no crate offers. Each `unsafe` stands with its `SAFETY` line.
+//! Safe functions for the Linux calls that no crate offers.
+//!
+//! # The problem
+//!
+//! The other crates ask the kernel things that few programs ask. Which pages of a file are cached?
+//! Where do its extents lie? How can it be read without disturbing the cache? What is a traced
+//! program about to do? The standard library, `rustix` and `nix` have no such calls, or only with
+//! raw pointers.
+//!
+//! # The idea
+//!
+//! Each call has one safe function here, and each `unsafe` block a `SAFETY:` line that says why it
+//! is sound. Code elsewhere needs no `unsafe` for the kernel. Where the kernel or the file system
+//! does not support a call, its function says so (`None`, or an error of the kind `Unsupported`).
+//! The caller can then do without.
+//!
+//! **Invariant:** safe functions over kernel calls; knows no trace and no policy.
+//!
+//! # What is here
 //!
 //! Files and the page cache:
-//! [`residency`] asks what of a file is cached, and throws it out;
-//! [`direct`] opens a file past the page cache, and asks for the alignment that this needs;
-//! [`extents`] says where a file lies on its device, and where it has holes;
-//! [`map`] and [`guarded`] map a file for reading;
-//! [`reads`] reads with or without the page cache, [`folios`] fills it by large pieces;
-//! [`memory`] knows the page size, and fetches into the processor's own cache;
-//! [`files`] opens and closes many files, [`descriptor`] finds the way back from an open one to a path;
-//! [`output`] writes a file that appears whole or not at all;
-//! [`reason`] is an error's words without its number;
-//! [`inflate`] decodes deflate data into memory that was not filled before.
+//! - [`residency`] tells what of a file is cached, and drops it from the cache;
+//! - [`reads`] reads with or without leaving pages in the cache, [`folios`] fills the cache by
+//!   large pieces;
+//! - [`map`] and [`guarded`] map a file for reading;
+//! - [`direct`] opens a file past the cache, and tells the alignment that this needs;
+//! - [`extents`] tells where a file lies on its device, and where it has holes;
+//! - [`files`] opens and closes many files, [`descriptor`] finds the path of an open one;
+//! - [`output`] writes a file that appears whole or not at all;
+//! - [`reason`] gives the words of an error without its number;
+//! - [`inflate`] decodes deflate data into memory that was not filled before;
+//! - [`memory`] knows the page size, and fetches into the processor's own cache.
 //!
-//! Names, as the machine is configured and without a name service in the process: [`accounts`] of users and groups,
-//! [`hosts`] of other machines.
+//! Names, as the machine is configured, without loading a name service into the process:
+//! - [`accounts`] names users and groups, [`hosts`] other machines.
 //!
-//! The machine: [`mounts`] says what is mounted where, [`cgroup`] what limits this process; [`undo`] puts back what was
-//! changed, even after a kill; [`home`] names the user's folders.
+//! The machine:
+//! - [`mounts`] tells what is mounted where, [`cgroup`] what limits this process;
+//! - [`undo`] puts back what was changed, even after a kill;
+//! - [`home`] names the user's folders.
 //!
-//! Processes: [`seccomp`], [`tracee`] and [`signals`] are what a recorder of programs stands on; [`replace`] becomes another
-//! program.
+//! Processes:
+//! - [`seccomp`], [`tracee`] and [`signals`] serve the recorder of programs;
+//! - [`replace`] replaces this process by another program.
+//!
+//! # Example
+//!
+//! ```
+//! use seekless_sys::residency;
+//! use std::os::fd::AsFd;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("data");
+//! # std::fs::write(&path, vec![1; 10_000])?;
+//! let file = std::fs::File::open(&path)?;
+//! match residency::resident_bytes(file.as_fd())? {
+//!     Some(bytes) => assert!(bytes <= 10_000),
+//!     None => println!("this kernel does not tell"),
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![expect(
     unsafe_code,

@@ -1,5 +1,5 @@
-//! A file mapped into memory for reading, behind a face that hands out copies: bytes that another process may change at
-//! any moment are no `&[u8]`.
+//! A file mapped into memory for reading. It hands out copies only: bytes that another process may
+//! change at any moment must not be a `&[u8]`.
 
 use std::ffi::c_void;
 use std::fs::File;
@@ -8,8 +8,8 @@ use std::ptr;
 
 /// A whole file, mapped shared and read-only.
 ///
-/// A page that cannot be read (the file was cut short, the device failed) raises SIGBUS, as it does for everybody who maps
-/// files: map what nobody cuts short.
+/// Reading a page that cannot be read (the file was cut short, the device failed) raises SIGBUS, as
+/// with any mapped file. Map only files that no process cuts short.
 #[derive(Debug)]
 pub struct Map {
     address: *mut c_void,
@@ -22,17 +22,18 @@ unsafe impl Send for Map {}
 unsafe impl Sync for Map {}
 
 impl Map {
-    /// Maps all of `file` as long as it is now. Nothing is read before it is asked for.
+    /// Maps all of `file` at its present size. Nothing is read before it is asked for.
     ///
     /// # Errors
-    /// It is no regular file, or there is no room in the address space.
+    /// It is not a regular file, or there is no room in the address space.
     pub fn new(file: &File) -> io::Result<Self> {
         use rustix::mm::{MapFlags, ProtFlags, mmap};
         let bytes = usize::try_from(file.metadata()?.len()).map_err(|_| io::ErrorKind::OutOfMemory)?;
         if bytes == 0 {
             return Ok(Self { address: ptr::null_mut(), bytes }); // an empty mapping is refused by the kernel
         }
-        // SAFETY: a fresh mapping at an address of the kernel's choice; no reference to it is ever formed.
+        // SAFETY: a fresh mapping at an address of the kernel's choice; no reference to it is ever
+        // formed.
         let address = unsafe { mmap(ptr::null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, file, 0)? };
         Ok(Self { address, bytes })
     }
@@ -61,8 +62,9 @@ impl Map {
             return Err(io::ErrorKind::UnexpectedEof.into());
         };
         if !buffer.is_empty() {
-            // SAFETY: the source lies in the mapping, which lives as long as `self`, and the buffer is ours alone. What others
-            // write to the file meanwhile changes which bytes are copied and nothing else.
+            // SAFETY: the source lies in the mapping, which lives as long as `self`, and the buffer
+            // is ours alone. What others write to the file meanwhile changes which bytes are copied
+            // and nothing else.
             unsafe {
                 ptr::copy_nonoverlapping(
                     self.address.cast::<u8>().add(start),

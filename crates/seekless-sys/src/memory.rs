@@ -1,29 +1,33 @@
-//! This machine's memory: how large its pages are, how much is free, and a word to the processor about what will be read soon.
+//! This machine's memory: the size of its pages, how much is free, and hints to the processor about
+//! what will be read soon.
 
 /// Bytes the processor fetches together.
 const LINE: usize = 64;
 
-/// Bytes of a page of this machine's memory and of its page cache: 4096, or 65536 on some kernels for arm64 and POWER.
-/// Traces and the simulator count in pages of 4096 whatever the machine.
+/// The bytes of a page of this machine's memory and of its page cache: 4096, or 65536 on some
+/// kernels for arm64 and POWER. Traces and the simulator count in pages of 4096 on every machine.
 #[must_use]
 pub fn page_bytes() -> u64 {
     rustix::param::page_size() as u64
 }
 
-/// Starts to fetch `bytes` from memory; reads nothing, and does nothing where no way is known.
+/// Starts to fetch `bytes` from memory into the processor's cache. Does nothing where no way is
+/// known.
 #[inline]
 pub fn fetch(bytes: &[u8]) {
     #[cfg(target_arch = "x86_64")]
     for line in bytes.chunks(LINE) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint, which touches nothing and cannot fail whatever the address; SSE is part of every x86-64.
+        // SAFETY: a hint, which touches nothing and cannot fail at any address; SSE is part of
+        // every x86-64.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (bytes, LINE);
 }
 
-/// How much memory programs can get without swapping, in bytes, as the kernel estimates it; `None` where it does not.
+/// How much memory programs can get without swapping, in bytes, as the kernel estimates it; `None`
+/// where it does not.
 #[must_use]
 pub fn free_bytes() -> Option<u64> {
     let figures = std::fs::read_to_string("/proc/meminfo").ok()?;

@@ -1,9 +1,10 @@
-//! Where a job writes its result: a file that appears whole or not at all and replaces nothing without being told to,
-//! or standard output.
+//! Where a job writes its result: standard output, or a file that appears whole or not at all, and
+//! replaces another only when told to.
 //!
-//! A file has no name until it is whole, so that even a kill leaves nothing behind; where the file system cannot do that, it
-//! has a temporary name that is removed on failure. It appears by a link or a rename: a job that is still reading the file that
-//! was there before goes on reading that one. Every crate writes its files through this.
+//! A file has no name until it is whole, so that even a kill leaves nothing behind. Where the file
+//! system has no nameless files, it has a temporary name that is removed on failure. It gets its
+//! name by a link or a rename: a job that is still reading the earlier file goes on reading that.
+//! Every crate writes its files through this.
 
 mod draft;
 
@@ -44,7 +45,7 @@ impl Destination {
         Self { place: Place::File(path.into()), replace: false }
     }
 
-    /// As a word of a command line: `-` is standard output.
+    /// The destination that a word of a command line names: `-` is standard output.
     #[must_use]
     pub fn from_word(word: &Path) -> Self {
         if word.as_os_str() == "-" {
@@ -54,7 +55,7 @@ impl Destination {
         }
     }
 
-    /// A temporary file without a name, which is made of what messages call `path`.
+    /// A temporary file without a name; messages call it `path`.
     #[must_use]
     pub fn nowhere(path: impl Into<PathBuf>) -> Self {
         Self { place: Place::Nowhere(path.into()), replace: false }
@@ -122,12 +123,12 @@ impl Destination {
         Ok(())
     }
 
-    /// Begins the output. Nothing shows at a file's place before [`Output::publish`]. A link there counts as a file: with
-    /// `force` the link is replaced, and what it points to stays.
+    /// Begins the output. Nothing shows at a file's place before [`Output::publish`]. A link there
+    /// counts as a file: with `force` the link is replaced, and what it points to stays.
     ///
     /// # Errors
-    /// A file is there and may not be replaced; a folder, device or pipe is there; standard output is a terminal and `content`
-    /// is binary; nothing can be written there.
+    /// A file is there and may not be replaced; a folder, device or pipe is there; standard output
+    /// is a terminal and `content` is binary; nothing can be written there.
     pub fn create(&self, content: Content) -> Result<Output, Error> {
         self.check(content)?;
         let draft = match (&self.place, content) {
@@ -139,10 +140,10 @@ impl Destination {
         Ok(Output { draft, destination: self.clone() })
     }
 
-    /// A temporary file without a name, near the output: the system removes it, come what may.
+    /// A temporary file without a name, near the output. The system removes it in every case.
     ///
     /// # Errors
-    /// None can be made.
+    /// A temporary file cannot be made.
     pub fn scratch(&self) -> io::Result<File> {
         match &self.place {
             Place::File(path) => tempfile::tempfile_in(draft::folder(path)),
@@ -188,7 +189,7 @@ impl From<&Destination> for Destination {
     }
 }
 
-/// An output on its way; dropped before it is published, it leaves nothing.
+/// An output that is being made. Dropped before it is published, it leaves nothing behind.
 #[derive(Debug)]
 pub struct Output {
     draft: Draft,
@@ -217,7 +218,8 @@ impl Output {
     /// Syncs a file and gives it its name; copies binary bytes to standard output.
     ///
     /// # Errors
-    /// The bytes cannot be synced or copied, or somebody else has put a file there meanwhile that may not be replaced.
+    /// The bytes cannot be synced or copied, or another process has put a file there meanwhile that
+    /// must not be replaced.
     pub fn publish(self) -> Result<(), Error> {
         let Self { draft, destination } = self;
         let published = match &destination.place {
@@ -247,7 +249,7 @@ impl Write for Output {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A file is there, and nobody said that it may be replaced.
+    /// A file is there, and the destination was not told to replace it.
     Exists,
     /// A folder, device, pipe or terminal is there.
     Unfit,
@@ -271,7 +273,8 @@ impl Error {
         self.kind
     }
 
-    /// The place, what is wrong with it, and the operating system's word: for an error that has its own way to show them.
+    /// The place, what is wrong with it, and the operating system's word: for an error that has its
+    /// own way to show them.
     #[must_use]
     pub fn into_parts(self) -> (PathBuf, &'static str, Option<io::Error>) {
         (self.path, self.why, self.source)

@@ -1,5 +1,5 @@
-//! Reads at an offset that say what becomes of the page cache: as usual, without leaving anything in it (RWF_DONTCACHE, Linux
-//! 6.14), or only what is there already (RWF_NOWAIT).
+//! Reads at an offset that say what becomes of the page cache: as usual, without leaving anything
+//! in it (RWF_DONTCACHE, Linux 6.14), or only what is there already (RWF_NOWAIT).
 
 use std::fs::File;
 use std::io;
@@ -15,15 +15,17 @@ pub enum Caching {
     Usual,
     /// What had to be brought in is dropped again; what was cached stays.
     Leave,
-    /// Only what is cached; `WouldBlock` otherwise. The kernel starts to read it all the same, so this is no probe.
+    /// Only what is cached; `WouldBlock` otherwise. The kernel starts to read it all the same, so
+    /// this is no probe.
     NoWait,
 }
 
-/// Reads up to `buffer.len()` bytes at `offset`; fewer at the end of the file, or where the kernel stops short.
+/// Reads up to `buffer.len()` bytes at `offset`; fewer at the end of the file, or where the kernel
+/// stops short.
 ///
 /// # Errors
-/// `Unsupported` when the kernel or the file system does not know the way asked for, so that the caller can take another;
-/// otherwise what `preadv2` says.
+/// `Unsupported` when the kernel or the file system does not know the way asked for, so that the
+/// caller can take another; otherwise what `preadv2` says.
 pub fn read_at(file: &File, buffer: &mut [u8], offset: u64, caching: Caching) -> io::Result<usize> {
     let flags = match caching {
         Caching::Usual => 0,
@@ -48,8 +50,9 @@ pub fn fill(file: &File, buffer: &mut [u8], offset: u64, caching: Caching) -> io
     fill_by(buffer, offset, 1, |rest, at| read_at(file, rest, at, caching))
 }
 
-/// Calls `read` until the buffer is full or the file ends: the number of bytes. Reads under O_DIRECT go on only from a multiple of
-/// `grain` bytes; one that stops elsewhere has met the end of the file.
+/// Calls `read` until the buffer is full or the file ends: the number of bytes. Reads under
+/// O_DIRECT go on only from a multiple of `grain` bytes; one that stops elsewhere has met the end
+/// of the file.
 ///
 /// # Errors
 /// As `read`, but for interruptions; what the buffer holds then means nothing.
@@ -74,7 +77,8 @@ pub fn fill_by(
     Ok(filled)
 }
 
-/// ENOSYS: no preadv2; EOPNOTSUPP: no such flag, here or in this file system. EINVAL is left alone: it has other causes.
+/// ENOSYS: no preadv2; EOPNOTSUPP: no such flag, here or in this file system. EINVAL is left alone:
+/// it has other causes.
 fn refusal(error: io::Error, caching: Caching) -> io::Error {
     match error.raw_os_error() {
         Some(libc::ENOSYS | libc::EOPNOTSUPP) if caching != Caching::Usual => {

@@ -1,5 +1,5 @@
-//! How much of a file is in the page cache, and throwing it out: cachestat(2) (Linux 6.5), else mincore(2).
-//! Both answer *unknown* rather than guess, and neither moves data into the cache.
+//! How much of a file is in the page cache, and how to drop it: cachestat(2) (Linux 6.5), otherwise
+//! mincore(2). Both answer *unknown* rather than guess, and neither moves data into the cache.
 
 mod honest;
 mod runs;
@@ -19,12 +19,13 @@ use told::Told;
 
 /// The number of cachestat(2) on every architecture but Alpha.
 const SYS_CACHESTAT: libc::c_long = 451;
-/// Its refusals, upon which mincore is asked, if it is honest here. EPERM: a file that we neither own nor may write to (Linux
-/// 6.14), or a sandbox; EOPNOTSUPP: hugetlbfs.
+/// Errors on which we fall back to mincore, where mincore reports true residency. EPERM: a file
+/// that we neither own nor may write to (Linux 6.14), or a sandbox. EOPNOTSUPP: hugetlbfs.
 const SYS_CACHESTAT_REFUSED: [i32; 3] = [libc::ENOSYS, libc::EPERM, libc::EOPNOTSUPP];
-/// The grain at which it is no longer worth telling cached fragments apart: reading them apart costs more than it saves.
+/// The default grain: smaller cached fragments are not told apart. Reading them apart costs more
+/// than it saves.
 pub const GRAIN_BYTES: u64 = 64 << 10;
-/// What one mapping of the fallback covers: a vector of 64 Ki bytes answers for it.
+/// The bytes that one mapping of the fallback covers: a vector of 64 Ki bytes answers for them.
 const WINDOW_BYTES: u64 = 256 << 20;
 
 #[repr(C)]
@@ -49,11 +50,12 @@ pub struct Pages {
     pub recently_evicted: u64,
 }
 
-/// How many bytes of the file are in the page cache, whole pages cut at the file's end; `None` when the kernel cannot or
-/// will not say (no cachestat, and mincore would lie because the file is neither ours nor writable to us).
+/// The bytes of the file that are in the page cache, in whole pages cut at the file's end. `None`
+/// if the kernel does not tell: there is no cachestat, and mincore would lie because the file is
+/// neither ours nor writable to us.
 ///
 /// # Errors
-/// When the descriptor is not an open regular file or device, or memory for the fallback is short.
+/// The descriptor is not an open regular file or device, or memory for the fallback is short.
 pub fn resident_bytes(file: BorrowedFd<'_>) -> io::Result<Option<u64>> {
     let file_bytes = rustix::fs::fstat(file)?.st_size.unsigned_abs();
     let pages = match count(file, 0, 0) {
@@ -64,25 +66,26 @@ pub fn resident_bytes(file: BorrowedFd<'_>) -> io::Result<Option<u64>> {
     Ok(pages.map(|pages| (pages * page_bytes()).min(file_bytes)))
 }
 
-/// Whether all of a file of `bytes` is in the page cache, or nothing of it, by one question; `None` where it is there in part, and
-/// where the kernel does not say.
+/// Whether all of a file of `bytes` is in the page cache, or nothing of it, by one question. `None`
+/// if only a part is there, and if the kernel does not tell.
 #[must_use]
 pub fn all_or_nothing(file: BorrowedFd<'_>, bytes: u64) -> Option<bool> {
     let cached = count(file, 0, bytes).ok()?.cached;
     (cached == 0 || cached >= bytes.div_ceil(page_bytes())).then_some(cached > 0)
 }
 
-/// Throws the file's clean pages out of the page cache. Dirty pages stay: call `fdatasync` before. Pages that another
-/// process has mapped or is using stay too, so ask [`resident_bytes`] what came of it.
+/// Drops the file's clean pages from the page cache. Dirty pages stay: call `fdatasync` before.
+/// Pages that another process has mapped or is using stay, too, so check with [`resident_bytes`].
 ///
 /// # Errors
-/// When the descriptor has no page cache (a pipe).
+/// The descriptor has no page cache (a pipe).
 pub fn drop_cached(file: BorrowedFd<'_>) -> io::Result<()> {
     rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed)?;
     Ok(())
 }
 
-/// Writes back everything and empties the page cache, dentries and inodes of the whole machine. Needs root.
+/// Writes back everything and empties the page cache, dentries and inodes of the whole machine.
+/// Needs root.
 ///
 /// # Errors
 /// Without root, or where /proc/sys is read-only.
@@ -91,23 +94,26 @@ pub fn drop_all_caches() -> io::Result<()> {
     std::fs::write("/proc/sys/vm/drop_caches", "3")
 }
 
-/// Writes back all that is dirty on the file system that holds `file`: one call where flushing thousands of files one by one
-/// would take a journal commit each.
+/// Writes back all that is dirty on the file system that holds `file`. It is one call, where
+/// flushing thousands of files one by one would take a journal commit for each.
 ///
 /// # Errors
-/// When a write fails, or the descriptor is of no file system.
+/// A write fails, or the descriptor is not of a file system.
 pub fn write_back_file_system(file: BorrowedFd<'_>) -> io::Result<()> {
     rustix::fs::syncfs(file)?;
     Ok(())
 }
 
-/// Counts the pages of `bytes` at `offset`; 0 bytes mean up to the end of the file. Nothing is read.
+/// Counts the pages of `bytes` at `offset`; 0 bytes mean up to the end of the file. Nothing is
+/// read.
 ///
-/// cachestat(2) is asked. Where its count says nothing (overlayfs), `cached` comes from mincore, and the rest is 0.
+/// cachestat(2) answers. Where its count is meaningless (overlayfs), `cached` comes from mincore,
+/// and the other counts are 0.
 ///
 /// # Errors
-/// What the kernel says: ENOSYS before Linux 6.5, EPERM on a file that is neither ours nor writable to us (Linux 6.14).
-/// EOPNOTSUPP also where nobody tells: ZFS, and another user's file on overlayfs.
+/// The kernel's: ENOSYS before Linux 6.5, EPERM on a file that is neither ours nor writable to us
+/// (Linux 6.14). EOPNOTSUPP also where the state is unknown: ZFS, and another user's file on
+/// overlayfs.
 pub fn count(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> io::Result<Pages> {
     let pages = cachestat(file, offset, bytes)?;
     if pages.cached > 0 {
@@ -130,14 +136,15 @@ pub fn count(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> io::Result<Pages>
 fn cachestat(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> io::Result<Pages> {
     let range = CachestatRange { offset, length: bytes };
     let mut answer = Pages::default();
-    // SAFETY: both pointers are to live structures of the kernel's layout, and the kernel writes only to the second.
+    // SAFETY: both pointers are to live structures of the kernel's layout, and the kernel writes
+    // only to the second.
     let result = unsafe {
         libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut answer, 0 as libc::c_uint)
     };
     if result == 0 { Ok(answer) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Whether another may be asked.
+/// Whether the error means that mincore should be asked.
 fn is_refusal(error: &io::Error) -> bool {
     error.raw_os_error().is_some_and(|code| SYS_CACHESTAT_REFUSED.contains(&code))
 }
@@ -168,8 +175,8 @@ fn mapped_pages(file: BorrowedFd<'_>, range: Range<u64>) -> io::Result<Option<u6
     Ok(Some(resident))
 }
 
-/// Maps `length` bytes at `offset` and asks mincore: a byte a page, whose lowest bit says that it is resident; `None` where the
-/// file cannot be mapped.
+/// Maps `length` bytes at `offset` and asks mincore: one byte for each page, whose lowest bit says
+/// that it is resident. `None` where the file cannot be mapped.
 fn resident_pages(file: BorrowedFd<'_>, offset: u64, length: u64) -> io::Result<Option<Vec<u8>>> {
     let Some(length) = usize::try_from(length).ok().and_then(NonZeroUsize::new) else { return Ok(None) };
     let offset = offset.try_into().map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;

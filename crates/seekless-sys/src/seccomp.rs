@@ -1,5 +1,5 @@
-//! A seccomp filter that stops the tracer at chosen system calls and lets all others run at full speed.
-//! Classic BPF, a few instructions a rule; see seccomp(2), SECCOMP_RET_TRACE.
+//! A seccomp filter that stops the tracer at chosen system calls and lets all others run at full
+//! speed. Classic BPF, a few instructions a rule; see seccomp(2), SECCOMP_RET_TRACE.
 
 use libc::sock_filter;
 use std::io;
@@ -22,7 +22,8 @@ const ALWAYS: u32 = libc::BPF_JMP | libc::BPF_JA;
 const TRACED: u32 = libc::SECCOMP_RET_TRACE | MARK;
 const RETURN: u32 = libc::BPF_RET | libc::BPF_K;
 
-/// When a call of a rule's number stops the tracer. Only an argument's low 32 bits are looked at, where not said otherwise.
+/// When a call of a rule's number stops the tracer. Only an argument's low 32 bits are looked at,
+/// where not said otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// At each call.
@@ -53,7 +54,7 @@ pub struct Section<'a> {
     pub architecture: u32,
     /// What stops the tracer, by number.
     pub rules: &'a [Rule],
-    /// Numbers that always do, whatever the rules say.
+    /// Numbers that always do, independent of the rules.
     pub all_of: Range<u32>,
 }
 
@@ -100,8 +101,9 @@ impl Filter {
         Self { program }
     }
 
-    /// Puts the filter on the calling thread, for good, and on all that it starts. Makes no allocation, so it may be
-    /// called between fork and exec. Without CAP_SYS_ADMIN it must set no_new_privs before.
+    /// Puts the filter on the calling thread, for good, and on all that it starts. Makes no
+    /// allocation, so it may be called between fork and exec. Without CAP_SYS_ADMIN it must set
+    /// no_new_privs before.
     pub(crate) fn install(&self) -> io::Result<()> {
         match self.load() {
             Err(error) if error.raw_os_error() == Some(libc::EACCES) => {
@@ -118,14 +120,16 @@ impl Filter {
             len: self.program.len() as libc::c_ushort,
             filter: self.program.as_ptr().cast_mut(),
         };
-        // SAFETY: the kernel copies `len` instructions from the live vector and does not write to it.
+        // SAFETY: the kernel copies `len` instructions from the live vector and does not write to
+        // it.
         let result =
             unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program, 0, 0) };
         if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 }
 
-/// What follows a rule's number: always ends in a return, so that the next rule still finds the number loaded.
+/// What follows a rule's number: always ends in a return, so that the next rule still finds the
+/// number loaded.
 fn when(when: When) -> Vec<sock_filter> {
     match when {
         When::Always => vec![trace()],

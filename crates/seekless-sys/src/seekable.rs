@@ -1,21 +1,22 @@
-//! Opening what can be read at any offset, without waiting for the other end of a pipe.
+//! Opens files that can be read at any offset, without waiting for the other end of a pipe.
 
 use rustix::fs::{FileType, Mode, OFlags};
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Opens a regular file or a block device for reading. A pipe, which would wait for a writer, is refused at once.
+/// Opens a regular file or a block device for reading. A pipe, which would wait for a writer, is
+/// refused at once.
 ///
 /// # Errors
 /// The file cannot be opened, or is of a kind that has no offsets.
 pub fn open_seekable(path: &Path) -> io::Result<File> {
-    // Without O_NONBLOCK a named pipe would hold the open until somebody writes.
+    // Without O_NONBLOCK, opening a named pipe would wait for a writer.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
     match FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) {
         FileType::RegularFile | FileType::BlockDevice => {
-            // io_uring would answer EAGAIN for what is not in memory if the flag stayed.
+            // If the flag stayed, io_uring would answer EAGAIN for bytes that are not in memory.
             rustix::fs::fcntl_setfl(&file, OFlags::empty())?;
             Ok(file)
         }

@@ -1,6 +1,7 @@
-//! What a wrapper of a program does with signals: those sent to the wrapper alone are passed on, those from the terminal
-//! reach the program by themselves, and a death by signal is died again.
-//! Handlers, never SIG_IGN, stand in the meantime: exec puts a handler back to the default, but a program inherits SIG_IGN.
+//! What a wrapper of a program does with signals. It passes on those sent to the wrapper alone.
+//! Those from the terminal reach the program by themselves. If the program dies by a signal, the
+//! wrapper dies by the same one. Meanwhile it installs handlers, never SIG_IGN: exec resets a
+//! handler to the default, but a program inherits SIG_IGN.
 
 use crate::action::{current, is_ignored};
 use std::io;
@@ -10,8 +11,9 @@ use std::process::Command;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// Signals with which people end or nudge a program. SIGALRM comes from an alarm that was set before this process became
-/// the wrapper (`perl -e 'alarm 5; exec @ARGV'`), and then was meant for the program.
+/// Signals with which people end or nudge a program. SIGALRM comes from an alarm that was set
+/// before this process became the wrapper (`perl -e 'alarm 5; exec @ARGV'`), and then was meant for
+/// the program.
 const FORWARDED: [i32; 8] = [
     libc::SIGINT,
     libc::SIGTERM,
@@ -25,14 +27,15 @@ const FORWARDED: [i32; 8] = [
 
 /// The process that signals go to; 0 while nothing is wrapped.
 static PROGRAM: AtomicI32 = AtomicI32::new(0);
-/// Once the program has ended: the last signal that found nobody.
+/// The last signal that came after the program had ended.
 static UNDELIVERED: AtomicI32 = AtomicI32::new(0);
 /// Who sent the signal that was last passed on.
 static SENDER: AtomicI32 = AtomicI32::new(0);
 
 const ENDED: i32 = -1;
 
-/// While it lives, this process outlives the signals and passes them to the program. Dropped, the old handlers stand again.
+/// While it lives, this process outlives the signals and passes them to the program. Dropped, the
+/// old handlers stand again.
 #[derive(Debug)]
 pub struct Forwarding {
     _replaced: Vec<Replaced>,
@@ -58,9 +61,11 @@ impl Drop for Replaced {
 }
 
 impl Forwarding {
-    /// Handlers for SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH and SIGALRM, except those that this process
-    /// was told to ignore. SIGTSTP does not stop this process: the program decides, and [`stop_with_program`] follows. An ignored SIGCHLD is set to its
-    /// default meanwhile, since it would swallow exit codes. `None` if another program of this process already has them.
+    /// Handlers for SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH and SIGALRM,
+    /// except those that this process was told to ignore. SIGTSTP does not stop this process: the
+    /// program decides, and [`stop_with_program`] follows. An ignored SIGCHLD is set to its default
+    /// meanwhile, since it would swallow exit codes. `None` if another program of this process
+    /// already has them.
     #[must_use]
     pub fn to(program: i32) -> Option<Self> {
         PROGRAM.compare_exchange(0, program, Ordering::SeqCst, Ordering::SeqCst).ok()?;
@@ -106,9 +111,11 @@ impl Drop for Forwarding {
     }
 }
 
-/// The handler. A signal that the terminal or the kernel sent has reached the program's group already.
+/// The handler. A signal that the terminal or the kernel sent has reached the program's group
+/// already.
 extern "C" fn pass_on(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
-    // SAFETY: the kernel passes a valid siginfo to an SA_SIGINFO handler; kill and errno are async-signal-safe.
+    // SAFETY: the kernel passes a valid siginfo to an SA_SIGINFO handler; kill and errno are
+    // async-signal-safe.
     unsafe {
         if (*info).si_code > 0 && signal != libc::SIGALRM {
             return;
@@ -137,15 +144,14 @@ pub fn is_forwarded(signal: i32) -> bool {
     FORWARDED.contains(&signal)
 }
 
-/// While the answer lives, a write beyond the limit of file sizes (`ulimit -f`) is an error and no death: it would take the
-/// wrapped program along.
+/// While the answer lives, a write beyond the limit of file sizes (`ulimit -f`) is an error and no
+/// death: it would take the wrapped program along.
 #[must_use]
 pub fn survive_file_size_limit() -> Option<Replaced> {
     if is_ignored(libc::SIGXFSZ) { None } else { replace(libc::SIGXFSZ, nothing(), 0) }
 }
 
-/// After job control stopped the program: stops this process too if it is in the terminal's foreground, so that the shell
-/// sees its job stopped. Returns when the shell continues it. Elsewhere nobody waits for that, and nothing happens.
+/// Elsewhere no process waits for that, and nothing happens.
 pub fn stop_with_program() {
     let Ok(terminal) = std::fs::File::open("/dev/tty") else { return };
     if rustix::termios::tcgetpgrp(&terminal).is_ok_and(|group| group == rustix::process::getpgrp()) {
@@ -166,9 +172,11 @@ fn replace(signal: i32, handler: usize, flags: i32) -> Option<Replaced> {
     (result == 0).then_some(Replaced { signal, old })
 }
 
-/// Ends this process by SIGPIPE, as tools in a pipe end when nobody reads what they write, unless it was started with that signal
-/// ignored: then a write fails. Rust's start-up ignores it always. An ignored SIGCHLD, which hides what became of children,
-/// is set to its default. Call it once, before threads start.
+/// Makes this process end by SIGPIPE, like other tools in a pipe when its reader is gone. If it was
+/// started with that signal ignored, a write fails instead. (Rust's start-up always ignores it.)
+///
+/// An ignored SIGCHLD, which hides the exit codes of children, is set to its default. Call this
+/// once, before threads start.
 pub fn end_by_broken_pipes() {
     if !crate::inherited::pipe_was_ignored() {
         set_default(libc::SIGPIPE);
@@ -183,7 +191,8 @@ fn set_default(signal: i32) {
     unsafe { libc::signal(signal, libc::SIG_DFL) };
 }
 
-/// Starts the command with SIGPIPE ignored if this process was so started; without this, every child gets the default.
+/// Starts the command with SIGPIPE ignored if this process was so started; without this, every
+/// child gets the default.
 pub fn pass_on_ignored_pipe(command: &mut Command) {
     if crate::inherited::pipe_was_ignored() {
         let ignore = || {
@@ -196,7 +205,8 @@ pub fn pass_on_ignored_pipe(command: &mut Command) {
     }
 }
 
-/// Ends this process by `signal`, without a core of its own. Returns only for a signal that ends nobody.
+/// Ends this process by `signal`, without a core dump. Returns only for a signal that does not end
+/// a process.
 pub fn die_by(signal: i32) {
     let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: plain calls on live local structures; the default action needs no handler.

@@ -1,5 +1,6 @@
-//! A child started under a seccomp filter and ptrace, and the requests of ptrace that `nix` cannot make: its signals
-//! are an enumeration without the real-time ones, so a program that uses them would be lost at `waitpid`.
+//! A child started under a seccomp filter and ptrace. `nix` cannot make some of the requests
+//! needed: its signals are an enumeration without the real-time ones, so a program that uses them
+//! would be lost at `waitpid`.
 
 use crate::inherited;
 use crate::seccomp::Filter;
@@ -69,9 +70,9 @@ pub struct Released {
     failure: io::PipeReader,
 }
 
-/// Forks a child that will load `filter` and execute `arguments[0]`, found along PATH. It keeps the caller's process
-/// group, terminal, descriptors, directory and environment. SIGPIPE and the standard streams, which Rust's start-up changes,
-/// are as this process got them.
+/// Forks a child that will load `filter` and execute `arguments[0]`, found along PATH. It keeps the
+/// caller's process group, terminal, descriptors, directory and environment. SIGPIPE and the
+/// standard streams, which Rust's start-up changes, are as this process got them.
 ///
 /// `attach` is called with the child's id before the child goes on; if it fails, the child ends.
 ///
@@ -87,7 +88,8 @@ pub fn spawn(
     let (go_reader, go) = io::pipe().map_err(Failure::Start)?;
     let (failure, failure_writer) = io::pipe().map_err(Failure::Start)?;
     let closed = inherited::closed_streams();
-    // SAFETY: the child only makes calls that are safe after a fork of a threaded process: no allocation, no lock.
+    // SAFETY: the child only makes calls that are safe after a fork of a threaded process: no
+    // allocation, no lock.
     let pid = unsafe { libc::fork() };
     match pid {
         -1 => Err(Failure::Start(io::Error::last_os_error())),
@@ -152,8 +154,8 @@ fn become_program(
 ) -> ! {
     let [go_writer, go_reader] = go;
     let mut byte = 0_u8;
-    // SAFETY: plain calls on descriptors and memory of our own; the argument vector ends in a null pointer, and
-    // `_exit` runs no destructor of the parent's.
+    // SAFETY: plain calls on descriptors and memory of our own; the argument vector ends in a null
+    // pointer, and `_exit` runs no destructor of the parent's.
     unsafe {
         libc::close(go_writer); // else the parent's death would not end the read
         if libc::read(go_reader, (&raw mut byte).cast(), 1) != 1 {
@@ -235,8 +237,8 @@ fn decode(status: i32) -> Stop {
     }
 }
 
-/// Lets a stopped tracee run, delivering `signal` (0: none). That it is gone meanwhile is no error: its end will be
-/// waited for.
+/// Lets a stopped tracee run, and delivers `signal` unless it is 0. A tracee that is gone meanwhile
+/// is not an error: its end will be waited for.
 ///
 /// # Errors
 /// Whatever else ptrace says.

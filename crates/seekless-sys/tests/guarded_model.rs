@@ -1,7 +1,8 @@
-//! The slots of guarded maps under every order of two threads' steps, and every order of memory that C11 allows, with one page of address
-//! space that the threads take from each other.
+//! The slots of guarded maps under every order of two threads' steps, and every order of memory
+//! that C11 allows. The threads take one page of address space from each other.
 //!
-//! In a process of its own: loom puts a handler of SIGBUS in place, which the guarded maps' tests cannot have beside theirs.
+//! In a process of its own: loom puts a handler of SIGBUS in place, which the guarded maps' tests
+//! cannot have beside theirs.
 
 mod atomic {
     pub(super) use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
@@ -51,12 +52,14 @@ impl Machine {
         self.page.store(CUT, Ordering::Release);
     }
 
-    /// What the page shows. By an exchange: loom 0.7 leaves orders out where a thread loads a word and then stores to it.
+    /// What the page shows. By an exchange: loom 0.7 leaves orders out where a thread loads a word
+    /// and then stores to it.
     fn look(&self) -> u64 {
         self.page.fetch_or(0, Ordering::Relaxed)
     }
 
-    /// Reads the page, with the handler's help if it must be; false if the handler knew nothing of it.
+    /// Reads the page, with the handler's help if it must be; false if the handler knew nothing of
+    /// it.
     fn read(&self) -> bool {
         let put_zeros = || {
             self.page.store(ZEROS, Ordering::Release);

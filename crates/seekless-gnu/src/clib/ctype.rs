@@ -1,6 +1,8 @@
-//! What a character is in the user's locale: the C library's own answers, so that a count agrees with the system's tools.
+//! What a character is in the user's locale: the C library's own answers, so that a count agrees
+//! with the system's tools.
 //!
-//! A locale is loaded beside the process's own and lent to the calling thread for one question, so nothing global changes.
+//! A locale is loaded beside the process's own and lent to the calling thread for one question, so
+//! nothing global changes.
 
 use std::ffi::{CStr, OsString, c_char, c_int};
 use std::path::Path;
@@ -45,8 +47,8 @@ pub(crate) struct Character {
 }
 
 impl Ctype {
-    /// The locale that the environment names (`LC_ALL`, `LC_CTYPE`, `LANG` and their kin), or `None` where one of them is not
-    /// installed: the C locale holds then.
+    /// The locale that the environment names (`LC_ALL`, `LC_CTYPE`, `LANG` and their kin), or
+    /// `None` where one of them is not installed: the C locale holds then.
     #[must_use]
     pub(crate) fn from_environment() -> Option<Self> {
         Self::named(c"")
@@ -63,7 +65,8 @@ impl Ctype {
     /// How this locale writes characters.
     #[must_use]
     pub(crate) fn encoding(&self) -> Encoding {
-        // Not by nl_langinfo_l(3): in a static executable it does not tell. A character of three bytes in UTF-8 does.
+        // Not by nl_langinfo_l(3): in a static executable it does not tell. A character of three
+        // bytes in UTF-8 does.
         self.within(|| match characters_bytes_max() {
             0 | 1 => Encoding::SingleByte,
             _ if decodes(b"\xe4\xb8\xad\0", 0x4e2d) => Encoding::Utf8,
@@ -84,8 +87,8 @@ impl Ctype {
     }
 
     fn within<T>(&self, ask: impl FnOnce() -> T) -> T {
-        // SAFETY: the locale lives until it is taken back from this thread below; `ask` calls only the C library's
-        // questions, which do not unwind.
+        // SAFETY: the locale lives until it is taken back from this thread below; `ask` calls only
+        // the C library's questions, which do not unwind.
         let before = unsafe { libc::uselocale(self.locale) };
         let answer = ask();
         // SAFETY: gives the thread back what it had.
@@ -101,8 +104,8 @@ impl Drop for Ctype {
     }
 }
 
-/// Whether the process's locale (see [`crate::clib::locale::use_environments_locale`]) shows this character; only letters, digits and
-/// signs of ASCII where it is not one of UTF-8.
+/// Whether the process's locale (see [`crate::clib::locale::use_environments_locale`]) shows this
+/// character; only letters, digits and signs of ASCII where it is not one of UTF-8.
 #[must_use]
 pub(crate) fn is_printable(character: char, utf8: bool) -> bool {
     match character {
@@ -112,9 +115,11 @@ pub(crate) fn is_printable(character: char, utf8: bool) -> bool {
     }
 }
 
-/// How the locale that the environment names writes characters; `None` where [`Ctype::from_environment`] says so.
+/// How the locale that the environment names writes characters; `None` where
+/// [`Ctype::from_environment`] says so.
 ///
-/// A locale of UTF-8 is seen to be installed, not loaded: that takes more time than the search of a small file.
+/// A locale of UTF-8 is seen to be installed, not loaded: that takes more time than the search of a
+/// small file.
 #[must_use]
 pub(crate) fn encoding_of_environment() -> Option<Encoding> {
     match name_of_all() {
@@ -141,7 +146,8 @@ const CATEGORIES: [&str; 12] = [
     "LC_IDENTIFICATION",
 ];
 
-/// The name of the environment's locale, if it is one for all categories and stands where it does by default.
+/// The name of the environment's locale, if it is one for all categories and stands where it does
+/// by default.
 fn name_of_all() -> Option<String> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     if std::env::var_os("LOCPATH").is_some() {
@@ -172,11 +178,12 @@ fn characters_bytes_max() -> usize {
     unsafe { __ctype_get_mb_cur_max() }
 }
 
-/// Whether the thread's locale reads `text` (which ends with a NUL) as one character of this number.
+/// Whether the thread's locale reads `text` (which ends with a NUL) as one character of this
+/// number.
 fn decodes(text: &[u8; 4], code: u32) -> bool {
     let mut character: libc::wchar_t = 0;
-    // SAFETY: both pointers are to what lives here, the length is the text's without the NUL; the first call only
-    // forgets what came before.
+    // SAFETY: both pointers are to what lives here, the length is the text's without the NUL; the
+    // first call only forgets what came before.
     let length = unsafe {
         mbtowc(std::ptr::null_mut(), std::ptr::null(), 0);
         mbtowc(&raw mut character, text.as_ptr().cast(), text.len() - 1)

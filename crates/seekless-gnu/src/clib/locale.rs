@@ -1,20 +1,22 @@
-//! What the C library does by the user's locale and time zone: matching shell patterns, writing dates. Programs that must
-//! answer as GNU's do ask the same library.
+//! What the C library does according to the user's locale and time zone: matches shell patterns,
+//! writes dates. Programs that must answer like GNU's ask the same library.
 
 use crate::clib::ctype::{Ctype, Encoding};
 use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
 
-/// Takes the locale of the environment (LC_ALL, LC_CTYPE, LANG) for [`glob_matches`] and [`format_time`]; call it once, before
-/// threads start. Returns whether its characters are UTF-8.
+/// Takes the locale of the environment (LC_ALL, LC_CTYPE, LANG) for [`glob_matches`] and
+/// [`format_time`]; call it once, before threads start. Returns whether its characters are UTF-8.
 #[must_use]
 pub(crate) fn use_environments_locale() -> bool {
-    // SAFETY: an empty name asks for the environment's locale; the caller has started no thread yet.
+    // SAFETY: an empty name asks for the environment's locale; the caller has started no thread
+    // yet.
     unsafe { libc::setlocale(libc::LC_ALL, c"".as_ptr()) };
     Ctype::from_environment().is_some_and(|locale| locale.encoding() == Encoding::Utf8)
 }
 
-/// Whether `text` matches the shell pattern (fnmatch(3), no flags: `*` also matches slashes and leading dots).
+/// Whether `text` matches the shell pattern (fnmatch(3), no flags: `*` also matches slashes and
+/// leading dots).
 #[must_use]
 pub(crate) fn glob_matches(pattern: &CStr, text: &CStr, ignore_case: bool) -> bool {
     /// GNU's extension, in every C library of Linux.
@@ -24,11 +26,13 @@ pub(crate) fn glob_matches(pattern: &CStr, text: &CStr, ignore_case: bool) -> bo
     unsafe { libc::fnmatch(pattern.as_ptr(), text.as_ptr(), flags) == 0 }
 }
 
-/// All of the text as a number by strtod(3): the locale's decimal point, exponents, hexadecimal, infinity; blanks may come first.
+/// All of the text as a number by strtod(3): the locale's decimal point, exponents, hexadecimal,
+/// infinity; blanks may come first.
 #[must_use]
 pub(crate) fn real_number(text: &CStr) -> Option<f64> {
     let mut end = std::ptr::null_mut();
-    // SAFETY: the string ends with its NUL and lives through the call, after which `end` points into it.
+    // SAFETY: the string ends with its NUL and lives through the call, after which `end` points
+    // into it.
     let (value, read) = unsafe {
         let value = libc::strtod(text.as_ptr(), &raw mut end);
         (value, end.offset_from(text.as_ptr()))
@@ -36,7 +40,8 @@ pub(crate) fn real_number(text: &CStr) -> Option<f64> {
     (read > 0 && usize::try_from(read) == Ok(text.count_bytes())).then_some(value)
 }
 
-/// Whether an answer means yes in the user's language: rpmatch(3), `^[yY]` where nothing else is configured.
+/// Whether an answer means yes in the user's language: rpmatch(3), `^[yY]` where nothing else is
+/// configured.
 #[must_use]
 pub(crate) fn is_yes(answer: &CStr) -> bool {
     unsafe extern "C" {
@@ -46,8 +51,8 @@ pub(crate) fn is_yes(answer: &CStr) -> bool {
     unsafe { rpmatch(answer.as_ptr()) > 0 }
 }
 
-/// Writes `seconds` since 1970 in the local time zone as strftime(3)'s `format` says; empty where the format gives nothing, it
-/// passes 1 KiB, or the year passes an int.
+/// Writes `seconds` since 1970 in the local time zone as strftime(3)'s `format` says; empty where
+/// the format gives nothing, it passes 1 KiB, or the year passes an int.
 #[must_use]
 pub(crate) fn format_time(format: &CStr, seconds: i64) -> Vec<u8> {
     broken_down(seconds).map_or_else(Vec::new, |time| time.write(format))
@@ -84,7 +89,8 @@ impl BrokenDown {
     fn of(time: &libc::tm) -> Self {
         let zone = match time.tm_zone.is_null() {
             true => CString::default(),
-            // SAFETY: the C library points to a string of its own, which lasts until the time zone is changed.
+            // SAFETY: the C library points to a string of its own, which lasts until the time zone
+            // is changed.
             false => unsafe { CStr::from_ptr(time.tm_zone) }.to_owned(),
         };
         BrokenDown {
@@ -114,20 +120,23 @@ impl BrokenDown {
         time
     }
 
-    /// Writes it as strftime(3)'s `format` says; empty where the format gives nothing or it passes 1 KiB.
+    /// Writes it as strftime(3)'s `format` says; empty where the format gives nothing or it passes
+    /// 1 KiB.
     #[must_use]
     pub(crate) fn write(&self, format: &CStr) -> Vec<u8> {
         let time = self.to_c();
         let mut text = vec![0_u8; 1024];
-        // SAFETY: the buffer has the length given; the format ends with NUL; the time and its zone's name live.
+        // SAFETY: the buffer has the length given; the format ends with NUL; the time and its
+        // zone's name live.
         let length =
             unsafe { libc::strftime(text.as_mut_ptr().cast(), text.len(), format.as_ptr(), &raw const time) };
         text.truncate(length);
         text
     }
 
-    /// Seconds since 1970 in the local time zone, and the time with its parts in their ranges (the 32nd of May is the 1st of
-    /// June); weekday, day of the year and zone are not looked at. `None` where that cannot be said.
+    /// Converts it to seconds since 1970 in the local time zone, and brings its parts into their
+    /// ranges (the 32nd of May is the 1st of June). Weekday, day of the year and zone are ignored.
+    /// `None` if the time cannot be represented.
     #[must_use]
     pub(crate) fn settled(&self) -> Option<(i64, BrokenDown)> {
         let mut time = self.to_c();

@@ -1,5 +1,5 @@
-//! Perl's regular expressions by PCRE2, a line at a time, as GNU grep asks for them: bytes that are no UTF-8 match nothing and part
-//! what is around them (PCRE2_MATCH_INVALID_UTF).
+//! Perl's regular expressions by PCRE2, a line at a time, as GNU grep uses them: bytes that are not
+//! UTF-8 match nothing and separate what is around them (PCRE2_MATCH_INVALID_UTF).
 
 use pcre2_sys as pcre2;
 use std::ops::Range;
@@ -51,8 +51,9 @@ impl Perl {
         }
         let extra = if options.whole_line { pcre2::PCRE2_EXTRA_MATCH_LINE } else { 0 };
         let (mut wrong, mut place) = (0, 0);
-        // SAFETY: fresh objects of PCRE2, null where memory is short, which its calls take for a default; the pattern has the
-        // length given; the compile context is freed once and used no more.
+        // SAFETY: fresh objects of PCRE2. If memory is short they are null, which its calls take
+        // for a default. The pattern has the length given. The compile context is freed once and
+        // not used after.
         let code = unsafe {
             let context = pcre2::pcre2_compile_context_create_8(ptr::null_mut());
             pcre2::pcre2_set_compile_extra_options_8(context, extra);
@@ -64,7 +65,8 @@ impl Perl {
         if code.is_null() {
             return Err(words(wrong));
         }
-        // SAFETY: the code was compiled just now; where it cannot be made machine code it is interpreted.
+        // SAFETY: the code was compiled just now; where it cannot be made machine code it is
+        // interpreted.
         let (data, context) = unsafe {
             pcre2::pcre2_jit_compile_8(code, pcre2::PCRE2_JIT_COMPLETE);
             (
@@ -89,7 +91,7 @@ impl Perl {
     pub(crate) fn find(&mut self, line: &[u8], from: usize) -> Result<Option<Range<usize>>, String> {
         let (mut start, mut at) = (0, from.min(line.len()));
         let mut begins = at == 0;
-        // What no character begins with is passed over, as if the line began behind it.
+        // Bytes that begin no character are passed over, as if the line began after them.
         while self.utf8 && line.get(at).is_some_and(|byte| matches!(byte, 0x80..0xc2 | 0xfe | 0xff)) {
             at += 1;
             (start, begins) = (at, false);
@@ -104,19 +106,22 @@ impl Perl {
     fn run(&mut self, text: &[u8], from: usize, begins: bool) -> Result<Option<Range<usize>>, String> {
         let flags = if begins { 0 } else { pcre2::PCRE2_NOTBOL };
         loop {
-            // SAFETY: code, data and context are live and this one's alone; the text has the length given, and `from` lies in it.
+            // SAFETY: code, data and context are live and this one's alone; the text has the length
+            // given, and `from` lies in it.
             let matched = unsafe {
                 let (start, length) = (text.as_ptr(), text.len());
                 pcre2::pcre2_match_8(self.code, start, length, from, flags, self.data, self.context)
             };
             return match matched {
                 1.. => {
-                    // SAFETY: after a match the first pair of offsets is set; it lives as long as `data`.
+                    // SAFETY: after a match the first pair of offsets is set; it lives as long as
+                    // `data`.
                     let (start, end) = unsafe {
                         let pairs = pcre2::pcre2_get_ovector_pointer_8(self.data);
                         (*pairs, *pairs.add(1))
                     };
-                    // A match may be made to begin behind its end (`\K` in a lookahead): it is empty then.
+                    // A match may be made to begin behind its end (`\K` in a lookahead): it is
+                    // empty then.
                     Ok(Some(start..end.max(start)))
                 }
                 pcre2::PCRE2_ERROR_NOMATCH => Ok(None),
@@ -138,8 +143,9 @@ impl Perl {
         }
         let before = self.stack_bytes;
         self.stack_bytes *= 2;
-        // SAFETY: the old stack is freed once, and no match is under way that could use it; the new one is assigned in its place,
-        // and lives until the next growth or the drop. A null stack stands for the default one.
+        // SAFETY: the old stack is freed once, and no match is under way that uses it. The new one
+        // takes its place and lives until the next growth or the drop. A null stack stands for the
+        // default one.
         unsafe {
             pcre2::pcre2_jit_stack_free_8(self.stack);
             self.stack = pcre2::pcre2_jit_stack_create_8(before, self.stack_bytes, ptr::null_mut());
@@ -151,7 +157,7 @@ impl Perl {
 
 impl Drop for Perl {
     fn drop(&mut self) {
-        // SAFETY: each is null, which is left alone, or live; nobody uses them any more.
+        // SAFETY: each is null, which is ignored, or live and not used any more.
         unsafe {
             pcre2::pcre2_jit_stack_free_8(self.stack);
             pcre2::pcre2_match_context_free_8(self.context);

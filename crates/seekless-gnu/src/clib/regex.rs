@@ -1,5 +1,6 @@
-//! The C library's own regular expressions (regex(7), GNU's additions): what GNU find matches paths with. Programs that must answer
-//! as it does, in each of a dozen dialects and in its words for what is wrong, ask the same library.
+//! The C library's own regular expressions (regex(7), GNU's additions), with which GNU find matches
+//! paths. Programs that must answer like it, in a dozen dialects and with its messages, ask the
+//! same library.
 
 /// A dialect: which of the C library's rules hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,7 +11,8 @@ pub(crate) struct Dialect(u64);
 const IGNORE_CASE: u64 = 1 << 22;
 
 impl Dialect {
-    /// Every dialect by its name, as GNU find 4.9 lists them. The numbers are glibc's `RE_SYNTAX_…`, a stable interface.
+    /// Every dialect by its name, as GNU find 4.9 lists them. The numbers are glibc's
+    /// `RE_SYNTAX_…`, a stable interface.
     pub(crate) const NAMED: [(&str, Dialect); 13] = [
         ("findutils-default", Dialect(0x40)), // Emacs's, and a dot matches a newline
         ("ed", Dialect(0x0101_02c6)),
@@ -35,7 +37,8 @@ impl Dialect {
 }
 
 impl Default for Dialect {
-    /// Emacs's: the one that find 4.9 takes if nobody says, whatever its `findutils-default` is called.
+    /// Emacs's dialect: find 4.9 uses it by default, although another is called
+    /// `findutils-default`.
     fn default() -> Self {
         Dialect(0)
     }
@@ -76,29 +79,34 @@ mod library {
         fn regfree(regex: *mut libc::regex_t);
     }
 
-    /// `re_set_syntax` speaks to the next call of `re_compile_pattern`, whoever makes it.
+    /// `re_set_syntax` applies to the next call of `re_compile_pattern` in the process, so a lock
+    /// keeps both calls together.
     static COMPILING: Mutex<()> = Mutex::new(());
 
     /// A compiled expression.
     pub(crate) struct Regex(Box<libc::regex_t>);
 
-    // SAFETY: glibc locks a compiled expression while it matches (`dfa->lock`), and nothing else touches it until it is dropped.
+    // SAFETY: glibc locks a compiled expression while it matches (`dfa->lock`), and nothing else
+    // touches it until it is dropped.
     unsafe impl Send for Regex {}
     // SAFETY: as above.
     unsafe impl Sync for Regex {}
 
     impl Regex {
-        /// Compiles an expression; the locale is that of [`crate::clib::locale::use_environments_locale`].
+        /// Compiles an expression; the locale is that of
+        /// [`crate::clib::locale::use_environments_locale`].
         ///
         /// # Errors
         /// What the C library says is wrong with it.
         pub(crate) fn new(pattern: &[u8], dialect: Dialect, ignore_case: bool) -> Result<Self, String> {
             let syntax = dialect.0 | if ignore_case { IGNORE_CASE } else { 0 };
-            // SAFETY: all zeros is an empty expression, as the C library wants it before it compiles one.
+            // SAFETY: all zeros is an empty expression, which the C library requires before it
+            // compiles one.
             let mut regex: Box<libc::regex_t> = Box::new(unsafe { std::mem::zeroed() });
             let compiling = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
-            // SAFETY: the pattern has the length given, the structure is the C library's own and lives until it is freed below
-            // or by `drop`; the lock keeps the syntax until it is used.
+            // SAFETY: the pattern has the length given. The structure is the C library's own and
+            // lives until it is freed below or by `drop`. The lock keeps the syntax until it is
+            // used.
             let wrong = unsafe {
                 re_set_syntax(syntax as c_ulong);
                 re_compile_pattern(pattern.as_ptr().cast(), pattern.len(), &raw mut *regex)
@@ -117,14 +125,15 @@ mod library {
         pub(crate) fn matches_all(&self, text: &[u8]) -> bool {
             let Ok(length) = c_int::try_from(text.len()) else { return false };
             let regex = (&raw const *self.0).cast_mut();
-            // SAFETY: the expression was compiled and is locked by the C library while it matches; the text has the length given,
-            // and no registers are asked for.
+            // SAFETY: the expression was compiled and is locked by the C library while it matches;
+            // the text has the length given, and no registers are asked for.
             let matched = unsafe { re_match(regex, text.as_ptr().cast(), length, 0, ptr::null_mut()) };
             matched == length
         }
     }
 
-    /// Bits of `re_pattern_buffer` behind its seven words: GNU's interface, the only way to say these things.
+    /// Bits of `re_pattern_buffer` behind its seven words: GNU's interface, the only way to say
+    /// these things.
     const BITS_AT: usize = 7 * size_of::<usize>();
     /// The text's end is no line's end.
     const NOT_EOL: u32 = 1 << 6;
@@ -139,7 +148,8 @@ mod library {
         end: *mut c_int,
     }
 
-    /// An expression that is searched for in lines: what GNU grep does where groups are referred back to.
+    /// An expression that is searched for in lines: what GNU grep does where groups are referred
+    /// back to.
     pub(crate) struct Search {
         regex: Regex,
         registers: Registers,
@@ -149,7 +159,8 @@ mod library {
     unsafe impl Send for Search {}
 
     impl Search {
-        /// Compiles an expression; the locale is that of [`crate::clib::locale::use_environments_locale`].
+        /// Compiles an expression; the locale is that of
+        /// [`crate::clib::locale::use_environments_locale`].
         ///
         /// # Errors
         /// What the C library says is wrong with it.
@@ -160,8 +171,8 @@ mod library {
             Ok(Search { regex, registers })
         }
 
-        /// The longest of the first matches in a line that begin at `from` or after. A line too long for the library, or a match that
-        /// takes too much memory, is an error.
+        /// The longest of the first matches in a line that begin at `from` or after. A line too
+        /// long for the library, or a match that takes too much memory, is an error.
         ///
         /// # Errors
         /// Why it gave up.
@@ -171,8 +182,9 @@ mod library {
                 return Err(EXHAUSTED.to_owned());
             };
             let registers = (&raw mut self.registers).cast();
-            // SAFETY: the expression was compiled; the text has the length given and the range lies in it; the registers are null or
-            // were allocated by the library, which the expression's own bits tell it.
+            // SAFETY: the expression was compiled. The text has the length given, and the range
+            // lies in it. The registers are null or were allocated by the library, as the
+            // expression's own bits tell it.
             let found = unsafe {
                 let text = line.as_ptr().cast();
                 re_search(&raw mut *self.regex.0, text, length, start, length - start, registers)
@@ -188,7 +200,8 @@ mod library {
             }
         }
 
-        /// The end of the longest match that begins at `start` in a line that is cut off after `limit`, which is not its end.
+        /// The end of the longest match that begins at `start` in a line that is cut off after
+        /// `limit`, which is not its end.
         ///
         /// # Errors
         /// Why it gave up.
@@ -217,7 +230,8 @@ mod library {
     const EXHAUSTED: &str = "memory exhausted";
 
     fn set_bits(regex: &mut Regex, set: u32, clear: u32) {
-        // SAFETY: the structure is 64 bytes, of which these four lie behind the seven words before them (<regex.h>).
+        // SAFETY: the structure is 64 bytes, of which these four lie behind the seven words before
+        // them (<regex.h>).
         unsafe {
             let bits = (&raw mut *regex.0).cast::<u8>().add(BITS_AT).cast::<u32>();
             *bits = (*bits | set) & !clear;
@@ -236,7 +250,7 @@ mod library {
 
     impl Drop for Regex {
         fn drop(&mut self) {
-            // SAFETY: compiled, or empty, which the C library frees as well; nobody uses it any more.
+            // SAFETY: compiled or empty, both of which the C library frees, and not used any more.
             unsafe { regfree(&raw mut *self.0) };
         }
     }

@@ -2,7 +2,7 @@
 
 use super::Kind;
 
-/// What a line says of an account.
+/// The account in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Account {
     pub(super) name: Vec<u8>,
@@ -10,7 +10,8 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// `None` for a comment, an empty line, one that begins with `+` or `-` (another service's), and one without its numbers.
+    /// `None` for a comment, an empty line, a line that begins with `+` or `-` (another service's),
+    /// and a line without its numbers.
     pub(super) fn parse(line: &[u8], kind: Kind) -> Option<Self> {
         let line = line.trim_ascii_start();
         let line = &line[..line.iter().position(|&byte| byte == 0).unwrap_or(line.len())];
@@ -32,7 +33,8 @@ pub(super) fn is_number(key: &[u8]) -> bool {
     number(key).is_some()
 }
 
-/// As strtoul(3): blanks and a sign may come first. What 32 bits cannot hold, and what is negative, is their largest number.
+/// Parses like strtoul(3): blanks and a sign may come first. Negative numbers, and those that 32
+/// bits cannot hold, become the largest number.
 fn number(field: &[u8]) -> Option<u32> {
     let field = field.trim_ascii_start();
     let (digits, negative) = match field {

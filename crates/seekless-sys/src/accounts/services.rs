@@ -2,17 +2,18 @@
 
 use std::path::Path;
 
-/// Who is asked for a database.
+/// The services that are asked for a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Services {
     /// The file in `/etc`.
     pub(super) files: bool,
-    /// Any other, which is asked where the file has no answer.
+    /// Any other service, which is asked where the file has no answer.
     pub(super) others: bool,
 }
 
 impl Services {
-    /// Reads the line of one database; without it, or without the file, the file in `/etc` is all there is.
+    /// Reads the line of one database. Without the line, or without the file, only the file in
+    /// `/etc` is asked.
     pub(super) fn read(file: &Path, database: &str) -> Self {
         let text = std::fs::read(file).unwrap_or_default();
         String::from_utf8_lossy(&text)
@@ -39,7 +40,7 @@ impl Services {
             let end = rest.find(|letter: char| letter.is_whitespace() || letter == '[').unwrap_or(rest.len());
             match &rest[..end] {
                 "files" => services.files = true,
-                // The file, and in it lines that stand for other services.
+                // The file, in which some lines stand for other services.
                 "compat" => services = Services { files: true, others: true },
                 _ => services.others = true,
             }
@@ -49,7 +50,8 @@ impl Services {
     }
 }
 
-/// `NOTFOUND=return`, `!SUCCESS=return`: no later service is asked for what the earlier ones do not know.
+/// `NOTFOUND=return`, `!SUCCESS=return`: no later service is asked for what the earlier ones do not
+/// know.
 fn ends_where_not_found(actions: &str) -> bool {
     actions.split_whitespace().filter_map(|item| item.split_once('=')).any(|(status, action)| {
         let (status, negated) = status.strip_prefix('!').map_or((status, false), |status| (status, true));

@@ -37,7 +37,8 @@ impl Machine {
         if let Some(script) = getent {
             let log = folder.path().join("asked").display().to_string();
             let script = format!("#!/bin/sh\necho \"$@\" >> '{log}'\n{script}\n");
-            // By a process of its own: a file that any thread's new child still holds open for writing cannot be run.
+            // By a process of its own: a file that any thread's new child still holds open for
+            // writing cannot be run.
             let write = [r#"printf %s "$1" > "$2"; chmod 755 "$2""#, "write", &script];
             assert!(Command::new("sh").arg("-c").args(write).arg(&program).status().unwrap().success());
         }

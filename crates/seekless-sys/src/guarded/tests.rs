@@ -17,7 +17,8 @@ fn in_memory(bytes: u64) -> File {
     file
 }
 
-/// How a process of its own ends in which the test of this name runs, knowing by [`is_child`] that it is one.
+/// How a process of its own ends in which the test of this name runs, knowing by [`is_child`] that
+/// it is one.
 fn child(test: &str) -> ExitStatus {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", &format!("guarded::tests::{test}"), "--test-threads=1"]);
@@ -32,7 +33,8 @@ fn is_child(test: &str) -> bool {
 
 /// Puts a handler where SIGBUS had the runtime's.
 fn handle(handler: libc::sighandler_t, flags: i32) {
-    // SAFETY: all zeroes is a valid sigaction, and the handlers of these tests make only system calls.
+    // SAFETY: all zeroes is a valid sigaction, and the handlers of these tests make only system
+    // calls.
     unsafe {
         let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
         (action.sa_sigaction, action.sa_flags) = (handler, flags);
@@ -50,14 +52,16 @@ fn send_bus_error() {
     assert_eq!(unsafe { libc::kill(libc::getpid(), libc::SIGBUS) }, 0);
 }
 
-/// Reads a page of a mapping that belongs to the program, where the page of a window was, behind the file's end.
+/// Reads a page of a mapping that belongs to the program, where the page of a window was, behind
+/// the file's end.
 fn read_own_mapping_at_a_freed_address() {
     let file = in_memory(page_bytes());
     let map = GuardedMap::new(&file, 0, page_bytes() as usize).unwrap();
     let address = map.address;
     drop(map);
     file.set_len(0).unwrap();
-    // SAFETY: the address was just freed, by the only thread that maps; reading there is what the test is about.
+    // SAFETY: the address was just freed, by the only thread that maps; reading there is what the
+    // test is about.
     unsafe {
         let flags = rustix::mm::MapFlags::SHARED | rustix::mm::MapFlags::FIXED;
         let bytes = page_bytes() as usize;

@@ -1,4 +1,5 @@
-//! A file on its way to its place: without a name where the file system has such files, else under a temporary one.
+//! A file on its way to its place: without a name where the file system has such files, else under
+//! a temporary one.
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
 use rustix::io::Errno;
@@ -68,7 +69,8 @@ impl Draft {
         &self.file
     }
 
-    /// Syncs the bytes, gives the file its name and syncs the folder, so that a crash leaves old or new.
+    /// Syncs the bytes, gives the file its name and syncs the folder, so that a crash leaves old or
+    /// new.
     pub(super) fn place(self, path: &Path, replace: bool) -> io::Result<()> {
         self.file.sync_all()?;
         match self.name {

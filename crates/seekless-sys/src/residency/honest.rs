@@ -1,15 +1,16 @@
-//! To whom mincore(2) tells the truth. To hide what others do, it calls every page resident unless the caller owns the file,
-//! may act as its owner, or may write to it.
+//! For which files mincore(2) tells the truth. To hide other users' activity, it calls every page
+//! resident unless the caller owns the file, may act as its owner, or may write to it.
 
 use rustix::fs::{Access, AtFlags, CWD, Stat, accessat};
 use rustix::thread::CapabilitySet;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Shown in place of an owner that this user namespace does not know: nobody here may act as that owner.
+/// Shown in place of an owner that this user namespace does not know. No process in it may act as
+/// that owner.
 const OVERFLOW_USER: u32 = 65_534;
 
-/// Whether mincore is honest about a file whose pages are its own.
+/// Whether mincore tells the truth about a file whose pages are its own.
 pub(super) fn is_told(file: BorrowedFd<'_>) -> io::Result<bool> {
     if is_owner(&rustix::fs::fstat(file)?) {
         return Ok(true);
@@ -18,7 +19,8 @@ pub(super) fn is_told(file: BorrowedFd<'_>) -> io::Result<bool> {
     Ok(accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok())
 }
 
-/// The same where the pages are another file's: that one may lie on a layer that nobody may write to.
+/// The same if the pages belong to another file below, which may lie on a layer that cannot be
+/// written to.
 pub(super) fn is_told_by_mapping(file: BorrowedFd<'_>) -> io::Result<bool> {
     Ok(is_owner(&rustix::fs::fstat(file)?))
 }

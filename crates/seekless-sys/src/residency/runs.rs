@@ -1,5 +1,6 @@
-//! Which ranges of a file are in the page cache: cachestat(2) over the whole file first, then by windows, of which only the
-//! mixed ones are halved. Measured (`latency.md`, section 3): halving from the whole file on rescans it at every level.
+//! Which ranges of a file are in the page cache: cachestat(2) over the whole file first, then by
+//! windows, of which only the mixed ones are halved. Halving from the whole file on would scan it
+//! again at every level.
 
 use super::told::Told;
 use super::{Pages, cachestat, count, is_refusal, mincore_is_honest, resident_pages};
@@ -8,9 +9,10 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
 
-/// The window at which halving starts.
+/// The size of window at which halving starts.
 const WINDOW_BYTES: u64 = 256 << 10;
-/// A range is first asked in about so many windows; only the mixed ones are then asked by [`WINDOW_BYTES`].
+/// The number of windows in which a range is asked about first. Only mixed ones are then asked
+/// about by [`WINDOW_BYTES`].
 const WINDOWS_MAX: u64 = 4096;
 
 /// A maximal range whose pages are all in the page cache, or all not.
@@ -20,15 +22,17 @@ pub struct PageRun {
     pub range: Range<u64>,
     /// Whether they are in the page cache.
     pub resident: bool,
-    /// Whether each page is so; else only most of them, because the grain was reached.
+    /// Whether every page is in that state. Otherwise most of them are, because the grain was
+    /// reached.
     pub exact: bool,
 }
 
-/// Which parts of `range` are in the page cache, in order and without gaps; `None` when the kernel cannot or will not say.
-/// Mixed windows are halved down to `grain` bytes (at least a page), where the majority decides. Nothing is read.
+/// Which parts of `range` are in the page cache, in order and without gaps; `None` if the kernel
+/// does not tell. Mixed windows are halved down to `grain` bytes (at least a page). Below that the
+/// majority of pages decides. Nothing is read.
 ///
 /// # Errors
-/// When the descriptor is of no file that has pages.
+/// The descriptor is of something without pages.
 pub fn runs(file: BorrowedFd<'_>, range: Range<u64>, grain: u64) -> io::Result<Option<Vec<PageRun>>> {
     if range.is_empty() {
         return Ok(Some(Vec::new()));
@@ -59,7 +63,7 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The whole, else by windows large enough to be few.
+    /// Asks about the whole range, then by windows large enough to be few.
     fn coarse(&mut self, range: Range<u64>) -> io::Result<()> {
         let step = ((range.end - range.start) / WINDOWS_MAX).next_power_of_two().max(WINDOW_BYTES);
         self.split(range, step, &mut |asked, window| {
@@ -67,7 +71,8 @@ impl Asked<'_> {
         })
     }
 
-    /// Asks the range as one; where it is mixed, hands its parts of `step` bytes (aligned) to `next`, or itself if it is one part.
+    /// Asks about the range as one. If it is mixed, hands its aligned parts of `step` bytes to
+    /// `next`, or the range itself if it is one part.
     fn split(
         &mut self,
         range: Range<u64>,
@@ -106,7 +111,7 @@ impl Asked<'_> {
         self.halve(middle..range.end)
     }
 
-    /// Whether the range is all of one kind, and then notes it.
+    /// Whether the range is all in one state, which is then noted.
     fn settled(&mut self, range: &Range<u64>) -> io::Result<bool> {
         let Pages { cached, .. } = (self.count)(self.file, range.start, range.end - range.start)?;
         let one_kind = cached == 0 || cached >= pages_of(range);
@@ -126,7 +131,7 @@ fn pages_of(range: &Range<u64>) -> u64 {
     range.end.div_ceil(page) - range.start / page
 }
 
-/// Appends, as one with its neighbour where they are alike.
+/// Appends a run. It becomes one with its neighbour if they are alike.
 pub(super) fn push(runs: &mut Vec<PageRun>, run: PageRun) {
     match runs.last_mut() {
         Some(last) if last.resident == run.resident && last.exact == run.exact => {
@@ -140,7 +145,7 @@ fn by_mincore(file: BorrowedFd<'_>, range: Range<u64>, grain: u64) -> io::Result
     if !mincore_is_honest(file)? {
         return Ok(None);
     }
-    // Whole grains, so that a window of mixed pages is the same one whoever is asked.
+    // Whole grains, so that cachestat and mincore judge the same stretches of mixed pages.
     let page = page_bytes();
     let grain = grain / page * page;
     let mut runs = Vec::new();

@@ -1,15 +1,17 @@
-//! Who tells what of a file is cached, by the kind of its file system.
+//! Which system call tells what of a file is cached, by the type of its file system.
 //!
-//! cachestat(2) counts the pages of the file that is open. On most file systems those are the pages that a read copies from.
-//! Some hand a read on to another file, whose pages they are, or keep what they read in a cache of their own; then the count
-//! is 0 whatever is in memory. Measured on Linux 6.18, of a file that was just read:
+//! cachestat(2) counts the pages of the open file. On most file systems a read copies from those
+//! pages. Some file systems pass a read on to another file, which owns the pages. Others keep what
+//! they read in a cache of their own. On both the count is 0, although the data may be in memory.
+//! Measured on Linux 6.18, for a file that was just read:
 //!
 //! | file system | cachestat | mincore |
 //! |---|---|---|
 //! | ext4, tmpfs, ext4 on a loop device | all | all |
 //! | overlayfs on ext4 and on tmpfs, lower and upper files alike | 0 | all |
 //!
-//! A mapping is of the file below, so mincore is right on overlayfs, for those to whom it does not lie.
+//! A mapping is of the file below, so mincore is right on overlayfs, for callers that it does not
+//! lie to.
 
 use super::{honest, mapped_pages};
 use std::io;
@@ -23,19 +25,19 @@ const FUSE: u64 = 0x6573_5546;
 const ZFS: u64 = 0x2fc1_2fc1;
 const GPFS: u64 = 0x4750_4653;
 
-/// How much of a range is mapped to see whether cachestat's 0 can be believed on FUSE.
+/// How much of a range is mapped to check a count of 0 on FUSE.
 const LOOK_BYTES: u64 = 64 << 20;
 
-/// Who tells.
+/// What tells the cached pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
     /// cachestat.
     Count,
     /// mincore, through a mapping, which is of the file below.
     Mapping,
-    /// cachestat, but its 0 may hide a file below (FUSE passthrough, Linux 6.9).
+    /// cachestat, but a count of 0 may hide a file below (FUSE passthrough, Linux 6.9).
     CountUnlessEmpty,
-    /// Nobody: what is read lies in a cache of the file system's own.
+    /// Nothing: the data lies in a cache of the file system's own.
     Nobody,
 }
 
@@ -53,7 +55,7 @@ impl Told {
         }
     }
 
-    /// The pages of the range that are cached where cachestat counted none; `None` where nobody tells.
+    /// The cached pages of the range where cachestat counted 0; `None` if unknown.
     pub(super) fn where_none_counted(
         self,
         file: BorrowedFd<'_>,

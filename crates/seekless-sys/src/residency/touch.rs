@@ -1,5 +1,6 @@
-//! What is in the page cache of a file that we may only read, where cachestat is refused and mincore lies: a byte in every so many
-//! is touched through a mapping, and the thread's major faults tell which of them had to be fetched.
+//! What is in the page cache of a file that we may only read, where cachestat is refused and
+//! mincore lies. Sampled pages are touched through a mapping, and the thread's count of major
+//! faults tells which of them had to be fetched.
 
 use super::runs::{PageRun, push};
 use super::told::Told;
@@ -13,14 +14,18 @@ use std::ops::Range;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-/// Samples `range`, one page in every `spacing` bytes (at least a page): each run is as its samples are, and none is exact.
-/// **This reads** a page for each sample that is not cached: ask only for what will be read anyway. `None` where it cannot be
-/// mapped, where nobody tells what is cached, and as soon as one sample takes longer than `patience` to come.
+/// Samples `range`, one page in every `spacing` bytes (at least a page). Each stretch counts as its
+/// sample does, so no run is exact.
 ///
-/// Each call takes other pages, by chance: the pages that one call has read would tell the next that all is cached.
+/// **This reads** each sampled page that is not cached: call it only for ranges that will be read
+/// anyway. `None` if the range cannot be mapped, if sampling cannot tell what is cached, and as
+/// soon as one sample takes longer than `patience`.
+///
+/// Each call samples other pages, at random: pages that one call has read would tell the next that
+/// everything is cached.
 ///
 /// # Errors
-/// When the system refuses to count faults.
+/// The system refuses to count faults.
 pub fn sampled(
     file: &File,
     range: Range<u64>,
@@ -42,7 +47,8 @@ pub fn sampled(
         let (before, started) = (major_faults()?, Instant::now());
         map.touch(0);
         let resident = major_faults()? == before;
-        // Cut short meanwhile (a page of zeros is no major fault), or too dear.
+        // The file was cut short meanwhile (a page of zeros is not a major fault), or the sample
+        // took too long.
         if map.is_lost() || (!resident && started.elapsed() > patience) {
             return Ok(None);
         }
