@@ -1,5 +1,5 @@
-//! Counts the lines of a file, pass after pass, and says what each pass read: the smallest program that shows what reading in
-//! the order of cost is worth. `passes FILE [PASSES] [best | linear]`
+//! Counts the lines of a file, pass after pass, and says what each pass read: the smallest program
+//! that shows what reading in the order of cost is worth. `passes FILE [PASSES] [best | linear]`
 
 use seekless_read::{Event, Options, Plan, Reader, Records};
 use seekless_sys::residency::{self, GRAIN_BYTES};

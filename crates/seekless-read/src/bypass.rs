@@ -1,24 +1,25 @@
-//! Reading past the page cache, so that what is in it stays: by the best way that the kernel and the file system know.
+//! Reads past the page cache, so that what is in it stays: in the best way that the kernel and the
+//! file system support.
 
 use seekless_sys::reads::{Caching, fill};
 use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How a range is read that is not cached, the way that leaves the cache alone best first.
+/// How a range that is not cached is read. The way that leaves the cache alone best comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Way {
     /// Past the page cache (O_DIRECT).
     Direct,
     /// Through it, leaving nothing (RWF_DONTCACHE).
     Leave,
-    /// Exactly the range, through the page cache, where neither of the two is known.
+    /// Exactly the range, through the page cache, where neither of the two is supported.
     Exact,
 }
 
 impl Way {
-    /// The next plainer way, if this one ended in an error that says that it is not known here. A file system may accept O_DIRECT
-    /// at the open and refuse the read with EINVAL.
+    /// The next plainer way, if the error says that this one is not supported here. A file system
+    /// may accept O_DIRECT at the open and refuse the read with EINVAL.
     pub(crate) fn plainer(self, error: &io::Error) -> Option<Way> {
         if !matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput) {
             return None;
@@ -30,20 +31,21 @@ impl Way {
         }
     }
 
-    /// What that means for a plain descriptor.
+    /// How a read through a plain descriptor treats the cache then.
     pub(crate) fn caching(self) -> Caching {
         if self == Way::Leave { Caching::Leave } else { Caching::Usual }
     }
 }
 
-/// Reads past the cache through a plain descriptor; remembers whether that is known here.
+/// Reads past the cache through a plain descriptor, and remembers whether that is supported here.
 #[derive(Debug, Default)]
 pub(crate) struct Bypass {
     refused: AtomicBool,
 }
 
 impl Bypass {
-    /// Reads until the buffer is full or the file ends: the number of bytes. Nothing stays in the cache where that can be had.
+    /// Reads until the buffer is full or the file ends; returns the number of bytes. Nothing stays
+    /// in the cache where that is supported.
     pub(crate) fn fill(&self, file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let mut way = if self.refused.load(Ordering::Relaxed) { Way::Exact } else { Way::Leave };
         loop {

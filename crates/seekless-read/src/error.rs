@@ -8,7 +8,7 @@ use std::path::Path;
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
-    /// The file's name, if the reason does not say it.
+    /// The file's name, unless the reason names it.
     file: Option<String>,
     reason: String,
     cause: Option<Cause>,
@@ -24,17 +24,17 @@ enum Cause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The system refused or failed: [`Error::io_error`] has its answer.
+    /// The system refused: [`Error::io_error`] has its answer.
     Io,
-    /// The file could not even be opened: [`Error::io_error`] has the system's answer.
+    /// The file could not be opened: [`Error::io_error`] has the system's answer.
     Open,
-    /// The file changed under the reader in a way that leaves no right answer.
+    /// The file changed while it was read, in a way that leaves no right answer.
     Changed,
-    /// The reader stopped before the file's end, which is a defect.
+    /// The reader stopped before the file's end. This is a defect.
     Incomplete,
-    /// A record is longer than may be kept of it.
+    /// A record is longer than [`Options::record_bytes_max`](crate::Options::record_bytes_max).
     TooLong,
-    /// The file's SLEDs could not be had: [`Error::survey_error`] says why.
+    /// The file's SLEDs could not be found out: [`Error::survey_error`] says why.
     Survey,
 }
 
@@ -76,7 +76,7 @@ impl Error {
         }
     }
 
-    /// Why the file's SLEDs could not be had.
+    /// Why the file's SLEDs could not be found out.
     #[must_use]
     pub fn survey_error(&self) -> Option<&seekless_sled::Error> {
         match &self.cause {

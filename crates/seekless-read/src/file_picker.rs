@@ -1,6 +1,6 @@
-//! A [`Picker`] of an open file that asks for the file's SLEDs itself, and again while the program reads (Van Meter and Gao 2000,
-//! section 4.2: "refreshing the state of those SLEDs occasionally"), and reads, if the program likes. The C calls `sleds_pick_*`
-//! are this.
+//! A [`Picker`] for an open file. It looks up the file's SLEDs itself, and again while the program
+//! reads (Van Meter and Gao 2000, section 4.2: "refreshing the state of those SLEDs occasionally").
+//! If the program likes, it reads, too. The C calls `sleds_pick_*` use it.
 
 use crate::cached;
 use crate::keeper::{changed, found};
@@ -14,12 +14,13 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a look at the file's state is believed.
+/// How long the state of the file is believed after a look.
 const BELIEVED: Duration = Duration::from_millis(500);
-/// Bytes read at a time in search of a delimiter.
+/// Bytes read at a time to find a delimiter.
 const SEARCH_BYTES: u64 = 64 << 10;
 
-/// Advises where to read next in an open file. The file is handed to each call and must be the same.
+/// Advises where to read next in an open file. Each call takes the file, which must always be the
+/// same one.
 ///
 /// ```
 /// use seekless_read::{FilePicker, Records};
@@ -30,7 +31,8 @@ const SEARCH_BYTES: u64 = 64 << 10;
 /// # std::fs::write(&path, "one\ntwo\n")?;
 /// let file = std::fs::File::open(&path)?;
 /// let mut surveyor = Surveyor::new()?;
-/// let mut pick = FilePicker::new(&file, &mut surveyor, 0..u64::MAX, 1 << 20, Records::Delimiter(b'\n'))?;
+/// let lines = Records::Delimiter(b'\n');
+/// let mut pick = FilePicker::new(&file, &mut surveyor, 0..u64::MAX, 1 << 20, lines)?;
 /// let mut lines = 0;
 /// while let Some(range) = pick.next_read(&file, &mut surveyor)? {
 ///     let mut chunk = vec![0; (range.end - range.start) as usize];
@@ -44,7 +46,7 @@ const SEARCH_BYTES: u64 = 64 << 10;
 pub struct FilePicker {
     picker: Picker,
     records: Records,
-    /// What is handed out.
+    /// The part of the file that is handed out.
     part: Range<u64>,
     device: u64,
     inode: u64,
@@ -53,11 +55,12 @@ pub struct FilePicker {
 }
 
 impl FilePicker {
-    /// Looks at the file and plans `part` of it, as far as the file goes, in chunks of at most `chunk_bytes` (a record that is longer
-    /// is a chunk). What is appended later is not handed out.
+    /// Looks at the file and plans `part` of it, up to the end of the file, in chunks of at most
+    /// `chunk_bytes`. A longer record is one chunk. Bytes that are appended later are not handed
+    /// out.
     ///
     /// # Errors
-    /// It is no regular file, or a record boundary could not be looked for.
+    /// It is not a regular file, or a record boundary could not be searched for.
     pub fn new(
         file: &File,
         surveyor: &mut Surveyor,
@@ -74,11 +77,11 @@ impl FilePicker {
         Ok(FilePicker { picker, records, part, device, inode, looked_at: Instant::now(), keeper })
     }
 
-    /// The next range to read, cheapest first; `None` when every byte was handed out. Looks at the file again when the last look
-    /// is half a second old.
+    /// The next range to read, cheapest first; `None` when every byte was handed out. Looks at the
+    /// file again when the last look is half a second old.
     ///
     /// # Errors
-    /// The file is another one, or became shorter; or a record boundary could not be looked for.
+    /// The file is another one, or became shorter, or a record boundary could not be searched for.
     pub fn next_read(&mut self, file: &File, surveyor: &mut Surveyor) -> Result<Option<Range<u64>>, Error> {
         self.check(file)?;
         if self.looked_at.elapsed() >= BELIEVED {
@@ -91,8 +94,9 @@ impl FilePicker {
         Ok(next)
     }
 
-    /// Reads into the buffer what lies at `offset`, so that what is cached stays cached, and what is not comes in only while
-    /// there is room: the number of bytes, fewer than asked for only at the end of the file.
+    /// Reads into the buffer from `offset` on. Cached bytes stay cached, and others come into the
+    /// cache only while there is room. Returns the number of bytes, fewer than asked for only at
+    /// the end of the file.
     ///
     /// # Errors
     /// As [`Keeper::read`].
@@ -100,18 +104,20 @@ impl FilePicker {
         self.keeper.read(file, buffer, offset)
     }
 
-    /// What [`read`](Self::read) reads through: for threads that read at the same time, and to finish with.
+    /// The keeper through which [`read`](Self::read) reads, for threads that read at the same time,
+    /// and to finish with.
     #[must_use]
     pub fn keeper(&self) -> &Arc<Keeper> {
         &self.keeper
     }
 
-    /// Holds up to so many cached bytes in memory that were not yet handed out, until they are; see [`Keeper::hold`].
+    /// Holds up to `bytes_max` cached bytes in memory that were not yet handed out, until they are;
+    /// see [`Keeper::hold`].
     pub fn hold(&self, file: &File, bytes_max: u64) -> u64 {
         self.keeper.hold(file, self.picker.unseen(), bytes_max)
     }
 
-    /// Looks again at once, and sorts what has not been handed out by what it costs now.
+    /// Looks at the file at once, and sorts what has not been handed out by what it costs now.
     ///
     /// # Errors
     /// As [`next_read`](Self::next_read).
@@ -125,7 +131,7 @@ impl FilePicker {
         self.picker.refresh(&ranges, &mut Search::new(file, self.records, &self.keeper))
     }
 
-    /// From now on chunks of at most this many bytes.
+    /// Hands out chunks of at most this many bytes from now on.
     pub fn set_chunk_bytes(&mut self, bytes: u64) {
         self.picker.set_chunk_bytes(bytes);
     }
@@ -145,7 +151,7 @@ impl FilePicker {
     }
 }
 
-/// The part's ranges by latency, as the paper's library sorts them.
+/// The part's ranges, priced by latency, as in the paper's library.
 fn priced(file: &File, surveyor: &mut Surveyor, part: &Range<u64>) -> Result<Vec<Priced>, Error> {
     let sleds = surveyor.file(file)?.sleds;
     let clipped = sleds.iter().map(|sled| Priced {
@@ -163,8 +169,8 @@ fn shorter(file: &File) -> Error {
     changed(file, "became shorter while it was read: begin again")
 }
 
-/// Finds delimiters by reading, without moving the file's position. What is cached sets off no readahead; what is not is read
-/// as the program reads.
+/// Finds delimiters by reading, without moving the file's position. Cached bytes are copied without
+/// setting off readahead. Others are read in the way that the program reads.
 struct Search<'a> {
     file: &'a File,
     records: Records,
@@ -172,12 +178,12 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// For what ends the file's records; of records without an end of their own the picker asks nothing.
+    /// Finds what ends the file's records. For records without a delimiter the picker does not ask.
     fn new(file: &'a File, records: Records, keeper: &'a Keeper) -> Self {
         Search { file, records, keeper }
     }
 
-    /// Reads the piece; short only at the end of the file.
+    /// Reads the piece, which is short only at the end of the file.
     fn piece(&self, range: Range<u64>) -> Result<Vec<u8>, Error> {
         let mut piece = vec![0; usize::try_from(range.end - range.start).unwrap_or(0)];
         let read = if self.keeper.is_used() {

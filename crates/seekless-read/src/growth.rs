@@ -1,10 +1,11 @@
-//! Whether the page cache keeps what is read into it, told by whether the count of a file's cached bytes grows as fast. Where a cache
-//! is full of others' pages, only trying shows whether they give way.
+//! Whether the page cache keeps what is read into it: then the count of a file's cached bytes grows
+//! as fast. Where a cache is full of other programs' pages, only a trial shows whether they give
+//! way.
 
-/// Steps in a row that kept less than half of what was read, after which the cache counts as full.
+/// The cache counts as full after so many steps in a row that kept less than half of what was read.
 const STRIKES: u8 = 2;
 
-/// What was read of a file to be kept, and what was cached of it before.
+/// Bytes read into the cache, and the bytes of the file that were cached before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Growth {
     cached_bytes: u64,
@@ -14,18 +15,19 @@ pub(crate) struct Growth {
 }
 
 impl Growth {
-    /// Begins with what is cached of the file now.
+    /// Starts with the bytes of the file that are cached now.
     pub(crate) fn from(cached_bytes: u64) -> Self {
         Growth { cached_bytes, read_bytes: 0, strikes: 0 }
     }
 
-    /// Goes on with another file of which so much is cached: the strikes stand.
+    /// Continues with another file, of which so many bytes are cached. The count of steps stays.
     pub(crate) fn with(self, cached_bytes: u64) -> Self {
         Growth { cached_bytes, read_bytes: 0, ..self }
     }
 
-    /// Counts what was read, and at the end of each step asks how much is cached now (`None`: nobody tells). True once the cache
-    /// keeps no more. What is in flight counts as cached already, so a step must be long against it.
+    /// Counts bytes that were read, and at the end of each step asks how many are cached now
+    /// (`None` if unknown). True once the cache keeps no more. Reads in flight count as cached
+    /// already, so a step must be long in comparison.
     pub(crate) fn is_over(
         &mut self,
         read_bytes: u64,

@@ -1,8 +1,9 @@
-//! A bounded hold on what is cached, so that a SLED stays true until its range has been read.
+//! A bounded hold on cached ranges, so that a SLED stays true until its range has been read.
 //!
-//! The paper's SLEDs describe an instant; it names "a lock or reservation mechanism" as what would lengthen their life
-//! (Van Meter and Gao 2000, section 3.4). Here that is a mapping, locked as far as RLIMIT_MEMLOCK allows: a locked page is not
-//! pushed out, a merely mapped one is not dropped by advice and gets a second chance.
+//! The paper's SLEDs describe an instant. It names "a lock or reservation mechanism" as a way to
+//! lengthen their life (Van Meter and Gao 2000, section 3.4). Here that is a mapping, locked as far
+//! as RLIMIT_MEMLOCK allows. A locked page is not pushed out. A page that is only mapped is not
+//! dropped by advice, and gets a second chance.
 
 use crate::cached::is_cached;
 use seekless_sys::guarded::GuardedMap;
@@ -10,10 +11,10 @@ use seekless_sys::memory::page_bytes;
 use std::fs::File;
 use std::ops::Range;
 
-/// Windows held at most: each is a mapping.
+/// The most windows held: each is a mapping.
 const WINDOWS_MAX: usize = 16;
 
-/// Ranges of a file that are held in memory until this is dropped.
+/// Ranges of a file that are held in memory until this value is dropped.
 #[derive(Debug, Default)]
 pub struct Hold {
     windows: Vec<Window>,
@@ -29,8 +30,9 @@ struct Window {
 }
 
 impl Hold {
-    /// Holds what is cached of `ranges`, ascending, the last first (they are read last, and are at risk for longest), up to
-    /// `bytes_max`. Of a range that is not cached whole nothing is held: a hold moves no data.
+    /// Holds cached `ranges`, which ascend, up to `bytes_max`. The last come first: they are read
+    /// last and are at risk for longest. A range that is not cached whole is not held, because a
+    /// hold must not move data.
     #[must_use]
     pub fn on(file: &File, ranges: impl DoubleEndedIterator<Item = Range<u64>>, bytes_max: u64) -> Hold {
         let mut hold = Hold::default();
@@ -56,7 +58,7 @@ impl Hold {
         self.windows.push(Window { _map: map, is_locked });
     }
 
-    /// Lets go of each range whose end was read now: what is held is read in order.
+    /// Releases each held range whose end lies in `read`: ranges are read in order.
     pub fn let_go(&mut self, read: &Range<u64>) {
         let ends_in = |range: &Range<u64>| read.start < range.end && range.end <= read.end;
         while let Some(at) = self.ranges.iter().position(ends_in) {
@@ -66,19 +68,20 @@ impl Hold {
         }
     }
 
-    /// Bytes that are held.
+    /// The bytes held.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Of those, bytes that are locked; the rest is only mapped, since RLIMIT_MEMLOCK allows no more.
+    /// The bytes that are locked. The rest is only mapped, because RLIMIT_MEMLOCK does not allow
+    /// more.
     #[must_use]
     pub fn locked_bytes(&self) -> u64 {
         self.locked_bytes
     }
 
-    /// What is held, the last range first.
+    /// The held ranges, the last first.
     #[must_use]
     pub fn ranges(&self) -> &[Range<u64>] {
         &self.ranges

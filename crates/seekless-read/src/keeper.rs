@@ -1,6 +1,7 @@
-//! Reads an open file by *freeze and bypass*, for programs that pick their reads themselves ([`FilePicker`](crate::FilePicker)):
-//! what is cached is copied out of the cache without setting off readahead; what is not comes in by whole large folios while there
-//! is room, and is read past the cache afterwards. [`Reader`](crate::Reader) does the same where it may choose the reads.
+//! Reads an open file by *freeze and bypass*, for programs that choose their reads themselves
+//! ([`FilePicker`](crate::FilePicker)). Cached bytes are copied out of the cache without setting
+//! off readahead. Others come in by whole large folios while there is room, and are read past the
+//! cache afterwards. [`Reader`](crate::Reader) does the same where it may choose the reads.
 
 mod ours;
 mod pieces;
@@ -26,21 +27,22 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A piece that lies in more runs than this is not read run by run.
+/// A piece in more runs than this is not read run by run.
 const RUNS_MAX: usize = 8;
-/// With less to fetch it is not worth asking how full the cache is.
+/// If less than this is absent, it is not worth asking how full the cache is.
 const ASKED_BYTES: u64 = 1 << 20;
-/// After so many bytes it is asked how many of them were kept.
+/// After so many bytes read, it is asked how many of them were kept.
 const STEP_BYTES: u64 = 4 << 20;
-/// A hold on less is not worth a mapping.
+/// Smaller ranges are not worth a mapping.
 const HELD_BYTES_MIN: u64 = 64 << 10;
 
-/// Keeps a file's cached bytes cached while it is read. The file is handed to each call and must be the same; any number of
-/// threads may read at a time.
+/// Keeps a file's cached bytes cached while it is read. Each call takes the file, which must always
+/// be the same one. Any number of threads may read at a time.
 ///
-/// The first read that would push something out advises the descriptor `POSIX_FADV_RANDOM`, since only then a read past the cache
-/// leaves the rest of it alone; [`finish`](Self::finish) takes that back. No descriptor is opened: to close it would release
-/// the process's record locks on the file.
+/// The first read that would push something out advises the descriptor `POSIX_FADV_RANDOM`: only
+/// then does a read past the cache leave the rest of it alone. [`finish`](Self::finish) takes the
+/// advice back. No second descriptor is opened, because closing it would release the process's
+/// record locks on the file.
 ///
 /// ```
 /// use seekless_read::Keeper;
@@ -69,36 +71,36 @@ pub struct Keeper {
     hold: Mutex<Hold>,
 }
 
-/// How a read treats the page cache.
+/// How absent bytes are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// As `pread`.
+    /// As `pread` does.
     Plain,
-    /// What is absent comes in.
+    /// Into the cache.
     Keep,
-    /// What is absent is read past it.
+    /// Past the cache.
     Past,
 }
 
-/// What one read is about.
+/// One read.
 struct Asked<'a> {
     file: &'a File,
     stamp: Stamp,
     way: Way,
-    /// A search: the same bytes will be read again.
+    /// Whether it is a search, so that the same bytes will be read again.
     again: bool,
 }
 
 impl Keeper {
-    /// For an open file; nothing is asked or advised before the first read.
+    /// A keeper for an open file. Nothing is asked or advised before the first read.
     ///
     /// # Errors
-    /// What the system says when it is asked about the file.
+    /// The system refuses to describe the file.
     pub fn new(file: &File) -> Result<Self, Error> {
         Self::with_headroom(file, headroom::tightest)
     }
 
-    /// As [`new`](Self::new), in a cache that is as full as told.
+    /// As [`new`](Self::new), with `headroom` in place of a look at the system.
     pub(crate) fn with_headroom(file: &File, headroom: fn() -> Option<Headroom>) -> Result<Self, Error> {
         let about = file.metadata().map_err(found(file))?;
         Ok(Keeper {
@@ -112,29 +114,32 @@ impl Keeper {
         })
     }
 
-    /// Reads into the buffer what lies at `offset`: the number of bytes, fewer than asked for only at the end of the file.
+    /// Reads into the buffer from `offset` on; returns the number of bytes, fewer than asked for
+    /// only at the end of the file.
     ///
     /// # Errors
-    /// The descriptor is of another file now, or what the system says; what the buffer holds then means nothing.
+    /// The descriptor is of another file now, or the system refuses. The buffer's content is
+    /// meaningless then.
     pub fn read(&self, file: &File, buffer: &mut [u8], offset: u64) -> Result<usize, Error> {
         let read = self.read_as(file, buffer, offset, false)?;
         self.let_go(offset..offset.saturating_add(read as u64));
         Ok(read)
     }
 
-    /// As [`read`](Self::read), for what will be read again at once.
+    /// As [`read`](Self::read), for bytes that will be read again at once.
     pub(crate) fn search(&self, file: &File, buffer: &mut [u8], offset: u64) -> Result<usize, Error> {
         self.read_as(file, buffer, offset, true)
     }
 
-    /// Whether reads went through this keeper.
+    /// Whether anything was read through this keeper.
     pub(crate) fn is_used(&self) -> bool {
         lock(&self.room).is_some()
     }
 
-    /// Holds what is cached of `ranges`, ascending, in memory until it was read or the keeper is dropped: the last first, up to
-    /// `bytes_max` and half of what the cache may hold (Van Meter and Gao 2000, section 3.4). Returns the bytes held. An earlier hold
-    /// is let go.
+    /// Holds the cached parts of `ranges`, which ascend, in memory until they were read or the
+    /// keeper is dropped (Van Meter and Gao 2000, section 3.4). The last come first, up to
+    /// `bytes_max` and half of what the cache may hold. Returns the bytes held. An earlier hold is
+    /// released.
     pub fn hold(&self, file: &File, ranges: impl Iterator<Item = Range<u64>>, bytes_max: u64) -> u64 {
         let most = (self.headroom)().map_or(u64::MAX, |room| room.bytes() / 2);
         let mut cached = Vec::new();
@@ -149,12 +154,12 @@ impl Keeper {
         hold.bytes()
     }
 
-    /// Lets go of what is held and was read now.
+    /// Releases held ranges that were read now.
     pub(crate) fn let_go(&self, read: Range<u64>) {
         lock(&self.hold).let_go(&read);
     }
 
-    /// Takes back the advice about the descriptor, and lets go of what is held.
+    /// Takes back the advice about the descriptor, and releases what is held.
     pub fn finish(&self, file: &File) {
         *lock(&self.hold) = Hold::default();
         let same = file.metadata().is_ok_and(|about| (about.dev(), about.ino()) == self.identity);
@@ -174,7 +179,7 @@ impl Keeper {
         self.fill(&asked, &mut buffer[..bytes], offset).map_err(found(file))
     }
 
-    /// What is to become of what is absent, judged at the first read.
+    /// How absent bytes are read, judged at the first read.
     fn way(&self, file: &File, file_bytes: u64) -> Way {
         let mut room = lock(&self.room);
         let room = room.get_or_insert_with(|| {
@@ -193,7 +198,7 @@ impl Keeper {
     }
 
     fn judge(&self, file: &File, file_bytes: u64) -> Room {
-        // Where nobody tells what is cached, nothing can be spared.
+        // Where it is unknown what is cached, a read is a plain one.
         let Some(cached) = cached_bytes(file, file_bytes) else { return Room::new(Belief::Enough) };
         let ours = ours::note(self.identity, cached);
         match file_bytes - cached {
@@ -202,7 +207,7 @@ impl Keeper {
         }
     }
 
-    /// Counts what was brought in.
+    /// Counts bytes that were brought in.
     fn kept(&self, asked: &Asked, bytes: u64) {
         if let Some(room) = &mut *lock(&self.room) {
             room.kept(0, bytes, STEP_BYTES, || cached_bytes(asked.file, asked.stamp.0));
@@ -212,7 +217,7 @@ impl Keeper {
         }
     }
 
-    /// Reads folio by folio; what lies past the end was cut off before.
+    /// Reads folio by folio. The buffer ends at the end of the file.
     fn fill(&self, asked: &Asked, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         if asked.way == Way::Plain {
             return fill(asked.file, buffer, offset, Caching::Usual);
@@ -248,7 +253,8 @@ impl Keeper {
         self.bypass.fill(asked.file, buffer, offset)
     }
 
-    /// Reads what is cached in part, run by run: a read that goes over both obeys the marks for readahead that it meets.
+    /// Reads a part of which some is cached, run by run. One read over both kinds would obey the
+    /// marks for readahead that it meets.
     fn mixed(&self, asked: &Asked, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let start = offset / page_bytes() * page_bytes();
         let before = (offset - start) as usize;
@@ -264,7 +270,8 @@ impl Keeper {
         for run in runs {
             let part = &mut buffer[filled..(run.range.end - offset) as usize];
             let (at, bytes) = (offset + filled as u64, part.len());
-            // Pages that are not mapped yet are faulted in one by one: the mapping reads nothing ahead.
+            // Pages that are not mapped yet are faulted in one by one; the mapping reads nothing
+            // ahead.
             let copied = run.resident && cached::copy_of(&map, asked.file, part, at, before + filled);
             let read = if copied { bytes } else { self.absent(asked, part, at)? };
             filled += read;
@@ -283,7 +290,8 @@ impl Keeper {
         }
     }
 
-    /// Reads into the cache: the folio around if nothing of it is there, else exactly the part.
+    /// Reads into the cache: the whole folio around the part if nothing of it is cached, otherwise
+    /// exactly the part.
     fn bring_in(&self, asked: &Asked, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let start = offset / FOLIO_BYTES * FOLIO_BYTES;
         let end = (start + FOLIO_BYTES).min(asked.stamp.0);
@@ -298,7 +306,8 @@ impl Keeper {
         Ok(read)
     }
 
-    /// Reads whole pages past the cache, and keeps them for the program that will ask for the same.
+    /// Reads whole pages past the cache, and keeps them for the program, which will ask for the
+    /// same bytes.
     fn search_past(&self, asked: &Asked, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let start = offset / page_bytes() * page_bytes();
         let before = (offset - start) as usize;
@@ -346,7 +355,7 @@ impl Keeper {
     }
 }
 
-/// How many bytes of the file are cached; `None` where nobody tells.
+/// The bytes of the file that are cached; `None` if unknown.
 fn cached_bytes(file: &File, file_bytes: u64) -> Option<u64> {
     let pages = residency::count(file.as_fd(), 0, file_bytes).ok()?;
     Some((pages.cached * page_bytes()).min(file_bytes))

@@ -1,9 +1,40 @@
-//! Reads files the cheapest bytes first (Van Meter and Gao 2000).
+//! Reads files, the cheapest bytes first.
+//!
+//! # The problem
+//!
+//! Take a file that is a little larger than the memory left for caching, and a program that reads
+//! it to its end again and again. The kernel's cache is a kind of LRU queue, so each pass finds the
+//! end of the file in memory and starts at its beginning. The bytes that it fetches push out the
+//! cached ones just before it gets there. Every pass reads the whole file from the disk, although
+//! almost all of it was in memory at the start.
+//!
+//! # The idea
+//!
+//! Many programs do not care in which order the bytes come: they count, search, or add up. Van
+//! Meter and Gao ("Latency Management in Storage Systems", OSDI 2000) let such a program ask what
+//! each range costs and read the cheap ones first. This crate does so, and adds two things:
+//!
+//! - *Freeze*: cached bytes are read through mappings that set off no readahead, and they stay
+//!   cached for the next pass.
+//! - *Bypass*: once the cache is full, other bytes are read past it, so that they push nothing out.
+//!   Only the bytes that the cache lacks come from the disk, in every pass.
+//!
+//! # The ways to read
+//!
+//! | type | who chooses the reads | for |
+//! |---|---|---|
+//! | [`Reader`] | the reader, over many files and streams | programs in Rust, such as `wc` |
+//! | [`FilePicker`] | the picker advises, the program reads through its [`Keeper`] | the C calls |
+//! | [`Picker`] | the program, advised by prices that it brings along | other kinds of storage |
+//! | [`QuietFile`] | the program | a part that is read a second time |
+//!
+//! A chunk holds whole [`Records`], such as lines: a record that lies across ranges of different
+//! cost is put together before it is handed out. A [`Hold`] keeps cached ranges in memory until
+//! they are read.
 //!
 //! **Invariant:** every byte exactly once, or an error; keeps no more than its budget in memory.
 //!
-//! A [`Reader`] delivers the bytes of one file or many, the cheapest first, each exactly once and in whole [`Records`], so that
-//! a program which does not care about order reads from memory what is there before the rest of its own reading pushes it out.
+//! # Example
 //!
 //! ```
 //! use seekless_read::{Event, Options, Reader, Records};
@@ -12,12 +43,13 @@
 //! # let path = folder.path().join("log");
 //! # std::fs::write(&path, "one\ntwo\n")?;
 //! let mut lines = 0;
-//! let mut reader = Reader::new(Options { records: Records::Delimiter(b'\n'), ..Options::default() });
+//! let options = Options { records: Records::Delimiter(b'\n'), ..Options::default() };
+//! let mut reader = Reader::new(options);
 //! reader.add_path(&path);
 //! while let Some(event) = reader.next() {
 //!     match event {
-//!         Event::Chunk(chunk) => lines += chunk.bytes.iter().filter(|&&byte| byte == b'\n').count(),
-//!         Event::Restart { .. } => lines = 0,
+//!         Event::Chunk(chunk) => lines += chunk.bytes.iter().filter(|&&b| b == b'\n').count(),
+//!         Event::Restart { .. } => lines = 0, // it was cut short, and comes again from the front
 //!         Event::End { .. } => {}
 //!         Event::Failed { error, .. } => return Err(error.into()),
 //!     }
@@ -25,6 +57,12 @@
 //! assert_eq!(lines, 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # The neighbours
+//!
+//! `seekless-sled` tells what ranges cost, `seekless-sys` what the page cache holds, and
+//! `seekless-engine` lends its aligned buffers. `seekless-gnu` and `seekless-fits` are programs on
+//! this crate, and `bindings/c` are its calls in C.
 
 mod bypass;
 mod cached;

@@ -1,23 +1,23 @@
-//! Where to read next (Van Meter and Gao 2000, section 4.2): the cheapest bytes first, the lowest offset among equals, every
-//! byte exactly once. Pure: for programs that do their own reading, and for the C calls `sleds_pick_*`; [`Reader`](crate::Reader)
-//! reads as well.
+//! Where to read next (Van Meter and Gao 2000, section 4.2): the cheapest bytes first, the lowest
+//! offset among equals, every byte exactly once. It does no I/O. It is for programs that read by
+//! themselves, and for the C calls `sleds_pick_*`; [`Reader`](crate::Reader) reads as well.
 
 use crate::Records;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// A range of a file and what it costs to read, in any unit: only the order counts.
+/// A range of a file and its cost, in any unit: only the order of costs matters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Priced {
     /// Which bytes.
     pub range: Range<u64>,
-    /// The lower, the sooner.
+    /// Lower costs come sooner.
     pub cost: u64,
 }
 
-/// Finds the delimiter nearest to a place of the file, by reading it. The picker asks only within ranges of one cost.
+/// Finds delimiters by reading the file. The picker asks only within ranges of one cost.
 pub trait FindDelimiter {
-    /// What reading may end with.
+    /// The error of reading.
     type Error;
     /// One past the first delimiter in `range`.
     ///
@@ -31,7 +31,7 @@ pub trait FindDelimiter {
     fn last(&mut self, range: Range<u64>) -> Result<Option<u64>, Self::Error>;
 }
 
-/// For files without a delimiter: finds none.
+/// Never finds a delimiter, for files that have no delimiter.
 #[derive(Clone, Copy, Debug)]
 pub struct NoDelimiter;
 
@@ -45,25 +45,26 @@ impl FindDelimiter for NoDelimiter {
     }
 }
 
-/// Advises where to read next; it does not check that the advice is followed.
+/// Advises where to read next. It does not check that the advice is followed.
 #[derive(Clone, Debug)]
 pub struct Picker {
     records: Records,
     chunk_bytes: u64,
     end: u64,
-    /// Unseen ranges by offset: end and cost.
+    /// The ranges not yet handed out: by offset, their end and cost.
     unseen: BTreeMap<u64, (u64, u64)>,
     /// The same by cost, then offset.
     cheapest: BTreeSet<(u64, u64)>,
 }
 
 impl Picker {
-    /// A picker over `ranges`, in order and without gaps, in chunks of at most `chunk_bytes`; with records, a chunk is longer where
-    /// one record is. Edges between ranges of different cost are pulled in to record boundaries: fragments go to the
-    /// costlier neighbour (Fig. 4), so that no chunk of a cheap range reaches into a costly one.
+    /// A picker over `ranges`, which are in order and without gaps, in chunks of at most
+    /// `chunk_bytes`. A longer record is one chunk. The edges between ranges of different cost move
+    /// to record boundaries, and the fragment goes to the costlier side (Fig. 4). So no chunk of a
+    /// cheap range reaches into a costly one.
     ///
     /// # Errors
-    /// What `find` says, where the records end with a delimiter.
+    /// What `find` returns, if the records end with a delimiter.
     pub fn new<F: FindDelimiter>(
         ranges: Vec<Priced>,
         chunk_bytes: u64,
@@ -80,7 +81,7 @@ impl Picker {
     /// The next chunk to read; `None` when every byte was handed out.
     ///
     /// # Errors
-    /// What `find` says.
+    /// What `find` returns.
     pub fn next_read<F: FindDelimiter>(&mut self, find: &mut F) -> Result<Option<Range<u64>>, F::Error> {
         let Some(&(cost, start)) = self.cheapest.first() else { return Ok(None) };
         let end = self.unseen.get(&start).map_or(start, |&(end, _)| end);
@@ -94,10 +95,11 @@ impl Picker {
         Ok(Some(start..cut))
     }
 
-    /// Puts new prices on what has not been handed out; `ranges` cover the file, in order and without gaps.
+    /// Sets new prices for what has not been handed out; `ranges` cover the file, in order and
+    /// without gaps.
     ///
     /// # Errors
-    /// What `find` says.
+    /// What `find` returns.
     pub fn refresh<F: FindDelimiter>(&mut self, ranges: &[Priced], find: &mut F) -> Result<(), F::Error> {
         let mut left: Vec<Range<u64>> = Vec::new();
         for (&start, &(end, _)) in &self.unseen {
@@ -117,7 +119,7 @@ impl Picker {
         Ok(())
     }
 
-    /// From now on chunks of at most this many bytes.
+    /// Hands out chunks of at most this many bytes from now on.
     pub fn set_chunk_bytes(&mut self, bytes: u64) {
         self.chunk_bytes = bytes.max(1);
     }
@@ -133,11 +135,12 @@ impl Picker {
         self.unseen.iter().map(|(start, (end, _))| end - start).sum()
     }
 
-    /// Takes in ranges that touch each other, their inner edges moved to record boundaries.
+    /// Adds adjacent ranges, and moves their inner edges to record boundaries.
     fn add<F: FindDelimiter>(&mut self, ranges: Vec<Priced>, find: &mut F) -> Result<(), F::Error> {
         let mut ranges = merged(ranges);
         if self.records != Records::None {
-            // Cheap ranges first: what they push out belongs to the costlier ones before those are looked at.
+            // Cheap ranges first: the fragments that they give away belong to costlier ones, which
+            // come later.
             let mut order: Vec<usize> = (0..ranges.len()).collect();
             order.sort_by_key(|&at| ranges[at].cost);
             for at in order {
@@ -151,7 +154,7 @@ impl Picker {
         Ok(())
     }
 
-    /// Moves the edges of a range that has costlier neighbours inwards to record boundaries.
+    /// Moves the edges of a range inwards to record boundaries where its neighbour is costlier.
     fn pull_in<F: FindDelimiter>(
         &self,
         ranges: &mut [Priced],
@@ -184,7 +187,7 @@ impl Picker {
         Ok(())
     }
 
-    /// Where the range begins with a record, at its start or after.
+    /// The first place in the range where a record starts.
     fn first_boundary<F: FindDelimiter>(
         &self,
         range: Range<u64>,
@@ -244,8 +247,9 @@ impl Picker {
     }
 }
 
-/// A range without a whole record, up to `end`, becomes the left neighbour's; the edge behind it is moved when the cheaper of the
-/// two neighbours has its turn, or is none if they cost the same.
+/// Gives all of a range without a whole record, up to `end`, to the left neighbour. If both
+/// neighbours cost the same, they become one range. Otherwise the edge between them moves when the
+/// cheaper one has its turn.
 fn give_all(ranges: &mut [Priced], left: usize, end: u64, right: Option<usize>) {
     ranges[left].range.end = end;
     if let Some(right) = right.filter(|&right| ranges[right].cost == ranges[left].cost) {

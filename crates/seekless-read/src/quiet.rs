@@ -1,7 +1,9 @@
-//! Reads parts of a file without a trace in the page cache: what is cached stays, what is not does not come in.
+//! Reads parts of a file without changing the page cache: cached pages stay, and others do not come
+//! in.
 //!
-//! For what is wanted a second time, out of the order of cost. A plain `read` of cached bytes obeys the readahead markers that it
-//! meets, and brings in up to 8 MiB that push out as much of what a pass means to keep.
+//! It is for parts that are read a second time, out of the order of cost. A plain `read` of cached
+//! bytes obeys the readahead markers that it meets. It then brings in up to 8 MiB, which push out
+//! as much of what the first pass kept.
 
 use crate::bypass::Bypass;
 use crate::cached;
@@ -14,7 +16,7 @@ use std::path::Path;
 /// A file that is read without disturbing the page cache.
 #[derive(Debug)]
 pub struct QuietFile {
-    /// Ours alone, so that advice about it concerns nobody else.
+    /// A descriptor of its own, so that advice about it does not affect other readers.
     file: File,
     bypass: Bypass,
 }
@@ -30,7 +32,7 @@ impl QuietFile {
         Ok(QuietFile { file, bypass: Bypass::default() })
     }
 
-    /// The file that is open as `file`, whatever its name stands for by now.
+    /// Opens the file that `file` is open on, even if it has been renamed or removed.
     ///
     /// # Errors
     /// As [`File::open`].
@@ -41,9 +43,9 @@ impl QuietFile {
     /// Fills the buffer with what lies at `offset`.
     ///
     /// # Errors
-    /// `UnexpectedEof` where the file ends before; otherwise what the read says.
+    /// `UnexpectedEof` if the file ends before; otherwise the system's error.
     pub fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        // The last page of a mapping goes on in zeros where the file has ended.
+        // Past the end of the file, the last page of a mapping holds zeros.
         if offset.saturating_add(buffer.len() as u64) > self.file.metadata()?.len() {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }

@@ -1,12 +1,20 @@
-//! Delivers the bytes of files and streams, the cheapest first, each exactly once, in whole records.
+//! Delivers the bytes of files and streams, the cheapest first, each exactly once, in whole
+//! records.
 //!
-//! The strategy is *freeze and bypass*: what the page cache holds is read first, through mapped windows that set off no readahead;
-//! the rest is read by exact requests past the cache, so that what is in it stays for the next pass. Only while the cache
-//! has room, or grows by what is read, is it filled.
+//! The strategy is *freeze and bypass*. What the page cache holds is read first, through mapped
+//! windows that set off no readahead. The rest is read by exact requests past the cache, so that
+//! its content stays for the next pass. Only while the cache has room, or grows by what is read, is
+//! it filled.
 //!
-//! The parts: [`Files`] are opened, closed and forgotten; [`Survey`] looks at one and finds what of it is cached; [`Schedule`] says
-//! which comes next; [`Room`] says whether what is read may stay in the cache; [`Device`] reads what is not cached and `window` what
-//! is; [`Tray`] hands it out. The reader decides whose turn it is, and carries the outcome of one to the others.
+//! The parts:
+//! - [`Files`] opens, closes and forgets files;
+//! - [`Survey`] looks at a file and finds what of it is cached;
+//! - [`Schedule`] says which file comes next;
+//! - [`Room`] says whether the cache has room for what is read;
+//! - [`Device`] reads what is not cached, and `window` what is;
+//! - [`Tray`] hands it out.
+//!
+//! The reader decides whose turn it is, and carries the outcome of one part to the others.
 
 mod block;
 mod device;
@@ -76,7 +84,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// A reader of nothing yet.
+    /// A reader without files.
     #[must_use]
     pub fn new(options: Options) -> Self {
         Reader::over(options, Arc::new(Linux))
@@ -96,13 +104,13 @@ impl Reader {
         }
     }
 
-    /// Adds a file by its path; it is opened when its turn comes. Returns its number.
+    /// Adds a file by its path. It is opened when its turn comes. Returns its number.
     pub fn add_path(&mut self, path: &Path) -> usize {
         self.files.push(Source::new(path, None))
     }
 
-    /// Adds an open file or a stream (a pipe, a terminal), read from where it stands; `name` is what errors call it. A file
-    /// is left standing at its end.
+    /// Adds an open file or a stream (a pipe, a terminal), which is read from its position on.
+    /// Errors call it `name`. A file's position ends at the end of the file.
     pub fn add_file(&mut self, name: &Path, file: File) -> usize {
         self.files.push(Source::new(name, Some(file)))
     }
@@ -113,8 +121,9 @@ impl Reader {
         self.statistics
     }
 
-    /// Keeps a range (up to 4 MiB, rounded to 64 KiB) in memory if it can: a hit that a later pass will look for again. Without
-    /// this, what lies outside the kept part of a file would be fetched anew by every pass. What is cached whole is left as it is.
+    /// Brings a range into memory (up to 4 MiB, rounded to 64 KiB), if it can: a hit that a later
+    /// pass will look for again. Without this, every pass would fetch anew the hits outside the
+    /// kept part of a file. A range that is cached whole is left as it is.
     pub fn pin(&mut self, file: usize, offset: u64, bytes: u64) {
         let Some(source) = self.files.get(file) else { return };
         let planned = source.planned();
@@ -126,14 +135,15 @@ impl Reader {
         if self.kernel.count(&open, range.clone()).is_some_and(|held| held.cached >= pages) {
             return;
         }
-        // The whole grain: what is asked by the grain is else found mostly absent.
+        // The whole grain: a later survey, which asks by the grain, would find a smaller range
+        // mostly absent.
         let start = range.start / GRAIN_BYTES * GRAIN_BYTES;
         let end = range.end.div_ceil(GRAIN_BYTES).saturating_mul(GRAIN_BYTES);
         let length = NonZeroU64::new(end.saturating_sub(start).min(PINNED_BYTES_MAX));
         let _ = rustix::fs::fadvise(&*open, start, length, rustix::fs::Advice::WillNeed);
     }
 
-    /// Leaves out what is still to come of a file; it gets no further event.
+    /// Leaves out the rest of a file, which gets no further event.
     pub fn finish_file(&mut self, file: usize) {
         if self.files.get(file).is_some_and(|source| !matches!(source.state, State::Ended)) {
             self.tray.take_back(file);
@@ -146,7 +156,7 @@ impl Reader {
     pub fn next(&mut self) -> Option<Event<'_>> {
         while self.tray.is_empty() {
             if !self.step() {
-                // Of several devices nobody knows which cost what.
+                // With several devices it is unknown which read cost what.
                 if !self.schedule.devices_differ() {
                     self.device.tell_table(&*self.kernel);
                 }
@@ -162,7 +172,8 @@ impl Reader {
         Some(event)
     }
 
-    /// Nothing is left to do: every file must have ended. One that has not is an error of ours, and no count of it is right.
+    /// After the last step every file must have ended. A file that has not is a defect of the
+    /// reader, and no result for it would be right.
     fn unfinished(&mut self) -> Option<Event<'static>> {
         let file = self.files.first_unended()?;
         self.forget(file);
@@ -171,7 +182,7 @@ impl Reader {
         Some(Event::Failed { file, error })
     }
 
-    /// Does the next thing, cheapest first; false when nothing is left to do.
+    /// Does the next thing, cheapest first; false when there is nothing left to do.
     fn step(&mut self) -> bool {
         if self.settle() {
             return true;
@@ -179,7 +190,8 @@ impl Reader {
         if self.tray.stream().is_some() {
             return self.read_linear();
         }
-        // Where devices differ, none is read before all files are known: the next may lie on a cheaper one.
+        // If devices differ, none is read before all files are known: the next file may lie on a
+        // cheaper one.
         let chosen = !self.schedule.devices_differ() || self.files.all_surveyed();
         if self.options.overlap && chosen && self.judge_room().is_known() {
             self.start_reads();
@@ -203,7 +215,8 @@ impl Reader {
         found || !self.tray.is_empty() || self.begin_linear()
     }
 
-    /// After the caller has seen a file's last block: was it sound, and was it the file's last? True if that made an event.
+    /// After the caller has seen a file's last block: checks that the block was sound, and whether
+    /// it was the file's last. True if that made an event.
     fn settle(&mut self) -> bool {
         let Some((file, block)) = self.tray.lift() else { return false };
         let lost = block.is_lost();
@@ -219,7 +232,7 @@ impl Reader {
         lost || complete
     }
 
-    /// All that was there has come: if nothing was appended meanwhile, that is the answer.
+    /// Ends a file of which everything has come, unless something was appended meanwhile.
     fn finish(&mut self, file: usize) {
         let Some(opened) = self.opened(file) else { return };
         let now = match Stamp::of(&opened.buffered) {
@@ -240,8 +253,8 @@ impl Reader {
         }
     }
 
-    /// Goes on with what was appended behind `end`, in the plain order, until the file's end is met once: as any reader would that came
-    /// there now. `begun` is what the file ended with before, part of a record at `offset` that may have been completed.
+    /// Reads on in the plain order what was appended after `end`, until the file's end is met once.
+    /// `begun` is the start of a record at `offset` that may have been completed.
     fn go_on(&mut self, file: usize, opened: &Opened, end: u64, offset: u64, begun: Vec<u8>) {
         match opened.stream_from(end) {
             Ok(stream) => {
@@ -253,7 +266,7 @@ impl Reader {
         }
     }
 
-    /// Begins the next file in the plain order; false when there is none.
+    /// Begins the next file in the plain order; false when no file is left.
     fn begin_linear(&mut self) -> bool {
         while let Some(file) = self.schedule.pop_linear() {
             let State::Linear(start) = &mut self.files[file].state else { continue };
@@ -267,7 +280,7 @@ impl Reader {
         false
     }
 
-    /// The next records of the file that is being read in the plain order. Always makes an event.
+    /// Reads the next records of the file in the plain order. It always makes an event.
     fn read_linear(&mut self) -> bool {
         let Some(stream) = self.tray.stream() else { return false };
         let file = stream.file;
@@ -289,7 +302,7 @@ impl Reader {
         true
     }
 
-    /// Reads a window of what is cached; false when nothing is.
+    /// Reads a window of what is cached; false when nothing is cached.
     fn read_cached(&mut self) -> bool {
         let Some(file) = self.schedule.next_cached() else { return false };
         let Some(opened) = self.opened(file) else { return true };
@@ -308,7 +321,7 @@ impl Reader {
         true
     }
 
-    /// Keeps the device busy, and waits for what comes next from it; false when nothing does.
+    /// Keeps the device busy, and waits for its next read; false when no read is under way.
     fn read_absent(&mut self) -> bool {
         self.start_reads();
         let Some(done) = self.device.wait() else { return false };
@@ -316,15 +329,16 @@ impl Reader {
         true
     }
 
-    /// Reads what lies before the next cached range, if it is short and its reading pushes nothing out, or next to nothing; false
-    /// where it is not so.
+    /// Reads the gap before the next cached range, if it is short and reading it pushes out
+    /// nothing, or next to nothing. False otherwise.
     fn read_gap(&mut self) -> bool {
         let spared = self.judge_room().is_spared();
         let gap = spared && self.schedule.first_on_device().is_some_and(|file| self.is_gap(file));
         (gap || self.device.is_busy()) && self.read_absent()
     }
 
-    /// Whether the file is the first of which anything is to come, and starts with a gap before what is cached.
+    /// Whether no cached bytes of an earlier file are to come, and the file starts with a gap
+    /// before cached bytes.
     fn is_gap(&mut self, file: usize) -> bool {
         self.schedule.is_next(file)
             && self.files.planned(file).is_some_and(|planned| planned.left.starts_with_gap())
@@ -368,11 +382,11 @@ impl Reader {
         let step = self.device.read_bytes();
         let keeps = way.is_none() && belief != Belief::Enough && known;
         let folio = keeps && step >= READ_BYTES && starts_folio(&first, planned.stamp.bytes);
-        // Up to the next whole step, so that requests stay aligned.
+        // Up to the next multiple of the step, so that requests stay aligned.
         let taken = ranges.take(if folio { FOLIO_BYTES } else { step - first.start % step });
         let Some(range) = taken else { return self.sort(file) };
         planned.in_flight += 1;
-        // Where nobody tells what is cached, a read like everybody's: it may be.
+        // Where it is unknown what is cached, a plain read with readahead: the bytes may be cached.
         let fills = way.is_none() && (belief == Belief::Enough || !known);
         let buffered = if fills { opened.ahead() } else { opened.buffered.clone() };
         planned.opened = Some(opened);
@@ -381,11 +395,11 @@ impl Reader {
         self.device.start(Job { file, life, range, way, hole, folio, buffered, direct, buffer });
     }
 
-    /// Takes in what the device has delivered.
+    /// Takes in a read that the device has ended.
     fn accept(&mut self, done: Done) {
         let Done { job, result } = done;
         let file = job.file;
-        // A job of an earlier life, or of a file that has ended.
+        // The job may be of an earlier life of the file, or of a file that has ended.
         let current = self.files.get(file).is_some_and(|source| source.life == job.life);
         let Some(planned) = self.files.planned(file).filter(|_| current) else {
             return self.device.recycle(job.buffer);
@@ -419,7 +433,8 @@ impl Reader {
         self.take_in(file, job.range.start, block);
     }
 
-    /// Lays the block, which starts at `offset` of the file, on the tray in whole records.
+    /// Lays a block on the tray, in pieces of whole records. The block starts at `offset` of the
+    /// file.
     fn take_in(&mut self, file: usize, offset: u64, block: Block) {
         let read = self.tray.lay(file, block);
         let Some(planned) = self.files.planned(file) else { return };
@@ -432,7 +447,7 @@ impl Reader {
         }
     }
 
-    /// Looks at the next file at which no look was taken; false when there is none.
+    /// Looks at the next new file; false when there is no new file.
     fn survey_next(&mut self) -> bool {
         let Some(file) = self.files.next_unsurveyed() else { return false };
         let source = &mut self.files[file];
@@ -450,7 +465,7 @@ impl Reader {
         true
     }
 
-    /// Gives a file just looked at its turn, and counts what it tells of the cache.
+    /// Schedules a file after its first look, and counts what the look tells about the cache.
     fn enter(&mut self, file: usize) {
         if self.files.planned(file).is_none() {
             return self.schedule.push_linear(file);
@@ -468,7 +483,8 @@ impl Reader {
         self.tray.looked_at(file);
     }
 
-    /// What a device costs matters only beside another's: a lone file is not asked about.
+    /// The cost of the file's device. It matters only beside another device's, so a lone file is
+    /// not asked about.
     fn dearness_ns(&mut self, file: usize) -> u64 {
         let source = &self.files[file];
         match source.planned() {
@@ -479,7 +495,7 @@ impl Reader {
         }
     }
 
-    /// Holds the end of what is cached of a file, as far as the bound allows.
+    /// Holds the end of a file's cached ranges, as far as the bounds allow.
     fn hold(&mut self, file: usize) {
         let held = self.statistics.held_bytes;
         if self.options.hold_bytes <= held {
@@ -502,7 +518,7 @@ impl Reader {
         &self.room
     }
 
-    /// Asks again about what of a file is still to be read.
+    /// Asks again what is cached of the rest of a file.
     fn look_again(&mut self, file: usize, opened: &Opened) {
         let survey = Survey { kernel: &*self.kernel, options: &self.options };
         let Source { path, state: State::Planned(planned), .. } = &mut self.files[file] else { return };
@@ -512,14 +528,15 @@ impl Reader {
         self.tray.looked_at(file);
     }
 
-    /// Says anew what kinds of ranges are left of a file.
+    /// Updates the schedule after a file's ranges have changed.
     fn sort(&mut self, file: usize) {
         if let Some(planned) = self.files.planned(file) {
             self.schedule.sort(file, planned.dearness_ns, &planned.left);
         }
     }
 
-    /// The file's descriptors, opened again if they had to be closed; `None` after a failure, which is then told.
+    /// The file's descriptors, opened again if they had to be closed. `None` after a failure, which
+    /// becomes an event.
     fn opened(&mut self, file: usize) -> Option<Opened> {
         match self.files.opened(file)? {
             Ok(opened) => return Some(opened),
@@ -529,7 +546,7 @@ impl Reader {
         None
     }
 
-    /// The file is not what it was: all of it again, in the plain order.
+    /// Begins a file again that is not what it was: all of it, in the plain order.
     fn restart(&mut self, file: usize) {
         self.tray.take_back(file);
         self.forget(file);
@@ -539,14 +556,14 @@ impl Reader {
         self.tray.push(Event::Restart { file });
     }
 
-    /// What was read before the trouble is still handed out.
+    /// Ends a file with an error. What was read before is still handed out.
     fn fail(&mut self, file: usize, error: impl Into<Error>) {
         self.forget(file);
         let error = error.into().of_file(&self.files[file].path);
         self.tray.push(Event::Failed { file, error });
     }
 
-    /// Reads no more of a file.
+    /// Ends a file.
     fn forget(&mut self, file: usize) {
         if let Some(planned) = self.files.planned(file) {
             self.schedule.remove(file, planned.dearness_ns);
@@ -556,12 +573,12 @@ impl Reader {
     }
 }
 
-/// How many bytes are cached of a file; `None` where the system does not tell.
+/// The bytes of a file that are cached; `None` if unknown.
 fn cached_bytes(kernel: &dyn Kernel, open: &File, file_bytes: u64) -> Option<u64> {
     kernel.count(open, 0..file_bytes).map(|pages| pages.cached * page_bytes())
 }
 
-/// Whether the range starts with a folio, or with what the file has left of one.
+/// Whether the range starts with a whole folio, or with the last part of one that the file has.
 fn starts_folio(range: &Range<u64>, file_bytes: u64) -> bool {
     let end = (range.start + FOLIO_BYTES).min(file_bytes);
     range.start.is_multiple_of(FOLIO_BYTES) && range.start < end && end <= range.end

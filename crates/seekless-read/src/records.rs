@@ -1,6 +1,6 @@
-//! What must not be cut apart when a file is read in pieces.
+//! Records: what must not be cut apart when a file is read in pieces.
 
-/// So near a delimiter mostly lies.
+/// Most delimiters lie as near as this.
 const NEAR_BYTES: usize = 512;
 
 /// The records of a file: a chunk holds whole ones.
@@ -9,11 +9,14 @@ pub enum Records {
     /// Bytes stand alone: chunks may end anywhere.
     #[default]
     None,
-    /// A record ends with this byte; the last may lack it. The edges of cached ranges are pulled in to record boundaries (the paper's Fig. 4).
+    /// A record ends with this byte; the last record may lack it. The edges of cached ranges move
+    /// to record boundaries (the paper's Fig. 4).
     Delimiter(u8),
-    /// As `Delimiter`, with two bytes that end a record: lines of a text in which a NUL ends one too.
+    /// As `Delimiter`, with two bytes that end a record: lines of a text in which a NUL ends one
+    /// too.
     Either(u8, u8),
-    /// Records of `bytes` (not 0) from byte `origin` on; what lies before `origin` is one record, and the last may be short.
+    /// Records of `bytes` (not 0) from byte `origin` on. The bytes before `origin` are one record,
+    /// and the last record may be short.
     Fixed {
         /// Where the first record starts.
         origin: u64,
@@ -22,9 +25,11 @@ pub enum Records {
     },
 }
 
-/// Where records may be cut, in a piece of a file that starts at `offset`. A cut at `n` lies before byte `n` of the piece.
+/// Where records may be cut, in a piece of a file that starts at `offset`. A cut at `n` lies before
+/// byte `n` of the piece.
 impl Records {
-    /// Whether a record is known to start here, whatever the bytes around say.
+    /// Whether a record starts at this offset of the file, which is known without looking at the
+    /// bytes around it.
     pub(crate) fn starts_at(self, offset: u64) -> bool {
         match self {
             Records::None => true,
@@ -53,7 +58,7 @@ impl Records {
         }
     }
 
-    /// The last place, its end included, at which a record ends.
+    /// The last place at which a record ends. The end of the piece counts.
     #[must_use]
     pub fn last_cut(self, piece: &[u8], offset: u64) -> Option<usize> {
         match self {
@@ -78,8 +83,8 @@ fn first_delimiter(delimiter: u8, piece: &[u8]) -> Option<usize> {
     }
 }
 
-/// Mostly it lies near, and is found there without asking what the processor can do: in a virtual machine that costs more than
-/// a small file.
+/// Most delimiters are near the end, and a simple loop finds them. `memrchr` first asks what the
+/// processor supports, which costs more than a small file in a virtual machine.
 fn last_delimiter(delimiter: u8, piece: &[u8]) -> Option<usize> {
     let (front, back) = piece.split_at(piece.len().saturating_sub(NEAR_BYTES));
     match back.iter().rposition(|&byte| byte == delimiter) {
@@ -96,7 +101,7 @@ fn first_of_two(one: u8, other: u8, piece: &[u8]) -> Option<usize> {
     }
 }
 
-/// Likewise; a small file's answer stands in its last bytes.
+/// The same for two delimiters.
 fn last_of_two(one: u8, other: u8, piece: &[u8]) -> Option<usize> {
     let (front, back) = piece.split_at(piece.len().saturating_sub(NEAR_BYTES));
     match back.iter().rposition(|&byte| byte == one || byte == other) {

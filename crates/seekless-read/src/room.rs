@@ -1,12 +1,14 @@
-//! Whether what is read may stay in the page cache: judged by how full the cache is, then by what becomes of what is read.
+//! Whether the page cache has room for what is read: judged by how full it is, then by what happens
+//! to the bytes that are read.
 //!
-//! A cache with free memory for all that is missing is filled. One that is full of this program's own pages is left as it is: what
-//! comes in would push out what was kept. In one that is full of other programs' pages only a trial shows which of the two it is.
+//! A cache with free memory for all that is absent is filled. A cache that is full of this
+//! program's own pages is left as it is: bytes that came in would push out what was kept. If it is
+//! full of other programs' pages, only a trial shows which of the two it is.
 
 use crate::growth::Growth;
 use crate::headroom::Headroom;
 
-/// With less to fetch it is not worth asking how full the cache is.
+/// If less than this is absent, it is not worth asking how full the cache is.
 const ASKED_BYTES: u64 = 4 << 20;
 /// A cache of this size does not miss the memory of a few more reads in flight.
 const LARGE_BYTES: u64 = 1 << 30;
@@ -14,18 +16,19 @@ const LARGE_BYTES: u64 = 1 << 30;
 /// What is believed of the page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Belief {
-    /// It takes all that is missing without pushing anything out.
+    /// It takes all that is absent without pushing anything out.
     Enough,
-    /// It takes so many bytes more.
+    /// It takes so many more bytes.
     Free(u64),
-    /// Unknown: what is read is kept as long as the count of what is cached grows.
+    /// It is unknown. Bytes are read into the cache as long as the count of cached bytes grows.
     Trial,
-    /// What came in would push out what was kept.
+    /// It is full. Bytes that came in would push out what was kept.
     Full,
 }
 
 impl Belief {
-    /// What the cache's state says of `absent` bytes that are to come in, while this program has `ours` bytes in it.
+    /// What the cache's state says about `absent` bytes that are to come in, while this program has
+    /// `ours` bytes in it.
     fn of(now: Option<Headroom>, absent: u64, ours: u64) -> Belief {
         let Some(now) = now else { return Belief::Trial };
         match now.before_full() {
@@ -41,22 +44,23 @@ impl Belief {
 #[derive(Debug)]
 pub(crate) struct Room {
     belief: Belief,
-    /// Bytes that were found absent, and how many they were when the room was judged last.
+    /// The bytes that were found absent, and their number when the room was judged last.
     absent: u64,
     judged: u64,
-    /// Asked when first needed; `None` inside where the system does not tell.
+    /// Looked up when first needed; `None` inside if the system does not tell.
     headroom: Option<Option<Headroom>>,
-    /// Of the file, by its number, that is being read into the cache.
+    /// The growth of the file with this number, which is being read into the cache.
     growth: Option<(usize, Growth)>,
 }
 
 impl Room {
-    /// A room of which so much is believed.
+    /// A room with this belief.
     pub(crate) fn new(belief: Belief) -> Self {
         Room { belief, absent: 0, judged: 0, headroom: None, growth: None }
     }
 
-    /// The room for the only file, number 0, of which `absent` bytes are not cached and `cached` bytes are.
+    /// The room for a single file, number 0, of which `absent` bytes are not cached and `cached`
+    /// bytes are.
     pub(crate) fn of_file(absent: u64, cached: u64, ours: u64, now: Option<Headroom>) -> Self {
         let mut room = Room::new(Belief::of(now, absent, ours));
         room.begin(0, || Some(cached));
@@ -67,28 +71,29 @@ impl Room {
         self.belief
     }
 
-    /// Whether it is known what becomes of the cache when more is read.
+    /// Whether it is known what happens to the cache when more is read.
     pub(crate) fn is_known(&self) -> bool {
         matches!(self.belief, Belief::Enough | Belief::Full)
     }
 
-    /// Whether to read what is absent pushes nothing out, or next to nothing.
+    /// Whether reading what is absent pushes out nothing, or next to nothing.
     pub(crate) fn is_spared(&self) -> bool {
         self.is_known() || self.absent < ASKED_BYTES
     }
 
-    /// How full the cache was when this was first asked.
+    /// How full the cache was when this was first asked; `look` asks the system.
     pub(crate) fn headroom(&mut self, look: impl FnOnce() -> Option<Headroom>) -> Option<Headroom> {
         *self.headroom.get_or_insert_with(look)
     }
 
-    /// Another file was looked at, of which so many bytes are absent.
+    /// Notes that another file has so many absent bytes.
     pub(crate) fn miss(&mut self, bytes: u64) {
         self.absent += bytes;
     }
 
-    /// Judges by what is absent of all files that were looked at, and by how much of the cache is `ours`. A cache that was seen full
-    /// stays so. What is free is not counted down, since more files may follow.
+    /// Judges by what is absent of all files so far, and by how much of the cache is `ours`. A
+    /// cache that was seen full stays full. Free memory is not counted down, because more files may
+    /// follow.
     pub(crate) fn judge(&mut self, ours: u64, look: impl FnOnce() -> Option<Headroom>) {
         if self.belief == Belief::Full || self.absent < ASKED_BYTES || self.judged == self.absent {
             return;
@@ -100,12 +105,14 @@ impl Room {
         };
     }
 
-    /// Whether the room was judged, and the cache is so large that the memory of a few more reads in flight does not matter.
+    /// Whether the room was judged, and the cache is so large that it has memory to spare for a few
+    /// more reads in flight.
     pub(crate) fn is_large(&self) -> bool {
         self.judged > 0 && self.headroom.flatten().is_some_and(|headroom| headroom.bytes() >= LARGE_BYTES)
     }
 
-    /// From now on a file is read into the cache, of which `cached` tells how many bytes are cached before.
+    /// Begins to read a file into the cache; `cached` tells how many of its bytes are cached
+    /// before.
     pub(crate) fn begin(&mut self, file: usize, cached: impl FnOnce() -> Option<u64>) {
         if self.growth.is_none_or(|(of, _)| of != file)
             && let Some(cached) = cached()
@@ -115,7 +122,8 @@ impl Room {
         }
     }
 
-    /// Counts bytes of a file that were read to be kept; after each `step_bytes`, `cached` tells how many are cached of it now.
+    /// Counts bytes of a file that were read into the cache. After each `step_bytes`, `cached`
+    /// tells how many of its bytes are cached.
     pub(crate) fn kept(
         &mut self,
         file: usize,

@@ -1,4 +1,5 @@
-//! Which ranges of a file the page cache holds, where the kernel does not tell: by touching pages, which reads them.
+//! Which ranges of a file the page cache holds, where the kernel does not tell: found out by
+//! touching pages, which reads them.
 
 use seekless_sys::residency::{self, PageRun};
 use std::fs::File;
@@ -7,14 +8,14 @@ use std::ops::Range;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-/// A touch for so many bytes, or for more:
+/// The least bytes for which one page is touched.
 const SPACING_BYTES: u64 = 2 << 20;
-/// so many touches in all.
+/// The most touches in all.
 const TOUCHES_MAX: u64 = 64;
-/// What a touch may cost. Where it costs more, nobody tells.
+/// The longest that a touch may take. After a slower one, the state counts as unknown.
 pub(crate) const TOUCH_MAX: Duration = Duration::from_millis(1);
 
-/// The bytes for which one touch stands, where so many are asked about.
+/// The bytes for which one touched page stands, out of `bytes` in all.
 pub(crate) fn spacing(bytes: u64) -> u64 {
     bytes.div_ceil(TOUCHES_MAX).max(SPACING_BYTES)
 }

@@ -1,16 +1,17 @@
-//! What this process knows of the page cache's content to be its own: a program that reads one file after the other must not push
-//! out the first for the second.
+//! The page cache's content that is this process's own. A program that reads one file after the
+//! other must not push out the first for the second.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-/// Files remembered as ours.
+/// The most files remembered.
 const FILES_MAX: usize = 64;
 
-/// What this process last knew of its files to be cached: by device and inode, the newest last.
+/// The cached bytes of each file of this process, as last known, by device and inode. The newest is
+/// the last.
 static OURS: Mutex<VecDeque<((u64, u64), u64)>> = Mutex::new(VecDeque::new());
 
-/// Notes that so much of a file is cached, and returns what that makes of all this process has read.
+/// Notes the cached bytes of a file, and returns the sum over all files.
 pub(super) fn note(file: (u64, u64), cached: u64) -> u64 {
     let mut files = OURS.lock().unwrap_or_else(PoisonError::into_inner);
     files.retain(|(of, _)| *of != file);

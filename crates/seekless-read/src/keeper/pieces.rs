@@ -1,13 +1,14 @@
-//! The last few pieces that were read past the cache in search of a record's end: the program asks for the same bytes next, and
-//! would else read them from the device twice.
+//! The last few pieces that were read past the cache to find a record's end. The program asks for
+//! the same bytes next, and they would be read from the device twice otherwise.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Pieces held at most; a search reads 64 KiB at a time.
+/// The most pieces kept. A search reads 64 KiB at a time.
 const PIECES_MAX: usize = 8;
 
-/// A file's state: its size, and when it was changed (seconds, nanoseconds). What was read of another state is not shown.
+/// A file's state: its size and its time of change (seconds, nanoseconds). A piece counts only for
+/// the state in which it was read.
 pub(super) type Stamp = (u64, i64, i64);
 
 #[derive(Debug)]
@@ -17,7 +18,7 @@ struct Piece {
     bytes: Arc<Vec<u8>>,
 }
 
-/// See above; the newest last.
+/// The pieces, the newest last.
 #[derive(Debug, Default)]
 pub(super) struct Pieces(VecDeque<Piece>);
 
@@ -29,7 +30,7 @@ impl Pieces {
         self.0.push_back(Piece { offset, stamp, bytes });
     }
 
-    /// The bytes held from `offset` on: the piece, and where in it they start.
+    /// The piece that holds the byte at `offset`, and where in the piece it is.
     pub(super) fn at(&self, offset: u64, stamp: Stamp) -> Option<(Arc<Vec<u8>>, usize)> {
         self.0.iter().rev().filter(|piece| piece.stamp == stamp).find_map(|piece| {
             let start = usize::try_from(offset.checked_sub(piece.offset)?).ok()?;
@@ -37,7 +38,7 @@ impl Pieces {
         })
     }
 
-    /// Where the next piece after `offset` starts.
+    /// The offset of the next piece after `offset`.
     pub(super) fn next_after(&self, offset: u64, stamp: Stamp) -> Option<u64> {
         let held = self.0.iter().filter(|piece| piece.stamp == stamp && piece.offset > offset);
         held.map(|piece| piece.offset).min()

@@ -136,7 +136,8 @@ fn while_there_is_room_whole_folios_come_in_until_it_is_spent() {
     if !leaves_nothing(&file) || folios::bring_in(&file, 0..FOLIO_BYTES).is_none() {
         return eprintln!("skipped: no such faults in this kernel");
     }
-    // 4 MiB free beyond the slack; then two steps of 4 MiB that show no growth would follow, but the file is not so long.
+    // 4 MiB free beyond the slack; then two steps of 4 MiB that show no growth would follow, but
+    // the file is not so long.
     let keeper = Keeper::with_headroom(&file, tight).unwrap();
     check(&keeper, &file, 3 * MIB..3 * MIB + 10);
     assert_eq!(cached(&file, 0..FILE_BYTES), 2 * FOLIO_BYTES, "the folio around");

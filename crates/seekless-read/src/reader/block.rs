@@ -9,9 +9,9 @@ use std::ops::Range;
 pub(super) enum Block {
     #[default]
     Empty,
-    /// Read into this buffer, there.
+    /// Read into this buffer, in this range of it.
     Read(AlignedBuf, Range<usize>),
-    /// As they lie in the page cache.
+    /// A mapping of the page cache, and the range in it.
     Mapped(GuardedMap, Range<usize>),
 }
 
@@ -32,7 +32,7 @@ impl Block {
         }
     }
 
-    /// Whether bytes of it left the file while they were looked at.
+    /// Whether bytes were cut off the file while they were looked at.
     pub(super) fn is_lost(&self) -> bool {
         self.map().is_some_and(GuardedMap::is_lost)
     }
@@ -51,7 +51,7 @@ pub(super) struct Piece {
 pub(super) enum Bytes {
     /// In the block.
     Block(Range<usize>),
-    /// Here: a record across the edges of blocks.
+    /// On their own: a record across the edges of blocks.
     Own(Vec<u8>),
     /// In the buffer of the stream that is being read.
     Stream,

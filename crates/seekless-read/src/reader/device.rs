@@ -1,4 +1,5 @@
-//! The device of a reader: reads under way, the buffers that they fill, how the page cache is left alone, and what reads cost.
+//! The device of a reader: its reads under way, their buffers, the way past the page cache, and
+//! what reads cost.
 
 use super::block::Block;
 use super::kernel::Kernel;
@@ -13,8 +14,8 @@ use std::sync::Arc;
 
 /// One read from the device.
 pub(super) const READ_BYTES: u64 = 1 << 20;
-/// Reads in flight, in a small cache and in a large one. Always as many in one cache: a pass that takes more memory than the one
-/// before pushes out some of what that one kept.
+/// Reads in flight, in a small cache and in a large one. The number is the same for every pass over
+/// one cache: a pass that takes more memory pushes out some of what the pass before kept.
 const DEPTH: usize = 2;
 const DEPTH_LARGE: usize = 4;
 
@@ -23,10 +24,10 @@ pub(super) struct Device {
     threads: Threads,
     depth: usize,
     read_bytes: u64,
-    /// Buffers for reads from the device, and one for small cached reads.
+    /// Unused buffers for reads from the device, and one for small cached reads.
     spare: Vec<AlignedBuf>,
     small: AlignedBuf,
-    /// How the cache is left alone, as far as this system can.
+    /// The best way past the cache that was not refused yet.
     bypass: Way,
     learned: Learned,
     /// A file on the device.
@@ -47,22 +48,23 @@ impl Device {
         }
     }
 
-    /// How much one read asks for.
+    /// The bytes of one read.
     pub(super) fn read_bytes(&self) -> u64 {
         self.read_bytes
     }
 
-    /// How the cache is left alone: the best way that was not refused yet.
+    /// The best way past the cache that was not refused yet.
     pub(super) fn bypass(&self) -> Way {
         self.bypass
     }
 
-    /// From now on as many reads are in flight as a large cache allows.
+    /// Keeps as many reads in flight from now on as a large cache allows.
     pub(super) fn deepen(&mut self) {
         self.depth = DEPTH_LARGE;
     }
 
-    /// Bytes after which it is asked whether what was read is kept: what is in flight counts as cached already, so twice that.
+    /// The bytes after which it is asked whether what was read is kept. Reads in flight count as
+    /// cached already, so this is twice their size.
     pub(super) fn growth_step_bytes(&self) -> u64 {
         2 * self.depth as u64 * self.read_bytes.min(READ_BYTES)
     }
@@ -81,13 +83,13 @@ impl Device {
         self.spare.pop().unwrap_or_else(|| AlignedBuf::with_capacity(capacity))
     }
 
-    /// A buffer for a small read, of at least so many bytes.
+    /// A buffer of at least `bytes` for a small read.
     pub(super) fn small_buffer(&mut self, bytes: usize) -> AlignedBuf {
         let buffer = std::mem::take(&mut self.small);
         if buffer.capacity() < bytes { AlignedBuf::with_capacity(bytes) } else { buffer }
     }
 
-    /// Keeps a buffer for the next read.
+    /// Keeps a buffer for a later read.
     pub(super) fn recycle(&mut self, buffer: AlignedBuf) {
         if buffer.capacity() < self.capacity() {
             self.small = buffer;
@@ -119,7 +121,7 @@ impl Device {
         self.ended(done)
     }
 
-    /// The oldest read, as soon as it has ended; `None` when none is under way.
+    /// The oldest read, as soon as it has ended; `None` if no read is under way.
     pub(super) fn wait(&mut self) -> Option<Done> {
         let done = self.threads.wait();
         self.ended(done)
@@ -137,7 +139,7 @@ impl Device {
         Some(done)
     }
 
-    /// Reads are of this file's device, unless an earlier one was named.
+    /// Says on which device the reads are: that of the first file named.
     pub(super) fn note_file(&mut self, path: &Path) {
         self.path.get_or_insert_with(|| path.to_owned());
     }

@@ -1,4 +1,4 @@
-//! What a reader tells its program.
+//! What a reader hands to its program.
 
 use crate::Error;
 use seekless_sys::guarded::GuardedMap;
@@ -7,59 +7,63 @@ use std::fs::File;
 /// A piece of a file: whole records.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunk<'a> {
-    /// Which file, in the order they were added.
+    /// The file's number, in the order in which files were added.
     pub file: usize,
-    /// Where it starts, counted from where the file stood when it was added.
+    /// Where the chunk starts, counted from the file's position when it was added.
     pub offset: u64,
-    /// What it holds, never empty. May be the page cache itself: should another process write to the file meanwhile, two looks
-    /// at a byte may differ. So draw no conclusion of memory safety from it (no unchecked `str`).
+    /// Its bytes, never empty. They may be the page cache itself: if another process writes to the
+    /// file meanwhile, two looks at a byte may differ. So memory safety must not depend on them (no
+    /// unchecked `str`).
     pub bytes: &'a [u8],
-    /// The file that it comes from, for a program that wants a part again, whatever its name stands for by now. Not to be moved.
+    /// The file that it comes from, for a program that reads a part again. It is the right file
+    /// even if its name now stands for another. Its position must not be changed.
     pub open: Option<&'a File>,
     /// The mapping that the bytes lie in, if they were not copied.
     pub(super) map: Option<&'a GuardedMap>,
 }
 
 impl<'a> Chunk<'a> {
-    /// A piece that no reader has read.
+    /// A chunk that does not come from a reader.
     #[must_use]
     pub fn new(file: usize, offset: u64, bytes: &'a [u8]) -> Self {
         Chunk { file, offset, bytes, open: None, map: None }
     }
 
-    /// Whether some of it turned out to be zeros that never were in the file, because it was cut short meanwhile: the file is
-    /// begun again next. For a program that is about to draw conclusions from zeros.
+    /// Whether some of its bytes are zeros that were never in the file, because the file was cut
+    /// short meanwhile. The file begins again next. It is for programs that are about to draw
+    /// conclusions from zeros.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.map.is_some_and(GuardedMap::is_lost)
     }
 }
 
-/// What happens to the files, a chunk at a time.
+/// What happens to the files.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The next piece.
     Chunk(Chunk<'a>),
-    /// Every byte of the file has been delivered once, but those skipped.
+    /// Every byte of the file has been delivered once, except those skipped.
     End {
-        /// Which file.
+        /// The file's number.
         file: usize,
-        /// Its size as read.
+        /// The bytes from where reading started to the file's end.
         bytes: u64,
-        /// Bytes left out because of [`Options::cached_only`](crate::Options::cached_only).
+        /// The bytes left out because of [`Options::cached_only`](crate::Options::cached_only).
         skipped: u64,
-        /// Whether nobody tells what of the file is cached: then what was left out may be, or not.
+        /// Whether it is unknown what of the file is cached. Then skipped bytes may be cached.
         unknown: bool,
     },
-    /// Forget what the chunks of this file told: some of it was cut off meanwhile. All of it comes again, from its first byte to
-    /// the last.
+    /// The chunks of this file so far are void, because some of it was cut off meanwhile. All of it
+    /// comes again, from its first byte to its last.
     Restart {
-        /// Which file.
+        /// The file's number.
         file: usize,
     },
-    /// The rest of the file cannot be had; its chunks may tell less than all that lies before. The other files go on.
+    /// The rest of the file cannot be read. Its chunks so far may not cover all that lies before
+    /// the error. The other files go on.
     Failed {
-        /// Which file.
+        /// The file's number.
         file: usize,
         /// Why.
         error: Error,
@@ -73,17 +77,18 @@ pub struct Statistics {
     pub bytes: u64,
     /// Chunks delivered.
     pub chunks: u64,
-    /// Bytes that were in memory when they were first asked about.
+    /// Bytes that were in memory at the first look at their file.
     pub resident_bytes: u64,
-    /// In how many runs those lay.
+    /// The number of runs of those bytes.
     pub resident_runs: u64,
-    /// Of those, bytes that were held ([`Options::hold_bytes`](crate::Options::hold_bytes)).
+    /// Of those, the bytes that were held ([`Options::hold_bytes`](crate::Options::hold_bytes)).
     pub held_bytes: u64,
-    /// Bytes read as not cached: from the device, unless they came into the cache meanwhile.
+    /// Bytes that were not cached at the last look, and were read: from the device, unless they
+    /// came into the cache meanwhile.
     pub device_bytes: u64,
-    /// Of those, bytes read past the cache, which stays as it was.
+    /// Of those, the bytes read past the cache, which stays as it was.
     pub bypassed_bytes: u64,
-    /// Times that a file was asked again what of it is cached.
+    /// How often it was asked again what is cached of a file.
     pub looks: u64,
     /// Files begun again because they were cut or replaced.
     pub restarts: u64,

@@ -1,5 +1,7 @@
-//! The files of a reader, numbered in the order they were added. Those that ended first are forgotten, so that a program may add
-//! files as long as it likes, and those that were opened longest ago are closed when too many are open.
+//! The files of a reader, numbered in the order in which they were added.
+//!
+//! Those at the front that have ended are forgotten, so that a program may add files without end.
+//! Those that were opened longest ago are closed when too many are open.
 
 use super::opened::{Opened, Stamp};
 use super::planned::Planned;
@@ -9,17 +11,17 @@ use std::fs::File;
 use std::io;
 use std::ops::{Index, IndexMut};
 
-/// Files held open at most, beside those being read.
+/// The most files held open, beside those being read.
 const OPEN_MAX: usize = 128;
 
 #[derive(Debug, Default)]
 pub(super) struct Files {
-    /// The number of the first that is remembered.
+    /// The number of the first file that is remembered.
     first: usize,
     sources: VecDeque<Source>,
-    /// The number of the first that was not looked at.
+    /// The number of the first file that was not looked at.
     surveyed: usize,
-    /// Those held open, the longest first.
+    /// The open files; the one opened longest ago comes first.
     open: VecDeque<usize>,
 }
 
@@ -38,7 +40,7 @@ impl Files {
         self.len() - 1
     }
 
-    /// How many were added.
+    /// How many files were added.
     pub(super) fn len(&self) -> usize {
         self.first + self.sources.len()
     }
@@ -57,12 +59,12 @@ impl Files {
         self.sources.get_mut(file.checked_sub(self.first)?)
     }
 
-    /// A file that is read in the order of cost, not one that has ended.
+    /// The plan of a file that is read in the order of cost and has not ended.
     pub(super) fn planned(&mut self, file: usize) -> Option<&mut Planned> {
         self.get_mut(file)?.planned_mut()
     }
 
-    /// The next file to be looked at, which counts as looked at from now on.
+    /// The next file to be looked at. It counts as looked at from now on.
     pub(super) fn next_unsurveyed(&mut self) -> Option<usize> {
         let file = self.surveyed;
         self.get(file)?;
@@ -80,7 +82,7 @@ impl Files {
         Some(self.first + at)
     }
 
-    /// Reads no more of a file: what is in flight of it is of an earlier life.
+    /// Ends a file. Reads in flight belong to an earlier life of it from now on.
     pub(super) fn end(&mut self, file: usize) {
         let source = &mut self[file];
         source.life += 1;
@@ -97,8 +99,8 @@ impl Files {
         }
     }
 
-    /// Notes that a file was opened, and closes those opened longest ago. Those handed in open, and what is in flight, keep their own
-    /// descriptors.
+    /// Notes that a file was opened, and closes those opened longest ago. Files that were handed in
+    /// open stay open, and reads in flight keep their own descriptors.
     pub(super) fn note_open(&mut self, file: usize) {
         self.open.push_back(file);
         while self.open.len() > OPEN_MAX {
@@ -111,7 +113,8 @@ impl Files {
         }
     }
 
-    /// The descriptors of a file that is read in the order of cost, opened again if they had to be closed.
+    /// The descriptors of a file that is read in the order of cost, opened again if they had to be
+    /// closed.
     pub(super) fn opened(&mut self, file: usize) -> Option<Result<Opened, Gone>> {
         let source = self.get_mut(file)?;
         let State::Planned(planned) = &mut source.state else { return None };

@@ -1,4 +1,5 @@
-//! What the reader asks of the system, behind a seam: tests put their own residency, short reads and failing devices there.
+//! What the reader asks of the system, behind a trait: tests put their own page cache, short reads
+//! and failing devices there.
 
 use super::learned::ReadCost;
 use crate::headroom::{self, Headroom};
@@ -15,7 +16,8 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
-    /// Which parts of the range are cached; where only touching tells, it may touch if `touch`.
+    /// Which parts of the range are cached; `None` if unknown. If `touch`, it may touch pages where
+    /// only that tells.
     fn runs(
         &self,
         file: &File,
@@ -26,7 +28,7 @@ pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
         if touch { runs_by_touch(file, range, grain) } else { residency::runs(file.as_fd(), range, grain) }
     }
 
-    /// How many pages of the range are cached, or were; `None` where that is not told.
+    /// How many pages of the range are cached, or were; `None` if unknown.
     fn count(&self, file: &File, range: Range<u64>) -> Option<Pages> {
         residency::count(file.as_fd(), range.start, range.end - range.start).ok()
     }
@@ -35,7 +37,8 @@ pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
         reads::read_at(file, buffer, offset, caching)
     }
 
-    /// Brings a range, a whole folio or what the file has left of one, into the cache; `None` where a read must do it.
+    /// Brings a range into the cache, a whole folio or the last part of one that the file has.
+    /// `None` where a read must do it.
     fn bring_in(&self, file: &File, folio: Range<u64>) -> Option<GuardedMap> {
         folios::bring_in(file, folio)
     }
@@ -44,19 +47,21 @@ pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
         GuardedMap::new(file, offset, bytes)
     }
 
-    /// What the first byte from the file's device costs, in nanoseconds, as the device table has it; 0 where it tells nothing.
+    /// The latency of the file's device in nanoseconds, from the device table; 0 if unknown.
     fn dearness_ns(&self, path: &Path) -> u64 {
         let home = Surveyor::new().and_then(|mut surveyor| surveyor.home(path));
         home.map_or(0, |(_, row)| row.at(0).latency_ns)
     }
 
-    /// Whether a page of the file may be touched to see whether it is cached: not where that costs over a millisecond.
+    /// Whether a page of the file may be touched to see whether it is cached. Not where a touch
+    /// costs over a millisecond.
     fn may_touch(&self, path: &Path) -> bool {
         let home = Surveyor::new().and_then(|mut surveyor| surveyor.home(path));
         home.is_ok_and(|(_, row)| u128::from(row.at(0).latency_ns) <= TOUCH_MAX.as_nanos())
     }
 
-    /// Keeps what a read from the file's device cost, if the device was ever measured. No count fails for want of this.
+    /// Refines the device table by the cost of a read, if the device was ever measured. A failure
+    /// is ignored: it does not affect what is read.
     fn learn(&self, path: &Path, cost: ReadCost) {
         let keep = || -> Result<(), Error> {
             let key = Surveyor::new()?.home(path)?.0.key;

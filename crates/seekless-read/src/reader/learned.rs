@@ -1,11 +1,11 @@
-//! What the device's reads really cost, for the device table: the estimate of the next SLEDs.
+//! What the device's reads really cost. The device table learns from it, and so do the next SLEDs.
 
 use std::time::{Duration, Instant};
 
-/// Fewer reads say more of chance than of the device.
+/// The average of fewer reads says little about the device.
 const READS_MIN: u32 = 16;
 
-/// Times of reads past the cache, with as many in flight as the reader keeps there.
+/// The time of reads past the cache, with as many in flight as the reader keeps there.
 #[derive(Debug, Default)]
 pub(super) struct Learned {
     busy_since: Option<Instant>,
@@ -27,7 +27,8 @@ impl Learned {
         self.busy_since.get_or_insert_with(Instant::now);
     }
 
-    /// A read has ended; `bytes` if it went past the cache, and `idle` if none is left in flight.
+    /// A read has ended; `bytes` is its size if it went past the cache, and `idle` is true if no
+    /// read is left in flight.
     pub(super) fn ended(&mut self, bytes: Option<u64>, idle: bool) {
         if let Some(bytes) = bytes {
             self.bytes += bytes;
@@ -38,7 +39,7 @@ impl Learned {
         }
     }
 
-    /// The average, if there is one worth keeping.
+    /// The average, if there were enough reads.
     pub(super) fn cost(&self) -> Option<ReadCost> {
         let reads = u64::from(self.reads);
         let elapsed_ns = u64::try_from(self.busy.as_nanos()).ok()? / reads.max(1);

@@ -1,4 +1,5 @@
-//! What of a file is still to be read: what is cached, what is not, and the small gaps between.
+//! What is still to be read of a file: cached ranges, absent ones, and small gaps between cached
+//! ones.
 
 use super::ranges::Ranges;
 use seekless_sys::residency::{GRAIN_BYTES, PageRun};
@@ -6,38 +7,43 @@ use std::ops::Range;
 
 /// A gap up to this size in what is cached is filled.
 const HOLE_BYTES: u64 = 4 * GRAIN_BYTES;
-/// A file of which more pieces are cached is read from its first byte on: to remember so many would take more than it saves.
+/// A file with more pieces than this is read from its first byte on. Remembering so many would take
+/// more memory than it saves time.
 const RANGES_MAX: usize = 64 << 10;
-/// A range up to this size is read before the cached one behind it, for those who need order.
+/// In programs that need order, an absent range up to this size is read before the cached one
+/// behind it.
 const GAP_BYTES: u64 = 64 << 20;
 
-/// The three are disjoint: a byte that is in none of them was read, is being read, or was left out.
+/// The three are disjoint. A byte in none of them was read, is being read, or was left out.
 #[derive(Debug, Default)]
 pub(super) struct Left {
     pub(super) cached: Ranges,
     pub(super) absent: Ranges,
-    /// Small gaps in what is cached: read last, and kept, so that the kept set does not go to pieces.
+    /// Small gaps between cached ranges. They are read last, into the cache, so that its content
+    /// does not go to pieces.
     pub(super) holes: Ranges,
 }
 
 impl Left {
-    /// Whether nothing is left, or nothing that is cached where only that is to be read.
+    /// Whether nothing is left to read. If only cached bytes are to be read, the others do not
+    /// count.
     pub(super) fn is_over(&self, cached_only: bool) -> bool {
         self.cached.is_empty() && (cached_only || (self.absent.is_empty() && self.holes.is_empty()))
     }
 
-    /// Bytes that are not cached.
+    /// The bytes that are not cached.
     pub(super) fn absent_bytes(&self) -> u64 {
         self.absent.bytes() + self.holes.bytes()
     }
 
-    /// Whether a hole is to be read next: they wait until all that is cached has been read, since filling them pushes something
-    /// out; then they come first, so that what is around them is whole.
+    /// Whether a hole is to be read next. Holes wait until all that is cached has been read,
+    /// because filling them pushes something out. Then they come first, so that the ranges around
+    /// them become whole.
     pub(super) fn fills_hole(&self, cached_over: bool) -> bool {
         self.absent.is_empty() || (cached_over && !self.holes.is_empty())
     }
 
-    /// Whether the first range that is not cached is short and lies before a cached one.
+    /// Whether the first absent range is short and lies before a cached one.
     pub(super) fn starts_with_gap(&self) -> bool {
         match (self.absent.first(), self.cached.first()) {
             (Some(absent), Some(cached)) => {
@@ -47,7 +53,7 @@ impl Left {
         }
     }
 
-    /// Takes out all that is left, by offset.
+    /// Removes all that is left, ordered by offset.
     pub(super) fn take_all(&mut self) -> Vec<Range<u64>> {
         let Left { cached, absent, holes } = std::mem::take(self);
         let mut all: Vec<_> = [cached, absent, holes].iter().flat_map(Ranges::iter).collect();
@@ -55,16 +61,18 @@ impl Left {
         all
     }
 
-    /// Counts up to `bytes` of what seemed cached as absent.
+    /// Moves up to `bytes` from the cached ranges to the absent ones.
     pub(super) fn was_absent(&mut self, bytes: u64) {
         let taken = self.cached.take(bytes);
         taken.into_iter().for_each(|range| self.absent.push(range));
     }
 
-    /// Puts the runs of a file among what is cached or what is absent.
+    /// Adds the runs of a file to the cached and the absent ranges.
     ///
-    /// A run that is cached but for a few pages counts as a hole: to read the pages into a full cache pushes out those that are
-    /// read next, whose reading pushes out the next (seen: 26 MiB read for one missing). Where such runs are many it is worth it.
+    /// A run that is cached except for a few pages counts as absent. Reading its absent pages into
+    /// a full cache pushes out the pages that are read next, and reading those pushes out the next
+    /// ones. One missing page was seen to cost 26 MiB of reads. Where such runs are many, it is
+    /// worth it.
     pub(super) fn sort_in(&mut self, runs: &[PageRun], cached_only: bool) {
         let cached = || runs.iter().filter(|run| run.resident);
         let bytes = |run: &PageRun| run.range.end - run.range.start;

@@ -1,33 +1,34 @@
-//! A file or stream from its first byte to its last, in whole records: for pipes, for files whose size says nothing, for the
-//! plain order, for files that were cut while they were read in the order of cost, and for what is appended meanwhile.
+//! Reads a file or stream from its first byte to its last, in whole records. That is for pipes, for
+//! files whose size says nothing, for the plain order, for files that were cut short while they
+//! were read, and for what is appended meanwhile.
 
 use super::options::Options;
 use crate::{Error, Records};
 use std::fs::File;
 use std::io::{self, Read};
 
-/// The one stream that is being read.
+/// The stream that is being read.
 #[derive(Debug)]
 pub(super) struct Linear {
     pub(super) file: usize,
     stream: File,
-    /// Of the first byte in the buffer.
+    /// The offset of the first byte in the buffer.
     pub(super) offset: u64,
     buffer: Vec<u8>,
-    /// Bytes of the buffer that have been read.
+    /// The bytes of the buffer that have been read.
     filled: usize,
-    /// Of those, bytes that have been handed out.
+    /// Of those, the bytes that were handed out.
     lent: usize,
 }
 
 /// Where reading in the plain order starts.
 #[derive(Debug)]
 pub(super) struct Start {
-    /// Stands where the first byte is to be read.
+    /// Its position is that of the first byte to read.
     pub(super) stream: File,
-    /// Of the first byte of `begun`, or of the stream's if there is none.
+    /// The offset of the first byte of `begun`, or of the stream's first byte if `begun` is empty.
     pub(super) offset: u64,
-    /// What has come of the first record.
+    /// The start of the first record, which was read before.
     pub(super) begun: Vec<u8>,
 }
 
@@ -48,15 +49,16 @@ impl Linear {
         &self.buffer[..self.lent]
     }
 
-    /// Where in the file reading stands; a stream has no such place.
+    /// The file's position. A stream has no position.
     pub(super) fn position(&self) -> Option<u64> {
         rustix::fs::seek(&self.stream, rustix::fs::SeekFrom::Current(0)).ok()
     }
 
-    /// Lets go of the records last handed out and reads until the buffer starts with whole ones. False at the end.
+    /// Drops the records last handed out, and reads until the buffer starts with whole ones. False
+    /// at the end.
     ///
     /// # Errors
-    /// The system's, or a record is longer than the options allow.
+    /// The system's error, or a record is longer than the options allow.
     pub(super) fn advance(&mut self, options: &Options) -> Result<bool, Error> {
         let Options { records, chunk_bytes, record_bytes_max: most, .. } = *options;
         self.offset += self.lent as u64;
@@ -73,7 +75,7 @@ impl Linear {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 other => other?,
             };
-            // Only what is new can hold the last cut of a delimiter.
+            // Only the new bytes can hold the last delimiter.
             self.filled += read;
             let whole = match records {
                 _ if read == 0 => Some(self.filled),

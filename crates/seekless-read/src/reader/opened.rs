@@ -1,4 +1,5 @@
-//! A file's descriptors: the reader's own, so that advice about them concerns no other reader of the file.
+//! The descriptors of a file. They are the reader's own, so that advice about them does not affect
+//! other readers of the file.
 
 use seekless_sys::descriptor::by_descriptor;
 use seekless_sys::direct;
@@ -21,12 +22,12 @@ pub(super) struct Opened {
     ahead: Option<Arc<File>>,
 }
 
-/// What tells a file from another, and whether it was cut.
+/// What identifies a file, and shows whether it was cut short.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stamp {
     pub(super) device: u64,
     inode: u64,
-    /// Where the system keeps it: an inode's number may come round again.
+    /// The time of birth, if the file system keeps it: an inode's number may be used again.
     born: Option<SystemTime>,
     pub(super) bytes: u64,
 }
@@ -36,20 +37,23 @@ impl Opened {
         Opened { buffered: Arc::new(file), direct: None, ahead: None }
     }
 
-    /// No readahead: it would fetch what was not asked for, and leave markers that set off more of it.
+    /// Turns readahead off. It would fetch what was not asked for, and leave markers that set off
+    /// more of it.
     pub(super) fn advise_random(&self) {
         let _ = rustix::fs::fadvise(&*self.buffered, 0, None, rustix::fs::Advice::Random);
     }
 
-    /// The descriptor for filling a cache that has room: with readahead, which brings in large folios. A file cached by exact
-    /// reads lies in single pages, and to ask about it or to map it costs several times as much.
+    /// The descriptor for filling a cache that has room. It has readahead, which brings in large
+    /// folios. A file cached by exact reads lies in single pages, and to ask about it or to map it
+    /// costs several times as much.
     pub(super) fn ahead(&mut self) -> Arc<File> {
         let buffered = &self.buffered;
         let open = || File::open(by_descriptor(&**buffered)).map_or_else(|_| Arc::clone(buffered), Arc::new);
         Arc::clone(self.ahead.get_or_insert_with(open))
     }
 
-    /// The descriptor for reads past the page cache, where there is one that takes whole pages.
+    /// The descriptor for reads past the page cache, if the file system supports such reads of
+    /// whole pages.
     pub(super) fn direct(&mut self) -> Option<Arc<File>> {
         let buffered = &self.buffered;
         self.direct
@@ -63,7 +67,7 @@ impl Opened {
             .clone()
     }
 
-    /// Another descriptor of the same file that stands at `offset`.
+    /// Another descriptor of the same file, positioned at `offset`.
     pub(super) fn stream_from(&self, offset: u64) -> io::Result<File> {
         let stream = File::open(by_descriptor(&*self.buffered))?;
         rustix::fs::seek(&stream, rustix::fs::SeekFrom::Start(offset))?;
@@ -77,8 +81,8 @@ impl Stamp {
         Ok(Stamp::from(&about))
     }
 
-    /// Whether `now` is the same file, and no byte of it was cut off. Times and what was appended say nothing of the bytes that
-    /// were there.
+    /// Whether `now` is the same file, and no byte was cut off it. Times, and bytes that were
+    /// appended, say nothing about the bytes that were there.
     pub(super) fn is_kept_by(&self, now: &Stamp) -> bool {
         (self.device, self.inode, self.born) == (now.device, now.inode, now.born) && now.bytes >= self.bytes
     }

@@ -1,32 +1,38 @@
-//! How a reader is to read.
+//! How a reader reads.
 
 use crate::{Plan, Records};
 
-/// Chunks smaller than this (tests, small records) make reads as small.
+/// Chunks smaller than this (in tests, with small records) make reads as small.
 const SMALL_CHUNK: usize = 64 << 10;
 
-/// How to read.
+/// How a reader reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// What must not be cut apart.
     pub records: Records,
-    /// In what order.
+    /// The order of reading.
     pub plan: Plan,
-    /// Deliver only what costs no device anything; the rest is counted in the `skipped` of [`Event::End`](crate::Event::End).
+    /// Deliver only cached bytes, which cost the device nothing. The others are counted in the
+    /// `skipped` of [`Event::End`](crate::Event::End).
     pub cached_only: bool,
-    /// About how many bytes a chunk has; a single record may make it longer, and what comes from a device comes in up to 1 MiB.
+    /// About how many bytes a chunk has. A single record may be longer, and bytes from a device
+    /// come in chunks of up to 1 MiB.
     pub chunk_bytes: usize,
-    /// Read from the device while what is cached is being delivered. A program that may stop early (`grep -q`) says no, so
-    /// that nothing is read before all that is cached has been seen.
+    /// Read from the device while cached bytes are being delivered. A program that may stop early
+    /// (`grep -q`) sets this to false, so that nothing is read before all cached bytes have been
+    /// seen.
     pub overlap: bool,
-    /// For a program that needs each file in order, and keeps or reads again what comes before its turn: where reading past the
-    /// cache disturbs nothing, a short range that is not cached comes before the cached one behind it.
+    /// For programs that need each file in order, and keep or read again what comes before its
+    /// turn. Where reading past the cache disturbs nothing, a short absent range comes before the
+    /// cached one behind it.
     pub in_order: bool,
-    /// How much is kept of records that lie across the edges of pieces, and so how long one may be; one that is longer fails its
-    /// file. Where pieces in the order of cost would take more, the rest of a file is read from the front.
+    /// The most that is kept of records that lie across the edges of pieces, and so the longest
+    /// record: a file with a longer one fails. Where pieces in the order of cost would take more,
+    /// the rest of the file is read from the front.
     pub record_bytes_max: usize,
-    /// How many cached bytes that are to be read are held in memory until then (section 3.4), at most half of what may be
-    /// cached. What is held cannot be pushed out, by this reading or by others': it is bought at their expense.
+    /// How many cached bytes are held in memory until they are read (section 3.4), at most half of
+    /// what may be cached. Held bytes cannot be pushed out, by this reader or by others: other
+    /// programs' bytes leave instead.
     pub hold_bytes: u64,
 }
 
@@ -46,7 +52,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// How much one read asks for: a chunk, or `least` bytes if that is more, unless chunks are small.
+    /// The bytes of one read: a chunk, or `least` if that is more, unless chunks are small.
     pub(super) fn read_bytes(&self, least: u64) -> u64 {
         let chunk = self.chunk_bytes as u64;
         if self.chunk_bytes < SMALL_CHUNK { chunk } else { chunk.max(least) }

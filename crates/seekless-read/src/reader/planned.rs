@@ -1,4 +1,4 @@
-//! A regular file that is read in the order of cost: what of it has come and what has not.
+//! A regular file that is read in the order of cost: what has come of it, and what has not.
 
 use super::block::{Bytes, Piece};
 use super::left::Left;
@@ -12,55 +12,57 @@ use std::time::{Duration, Instant};
 /// How old an answer about what is cached may get.
 const ANSWER_AGE: Duration = Duration::from_millis(300);
 
-/// Offsets are the file's own; `base` is where reading was to start.
+/// Offsets are the file's own; `base` is where reading started.
 #[derive(Debug)]
 pub(super) struct Planned {
     pub(super) stamp: Stamp,
     pub(super) base: u64,
-    /// What the first byte from its device costs, in nanoseconds.
+    /// The latency of its device, in nanoseconds.
     pub(super) dearness_ns: u64,
-    /// `None` while it had to be closed.
+    /// `None` while it is closed.
     pub(super) opened: Option<Opened>,
     pub(super) left: Left,
     pub(super) answer: Answer,
-    /// Of what is cached, what is held until it is read.
+    /// The cached ranges that are held until they are read.
     pub(super) hold: Hold,
     /// Reads under way.
     pub(super) in_flight: usize,
     stitch: Stitch,
     /// Bytes delivered.
     emitted: u64,
-    /// Records were too long to be kept in pieces: what is left comes from the front.
+    /// Whether records were too long to be kept in pieces, so that the rest comes from the front.
     in_order: bool,
 }
 
-/// How far the answer is believed that the system gave about what is cached of a file.
+/// The system's answer to what is cached of a file, and how far it is believed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
     /// Whether the system could tell.
     pub(super) known: bool,
-    /// Whether that was by touching samples, which is not asked for twice.
+    /// Whether it could tell only by touching samples, which is not done twice.
     pub(super) sampled: bool,
-    /// A look that found other than expected: the next window is read without another.
+    /// Whether the file was looked at since the last window: the next one is read without another
+    /// look.
     pub(super) just_looked: bool,
-    /// A read of what counted as cached took too long to have been that.
+    /// Whether a read of bytes that counted as cached took too long for that.
     pub(super) surprised: bool,
     pub(super) looked_at: Instant,
 }
 
-/// How a file ends of which all has come.
+/// How a file ends, once everything has come.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// It is not what it was: all of it must come again.
+    /// It is not what it was, so all of it must come again.
     Changed,
-    /// Something was appended. The last record, which started at `offset`, has come as far as `begun`.
+    /// Something was appended. The last record starts at `offset` and has come as far as `begun`.
     Appended { offset: u64, begun: Vec<u8> },
-    /// That was all: the last record, if it lacked its end until now, and the bytes that were left out.
+    /// That was all: the last record, if it lacked its delimiter, and the number of bytes that were
+    /// left out.
     Whole { last: Option<Piece>, bytes: u64, skipped: u64 },
 }
 
 impl Planned {
-    /// A file of which nothing has come.
+    /// A file of which nothing has come yet.
     pub(super) fn new(stamp: Stamp, base: u64, opened: Opened, records: Records) -> Self {
         let answer = Answer {
             known: false,
@@ -84,18 +86,18 @@ impl Planned {
         }
     }
 
-    /// Whether nothing is left and nothing is under way.
+    /// Whether nothing is left and no read is under way.
     pub(super) fn is_complete(&self, cached_only: bool) -> bool {
         self.left.is_over(cached_only) && self.in_flight == 0
     }
 
-    /// Whether what is cached must be asked again before it decides about a read from the device.
+    /// Whether the answer is too old to decide about a read from the device.
     pub(super) fn is_stale(&self) -> bool {
         let Answer { known, sampled, looked_at, .. } = self.answer;
         known && !sampled && !self.in_order && looked_at.elapsed() > ANSWER_AGE
     }
 
-    /// Makes pieces of whole records of what was read at `offset`.
+    /// Makes pieces of whole records out of the bytes that were read at `offset`.
     pub(super) fn take_in(&mut self, read: &[u8], offset: u64, options: &Options) -> Vec<Piece> {
         let start = offset - self.base;
         let completed = self.stitch.add(start, read);
@@ -108,15 +110,16 @@ impl Planned {
             self.emitted += record.len() as u64;
             pieces.push(Piece { offset, bytes: Bytes::Own(record) });
         }
-        // The record across the left edge first: a program that wants order then has it.
+        // The record across the left edge comes first, for programs that need order.
         pieces.sort_unstable_by_key(|piece| piece.offset);
         pieces
     }
 
-    /// Keeps no more of records that were cut apart than allowed: reads in order where pieces in any order would take more.
+    /// Bounds what is kept of records that were cut apart: where pieces in any order would take
+    /// more, the rest is read in order.
     ///
     /// # Errors
-    /// A single record is longer.
+    /// A single record is longer than the bound.
     pub(super) fn bound(&mut self, options: &Options) -> Result<(), Error> {
         let most = options.record_bytes_max;
         if self.stitch.kept() <= most {
@@ -133,7 +136,7 @@ impl Planned {
         Ok(())
     }
 
-    /// From here on all that is left comes from the front, and these ranges once more.
+    /// Reads all that is left from the front from now on, and these ranges once more.
     fn go_in_order(&mut self, again: Vec<Range<u64>>) {
         self.in_order = true;
         let base = self.base;
@@ -143,10 +146,10 @@ impl Planned {
         all.into_iter().for_each(|range| self.left.absent.push(range));
     }
 
-    /// How the file ends, now that nothing is left; `now` is what it is by now.
+    /// How the file ends, now that nothing is left; `now` describes it as it is by now.
     pub(super) fn end(&mut self, now: &Stamp, cached_only: bool) -> Ending {
         let bytes = self.stamp.bytes - self.base;
-        // A byte that did not come would be an error of ours; still no answer is given without it.
+        // A missing byte would be a defect of the reader. Even then, no wrong result is given.
         let delivered = self.emitted + self.stitch.kept() as u64 == bytes;
         if !self.stamp.is_kept_by(now) || !(cached_only || delivered) {
             return Ending::Changed;
@@ -162,7 +165,8 @@ impl Planned {
     }
 }
 
-/// Cuts the whole records `inside` a piece that starts at `start` into chunks of about `chunk_bytes`.
+/// Cuts the whole records `inside` a piece that starts at `start` into chunks of about the size
+/// that the options say.
 fn slices(options: &Options, piece: &[u8], start: u64, inside: Range<usize>) -> Vec<Range<usize>> {
     let mut slices = Vec::new();
     let mut at = inside.start;

@@ -1,9 +1,9 @@
-//! Ranges of a file that are still to be read, by offset.
+//! Ranges of a file, by offset.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Disjoint ranges, neighbours merged as they are pushed in order.
+/// Disjoint ranges. Neighbours that are pushed in order become one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ranges {
     by_start: BTreeMap<u64, u64>,
@@ -11,7 +11,7 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// Adds a range that touches none held but, at its start, the one before.
+    /// Adds a range that overlaps no other. If one ends where it starts, that one grows.
     pub(super) fn push(&mut self, range: Range<u64>) {
         if range.is_empty() {
             return;
@@ -30,7 +30,7 @@ impl Ranges {
         self.by_start.first_key_value().map(|(&start, &end)| start..end)
     }
 
-    /// Takes up to `bytes` from the start of the first range.
+    /// Removes up to `bytes` from the start of the first range.
     pub(super) fn take(&mut self, bytes: u64) -> Option<Range<u64>> {
         let (start, end) = self.by_start.pop_first()?;
         let cut = start.saturating_add(bytes.max(1)).min(end);
@@ -41,7 +41,7 @@ impl Ranges {
         Some(start..cut)
     }
 
-    /// Takes out all ranges of at most `bytes`.
+    /// Removes all ranges of at most `bytes`.
     pub(super) fn split_off_small(&mut self, bytes: u64) -> Ranges {
         let all = std::mem::take(self);
         let mut small = Ranges::default();

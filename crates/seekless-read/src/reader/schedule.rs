@@ -1,32 +1,35 @@
-//! Which file has the next turn: what is cached comes first, then what is on the cheapest device, then the plain order.
+//! Which file has the next turn: cached bytes come first, then those on the cheapest device, then
+//! the files in the plain order.
 
 use super::left::Left;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-/// A file's turn among those that are read from devices: cheap devices first, then in the order in which files were added.
+/// A file's turn among those that are read from devices: cheap devices first, then in the order in
+/// which files were added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Turn {
     dearness_ns: u64,
     file: usize,
 }
 
-/// A file is in a set as long as it has ranges of that kind; [`sort`](Self::sort) after each change sees to that.
+/// A file is in a set as long as it has ranges of that kind. [`sort`](Self::sort) must follow each
+/// change of its ranges.
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
-    /// Files of which cached bytes are to come.
+    /// Files with cached bytes to come.
     cached: BTreeSet<usize>,
-    /// Files of which ranges are to come that are not cached.
+    /// Files with absent ranges to come.
     absent: BTreeSet<Turn>,
-    /// Files of which holes are to be filled.
+    /// Files with holes to be filled.
     holes: BTreeSet<Turn>,
     /// Files to be read in the plain order.
     linear: VecDeque<usize>,
-    /// What the first byte costs on each device, by its number: asked once.
+    /// The latency of each device, by its number, looked up once.
     dearness: HashMap<u64, u64>,
 }
 
 impl Schedule {
-    /// Says anew of what kinds something is left of a file on a device.
+    /// Puts a file into the sets of the kinds of ranges that it has left.
     pub(super) fn sort(&mut self, file: usize, dearness_ns: u64, left: &Left) {
         let turn = Turn { dearness_ns, file };
         set(&mut self.cached, file, !left.cached.is_empty());
@@ -34,7 +37,7 @@ impl Schedule {
         set(&mut self.holes, turn, !left.holes.is_empty());
     }
 
-    /// Nothing more is to come of a file in the order of cost.
+    /// Removes a file from all sets.
     pub(super) fn remove(&mut self, file: usize, dearness_ns: u64) {
         self.sort(file, dearness_ns, &Left::default());
     }
@@ -44,7 +47,8 @@ impl Schedule {
         self.cached.first().copied()
     }
 
-    /// The file to read from its device next. Holes wait until all that is cached has been read.
+    /// The file to read from its device next. Holes count only when all cached bytes have been
+    /// read.
     pub(super) fn next_absent(&self, cached_over: bool) -> Option<usize> {
         let hole = self.holes.first().filter(|_| cached_over);
         self.absent.first().into_iter().chain(hole).min().map(|turn| turn.file)
@@ -55,7 +59,7 @@ impl Schedule {
         self.next_absent(true)
     }
 
-    /// Whether nothing cached is to come of a file before this one.
+    /// Whether no cached bytes are to come of a file before this one.
     pub(super) fn is_next(&self, file: usize) -> bool {
         self.cached.first().is_none_or(|&first| file <= first)
     }
@@ -69,7 +73,7 @@ impl Schedule {
         self.linear.pop_front()
     }
 
-    /// What the first byte costs on a device, in nanoseconds; `ask` tells what is not known yet.
+    /// The latency of a device in nanoseconds; `ask` tells it if it is not known yet.
     pub(super) fn dearness_ns(&mut self, device: u64, ask: impl FnOnce() -> u64) -> u64 {
         *self.dearness.entry(device).or_insert_with(ask)
     }

@@ -13,7 +13,8 @@ pub(super) struct Source {
     pub(super) path: PathBuf,
     /// The file or stream that was handed in open.
     pub(super) given: Option<File>,
-    /// Goes up when the file is begun again or given up: what is still in flight then is of another life.
+    /// Goes up when the file begins again or is given up: reads in flight then belong to an earlier
+    /// life.
     pub(super) life: u32,
     pub(super) state: State,
 }
@@ -34,7 +35,7 @@ impl Source {
         Source { path: path.to_owned(), given, life: 0, state: State::New }
     }
 
-    /// A descriptor of the reader's own, and where in the file reading starts.
+    /// A descriptor of the reader's own, and the offset at which reading starts.
     pub(super) fn open(&self) -> io::Result<(File, u64)> {
         let Some(given) = &self.given else { return Ok((File::open(&self.path)?, 0)) };
         let start = rustix::fs::seek(given, SeekFrom::Current(0)).unwrap_or(0);
@@ -43,7 +44,7 @@ impl Source {
         Ok((own.map_or_else(|| given.try_clone(), Ok)?, start))
     }
 
-    /// Opens it to be read in the plain order from where reading starts.
+    /// Opens it to be read in the plain order, from where reading starts.
     pub(super) fn open_linear(&self) -> io::Result<Start> {
         let (stream, base) = self.open()?;
         rustix::fs::seek(&stream, SeekFrom::Start(base))?;
@@ -64,12 +65,12 @@ impl Source {
         }
     }
 
-    /// The descriptor that it is read by, where it is open.
+    /// The descriptor through which it is read, if it is open.
     pub(super) fn opened(&self) -> Option<&File> {
         self.planned()?.opened.as_ref().map(|opened| &*opened.buffered)
     }
 
-    /// Leaves a file that was handed in where a plain reader would leave it.
+    /// Sets the position of a file that was handed in open, as a plain reader would leave it.
     pub(super) fn leave_at(&self, offset: u64) {
         if let Some(given) = &self.given {
             let _ = rustix::fs::seek(given, SeekFrom::Start(offset)); // a stream has no position

@@ -1,7 +1,9 @@
-//! Whole records out of pieces that come in any order: what a piece's edges cut apart is kept until its neighbour comes.
+//! Makes whole records out of pieces that come in any order. What a piece's edges cut apart is kept
+//! until the neighbour comes.
 //!
-//! The paper pulls the edges of a cached range in to record boundaries and lets the neighbour read the fragments again (Fig. 4).
-//! Keeping the fragments instead costs no read at all, and memory only for one record an edge.
+//! The paper moves the edges of a cached range inwards to record boundaries, and the neighbour
+//! reads the fragments again (Fig. 4). Keeping the fragments instead costs no read, and memory only
+//! for one record an edge.
 
 use crate::Records;
 use std::collections::BTreeMap;
@@ -13,7 +15,7 @@ pub(super) struct Stitch {
     records: Records,
     /// By first byte.
     islands: BTreeMap<u64, Island>,
-    /// Bytes of all heads and tails.
+    /// The bytes of all heads and tails.
     kept: usize,
 }
 
@@ -21,11 +23,11 @@ pub(super) struct Stitch {
 #[derive(Debug)]
 struct Island {
     end: u64,
-    /// Bytes before the first cut, where the island does not start with a record.
+    /// The bytes before the first cut, if the island does not start with a record.
     head: Vec<u8>,
-    /// No cut yet: all bytes are in `head`.
+    /// Whether there is no cut yet, so that all bytes are in `head`.
     solid: bool,
-    /// Bytes after the last cut.
+    /// The bytes after the last cut.
     tail: Vec<u8>,
 }
 
@@ -43,19 +45,21 @@ impl Stitch {
         Stitch { records, islands: BTreeMap::new(), kept: 0 }
     }
 
-    /// How many bytes of records that were cut apart are kept.
+    /// The bytes kept of records that were cut apart.
     pub(super) fn kept(&self) -> usize {
         self.kept
     }
 
-    /// The record that begins after all whole ones from the file's first byte on, as far as it has come: its offset and length.
+    /// The record that follows all whole ones from the file's first byte on, as far as it has come:
+    /// its offset and length.
     pub(super) fn open_record(&self) -> (u64, usize) {
         self.islands
             .get(&0)
             .map_or((0, 0), |island| (island.end - island.tail.len() as u64, island.tail.len()))
     }
 
-    /// What reaches the end of the file is a record, delimiter or not: its offset and bytes.
+    /// The last record, which ends at the end of the file, with or without a delimiter: its offset
+    /// and bytes.
     pub(super) fn take_last(&mut self, end: u64) -> Option<(u64, Vec<u8>)> {
         let (_, island) = self.islands.last_key_value().filter(|(_, island)| island.end == end)?;
         if island.solid {
@@ -67,7 +71,7 @@ impl Stitch {
         Some(record)
     }
 
-    /// Forgets all that is kept but the open record: says which ranges must come again.
+    /// Drops all that is kept except the open record; returns the ranges that must come again.
     pub(super) fn let_go(&mut self) -> Vec<Range<u64>> {
         let mut again = Vec::new();
         for (start, island) in std::mem::take(&mut self.islands) {
@@ -91,7 +95,7 @@ impl Stitch {
         again
     }
 
-    /// Takes the piece at `offset`, not empty and not taken before.
+    /// Adds the piece at `offset`, which is not empty and was not added before.
     pub(super) fn add(&mut self, offset: u64, piece: &[u8]) -> Completed {
         if self.records == Records::None {
             return Completed { inside: 0..piece.len(), across: Vec::new() };
@@ -104,7 +108,8 @@ impl Stitch {
         completed
     }
 
-    /// Adds the piece to the island on its left, or makes one of it; returns where that island starts.
+    /// Adds the piece to the island on its left, or makes an island of it; returns where that
+    /// island starts.
     fn append(&mut self, offset: u64, piece: &[u8], completed: &mut Completed) -> u64 {
         let starts_record = self.records.starts_at(offset);
         let end = offset + piece.len() as u64;
@@ -137,7 +142,7 @@ impl Stitch {
         start
     }
 
-    /// Joins the island that starts where this one ends.
+    /// Joins the island with the one that starts where it ends.
     fn join_right(&mut self, start: u64, completed: &mut Completed) {
         let Some(end) = self.islands.get(&start).map(|island| island.end) else { return };
         let Some(right) = self.islands.remove(&end) else { return };
@@ -170,8 +175,9 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::VecDeque;
 
-    /// Feeds `file` in pieces cut at `cuts`, in the order of `keys`, and returns what was completed. With over `most` bytes kept,
-    /// all but the open record is let go, and what is left comes in order.
+    /// Feeds `file` in pieces cut at `cuts`, in the order of `keys`, and returns what was
+    /// completed. With over `most` bytes kept, all but the open record is let go, and what is left
+    /// comes in order.
     fn fed(file: &[u8], records: Records, cuts: &[usize], keys: &[u32], most: usize) -> Vec<(u64, Vec<u8>)> {
         let mut edges: Vec<usize> = cuts.iter().map(|cut| cut % (file.len() + 1)).collect();
         edges.extend([0, file.len()]);

@@ -1,4 +1,4 @@
-//! Looking at a file: whether it is read in the order of cost, and what of it the page cache holds.
+//! Looks at a file: whether it is read in the order of cost, and what of it the page cache holds.
 
 use super::kernel::Kernel;
 use super::left::Left;
@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
 
-/// Below this, advice about readahead costs more than readahead does.
+/// Below this size, advice about readahead costs more than readahead does.
 const ADVISED_BYTES: u64 = 256 << 10;
 
 /// Looks at files for one reader.
@@ -27,16 +27,16 @@ pub(super) struct Survey<'a> {
 }
 
 impl Survey<'_> {
-    /// How a file is read at which no look was taken: planned or linear.
+    /// Looks at a new file: it is planned or linear.
     ///
     /// # Errors
-    /// It cannot be opened, or the system does not say what it is.
+    /// It cannot be opened, or the system refuses to describe it.
     pub(super) fn first(&self, source: &Source) -> Result<State, Error> {
         let (file, base) = source.open().map_err(Error::open)?;
         let about = file.metadata()?;
         // A size of 0 says nothing: files of /proc have content.
         if self.options.plan == Plan::Linear || !about.is_file() || about.len() <= base {
-            // A file that was handed in was opened again, and stands at its start.
+            // A file that was handed in open was opened again, and its position is its start.
             let _ = rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(base)); // a stream has no position
             return Ok(State::Linear(Some(Start { stream: file, offset: 0, begun: Vec::new() })));
         }
@@ -56,7 +56,7 @@ impl Survey<'_> {
         Ok(State::Planned(Box::new(planned)))
     }
 
-    /// Asks again about what of a file is still to be read.
+    /// Asks again what is cached of the rest of a file.
     pub(super) fn again(&self, path: &Path, planned: &mut Planned, file: &File) {
         planned.answer.just_looked = true;
         planned.answer.surprised = false;
@@ -68,8 +68,8 @@ impl Survey<'_> {
         }
     }
 
-    /// Sorts a range into what is cached and what is not; false where that is unknown, and all
-    /// counts as absent.
+    /// Sorts a range into what is cached and what is not. If that is unknown, all counts as absent,
+    /// and the result is false.
     fn sort(&self, path: &Path, file: &File, range: Range<u64>, left: &mut Left) -> bool {
         match self.look(path, file, range.clone()) {
             Some(runs) => left.sort_in(&runs, self.options.cached_only),
@@ -81,8 +81,8 @@ impl Survey<'_> {
         true
     }
 
-    /// Which parts of a file are cached; where only touching tells, by touching, if that is cheap
-    /// and all is to be read.
+    /// Which parts of a file are cached. Where only touching tells, pages are touched, if that is
+    /// cheap and everything is to be read.
     fn look(&self, path: &Path, file: &File, range: Range<u64>) -> Option<Vec<PageRun>> {
         let grain = if self.options.cached_only { page_bytes() } else { GRAIN_BYTES };
         let ask = |touch| self.kernel.runs(file, range.clone(), grain, touch).ok().flatten();

@@ -1,4 +1,5 @@
-//! Tests of the reader: over residency that is made up, over files that change under it, and over devices that fail.
+//! Tests of the reader: over residency that is made up, over files that change under it, and over
+//! devices that fail.
 
 use super::kernel::Kernel;
 use super::learned::ReadCost;
@@ -22,13 +23,14 @@ mod parts;
 const PAGE: u64 = 4096;
 const SHARED_MEMORY: &str = "/dev/shm";
 
-/// A system whose page cache holds what the test says: page `n` of every file is cached if `cached[n % len]`.
+/// A system whose page cache holds what the test says: page `n` of every file is cached if
+/// `cached[n % len]`.
 #[derive(Debug)]
 struct Made {
     cached: Vec<bool>,
-    /// Whether somebody else has read all of every file meanwhile.
+    /// Whether another program has read all of every file meanwhile.
     warm: std::sync::atomic::AtomicBool,
-    /// Whether anybody tells.
+    /// Whether it is known what is cached.
     known: bool,
     /// Reads that touch this offset fail.
     broken: Option<u64>,

@@ -1,4 +1,4 @@
-//! A few threads that read from the device, so that it is never idle while the caller computes.
+//! A few threads that read from the device, so that it is not idle while the caller computes.
 
 use super::kernel::Kernel;
 use super::opened::DIRECT_BYTES;
@@ -18,21 +18,22 @@ use std::thread::JoinHandle;
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) file: usize,
-    /// Which life of the file: a job of an earlier one is dropped.
+    /// The file's life when the job began. A job of an earlier life is dropped.
     pub(super) life: u32,
     pub(super) range: Range<u64>,
-    /// How it is read past the page cache; `None` for what is read into it, to be kept there.
+    /// How it is read past the page cache; `None` if it is read into the cache, to be kept there.
     pub(super) way: Option<Way>,
-    /// A gap to be filled: it says nothing of how the cache is left alone.
+    /// Whether it fills a hole. Such a job says nothing about the way past the cache.
     pub(super) hole: bool,
-    /// The range is all that the file has of a folio: it may come into the cache in one piece.
+    /// Whether the range is a whole folio, or the last part of one that the file has, which may
+    /// come into the cache in one piece.
     pub(super) folio: bool,
     pub(super) buffered: Arc<File>,
     pub(super) direct: Option<Arc<File>>,
     pub(super) buffer: AlignedBuf,
 }
 
-/// A range that has been read, or not.
+/// A job that has ended.
 #[derive(Debug)]
 pub(super) struct Done {
     pub(super) job: Job,
@@ -42,9 +43,9 @@ pub(super) struct Done {
 /// Where the bytes of a job lie.
 #[derive(Debug)]
 pub(super) enum Delivered {
-    /// In its buffer, there; fewer than asked for only at the end of the file.
+    /// In this range of its buffer. They are fewer than asked for only at the end of the file.
     Read(Range<usize>),
-    /// In the page cache: all of them.
+    /// All of them, in the page cache.
     Mapped(GuardedMap),
 }
 
@@ -56,7 +57,7 @@ pub(super) struct Threads {
     queue: Arc<Mutex<Receiver<(u64, Job)>>>,
     done_sender: Sender<(u64, Done)>,
     done: Receiver<(u64, Done)>,
-    /// Arrived before their turn.
+    /// Jobs that ended before their turn.
     early: VecDeque<(u64, Done)>,
     next_in: u64,
     next_out: u64,
@@ -82,7 +83,7 @@ impl Threads {
         }
     }
 
-    /// Jobs handed in and not yet taken out.
+    /// The jobs handed in and not yet taken out.
     pub(super) fn in_flight(&self) -> usize {
         (self.next_in - self.next_out) as usize
     }
@@ -108,7 +109,7 @@ impl Threads {
         }
     }
 
-    /// The oldest job, if it has been read.
+    /// The oldest job, if it has ended.
     pub(super) fn ready(&mut self) -> Option<Done> {
         while let Ok(done) = self.done.try_recv() {
             self.early.push_back(done);
@@ -118,7 +119,7 @@ impl Threads {
         self.early.remove(at).map(|(_, done)| done)
     }
 
-    /// The oldest job, as soon as it has been read; `None` when there is none.
+    /// The oldest job, as soon as it has ended; `None` if no job is in flight.
     pub(super) fn wait(&mut self) -> Option<Done> {
         loop {
             if let Some(done) = self.ready() {
@@ -134,7 +135,8 @@ impl Threads {
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        // What is under way ends with its call; nobody waits for it, since a program that has its answer wants to leave.
+        // Jobs under way end with their call. The drop does not wait for them: a program that has
+        // its answer is about to exit.
         self.jobs = None;
         while self.queue.try_lock().is_ok_and(|queue| queue.try_recv().is_ok()) {}
     }
@@ -150,7 +152,8 @@ fn work(kernel: &dyn Kernel, queue: &Mutex<Receiver<(u64, Job)>>, done: &Sender<
     }
 }
 
-/// Reads a job's range, by the next plainer way where one is not known here; the job then says which it was.
+/// Reads a job's range, in the next plainer way where one is not supported here. The job then says
+/// which way it was.
 fn perform(kernel: &dyn Kernel, mut job: Job) -> Done {
     if let Some(map) = job.folio.then(|| kernel.bring_in(&job.buffered, job.range.clone())).flatten() {
         return Done { job, result: Ok(Delivered::Mapped(map)) };

@@ -1,7 +1,7 @@
 //! What a reader hands out next: events in their order, and the memory that their bytes lie in.
 //!
-//! The chunks that wait here all come from one block of one file, or from one stream. The next is read only when all of them have
-//! been handed out.
+//! The chunks that wait here come from one block of one file, or from one stream. More is read only
+//! when all of them have been handed out.
 
 use super::block::{Block, Bytes, Piece};
 use super::event::{Chunk, Event};
@@ -13,16 +13,16 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 enum Waiting {
     Piece(usize, Piece),
-    /// One that needs no bytes.
+    /// An event without bytes.
     Other(Event<'static>),
 }
 
-/// See above.
+/// The events that wait, and their memory.
 #[derive(Debug, Default)]
 pub(super) struct Tray {
     waiting: VecDeque<Waiting>,
     block: Block,
-    /// The file that was read or looked at last, until it is known whether that was all of it.
+    /// The file that was read or looked at last, until it is known whether it has ended.
     last: Option<usize>,
     /// The record across an edge that was handed out last.
     own: Vec<u8>,
@@ -35,14 +35,14 @@ impl Tray {
         self.waiting.is_empty()
     }
 
-    /// Lays down what was read of a file; its pieces are to follow.
+    /// Lays down a block of a file, and returns its bytes. The pieces made of them must follow.
     pub(super) fn lay(&mut self, file: usize, block: Block) -> &[u8] {
         self.last = Some(file);
         self.block = block;
         self.block.bytes()
     }
 
-    /// Notes that a file was looked at and may have nothing left to come.
+    /// Notes that a file was looked at and may have ended.
     pub(super) fn looked_at(&mut self, file: usize) {
         self.last = Some(file);
     }
@@ -52,7 +52,7 @@ impl Tray {
         self.last.is_some()
     }
 
-    /// After all pieces of the block were handed out: its file and the block.
+    /// Takes away the last file and its block, after all pieces of it were handed out.
     pub(super) fn lift(&mut self) -> Option<(usize, Block)> {
         let file = self.last.take()?;
         Some((file, std::mem::take(&mut self.block)))
@@ -66,7 +66,7 @@ impl Tray {
         self.waiting.extend(pieces.into_iter().map(|piece| Waiting::Piece(file, piece)));
     }
 
-    /// Takes back the pieces of a file; a failure or an end that waits stays.
+    /// Takes back the pieces of a file. Its other events stay.
     pub(super) fn take_back(&mut self, file: usize) {
         self.waiting.retain(|waiting| !matches!(waiting, Waiting::Piece(of, _) if *of == file));
     }
@@ -79,7 +79,7 @@ impl Tray {
         self.stream.as_mut()
     }
 
-    /// Reads no more of a file's stream.
+    /// Drops the stream if it is this file's.
     pub(super) fn end_stream(&mut self, file: usize) {
         self.stream.take_if(|stream| stream.file == file);
     }

@@ -1,4 +1,5 @@
-//! Reads the next window of what is cached of a file: as it lies in the page cache, or by a copy where that costs less.
+//! Reads the next window of cached bytes of a file: as a mapping of the page cache, or by a copy
+//! where that costs less.
 
 use super::block::Block;
 use super::device::Device;
@@ -14,25 +15,26 @@ use std::io;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// What is mapped at a time: large enough that system calls do not show, small enough for page tables not to.
+/// The bytes mapped at a time: enough that system calls do not show, few enough that page tables do
+/// not.
 const WINDOW_BYTES: u64 = 4 << 20;
 /// Below this a copy costs less than a mapping.
 const MAPPED_BYTES_MIN: u64 = 128 << 10;
-/// One read of what is cached, where it is not mapped.
+/// The bytes of one copy.
 const COPIED_BYTES: u64 = 256 << 10;
 /// A read slower than this did not come from the cache.
 const SURPRISE: Duration = Duration::from_millis(4);
 /// The least time between two looks because of surprises.
 const LOOKS_APART: Duration = Duration::from_millis(50);
 
-/// What became of a read.
+/// The outcome of a read.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// The bytes from this offset on.
+    /// A block that starts at this offset.
     Block(u64, Block),
     /// Some of the window has left the cache, so all of it counts as absent now.
     Gone,
-    /// What is cached must be asked again before more is read.
+    /// It must be asked again what is cached before more is read.
     Stale,
     /// The file is shorter than it was.
     Short,
@@ -71,7 +73,7 @@ pub(super) fn read(
     }
 }
 
-/// The window as it lies in the page cache; `None` where it had better be copied.
+/// A mapping of the window; `None` where a copy costs less, or it cannot be mapped.
 fn mapped(kernel: &dyn Kernel, open: &File, window: &Range<u64>) -> Option<Block> {
     let bytes = window.end - window.start;
     if bytes < MAPPED_BYTES_MIN {
@@ -111,13 +113,13 @@ fn copied(
     }
 }
 
-/// What counted as cached was not, it seems.
+/// A read of cached bytes was too slow: they were probably not cached.
 fn surprised(planned: &mut Planned) {
     if planned.answer.sampled {
-        // The sample was mistaken: the threads read the rest of what it stood for.
+        // The sample was wrong: the threads read the rest of what it stood for.
         planned.left.was_absent(spacing(planned.stamp.bytes - planned.base));
     } else if planned.answer.looked_at.elapsed() > LOOKS_APART {
-        // A busy processor makes a read slow, too: do not ask over and over.
+        // A busy processor makes a read slow, too, so looks because of this are apart.
         planned.answer.surprised = true;
     }
 }

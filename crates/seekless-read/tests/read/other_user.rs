@@ -1,4 +1,4 @@
-//! Files that one may read and does not own, of which the kernel tells nothing: nobody (the user) asks about root's files.
+//! Files that a user may read but does not own. The kernel says nothing about their pages.
 
 use crate::support::{MIB, cached, dropped, is_child, run_again, written};
 use seekless_read::{Event, Options, Reader, runs_by_touch};
@@ -11,12 +11,12 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The user `nobody`, who owns nothing.
+/// The user that owns no files.
 const NOBODY: u32 = 65_534;
 const FOLDER: &str = "SEEKLESS_TEST_FOLDER";
 
-/// Root's part of the test `name` makes a file `data`; nobody's part looks at it; root's part then sees what that did. The
-/// folder is open to all, and so is a copy of this program in it.
+/// Root makes a file `data` for the test `name`. The other user looks at it. Root then sees what
+/// that did. The folder is open to all users, and so is a copy of this program in it.
 fn as_nobody(name: &str, make: impl Fn(&Path), look: impl Fn(&Path), see: impl Fn(&Path)) {
     if is_child() {
         return look(&PathBuf::from(std::env::var_os(FOLDER).unwrap()).join("data"));

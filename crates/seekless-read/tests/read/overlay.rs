@@ -1,4 +1,5 @@
-//! overlayfs, the root of every container: the page cache that it reads from belongs to the file below.
+//! overlayfs, the root of every container: the page cache that it reads from belongs to the file
+//! below.
 
 use crate::support::{MIB, dropped, is_child, run_again, written};
 use seekless_read::{Event, Options, Reader};
@@ -9,8 +10,9 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Runs the rest of the test `name` in a folder under a mounted overlay, with a file `old` in the lower layer and `new` in the
-/// upper one, of 8 MiB each; once over the file system of the sources and once over tmpfs.
+/// Runs the rest of the test `name` in a folder under a mounted overlay, once over the file system
+/// of the sources and once over tmpfs. The file `old` is in the lower layer and `new` in the upper
+/// one, 8 MiB each.
 fn on_overlay(name: &str, rest: impl Fn(&Path)) {
     if !is_child() {
         let mut command = Command::new("unshare");
@@ -108,7 +110,8 @@ fn another_users_file_on_an_overlay_is_unknown_and_read_plainly() {
         let path = merged.join("old");
         std::fs::read(&path).unwrap();
         let file = File::open(&path).unwrap();
-        // Without the capability, as in a container that drops it; the file is root's, and so is this process: give it away.
+        // Without the capability, as in a container that drops it; the file is root's, and so is
+        // this process: give it away.
         rustix::fs::chown(&path, Some(rustix::fs::Uid::from_raw(7)), None).unwrap();
         let mut sets = rustix::thread::capabilities(None).unwrap();
         sets.effective -= rustix::thread::CapabilitySet::FOWNER | rustix::thread::CapabilitySet::DAC_OVERRIDE;

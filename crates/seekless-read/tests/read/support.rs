@@ -15,7 +15,8 @@ pub(crate) fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
 
-/// Runs the test `name` again by `command`, which is to run this program; false after saying why where that cannot be done.
+/// Runs the test `name` again by `command`, which is to run this program; false after saying why
+/// where that cannot be done.
 pub(crate) fn run_again(name: &str, mut command: Command) -> bool {
     if !rustix::process::geteuid().is_root() {
         eprintln!("skipped: {name} needs root");

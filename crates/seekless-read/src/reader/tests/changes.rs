@@ -20,7 +20,8 @@ fn changed(bytes: usize, made: Option<Made>, change: impl FnOnce(&Path)) -> Told
     told
 }
 
-/// Both with what the system says, which maps the file, and with a cache that holds every other page.
+/// Both with what the system says, which maps the file, and with a cache that holds every other
+/// page.
 fn both_ways(change: impl Fn(&Path) + Copy, expected: &[u8], restarts: &[usize]) {
     for made in [None, Some(Made::new(&[true, false, false]))] {
         let told = changed(2 << 20, made, change);
@@ -98,7 +99,8 @@ fn touched() {
     both_ways(touch, &text(2 << 20), &[]);
 }
 
-/// Each byte comes once, in some version of it: nobody can tell a file that was rewritten from one that was touched.
+/// Each byte comes once, in some version of it: a file that was rewritten cannot be told from one
+/// that was touched.
 #[test]
 fn overwritten_in_place() {
     let overwrite = |path: &Path| {
