@@ -355,9 +355,9 @@ impl Surveyor {
         home
     }
 
-    /// The row for a home. The first of these that exists applies: the row that the user names for
-    /// the mount, the user's or the measured row of the device, the user's row for such devices,
-    /// the assumed one.
+    /// The row for a home. The row that the user names for the mount comes first, then the user's
+    /// or the measured row of the device. After those comes the user's row for such devices, and
+    /// the assumed row last.
     fn row(&self, home: &Home, rule: Option<&MountRule>) -> Row {
         let named = rule.and_then(|rule| rule.row.as_deref());
         named
