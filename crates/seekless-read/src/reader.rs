@@ -65,7 +65,7 @@ use std::sync::Arc;
 use survey::Survey;
 use threads::{Delivered, Done, Job};
 use tray::Tray;
-use window::Outcome;
+use window::{Outcome, Windows};
 
 /// The most that is pinned at a time.
 const PINNED_BYTES_MAX: u64 = 4 << 20;
@@ -307,8 +307,8 @@ impl Reader {
         let Some(file) = self.schedule.next_cached() else { return false };
         let Some(opened) = self.opened(file) else { return true };
         let Some(planned) = self.files.planned(file) else { return false };
-        let outcome = window::read(&*self.kernel, &self.options, planned, &opened.buffered, &mut self.device);
-        match outcome {
+        let windows = Windows { kernel: &*self.kernel, options: &self.options, open: &opened.buffered };
+        match windows.next(planned, &mut self.device) {
             Outcome::Block(offset, block) => self.take_in(file, offset, block),
             Outcome::Gone => {
                 self.sort(file);

@@ -41,74 +41,72 @@ pub(super) enum Outcome {
     Failed(io::Error),
 }
 
-/// Reads the next window.
-pub(super) fn read(
-    kernel: &dyn Kernel,
-    options: &Options,
-    planned: &mut Planned,
-    open: &File,
-    device: &mut Device,
-) -> Outcome {
-    let Some(run) = planned.left.cached.first() else { return Outcome::Gone };
-    let step = options.read_bytes(WINDOW_BYTES);
-    let window = run.start..run.end.min(run.start + (step - run.start % step));
-    let just_looked = std::mem::take(&mut planned.answer.just_looked);
-    let all = pages(window.start, window.end - window.start);
-    let cached = kernel.count(open, window.clone()).map(|pages| pages.cached);
-    let gone = cached.is_some_and(|cached| cached < all);
-    if gone && just_looked && options.cached_only {
-        planned.left.was_absent(window.end - window.start);
-        return Outcome::Gone;
-    }
-    if (gone && !just_looked) || planned.answer.surprised {
-        return Outcome::Stale;
-    }
-    let whole = cached.is_some_and(|cached| cached >= all);
-    match whole.then(|| mapped(kernel, open, &window)).flatten() {
-        Some(block) => {
-            planned.left.cached.take(window.end - window.start);
-            Outcome::Block(window.start, block)
+/// Reads the cached windows of one file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Windows<'a> {
+    pub(super) kernel: &'a dyn Kernel,
+    pub(super) options: &'a Options,
+    pub(super) open: &'a File,
+}
+
+impl Windows<'_> {
+    /// Reads the next window.
+    pub(super) fn next(&self, planned: &mut Planned, device: &mut Device) -> Outcome {
+        let Some(run) = planned.left.cached.first() else { return Outcome::Gone };
+        let step = self.options.read_bytes(WINDOW_BYTES);
+        let window = run.start..run.end.min(run.start + (step - run.start % step));
+        let just_looked = std::mem::take(&mut planned.answer.just_looked);
+        let all = pages(window.start, window.end - window.start);
+        let cached = self.kernel.count(self.open, window.clone()).map(|pages| pages.cached);
+        let gone = cached.is_some_and(|cached| cached < all);
+        if gone && just_looked && self.options.cached_only {
+            planned.left.was_absent(window.end - window.start);
+            return Outcome::Gone;
         }
-        None => copied(kernel, options, planned, open, device),
-    }
-}
-
-/// A mapping of the window; `None` where a copy costs less, or it cannot be mapped.
-fn mapped(kernel: &dyn Kernel, open: &File, window: &Range<u64>) -> Option<Block> {
-    let bytes = window.end - window.start;
-    if bytes < MAPPED_BYTES_MIN {
-        return None;
-    }
-    let before = window.start % page_bytes();
-    let map = kernel.map(open, window.start - before, (before + bytes) as usize)?;
-    Some(Block::Mapped(map, before as usize..(before + bytes) as usize))
-}
-
-fn copied(
-    kernel: &dyn Kernel,
-    options: &Options,
-    planned: &mut Planned,
-    open: &File,
-    device: &mut Device,
-) -> Outcome {
-    let Some(range) = planned.left.cached.take(options.read_bytes(COPIED_BYTES)) else {
-        return Outcome::Gone;
-    };
-    let bytes = (range.end - range.start) as usize;
-    let mut buffer = device.small_buffer(bytes);
-    let started = Instant::now();
-    let read = fill_by(&mut buffer.whole_mut()[..bytes], range.start, 1, |rest, at| {
-        kernel.read_at(open, rest, at, Caching::Usual)
-    });
-    match read {
-        Err(error) => Outcome::Failed(error),
-        Ok(read) if read < bytes => Outcome::Short,
-        Ok(read) => {
-            buffer.set_len(read);
-            if started.elapsed() > SURPRISE {
-                surprised(planned);
+        if (gone && !just_looked) || planned.answer.surprised {
+            return Outcome::Stale;
+        }
+        let whole = cached.is_some_and(|cached| cached >= all);
+        match whole.then(|| self.mapped(&window)).flatten() {
+            Some(block) => {
+                planned.left.cached.take(window.end - window.start);
+                Outcome::Block(window.start, block)
             }
-            Outcome::Block(range.start, Block::Read(buffer, 0..read))
+            None => self.copied(planned, device),
+        }
+    }
+
+    /// A mapping of the window; `None` where a copy costs less, or it cannot be mapped.
+    fn mapped(&self, window: &Range<u64>) -> Option<Block> {
+        let bytes = window.end - window.start;
+        if bytes < MAPPED_BYTES_MIN {
+            return None;
+        }
+        let before = window.start % page_bytes();
+        let map = self.kernel.map(self.open, window.start - before, (before + bytes) as usize)?;
+        Some(Block::Mapped(map, before as usize..(before + bytes) as usize))
+    }
+
+    fn copied(&self, planned: &mut Planned, device: &mut Device) -> Outcome {
+        let Some(range) = planned.left.cached.take(self.options.read_bytes(COPIED_BYTES)) else {
+            return Outcome::Gone;
+        };
+        let bytes = (range.end - range.start) as usize;
+        let mut buffer = device.small_buffer(bytes);
+        let started = Instant::now();
+        let read = fill_by(&mut buffer.whole_mut()[..bytes], range.start, 1, |rest, at| {
+            self.kernel.read_at(self.open, rest, at, Caching::Usual)
+        });
+        match read {
+            Err(error) => Outcome::Failed(error),
+            Ok(read) if read < bytes => Outcome::Short,
+            Ok(read) => {
+                buffer.set_len(read);
+                if started.elapsed() > SURPRISE {
+                    surprised(planned);
+                }
+                Outcome::Block(range.start, Block::Read(buffer, 0..read))
+            }
         }
     }
 }

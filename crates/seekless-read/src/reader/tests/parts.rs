@@ -6,7 +6,7 @@ use crate::reader::device::Device;
 use crate::reader::planned::Planned;
 use crate::reader::source::{Source, State};
 use crate::reader::survey::Survey;
-use crate::reader::window::{self, Outcome};
+use crate::reader::window::{Outcome, Windows};
 use std::sync::atomic::Ordering;
 
 /// A file of 10 pages, as the survey finds it.
@@ -62,8 +62,9 @@ fn a_window_that_has_left_the_cache_is_asked_about_again_or_left_out() {
         let (planned, open) = planned(&mut source);
         let gone = Made::new(&[false]);
         let mut device = Device::new(Arc::new(Linux), &options);
-        let mut read =
-            |planned: &mut Planned, made| window::read(made, &options, planned, &open, &mut device);
+        let mut read = |planned: &mut Planned, kernel: &Made| {
+            Windows { kernel, options: &options, open: &open }.next(planned, &mut device)
+        };
         if cached_only {
             assert!(matches!(read(planned, &gone), Outcome::Gone));
             assert_eq!(planned.left.absent.bytes(), PAGE, "it is not read from the device");
@@ -80,7 +81,8 @@ fn a_window_of_a_file_that_was_cut_is_short() {
     let (file, mut source) = surveyed(&made, &options);
     let (planned, open) = planned(&mut source);
     let mut device = Device::new(Arc::new(Linux), &options);
-    let mut read = |planned: &mut Planned| window::read(&made, &options, planned, &open, &mut device);
+    let windows = Windows { kernel: &made, options: &options, open: &open };
+    let mut read = |planned: &mut Planned| windows.next(planned, &mut device);
     let Outcome::Block(0, block) = read(planned) else { panic!("the first window") };
     assert_eq!(block.bytes(), &text(40_960)[..4096]);
     file.as_file().set_len(5_000).unwrap();
