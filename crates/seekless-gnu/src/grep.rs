@@ -13,6 +13,7 @@ mod expression;
 mod filter;
 mod fold;
 mod fragment;
+mod interval;
 mod longest;
 mod matcher;
 mod near;
@@ -71,6 +72,9 @@ pub fn run(
     let in_vain = (options.max_count == Some(0) && !options.reads_in_vain) || selects_nothing(options);
     if in_vain && options.listing != Listing::NonMatching {
         return Ok(report);
+    }
+    if let Some(old) = &options.old_color {
+        writeln!(err, "grep: warning: GREP_COLOR='{old}' is deprecated; use GREP_COLORS='mt={old}'")?;
     }
     let Some(matcher) = matcher(options, err)? else {
         report.failed = true;

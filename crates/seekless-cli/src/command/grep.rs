@@ -64,7 +64,6 @@ Where it differs from GNU grep 3.8
   classes of characters follow a newer Unicode; numbers beyond Unicode's (F4 90 and on) are no characters: the automata are
   others, and their tables newer.
   glibc misses matches where they stand in a repeated group, which GNU shows in -o, -w and colours.
-  Behind an anchor, an operator such as in ^* repeats the anchor; GNU's two engines do not agree on what it does.
   -P is PCRE2 10.4x whatever the system has: with 10.42, \\S \\W \\D miss characters beyond ASCII, and {,N} is no interval.
   -q may stop before it has said what is wrong with files that come before the one that decides.
   -m with a negative number and -v shows no context either. -x with -o on an empty line shows nothing. -X knows no awk.

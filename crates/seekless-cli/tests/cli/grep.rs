@@ -1,6 +1,96 @@
-//! `seekless grep` with what only it knows.
+//! `seekless grep` with what only it knows, and beside GNU grep where they differed once.
 
 use super::{seekless, workplace};
+use std::fs::File;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+/// Runs both greps with an environment of no more than `variables`; panics where they differ.
+fn assert_same(folder: &Path, words: &[&str], variables: &[(&str, &str)]) {
+    let mut gnu = Command::new("/usr/bin/grep");
+    gnu.arg0("grep").current_dir(folder);
+    let mut ours = seekless(folder);
+    ours.arg("grep");
+    let [theirs, ours] = [gnu, ours].map(|mut command| {
+        command.args(words).env_clear().envs(variables.iter().copied());
+        command.stdin(File::open("/dev/null").expect("there")).output().expect("it starts")
+    });
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert_eq!(text(&ours.stdout), text(&theirs.stdout), "grep {words:?} {variables:?}");
+    assert_eq!(text(&ours.stderr), text(&theirs.stderr), "grep {words:?} {variables:?}");
+    assert_eq!(ours.status.code(), theirs.status.code(), "grep {words:?} {variables:?}");
+}
+
+fn gnu_is_here() -> bool {
+    let version = Command::new("/usr/bin/grep").arg("--version").output();
+    let here = version.is_ok_and(|output| output.stdout.starts_with(b"grep (GNU grep) 3.8"));
+    if !here {
+        eprintln!("skipped: no GNU grep 3.8 at /usr/bin/grep");
+    }
+    here
+}
+
+#[test]
+fn the_engines_of_gnu_grep_are_told_apart() {
+    if !gnu_is_here() {
+        return;
+    }
+    let place = workplace();
+    let lines = "long a-bc\n1,2}a\nxa\n{x\n-\nb -\n^*b\naab\nb{,2,}\n\u{e9} 1}b\n";
+    std::fs::write(place.path().join("a"), lines).expect("written");
+    for locale in ["C", "C.UTF-8"] {
+        for words in [
+            // What GNU's automaton decides and what glibc shows.
+            &["-owE", "a(-b)?|long"][..],
+            &["-wE", "a*"],
+            &["-owE", "a*|-"],
+            &["-E", "{1,2}a"],
+            &["-oE", "{1,2}a"],
+            &["-wE", "{1,2}a"],
+            &["-owE", "({1}b)"],
+            &["-E", "{x"],
+            &["-oE", "a|{x"],
+            &["-E", "^*b"],
+            &["-oE", "^*b"],
+            &["-oE", "\\<*a"],
+            &["-o", "b\\<*"],
+            // What glibc finds wrong, and what it takes and the automaton does not.
+            &["-E", "b{,2,}"],
+            &["-E", "b{1,2,}"],
+            &["-E", "b{x}"],
+            &["-E", "b{}"],
+            &["-E", "b{2,1}"],
+            &["-E", "^{2,1}b"],
+            &["-E", "^{99999}b"],
+            &["-E", "{99999}"],
+            &["-E", "*b", "-e", "^{99999}b"],
+            &["b\\<\\{2,1\\}"],
+            &["b\\{1"],
+        ] {
+            assert_same(place.path(), &[words, &["a"]].concat(), &[("LC_ALL", locale)]);
+        }
+    }
+}
+
+#[test]
+fn nothing_is_said_that_gnu_grep_does_not_get_to() {
+    if !gnu_is_here() {
+        return;
+    }
+    let place = workplace();
+    std::fs::write(place.path().join("a"), "yes\n").expect("written");
+    for words in [
+        &["-q", "yes", "a", "missing"][..],
+        &["-q", "yes", "a", "."],
+        &["--color=always", "-f", "/dev/null", "a"],
+        &["--color=always", "-m0", "yes", "a"],
+        &["--color=always", "-L", "-f", "/dev/null", "a"],
+        &["--color=always", "yes", "a"],
+    ] {
+        assert_same(place.path(), words, &[("GREP_COLOR", "1;33")]);
+    }
+}
 
 #[test]
 fn what_is_cached_can_be_held_within_a_bound() {

@@ -118,7 +118,8 @@ pub(super) fn parse_bracket(
     }
     let text = &body[..body.len() - input.rest().len() - 1];
     if simple && looks_like_class(text) {
-        notes.error.get_or_insert("character class syntax is [[:space:]], not [:space:]");
+        let error = "character class syntax is [[:space:]], not [:space:]";
+        notes.error.get_or_insert_with(|| error.to_owned());
     }
     Ok(set)
 }

@@ -2,11 +2,11 @@
 //! whole texts, then take a closer look at a line where that is not enough.
 
 use super::classes::{Characters, word};
-use super::expression::whole_line;
+use super::expression::{whole_line, whole_words};
 use super::longest::{AUTOMATON_BYTES_MAX, Longest};
-use super::matcher::only_pattern;
-use super::perl::{BackReferences, perl};
-use super::syntax::{Ast, first_unit};
+use super::matcher::{Patterns, only_pattern};
+use super::perl::{Library, perl};
+use super::syntax::first_unit;
 use super::{Locale, Options, near};
 use crate::clib::perl::Perl;
 use regex_automata::{Input, meta};
@@ -21,13 +21,15 @@ pub(super) struct Engines {
     exact: bool,
     /// A line matches if one of these does.
     finders: Vec<Finder>,
+    /// What says where it matches, if they do not.
+    showing: Option<Finder>,
     word: Option<Words>,
 }
 
 #[derive(Debug)]
 enum Finder {
     Automaton { first: Box<meta::Regex>, expression: Hir, longest: Option<Box<Longest>>, literal: bool },
-    BackReferences(Box<BackReferences>),
+    Library(Box<Library>),
     Perl(Perl),
 }
 
@@ -39,38 +41,40 @@ struct Words {
 }
 
 impl Engines {
-    pub(super) fn posix(
-        bounds: Bounds,
-        characters: Characters,
-        plain: &[Ast],
-        back: Vec<(Ast, BackReferences)>,
-    ) -> Result<Self, String> {
+    pub(super) fn posix(bounds: Bounds, characters: Characters, patterns: Patterns) -> Result<Self, String> {
+        let Patterns { plain, library, showing } = patterns;
+        let hirs = || plain.iter().map(|ast| characters.hir(ast)).collect::<Vec<_>>();
         let whole = |hir: Hir| if bounds.line { whole_line(hir) } else { hir };
+        // In the C locale GNU's automaton knows what a word is, and takes any match within the bounds of one.
+        let knows_words = bounds.word && characters.locale == Locale::C && library.is_empty();
         let (mut finders, mut candidates) = (Vec::new(), None);
         if !plain.is_empty() {
-            let hir = Hir::alternation(plain.iter().map(|ast| characters.hir(ast)).collect());
+            let hir = Hir::alternation(hirs());
             let (literal, expression) = (hir.properties().is_literal() && !bounds.line, whole(hir));
             let first = automaton(&expression, characters.terminator)?;
             // Clones share what was built.
-            candidates = back.is_empty().then(|| first.clone());
+            candidates = (library.is_empty() && !knows_words).then(|| first.clone());
             let first = Box::new(first);
             finders.push(Finder::Automaton { first, expression, longest: None, literal });
         }
         if candidates.is_none() {
-            let all = plain.iter().chain(back.iter().map(|(ast, _)| ast));
-            let superset = all.map(|ast| characters.hir(ast)).collect();
-            candidates = Some(automaton(&whole(Hir::alternation(superset)), characters.terminator)?);
+            let mut all = hirs();
+            all.extend(library.iter().map(|(ast, _)| characters.hir(ast)));
+            let all = Hir::alternation(all);
+            let superset = if knows_words { whole_words(all) } else { whole(all) };
+            candidates = Some(automaton(&superset, characters.terminator)?);
         }
-        let exact = back.is_empty() && !bounds.word;
-        finders.extend(back.into_iter().map(|(_, engine)| Finder::BackReferences(Box::new(engine))));
+        let exact = library.is_empty() && (knows_words || !bounds.word);
+        finders.extend(library.into_iter().map(|(_, engine)| Finder::Library(Box::new(engine))));
+        let showing = showing.map(|engine| Finder::Library(Box::new(engine)));
         let word = bounds.word.then(|| Words { locale: characters.locale, beyond_ascii: word() });
-        Ok(Engines { candidates, exact, finders, word })
+        Ok(Engines { candidates, exact, finders, showing, word })
     }
 
     pub(super) fn perl(options: &Options) -> Result<Self, String> {
         let pattern = only_pattern(options).ok_or("the -P option only supports a single pattern")?;
         let finder = Finder::Perl(perl(pattern, options)?);
-        Ok(Engines { candidates: None, exact: false, finders: vec![finder], word: None })
+        Ok(Engines { candidates: None, exact: false, finders: vec![finder], showing: None, word: None })
     }
 
     /// The first matching line of those in `lines`.
@@ -91,9 +95,7 @@ impl Engines {
                 None => from,
             };
             let line = line_around(text, from, near, terminator)?;
-            if self.exact
-                || self.span(&text[line.start..trimmed(text, &line, terminator)], 0, failure).is_some()
-            {
+            if self.exact || self.matches(&text[line.start..trimmed(text, &line, terminator)], failure) {
                 return Some(line);
             }
             from = line.end;
@@ -101,31 +103,51 @@ impl Engines {
         None
     }
 
+    /// Whether a candidate matches.
+    fn matches(&mut self, line: &[u8], failure: &mut Option<String>) -> bool {
+        best(&mut self.finders, self.word.as_ref(), line, 0, failure).is_some()
+    }
+
+    /// The first match in a line that begins at `from` or after, the longest of them.
     pub(super) fn span(
         &mut self,
         line: &[u8],
         from: usize,
         failure: &mut Option<String>,
     ) -> Option<Range<usize>> {
-        let mut best: Option<Range<usize>> = None;
-        for finder in &mut self.finders {
-            let found = match &self.word {
-                Some(words) => words.find(finder, line, from),
-                None => finder.find(line, from),
-            };
-            match found {
-                Ok(Some(found)) => {
-                    let better = best.as_ref().is_none_or(|best| {
-                        found.start < best.start || (found.start == best.start && found.end > best.end)
-                    });
-                    best = if better { Some(found) } else { best };
-                }
-                Ok(None) => {}
-                Err(error) => *failure = failure.take().or(Some(error)),
-            }
-        }
-        best
+        let finders = match &mut self.showing {
+            Some(showing) => std::slice::from_mut(showing),
+            None => &mut self.finders,
+        };
+        best(finders, self.word.as_ref(), line, from, failure)
     }
+}
+
+fn best(
+    finders: &mut [Finder],
+    words: Option<&Words>,
+    line: &[u8],
+    from: usize,
+    failure: &mut Option<String>,
+) -> Option<Range<usize>> {
+    let mut best: Option<Range<usize>> = None;
+    for finder in finders {
+        let found = match words {
+            Some(words) => words.find(finder, line, from),
+            None => finder.find(line, from),
+        };
+        match found {
+            Ok(Some(found)) => {
+                let better = best.as_ref().is_none_or(|best| {
+                    found.start < best.start || (found.start == best.start && found.end > best.end)
+                });
+                best = if better { Some(found) } else { best };
+            }
+            Ok(None) => {}
+            Err(error) => *failure = failure.take().or(Some(error)),
+        }
+    }
+    best
 }
 
 /// What a match has to fill.
@@ -183,7 +205,7 @@ impl Finder {
             Finder::Automaton { first, .. } => {
                 Ok(first.search(&Input::new(line).range(from..)).map(|found| found.start()..found.end()))
             }
-            Finder::BackReferences(engine) => engine.find(line, from),
+            Finder::Library(engine) => engine.find(line, from),
             Finder::Perl(engine) => engine.find(line, from),
         }
     }
@@ -202,38 +224,32 @@ impl Finder {
                 }
                 Ok(longest.as_mut().and_then(|longest| longest.end(line, found.start, limit)))
             }
-            Finder::BackReferences(engine) => engine.end(line, &found, limit),
+            Finder::Library(engine) => engine.end(line, &found, limit),
         }
     }
 }
 
 impl Words {
     /// As GNU does: of the matches at the leftmost place shorter and shorter ones, then further on.
-    fn find(
-        &self,
-        finder: &mut Finder,
-        line: &[u8],
-        mut from: usize,
-    ) -> Result<Option<Range<usize>>, String> {
-        while let Some(found) = finder.start(line, from)? {
+    fn find(&self, finder: &mut Finder, line: &[u8], from: usize) -> Result<Option<Range<usize>>, String> {
+        let mut at = from;
+        while let Some(found) = finder.start(line, at)? {
             let start = found.start;
-            let mut limit = line.len();
-            while let Some(end) = finder.end(line, found.clone(), limit)? {
-                // A match that has become empty is no shorter match; in the C locale GNU's automaton takes it all the same.
-                let became_empty = end == start && limit < line.len();
-                if became_empty && self.locale == Locale::Utf8 {
-                    break;
-                }
+            let mut longest = finder.end(line, found.clone(), line.len())?;
+            while let Some(end) = longest {
                 if !self.after(line, end) && !self.before(line, start) {
                     return Ok(Some(start..end));
                 }
-                if end == start {
-                    break;
-                }
-                limit = end - 1;
+                // By a slip, GNU counts from the end of the match before as if the line began there. An empty match is no
+                // shorter one.
+                longest = match end.checked_sub(1 + from) {
+                    Some(limit) if limit > start => finder.end(line, found.clone(), limit)?,
+                    _ => None,
+                };
+                longest = longest.filter(|&end| end > start);
             }
             match first_unit(&line[start..], self.locale) {
-                Some((_, bytes)) => from = start + bytes,
+                Some((_, bytes)) => at = start + bytes,
                 None => break,
             }
         }

@@ -67,3 +67,8 @@ fn repeat(sub: Hir, min: u32, max: Option<u32>) -> Hir {
 pub(super) fn whole_line(inner: Hir) -> Hir {
     Hir::concat(vec![Hir::look(Look::StartLF), inner, Hir::look(Look::EndLF)])
 }
+
+/// Nothing that is part of a word, in the C locale, before and behind.
+pub(super) fn whole_words(inner: Hir) -> Hir {
+    Hir::concat(vec![Hir::look(Look::WordStartHalfAscii), inner, Hir::look(Look::WordEndHalfAscii)])
+}

@@ -5,7 +5,7 @@ use super::bracket::{Class, Item, Set};
 use super::classes::Characters;
 use super::engines::{Bounds, Engines, line_around};
 use super::fragment::{Fragment, fragments};
-use super::perl::{BackReferences, wrong};
+use super::perl::{Library, wrong};
 use super::sweep::{Marks, find, sweep};
 use super::syntax::{Ast, Notes, Rules, first_unit, parse};
 use super::text::{Text, heeds_nuls};
@@ -62,11 +62,11 @@ impl Matcher {
         let built = match options.syntax {
             Syntax::Perl if !options.patterns.is_empty() => Engines::perl(options).map(Some),
             _ => {
-                let (plain, back) = read(options, characters, complaints)?;
-                matcher.learn(options, characters, &plain, &back);
+                let patterns = read(options, characters, complaints)?;
+                matcher.learn(options, characters, &patterns);
                 match &matcher.literal {
                     Some(_) => Ok(None),
-                    None => Engines::posix(options.into(), characters, &plain, back).map(Some),
+                    None => Engines::posix(options.into(), characters, patterns).map(Some),
                 }
             }
         };
@@ -80,19 +80,15 @@ impl Matcher {
     }
 
     /// Takes from the expressions what spares the engines work.
-    fn learn(
-        &mut self,
-        options: &Options,
-        characters: Characters,
-        plain: &[Ast],
-        back: &[(Ast, BackReferences)],
-    ) {
+    fn learn(&mut self, options: &Options, characters: Characters, patterns: &Patterns) {
         let bounded = options.line_regexp || options.word_regexp;
-        let all = || plain.iter().chain(back.iter().map(|(ast, _)| ast));
+        let all = || patterns.plain.iter().chain(patterns.library.iter().map(|(ast, _)| ast));
         self.blind_to_nul = all().all(is_blind) && !bounded;
         self.fragments = fragments(all(), characters);
         self.fragments.iter_mut().for_each(|fragment| fragment.whole &= !bounded);
-        if let ([only], [Fragment { whole: true, .. }]) = (plain, &self.fragments[..]) {
+        if let ([only], [Fragment { whole: true, .. }], None) =
+            (&patterns.plain[..], &self.fragments[..], &patterns.showing)
+        {
             self.literal = Some((only.clone(), characters));
         }
     }
@@ -167,7 +163,7 @@ impl Matcher {
         failure: &mut Option<String>,
     ) -> Option<&'e mut Engines> {
         if let Some((ast, characters)) = literal.take() {
-            match Engines::posix(Bounds::default(), characters, &[ast], Vec::new()) {
+            match Engines::posix(Bounds::default(), characters, Patterns::of(ast)) {
                 Ok(engines) => *made = Some(engines),
                 Err(error) => *failure = failure.take().or(Some(error)),
             }
@@ -216,15 +212,30 @@ fn is_blind(ast: &Ast) -> bool {
     }
 }
 
-/// All patterns; apart those with back-references.
-type Patterns = (Vec<Ast>, Vec<(Ast, BackReferences)>);
+/// All patterns, by what matches them.
+#[derive(Debug)]
+pub(super) struct Patterns {
+    /// Those that automata match.
+    pub plain: Vec<Ast>,
+    /// Those that the C library matches, and what matches wherever they do.
+    pub library: Vec<(Ast, Library)>,
+    /// What says where a line matches, if that is not what says whether it does.
+    pub showing: Option<Library>,
+}
+
+impl Patterns {
+    fn of(only: Ast) -> Self {
+        Patterns { plain: vec![only], library: Vec::new(), showing: None }
+    }
+}
 
 /// Reads the patterns. What is wrong with any is said of all of them before anything else is; the same pattern again is passed over.
 fn read(options: &Options, characters: Characters, complaints: &mut Complaints) -> Option<Patterns> {
-    let (mut plain, mut all, mut notes) = (Vec::new(), Vec::new(), Notes::default());
+    let mut patterns = Patterns { plain: Vec::new(), library: Vec::new(), showing: None };
+    let (mut all, mut notes) = (Vec::new(), Notes::default());
     for (pattern, index, text) in unique(options) {
         if options.syntax == Syntax::Fixed {
-            plain.push(fixed(text, characters.locale));
+            patterns.plain.push(fixed(text, characters.locale));
             continue;
         }
         match read_one(text, options, characters, &mut notes) {
@@ -234,26 +245,38 @@ fn read(options: &Options, characters: Characters, complaints: &mut Complaints) 
     }
     if complaints.errors.is_empty() {
         complaints.warnings = notes.warnings;
-        complaints.errors.extend(notes.error.map(str::to_owned));
+        complaints.errors.extend(notes.error);
     }
-    let library_decides = all.iter().any(|read| read.is_for_library);
-    let mut back = Vec::new();
-    for Read { text, ast, refers_back, repeats_anchor, .. } in all {
-        let ast = match (refers_back, repeats_anchor && library_decides) {
-            (false, false) => {
-                plain.push(ast);
-                continue;
-            }
-            (true, false) => ast.loosened(),
+    if complaints.errors.is_empty()
+        && let Err(error) = patterns.share(all, options)
+    {
+        complaints.errors.push(error);
+    }
+    complaints.errors.is_empty().then_some(patterns)
+}
+
+impl Patterns {
+    /// Gives each pattern to what matches it. GNU asks glibc for what its automaton leaves to it, and for the places of matches: there
+    /// all patterns without back-references are one expression. It is asked here where it does not agree with the automaton.
+    fn share(&mut self, all: Vec<Read<'_>>, options: &Options) -> Result<(), String> {
+        let library_decides = all.iter().any(|read| read.is_for_library);
+        let (referring, other): (Vec<_>, Vec<_>) = all.into_iter().partition(|read| read.refers_back);
+        let differ = other.iter().any(|read| read.engines_differ);
+        let text = || other.iter().map(|read| read.text).collect::<Vec<_>>().join(&b'\n');
+        if differ && library_decides {
             // What the library matches is not what was read.
-            (_, true) => Ast::Back(0),
-        };
-        match BackReferences::new(text, options) {
-            Ok(engine) => back.push((ast, engine)),
-            Err(error) => complaints.errors.push(error),
+            self.library.push((Ast::Back(0), Library::new(&text(), options)?));
+        } else {
+            if differ && (options.only_matching || options.colors.is_some()) {
+                self.showing = Some(Library::new(&text(), options)?);
+            }
+            self.plain.extend(other.into_iter().map(|read| read.ast));
         }
+        for Read { text, ast, .. } in referring {
+            self.library.push((ast.loosened(), Library::new(text, options)?));
+        }
+        Ok(())
     }
-    complaints.errors.is_empty().then_some((plain, back))
 }
 
 /// The patterns, each where it comes first, with the number of its line.
@@ -274,7 +297,7 @@ struct Read<'p> {
     text: &'p [u8],
     ast: Ast,
     refers_back: bool,
-    repeats_anchor: bool,
+    engines_differ: bool,
     /// GNU grep's automaton leaves it to glibc.
     is_for_library: bool,
 }
@@ -290,17 +313,20 @@ fn read_one<'p>(
         ignore_case: options.ignore_case,
         locale: characters.locale,
     };
-    (notes.doubtful, notes.repeats_anchor, notes.collates) = (false, false, false);
+    (notes.doubtful, notes.engines_differ, notes.collates) = (false, false, false);
     let parsed = parse(text, rules, notes);
-    if (parsed.is_err() || notes.doubtful || notes.repeats_anchor)
+    if (parsed.is_err() || notes.doubtful || notes.engines_differ)
         && let Some(error) = wrong(text, options)
     {
         return Err(error);
     }
-    let (ast, refers_back) = parsed?;
+    let (ast, refers_back) = parsed.unwrap_or_else(|error| {
+        notes.error.get_or_insert(error);
+        (Ast::Empty, false)
+    });
     let wide = rules.locale == Locale::Utf8 && (ast.is_for_library() || options.word_regexp);
     let is_for_library = refers_back || notes.collates || wide;
-    Ok(Read { text, ast, refers_back, repeats_anchor: notes.repeats_anchor, is_for_library })
+    Ok(Read { text, ast, refers_back, engines_differ: notes.engines_differ, is_for_library })
 }
 
 /// The one pattern that Perl's expressions come as.

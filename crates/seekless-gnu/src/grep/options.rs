@@ -100,6 +100,8 @@ pub struct Options {
     pub binary_files: BinaryFiles,
     pub initial_tab: bool,
     pub colors: Option<Colors>,
+    /// The value of the variable GREP_COLOR where it is heeded: a search says that it is deprecated.
+    pub old_color: Option<String>,
     pub line_buffered: bool,
     pub no_messages: bool,
     /// Only what is in memory; what is left out is told on the error stream.
@@ -140,6 +142,7 @@ impl Default for Options {
             binary_files: BinaryFiles::Binary,
             initial_tab: false,
             colors: None,
+            old_color: None,
             line_buffered: false,
             no_messages: false,
             cached_only: false,

@@ -1,4 +1,5 @@
-//! What an automaton cannot do: Perl's expressions, by PCRE2, and back-references, by the C library, whose answers GNU grep gives.
+//! What an automaton cannot do: Perl's expressions, by PCRE2, and those that GNU grep leaves to the C library (back-references,
+//! for one), by that.
 
 use super::{Locale, Options, Syntax};
 use crate::clib::perl::{Perl, PerlOptions};
@@ -35,21 +36,21 @@ fn language(options: &Options) -> (Dialect, bool) {
     (Dialect::named(name).unwrap_or_default(), options.ignore_case)
 }
 
-/// A POSIX expression with back-references.
+/// A POSIX expression as the C library matches it; a newline parts several of which any may match.
 #[derive(Debug)]
-pub(super) struct BackReferences {
+pub(super) struct Library {
     search: Search,
     whole_line: bool,
 }
 
-impl BackReferences {
+impl Library {
     /// # Errors
     ///
     /// The C library's message.
     pub(super) fn new(pattern: &[u8], options: &Options) -> Result<Self, String> {
         let (dialect, ignore_case) = language(options);
         let search = Search::new(pattern, dialect, ignore_case)?;
-        Ok(BackReferences { search, whole_line: options.line_regexp })
+        Ok(Library { search, whole_line: options.line_regexp })
     }
 
     /// The first match from `from` on, the longest there; with whole lines wanted, none that is shorter than the line.

@@ -192,6 +192,10 @@ impl<'a, 'o> Session<'a, 'o> {
     /// Goes on with the turns that have come; at the start those that nothing need be read for.
     pub(super) fn advance(&mut self) {
         while let Some(turn) = self.turns.front_mut() {
+            // A selected line is the whole answer of -q: nothing is said after it.
+            if self.options.quiet && self.matched {
+                break;
+            }
             match std::mem::replace(turn, Turn::Problem(Vec::new())) {
                 Turn::Problem(message) => self.say(&message),
                 Turn::Warning(message) => self.warn(&message),

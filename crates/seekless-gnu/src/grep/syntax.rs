@@ -2,9 +2,7 @@
 
 use super::Locale;
 use super::bracket::{Class, Item, Set, parse_bracket};
-
-/// The longest repetition that is accepted, glibc's `RE_DUP_MAX`.
-const REPEAT_MAX: u32 = 0x7fff;
+use super::interval::{Interval, interval};
 
 /// How deep groups may nest: deeper ones would end the stack of what comes after the parser.
 const DEPTH_MAX: usize = 250;
@@ -78,12 +76,13 @@ impl Ast {
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     pub warnings: Vec<String>,
-    /// What GNU finds wrong after it has read all patterns, as it warns; the first of it, and no warning follows.
-    pub error: Option<&'static str>,
+    /// What GNU's automaton finds wrong in patterns that glibc takes; the first of it, and no warning follows.
+    pub error: Option<String>,
     /// glibc may refuse the pattern all the same: it has to be asked.
     pub doubtful: bool,
-    /// An anchor is repeated, or seems to be: glibc takes what follows it for something else than the automaton of GNU grep does.
-    pub repeats_anchor: bool,
+    /// An operator repeats an anchor, or an interval nothing at all: glibc passes over the operator, or over its first letter, and
+    /// takes what follows for an expression; the automaton of GNU grep repeats the empty one.
+    pub engines_differ: bool,
     /// A set names an element of a collation: only glibc knows such.
     pub collates: bool,
 }
@@ -104,11 +103,11 @@ pub(super) struct Rules {
     pub locale: Locale,
 }
 
-/// Reads one pattern; says also whether it refers back to a group.
+/// Reads one pattern as GNU grep's automaton does; says also whether it refers back to a group.
 ///
 /// # Errors
 ///
-/// glibc's message for what is wrong with it.
+/// What is wrong with it. Where glibc finds something wrong, too, its message is the one that GNU shows.
 pub(super) fn parse(pattern: &[u8], rules: Rules, notes: &mut Notes) -> Result<(Ast, bool), String> {
     let mut parser = Parser {
         input: Input::new(pattern, rules.locale),
@@ -253,7 +252,7 @@ impl Parser<'_, '_> {
     fn atom(&mut self) -> Result<Ast, String> {
         if self.at_start
             && self.extended
-            && let Some(empty) = self.leading_operator()
+            && let Some(empty) = self.leading_operator()?
         {
             return Ok(empty);
         }
@@ -286,24 +285,25 @@ impl Parser<'_, '_> {
     }
 
     /// An operator with nothing before it repeats the empty expression, and GNU says so.
-    fn leading_operator(&mut self) -> Option<Ast> {
+    fn leading_operator(&mut self) -> Result<Option<Ast>, String> {
         let rest = self.input.rest();
-        let what = match rest.first()? {
-            b'*' => "*",
-            b'+' => "+",
-            b'?' => "?",
-            b'{' => {
-                let length = valid_interval(rest)?;
-                self.input.skip(length);
+        let (what, length) = match rest.first() {
+            Some(b'*') => ("*", 1),
+            Some(b'+') => ("+", 1),
+            Some(b'?') => ("?", 1),
+            Some(b'{') => {
+                self.notes.engines_differ = true;
+                let Some(interval) = interval(rest, true) else { return Ok(None) };
                 self.notes.warn("{...} at start of expression".into());
+                self.input.skip(interval?.length);
                 self.at_start = false;
-                return Some(Ast::Empty);
+                return Ok(Some(Ast::Empty));
             }
-            _ => return None,
+            _ => return Ok(None),
         };
-        self.input.skip(1);
+        self.input.skip(length);
         self.notes.warn(format!("{what} at start of expression"));
-        Some(Ast::Empty)
+        Ok(Some(Ast::Empty))
     }
 
     fn escape(&mut self) -> Result<Ast, String> {
@@ -355,35 +355,15 @@ impl Parser<'_, '_> {
 
     fn repetitions(&mut self, mut atom: Ast) -> Result<Ast, String> {
         let mut times = 0;
-        let anchor = atom.is_anchor();
+        let (anchor, nothing) = (atom.is_anchor(), atom == Ast::Empty);
         // In a basic expression an anchor cannot be repeated: the star after it is a star.
         while self.extended || !self.at_start {
-            let rest = self.input.rest();
-            // Nor for glibc in an extended one: it passes over the operator, and takes what follows for an expression.
-            self.notes.repeats_anchor |=
-                anchor && matches!(rest.first(), Some(b'*' | b'+' | b'?' | b'{' | b'\\'));
-            let (length, low, high) = match (rest.first(), rest.get(1)) {
-                (Some(b'*'), _) => (1, 0, None),
-                (Some(b'+'), _) if self.extended => (1, 1, None),
-                (Some(b'?'), _) if self.extended => (1, 0, Some(1)),
-                (Some(b'\\'), Some(b'+')) if !self.extended => (2, 1, None),
-                (Some(b'\\'), Some(b'?')) if !self.extended => (2, 0, Some(1)),
-                (Some(b'{'), _) if self.extended => match interval(rest, true) {
-                    Ok(Some(interval)) => interval,
-                    Err(error) if !anchor => return Err(error),
-                    _ => break,
-                },
-                (Some(b'\\'), Some(b'{')) if !self.extended => match interval(rest, false)? {
-                    Some(interval) => interval,
-                    None => break,
-                },
-                _ => break,
-            };
-            if self.at_start {
-                self.notes.warn(format!("{} at start of expression", operator_name(rest[0])));
-            }
+            let braced = self.extended && self.input.rest().starts_with(b"{");
+            self.notes.engines_differ |= braced && (anchor || nothing);
+            let Some((operator, Interval { length, low, high })) = self.operator()? else { break };
+            self.notes.engines_differ |= anchor;
             self.input.skip(length);
-            self.at_start &= rest.first() != Some(&b'{');
+            self.at_start &= operator != "{...}";
             if (low, high) == (0, None) && matches!(atom, Ast::Repeat(_, 0, None)) {
                 continue;
             }
@@ -395,51 +375,33 @@ impl Parser<'_, '_> {
         }
         Ok(atom)
     }
-}
 
-fn operator_name(first: u8) -> String {
-    if first == b'{' { "{...}".into() } else { char::from(first).to_string() }
-}
-
-/// An interval: its length in the text, its least and its greatest count; `None` if it is ordinary text.
-fn interval(text: &[u8], extended: bool) -> Result<Option<(usize, u32, Option<u32>)>, String> {
-    let (opening, closing): (usize, &[u8]) = if extended { (1, b"}") } else { (2, b"\\}") };
-    let body = &text[opening..];
-    let bad = || Err("Invalid content of \\{\\}".to_string());
-    let Some(end) = memchr::memmem::find(body, closing) else {
-        return if extended { Ok(None) } else { Err("Unmatched \\{".into()) };
-    };
-    let length = opening + end + closing.len();
-    let mut bounds = body[..end].splitn(2, |&byte| byte == b',');
-    let low = bounds.next().map_or(Some(None), number);
-    let high = bounds.next();
-    let (low, high) = match (low, high.map(number)) {
-        (None, _) | (_, Some(None)) if extended => return Ok(None),
-        (None, _) | (_, Some(None)) | (Some(None), None) => return bad(),
-        (Some(Some(low)), None) => (low, Some(low)),
-        (Some(low), Some(Some(high))) => (low.unwrap_or(0), high),
-    };
-    if high.is_some_and(|high| low > high) {
-        return bad();
+    /// The operator of repetition that comes next, and its name in a warning, which is given where there is nothing to repeat.
+    fn operator(&mut self) -> Result<Option<(&'static str, Interval)>, String> {
+        let rest = self.input.rest();
+        let escaped = usize::from(!self.extended);
+        let letter = match self.extended {
+            true => rest.first(),
+            false => rest.strip_prefix(b"\\").and_then(<[u8]>::first),
+        };
+        let times = |length, low, high| Ok(Interval { length, low, high });
+        let (operator, interval) = match (rest.first(), letter) {
+            (Some(b'*'), _) => ("*", times(1, 0, None)),
+            (_, Some(b'+')) => ("+", times(1 + escaped, 1, None)),
+            (_, Some(b'?')) => ("?", times(1 + escaped, 0, Some(1))),
+            (_, Some(b'{')) => match interval(rest, self.extended) {
+                Some(interval) => ("{...}", interval),
+                None => {
+                    // An ordinary brace, unless glibc takes it for a wrong interval.
+                    self.notes.doubtful = true;
+                    return Ok(None);
+                }
+            },
+            _ => return Ok(None),
+        };
+        if self.at_start {
+            self.notes.warn(format!("{operator} at start of expression"));
+        }
+        interval.map(|interval| Some((operator, interval)))
     }
-    if high.unwrap_or(low) > REPEAT_MAX {
-        return Err("Regular expression too big".into());
-    }
-    Ok(Some((length, low, high)))
-}
-
-/// `Some(None)` for no digits, `None` for what is no number.
-fn number(digits: &[u8]) -> Option<Option<u32>> {
-    if digits.is_empty() {
-        return Some(None);
-    }
-    let text = std::str::from_utf8(digits).ok()?;
-    if !digits.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    Some(Some(text.parse().unwrap_or(REPEAT_MAX + 1)))
-}
-
-fn valid_interval(text: &[u8]) -> Option<usize> {
-    interval(text, true).ok().flatten().map(|(length, ..)| length)
 }

@@ -242,9 +242,7 @@ impl Draft {
         if self.color {
             let [old, new] = ["GREP_COLOR", "GREP_COLORS"].map(|name| env::var(name).unwrap_or_default());
             let (colors, uses_old) = Colors::parse_with_old(&new, &old);
-            if uses_old {
-                eprintln!("grep: warning: GREP_COLOR='{old}' is deprecated; use GREP_COLORS='mt={old}'");
-            }
+            options.old_color = uses_old.then_some(old);
             options.colors = Some(colors);
         }
         if options.prints_lines() && options.max_count != Some(1) {
