@@ -88,7 +88,7 @@ impl Feed for Live<'_> {
                     done += chunk.bytes.len() as u64;
                 }
                 Event::Restart { .. } => visit.restart(),
-                Event::End { .. } => {}
+                Event::Hole { .. } | Event::End { .. } => {}
                 Event::Failed { error, .. } => {
                     let what = format!("cannot read {} to its end", source.path.display());
                     return Err(Error::because(ErrorKind::Io, what, error));

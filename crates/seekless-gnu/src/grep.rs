@@ -171,6 +171,7 @@ fn reader(options: &Options) -> Reader {
         // came from the device before its turn, be read from there again.
         overlap: !options.first_match_decides() && options.max_count.is_none() && !options.needs_order(),
         in_order: options.needs_order(),
+        holes: true,
         ..seekless_read::Options::default()
     })
 }

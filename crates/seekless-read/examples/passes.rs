@@ -28,7 +28,7 @@ fn pass(path: &Path, plan: Plan) -> Result<(), Box<dyn std::error::Error>> {
         match event {
             Event::Chunk(chunk) => lines += memchr::memchr_iter(b'\n', chunk.bytes).count(),
             Event::Restart { .. } => lines = 0,
-            Event::End { .. } => {}
+            Event::Hole { .. } | Event::End { .. } => {}
             Event::Failed { error, .. } => return Err(error.into()),
         }
     }

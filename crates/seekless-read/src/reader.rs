@@ -30,6 +30,7 @@ mod planned;
 mod ranges;
 mod schedule;
 mod source;
+mod sparse;
 mod stitch;
 mod survey;
 #[cfg(test)]
@@ -165,9 +166,13 @@ impl Reader {
         }
         self.files.forget_ended();
         let event = self.tray.next(&self.files)?;
-        if let Event::Chunk(chunk) = &event {
-            self.statistics.bytes += chunk.bytes.len() as u64;
-            self.statistics.chunks += 1;
+        match &event {
+            Event::Chunk(chunk) => {
+                self.statistics.bytes += chunk.bytes.len() as u64;
+                self.statistics.chunks += 1;
+            }
+            Event::Hole { bytes, .. } => self.statistics.bytes += bytes,
+            _ => {}
         }
         Some(event)
     }
@@ -476,6 +481,9 @@ impl Reader {
         self.room.miss(planned.left.absent_bytes());
         self.statistics.resident_bytes += planned.left.cached.bytes();
         self.statistics.resident_runs += planned.left.cached.len() as u64;
+        for hole in std::mem::take(&mut planned.holes) {
+            self.tray.push_hole(file, hole.start - planned.base, hole.end - hole.start);
+        }
         self.files.note_open(file);
         self.device.note_file(&self.files[file].path);
         self.hold(file);

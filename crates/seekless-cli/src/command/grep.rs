@@ -65,6 +65,7 @@ Where it differs from GNU grep 3.8
   others, and their tables newer.
   glibc misses matches where they stand in a repeated group, which GNU shows in -o, -w and colours.
   -P is PCRE2 10.4x whatever the system has: with 10.42, \\S \\W \\D miss characters beyond ASCII, and {,N} is no interval.
+  -b with -z counts every byte; GNU forgets those of long runs of NULs, by a slip.
   -q may stop before it has said what is wrong with files that come before the one that decides.
   -m with a negative number and -v shows no context either. -x with -o on an empty line shows nothing. -X knows no awk.
   A range in -i is of capitals.

@@ -11,6 +11,7 @@ mod gnu_find;
 mod gnu_grep;
 mod gnu_wc;
 mod grep;
+mod holes;
 mod memory;
 mod outputs;
 mod pack;

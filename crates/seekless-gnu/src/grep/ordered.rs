@@ -148,6 +148,11 @@ impl Ordered {
         self.mark.group_at = self.mark.group_at.filter(behind).map(|at| at - bytes);
     }
 
+    /// A NUL of the file has been met, or is known to be there.
+    pub(super) fn is_known_binary(&self) -> bool {
+        self.nul_in.is_some()
+    }
+
     /// A piece without a selected line can be passed over.
     pub(super) fn may_skip(&self) -> bool {
         self.pending == 0

@@ -161,6 +161,11 @@ impl<'a, 'o> Session<'a, 'o> {
     pub(super) fn on_event(&mut self, event: Event<'_>) {
         match event {
             Event::Chunk(chunk) => self.chunk(chunk),
+            Event::Hole { file, offset, bytes, open } => self.with(file, |session, searched| {
+                if !searched.ended {
+                    session.hole(searched, offset, bytes, open);
+                }
+            }),
             Event::End { file, skipped, unknown, .. } => {
                 self.with(file, |_, searched| {
                     searched.ended = true;
@@ -296,21 +301,70 @@ impl<'a, 'o> Session<'a, 'o> {
         });
     }
 
-    /// Where order does not matter: counts, or finds the one line that decides.
-    fn counted_chunk(&mut self, searched: &mut Searched, offset: u64, bytes: &[u8]) {
-        let file = searched.file;
-        let most = match self.options.first_match_decides() {
+    /// A hole: so many NULs from `offset` on, each an empty line.
+    fn hole(&mut self, searched: &mut Searched, offset: u64, bytes: u64, open: Option<&File>) {
+        if !self.options.needs_order() {
+            return self.counted_zeros(searched, offset, bytes);
+        }
+        if searched.state(self.options, open).ordered.done {
+            searched.ended = true;
+            return self.orders.push(Order::Finish(searched.file));
+        }
+        // What is to be printed of them is read in its turn.
+        self.remember(searched, open);
+        let summary = Summary { bytes, lines: bytes, plain: !self.selects_empty_lines() };
+        searched.state(self.options, None).waiting.add(offset, summary);
+        let is_current = self.is_current(searched);
+        self.drain(searched, is_current);
+    }
+
+    /// Whether these are nothing but NULs that end a line each.
+    fn are_empty_lines(&self, bytes: &[u8]) -> bool {
+        let ends_lines = heeds_nuls(self.options) || self.options.terminator() == 0;
+        ends_lines && bytes.iter().all(|&byte| byte == 0)
+    }
+
+    fn selects_empty_lines(&mut self) -> bool {
+        let line = [self.options.terminator()];
+        let text = self.matcher.text_as_it_is(&line);
+        self.matcher.next_line(&text, 0).is_some() != self.options.invert_match
+    }
+
+    /// Where order does not matter: so many selected lines decide.
+    fn most(&self) -> u64 {
+        match self.options.first_match_decides() {
             true => self.options.max_count.unwrap_or(1).min(1),
             false => self.options.max_count.unwrap_or(u64::MAX),
-        };
-        let state = searched.state(self.options, None);
-        let (found, last) = count(&mut self.matcher, self.options, bytes, most - state.selected.min(most));
-        state.selected += found;
-        if found > 0 && self.options.first_match_decides() {
-            self.orders.push(Order::Pin(file, offset, bytes.len() as u64));
         }
+    }
+
+    /// Where order does not matter: so many empty lines.
+    fn counted_zeros(&mut self, searched: &mut Searched, offset: u64, bytes: u64) {
+        let left = self.most() - searched.state(self.options, None).selected.min(self.most());
+        let found = if self.selects_empty_lines() { bytes.min(left) } else { 0 };
+        self.counted(searched, found, offset + found);
+    }
+
+    /// Where order does not matter: counts, or finds the one line that decides.
+    fn counted_chunk(&mut self, searched: &mut Searched, offset: u64, bytes: &[u8]) {
+        if self.are_empty_lines(bytes) {
+            return self.counted_zeros(searched, offset, bytes.len() as u64);
+        }
+        let left = self.most() - searched.state(self.options, None).selected.min(self.most());
+        let (found, last) = count(&mut self.matcher, self.options, bytes, left);
+        if found > 0 && self.options.first_match_decides() {
+            self.orders.push(Order::Pin(searched.file, offset, bytes.len() as u64));
+        }
+        self.counted(searched, found, offset + last as u64);
+    }
+
+    /// So many more selected lines were found, the last of which ends at `last`.
+    fn counted(&mut self, searched: &mut Searched, found: u64, last: u64) {
+        let (file, most) = (searched.file, self.most());
+        let state = searched.state(self.options, None);
+        state.selected += found;
         if state.selected >= most {
-            state.ordered.selected_to = offset + last as u64;
+            state.ordered.selected_to = last;
             searched.ended = true;
             self.orders.push(Order::Finish(file));
         }
@@ -352,6 +406,9 @@ impl<'a, 'o> Session<'a, 'o> {
     /// Looks at the piece that begins where a file has got to.
     fn piece(&mut self, searched: &mut Searched, bytes: &[u8], is_lost: impl Fn() -> bool) {
         let options = self.options;
+        if self.pass_over(searched, bytes) {
+            return;
+        }
         let is_current = self.is_current(searched);
         let text = self.matcher.text(options, bytes);
         // Zeros that are not of the file make no binary file of it: it is begun again.
@@ -380,6 +437,19 @@ impl<'a, 'o> Session<'a, 'o> {
         if options.quiet && searched.state(options, None).ordered.selected > 0 && searched.ended {
             self.orders.push(Order::Stop);
         }
+    }
+
+    /// Passes over empty lines that change nothing: where NULs make the file binary, once it is known to be.
+    fn pass_over(&mut self, searched: &mut Searched, bytes: &[u8]) -> bool {
+        if !self.are_empty_lines(bytes) || self.options.before > 0 || self.selects_empty_lines() {
+            return false;
+        }
+        let ordered = &mut searched.state(self.options, None).ordered;
+        let known = ordered.is_known_binary() || !heeds_nuls(self.options);
+        if known && ordered.may_skip() {
+            ordered.skip(bytes.len() as u64, bytes.len() as u64);
+        }
+        known && ordered.may_skip()
     }
 
     /// Goes on over pieces that came before their turn.

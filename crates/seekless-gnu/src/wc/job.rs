@@ -266,6 +266,7 @@ impl<'a> Run<'a> {
             cached_only,
             chunk_bytes,
             hold_bytes,
+            holes: true,
             ..Options::default()
         };
         let mut reader = Reader::new(options);
@@ -297,6 +298,13 @@ impl<'a> Run<'a> {
                         pieces.add(chunk.offset, chunk.bytes, wanted, self.charset);
                     }
                     done += chunk.bytes.len() as u64;
+                    progress(done, all);
+                }
+                Event::Hole { file, offset, bytes, .. } => {
+                    if let Some((_, pieces)) = counting.get_mut(&file) {
+                        pieces.add_zeros(offset, bytes, wanted, self.charset);
+                    }
+                    done += bytes;
                     progress(done, all);
                 }
                 Event::Restart { file } => {

@@ -20,7 +20,17 @@ struct Piece {
 impl Pieces {
     /// Adds what lies from `offset` on.
     pub(crate) fn add(&mut self, offset: u64, bytes: &[u8], wanted: Wanted, charset: &mut Charset) {
-        let mut piece = Piece { end: offset + bytes.len() as u64, tally: Tally::of(bytes, wanted, charset) };
+        let tally = Tally::of(bytes, wanted, charset);
+        self.join(offset, Piece { end: offset + bytes.len() as u64, tally }, wanted, charset);
+    }
+
+    /// Adds so many zeros that lie from `offset` on.
+    pub(crate) fn add_zeros(&mut self, offset: u64, bytes: u64, wanted: Wanted, charset: &mut Charset) {
+        let tally = Tally::of(&[0], wanted, charset).repeated(bytes, wanted, charset);
+        self.join(offset, Piece { end: offset + bytes, tally }, wanted, charset);
+    }
+
+    fn join(&mut self, offset: u64, mut piece: Piece, wanted: Wanted, charset: &mut Charset) {
         if let Some(next) = self.pieces.remove(&piece.end) {
             piece = Piece { end: next.end, tally: piece.tally.join(next.tally, wanted, charset) };
         }

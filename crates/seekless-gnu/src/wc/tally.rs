@@ -118,6 +118,21 @@ impl Tally {
         Tally { body: Some(body), bytes, ..self }
     }
 
+    /// As many of these, one behind the other.
+    pub(crate) fn repeated(self, times: u64, wanted: Wanted, charset: &mut Charset) -> Tally {
+        let (mut all, mut power, mut left) = (Tally::of(&[], wanted, charset), self, times);
+        while left > 0 {
+            if left & 1 == 1 {
+                all = all.join(power, wanted, charset);
+            }
+            left >>= 1;
+            if left > 0 {
+                power = power.join(power, wanted, charset);
+            }
+        }
+        all
+    }
+
     /// The counts of a piece that nothing joins any more.
     pub(crate) fn counts(&self) -> Counts {
         let body = self.body.unwrap_or_default();

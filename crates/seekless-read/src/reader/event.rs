@@ -43,6 +43,18 @@ impl<'a> Chunk<'a> {
 pub enum Event<'a> {
     /// The next piece.
     Chunk(Chunk<'a>),
+    /// Zeros that lie in no block of the file; each is a whole record. Only with
+    /// [`Options::holes`](crate::Options::holes).
+    Hole {
+        /// The file's number.
+        file: usize,
+        /// Where they start, counted as for a chunk.
+        offset: u64,
+        /// How many they are.
+        bytes: u64,
+        /// The file itself. Its position must not be changed.
+        open: Option<&'a File>,
+    },
     /// Every byte of the file has been delivered once, except those skipped.
     End {
         /// The file's number.

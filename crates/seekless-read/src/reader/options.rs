@@ -34,6 +34,9 @@ pub struct Options {
     /// what may be cached. Held bytes cannot be pushed out, by this reader or by others: other
     /// programs' bytes leave instead.
     pub hold_bytes: u64,
+    /// Report long holes ([`Event::Hole`](crate::Event::Hole)) instead of delivering their zeros,
+    /// unless a record may hold a NUL.
+    pub holes: bool,
 }
 
 impl Default for Options {
@@ -47,6 +50,7 @@ impl Default for Options {
             in_order: false,
             record_bytes_max: usize::MAX,
             hold_bytes: 0,
+            holes: false,
         }
     }
 }

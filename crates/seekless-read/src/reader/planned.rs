@@ -22,6 +22,8 @@ pub(super) struct Planned {
     /// `None` while it is closed.
     pub(super) opened: Option<Opened>,
     pub(super) left: Left,
+    /// The holes that are reported and not read, until they were.
+    pub(super) holes: Vec<Range<u64>>,
     pub(super) answer: Answer,
     /// The cached ranges that are held until they are read.
     pub(super) hold: Hold,
@@ -77,6 +79,7 @@ impl Planned {
             dearness_ns: 0,
             opened: Some(opened),
             left: Left::default(),
+            holes: Vec::new(),
             answer,
             hold: Hold::default(),
             in_flight: 0,
@@ -113,6 +116,14 @@ impl Planned {
         // The record across the left edge comes first, for programs that need order.
         pieces.sort_unstable_by_key(|piece| piece.offset);
         pieces
+    }
+
+    /// Counts holes as delivered; nothing of the file has come yet.
+    pub(super) fn pass_over(&mut self, holes: &[Range<u64>]) {
+        for hole in holes {
+            self.stitch.pass_over(hole.start - self.base, hole.end - hole.start);
+            self.emitted += hole.end - hole.start;
+        }
     }
 
     /// Bounds what is kept of records that were cut apart: where pieces in any order would take

@@ -95,6 +95,15 @@ impl Stitch {
         again
     }
 
+    /// Leaves out `bytes` of whole records from `offset` on. Only before any piece is added, and
+    /// never two ranges side by side.
+    pub(super) fn pass_over(&mut self, offset: u64, bytes: u64) {
+        if self.records != Records::None {
+            let island = Island { end: offset + bytes, head: Vec::new(), solid: false, tail: Vec::new() };
+            self.islands.insert(offset, island);
+        }
+    }
+
     /// Adds the piece at `offset`, which is not empty and was not added before.
     pub(super) fn add(&mut self, offset: u64, piece: &[u8]) -> Completed {
         if self.records == Records::None {

@@ -8,6 +8,7 @@ use super::options::Options;
 use super::planned::Planned;
 use super::ranges::Ranges;
 use super::source::{Source, State};
+use super::sparse;
 use crate::{Error, Plan};
 use seekless_sys::memory::page_bytes;
 use seekless_sys::residency::{GRAIN_BYTES, PageRun};
@@ -42,12 +43,18 @@ impl Survey<'_> {
         }
         let stamp = Stamp::from(&about);
         let mut left = Left::default();
-        let known = self.sort(&source.path, &file, base..stamp.bytes, &mut left);
+        let holes = sparse::holes(self.options, &file, base..stamp.bytes);
+        let mut known = true;
+        for part in sparse::between(&holes, base..stamp.bytes) {
+            known &= self.sort(&source.path, &file, part, &mut left);
+        }
         let sampled = self.kernel.count(&file, base..stamp.bytes).is_none();
         let mut planned = Planned::new(stamp, base, Opened::new(file), self.options.records);
         planned.answer.known = known;
         planned.answer.sampled = sampled;
         planned.left = left;
+        planned.pass_over(&holes);
+        planned.holes = holes;
         if stamp.bytes > ADVISED_BYTES
             && let Some(opened) = &planned.opened
         {

@@ -19,6 +19,7 @@ mod changes;
 mod device_reads;
 mod order;
 mod parts;
+mod sparse;
 
 const PAGE: u64 = 4096;
 const SHARED_MEMORY: &str = "/dev/shm";
@@ -116,6 +117,9 @@ impl Told {
             Event::Chunk(chunk) => {
                 assert!(!chunk.bytes.is_empty());
                 self.chunks.entry(chunk.file).or_default().push((chunk.offset, chunk.bytes.to_vec()));
+            }
+            Event::Hole { file, offset, bytes, .. } => {
+                self.chunks.entry(file).or_default().push((offset, vec![0; bytes as usize]));
             }
             Event::End { file, bytes, skipped, .. } => {
                 assert!(self.ends.insert(file, (bytes, skipped)).is_none())

@@ -13,8 +13,20 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 enum Waiting {
     Piece(usize, Piece),
+    Hole {
+        file: usize,
+        offset: u64,
+        bytes: u64,
+    },
     /// An event without bytes.
     Other(Event<'static>),
+}
+
+impl Waiting {
+    /// Whether it is a part of the file's content.
+    fn is_part_of(&self, file: usize) -> bool {
+        matches!(self, Waiting::Piece(of, _) | Waiting::Hole { file: of, .. } if *of == file)
+    }
 }
 
 /// The events that wait, and their memory.
@@ -66,9 +78,13 @@ impl Tray {
         self.waiting.extend(pieces.into_iter().map(|piece| Waiting::Piece(file, piece)));
     }
 
-    /// Takes back the pieces of a file. Its other events stay.
+    pub(super) fn push_hole(&mut self, file: usize, offset: u64, bytes: u64) {
+        self.waiting.push_back(Waiting::Hole { file, offset, bytes });
+    }
+
+    /// Takes back the pieces and holes of a file. Its other events stay.
     pub(super) fn take_back(&mut self, file: usize) {
-        self.waiting.retain(|waiting| !matches!(waiting, Waiting::Piece(of, _) if *of == file));
+        self.waiting.retain(|waiting| !waiting.is_part_of(file));
     }
 
     pub(super) fn start_stream(&mut self, stream: Linear) {
@@ -88,6 +104,10 @@ impl Tray {
     pub(super) fn next<'a>(&'a mut self, files: &'a Files) -> Option<Event<'a>> {
         let (file, Piece { offset, bytes }) = match self.waiting.pop_front()? {
             Waiting::Other(event) => return Some(event),
+            Waiting::Hole { file, offset, bytes } => {
+                let open = files.get(file).and_then(|source| source.opened());
+                return Some(Event::Hole { file, offset, bytes, open });
+            }
             Waiting::Piece(file, piece) => (file, piece),
         };
         let bytes = match bytes {

@@ -1,0 +1,101 @@
+//! Sparse files: what GNU's tools say of their holes, without reading them.
+
+use super::{run, seekless, workplace};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+const MEBIBYTE: u64 = 1 << 20;
+
+/// A file of so many bytes with these texts in it; false if its file system keeps no holes.
+fn sparse(path: &Path, bytes: u64, texts: &[(u64, &str)]) -> bool {
+    let file = File::create(path).expect("created");
+    if file.set_len(bytes).is_err() {
+        return false;
+    }
+    texts.iter().for_each(|(at, text)| file.write_all_at(text.as_bytes(), *at).expect("written"));
+    rustix::fs::seek(&file, rustix::fs::SeekFrom::Hole(0)).is_ok_and(|hole| hole < bytes)
+}
+
+fn same(folder: &Path, tool: &str, words: &[&str], locale: &str) {
+    let mut gnu = Command::new(format!("/usr/bin/{tool}"));
+    gnu.arg0(tool).current_dir(folder);
+    let mut ours = seekless(folder);
+    ours.arg(tool);
+    let [theirs, ours] = [gnu, ours].map(|mut command| {
+        let output = command.args(words).env_clear().env("LC_ALL", locale).output().expect("it starts");
+        let text = |bytes: &[u8]| bytes[..bytes.len().min(400)].escape_ascii().to_string();
+        let stdout = (output.stdout.len(), text(&output.stdout));
+        (stdout, text(&output.stderr), output.status.code())
+    });
+    assert_eq!(ours, theirs, "{tool} {words:?} in {locale}");
+}
+
+#[test]
+fn holes_are_searched_and_counted_as_gnu_does() {
+    let place = workplace();
+    let mib = MEBIBYTE;
+    let holes = [
+        sparse(&place.path().join("first"), 3 * mib + 5, &[(mib, "a needle\nand "), (2 * mib, "more\n")]),
+        sparse(&place.path().join("text"), 4 * mib, &[(0, "a needle\nand "), (3 * mib - 3, "a needle")]),
+        sparse(&place.path().join("late"), 2 * mib, &[(0, &"a needle\n".repeat(20_000))]),
+        sparse(&place.path().join("empty"), mib, &[]),
+    ];
+    if holes.contains(&false) {
+        return eprintln!("skipped: the file system keeps no holes");
+    }
+    let files = ["first", "text", "late", "empty"];
+    for locale in ["C", "C.UTF-8"] {
+        for words in [
+            &["needle"][..],
+            &["-c", "needle"],
+            &["-c", ""],
+            &["-cv", "needle"],
+            &["-cx", ""],
+            &["-m3", "-c", ""],
+            &["-I", "needle"],
+            &["-L", "and"],
+            &["-l", "^$"],
+            &["-v", "needle"],
+            &["-z", "-c", "needle"],
+            &["-z", "-c", ""],
+            &["-z", "-n", "needle"],
+            &["-z", "-n", "-A1", "needle"],
+            &["-z", "-n", "-B2", "needle"],
+            &["-z", "-m2", "-n", ""],
+            &["-zo", "needle"],
+            &["-ac", "needle"],
+            &["-U", "-nH", "more"],
+        ] {
+            same(place.path(), "grep", &[words, &files].concat(), locale);
+        }
+        for words in [&["-lwmcL"][..], &["-l"], &["-m"], &["-w"], &["-L"]] {
+            same(place.path(), "wc", &[words, &files].concat(), locale);
+        }
+    }
+}
+
+#[test]
+fn holes_are_not_read() {
+    let place = workplace();
+    let texts = [(0, "a needle\nand "), (12 << 30, "another needle\n")];
+    if !sparse(&place.path().join("holes"), 16 << 30, &texts) {
+        return eprintln!("skipped: the file system keeps no holes of this size");
+    }
+    for words in [
+        "grep --stats -c needle holes",
+        "grep --stats -I needle holes",
+        "grep --stats -nz another holes",
+        "grep --stats -L nowhere holes",
+        "wc --stats -lwmcL holes",
+    ] {
+        let output = run(place.path(), words);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code().is_some_and(|code| code < 2), "{words}: {told}");
+        let read = told.split("; ").last().and_then(|text| text.split(' ').next());
+        let read: u64 = read.and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("{words}: {told}"));
+        assert!(read < 16 * MEBIBYTE, "{words}: {told}");
+    }
+}
