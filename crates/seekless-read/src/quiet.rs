@@ -40,13 +40,21 @@ impl QuietFile {
         Self::open(&by_descriptor(file))
     }
 
+    /// How long the file is by now.
+    ///
+    /// # Errors
+    /// As [`File::metadata`].
+    pub fn bytes(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
     /// Fills the buffer with what lies at `offset`.
     ///
     /// # Errors
     /// `UnexpectedEof` if the file ends before; otherwise the system's error.
     pub fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         // Past the end of the file, the last page of a mapping holds zeros.
-        if offset.saturating_add(buffer.len() as u64) > self.file.metadata()?.len() {
+        if offset.saturating_add(buffer.len() as u64) > self.bytes()? {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         if cached::is_cached(&self.file, offset, buffer.len() as u64)

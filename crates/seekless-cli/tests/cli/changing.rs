@@ -99,16 +99,28 @@ fn a_line_that_is_overwritten_is_printed_once_as_it_was_or_as_it_is() {
     assert_eq!(printed.lines().count(), LINES);
 }
 
-/// What lay behind the cut cannot be had any more, and that is said once lines were printed.
+fn cut(path: &Path, bytes: u64) {
+    File::options().write(true).open(path).expect("opened").set_len(bytes).expect("cut");
+}
+
+/// As for one who reads in order and meets the end.
 #[test]
-fn a_file_that_is_cut_short_is_said_to_be() {
-    let (output, text) = grepped(&["some"], |path| {
-        File::options().write(true).open(path).expect("opened").set_len(1000).expect("cut");
-    });
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(told, "grep: log: was cut short while it was searched, after lines of it were printed\n");
-    assert_eq!(output.status.code(), Some(2));
-    assert!(text.as_bytes().starts_with(&output.stdout), "{} bytes", output.stdout.len());
+fn what_was_printed_of_a_file_that_is_cut_short_is_all_there_is() {
+    for words in [&["some"][..], &["-a", "some"], &["-B1", "some"]] {
+        let (output, text) = grepped(words, |path| cut(path, 1000));
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{words:?}");
+        assert_eq!(output.status.code(), Some(0), "{words:?}");
+        assert!(text.as_bytes().starts_with(&output.stdout), "{words:?}: {} bytes", output.stdout.len());
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_short_behind_what_was_printed_is_searched_to_its_new_end() {
+    let bytes = line(0).len() * LINES - 20;
+    for words in [&["some"][..], &["-a", "some"], &["-B1", "some"]] {
+        let (output, text) = grepped(words, |path| cut(path, bytes as u64));
+        assert_printed(&output, &(text[..bytes].to_owned() + "\n"));
+    }
 }
 
 /// `wc WORDS log` while `change` is done to the file over and over.

@@ -6,6 +6,7 @@ use super::output::Output;
 use super::print::{CONTEXT, Line, Printer, SELECTED};
 use super::text::Text;
 use super::{BinaryFiles, Options, near};
+use seekless_read::Chunk;
 
 /// GNU grep looks for NULs a buffer at a time before it searches it, so the lines before one in the same buffer are not shown.
 pub(super) const BUFFER_BYTES: u64 = 96 << 10;
@@ -146,6 +147,11 @@ impl Ordered {
         let behind = |at: &usize| *at >= bytes;
         self.group_at = self.group_at.filter(behind).map(|at| at - bytes);
         self.mark.group_at = self.mark.group_at.filter(behind).map(|at| at - bytes);
+    }
+
+    /// What of a chunk was not looked at: all of it, but where a file that was cut short comes again.
+    pub(super) fn behind<'c>(&self, chunk: Chunk<'c>) -> Option<Chunk<'c>> {
+        chunk.behind(self.position.saturating_sub(chunk.offset))
     }
 
     /// A NUL of the file has been met, or is known to be there.

@@ -172,17 +172,7 @@ impl<'a, 'o> Session<'a, 'o> {
                     (searched.skipped, searched.unknown) = (skipped, unknown);
                 });
             }
-            Event::Restart { file } => self.with(file, |session, searched| {
-                if searched.state.as_ref().is_some_and(|state| state.ordered.printed) {
-                    session.fail(
-                        searched,
-                        "was cut short while it was searched, after lines of it were printed",
-                    );
-                    session.orders.push(Order::Finish(file));
-                }
-                session.waiting_bytes -= session.kept_of(searched);
-                searched.state = None;
-            }),
+            Event::Restart { file } => self.with(file, Session::restart),
             Event::Failed { file, error } => self.with(file, |session, searched| {
                 let words = error.io_error().map_or_else(|| error.reason().to_owned(), words);
                 session.fail(searched, &words);
@@ -192,6 +182,16 @@ impl<'a, 'o> Session<'a, 'o> {
             }),
         }
         self.advance();
+    }
+
+    /// A file was cut short. Lines of it that were printed stand, and the search goes on behind them, as if it had read in order and
+    /// met the end, or what was written there since.
+    fn restart(&mut self, searched: &mut Searched) {
+        self.waiting_bytes -= self.kept_of(searched);
+        match &mut searched.state {
+            Some(state) if state.ordered.printed => state.waiting = Waiting::default(),
+            state => *state = None,
+        }
     }
 
     /// Goes on with the turns that have come; at the start those that nothing need be read for.
@@ -382,6 +382,7 @@ impl<'a, 'o> Session<'a, 'o> {
             searched.ended = true;
             return self.orders.push(Order::Finish(searched.file));
         }
+        let Some(chunk) = state.ordered.behind(chunk) else { return };
         let in_order = state.ordered.position == chunk.offset;
         if !in_order || !may_print || self.options.before > 0 {
             self.remember(searched, chunk.open);
@@ -411,8 +412,8 @@ impl<'a, 'o> Session<'a, 'o> {
         }
         let is_current = self.is_current(searched);
         let text = self.matcher.text(options, bytes);
-        // Zeros that are not of the file make no binary file of it: it is begun again.
-        if text.nul.is_some() && is_lost() {
+        // Zeros that are not of the file, but stand for what was cut off: it is begun again.
+        if (text.nul.is_some() || !heeds_nuls(options)) && is_lost() {
             return;
         }
         let position = searched.state(options, None).ordered.position;
@@ -478,6 +479,13 @@ impl<'a, 'o> Session<'a, 'o> {
     fn again(&mut self, searched: &mut Searched, offset: u64, summary: Summary) -> bool {
         let most = self.options.line_bytes_max();
         match searched.source.read_lines(offset, summary.bytes, most, self.options) {
+            // It was cut short: as for one who reads in order, that is its end.
+            Ok(bytes) if bytes.is_empty() => {
+                searched.ended = true;
+                searched.state(self.options, None).ordered.done = true;
+                self.orders.push(Order::Finish(searched.file));
+                false
+            }
             Ok(bytes) => {
                 self.piece(searched, &bytes, || false);
                 self.hand_over(searched, false);

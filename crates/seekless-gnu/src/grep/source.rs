@@ -68,18 +68,21 @@ impl Source {
         bytes.map_or(i64::MAX as u64, |data| data.len()).to_string().len()
     }
 
-    /// A piece that was searched before.
+    /// A piece that was searched before; shorter if the file ends in it by now.
     pub(super) fn read(&mut self, offset: u64, bytes: u64) -> io::Result<Vec<u8>> {
         let (file, start) = self.open()?;
-        let mut buffer = vec![0; usize::try_from(bytes).map_err(|_| io::ErrorKind::OutOfMemory)?];
-        file.read_exact_at(&mut buffer, start + offset).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => io::Error::other("was cut short while it was searched"),
-            _ => error,
-        })?;
-        Ok(buffer)
+        loop {
+            let there = bytes.min(file.bytes()?.saturating_sub(start + offset));
+            let mut buffer = vec![0; usize::try_from(there).map_err(|_| io::ErrorKind::OutOfMemory)?];
+            match file.read_exact_at(&mut buffer, start + offset) {
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {}
+                read => return read.map(|()| buffer),
+            }
+        }
     }
 
-    /// As much of a part that was searched before as has whole lines, and at most `most` bytes; all of it if it is short.
+    /// As much of a part that was searched before as has whole lines, and at most `most` bytes; all of it if it is short, or the file
+    /// ends in it by now.
     pub(super) fn read_lines(
         &mut self,
         offset: u64,
@@ -89,8 +92,9 @@ impl Source {
     ) -> io::Result<Vec<u8>> {
         let mut step = STEP_BYTES;
         loop {
-            let mut text = self.read(offset, bytes.min(step))?;
-            if text.len() as u64 == bytes {
+            let wanted = bytes.min(step);
+            let mut text = self.read(offset, wanted)?;
+            if text.len() as u64 == bytes || (text.len() as u64) < wanted {
                 return Ok(text);
             }
             // A line that was no line when it was searched first may have no end now.
@@ -108,7 +112,10 @@ impl Source {
     pub(super) fn lines_before(&mut self, position: u64, options: &Options) -> Vec<u8> {
         let mut bytes = STEP_BACK_BYTES.min(position);
         loop {
-            let Ok(text) = self.read(position - bytes, bytes) else { return Vec::new() };
+            let text = self.read(position - bytes, bytes).unwrap_or_default();
+            if (text.len() as u64) < bytes {
+                return Vec::new();
+            }
             let (first, found) = lines_back(&text, 0, text.len(), options.before, options.terminator());
             // The first of them may be cut off by the edge.
             if bytes == position || (found == options.before && first > 0) {

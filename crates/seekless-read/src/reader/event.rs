@@ -20,13 +20,22 @@ pub struct Chunk<'a> {
     pub open: Option<&'a File>,
     /// The mapping that the bytes lie in, if they were not copied.
     pub(super) map: Option<&'a GuardedMap>,
+    /// The offset in the file from which [`offset`](Self::offset) is counted.
+    pub(super) base: u64,
 }
 
 impl<'a> Chunk<'a> {
     /// A chunk that does not come from a reader.
     #[must_use]
     pub fn new(file: usize, offset: u64, bytes: &'a [u8]) -> Self {
-        Chunk { file, offset, bytes, open: None, map: None }
+        Chunk { file, offset, bytes, open: None, map: None, base: 0 }
+    }
+
+    /// The rest after its first `bytes` bytes; `None` if nothing is left.
+    #[must_use]
+    pub fn behind(self, bytes: u64) -> Option<Self> {
+        let rest = self.bytes.get(usize::try_from(bytes).ok()?..).filter(|rest| !rest.is_empty())?;
+        Some(Chunk { offset: self.offset + bytes, bytes: rest, ..self })
     }
 
     /// Whether some of its bytes are zeros that were never in the file, because the file was cut
@@ -34,7 +43,10 @@ impl<'a> Chunk<'a> {
     /// conclusions from zeros.
     #[must_use]
     pub fn is_lost(&self) -> bool {
-        self.map.is_some_and(GuardedMap::is_lost)
+        let end = self.base + self.offset + self.bytes.len() as u64;
+        // In the page where the file ends now, zeros follow its bytes without a fault.
+        let is_cut = || self.open.is_some_and(|file| file.metadata().is_ok_and(|now| now.len() < end));
+        self.map.is_some_and(|map| map.is_lost() || is_cut())
     }
 }
 

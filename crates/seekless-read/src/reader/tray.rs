@@ -122,7 +122,8 @@ impl Tray {
             Some(stream) if stream.file == file => Some(stream.stream()),
             _ => files.get(file).and_then(|source| source.opened()),
         };
-        Some(Event::Chunk(Chunk { file, offset, bytes, open, map: self.block.map() }))
+        let base = files.get(file).and_then(|source| source.planned()).map_or(0, |planned| planned.base);
+        Some(Event::Chunk(Chunk { file, offset, bytes, open, map: self.block.map(), base }))
     }
 }
 
