@@ -179,3 +179,53 @@ fn files_of_unknown_owners_are_named_by_their_numbers() {
     let refused = super::run(place.path(), "find . -user no-such-user-here");
     assert_eq!(refused.status.code(), Some(1));
 }
+
+/// What a shell's line shows on a terminal.
+fn on_a_terminal(folder: &Path, line: &str, locale: &str) -> Option<Vec<u8>> {
+    let mut command = Command::new("script");
+    command.args(["-qec", line, "/dev/null"]).current_dir(folder).stdin(std::process::Stdio::null());
+    let output = command.env_clear().env("PATH", "/usr/bin:/bin").env("LC_ALL", locale).output();
+    output.ok().filter(|output| output.status.success()).map(|output| output.stdout)
+}
+
+#[test]
+fn a_terminal_is_shown_no_control_characters() {
+    let place = workplace();
+    let folder = place.path();
+    if !is_gnu() || on_a_terminal(folder, "true", "C").is_none() {
+        return eprintln!("skipped: no script(1), which lends a terminal");
+    }
+    let names: [&[u8]; 9] = [
+        b"a\nb",
+        b"esc\x1b[1m",
+        b"\xc3\xa9",
+        b"bad\xffx",
+        b"cut\xe4\xb8",
+        b"width\xe2\x80\x8b",
+        b"del\x7f",
+        b"nel\xc2\x85",
+        b"plain",
+    ];
+    names.iter().for_each(|name| std::fs::write(folder.join(OsStr::from_bytes(name)), "").expect("written"));
+    std::os::unix::fs::symlink("x\ty", folder.join("link")).expect("linked");
+    let program = seekless(folder).get_program().to_owned().into_string().expect("text");
+    for locale in ["C", "C.UTF-8"] {
+        for words in [
+            "",
+            "-print0",
+            "-printf '%p|%f|%h|%P|%H|%l|\\n'",
+            "-printf '%-9f|%.3f|\\n'",
+            "-fprint /dev/stdout",
+            "-fprint /dev/tty",
+            "-fprint /dev/stderr",
+            "-fprintf /dev/tty '%f\\n'",
+            "-printf '%p\\n' | cat",
+        ] {
+            let [theirs, ours] =
+                ["/usr/bin/find", &format!("'{program}' find")].map(|find| format!("{find} . {words}"));
+            let [theirs, ours] = [theirs, ours].map(|line| on_a_terminal(folder, &line, locale));
+            let text = |bytes: Option<Vec<u8>>| bytes.unwrap_or_default().escape_ascii().to_string();
+            assert_eq!(text(ours), text(theirs), "find . {words} in {locale}");
+        }
+    }
+}

@@ -325,14 +325,15 @@ impl<'a> Evaluator<'a> {
         match action {
             Action::Print { to, end } => {
                 match *end != 0 && self.output.is_terminal(*to) {
-                    true => self.write(*to, &printable(entry.bytes()))?,
+                    true => self.write(*to, &printable(entry.bytes(), self.utf8))?,
                     false => self.write(*to, entry.bytes())?,
                 }
                 self.write(*to, &[*end])?;
             }
             Action::Printf { to, format } => {
                 let cost = if format.asks_latency() { self.cost(entry)? } else { None };
-                let mut context = Context { mounts: &mut self.mounts, cost };
+                let terminal = self.output.is_terminal(*to);
+                let mut context = Context { mounts: &mut self.mounts, cost, terminal, utf8: self.utf8 };
                 match format.write(entry, &mut context) {
                     Ok(line) => {
                         self.write(*to, &line)?;

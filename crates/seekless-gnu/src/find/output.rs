@@ -3,6 +3,7 @@
 use super::expression::Target;
 use super::quote::quoted;
 use crate::words::words;
+use rustix::termios::isatty;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -11,7 +12,8 @@ use std::path::{Path, PathBuf};
 /// The open outputs.
 pub(super) struct Output<'a> {
     standard: &'a mut dyn Write,
-    terminal: bool,
+    /// Whether standard output is a terminal, and whether standard error is one.
+    terminals: [bool; 2],
     files: Vec<(&'a Path, BufWriter<&'a File>)>,
     utf8: bool,
 }
@@ -25,7 +27,8 @@ impl<'a> Output<'a> {
         utf8: bool,
     ) -> Self {
         let files = files.iter().map(|(path, file)| (path.as_path(), BufWriter::new(file))).collect();
-        Output { standard, terminal, files, utf8 }
+        let terminals = [terminal, isatty(rustix::stdio::stderr())];
+        Output { standard, terminals, files, utf8 }
     }
 
     /// Writes to standard output or a file; what goes to standard error is a message.
@@ -45,9 +48,13 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Whether control characters in names are replaced there.
+    /// Whether names are shown there without control characters.
     pub(super) fn is_terminal(&self, to: Target) -> bool {
-        self.terminal && to == Target::Output
+        match to {
+            Target::Output => self.terminals[0],
+            Target::Messages => self.terminals[1],
+            Target::File(number) => self.files.get(number).is_some_and(|(_, file)| isatty(file.get_ref())),
+        }
     }
 
     /// What was written so far comes before what a command writes.

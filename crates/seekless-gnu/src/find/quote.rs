@@ -45,7 +45,21 @@ pub(super) fn quoted(name: &[u8], utf8: bool) -> String {
     text
 }
 
-/// A name for a terminal: control characters become question marks.
-pub(super) fn printable(name: &[u8]) -> Vec<u8> {
-    name.iter().map(|&byte| if byte < 0x20 || byte == 0x7f { b'?' } else { byte }).collect()
+/// A name for a terminal: a question mark stands for each character that shows nothing, and for each byte that is no character.
+pub(super) fn printable(name: &[u8], utf8: bool) -> Vec<u8> {
+    if !utf8 {
+        return name.iter().map(|byte| if (b' '..=b'~').contains(byte) { *byte } else { b'?' }).collect();
+    }
+    let mut text = String::new();
+    for chunk in name.utf8_chunks() {
+        let shown = |character| if is_printable(character, utf8) { character } else { '?' };
+        text.extend(chunk.valid().chars().map(shown));
+        // A character that the name ends in is one, however much of it is there.
+        let cut = std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());
+        let ends = name.ends_with(chunk.invalid())
+            && std::ptr::eq(name.as_ptr_range().end, chunk.invalid().as_ptr_range().end);
+        let marks = if cut && ends { 1 } else { chunk.invalid().len() };
+        text.extend(std::iter::repeat_n('?', marks));
+    }
+    text.into_bytes()
 }

@@ -5,6 +5,7 @@ use crate::find::entry::{Entry, type_letter};
 use crate::find::latency::{Cost, seconds};
 use crate::find::mode::{letters, permission_bits};
 use crate::find::mounts::Mounts;
+use crate::find::quote::printable;
 use crate::find::time::Stamp;
 use rustix::fs::{FileType, Stat, readlinkat};
 use rustix::io::Errno;
@@ -16,6 +17,10 @@ pub(in crate::find) struct Context<'a> {
     pub(in crate::find) mounts: &'a mut Mounts,
     /// What the file costs, if the format asks.
     pub(in crate::find) cost: Option<Cost>,
+    /// Names are for a terminal.
+    pub(in crate::find) terminal: bool,
+    /// The locale is one of UTF-8.
+    pub(in crate::find) utf8: bool,
 }
 
 impl Format {
@@ -68,6 +73,10 @@ fn write(
         What::Letter(b'd') => line.extend(shape.decimal(entry.depth)),
         What::Letter(b'm') => line.extend(shape.octal(permission_bits(entry.stat()?.st_mode))),
         What::Letter(b'S') => line.extend(shape.real(sparseness(entry.stat()?))),
+        What::Letter(b'p' | b'f' | b'h' | b'H' | b'P' | b'l' | b'F') if context.terminal => {
+            let name = value(what, entry, context)?;
+            shape.text(&printable(&name, context.utf8), line);
+        }
         _ => shape.text(&value(what, entry, context)?, line),
     }
     Ok(())
