@@ -60,6 +60,13 @@ impl Words {
     }
 }
 
+/// Why something failed, as the system says it, without its number.
+#[must_use]
+pub fn reason(error: &anyhow::Error) -> String {
+    let text = error.root_cause().to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
 /// The flag of every verb that writes a file.
 #[derive(ClapArgs, Clone, Copy, Debug)]
 pub struct Force {

@@ -79,12 +79,15 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
         Ok(Ended::Badly) => return ExitCode::FAILURE,
         Ok(Ended::Help) => print_help(),
         Ok(Ended::Version) => output::text(concat!("seekless-find ", env!("CARGO_PKG_VERSION"), "\n")),
-        Err(error) => Err(error.into()),
+        Err(error) => {
+            eprintln!("find: {error}");
+            return ExitCode::FAILURE;
+        }
     };
     match told {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("find: {error:#}");
+            eprintln!("find: write error: {}", output::reason(&error));
             ExitCode::FAILURE
         }
     }

@@ -168,7 +168,7 @@ fn finished(printed: anyhow::Result<()>) -> ExitCode {
     match printed {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("grep: {error:#}");
+            eprintln!("grep: write error: {}", output::reason(&error));
             ExitCode::from(FAILURE)
         }
     }

@@ -234,12 +234,14 @@ fn usage(message: &[u8]) -> Vec<u8> {
 
 fn count(asked: &mut Asked, charset: &mut Charset) -> ExitCode {
     let before = asked.stats.then(device_bytes).flatten();
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut lines = Lines { out: io::stdout().lock(), refused: false };
+    let mut out = io::BufWriter::new(&mut lines);
     let mut progress = output::progress("Counting");
     let mut later = asked.later.iter_mut().flatten();
     let result = run(&asked.job, &mut later, charset, &mut out, &mut io::stderr(), &mut progress);
     drop((progress, out));
     match result {
+        Ok(_) if lines.refused => unwritten(),
         Ok(report) => {
             let code = ExitCode::from(if report.complete { 0 } else { FAILURE });
             if asked.stats {
@@ -251,20 +253,50 @@ fn count(asked: &mut Asked, charset: &mut Charset) -> ExitCode {
                 failed => finished(failed),
             }
         }
-        Err(error) => {
-            eprintln!("wc: write error: {}", reason(&error));
-            ExitCode::from(FAILURE)
+        // Messages cannot be written.
+        Err(_) => ExitCode::from(FAILURE),
+    }
+}
+
+/// Standard output as GNU wc has it: what cannot be written is said once, at the end, and the counting goes on, since there may be
+/// messages.
+struct Lines<W> {
+    out: W,
+    refused: bool,
+}
+
+impl<W: Write> Write for Lines<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.refused {
+            return Ok(bytes.len());
+        }
+        match self.out.write(bytes) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                self.refused = true;
+                Ok(bytes.len())
+            }
+            written => written,
         }
     }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if !self.refused {
+            self.refused = self.out.flush().is_err();
+        }
+        Ok(())
+    }
+}
+
+/// As GNU wc, which has forgotten why by then.
+fn unwritten() -> ExitCode {
+    eprintln!("wc: write error");
+    ExitCode::from(FAILURE)
 }
 
 fn finished(printed: anyhow::Result<()>) -> ExitCode {
     match printed {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("wc: {error:#}");
-            ExitCode::from(FAILURE)
-        }
+        Err(_) => unwritten(),
     }
 }
 

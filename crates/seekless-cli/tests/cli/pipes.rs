@@ -54,16 +54,44 @@ fn the_wait_status_is_a_death_by_signal() {
 fn with_sigpipe_ignored_by_inheritance_a_failed_write_is_an_error() {
     let place = full_folder();
     for (line, message, code) in [
-        (LINES[0], "wc: write error", "1\n"),
+        (LINES[0], "wc: write error\n", "1\n"),
         (LINES[1], "grep: write error: Broken pipe\n", "2\n"),
         (LINES[2], "find: 'standard output': Broken pipe\nfind: write error\n", "1\n"),
     ] {
         let line = format!("export LC_ALL=C; trap '' PIPE; {{ {line}; echo $? >status; }} | head -n 1");
         let told = shell(place.path(), &line);
         let messages = String::from_utf8_lossy(&told.stderr);
-        assert!(messages.starts_with(message), "{line}: {messages}");
+        assert_eq!(messages, message, "{line}");
         assert_eq!(std::fs::read_to_string(place.path().join("status")).expect("a status"), code, "{line}");
         std::fs::remove_file(place.path().join("status")).expect("removed");
+    }
+}
+
+#[test]
+fn what_cannot_be_written_is_said_as_gnus_tools_say_it() {
+    let place = workplace();
+    std::fs::write(place.path().join("a"), "a line\n").expect("written");
+    let program = seekless(place.path()).get_program().to_owned().into_string().expect("text");
+    for line in [
+        "wc a",
+        "wc missing a missing",
+        "wc --help",
+        "wc --version",
+        "grep line a",
+        "grep -c line missing a",
+        "grep --version",
+        "grep --help",
+        "find a",
+        "find --version",
+        "find --help",
+    ] {
+        let [theirs, ours] = ["/usr/bin/".to_owned(), format!("'{program}' ")].map(|tool| {
+            let line = format!("export LC_ALL=C; {tool}{line} >/dev/full; echo $?");
+            let told = shell(place.path(), &line);
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace("/usr/bin/", "");
+            (text(&told.stderr), text(&told.stdout))
+        });
+        assert_eq!(ours, theirs, "{line}");
     }
 }
 
