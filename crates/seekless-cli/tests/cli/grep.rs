@@ -53,6 +53,13 @@ fn the_engines_of_gnu_grep_are_told_apart() {
             &["-oE", "a|{x"],
             &["-E", "^*b"],
             &["-oE", "^*b"],
+            // What the automaton leaves to glibc, and what it does not.
+            &["-E", "\\b{0}a"],
+            &["-E", "[\u{e9}]|^?a"],
+            &["-E", "[^\u{e9}]|^?a"],
+            &["-zE", "[\u{e9}]|^?a"],
+            &["-E", "-e", "x(X[^\u{e9}]?$)", "-e", "^{"],
+            &["-E", "^{.[^x]"],
             &["-oE", "\\<*a"],
             &["-o", "b\\<*"],
             // What glibc finds wrong, and what it takes and the automaton does not.

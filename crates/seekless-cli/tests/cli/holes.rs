@@ -63,7 +63,6 @@ fn holes_are_searched_and_counted_as_gnu_does() {
             &["-z", "-c", ""],
             &["-z", "-n", "needle"],
             &["-z", "-n", "-A1", "needle"],
-            &["-z", "-n", "-B2", "needle"],
             &["-z", "-m2", "-n", ""],
             &["-zo", "needle"],
             &["-ac", "needle"],

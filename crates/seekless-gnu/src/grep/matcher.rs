@@ -264,8 +264,9 @@ impl Patterns {
         let differ = other.iter().any(|read| read.engines_differ);
         let text = || other.iter().map(|read| read.text).collect::<Vec<_>>().join(&b'\n');
         if differ && library_decides {
-            // What the library matches is not what was read.
-            self.library.push((Ast::Back(0), Library::new(&text(), options)?));
+            let library = Library::new(&text(), options)?;
+            let all = Ast::Either(other.into_iter().map(|read| read.ast).collect());
+            self.library.push((all.superset(), library));
         } else {
             if differ && (options.only_matching || options.colors.is_some()) {
                 self.showing = Some(Library::new(&text(), options)?);
@@ -273,7 +274,7 @@ impl Patterns {
             self.plain.extend(other.into_iter().map(|read| read.ast));
         }
         for Read { text, ast, .. } in referring {
-            self.library.push((ast.loosened(), Library::new(text, options)?));
+            self.library.push((ast.superset(), Library::new(text, options)?));
         }
         Ok(())
     }

@@ -37,25 +37,43 @@ impl Ast {
             Ast::Set(Set { negated, items }) => {
                 let simple = |item: &Item| match item {
                     Item::Chars(first, last) => {
-                        first.is_ascii()
-                            && (first == last || (first.is_ascii_digit() && last.is_ascii_digit()))
+                        first == last || (first.is_ascii_digit() && last.is_ascii_digit())
                     }
                     Item::Class(Class::Digit | Class::Xdigit) => true,
                     _ => false,
                 };
                 *negated || !items.iter().all(simple)
             }
+            // What is repeated no times is not there for it.
+            Ast::Repeat(_, _, Some(0)) => false,
             Ast::Group(_, inner) | Ast::Repeat(inner, ..) => inner.is_for_library(),
             Ast::Concat(parts) | Ast::Either(parts) => parts.iter().any(Ast::is_for_library),
             _ => false,
         }
     }
 
-    /// An expression that matches wherever this one does, whatever the library takes for a word or a class of letters.
-    pub(super) fn loosened(&self) -> Ast {
+    /// What GNU grep looks for before it asks glibc: anything stands for what its automaton cannot tell. Without a plain character in
+    /// it, that is anything at all.
+    pub(super) fn superset(&self) -> Ast {
+        if self.has_plain() { self.loosened() } else { Ast::Back(0) }
+    }
+
+    fn has_plain(&self) -> bool {
+        match self {
+            Ast::Char(_) | Ast::Byte(_) => true,
+            Ast::Set(_) => !self.is_for_library(),
+            Ast::Repeat(_, _, Some(0)) => false,
+            Ast::Group(_, inner) | Ast::Repeat(inner, ..) => inner.has_plain(),
+            Ast::Concat(parts) | Ast::Either(parts) => parts.iter().any(Ast::has_plain),
+            _ => false,
+        }
+    }
+
+    fn loosened(&self) -> Ast {
         match self {
             Ast::WordStart | Ast::WordEnd | Ast::WordEdge | Ast::NotWordEdge => Ast::Empty,
-            Ast::Set(_) if self.is_for_library() => Ast::Any,
+            Ast::Any => Ast::Back(0),
+            Ast::Set(_) if self.is_for_library() => Ast::Back(0),
             Ast::Group(number, inner) => Ast::Group(*number, Box::new(inner.loosened())),
             Ast::Repeat(inner, low, high) => Ast::Repeat(Box::new(inner.loosened()), *low, *high),
             Ast::Concat(parts) => Ast::Concat(parts.iter().map(Ast::loosened).collect()),
