@@ -8,7 +8,6 @@ use clap::ArgAction;
 use seekless::device::units::parse_bytes;
 use seekless::gnu::wc::{Charset, Counts, Input, Job, Report, Total, Wanted, run};
 use seekless::sled::Plan;
-use seekless::sys::reason;
 use serde_json::{Map, json};
 use std::ffi::OsString;
 use std::io::{self, Write};
