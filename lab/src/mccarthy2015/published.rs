@@ -1,6 +1,6 @@
-//! His cache as he wrote it, as far as its overhead goes: a hash map from every id to its entry,
-//! and fresh memory for each entry that is read, freed when it leaves. It reports the miss rate on
-//! the way. It has the same hits as ours.
+//! His cache as he wrote it, as far as its overhead goes. It has a hash map from every id to its
+//! entry. Each entry that is read gets fresh memory, which is freed when it leaves. The cache
+//! reports the miss rate on the way, and has the same hits as ours.
 
 use super::access::{Access, Counts};
 use super::files::Packed;

@@ -8,8 +8,8 @@ use crate::segments::Segments;
 /// Clock with adaptive replacement (Bansal and Modha, "CAR: clock with adaptive replacement", FAST
 /// 2004), figure 2.
 ///
-/// - **Idea:** ARC's four lists, but the two resident ones are clocks, with the hand at the back. A hit sets a bit; a page is
-///   promoted when a hand meets it with the bit set.
+/// - **Idea:** ARC's four lists, but the two resident ones are clocks, with the hand at the back. A
+///   hit sets a bit; a page is promoted when a hand meets it with the bit set.
 /// - **Cost per request:** a hit O(1), one byte written; a miss O(1) amortised.
 /// - **Memory:** 10 bytes an id, 18 once a weight other than 1 was seen.
 /// - **Ghosts:** with the resident pages at most twice the capacity; T1 and B1 together at most the

@@ -102,7 +102,8 @@ fn page_steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step(true), 1..300)
 }
 
-/// The bound on ghosts that each policy declares, in units of weight. Policies that are not named keep no ghosts.
+/// The bound on ghosts that each policy declares, in units of weight. Policies that are not named
+/// keep no ghosts.
 fn ghosts_max(name: &str, capacity: u64) -> Option<u64> {
     Some(match name.split('@').next().unwrap() {
         "arc" | "car" => 2 * capacity,

@@ -35,8 +35,8 @@ pub(super) struct Row<'a> {
     pub(super) called_bytes: u64,
 }
 
-/// Reads the columns that every request needs, and `more`, of all rows of `traces`. Returns the names
-/// of the files if they are `named`, as they must be to join several traces.
+/// Reads the columns that every request needs, and `more`, of all rows of `traces`. Returns the
+/// names of the files if they are `named`, as they must be to join several traces.
 pub(super) fn read_rows(
     traces: &[PathBuf],
     more: Columns,

@@ -1,6 +1,6 @@
-//! Ozen 2018, test 3: SequentialCopyGrep with 10,000 pages. The policies as published must give every
-//! published row and every byte of the output. The second table has the same rows with the policies as
-//! in their own papers.
+//! Ozen 2018, test 3: SequentialCopyGrep with 10,000 pages. The policies as published must give
+//! every published row and every byte of the output. The second table has the same rows with the
+//! policies as in their own papers.
 
 use seekless_policy::cache::{Cache, Config, Sink};
 use seekless_policy::eviction::{Eviction, Id, Needs, Outcome, Request, Use, Visitor, visit};

@@ -145,7 +145,8 @@ impl Model for NaiveLirs {
     }
 }
 
-/// What `mm/workingset.c` and `mm/vmscan.c` do to clean pages that are not mapped, a page at a time.
+/// What `mm/workingset.c` and `mm/vmscan.c` do to clean pages that are not mapped, a page at a
+/// time.
 pub(super) struct NaiveTwoLists {
     capacity: usize,
     inactive: Queue,
