@@ -1,8 +1,9 @@
-//! Counts what a test allocates, for tests that hold memory to a bound. A test binary that includes this file by its path
-//! gets an allocator that counts and hands every call on to the system's.
+//! Counts what a test allocates, for tests that hold memory to a bound. A test binary that includes
+//! this file by its path gets an allocator that counts and hands every call on to the system's.
 //!
-//! A thread's own count serves a binary whose other tests run at the same time. The count of the process also sees what
-//! threads allocate that the measured code starts; its binary has no tests but those that count.
+//! A thread's own count serves a binary whose other tests run at the same time. The count of the
+//! process also sees what threads allocate that the measured code starts; its binary has no tests
+//! but those that count.
 
 #![expect(unsafe_code, reason = "an allocator is an unsafe trait")]
 #![allow(dead_code, reason = "a test binary counts either a thread or the process")]
@@ -52,7 +53,8 @@ unsafe impl GlobalAlloc for Counting {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         change(0, layout.size());
-        // SAFETY: as above. The system hands out zeroed pages that take no memory before they are touched; they count here.
+        // SAFETY: as above. The system hands out zeroed pages that take no memory before they are
+        // touched; they count here.
         unsafe { System.alloc_zeroed(layout) }
     }
 
@@ -69,7 +71,8 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What `act` returns, and the most bytes that this thread had in use meanwhile, above those before.
+/// What `act` returns, and the most bytes that this thread had in use meanwhile, above those
+/// before.
 pub(crate) fn peak_of_thread<T>(act: impl FnOnce() -> T) -> (T, usize) {
     let before = OF_THREAD.get().now;
     OF_THREAD.set(Count { now: before, most: before });
@@ -77,7 +80,8 @@ pub(crate) fn peak_of_thread<T>(act: impl FnOnce() -> T) -> (T, usize) {
     (done, (OF_THREAD.get().most - before) as usize)
 }
 
-/// A test that counts the process holds this from its first line on, so that no other is counted with it.
+/// A test that counts the process holds this from its first line on, so that no other is counted
+/// with it.
 pub(crate) fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,6 @@
-//! Drives the body of a fuzz target on stable Rust: over its seeds, then over deterministic mutations of them. cargo-fuzz
-//! needs nightly and an hour; this finds in a second what is easy to find, on every machine, and the same each time.
+//! Drives the body of a fuzz target on stable Rust: over its seeds, then over deterministic
+//! mutations of them. cargo-fuzz needs nightly and an hour; this finds in a second what is easy to
+//! find, on every machine, and the same each time.
 //!
 //! `SEEKLESS_FUZZ_SECONDS=60` goes on for a minute instead of a fixed count.
 
@@ -28,8 +29,8 @@ const EDGES: [u64; 12] = [
     u64::MAX,
 ];
 
-/// Calls `body` with each seed of `target` (a folder of `fuzz/seeds/`) and with mutations of them. An input at which it panics is kept in
-/// `fuzz/artifacts/`, where cargo-fuzz keeps its own.
+/// Calls `body` with each seed of `target` (a folder of `fuzz/seeds/`) and with mutations of them.
+/// An input at which it panics is kept in `fuzz/artifacts/`, where cargo-fuzz keeps its own.
 ///
 /// # Panics
 /// As `body`; or there are no seeds.

@@ -1,5 +1,5 @@
-//! The bodies of the targets that read traces. Any bytes are an error or rows, never a panic; what was read as text comes back
-//! the same after it was written and read again.
+//! The bodies of the targets that read traces. Any bytes are an error or rows, never a panic; what
+//! was read as text comes back the same after it was written and read again.
 
 use seekless_sys::output::Destination;
 use seekless_trace::summary::{files::FileCount, summarise};

@@ -1,5 +1,6 @@
-//! What is shipped: the programs as `./run` builds them and `./test` tests them, the symbols of each in a file beside it,
-//! completions and man pages, all made by those programs, and the notices of what they are built with.
+//! What is shipped: the programs as `./run` builds them and `./test` tests them, the symbols of
+//! each in a file beside it, completions and man pages, all made by those programs, and the notices
+//! of what they are built with.
 
 use crate::licences;
 use anyhow::{Context, bail};
@@ -60,8 +61,8 @@ fn build() -> anyhow::Result<()> {
     run(&mut cargo(["build", "--release", "--locked", "--package", "seekless-cli", "--bins"]))
 }
 
-/// Links a program once more with its symbols, puts them into `bin/NAME.debug`, and names that file in `bin/NAME`. The code
-/// of both must be the same, byte for byte.
+/// Links a program once more with its symbols, puts them into `bin/NAME.debug`, and names that file
+/// in `bin/NAME`. The code of both must be the same, byte for byte.
 fn symbols(name: &str, bin: &Path) -> anyhow::Result<()> {
     let link = ["rustc", "--release", "--locked", "--package", "seekless-cli", "--bin", name, "--"];
     run(cargo(link).args(["-C", "strip=none"]))?;

@@ -31,8 +31,8 @@ pub(crate) fn check() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The rows below the heading: `| crate | may depend on | must never know |`. A name in the second column may lack its
-/// `seekless-`, and may be followed by a remark in parentheses.
+/// The rows below the heading: `| crate | may depend on | must never know |`. A name in the second
+/// column may lack its `seekless-`, and may be followed by a remark in parentheses.
 fn read_table(text: &str) -> anyhow::Result<Allowed> {
     let (_, below) = text.split_once(HEADING).with_context(|| format!("has no heading \"{HEADING}\""))?;
     let rows =

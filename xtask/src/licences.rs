@@ -1,5 +1,6 @@
-//! The licences of what Seekless is built with: each must be one that its own licence allows, and those of what is linked
-//! into the programs are shipped with them. Advisories need a database from the network: `cargo deny check` (deny.toml).
+//! The licences of what Seekless is built with: each must be one that its own licence allows, and
+//! those of what is linked into the programs are shipped with them. Advisories need a database from
+//! the network: `cargo deny check` (deny.toml).
 
 use crate::workspace::{Package, Workspace};
 use anyhow::{Context, bail};

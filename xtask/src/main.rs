@@ -1,8 +1,10 @@
-//! The project's own chores: `cargo xtask layers`, `cargo xtask licences` and `cargo xtask dist DIR`.
+//! The project's own chores: `cargo xtask layers`, `columns`, `licences`, and `dist DIR`.
 
+mod columns;
 mod dist;
 mod layers;
 mod licences;
+mod stops;
 mod workspace;
 
 use anyhow::bail;
@@ -11,9 +13,10 @@ use std::path::Path;
 fn main() -> anyhow::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["layers"] => layers::check(),
+        ["layers"] => layers::check().and_then(|()| stops::check()),
+        ["columns"] => columns::check(),
         ["licences"] => licences::check(),
         ["dist", folder] => dist::write(Path::new(folder)),
-        _ => bail!("usage: cargo xtask layers | cargo xtask licences | cargo xtask dist DIR"),
+        _ => bail!("usage: cargo xtask layers | columns | licences | dist DIR"),
     }
 }

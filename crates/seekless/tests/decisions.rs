@@ -1,5 +1,6 @@
-//! What you simulate is what you run: the live store's requests, in the order in which its policy got them, give the
-//! simulator the same hits and make the same ids leave, with one thread and with many.
+//! What you simulate is what you run: the live store's requests, in the order in which its policy
+//! got them, give the simulator the same hits and make the same ids leave, with one thread and with
+//! many.
 
 use seekless::io::{Decision, Hint, Store};
 use seekless::pack::{About, Codec, PackWriter, prepare};

@@ -1,4 +1,5 @@
-//! A small trace that asks for much: reading and simulating it stays within the memory that is allowed and foretold.
+//! A small trace that asks for much: reading and simulating it stays within the memory that is
+//! allowed and foretold.
 
 #[path = "../../../../tests/allocations.rs"]
 mod allocations;
