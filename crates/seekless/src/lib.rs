@@ -1,7 +1,7 @@
 //! Find out what your program reads, and make those reads cheap.
 //!
-//! The facade: each crate of the house under its short name, no logic. A feature brings each part; the default, `store`, is what a
-//! program needs that loads files from a pack.
+//! The facade: each crate of the house under its short name, no logic. A feature brings each part;
+//! the default, `store`, is what a program needs that loads files from a pack.
 
 #[cfg(any(feature = "measure", feature = "sim", feature = "sled", feature = "store"))]
 pub use seekless_device as device;
@@ -35,3 +35,8 @@ pub use seekless_sys as sys;
 pub use seekless_tools as tools;
 #[cfg(feature = "trace")]
 pub use seekless_trace as trace;
+
+/// The page on the library, whose examples are tests.
+#[cfg(all(doctest, feature = "full"))]
+#[doc = include_str!("../../../docs/library.md")]
+pub struct LibraryPage;

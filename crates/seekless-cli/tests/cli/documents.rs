@@ -1,5 +1,7 @@
-//! Every `console` block of README.md and docs/*.md runs, in order, in a folder that holds a copy of `examples/`; what a
-//! block shows below a command must be what the command prints (`...` stands for any lines, `[..]` for any text).
+//! Every `console` block of README.md and docs/*.md runs, in order, in a folder that holds a copy of
+//! `examples/`. What a block shows below a command must be what the command prints; `...` stands for
+//! any lines. In a block that begins with `console figures` the figures may be others, since they
+//! depend on the machine: their places must be those shown.
 
 use snapbox::assert::Assert;
 use std::path::{Path, PathBuf};
@@ -12,6 +14,8 @@ struct Example {
     line: usize,
     command: String,
     shown: String,
+    /// The figures are those of some machine.
+    figures_vary: bool,
 }
 
 #[test]
@@ -36,17 +40,20 @@ fn documents() -> Vec<PathBuf> {
     found
 }
 
-/// The commands of all `console` blocks: a line that starts with `$ `, and the lines below it up to the next one.
+/// The commands of all `console` blocks: a line that starts with `$ `, and the lines below it up to
+/// the next one.
 fn examples(text: &str) -> Vec<Example> {
     let mut found: Vec<Example> = Vec::new();
-    let mut inside = false;
+    let (mut inside, mut figures_vary) = (false, false);
     for (number, line) in text.lines().enumerate() {
         if let Some(fence) = line.strip_prefix("```") {
-            inside = fence == "console";
+            inside = fence.split(' ').next() == Some("console");
+            figures_vary = fence == "console figures";
         } else if !inside {
             continue;
         } else if let Some(command) = line.strip_prefix("$ ") {
-            found.push(Example { line: number + 1, command: command.to_owned(), shown: String::new() });
+            let (line, command, shown) = (number + 1, command.to_owned(), String::new());
+            found.push(Example { line, command, shown, figures_vary });
         } else if let Some(last) = found.last_mut() {
             last.shown.push_str(line);
             last.shown.push('\n');
@@ -68,8 +75,61 @@ fn check(document: &Path, example: &Example, folder: &Path) {
     if !example.shown.is_empty() {
         let printed = String::from_utf8_lossy(&output.stdout).into_owned() + &errors;
         eprintln!("{at}");
-        Assert::new().eq(printed, example.shown.clone());
+        match example.figures_vary {
+            true => Assert::new().eq(without_figures(&printed), without_figures(&example.shown)),
+            false => Assert::new().eq(printed, example.shown.clone()),
+        }
     }
+}
+
+/// The text with `#` for each figure and its unit, one blank for many, and short rules: what two
+/// machines print alike.
+fn without_figures(text: &str) -> String {
+    text.lines().map(|line| line_without_figures(line) + "\n").collect()
+}
+
+fn line_without_figures(line: &str) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for word in line.split_whitespace() {
+        let unit = word.trim_end_matches([',', ';', ')']);
+        match words.last_mut() {
+            Some(figure) if UNITS.contains(&unit) && figure.ends_with('#') => {
+                figure.push_str(&word[unit.len()..]);
+            }
+            _ if word.chars().all(|drawn| drawn == '─') => words.push("─".to_owned()),
+            _ => words.push(word_without_figures(word)),
+        }
+    }
+    words.join(" ")
+}
+
+/// The units that Seekless prints.
+const UNITS: [&str; 11] = ["ns", "µs", "ms", "s", "min", "h", "B", "KB", "MB", "GB", "TB"];
+
+fn word_without_figures(word: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = word;
+    while let Some(start) = rest.find(|at: char| at.is_ascii_digit()) {
+        plain.push_str(&rest[..start]);
+        plain.push('#');
+        let figure = rest[start..].trim_start_matches(|at: char| at.is_ascii_digit() || ".,".contains(at));
+        // What follows a figure directly may end a clause: `3.4,` is a figure and a comma.
+        let end = rest.len() - figure.len();
+        let tail = &rest[start..end];
+        plain.push_str(&tail[tail.trim_end_matches(['.', ',']).len()..]);
+        rest = figure;
+    }
+    plain + rest
+}
+
+#[test]
+fn figures_are_compared_by_their_places() {
+    let here = "pack, on demand   217.3 ms   13.9×  26  18.5 MB, (0.3 %)\n──────\n";
+    let there = "pack, on demand  1.2 s  7×  1,263  900 B, (12 %)\n────────\n";
+    assert_eq!(without_figures(here), "pack, on demand # #× # #, (# %)\n─\n");
+    assert_eq!(without_figures(here), without_figures(there));
+    assert_ne!(without_figures(here), without_figures("pack by name  217.3 ms   13.9×  26  18.5 MB\n"));
+    assert_ne!(without_figures("lost events 0"), without_figures("lost events none"));
 }
 
 fn path_with_the_command() -> String {
