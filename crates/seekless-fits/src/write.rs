@@ -4,13 +4,11 @@
 mod hand;
 
 use crate::error::{Error, ErrorKind, Result};
-use hand::{Hand, Run, Writer};
-use seekless_engine::{ALIGNMENT, AlignedBuf};
+use hand::{BUFFER_BYTES, Hand, Run, Writer};
+use seekless_engine::ALIGNMENT;
 use seekless_sys::output::{Content, Destination, Output};
 use std::io;
 use std::path::Path;
-
-const BUFFER_BYTES: usize = 1 << 20;
 
 /// The output on its way. Pieces may come again; the last word counts.
 #[derive(Debug)]
@@ -30,7 +28,7 @@ impl Sink {
         let output = Destination::new(path).replacing(force).create(Content::Binary)?;
         let file = output.file().try_clone().map_err(|error| unwritable(path, error))?;
         let hand = if plain { Hand::Own(Writer::plain(file)) } else { Hand::start(Writer::past_cache(file)) };
-        Ok(Sink { output, hand, run: Run::new(buffer()) })
+        Ok(Sink { output, hand, run: Run::new() })
     }
 
     /// Writes `bytes` at `offset`.
@@ -81,12 +79,6 @@ impl Sink {
 
 fn unwritable(path: &Path, error: io::Error) -> Error {
     Error::because(ErrorKind::Io, format!("cannot write {}", path.display()), error)
-}
-
-fn buffer() -> AlignedBuf {
-    let mut buffer = AlignedBuf::with_capacity(BUFFER_BYTES);
-    buffer.set_len(BUFFER_BYTES);
-    buffer
 }
 
 #[cfg(test)]

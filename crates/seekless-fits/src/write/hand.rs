@@ -1,7 +1,6 @@
 //! The hand that writes runs of the output: whole pages by O_DIRECT, the pages in which two runs meet through the cache. One thread
 //! writes all, one after the other, so that the last word on a page is the last.
 
-use super::buffer;
 use rustix::fs::{Advice, OFlags, fadvise};
 use seekless_engine::{ALIGNMENT, AlignedBuf};
 use std::fs::{File, OpenOptions};
@@ -12,6 +11,8 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
+/// Bytes of a run, at most.
+pub(super) const BUFFER_BYTES: usize = 1 << 20;
 /// Runs that wait to be written.
 const RUNS: usize = 2;
 /// Where the output cannot be written past the cache, it is synced and dropped from it after so many bytes.
@@ -29,8 +30,9 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) fn new(buffer: AlignedBuf) -> Self {
-        Run { buffer, base: 0, head: 0, filled: 0 }
+    /// An empty run at the file's start.
+    pub(super) fn new() -> Self {
+        Run { buffer: buffer(), base: 0, head: 0, filled: 0 }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -41,6 +43,12 @@ impl Run {
     pub(super) fn end(&self) -> u64 {
         self.base + self.filled as u64
     }
+}
+
+fn buffer() -> AlignedBuf {
+    let mut buffer = AlignedBuf::with_capacity(BUFFER_BYTES);
+    buffer.set_len(BUFFER_BYTES);
+    buffer
 }
 
 /// How the output treats the page cache.

@@ -1,9 +1,10 @@
 //! Where each file goes, decided and checked before anything is written.
 
-use super::{File, Summary};
+use super::source::File;
 use crate::error::{Error, ErrorKind, Result};
 use rustix::fs::statvfs;
 use seekless_trace::unescape_path;
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
@@ -13,6 +14,24 @@ use std::path::{Component, Path, PathBuf};
 
 /// Unit in which file systems hand out room.
 const BLOCK_BYTES: u64 = 4096;
+
+/// What a synthesis would do, or did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Files of the trace or list.
+    pub files: u64,
+    /// Their sizes together.
+    pub bytes: u64,
+    /// Files made.
+    pub made: u64,
+    /// Their sizes together.
+    pub made_bytes: u64,
+    /// Files that were there with the right size and left as they are.
+    pub kept: u64,
+    /// Of those made, files that replaced one of another size.
+    pub replaced: u64,
+}
 
 /// All that is to be done.
 #[derive(Debug)]

@@ -1,6 +1,5 @@
 //! The order made from the first runs, and how it suits the last one, which it has not seen.
 
-use super::Seeks;
 use super::sample::Sample;
 use crate::error::Result;
 use crate::order;
@@ -8,8 +7,20 @@ use crate::pack::place_of;
 use seekless_policy::eviction::Id;
 use seekless_sim::score::{BLOCK_BYTES, Placement};
 use seekless_trace::Loads;
+use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+
+/// Seeks of the held-out run: first loads whose file does not lie directly after the one loaded before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Seeks {
+    /// First loads of the run.
+    pub loads: u64,
+    /// With the files in order of their names.
+    pub by_name: u64,
+    /// In the greedy order made from the other runs.
+    pub greedy: u64,
+}
 
 /// The greedy order, and what both orders cost the held-out run.
 pub(crate) struct Layout {

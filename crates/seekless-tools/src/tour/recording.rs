@@ -1,7 +1,7 @@
 //! Getting the traces of the sample's runs: recorded, or imported where the machine refuses
 //! recording.
 
-use super::Options;
+use super::options::Options;
 use super::sample::Sample;
 use crate::error::{Error, ErrorKind, Result};
 use seekless_record::{ErrorKind as Refusal, record};

@@ -1,7 +1,8 @@
 //! Where the tour may work: a real disk (O_DIRECT, and a page cache that can be emptied) with
 //! enough room.
 
-use super::{Options, sample};
+use super::options::Options;
+use super::sample;
 use crate::error::{Error, ErrorKind, Result};
 use seekless_device::units::format_bytes;
 use std::path::{Path, PathBuf};

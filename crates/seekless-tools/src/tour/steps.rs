@@ -1,12 +1,13 @@
 //! The steps of the tour, one function each: do it, and say what a user would type and what was
 //! found.
 
-use super::layout::{Layout, lay_out};
+use super::layout::{Layout, Seeks, lay_out};
+use super::options::Options;
 use super::recording::{import_run, record_run, write_list};
+use super::report::{Event, Step, Tour};
 use super::sample::Sample;
 use super::session::{RUNS, session};
 use super::tree::write_tree;
-use super::{Event, Options, Seeks, Step, Tour};
 use crate::compare::{self, Comparison, compare};
 use crate::error::{Error, ErrorKind, Result};
 use crate::{order, pack};

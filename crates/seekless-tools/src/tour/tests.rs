@@ -2,6 +2,7 @@
 
 use super::*;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 
 /// A reader made of what every machine has: `cat` of each file of the list, in the folder.
 fn reader() -> Vec<OsString> {
