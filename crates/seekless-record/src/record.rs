@@ -80,9 +80,7 @@ pub fn record(program: &OsStr, args: &[OsString], output: &Path, options: &Optio
         ..circumstances(program, args)
     };
     let metadata = Metadata { runs: vec![run], ..Metadata::default() };
-    let spool = SpoolWriter::create(&spool_path, &metadata).map_err(|error| {
-        Error::new(ErrorKind::Trace, format!("{} cannot be written", spool_path.display())).because(error)
-    })?;
+    let spool = SpoolWriter::create(&spool_path, &metadata).map_err(unwritable)?;
     let own = own_names(output, &spool_path);
     let traced = trace(program, &words, spool, Settings { special: options.special, selection, own });
     if traced.as_ref().is_err_and(|error| error.kind() != ErrorKind::Trace) {
@@ -101,9 +99,13 @@ fn words(program: &OsStr, args: &[OsString]) -> Result<Vec<CString>> {
 /// Fails now if the output cannot be written, rather than after the program's end. The file does
 /// not appear yet.
 fn try_output(output: &Destination) -> Result<()> {
-    Writer::create(output, Metadata::default()).map(drop).map_err(|error| {
-        Error::new(ErrorKind::Trace, format!("{} cannot be written", output.path().display())).because(error)
-    })
+    Writer::create(output, Metadata::default()).map(drop).map_err(unwritable)
+}
+
+/// The words of an error of the trace or spool, which name the file, followed by its cause.
+fn unwritable(error: seekless_trace::Error) -> Error {
+    let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
+    Error::new(ErrorKind::Trace, format!("{error}{}", cause.unwrap_or_default()))
 }
 
 fn check_outputs(output: &Path, spool: &Path, options: &Options) -> Result<()> {
@@ -247,5 +249,19 @@ fn describe(metadata: &mut Metadata, summary: &Summary, status: Status, duration
         run.exit_status = Some(status.code());
         run.left_out = summary.left_out;
         run.blind_spots = summary.blind_spots.clone();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_without_a_folder_is_named_once_with_its_cause() {
+        let error = try_output(&Destination::new("/no/such/folder/trace")).expect_err("no folder");
+        let said = error.to_string();
+        assert_eq!(said.matches("/no/such/folder/trace").count(), 1, "{said}");
+        assert!(said.contains("cannot be written: No such file"), "{said}");
+        assert!(std::error::Error::source(&error).is_none(), "the message holds the cause already");
     }
 }

@@ -212,7 +212,7 @@ fn create_locked(path: &Path) -> Result<File> {
 }
 
 fn failed(path: &Path, error: arrow_schema::ArrowError) -> Error {
-    Error::new(ErrorKind::Io, path, "the spool could not be written").because(error)
+    Error::new(ErrorKind::Io, path, "the spool cannot be written").because(error)
 }
 
 /// What to do with a spool that is damaged before its end.

@@ -75,7 +75,10 @@ fn what_a_killed_recording_left_is_not_overwritten_unasked() {
     let Some(command) = mode(&place, &["waits", "file"]) else { skip!("no C compiler") };
     let working = Working::start(command);
     let said = refused(&mut place.recorder(&["--force", "true"]));
-    assert!(said.contains("cannot be written"), "one that runs is not overwritten at all: {said}");
+    assert!(
+        said.contains("is being written by another recording"),
+        "one that runs is not overwritten at all: {said}"
+    );
     working.signal_recorder(libc::SIGKILL);
     working.end();
     let said = refused(&mut place.recorder(&["true"]));
