@@ -1,4 +1,4 @@
-//! The bins of a histogram: which number falls into which, and how many have.
+//! The bins of a histogram: which bin a number falls into, and how many numbers each bin holds.
 
 use super::image::{Image, Stored};
 use super::pass::Work;
@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// The most bins that a histogram may have.
 pub const BINS_MAX: u64 = 1 << 24;
 
-/// An end of the range, exact where it is whole.
+/// One end of the range. A whole number is kept exactly.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bound {
     pub(super) real: f64,
@@ -17,7 +17,7 @@ pub(super) struct Bound {
 
 impl Bound {
     pub(super) fn real(real: f64) -> Self {
-        // Doubles beyond 2^64 stand for no pixel of whole numbers.
+        // No pixel of a whole-number type exceeds 2^64.
         let whole = (real.fract() == 0.0 && real.abs() <= 1.9e19).then_some(real as i128);
         Bound { real, whole }
     }
@@ -30,13 +30,14 @@ impl Bound {
 /// How the range is divided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Division {
-    /// Into bins of this width, each without its upper end, as many as it takes to hold the upper end of the range.
+    /// Into bins of this width. A bin excludes its upper edge, and the last bin holds the upper end
+    /// of the range.
     Size(f64),
-    /// Into so many; the last holds the upper end of the range.
+    /// Into this many bins. The last one includes the upper end of the range.
     Count(u64),
 }
 
-/// How many whole steps of `size` there are between two ends.
+/// How many whole steps of `size` fit between the two ends.
 fn steps(low: Bound, high: Bound, size: f64) -> f64 {
     match (low.whole, high.whole, Bound::real(size).whole) {
         (Some(low), Some(high), Some(size)) if size > 0 => ((high - low) / size) as f64,
@@ -51,12 +52,12 @@ pub(super) struct Bins {
     pub(super) low: Bound,
     pub(super) high: Bound,
     pub(super) size: f64,
-    /// For whole numbers of 64 bits, which a double cannot hold: lower end, upper end, width.
+    /// Lower end, upper end and width for 64-bit whole numbers, which a double cannot hold.
     whole: Option<(i128, i128, i128)>,
     pub(super) counts: Vec<u64>,
     pub(super) below: u64,
     pub(super) above: u64,
-    /// Pixels that are undefined.
+    /// Undefined pixels.
     pub(super) undefined: u64,
 }
 
@@ -64,7 +65,7 @@ impl Bins {
     /// Empty bins over `low` to `high`, both included.
     ///
     /// # Errors
-    /// When the range is none, or has too many bins.
+    /// The upper end is below the lower one, an end is not finite, or there would be too many bins.
     pub(super) fn new(image: &Image, low: Bound, high: Bound, division: Division) -> Result<Self> {
         let invalid = |what: String| Err(Error::new(ErrorKind::Invalid, what));
         let width = high.real - low.real;
@@ -73,7 +74,7 @@ impl Bins {
         }
         let (size, count) = match division {
             Division::Size(size) => (size, steps(low, high, size) + 1.0),
-            // All pixels are alike.
+            // All pixels have the same value.
             Division::Count(count) if width == 0.0 => (1.0, count as f64),
             Division::Count(count) => (width / count as f64, count as f64),
         };
@@ -94,7 +95,7 @@ impl Bins {
         Ok(Bins { image: image.clone(), low, high, size, whole, counts, below: 0, above: 0, undefined: 0 })
     }
 
-    /// Counts a number `times` times; a NaN is an undefined pixel.
+    /// Counts a number `times` times. A NaN counts as an undefined pixel.
     #[inline]
     pub(super) fn add(&mut self, value: f64, times: u64) {
         if value.is_nan() {
@@ -122,12 +123,12 @@ impl Bins {
         }
     }
 
-    /// The lower edge of a bin; that of the one behind the last is where the histogram ends.
+    /// The lower edge of a bin. For `counts.len()`, it is the upper edge of the last bin.
     pub(super) fn edge(&self, bin: usize) -> f64 {
         self.low.real + bin as f64 * self.size
     }
 
-    /// Pixels in the bins.
+    /// The number of pixels in all bins.
     pub(super) fn counted(&self) -> u64 {
         self.counts.iter().sum()
     }
@@ -156,7 +157,8 @@ impl Work for Bins {
     }
 }
 
-/// How often each number of 8 or 16 bits is stored: a histogram of any range follows from that without another pass.
+/// How often each stored number of 8 or 16 bits occurs. A histogram over any range can be computed
+/// from this without another pass.
 #[derive(Clone, Debug)]
 pub(super) struct Frequencies {
     image: Image,
@@ -173,7 +175,7 @@ impl Frequencies {
         Some(Frequencies { image: image.clone(), counts: vec![0; values] })
     }
 
-    /// Each number that is stored, with how often; NaN stands for undefined.
+    /// Each number that occurs, with its count. NaN stands for undefined pixels.
     pub(super) fn values(&self) -> Vec<(f64, u64)> {
         let mut found = Vec::new();
         for (at, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
@@ -202,13 +204,13 @@ impl Work for Frequencies {
     }
 }
 
-/// The least and the greatest number; infinite ones have no place in a range.
+/// The least and the greatest finite number.
 #[derive(Clone, Debug)]
 pub(super) struct Extremes {
     image: Image,
     least: f64,
     greatest: f64,
-    /// As stored, for whole numbers of 64 bits.
+    /// Least and greatest as stored, for 64-bit whole numbers.
     stored: Option<(i64, i64)>,
 }
 
@@ -224,7 +226,7 @@ impl Extremes {
         }
     }
 
-    /// Both, or `None` if there is no number at all.
+    /// Least and greatest, or `None` if no pixel has a finite number.
     pub(super) fn bounds(&self) -> Option<(Bound, Bound)> {
         if let (Some((least, greatest)), Some(zero)) = (self.stored, self.image.scale.whole()) {
             return Some((Bound::whole(i128::from(least) + zero), Bound::whole(i128::from(greatest) + zero)));

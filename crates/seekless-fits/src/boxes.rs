@@ -1,51 +1,54 @@
-//! The sums of boxes of pixels. A row of boxes is summed in one go, from whole rows of pixels, so that no sum depends on the
-//! order in which the file came; whole numbers are summed exactly.
+//! The sums of boxes of pixels.
+//!
+//! A row of boxes is summed at once, from whole rows of pixels. So no sum depends on the order in
+//! which the file was read. Whole numbers are summed exactly.
 
 use super::image::{Image, Pixel, Scale, Stored, pixels};
 use crate::error::{Error, ErrorKind, Result};
 use std::ops::AddAssign;
 
-/// What the sums become.
+/// How the output stores its pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Target {
     pub(super) stored: Stored,
     pub(super) scale: Scale,
 }
 
-/// How boxes become pixels.
+/// How a box of input pixels becomes one output pixel.
 #[derive(Clone, Debug)]
 pub(super) struct Boxes {
     pub(super) image: Image,
     /// The size of a box in pixels.
     pub(super) width: u64,
     pub(super) height: u64,
-    /// Divide by the number of pixels in a box.
+    /// Whether to divide a sum by the number of pixels in a box.
     pub(super) average: bool,
-    /// What stands for an undefined pixel.
+    /// The number used in place of an undefined pixel.
     pub(super) undefined: f64,
-    /// Take the nearest that can be stored for what cannot.
+    /// Whether a number that cannot be stored is replaced by the nearest that can; otherwise it is
+    /// an error.
     pub(super) clamp: bool,
     pub(super) target: Target,
 }
 
-/// The sum of what the defined pixels of a box store, and how many are not defined.
+/// The sum of the stored numbers of a box's defined pixels, and the count of undefined ones.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum<S> {
     sum: S,
     undefined: u64,
 }
 
-/// A number on its way to be stored.
+/// The number of an output pixel, before it is converted to the output's type.
 #[derive(Clone, Copy, Debug)]
 enum Number {
     Whole(i128),
     Real(f64),
 }
 
-/// What was done besides.
+/// Counts of undefined and clamped pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
-    /// Pixels that were undefined.
+    /// Undefined pixels.
     pub(super) undefined: u64,
     /// Boxes whose number could not be stored.
     pub(super) clamped: u64,
@@ -67,12 +70,12 @@ impl Boxes {
     /// Makes one row of the output, appended to `out`, from the `height` rows of pixels in `band`.
     ///
     /// # Errors
-    /// When a number cannot be stored and may not be clamped; `row` is for the message.
+    /// A number cannot be stored and may not be clamped. The message names the output's row, `row`.
     pub(super) fn row(&self, band: &[u8], row: u64, out: &mut Vec<u8>) -> Result<Tally> {
         match self.image.stored {
             Stored::U8 => self.whole_row::<u8, i64>(band, row, out),
             Stored::I16 => self.whole_row::<i16, i64>(band, row, out),
-            // 2^31 pixels of 32 bits could be added up in 64, and no row of a box has more.
+            // 64 bits hold the sum of 2^31 pixels of 32 bits, and no row of a box has more pixels.
             Stored::I32 => self.whole_row::<i32, i64>(band, row, out),
             Stored::I64 => self.whole_row::<i64, i128>(band, row, out),
             Stored::F32 => self.real_row::<f32>(band, row, out),
@@ -80,7 +83,7 @@ impl Boxes {
         }
     }
 
-    /// Walks the rows of a box each, adding up what `add` makes of the pixels of one row of it.
+    /// Adds up, for each box, the results of `add` for each of the box's rows of pixels.
     fn sums<S: Copy + Default + AddAssign>(
         &self,
         band: &[u8],
@@ -100,7 +103,7 @@ impl Boxes {
         sums
     }
 
-    /// `Part` holds the sum of one row of a box.
+    /// Sums boxes of whole numbers. `Part` is a type that can hold the sum of one row of a box.
     fn whole_row<P, Part>(&self, band: &[u8], row: u64, out: &mut Vec<u8>) -> Result<Tally>
     where
         P: Pixel + Into<i64>,
@@ -136,7 +139,8 @@ impl Boxes {
         self.finish(sums.iter().map(|sum| (self.of_real(sum.sum, sum.undefined), sum.undefined)), row, out)
     }
 
-    /// The number of a box of whole pixels: exact, if what they stand for is whole too.
+    /// The number of a box of whole-number pixels. It is exact if BZERO, BSCALE and the number for
+    /// undefined pixels are whole too.
     fn of_whole(&self, found: Sum<i128>) -> Number {
         let defined = self.pixels() - i128::from(found.undefined);
         let filling = match self.undefined {
@@ -198,7 +202,7 @@ impl Boxes {
         Ok(tally)
     }
 
-    /// What is stored for a number, as a double.
+    /// The double to store for a number, by the output's BZERO and BSCALE.
     fn unscaled(&self, number: Number) -> f64 {
         let Scale { factor, zero } = self.target.scale;
         let number = match number {
@@ -208,7 +212,8 @@ impl Boxes {
         if self.target.scale == Scale::PLAIN { number } else { (number - zero) / factor }
     }
 
-    /// What is stored for a number, rounded half away from zero (as Fortran's NINT); `None` if it is far too large.
+    /// The whole number to store for a number, rounded half away from zero (as Fortran's NINT);
+    /// `None` if it is far too large.
     fn whole(&self, number: Number) -> Option<i128> {
         if let (Number::Whole(whole), Some(zero)) = (number, self.target.scale.whole()) {
             return Some(whole - zero);
@@ -220,7 +225,7 @@ impl Boxes {
     fn nearest(&self, number: Number, least: i128, greatest: i128) -> i128 {
         match self.whole(number) {
             Some(whole) => whole.clamp(least, greatest),
-            // NaN comes of adding infinities of both signs: a cast makes it 0.
+            // Adding infinities of both signs gives NaN, which a cast would turn into 0.
             None => (self.unscaled(number) as i64).into(),
         }
         .clamp(least, greatest)
@@ -242,7 +247,7 @@ impl Boxes {
     }
 }
 
-/// A quotient to the nearest whole number, half away from zero.
+/// A quotient rounded to the nearest whole number, half away from zero.
 fn rounded(sum: i128, divisor: i128) -> i128 {
     let half = divisor / 2;
     let magnitude = (sum.unsigned_abs() as i128 + half) / divisor;

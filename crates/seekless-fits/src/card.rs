@@ -1,4 +1,5 @@
-//! A card: the 80 characters that hold one keyword of a FITS header, its value and a comment.
+//! A card: the 80 characters of one line of a FITS header. It holds a keyword, its value and a
+//! comment.
 
 /// The length of a card in bytes.
 pub(super) const CARD_BYTES: usize = 80;
@@ -7,7 +8,7 @@ pub(super) const CARD_BYTES: usize = 80;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Card(pub(super) [u8; CARD_BYTES]);
 
-/// What a card is set to.
+/// The value of a card.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Value<'a> {
     Logical(bool),
@@ -17,19 +18,20 @@ pub(super) enum Value<'a> {
 }
 
 impl Card {
-    /// A card with a value, and as much of the comment as there is room for.
+    /// A card with a value, and as much of the comment as fits.
     pub(super) fn new(key: &str, value: Value<'_>, comment: &str) -> Self {
         let value = match value {
             Value::Logical(yes) => format!("{:>20}", if yes { "T" } else { "F" }),
             Value::Integer(whole) => format!("{whole:>20}"),
-            // The shortest digits that mean this number, and always a point or an exponent.
+            // Rust writes the shortest digits that read back as this number, with a point or
+            // exponent.
             Value::Real(real) => format!("{:>20}", format!("{real:?}").to_ascii_uppercase()),
             Value::Text(text) => format!("{:<20}", format!("'{:<8}'", text.replace('\'', "''"))),
         };
         Card::filled(&format!("{key:<8}= {value} / {comment}"))
     }
 
-    /// A card without a value: a line of history.
+    /// A card of history, which has no value.
     pub(super) fn history(text: &str) -> Self {
         Card::filled(&format!("HISTORY {text}"))
     }
@@ -42,12 +44,12 @@ impl Card {
         Card(card)
     }
 
-    /// The keyword, without the blanks behind it. Empty where it is no text.
+    /// The keyword without trailing blanks; empty if it is not text.
     pub(super) fn key(&self) -> &str {
         std::str::from_utf8(&self.0[..8]).map_or("", str::trim_end)
     }
 
-    /// Whether the keyword is text, as it is in a header and hardly ever in anything else.
+    /// Whether the keyword is text. Data that is not a header hardly ever passes this check.
     pub(super) fn is_text(&self) -> bool {
         self.0[..8].iter().all(|byte| (0x20..0x7f).contains(byte))
     }
@@ -59,13 +61,13 @@ impl Card {
             .filter(|value| !value.is_empty() || self.0[10..].contains(&b'\''))
     }
 
-    /// The comment behind the value.
+    /// The comment after the value.
     pub(super) fn comment(&self) -> String {
         let rest = self.parts().map(|(_, rest)| rest).unwrap_or_default();
         rest.split_once('/').map_or_else(String::new, |(_, comment)| comment.trim().to_owned())
     }
 
-    /// The value, and what stands behind it.
+    /// The value, and the rest of the card after it.
     fn parts(&self) -> Option<(String, String)> {
         if &self.0[8..10] != b"= " {
             return None;
@@ -79,7 +81,7 @@ impl Card {
         let mut text = String::new();
         let mut characters = quoted.chars().peekable();
         while let Some(character) = characters.next() {
-            // A quote within the text is written twice.
+            // FITS doubles a quote within text.
             if character == '\'' && characters.next_if_eq(&'\'').is_none() {
                 break;
             }
@@ -88,7 +90,7 @@ impl Card {
         Some((text.trim_end().to_owned(), characters.collect()))
     }
 
-    /// All of it, for messages.
+    /// The whole card without trailing blanks, for messages.
     pub(super) fn text(&self) -> String {
         let text: String = self
             .0
@@ -99,9 +101,9 @@ impl Card {
     }
 }
 
-/// A real number as FITS writes it: also with `D` before the exponent.
+/// Parses a real number as FITS writes it, also with `D` before the exponent.
 pub(super) fn real(text: &str) -> Option<f64> {
-    // Rust would take "inf" and "nan" too, which no card may say.
+    // Rust would also parse "inf" and "nan", which FITS does not allow.
     let figures =
         text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'E' | b'e' | b'D' | b'd'));
     let number = figures.then(|| text.replace(['D', 'd'], "E").parse().ok()).flatten()?;

@@ -1,8 +1,9 @@
-//! The crate's one error.
+//! The crate's one error type.
 
 use std::error::Error as Cause;
 
-/// A tool failed; the message names the file and what to do, the source says why the system refused.
+/// A tool failed. The message names the file and what to do; the source is the cause, if there is
+/// one. The message does not repeat the source.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {

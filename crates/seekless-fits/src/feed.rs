@@ -1,4 +1,4 @@
-//! Hands out a file in pieces, in whatever order is cheapest; tests hand them out shuffled.
+//! Reads a file in pieces, the cheapest first. Tests hand out the pieces shuffled instead.
 
 use super::hdu::Source;
 use crate::error::{Error, ErrorKind, Result};
@@ -7,39 +7,41 @@ use serde::Serialize;
 use std::io::{Seek, SeekFrom};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Passes over one file.
+/// Makes passes over one file.
 pub(super) trait Feed {
-    /// Hands the bytes from `from` on to `visit`, in whole records (which count from byte 0 of the file).
+    /// Hands the bytes from offset `from` to `visit`, in whole records. Records are counted from
+    /// byte 0 of the file.
     ///
     /// # Errors
-    /// When the file cannot be read, or the visitor fails.
+    /// The file cannot be read, or the visitor fails.
     fn pass(&mut self, source: &Source, from: u64, records: Records, visit: &mut dyn Visit) -> Result<()>;
 }
 
-/// What is done with the pieces of a pass.
+/// Takes the pieces of a pass.
 pub(super) trait Visit {
-    /// The next piece, which starts at `offset` of the file.
+    /// Takes the next piece, which starts at `offset` of the file.
     fn piece(&mut self, offset: u64, bytes: &[u8]) -> Result<()>;
-    /// Forget all pieces: they come again.
+    /// Forgets all pieces, because the pass starts again.
     fn restart(&mut self);
-    /// Whether nothing that is still to come is needed.
+    /// Whether all needed pieces have come.
     fn is_complete(&self) -> bool;
 }
 
-/// What was read for a job.
+/// How much was read for a job, and from where.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Reading {
     /// Passes over the file, or over its image.
     pub passes: u32,
     /// Bytes handed out in all passes.
     pub bytes: u64,
-    /// Of those, bytes in memory when they were first asked about. Nobody asks in the linear order.
+    /// Of those, bytes that were in memory when residency was first checked. A linear pass does not
+    /// check it.
     pub resident_bytes: u64,
-    /// Bytes read as not cached.
+    /// Bytes that were not cached.
     pub device_bytes: u64,
     /// Of those, bytes read past the page cache.
     pub bypassed_bytes: u64,
-    /// Times that the file was begun again because it changed.
+    /// How often a pass started again because the file changed.
     pub restarts: u64,
 }
 
@@ -48,7 +50,7 @@ pub(super) struct Live<'a> {
     plan: Plan,
     cancel: &'a AtomicBool,
     progress: &'a mut dyn FnMut(u64, u64),
-    /// Bytes that all passes will hand out, about.
+    /// About how many bytes all passes will hand out.
     total: u64,
     pub(super) reading: Reading,
 }
@@ -107,7 +109,7 @@ impl Feed for Live<'_> {
     }
 }
 
-/// Records that count from byte 0 of a file, for a reader that counts from `from`.
+/// Converts records that count from byte 0 of the file for a reader that starts at `from`.
 fn counted_from(records: Records, from: u64) -> Records {
     match records {
         Records::Fixed { origin, bytes } => {

@@ -1,4 +1,6 @@
-//! The HDUs of a file: what each is and where its data lie; a file is walked from header to header without reading data.
+//! The HDUs (header and data units) of a file: what each is and where its data lie.
+//!
+//! A file is walked from header to header, without reading the data.
 
 use super::header::{BLOCK_BYTES, Header, padded};
 use crate::error::{Error, ErrorKind, Result};
@@ -11,33 +13,33 @@ use std::path::{Path, PathBuf};
 
 /// The most HDUs that a file may have.
 const HDUS_MAX: usize = 100_000;
-/// FITS allows so many axes.
+/// The most axes that FITS allows.
 const AXES_MAX: i64 = 999;
 
 /// A header and its data.
 #[derive(Clone, Debug)]
 pub(super) struct Hdu {
     pub(super) header: Header,
-    /// The primary HDU or an IMAGE extension, and no random groups.
+    /// Whether this is the primary HDU or an IMAGE extension, and not random groups.
     pub(super) is_image: bool,
-    /// Bits a pixel; negative for floating point.
+    /// Bits of a pixel; negative for floating point.
     pub(super) bitpix: i64,
     /// The length of each axis, the fastest first.
     pub(super) axes: Vec<u64>,
-    /// Where the data lie, without what fills the last block.
+    /// Where the data lie, without the padding of the last block.
     pub(super) data: Range<u64>,
-    /// Where the next HDU starts; past the end of a file whose last block was not filled.
+    /// Where the next HDU starts. It may lie past the end of a file whose last block is not padded.
     pub(super) end: u64,
 }
 
-/// A FITS file that has been looked over.
+/// An open FITS file whose headers have been read.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) path: PathBuf,
     pub(super) hdus: Vec<Hdu>,
     /// Its size.
     pub(super) bytes: u64,
-    /// Zeros behind the last HDU, as tapes left them; not part of it.
+    /// Bytes of zeros after the last HDU, as tapes left them. They belong to no HDU.
     pub(super) left_over: u64,
     opened: Metadata,
 }
@@ -46,11 +48,11 @@ impl Source {
     /// Opens a file and reads its headers.
     ///
     /// # Errors
-    /// When it cannot be read, is no FITS file, or is damaged or cut short.
+    /// It cannot be read, is not a FITS file, is damaged, or is cut short.
     pub(super) fn open(path: &Path) -> Result<Self> {
         let said = |error| Error::because(ErrorKind::Io, format!("cannot open {}", path.display()), error);
         let file = open_seekable(path).map_err(said)?;
-        // The headers are far apart: readahead would bring in data, and push out what is cached.
+        // The headers are far apart. Readahead would read data between them, and evict cached data.
         let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);
         let opened = file.metadata().map_err(said)?;
         let bytes = opened.len();
@@ -70,7 +72,7 @@ impl Source {
         self.hdus.last().map_or(0, |hdu| hdu.end)
     }
 
-    /// Says what a file is that does not start as FITS does.
+    /// The error for a file that does not start as FITS does; says what kind of file it is.
     fn refuse_others(&self, file: &File) -> Result<()> {
         let mut start = [0; 10];
         let read = file.read_at(&mut start, 0);
@@ -129,10 +131,10 @@ impl Source {
         )))
     }
 
-    /// That the file is still what was opened.
+    /// Checks that the file is still the one that was opened.
     ///
     /// # Errors
-    /// When somebody has written to it or put another in its place.
+    /// The file was written to or replaced.
     pub(super) fn check_unchanged(&self) -> Result<()> {
         let same = |now: &Metadata| {
             let marks = |of: &Metadata| (of.dev(), of.ino(), of.len(), of.mtime(), of.mtime_nsec());
@@ -172,7 +174,7 @@ impl Hdu {
         Ok(Hdu { header, is_image, bitpix, axes, data, end })
     }
 
-    /// Whether there are pixels to work on.
+    /// Whether this is an image with pixels.
     pub(super) fn has_pixels(&self) -> bool {
         self.is_image && !self.data.is_empty()
     }
@@ -193,7 +195,8 @@ fn axes(header: &Header) -> Result<Vec<u64>> {
     (1..=count).map(axis).collect()
 }
 
-/// |BITPIX| / 8 x GCOUNT x (PCOUNT + the product of the axes), section 7; `None` past the end of numbers.
+/// The bytes of the data: |BITPIX| / 8 x GCOUNT x (PCOUNT + the product of the axes), by section 7
+/// of the standard; `None` if that exceeds 64 bits.
 fn data_bytes(header: &Header, bitpix: i64, axes: &[u64]) -> Result<Option<u64>> {
     let count = |key: &str, otherwise: u64| -> Result<u64> {
         let Some(value) = header.integer(key)? else { return Ok(otherwise) };
@@ -203,7 +206,7 @@ fn data_bytes(header: &Header, bitpix: i64, axes: &[u64]) -> Result<Option<u64>>
     let (parameters, groups) = (count("PCOUNT", 0)?, count("GCOUNT", 1)?);
     let axes = match axes {
         [] => return Ok(Some(0)),
-        // Random groups: the first axis is no axis.
+        // In random groups the first axis is a marker and has length 0.
         [0, others @ ..] if header.is_true("GROUPS") => others,
         all => all,
     };

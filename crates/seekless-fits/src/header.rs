@@ -1,4 +1,5 @@
-//! A FITS header: cards in blocks of 2,880 bytes, up to one that says END (FITS standard 4.0, section 4).
+//! A FITS header: cards in blocks of 2,880 bytes, up to the card END (FITS standard 4.0, section
+//! 4).
 
 use super::card::{CARD_BYTES, Card, Value, real};
 use crate::error::{Error, ErrorKind, Result};
@@ -7,10 +8,11 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Everything in a FITS file takes whole blocks of so many bytes.
+/// The bytes of a block. Headers and data take whole blocks.
 pub(super) const BLOCK_BYTES: u64 = 2880;
 
-/// The longest header that is read, in blocks (29 MB): a file that has lost its END is not read to its end.
+/// The longest header that is read, in blocks (29 MB). Without this limit, a file without END would
+/// be read whole.
 const BLOCKS_MAX: u64 = 10_000;
 
 const CARDS_A_BLOCK: usize = BLOCK_BYTES as usize / CARD_BYTES;
@@ -18,17 +20,17 @@ const CARDS_A_BLOCK: usize = BLOCK_BYTES as usize / CARD_BYTES;
 /// The header of one HDU.
 #[derive(Clone, Debug)]
 pub(super) struct Header {
-    /// What messages call it: the file and the HDU.
+    /// The file and the HDU, for messages.
     name: String,
     /// Where it starts in the file.
     pub(super) offset: u64,
     /// Its length in the file, in bytes; whole blocks.
     pub(super) bytes: u64,
-    /// Without END and what follows it.
+    /// The cards before END.
     pub(super) cards: Vec<Card>,
 }
 
-/// The next multiple of a block's length; `None` past the end of numbers.
+/// The next multiple of a block's length; `None` if it exceeds 64 bits.
 pub(super) fn padded(bytes: u64) -> Option<u64> {
     bytes.checked_next_multiple_of(BLOCK_BYTES)
 }
@@ -42,7 +44,7 @@ impl Header {
     /// Reads the header of HDU `number` at `offset`.
     ///
     /// # Errors
-    /// When it cannot be read, has no END, or is no header.
+    /// It cannot be read, has no END, or is not a header.
     pub(super) fn read(file: &File, path: &Path, number: usize, offset: u64) -> Result<Self> {
         let name = format!("{}, HDU {number}", path.display());
         let mut header = Header { name, offset, bytes: 0, cards: Vec::new() };
@@ -60,7 +62,7 @@ impl Header {
         Err(Error::new(ErrorKind::Fits, format!("{}: {what}", header.name)))
     }
 
-    /// Takes in a block; true if the END was in it.
+    /// Adds the cards of a block; true if END was among them.
     fn take(&mut self, block: &[u8]) -> Result<bool> {
         for bytes in block.chunks_exact(CARD_BYTES) {
             let mut card = Card([0; CARD_BYTES]);
@@ -70,7 +72,9 @@ impl Header {
             }
             self.cards.push(card);
             if !card.is_text() {
-                return Err(self.fault(self.cards.len() - 1, "its keyword is no text: the header is damaged"));
+                return Err(
+                    self.fault(self.cards.len() - 1, "its keyword is not text: the header is damaged")
+                );
             }
         }
         Ok(false)
@@ -90,7 +94,7 @@ impl Header {
         Error::new(ErrorKind::Fits, format!("{name}: {what}; the file is cut short or no FITS file"))
     }
 
-    /// An error about a card, which is named with its place.
+    /// An error about a card. The message names the card and its offset.
     pub(super) fn fault(&self, index: usize, what: &str) -> Error {
         let at = self.offset + (index * CARD_BYTES) as u64;
         let text = self.cards.get(index).map_or_else(|| "END".to_owned(), Card::text);
@@ -105,12 +109,12 @@ impl Header {
         Error::new(ErrorKind::Fits, format!("{}: {what}", self.name))
     }
 
-    /// The place of a keyword's first card.
+    /// The index of the first card with this keyword.
     pub(super) fn find(&self, key: &str) -> Option<usize> {
         self.cards.iter().position(|card| card.key() == key)
     }
 
-    /// A keyword's value as it is written, and its place.
+    /// A keyword's value as written, and the index of its card.
     pub(super) fn value(&self, key: &str) -> Option<(usize, String)> {
         let index = self.find(key)?;
         self.cards[index].value().map(|value| (index, value))
@@ -121,40 +125,41 @@ impl Header {
         self.value(key).map(|(_, value)| value)
     }
 
-    /// Whether a keyword is there and says T.
+    /// Whether a keyword exists with the value T.
     pub(super) fn is_true(&self, key: &str) -> bool {
         self.text(key).as_deref() == Some("T")
     }
 
-    /// A whole number, if the keyword is there.
+    /// A keyword's value as a whole number, or `None` if the header does not have the keyword.
     ///
     /// # Errors
-    /// When its value is none.
+    /// The value is not a whole number.
     pub(super) fn integer(&self, key: &str) -> Result<Option<i64>> {
         let Some((index, value)) = self.value(key) else { return Ok(None) };
         value.parse().map(Some).map_err(|_| self.fault(index, "its value should be a whole number"))
     }
 
-    /// A real number, if the keyword is there.
+    /// A keyword's value as a real number, or `None` if the header does not have the keyword.
     ///
     /// # Errors
-    /// When its value is none.
+    /// The value is not a number.
     pub(super) fn real(&self, key: &str) -> Result<Option<f64>> {
         let Some((index, value)) = self.value(key) else { return Ok(None) };
         real(&value).map(Some).ok_or_else(|| self.fault(index, "its value should be a number"))
     }
 
-    /// A number that must be there.
+    /// The whole number of a keyword that every such header must have.
     ///
     /// # Errors
-    /// When it is not.
+    /// The keyword is missing, or its value is not a whole number.
     pub(super) fn required(&self, key: &str) -> Result<i64> {
         let missing =
             || self.refusal(&format!("the header at byte {} has no {key}; it is damaged", self.offset));
         self.integer(key)?.ok_or_else(missing)
     }
 
-    /// Gives a keyword a value, in its place if it is there, else behind all others. A comment that is there stays.
+    /// Sets a keyword's value. A card that exists keeps its place and its comment; a new one is
+    /// added at the end.
     pub(super) fn set(&mut self, key: &str, value: Value<'_>, comment: &str) {
         match self.find(key) {
             Some(index) => {
@@ -166,7 +171,7 @@ impl Header {
         }
     }
 
-    /// Gives a keyword a value, in its place if it is there, else behind the cards that every header starts with.
+    /// Sets a keyword's value. A card that exists keeps its place; a new one is added after NAXISn.
     pub(super) fn set_after_axes(&mut self, key: &str, value: Value<'_>, comment: &str) {
         if self.find(key).is_none() {
             let last_axis = self.cards.iter().rposition(|card| is_axis(card.key())).unwrap_or_default();
@@ -176,7 +181,7 @@ impl Header {
         }
     }
 
-    /// Adds a card behind the last that is not blank.
+    /// Adds a card after the last one that is not blank.
     pub(super) fn push(&mut self, card: Card) {
         while self.cards.last().is_some_and(|last| last.text().is_empty()) {
             self.cards.pop();
@@ -184,7 +189,7 @@ impl Header {
         self.cards.push(card);
     }
 
-    /// Leaves out keywords, and the lines that continue their text.
+    /// Removes keywords, and the cards that continue their text.
     pub(super) fn remove(&mut self, keys: &[&str]) {
         let mut removing = false;
         self.cards.retain(|card| {
@@ -193,7 +198,7 @@ impl Header {
         });
     }
 
-    /// The header as it stands in a file: whole blocks, END included.
+    /// The header's bytes in a file: whole blocks, with END.
     pub(super) fn encode(&self) -> Vec<u8> {
         let blocks = (self.cards.len() + 1).div_ceil(CARDS_A_BLOCK);
         let mut bytes: Vec<u8> = self.cards.iter().flat_map(|card| card.0).collect();
@@ -203,7 +208,7 @@ impl Header {
     }
 }
 
-/// NAXIS, NAXIS1 and so on.
+/// Whether a keyword is NAXIS, NAXIS1 and so on.
 fn is_axis(key: &str) -> bool {
     key.strip_prefix("NAXIS").is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -1,8 +1,9 @@
-//! `fits histogram`: a copy of the file with the histogram of one of its images behind it, as fimhisto makes
+//! `fits histogram`: copies a file and appends the histogram of one of its images, as fimhisto does
 //! (Van Meter and Gao 2000, section 5.3).
 //!
-//! fimhisto goes through the image three times: it copies, looks for the range, and counts. Here the copy looks for the range on
-//! its way, or counts if the range is known; images of 8 and 16 bits never need another pass, since every number can be counted.
+//! fimhisto makes three passes: it copies the file, finds the range of the pixels, and counts them.
+//! Here the pass that copies also finds the range, or counts if the range is known. Images of 8 and
+//! 16 bits never need a second pass, because every possible number has a counter.
 
 use super::bins::{Bins, Bound, Division, Extremes, Frequencies};
 use super::card::Value;
@@ -19,31 +20,32 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What to count, and how.
+/// Which image to count, and into which bins.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The file.
+    /// The FITS file to read.
     pub input: PathBuf,
-    /// Which of its images.
+    /// Which image of the file.
     pub hdu: Selector,
-    /// What to write.
+    /// The file to write.
     pub output: PathBuf,
-    /// Lower and upper end, both included; `None` is that of the pixels.
+    /// Lower and upper end of the range, both included. `None` takes the least or greatest pixel.
     pub range: (Option<f64>, Option<f64>),
-    /// The width of a bin; not above 0: as `bins` says.
+    /// The width of a bin. If it is 0 or less, `bins` gives the number of bins instead.
     pub bin_size: f64,
-    /// The number of bins, where there is no width.
+    /// The number of bins, if `bin_size` is 0 or less.
     pub bins: Option<u64>,
-    /// Replace what stands at `output`.
+    /// Replace an existing file at `output`.
     pub clobber: bool,
-    /// Do as a plain program does: three passes in the order of the file, written through the page cache.
+    /// Work as a plain program does: three passes in the order of the file, and output written
+    /// through the page cache.
     pub linear: bool,
-    /// Stops the job.
+    /// Set this from another thread to stop the job.
     pub cancel: Arc<AtomicBool>,
 }
 
 impl Options {
-    /// A histogram of the first image of `input`: all its numbers, in `bins` bins.
+    /// A histogram of the first image of `input`, over the range of its pixels, in `bins` bins.
     #[must_use]
     pub fn new(input: impl Into<PathBuf>, output: impl Into<PathBuf>, bins: u64) -> Self {
         Options {
@@ -72,12 +74,12 @@ impl Options {
     }
 }
 
-/// What was counted.
+/// The result: the image, the range, and the counts.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// The HDU of the image; the primary is 0.
     pub hdu: usize,
-    /// Bits a pixel, negative for floating point.
+    /// Bits of a pixel; negative for floating point.
     pub bitpix: i64,
     /// The length of each axis.
     pub axes: Vec<u64>,
@@ -101,16 +103,18 @@ pub struct Report {
     pub undefined: u64,
     /// The size of the output in bytes.
     pub output_bytes: u64,
-    /// Zeros behind the last HDU that were not copied, in bytes.
+    /// Bytes of zeros after the last HDU of the input, which were not copied.
     pub left_over_bytes: u64,
-    /// What was read.
+    /// How much was read, and from where.
     pub reading: Reading,
 }
 
-/// Copies a file and adds a histogram of one of its images. `progress` hears of bytes read, of about how many.
+/// Copies a file and appends a histogram of one of its images. Calls `progress` with the bytes read
+/// and an estimate of their total.
 ///
 /// # Errors
-/// When the input is no FITS file or damaged, has no such image, changes meanwhile, or the output cannot be written.
+/// The input is not a FITS file, is damaged, has no such image, or changes while it is read; or the
+/// output cannot be written.
 pub fn histogram(options: &Options, progress: &mut dyn FnMut(u64, u64)) -> Result<Report> {
     let source = Source::open(&options.input)?;
     let mut live = Live::new(options.linear, &options.cancel, progress);
@@ -119,7 +123,7 @@ pub fn histogram(options: &Options, progress: &mut dyn FnMut(u64, u64)) -> Resul
     Ok(report)
 }
 
-/// The job without its reading, which tests do themselves.
+/// The job, with the reading handed in: tests pass a feed of their own.
 pub(super) fn histogram_of(options: &Options, source: &Source, feed: &mut dyn Feed) -> Result<Report> {
     let hdu = options.hdu.find(source)?;
     let image = Image::of(&source.hdus[hdu])?;
@@ -152,7 +156,8 @@ pub(super) fn histogram_of(options: &Options, source: &Source, feed: &mut dyn Fe
     })
 }
 
-/// What is copied as it is, and where the copy ends: everything, but the primary header must announce extensions.
+/// The bytes to copy unchanged, and where the copy ends. All is copied, but EXTEND is added to a
+/// primary header that lacks it.
 fn copy_plan(source: &Source, sink: &mut Sink) -> Result<(Vec<Segment>, u64)> {
     let primary = &source.hdus[0].header;
     let (mut input, mut output) = (0, 0);
@@ -229,7 +234,7 @@ impl Job<'_> {
         Bins::new(self.image, low, high, self.division)
     }
 
-    /// A pass that copies, and does `work` on the way.
+    /// A pass that copies the file and does `work` on the image's pixels.
     fn copy(&mut self, work: &mut dyn Work) -> Result<()> {
         let segments = self.segments;
         self.go(segments, work)

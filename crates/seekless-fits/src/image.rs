@@ -1,12 +1,14 @@
-//! The pixels of an image: how they are stored, and what number each stands for (FITS standard 4.0, sections 4.4.2.5 and 5).
+//! The pixels of an image: how they are stored, and which number each means (FITS standard 4.0,
+//! sections 4.4.2.5 and 5).
 //!
-//! A pixel's number is BZERO + BSCALE x what is stored. Undefined pixels are those that store BLANK, or a NaN.
+//! A pixel's number is BZERO + BSCALE x the stored number. A pixel that stores BLANK or a NaN is
+//! undefined.
 
 use super::hdu::Hdu;
 use crate::error::Result;
 use std::ops::Range;
 
-/// Whole numbers up to here are doubles.
+/// The greatest BZERO that is handled as a whole number.
 const WHOLE_MAX: f64 = 18_446_744_073_709_551_616.0; // 2^64
 
 /// How a pixel is stored, big-endian.
@@ -52,7 +54,7 @@ impl Stored {
         self.bitpix() < 0
     }
 
-    /// The least and the greatest that can be stored, for whole numbers.
+    /// The least and the greatest whole number that can be stored.
     pub(super) fn limits(self) -> (i128, i128) {
         match self {
             Stored::U8 => (0, 255),
@@ -63,7 +65,7 @@ impl Stored {
     }
 }
 
-/// What a stored number stands for.
+/// How a stored number is converted to the pixel's number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Scale {
     pub(super) factor: f64,
@@ -73,7 +75,8 @@ pub(super) struct Scale {
 impl Scale {
     pub(super) const PLAIN: Scale = Scale { factor: 1.0, zero: 0.0 };
 
-    /// BZERO, if it is whole and all there is to it: then whole numbers stay exact. So the unsigned types are written.
+    /// BZERO, if it is a whole number and BSCALE is 1. Whole numbers then stay exact. Unsigned
+    /// types are stored this way.
     pub(super) fn whole(self) -> Option<i128> {
         let whole = self.factor == 1.0 && self.zero.fract() == 0.0 && self.zero.abs() <= WHOLE_MAX;
         whole.then_some(self.zero as i128)
@@ -85,7 +88,7 @@ impl Scale {
 pub(super) struct Image {
     pub(super) stored: Stored,
     pub(super) scale: Scale,
-    /// What undefined pixels store; of whole numbers only.
+    /// The number that undefined pixels store; only for whole-number types.
     pub(super) blank: Option<i64>,
     pub(super) axes: Vec<u64>,
     pub(super) data: Range<u64>,
@@ -113,7 +116,7 @@ macro_rules! pixel {
 
 pixel!(u8, i16, i32, i64, f32, f64);
 
-/// The pixels in `bytes`, which are whole ones.
+/// The pixels in `bytes`, whose length must be a multiple of a pixel's.
 #[inline]
 pub(super) fn pixels<P: Pixel>(bytes: &[u8]) -> impl Iterator<Item = P> {
     bytes.chunks_exact(P::BYTES).map(P::from_bytes)
@@ -123,7 +126,7 @@ impl Image {
     /// The image of an HDU.
     ///
     /// # Errors
-    /// When it has none, or says of its pixels what makes no sense.
+    /// The HDU has no image, or its header describes the pixels in an invalid way.
     pub(super) fn of(hdu: &Hdu) -> Result<Self> {
         let header = &hdu.header;
         let stored = match Stored::of(hdu.bitpix) {
@@ -134,7 +137,7 @@ impl Image {
                 );
             }
             _ if hdu.is_image => return Err(header.refusal("holds no pixels")),
-            _ => return Err(header.refusal("is no image")),
+            _ => return Err(header.refusal("is not an image")),
         };
         let pixels = hdu.axes.iter().product::<u64>();
         if (hdu.data.end - hdu.data.start) / stored.bytes() != pixels {
@@ -155,7 +158,7 @@ impl Image {
         (self.data.end - self.data.start) / self.stored.bytes()
     }
 
-    /// Hands each pixel's number to `each`; an undefined one is a NaN.
+    /// Calls `each` with each pixel's number, or with NaN for an undefined pixel.
     #[inline]
     pub(super) fn values(&self, bytes: &[u8], each: impl FnMut(f64)) {
         match self.stored {
@@ -168,14 +171,14 @@ impl Image {
         }
     }
 
-    /// What whole numbers of 64 bits store; `None` is undefined.
+    /// The stored numbers of 64-bit pixels; `None` for undefined ones.
     #[inline]
     pub(super) fn whole(&self, bytes: &[u8]) -> impl Iterator<Item = Option<i64>> {
         let blank = self.blank;
         pixels::<i64>(bytes).map(move |stored| (Some(stored) != blank).then_some(stored))
     }
 
-    /// The number that a stored whole one stands for; rounded once.
+    /// The pixel's number for a stored whole number, rounded only once.
     #[inline]
     pub(super) fn value(&self, stored: Option<i64>) -> f64 {
         match (stored, self.scale.whole()) {
@@ -202,7 +205,7 @@ impl Image {
     fn real_values<P: Pixel + Into<f64>>(&self, bytes: &[u8], mut each: impl FnMut(f64)) {
         let Scale { factor, zero } = self.scale;
         match self.scale == Scale::PLAIN {
-            // 0 + 1 x would lose the sign of a zero.
+            // Computing 0 + 1 x -0.0 would lose the sign of the zero.
             true => pixels::<P>(bytes).for_each(|pixel| each(pixel.into())),
             false => pixels::<P>(bytes).for_each(|pixel| each(zero + factor * pixel.into())),
         }

@@ -1,4 +1,4 @@
-//! One pass over a file: some of its bytes are copied as they are, the pixels of the image are handed to the work.
+//! One pass over a file: copies some of its bytes, and hands the image's pixels to the work.
 
 use super::feed::{Feed, Visit};
 use super::hdu::Source;
@@ -7,22 +7,22 @@ use crate::error::{Error, ErrorKind, Result};
 use seekless_read::Records;
 use std::ops::Range;
 
-/// Bytes of the input that appear in the output as they are.
+/// Bytes of the input that are copied to the output unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
     pub(super) input: Range<u64>,
     pub(super) output: u64,
 }
 
-/// What is done with the pixels.
+/// Processes the pixels of an image.
 pub(super) trait Work {
     /// Takes whole records (pixels, say) that start at byte `at` of the image's data, in any order.
     fn records(&mut self, at: u64, bytes: &[u8], sink: &mut Sink) -> Result<()>;
-    /// Forget all of them: they come again.
+    /// Forgets all records, because the pass starts again.
     fn restart(&mut self) {}
 }
 
-/// Work that is none.
+/// Does nothing with the pixels, for a pass that only copies.
 pub(super) struct Nothing;
 
 impl Work for Nothing {
@@ -31,10 +31,11 @@ impl Work for Nothing {
     }
 }
 
-/// Copies `segments` and hands what lies in `unit` to `work`, in records of `record_bytes` that count from its start.
+/// Copies `segments`, and hands the range `unit` to `work` in records of `record_bytes`, counted
+/// from its start.
 ///
 /// # Errors
-/// When the file cannot be read or was not read whole, or writing or the work fails.
+/// The file cannot be read or was not read whole, or the output or the work fails.
 pub(super) fn pass(
     feed: &mut dyn Feed,
     source: &Source,
@@ -44,8 +45,8 @@ pub(super) fn pass(
     work: &mut dyn Work,
 ) -> Result<()> {
     let from = segments.first().map_or(unit.start, |first| first.input.start.min(unit.start));
-    // Records that do not begin with the first byte of the file but go through all of it, or what lies before the image
-    // would be one record, and held in memory.
+    // Records span the whole file, not only the image. If they began at the image, the reader would
+    // hold everything before it in memory as one record.
     let records = Records::Fixed { origin: unit.start % record_bytes, bytes: record_bytes };
     let wanted = segments.iter().map(|segment| segment.input.end - segment.input.start).sum::<u64>()
         + (unit.end - unit.start);
@@ -65,12 +66,12 @@ struct Pass<'a> {
     sink: &'a mut Sink,
     unit: Range<u64>,
     work: &'a mut dyn Work,
-    /// Bytes to be copied, and bytes to be worked on; and how many of both have been.
+    /// Bytes to copy and bytes to process; `seen` is how many of both have come.
     wanted: u64,
     seen: u64,
 }
 
-/// What two ranges share, if anything.
+/// The intersection of two ranges, if it is not empty.
 fn shared(one: &Range<u64>, other: &Range<u64>) -> Option<Range<u64>> {
     let both = one.start.max(other.start)..one.end.min(other.end);
     (!both.is_empty()).then_some(both)

@@ -1,7 +1,9 @@
-//! `fits rebin`: sums boxes of pixels into one, as fimgbin does (Van Meter and Gao 2000, section 5.3).
+//! `fits rebin`: sums boxes of pixels into one, as fimgbin does (Van Meter and Gao 2000, section
+//! 5.3).
 //!
-//! The records that are read are whole rows of boxes, so each pixel of the output is summed in one go and the result does not
-//! depend on what was cached. An image of more than two axes is rebinned plane by plane; the other HDUs are copied.
+//! The file is read in records that are whole rows of boxes. So each output pixel is summed at
+//! once, and the result does not depend on what was cached. An image of more than two axes is
+//! rebinned plane by plane. The other HDUs are copied.
 
 use super::boxes::{Boxes, Tally, Target};
 use super::card::{Card, Value};
@@ -19,14 +21,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The most bytes of rows (or of a plane, where its rows do not come out even) that are held in memory at a time.
+/// The most bytes that a record may have: the rows of a row of boxes, or a whole plane if the boxes
+/// do not tile it.
 const RECORD_BYTES_MAX: u64 = 1 << 30;
 
 /// How the output's pixels are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum DataType {
-    /// As the input's are.
+    /// As the input's pixels.
     #[default]
     Same,
     /// With this BITPIX, unscaled.
@@ -34,10 +37,10 @@ pub enum DataType {
 }
 
 impl DataType {
-    /// From fimgbin's words, whatever the case, and `k`, `long64` for 64 bits.
+    /// Parses fimgbin's words in any case, and `k` or `long64` for 64 bits.
     ///
     /// # Errors
-    /// When it is none of them; the message lists them.
+    /// The word is unknown; the message lists the known ones.
     pub fn parse(text: &str) -> std::result::Result<Self, String> {
         Ok(DataType::Bitpix(match text.to_ascii_lowercase().as_str() {
             "" | "-" => return Ok(DataType::Same),
@@ -47,37 +50,39 @@ impl DataType {
             "k" | "64" => 64,
             "r" | "f" | "e" | "real" | "float" | "-32" => -32,
             "d" | "double" | "-64" => -64,
-            _ => return Err("is none of - b i j k e d, nor 8 16 32 64 -32 -64".to_owned()),
+            _ => return Err("is unknown; give one of - b i j k e d or 8 16 32 64 -32 -64".to_owned()),
         }))
     }
 }
 
-/// What to rebin, and how.
+/// Which image to rebin, and how.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The file.
+    /// The FITS file to read.
     pub input: PathBuf,
-    /// Which of its images.
+    /// Which image of the file.
     pub hdu: Selector,
-    /// What to write.
+    /// The file to write.
     pub output: PathBuf,
     /// The width of a box in pixels.
     pub x_bin_size: u64,
-    /// The height of a box in pixels; 0: as its width.
+    /// The height of a box in pixels; 0 means the same as its width.
     pub y_bin_size: u64,
     /// How the output's pixels are stored.
     pub data_type: DataType,
-    /// Where a number cannot be stored as a whole one, take the nearest that can; else that is an error.
+    /// Replace a number that the output's type cannot hold by the nearest that it can; otherwise
+    /// that is an error.
     pub overflow: bool,
-    /// The number that stands for an undefined pixel.
+    /// The number used in place of an undefined pixel.
     pub null_value: f64,
-    /// Divide by the number of pixels in a box.
+    /// Divide each sum by the number of pixels in a box.
     pub average: bool,
-    /// Replace what stands at `output`.
+    /// Replace an existing file at `output`.
     pub clobber: bool,
-    /// Do as a plain program does: in the order of the file, written through the page cache.
+    /// Work as a plain program does: read in the order of the file, and write through the page
+    /// cache.
     pub linear: bool,
-    /// Stops the job.
+    /// Set this from another thread to stop the job.
     pub cancel: Arc<AtomicBool>,
 }
 
@@ -102,36 +107,37 @@ impl Options {
     }
 }
 
-/// What was made.
+/// The result: the images of input and output, and the counts.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// The HDU of the image; the primary is 0.
     pub hdu: usize,
-    /// Bits a pixel of the input, negative for floating point.
+    /// Bits of an input pixel; negative for floating point.
     pub bitpix: i64,
     /// The length of each axis.
     pub axes: Vec<u64>,
-    /// Bits a pixel of the output.
+    /// Bits of an output pixel; negative for floating point.
     pub output_bitpix: i64,
     /// The length of each of the output's axes.
     pub output_axes: Vec<u64>,
     /// Undefined pixels in the boxes.
     pub undefined: u64,
-    /// Pixels of the output that are the nearest that could be stored.
+    /// Output pixels that hold the nearest number that could be stored.
     pub clamped: u64,
     /// The size of the output in bytes.
     pub output_bytes: u64,
-    /// Zeros behind the last HDU that were not copied, in bytes.
+    /// Bytes of zeros after the last HDU of the input, which were not copied.
     pub left_over_bytes: u64,
-    /// What was read.
+    /// How much was read, and from where.
     pub reading: Reading,
 }
 
-/// Rebins one image of a file and copies the rest. `progress` hears of bytes read, of about how many.
+/// Rebins one image of a file and copies the rest. Calls `progress` with the bytes read and an
+/// estimate of their total.
 ///
 /// # Errors
-/// When the input is no FITS file or damaged, has no such image, changes meanwhile, a sum cannot be stored, or the output cannot
-/// be written.
+/// The input is not a FITS file, is damaged, has no such image, or changes while it is read; a sum
+/// cannot be stored; or the output cannot be written.
 pub fn rebin(options: &Options, progress: &mut dyn FnMut(u64, u64)) -> Result<Report> {
     let source = Source::open(&options.input)?;
     let mut live = Live::new(options.linear, &options.cancel, progress);
@@ -140,7 +146,7 @@ pub fn rebin(options: &Options, progress: &mut dyn FnMut(u64, u64)) -> Result<Re
     Ok(report)
 }
 
-/// The job without its reading, which tests do themselves.
+/// The job, with the reading handed in: tests pass a feed of their own.
 pub(super) fn rebin_of(options: &Options, source: &Source, feed: &mut dyn Feed) -> Result<Report> {
     let number = options.hdu.find(source)?;
     let hdu = &source.hdus[number];
@@ -182,7 +188,7 @@ fn boxes(options: &Options, hdu: &Hdu) -> Result<Boxes> {
     };
     let width = options.x_bin_size;
     let height = match options.y_bin_size {
-        _ if image.axes.len() == 1 => 1, // a row alone has no second axis to rebin
+        _ if image.axes.len() == 1 => 1, // an image of one axis has no second one to rebin
         0 => width,
         height => height,
     };
@@ -200,18 +206,18 @@ fn boxes(options: &Options, hdu: &Hdu) -> Result<Boxes> {
 /// Sizes of input and output.
 #[derive(Clone, Debug)]
 struct Shape {
-    /// Of the output.
+    /// The output's axes.
     axes: Vec<u64>,
-    /// Bytes of the rows that make one row of the output.
+    /// Bytes of the input rows that become one output row.
     band_bytes: u64,
     /// Bytes of a plane of the input.
     plane_bytes: u64,
-    /// Rows of the output that a plane makes; the rows left over at its end make none.
+    /// Output rows that a plane becomes. Input rows left over at its end are ignored.
     rows: u64,
     planes: u64,
     /// Bytes of a row of the output.
     row_bytes: u64,
-    /// Whether a plane ends with a whole row of boxes, or there is but one.
+    /// Whether boxes tile a plane's rows, or there is only one plane.
     even: bool,
 }
 
@@ -253,12 +259,13 @@ impl Shape {
         Ok(shape)
     }
 
-    /// What must come whole: the rows of a row of boxes; a plane, where those do not tile the image.
+    /// The bytes that must be read at once: the rows of a row of boxes, or a whole plane if the
+    /// boxes do not tile it.
     fn record_bytes(&self) -> u64 {
         if self.even { self.band_bytes } else { self.plane_bytes }
     }
 
-    /// The number of the output's first row that the record makes.
+    /// The number of the first output row that a record becomes.
     fn first_row(&self, record: u64) -> u64 {
         if self.even { record } else { record * self.rows }
     }
@@ -286,7 +293,7 @@ fn header(options: &Options, of: &Header, boxes: &Boxes, shape: &Shape) -> Resul
     Ok(header.encode())
 }
 
-/// What is copied, where the new data start, and where the output ends.
+/// The bytes to copy, where the new data start, and where the output ends.
 fn plan(source: &Source, hdu: &Hdu, header: &[u8], shape: &Shape) -> Result<(Vec<Segment>, u64, u64)> {
     let start = hdu.header.offset + header.len() as u64;
     let too_large = || hdu.header.refusal("the output would be larger than any file can be");
@@ -304,7 +311,7 @@ struct Rows {
     shape: Shape,
     /// Where the output's data start.
     start: u64,
-    /// Rows that follow each other, before they are written.
+    /// Consecutive output rows that are still to be written.
     made: Vec<u8>,
     tally: Tally,
 }
@@ -316,7 +323,7 @@ impl Work for Rows {
         let first = row;
         self.made.clear();
         for record in bytes.chunks(record_bytes as usize) {
-            // Rows behind the last whole box make no row of the output.
+            // Rows after the last whole box become no output row.
             let bands = record.chunks_exact(self.shape.band_bytes as usize);
             let most = if self.shape.even { 1 } else { self.shape.rows as usize };
             for band in bands.take(most) {

@@ -1,4 +1,5 @@
-//! Which HDU of a file is meant: `file.fits[2]`, `file.fits+2`, `file.fits[SCI]`, `file.fits[SCI,2]`, or the first image.
+//! Selects an HDU of a file: `file.fits[2]`, `file.fits+2`, `file.fits[SCI]`, `file.fits[SCI,2]`,
+//! or the first image.
 
 use super::hdu::Source;
 use crate::error::{Error, ErrorKind, Result};
@@ -8,17 +9,17 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Selector {
-    /// The first with pixels.
+    /// The first HDU that is an image with pixels.
     #[default]
     FirstImage,
-    /// The primary HDU is 0.
+    /// By number; the primary HDU is 0.
     Number(usize),
-    /// By EXTNAME, whatever the case, and EXTVER.
+    /// By EXTNAME in any case, and by EXTVER if given.
     Name(String, Option<i64>),
 }
 
 impl Selector {
-    /// Takes the HDU from a file's name, unless a file of just that name is there.
+    /// Splits a name into file and HDU, unless a file with the whole name exists.
     #[must_use]
     pub fn split(name: &Path) -> (PathBuf, Selector) {
         let whole = || (name.to_owned(), Selector::FirstImage);
@@ -32,7 +33,7 @@ impl Selector {
         }
     }
 
-    /// From `2`, `SCI` or `SCI,2`.
+    /// Parses `2`, `SCI` or `SCI,2`.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let text = text.trim();
@@ -45,7 +46,7 @@ impl Selector {
         }
     }
 
-    /// The number of the HDU meant.
+    /// The number of the selected HDU.
     pub(super) fn find(&self, source: &Source) -> Result<usize> {
         let (path, hdus) = (source.path.display(), &source.hdus);
         let images: Vec<String> =

@@ -1,4 +1,4 @@
-//! The histogram as a binary table, behind the other HDUs of the output.
+//! Writes the histogram as a binary table, after the other HDUs of the output.
 
 use super::bins::Bins;
 use super::card::{Card, Value};
@@ -6,12 +6,12 @@ use super::header::Header;
 use super::write::Sink;
 use crate::error::Result;
 
-/// Two doubles and a whole number of 64 bits.
+/// Bytes of a row: two doubles and a 64-bit whole number.
 const ROW_BYTES: usize = 24;
-/// Rows that are made at a time.
+/// Rows that are encoded at a time.
 const ROWS: usize = 1 << 14;
 
-/// The columns: name, form, what it holds.
+/// The columns: name, form, description.
 const COLUMNS: [(&str, &str, &str); 3] = [
     ("BIN_LO", "D", "lower edge of the bin, which belongs to it"),
     ("BIN_HI", "D", "upper edge of the bin"),
@@ -21,7 +21,7 @@ const COLUMNS: [(&str, &str, &str); 3] = [
 /// Writes the table at `offset`; returns where it ends.
 ///
 /// # Errors
-/// When it cannot be written.
+/// The table cannot be written.
 pub(super) fn write(bins: &Bins, image: usize, sink: &mut Sink, offset: u64) -> Result<u64> {
     let header = header(bins, image).encode();
     sink.write(offset, &header)?;

@@ -1,5 +1,5 @@
-//! Both tools against naive models, for every kind of pixel and every order of pieces; against damaged files; and against
-//! fitsverify and astropy where they are.
+//! Checks both tools against naive models, for every pixel type and in every order of pieces; on
+//! damaged files; and against fitsverify and astropy where they are installed.
 
 mod damage;
 mod histograms;
@@ -95,7 +95,8 @@ impl Made {
         if !primary {
             cards.extend([whole("PCOUNT", 0), whole("GCOUNT", 1)]);
         }
-        // A zero that is written as a real number makes real pixels of whole ones, for some readers.
+        // A zero that is written as a real number makes real pixels of whole ones, for some
+        // readers.
         let written = |value: f64| {
             if value.fract() == 0.0 { Value::Integer(value as i128) } else { Value::Real(value) }
         };
@@ -129,7 +130,7 @@ impl Made {
     }
 }
 
-/// Hands out a file in pieces cut and shuffled by dice, and changes its mind once in the middle if `restarts`.
+/// Hands out a file in random pieces in random order. With `restarts` it starts again once, midway.
 pub(super) struct Shuffled {
     pub(super) dice: Dice,
     pub(super) restarts: bool,

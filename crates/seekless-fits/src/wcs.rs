@@ -1,15 +1,17 @@
-//! What a header says of its image, once the image is rebinned: coordinates keep their meaning (FITS standard 4.0, section 8).
+//! Adjusts the world coordinates of a header to a rebinned image (FITS standard 4.0, section 8).
 //!
-//! The centre of the first pixel is 1, so the place p of the old image is (p - 1/2) / b + 1/2 in the new.
+//! The centre of the first pixel is 1. So the position p of the old image is (p - 1/2) / b + 1/2 in
+//! the new one, for boxes of b pixels.
 
 use super::card::Value;
 use super::header::Header;
 use crate::error::Result;
 
-/// Rescales CRPIX, CDELT, CD and PC of both axes, of all alternative systems, and IRAF's LTV and LTM.
+/// Rescales CRPIX, CDELT, CD and PC of both axes, in all alternative systems, and IRAF's LTV and
+/// LTM.
 ///
 /// # Errors
-/// When a value is no number.
+/// A value is not a number.
 pub(super) fn rebin(header: &mut Header, sizes: [f64; 2]) -> Result<()> {
     let keys: Vec<String> = header.cards.iter().map(|card| card.key().to_owned()).collect();
     for key in keys {
@@ -23,7 +25,7 @@ pub(super) fn rebin(header: &mut Header, sizes: [f64; 2]) -> Result<()> {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Rescale {
-    /// A place on an axis whose pixels become so many times larger.
+    /// A position on an axis whose pixels become this many times larger.
     Place(f64),
     Times(f64),
 }
@@ -37,9 +39,9 @@ impl Rescale {
     }
 }
 
-/// What becomes of a keyword's value, if anything.
+/// How to rescale a keyword's value; `None` if it does not change.
 fn rule(key: &str, sizes: [f64; 2]) -> Option<Rescale> {
-    // An alternative system is named by a letter at the end.
+    // A letter at the end names an alternative system.
     let plain = match key.as_bytes() {
         [.., digit, letter] if digit.is_ascii_digit() && letter.is_ascii_uppercase() => &key[..key.len() - 1],
         _ => key,
@@ -65,8 +67,8 @@ fn rule(key: &str, sizes: [f64; 2]) -> Option<Rescale> {
     if let Some((_, axis)) = plain.strip_prefix("CD").and_then(pair) {
         return size(&axis).map(Rescale::Times);
     }
-    // The first index of a matrix is an axis of the world, the second one of the image. CDELT, which multiplies a row of PC, grows
-    // by the size along the row's own axis; PC makes up for the difference.
+    // The first index of a matrix is a world axis, the second an image axis. CDELT multiplies a row
+    // of PC and grows by the box size along the row's own axis. PC corrects for the difference.
     let (row, column) = plain.strip_prefix("PC").and_then(pair)?;
     let column = size(&column).unwrap_or(1.0);
     let row = size(&row).unwrap_or(1.0);

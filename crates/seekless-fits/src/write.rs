@@ -1,5 +1,8 @@
-//! Writes the output in pieces that come in any order, past the page cache: what a cache holds of the input, the output
-//! must not push out. Pieces are gathered to runs here and written by a thread (`hand`), while the next are being read.
+//! Writes the output, in pieces that come in any order, past the page cache. Otherwise the output
+//! would evict cached pages of the input.
+//!
+//! Adjacent pieces are joined into runs here. A thread (`hand`) writes the runs, while the next
+//! pieces are being read.
 
 mod hand;
 
@@ -10,20 +13,20 @@ use seekless_sys::output::{Content, Destination, Output};
 use std::io;
 use std::path::Path;
 
-/// The output on its way. Pieces may come again; the last word counts.
+/// The output while it is being written. If a piece is written twice, the last one counts.
 #[derive(Debug)]
 pub(super) struct Sink {
     output: Output,
     hand: Hand,
-    /// A run of pieces that follow each other.
+    /// The adjacent pieces that are gathered now.
     run: Run,
 }
 
 impl Sink {
-    /// A sink for what will stand at `path`; `plain` writes through the page cache as other programs do.
+    /// Starts the output for `path`. With `plain` it is written through the page cache.
     ///
     /// # Errors
-    /// When nothing can be written there, or a file stands there and `force` is not said.
+    /// The file cannot be written, or it exists and `force` is not set.
     pub(super) fn create(path: &Path, force: bool, plain: bool) -> Result<Self> {
         let output = Destination::new(path).replacing(force).create(Content::Binary)?;
         let file = output.file().try_clone().map_err(|error| unwritable(path, error))?;
@@ -34,7 +37,7 @@ impl Sink {
     /// Writes `bytes` at `offset`.
     ///
     /// # Errors
-    /// When the disk is full, say; it may be an earlier piece that could not be written.
+    /// This piece or an earlier one could not be written, for example because the disk is full.
     pub(super) fn write(&mut self, offset: u64, mut bytes: &[u8]) -> Result<()> {
         if offset != self.run.end() {
             self.flush(offset)?;
@@ -52,7 +55,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Has the run written; the next begins at `next`.
+    /// Hands the run over to be written, and starts the next one at `next`.
     fn flush(&mut self, next: u64) -> Result<()> {
         let path = self.output.path();
         if !self.run.is_empty() {
@@ -64,10 +67,10 @@ impl Sink {
         Ok(())
     }
 
-    /// Gives the file its length, with zeros where nothing was written, and its name.
+    /// Sets the file's length, with zeros where nothing was written, and gives it its name.
     ///
     /// # Errors
-    /// When it cannot be written to the end, or somebody has put a file there meanwhile.
+    /// The file cannot be written, or another file has appeared at its path.
     pub(super) fn publish(mut self, bytes: u64) -> Result<()> {
         self.flush(0)?;
         let path = self.output.path();
@@ -163,7 +166,7 @@ mod tests {
         let unwritable = File::open("/dev/null").expect("it is there");
         sink.hand = Hand::start(Writer::behind(unwritable));
         let failed = (0..64).find_map(|at| sink.write(at << 20, &vec![1; 1 << 20]).err());
-        let error = failed.expect("nobody may write to what was opened for reading");
+        let error = failed.expect("a file that is open for reading cannot be written");
         assert!(error.to_string().contains("cannot write"), "{error}");
         drop(sink);
         assert!(!path.exists());

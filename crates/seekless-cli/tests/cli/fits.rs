@@ -72,7 +72,7 @@ fn what_is_wrong_is_named() {
         ("fits rebin in.fits+0 out.fits 1 --hdu 0", "say it once"),
         ("fits histogram in.fits out.fits", "leaves it to their number"),
         ("fits histogram in.fits out.fits 3 1", "a range has two ends"),
-        ("fits rebin in.fits out.fits 1 --datatype z", "is none of - b i j k e d"),
+        ("fits rebin in.fits out.fits 1 --datatype z", "give one of - b i j k e d"),
     ] {
         let output = run(folder.path(), words);
         let message = String::from_utf8_lossy(&output.stderr);

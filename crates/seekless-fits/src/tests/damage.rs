@@ -1,4 +1,5 @@
-//! Damaged files, and files that are no images: an error that says where, never a panic and never an output.
+//! Damaged files and files without images give an error that says where; never a panic, never an
+//! output.
 
 use super::super::{HistogramOptions, Selector, histogram};
 use super::*;
@@ -75,7 +76,7 @@ fn what_is_no_image_is_refused() {
     };
     for (hdu, what) in [
         (Selector::Number(0), "HDU 0: holds no pixels"),
-        (Selector::Number(1), "HDU 1: is no image"),
+        (Selector::Number(1), "HDU 1: is not an image"),
         (Selector::Number(3), "has no HDU 3, only 0 to 2; images are HDU 2"),
         (Selector::parse("SCI"), "has no HDU named SCI; images are HDU 2"),
     ] {

@@ -1,4 +1,4 @@
-//! fitsverify finds nothing wrong with what is written, and astropy reads from it what it makes of the input itself.
+//! fitsverify accepts the outputs, and astropy computes the same numbers from the inputs.
 
 use super::super::{DataType, HistogramOptions, RebinOptions, Selector, histogram, rebin};
 use super::*;
@@ -24,7 +24,7 @@ fn kinds() -> Vec<(&'static str, Made)> {
     ]
 }
 
-/// Writes each kind as a primary HDU and as an extension, and has both tools work on it.
+/// Writes each kind as a primary HDU and as an extension, and runs both tools on it.
 fn everything(folder: &Path, mut check: impl FnMut(&str, &Path, serde_json::Value)) {
     let (path, out) = (folder.join("in.fits"), folder.join("out.fits"));
     for (name, made) in kinds() {

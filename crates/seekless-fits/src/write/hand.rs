@@ -1,5 +1,5 @@
-//! The hand that writes runs of the output: whole pages by O_DIRECT, the pages in which two runs meet through the cache. One thread
-//! writes all, one after the other, so that the last word on a page is the last.
+//! Writes runs of the output: whole pages with O_DIRECT, and pages that two runs share through the
+//! cache. One thread writes all runs in turn, so that the last write of a page counts.
 
 use rustix::fs::{Advice, OFlags, fadvise};
 use seekless_engine::{ALIGNMENT, AlignedBuf};
@@ -11,20 +11,21 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
-/// Bytes of a run, at most.
+/// The most bytes of a run.
 pub(super) const BUFFER_BYTES: usize = 1 << 20;
-/// Runs that wait to be written.
+/// The most runs that wait to be written.
 const RUNS: usize = 2;
-/// Where the output cannot be written past the cache, it is synced and dropped from it after so many bytes.
+/// Output that cannot be written past the cache is synced and dropped from it after this many
+/// bytes.
 const BEHIND_BYTES: u64 = 8 << 20;
 
-/// Bytes that follow each other in the file.
+/// Consecutive bytes of the file.
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) buffer: AlignedBuf,
-    /// The place in the file of the buffer's first byte; whole pages.
+    /// The offset in the file of the buffer's first byte, a multiple of the page size.
     pub(super) base: u64,
-    /// Of the first page so many bytes are not ours.
+    /// How many bytes at the start of the buffer do not belong to the run.
     pub(super) head: usize,
     pub(super) filled: usize,
 }
@@ -39,7 +40,7 @@ impl Run {
         self.head == self.filled
     }
 
-    /// Where the next byte would stand in the file.
+    /// The offset in the file after the run.
     pub(super) fn end(&self) -> u64 {
         self.base + self.filled as u64
     }
@@ -54,11 +55,11 @@ fn buffer() -> AlignedBuf {
 /// How the output treats the page cache.
 #[derive(Debug)]
 enum Way {
-    /// Past it, through this second descriptor.
+    /// Not at all: writes use this second descriptor, opened with O_DIRECT.
     Direct(File),
-    /// Through it, and dropped behind.
+    /// Written through it, then dropped from it.
     Behind,
-    /// As any program does.
+    /// Written through it and left there, as most programs do.
     Plain,
 }
 
@@ -72,7 +73,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Past the page cache if the file system can, else dropped from it behind.
+    /// Writes past the page cache if the file system supports it, else drops written pages from it.
     pub(super) fn past_cache(file: File) -> Self {
         let way = direct(&file).map_or(Way::Behind, Way::Direct);
         Writer { file, way, unsynced: 0 }
@@ -111,7 +112,7 @@ impl Writer {
         }
     }
 
-    /// Pages must be clean to be dropped.
+    /// Syncs what was written, since only clean pages can be dropped, and drops it from the cache.
     fn drop_behind(&mut self) -> io::Result<()> {
         self.unsynced = 0;
         self.file.sync_data()?;
@@ -119,7 +120,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Gives the file its length, and leaves nothing of it in the cache.
+    /// Sets the file's length, and drops the file from the cache unless it is written plainly.
     pub(super) fn finish(&mut self, bytes: u64) -> io::Result<()> {
         self.file.set_len(bytes)?;
         match self.way {
@@ -129,40 +130,41 @@ impl Writer {
     }
 }
 
-/// The same file once more, for writing past the cache; it may have no name to open it by.
+/// Opens the same file again with O_DIRECT. It may have no name, so it is opened by descriptor.
 fn direct(file: &File) -> Option<File> {
     let flags = OFlags::DIRECT.bits().try_into().ok()?;
     let by_descriptor = format!("/proc/self/fd/{}", file.as_raw_fd());
     let direct = OpenOptions::new().write(true).custom_flags(flags).open(by_descriptor).ok()?;
-    // Some file systems take the flag and refuse the first write. The page will be written over: a header stands there.
+    // Some file systems accept the flag but fail the first write, so this tries one. The header
+    // overwrites this page later.
     direct.write_all_at(&buffer()[..ALIGNMENT], 0).ok()?;
     Some(direct)
 }
 
-/// Who writes: the caller itself, or a thread that runs behind it.
+/// What writes the runs: the caller, or a thread.
 #[derive(Debug)]
 pub(super) enum Hand {
     Own(Writer),
     Thread(Thread),
-    /// The thread has failed, and that was told.
+    /// The thread has failed, and its error was returned.
     Ended,
 }
 
 #[derive(Debug)]
 pub(super) struct Thread {
     runs: SyncSender<Run>,
-    /// Buffers that have been written.
+    /// Buffers whose runs have been written.
     free: Receiver<AlignedBuf>,
     thread: JoinHandle<io::Result<Writer>>,
 }
 
 impl Hand {
-    /// A thread that writes, or the caller itself where there can be no thread.
+    /// Starts a thread that writes, or lets the caller write if no thread can be started.
     pub(super) fn start(writer: Writer) -> Self {
         let (runs, to_write) = sync_channel(RUNS);
         let (written, free) = channel();
         for _ in 0..RUNS {
-            let _ = written.send(buffer()); // the other end is at hand
+            let _ = written.send(buffer()); // the receiver exists, so this cannot fail
         }
         let Ok(file) = writer.file.try_clone() else { return Hand::Own(writer) };
         let spawned =
@@ -173,10 +175,10 @@ impl Hand {
         }
     }
 
-    /// Writes a run, or has it written; the buffer is free then, or another is in its place.
+    /// Writes a run, or hands it to the thread. Afterwards `run` has a buffer that may be filled.
     ///
     /// # Errors
-    /// When this or an earlier run could not be written.
+    /// This run or an earlier one could not be written.
     pub(super) fn write(&mut self, run: &mut Run) -> io::Result<()> {
         let thread = match self {
             Hand::Own(writer) => return writer.write(run),
@@ -196,10 +198,10 @@ impl Hand {
         Err(mem::replace(self, Hand::Ended).finish().err().unwrap_or_else(ended))
     }
 
-    /// Waits until all is written.
+    /// Waits until all runs are written.
     ///
     /// # Errors
-    /// When a run could not be.
+    /// A run could not be written.
     pub(super) fn finish(self) -> io::Result<Writer> {
         match self {
             Hand::Own(writer) => Ok(writer),
@@ -216,11 +218,11 @@ fn ended() -> io::Error {
     io::Error::other("the thread that writes has ended")
 }
 
-/// Writes until no more comes; ends at the first failure.
+/// Writes runs until the sender is dropped; stops at the first failure.
 fn work(mut writer: Writer, runs: &Receiver<Run>, written: &Sender<AlignedBuf>) -> io::Result<Writer> {
     for run in runs {
         writer.write(&run)?;
-        let _ = written.send(run.buffer); // nobody waits for it at the end
+        let _ = written.send(run.buffer); // at the end no receiver is left
     }
     Ok(writer)
 }
