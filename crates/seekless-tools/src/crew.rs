@@ -1,13 +1,13 @@
-//! Threads for a job that any number of them can do.
+//! Starts the threads of a job that any number of threads can do.
 
 use crate::error::{Error, ErrorKind, Result};
 use std::io;
 use std::thread::{Builder, Scope};
 
-/// Starts up to `threads` threads that each do `work`; fewer if the machine gives no more.
+/// Starts up to `threads` threads that each do `work`, or fewer if the machine allows no more.
 ///
 /// # Errors
-/// When not even one can be started.
+/// No thread can be started.
 pub(crate) fn start<'scope, W>(scope: &'scope Scope<'scope, '_>, threads: usize, work: W) -> Result<()>
 where
     W: FnOnce() + Clone + Send + 'scope,
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_threads_than_wanted_do_and_none_is_an_error() {
+    fn fewer_threads_are_enough_but_no_thread_is_an_error() {
         let limit = |threads: usize| {
             let mut started = 0;
             move || {

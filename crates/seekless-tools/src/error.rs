@@ -1,8 +1,9 @@
-//! The crate's one error: which part of a job failed, on what, and what to do.
+//! The crate's one error type: which part of a job failed, on which file, and what to do.
 
 use std::error::Error as Cause;
 
-/// A job failed; the message names the file or pack and what to do, the source says what lay beneath.
+/// A job failed. The message names the file or pack and says what to do; the source is the cause,
+/// if there is one. The message does not repeat the source.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
@@ -25,7 +26,7 @@ pub enum ErrorKind {
     Record,
     /// A trial failed, or two of them delivered different bytes.
     Measure,
-    /// What was asked for is not there: a run, a file, enough room on the disk.
+    /// Something needed is missing: a run, a file, enough space on the disk.
     Missing,
     /// Two things that should hold the same bytes do not.
     Differs,
@@ -43,7 +44,7 @@ impl Error {
         Error { kind, message: message.into(), source: None }
     }
 
-    /// An error with what lay beneath it.
+    /// An error with its cause.
     pub(crate) fn because(
         kind: ErrorKind,
         message: impl Into<String>,

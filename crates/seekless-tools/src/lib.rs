@@ -1,4 +1,47 @@
-//! What joins crates into a job: pack a folder, synth, order, compare, tour, probe.
+//! The jobs of the command: each joins several crates into one piece of work.
+//!
+//! **Invariant:** each job is one module with one entry point; it prints nothing.
+//!
+//! To load a program's files faster, one records its runs, computes an order from them, packs the
+//! files in that order, and compares loading the pack with loading the loose files. The crates
+//! below each know one part of this: `seekless-record` makes traces, `seekless-policy` makes
+//! orders, `seekless-pack` writes archives, `seekless-io` loads from them, and `seekless-measure`
+//! times workloads. They do not know each other. The modules here connect them:
+//!
+//! | module | job |
+//! |---|---|
+//! | [`order`] | computes an order of files from traces, and rates it on other runs |
+//! | [`pack`] | packs a folder in an order, and checks packs |
+//! | [`compare`] | loads a run from loose files and from their pack, both cold, in turn |
+//! | [`synth`] | makes files with the names and sizes of a trace, if the real ones are elsewhere |
+//! | [`probe`] | measures what a device costs, and keeps the figures |
+//! | [`sleds`] | sums up what reading a folder costs now |
+//! | [`tour`] | does all of this on a sample that it makes itself |
+//!
+//! [`roots`] serves several of them: it finds trees that have moved since they were traced. A job
+//! takes its options as a struct and reports its progress to a callback. It returns its figures as
+//! a struct that serializes to the JSON that the command prints.
+//!
+//! # Example
+//!
+//! Makes two files, and packs them with the one that a program reads first in front:
+//!
+//! ```
+//! use seekless_tools::{pack, synth};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let (tree, archive) = (folder.path().join("game"), folder.path().join("game.zip"));
+//! let file = |path: &str, bytes| synth::File { path: path.to_owned(), bytes };
+//! let files = [file("art/wall.dds", 90_000), file("start.xml", 700)];
+//! let made = synth::synth(&tree, &files, &synth::Options::default(), &mut |_done, _total| {})?;
+//! assert_eq!((made.files, made.bytes), (2, 90_700));
+//!
+//! let order = ["start.xml".to_owned()];
+//! let options = pack::Options::default();
+//! let packed = pack::pack(&tree, &archive, &order, &options, &mut |_done, _total| {})?;
+//! assert_eq!(packed.entries - packed.directories, 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod compare;
 mod crew;

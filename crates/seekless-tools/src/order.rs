@@ -1,9 +1,9 @@
-//! `seekless order`: from the runs of a program to the order of its files in an archive, with what
-//! that order costs.
+//! `seekless order`: computes the order of a program's files in an archive from its runs, and rates
+//! that order.
 //!
-//! Traces and the list of files are joined by name; ids number the files in the order in which
-//! untraced ones should stand. Deciding is [`seekless_policy::ordering`]'s job, rating
-//! [`seekless_sim::score`]'s.
+//! Traces and the list of files are joined by name. Ids number the files in the order that is used
+//! for untraced ones. [`seekless_policy::ordering`] makes the order, and [`seekless_sim::score`]
+//! rates it.
 
 mod report;
 mod universe;
@@ -25,25 +25,25 @@ use std::path::PathBuf;
 use universe::Universe;
 pub(crate) use universe::{Run, check_sizes, read_runs};
 
-/// What to order by and what to rate.
+/// How to order, and what to rate.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The files of the archive (see [`FileList`](seekless_trace::FileList)); those that the traces
-    /// name if not given.
+    /// The files of the archive (see [`FileList`](seekless_trace::FileList)). `None` takes the
+    /// files that the traces load.
     pub files: Option<PathBuf>,
     /// One of [`METHODS`](seekless_policy::ordering::METHODS).
     pub method: String,
-    /// Bytes of the cache that is assumed between program and archive; unlimited if not given.
+    /// Bytes of the cache between program and archive; `None` is an unlimited cache.
     pub cache: Option<u64>,
     /// Also rate each run on an order that was made from the others.
     pub leave_one_out: bool,
-    /// Traces to rate that the order is not made from.
+    /// More traces to rate, which the order is not made from.
     pub score: Vec<PathBuf>,
-    /// Where traced files are now: the order calls them so.
+    /// Where traced files are now. The order uses the new names.
     pub roots: Roots,
     /// Bytes of a block.
     pub block_bytes: u64,
-    /// What the device charges, for methods that ask.
+    /// What the device charges, for methods that need to know.
     pub costs: Costs,
 }
 
@@ -63,13 +63,13 @@ impl Default for Options {
     }
 }
 
-/// A slow cloud volume; none of today's methods looks at it.
+/// A slow cloud volume. No present method uses it.
 pub(crate) const COSTS: Costs = Costs { request_ns: 2_000_000, bytes_per_second: 150_000_000, depth: 1 };
 
-/// An order and what it costs.
+/// An order and its ratings.
 #[derive(Clone, Debug)]
 pub struct Ordered {
-    /// Every file of the archive, once; names escaped as a trace's are.
+    /// Every file of the archive, once. Names are escaped as in a trace.
     pub order: Vec<String>,
     /// What the order costs each run.
     pub report: Report,
@@ -78,8 +78,8 @@ pub struct Ordered {
 /// Makes an order from `traces` (the last run of the last is the newest) and rates it.
 ///
 /// # Errors
-/// A trace or the list cannot be read, there is no such method, no file is left to order, or a run
-/// is to be left out of one.
+/// A trace or the list cannot be read, the method is unknown, there is no file to order, or one run
+/// is to be left out but there is only one.
 pub fn order(traces: &[PathBuf], options: &Options) -> Result<Ordered> {
     let ordering = method(&options.method, options.cache)?;
     let mut roots = Cow::Borrowed(&options.roots);
@@ -114,8 +114,8 @@ pub fn order(traces: &[PathBuf], options: &Options) -> Result<Ordered> {
     Ok(Ordered { order, report })
 }
 
-/// The names of `universe` (path and bytes, in any order) as `method` lays them out for the runs of
-/// `traces`. Files that no trace names stand by bytes of the path.
+/// The names of `universe` (path and bytes, in any order) in the order that `method` makes for the
+/// runs of `traces`. Files that no trace names are sorted by the bytes of their paths.
 ///
 /// # Errors
 /// As [`order`].
@@ -135,16 +135,16 @@ pub fn order_names(
     Ok(order.into_iter().map(|id| universe.names[id as usize].clone()).collect())
 }
 
-/// The ordering of that name.
+/// The ordering with this name.
 pub(crate) fn method(name: &str, cache: Option<u64>) -> Result<Box<dyn Ordering + Send + Sync>> {
     by_method(name, cache).map_err(|error| Error::new(ErrorKind::Invalid, error.to_string()))
 }
 
-/// A run under the universe's numbers.
+/// A run with the universe's ids.
 struct Numbered {
     label: String,
     ids: Vec<Id>,
-    /// Names that the universe does not have.
+    /// Names that are not in the universe.
     unlisted: Vec<String>,
 }
 

@@ -9,19 +9,20 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-/// Traced names that a guess looks at, spread over all of them.
+/// How many traced names a guess examines, spread evenly over all of them.
 const LOOKED_AT: usize = 2_000;
-/// Files of one name that a guess compares a traced name with.
+/// How many files of the same name a guess compares with a traced name.
 const NAMESAKES: usize = 50;
-/// A guess is believed if at least one name in so many fits it: many trees hold an `__init__.py`.
+/// A guess counts if it fits at least one name in this many. Without such a limit a single common
+/// name, such as `__init__.py`, would decide.
 const BELIEVED: usize = 20;
 
 /// Where a tree was when it was traced, and where it is now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Root {
-    /// How its names began in the trace.
+    /// The start of its names in the trace.
     pub old: String,
-    /// How they begin now.
+    /// The start of its names now.
     pub new: String,
 }
 
@@ -70,32 +71,32 @@ impl Root {
     }
 }
 
-/// All that is known to have moved; of several roots that fit a name the longest holds.
+/// All roots that are known. If several fit a name, the longest is used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Roots(Vec<Root>);
 
 impl Roots {
-    /// These roots.
+    /// Collects roots.
     #[must_use]
     pub fn new(mut roots: Vec<Root>) -> Self {
         roots.sort_by_key(|root| std::cmp::Reverse(root.old.len()));
         Roots(roots)
     }
 
-    /// Whether none is known.
+    /// Whether there are no roots.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// What `traced` is called now.
+    /// The present name of `traced`.
     #[must_use]
     pub fn apply<'a>(&self, traced: &'a str) -> Cow<'a, str> {
         let moved = self.0.iter().find_map(|root| root.apply(traced));
         moved.map_or(Cow::Borrowed(traced), Cow::Owned)
     }
 
-    /// The same roots, those that lead to a folder which is there by its canonical name.
+    /// The same roots, with the canonical name of each new folder that exists.
     #[must_use]
     pub fn resolved(&self) -> Self {
         let resolve = |root: &Root| {
@@ -130,7 +131,7 @@ pub fn guess<'a>(names: impl IntoIterator<Item = &'a str>, traced: &[&str]) -> O
             *votes.entry(heads).or_default() += 1;
         }
     }
-    // Of equals the one that leaves the longest tails; then by name, so that no chance decides.
+    // Of equals, the one with the longest common ends; then by name, so that the result is stable.
     let mut ranked: Vec<((&str, &str), usize)> = votes.into_iter().collect();
     ranked.sort_unstable_by_key(|&((old, new), count)| {
         (std::cmp::Reverse(count), old.len() + new.len(), old, new)
@@ -143,7 +144,7 @@ fn last(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// What is left of both in front of the parts that they end in alike.
+/// The heads of both names, before their common end.
 fn heads<'a>(one: &'a str, other: &'a str) -> (&'a str, &'a str) {
     let (mut one, mut other) = (one, other);
     loop {

@@ -19,17 +19,18 @@ pub struct Sum {
     pub levels: BTreeMap<Level, u64>,
     /// The time to deliver every file from its first byte to its last, by name.
     pub linear: DeliveryTime,
-    /// The time when of every file what is cached is read first.
+    /// The time if the cached parts of every file are read first.
     pub best: DeliveryTime,
-    /// Devices whose costs are assumed, since nobody has measured them.
+    /// Devices whose costs are assumed, because they have not been measured.
     pub assumed: BTreeSet<String>,
-    /// Entries that could not be asked about.
+    /// Entries that could not be examined.
     pub unreadable: u64,
 }
 
-/// Sums up all regular files below a folder, by name; links are not followed. `room` is what may be
-/// cached before something must leave. `complain` hears of each entry that cannot be asked about;
-/// the others count. `progress` hears of the files done and of those found so far.
+/// Sums up all regular files below a folder, by name, without following links. `room` is how many
+/// more bytes can be cached before something is evicted. `complain` is called for each entry that
+/// cannot be examined; the other entries still count. `progress` is called with the number of files
+/// done and of files found so far.
 pub fn sum_up(
     folder: &Path,
     surveyor: &mut Surveyor,
@@ -81,7 +82,7 @@ impl Summing<'_> {
             match entry.and_then(|entry| Ok((entry.path(), entry.metadata()?))) {
                 Ok((path, about)) if about.is_dir() => folders.push(path),
                 Ok((path, about)) if about.is_file() => files.push((path, about)),
-                Ok(_) => {} // what has no bytes of its own
+                Ok(_) => {} // links, devices and pipes have no bytes to read
                 Err(error) => self.unreadable(format!("{}: {error}", folder.display())),
             }
         }
@@ -95,7 +96,7 @@ impl Summing<'_> {
             return;
         }
         if about.len() == 0 {
-            self.sum.files += 1; // opening it would tell nothing
+            self.sum.files += 1; // an empty file has no SLEDs
             return;
         }
         let survey = match self.surveyor.path(path) {

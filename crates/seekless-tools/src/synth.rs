@@ -21,19 +21,19 @@ use std::sync::atomic::AtomicBool;
 /// How to make files.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Whether files of another size are replaced; without it they are an error.
+    /// Whether to replace files that exist with another size; otherwise they are an error.
     pub force: bool,
-    /// Set it from elsewhere to stop: files that were begun are ended or removed.
+    /// Set this from another thread to stop. Files that were begun are finished or removed.
     pub cancel: Arc<AtomicBool>,
 }
 
-/// Makes `files` below `dir`, which is created if need be. Everything is checked before the first file is written.
-/// `progress` hears of bytes.
+/// Makes `files` below `dir`, which is created if it does not exist. Everything is checked before
+/// the first file is written. Calls `progress` with the bytes written and their total.
 ///
 /// # Errors
-/// A path that has `..` or needs a file to be a folder; a file or folder in `dir` that is in the
-/// way, such as a link or, without `force`, a file of another size; too little room on the disk;
-/// whatever writing fails with.
+/// A path contains `..` or needs a file to be a folder; something in `dir` is in the way, such as a
+/// link or, without `force`, a file of another size; the disk has too little space; or writing
+/// fails.
 pub fn synth(
     dir: &Path,
     files: &[File],

@@ -1,9 +1,8 @@
-//! The whole path on a sample workload that it makes itself: record, order, pack, compare on a run
-//! that was held out.
+//! `seekless tour`: walks the whole path on a sample workload that it makes itself. It records
+//! runs, orders and packs the files, and compares on a run that was held out.
 //!
-//! Nothing here measures: the sample's files and sessions are a model of a game (see `sample` and
-//! `session`), and every figure comes from the same code that the verbs run on a user's own
-//! program.
+//! The sample's files and sessions model a game (see `sample` and `session`). Every figure comes
+//! from the same code that the other verbs run on a user's own program.
 
 mod dice;
 mod layout;
@@ -27,11 +26,11 @@ pub use room::room_for;
 use crate::error::Result;
 use std::path::Path;
 
-/// Walks the path in `directory`, which should be empty, and tells each step. Nothing outside it is
-/// written.
+/// Walks the path in `directory`, which should be empty, and calls `tell` for each step. Nothing is
+/// written outside that folder.
 ///
 /// # Errors
-/// When the folder cannot be written to or a step fails.
+/// The folder cannot be written to, or a step fails.
 pub fn tour(directory: &Path, options: &Options, tell: &mut dyn FnMut(Event<'_>)) -> Result<Tour> {
     steps::walk(directory, options, tell)
 }

@@ -1,4 +1,4 @@
-//! What an order costs: a row a run, and the sums and means that headlines quote.
+//! The ratings of an order: a row for each run, and sums and means over the runs.
 
 use crate::roots::Root;
 use seekless_sim::score::RunScore;
@@ -10,7 +10,7 @@ use serde::Serialize;
 pub struct Report {
     /// How the order was made.
     pub method: String,
-    /// The cache assumed between program and archive; unlimited if none.
+    /// Bytes of the cache between program and archive; `None` is an unlimited cache.
     pub cache_bytes: Option<u64>,
     /// Bytes of a block.
     pub block_bytes: u64,
@@ -18,41 +18,41 @@ pub struct Report {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Files whose size neither list nor traces tell; they count as empty.
+    /// Files whose size is in neither the list nor the traces. They count as empty.
     pub files_of_unknown_size: u64,
-    /// Files that the runs load and the list does not have; passed over.
+    /// Files that the runs load but the list does not have. They are ignored.
     pub unlisted_files: u64,
-    /// One of them.
+    /// One of these files.
     pub unlisted_example: Option<String>,
-    /// Where the runs' files are in the list, if none was where it says: by the longest common tail
-    /// of names.
+    /// Where the list has the runs' files, if it has none of them under its traced name. Found by
+    /// the longest common end of the names.
     pub moved: Option<Root>,
-    /// The runs that the order was made from, on that order.
+    /// The runs that the order was made from, rated on that order.
     pub trained: Group,
-    /// Each of those runs on an order made from the others.
+    /// Each of those runs, rated on an order made from the others.
     pub held_out: Option<Group>,
-    /// Runs that the order was not made from, on that order.
+    /// Runs that the order was not made from, rated on that order.
     pub scored: Option<Group>,
 }
 
 /// Some runs and their totals.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Group {
-    /// A row a run.
+    /// A row for each run.
     pub runs: Vec<RunRow>,
-    /// Over all of them.
+    /// Sums and means over these runs.
     pub totals: Totals,
 }
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunRow {
-    /// Its trace, and its number where that holds several.
+    /// The name of its trace, and the run's number if the trace has several.
     pub run: String,
-    /// Its counts, of first loads only.
+    /// Its counts. Only the first load of each file counts.
     #[serde(flatten)]
     pub score: RunScore,
-    /// Seeks of first loads, 0 to 1.
+    /// The share of first loads that seek, 0 to 1.
     pub seek_share: f64,
     /// Bytes of touched blocks for each byte loaded.
     pub amplification: f64,
@@ -65,11 +65,11 @@ pub struct Totals {
     pub seeks: u64,
     /// Sum of first loads.
     pub loads: u64,
-    /// The one of the other, 0 to 1.
+    /// Seeks divided by loads, 0 to 1.
     pub seek_share: f64,
-    /// Mean over the runs that load anything.
+    /// Mean number of block runs, over the runs that load anything.
     pub mean_block_runs: f64,
-    /// Mean over the runs that load anything.
+    /// Mean amplification, over the runs that load anything.
     pub mean_amplification: f64,
 }
 

@@ -1,4 +1,4 @@
-//! The files of an archive under dense numbers, and the runs that load them, joined by name.
+//! Numbers the files of an archive densely, and joins them by name with the runs that load them.
 
 use crate::roots::{self, Root, Roots};
 use crate::{Error, ErrorKind, Result};
@@ -18,7 +18,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// What the trace calls the files that the run loads, in order.
+    /// The traced names of the files that the run loads, in order.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|&file| self.trace.names[file as usize].as_str())
     }
@@ -30,7 +30,7 @@ pub(super) struct Names {
     pub(super) bytes: Vec<u64>,
 }
 
-/// The runs of several traces, oldest first, the files by what they are called now.
+/// Reads the runs of several traces, oldest first. Files have their present names.
 pub(crate) fn read_runs(traces: &[PathBuf], roots: &Roots) -> Result<Vec<Run>> {
     let mut runs = Vec::new();
     for path in traces {
@@ -59,7 +59,7 @@ fn stem(path: &Path) -> String {
     name[..end].to_owned()
 }
 
-/// Files by number; numbers follow the order in which untraced files should stand.
+/// Files by number. The numbers follow the order that is used for untraced files.
 pub(super) struct Universe {
     pub(super) names: Vec<String>,
     pub(super) bytes: Vec<u64>,
@@ -68,7 +68,7 @@ pub(super) struct Universe {
 }
 
 impl Universe {
-    /// The files that the runs load, by bytes of the path.
+    /// The files that the runs load, sorted by the bytes of their paths.
     pub(super) fn from_runs(runs: &[Run]) -> Self {
         let loaded = |run: &Run| {
             let trace = Arc::clone(&run.trace);
@@ -83,15 +83,15 @@ impl Universe {
         Self::from_files(sizes.into_iter().collect())
     }
 
-    /// These files, by bytes of the path.
+    /// These files, sorted by the bytes of their paths.
     pub(super) fn from_files(mut files: Vec<(String, u64)>) -> Self {
         files.sort_unstable();
         let (names, bytes) = files.into_iter().unzip();
         Self::new(names, bytes, 0)
     }
 
-    /// The files of a list. A list of plain paths is an order and is kept, unless it is to be
-    /// `by_name`; a table `path,size` is not, and its files stand by bytes of the path.
+    /// The files of a list. A list of plain paths keeps its order, unless `by_name` is set. A table
+    /// `path,size` has no order of its own: its files are sorted by the bytes of their paths.
     pub(super) fn from_list(path: &Path, runs: &[Run], by_name: bool) -> Result<Self> {
         let failed = |error| Error::because(ErrorKind::Trace, "cannot read the list of files", error);
         let list = FileList::read(path).map_err(failed)?;
@@ -112,8 +112,8 @@ impl Universe {
         Self { names, bytes, unknown_sizes, ids }
     }
 
-    /// Where the files that the runs load are in the list, if it has none of them where they say:
-    /// by the tails of names.
+    /// Where the list has the files that the runs load, if it has none of them under its traced
+    /// name. Found by the common ends of the names.
     pub(super) fn moved(&self, runs: &[Run]) -> Option<Root> {
         let mut traced: Vec<&str> = runs.iter().flat_map(Run::paths).collect();
         traced.sort_unstable();
@@ -133,7 +133,8 @@ impl Universe {
         self.names.iter().map(String::as_str).zip(self.bytes.iter().copied())
     }
 
-    /// The loads of a run by the universe's numbers, and the names that are not here, each once.
+    /// The loads of a run as ids of the universe, and each name that the universe does not have,
+    /// once.
     pub(super) fn number(&self, run: &Run) -> (Vec<Id>, Vec<String>) {
         let mut known: Vec<Option<Option<Id>>> = vec![None; run.trace.names.len()];
         let (mut ids, mut unlisted) = (Vec::with_capacity(run.files.len()), Vec::new());
@@ -150,11 +151,11 @@ impl Universe {
     }
 }
 
-/// All files end to end; leaves room to round up to blocks and to add.
+/// The most bytes of all files together. It leaves room to round up to blocks and to add.
 const BYTES_MAX: u64 = 1 << 62;
 
-/// Fails where `files` (name and bytes), laid end to end, are too long for a position in them: a
-/// size must be wrong.
+/// Fails if `files` (name and bytes) are too long together for 64-bit positions. Then a size must
+/// be wrong.
 pub(crate) fn check_sizes<'a>(files: impl IntoIterator<Item = (&'a str, u64)>) -> Result<()> {
     let mut end = 0u64;
     for (name, bytes) in files {

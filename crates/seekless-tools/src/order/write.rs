@@ -1,15 +1,15 @@
-//! The order as text, one path a line.
+//! Writes an order as text, one path a line.
 
 use crate::{Error, ErrorKind, Result};
 use seekless_sys::output::{Content, Destination, Output};
 use seekless_trace::unescape_path;
 use std::io::{BufWriter, Write};
 
-/// Writes `order` (names escaped as a trace's are) to `out`, in the bytes that the file system
-/// knows.
+/// Writes `order` to `out`. Its names are escaped as in a trace, and are written unescaped, as the
+/// file system has them.
 ///
 /// # Errors
-/// A name contains a line break; `out` is there and may not be replaced, or cannot be written.
+/// A name contains a line break; `out` exists and may not be replaced, or cannot be written.
 pub fn write(out: impl Into<Destination>, order: &[String]) -> Result<()> {
     let output = out.into().create(Content::Text)?;
     write_lines(&output, order)?;

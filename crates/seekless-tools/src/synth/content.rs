@@ -1,13 +1,13 @@
-//! Content that deflates to about 0.55 of itself, as game data does: stretches of noise of seven
-//! bits a byte between copies of what came shortly before. The same path gives the same bytes.
+//! Makes content that deflates to about 0.55 of its size, as game data does. It alternates random
+//! bytes of seven bits with copies of recent bytes. The same path gives the same content.
 
 use seekless_device::SplitMix64;
 
-/// Content is made in blocks that do not look at each other.
+/// Bytes of a block. Blocks are made independently of each other.
 pub(super) const BLOCK_BYTES: usize = 64 << 10;
-/// Copies come from at most this far back, well inside deflate's window of 32 KiB.
+/// The greatest distance of a copy from its source, well inside deflate's window of 32 KiB.
 const REACH_BYTES: usize = 8 << 10;
-/// No copy is longer, so none overlaps what it copies.
+/// The longest copy and the shortest distance, so that a copy never overlaps its source.
 const COPY_BYTES_MAX: usize = 32;
 const SEVEN_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
 
@@ -21,14 +21,14 @@ impl Content {
     /// The content of the file that a trace calls `path`.
     #[must_use]
     pub fn of(path: &str) -> Self {
-        // FNV-1a: stable over versions and machines, which a hash map's hash is not.
+        // FNV-1a is the same in all versions and on all machines, unlike a hash map's hash.
         let seed = path.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
         });
         Self { seed }
     }
 
-    /// The first `bytes` of it; what is more than memory holds is made by [`fill`](Self::fill).
+    /// The first `bytes` of the content. Use [`fill`](Self::fill) for more than fits in memory.
     #[must_use]
     pub fn bytes(&self, bytes: usize) -> Vec<u8> {
         let mut content = vec![0; bytes];
@@ -36,7 +36,7 @@ impl Content {
         content
     }
 
-    /// Fills `buffer` with what starts at block `first_block` (64 KiB each).
+    /// Fills `buffer` with the content from block `first_block` on (blocks have 64 KiB).
     pub fn fill(&self, first_block: u64, buffer: &mut [u8]) {
         for (block, number) in buffer.chunks_mut(BLOCK_BYTES).zip(first_block..) {
             fill_block(block, SplitMix64::new(self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
@@ -68,8 +68,7 @@ fn noise(block: &mut [u8], at: usize, random: &mut SplitMix64) -> usize {
 }
 
 fn copy(block: &mut [u8], at: usize, back: usize, length: usize) -> usize {
-    // Near the block's start there is less to copy from, but always more than a copy's length once
-    // at all.
+    // Near the block's start the distance must be shorter, but never below a copy's length.
     let back = if back > at { COPY_BYTES_MAX + back % (at.saturating_sub(COPY_BYTES_MAX) + 1) } else { back };
     let end = block.len().min(at + length);
     if back > at || at >= end {

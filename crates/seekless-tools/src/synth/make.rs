@@ -10,11 +10,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
-/// Made and written at a time.
+/// Blocks that are made and written at a time.
 const CHUNK_BLOCKS: usize = 16;
 const THREADS_MAX: usize = 32;
 
-/// Makes folders, then files; stops at the first error or when told to.
+/// Makes folders, then files. Stops at the first error or when `cancel` is set.
 pub(super) fn make(plan: &Plan<'_>, cancel: &AtomicBool, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
     fs::create_dir_all(&plan.dir).map_err(|error| failed(&plan.dir, error))?;
     for folder in &plan.folders {
@@ -53,8 +53,8 @@ fn interrupted() -> Error {
     )
 }
 
-/// Like `create_dir`, but content with a folder that is there; what is no folder was refused when
-/// planning.
+/// Like `create_dir`, but accepts a folder that exists. The plan has already refused anything else
+/// at this path.
 fn make_folder(path: &Path) -> Result<()> {
     match fs::create_dir(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -86,7 +86,7 @@ fn work(plan: &Plan<'_>, next: &AtomicUsize, stop: &Stop<'_>, sender: &Sender<Re
     }
 }
 
-/// Makes one file, or nothing.
+/// Makes one file; removes it again if it cannot be written whole.
 fn make_file(
     path: &Path,
     file: &Target<'_>,
@@ -105,7 +105,7 @@ fn make_file(
     written.map(drop)
 }
 
-/// Whether the whole file was written.
+/// Writes a file's content; returns whether all of it was written.
 fn write(
     out: &mut fs::File,
     file: &Target<'_>,

@@ -1,4 +1,4 @@
-//! Where each file goes, decided and checked before anything is written.
+//! Decides and checks where each file goes, before anything is written.
 
 use super::source::File;
 use crate::error::{Error, ErrorKind, Result};
@@ -12,10 +12,10 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-/// Unit in which file systems hand out room.
+/// The unit in which file systems allocate space.
 const BLOCK_BYTES: u64 = 4096;
 
-/// What a synthesis would do, or did.
+/// The counts of a synthesis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
@@ -27,17 +27,17 @@ pub struct Summary {
     pub made: u64,
     /// Their sizes together.
     pub made_bytes: u64,
-    /// Files that were there with the right size and left as they are.
+    /// Files that existed with the right size and were left as they are.
     pub kept: u64,
-    /// Of those made, files that replaced one of another size.
+    /// Of the files made, those that replaced one of another size.
     pub replaced: u64,
 }
 
-/// All that is to be done.
+/// The folders and files to make.
 #[derive(Debug)]
 pub(super) struct Plan<'a> {
     pub(super) dir: PathBuf,
-    /// Relative to `dir`, parents before what they hold.
+    /// Relative to `dir`, parents before children.
     pub(super) folders: Vec<PathBuf>,
     pub(super) files: Vec<Target<'a>>,
     pub(super) summary: Summary,
@@ -46,12 +46,12 @@ pub(super) struct Plan<'a> {
 /// A file to be made.
 #[derive(Debug)]
 pub(super) struct Target<'a> {
-    /// Relative to the folder.
+    /// Relative to the plan's `dir`.
     pub(super) path: PathBuf,
-    /// As the trace calls it: the content's seed.
+    /// The traced name, which is the seed of the content.
     pub(super) name: &'a str,
     pub(super) bytes: u64,
-    /// A file of another size is there.
+    /// Whether a file of another size exists.
     pub(super) replaces: bool,
 }
 
@@ -59,7 +59,8 @@ impl<'a> Plan<'a> {
     pub(super) fn new(dir: &Path, files: &'a [File], force: bool) -> Result<Self> {
         let files = targets(files)?;
         let folders = folders(&files)?;
-        // Links on the way to `dir` are the user's; below it none is followed.
+        // Links in the path of `dir` are followed, since the user gave it; links below `dir` are
+        // not.
         let dir = match fs::canonicalize(dir) {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => dir.to_owned(),
@@ -117,13 +118,13 @@ impl<'a> Plan<'a> {
         let needed = files.saturating_add(self.folders.len() as u64 * BLOCK_BYTES);
         if needed > free {
             let why = format!(
-                "the disk of {} has {free} bytes free, and {needed} are needed; make room or name another folder",
+                "the disk of {} has {free} bytes free, and {needed} are needed; free some space or name another folder",
                 there.display()
             );
             return Err(Error::new(ErrorKind::Missing, why));
         }
         let inodes = self.files.len() as u64 + self.folders.len() as u64;
-        // Some file systems count no inodes.
+        // Some file systems do not count inodes.
         if disk.f_files > 0 && inodes > disk.f_favail {
             let why = format!(
                 "the disk of {} takes {} more files, and {inodes} are needed",
@@ -136,7 +137,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The files by place. Of a file that is given under two spellings, the larger size counts.
+/// The files by path. If a file is given in two spellings, the larger size counts.
 fn targets(files: &[File]) -> Result<BTreeMap<PathBuf, Target<'_>>> {
     let mut targets = BTreeMap::<PathBuf, Target<'_>>::new();
     for file in files {
@@ -150,15 +151,15 @@ fn targets(files: &[File]) -> Result<BTreeMap<PathBuf, Target<'_>>> {
     Ok(targets)
 }
 
-/// Where a traced path goes, relative to the folder.
+/// The path of a traced file below the folder.
 fn place(traced: &str) -> Result<PathBuf> {
     let refuse = |why: &str| Err(Error::new(ErrorKind::Invalid, format!("the path {traced:?} {why}")));
     let bytes = unescape_path(traced);
     if bytes.contains(&0) {
-        return refuse("has a NUL byte: no file can be called that");
+        return refuse("has a NUL byte, which no file name can have");
     }
     if bytes.ends_with(b"/") {
-        return refuse("ends in `/`: it is no file's");
+        return refuse("ends in `/`, so it is not the path of a file");
     }
     let mut place = PathBuf::new();
     for part in Path::new(OsStr::from_bytes(&bytes)).components() {
@@ -187,7 +188,7 @@ fn folders(files: &BTreeMap<PathBuf, Target<'_>>) -> Result<BTreeSet<PathBuf>> {
                 return Err(Error::new(ErrorKind::Invalid, why));
             }
             if !folders.insert(above.to_owned()) {
-                break; // and so are those above it
+                break; // the folders above it are in the set too
             }
         }
     }
@@ -203,7 +204,7 @@ fn check_folder(path: &Path) -> Result<()> {
     }
 }
 
-/// What is at `path`, links not followed.
+/// What exists at `path`, without following links.
 fn look(path: &Path) -> Result<Option<Metadata>> {
     match fs::symlink_metadata(path) {
         Ok(found) => Ok(Some(found)),

@@ -9,17 +9,18 @@ use std::path::Path;
 /// A file to make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// As a trace writes it; an absolute path is placed below the folder without its leading `/`.
+    /// The path as a trace writes it. An absolute path goes below the folder, without its leading
+    /// `/`.
     pub path: String,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
 }
 
-/// Reads what to make from a trace (its loads, else what it read) or a list `path,size`, compressed or not; files are made
-/// where `roots` say they are now.
+/// Reads which files to make: the loads of a trace (or its reads, if it has no loads), or a list
+/// `path,size`, compressed or not. `roots` tell where the files are now.
 ///
 /// # Errors
-/// `path` is neither, or a list without sizes.
+/// `path` is neither a trace nor a list, or the list lacks a size.
 pub fn files_of(path: &Path, roots: &Roots) -> Result<Vec<File>> {
     let mut files = read(path)?;
     for file in &mut files {

@@ -1,8 +1,8 @@
-//! Seeded chance for the sample: the same tour on every machine.
+//! Random choices from a fixed seed, so that the tour is the same on every machine.
 
 use seekless_device::SplitMix64;
 
-/// Decides where chance should.
+/// Makes random choices.
 #[derive(Clone, Debug)]
 pub(crate) struct Dice(SplitMix64);
 
@@ -21,7 +21,7 @@ impl Dice {
         (self.share() * bound as f64) as usize
     }
 
-    /// Whether something of this probability happens.
+    /// True with this probability.
     pub(crate) fn happens(&mut self, probability: f64) -> bool {
         self.share() < probability
     }

@@ -1,4 +1,4 @@
-//! The order made from the first runs, and how it suits the last one, which it has not seen.
+//! Makes the order from the first runs, and rates it on the last run, which it was not made from.
 
 use super::sample::Sample;
 use crate::error::Result;
@@ -11,26 +11,27 @@ use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-/// Seeks of the held-out run: first loads whose file does not lie directly after the one loaded before.
+/// Seeks of the held-out run: first loads whose file does not lie directly after the file loaded
+/// before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Seeks {
     /// First loads of the run.
     pub loads: u64,
-    /// With the files in order of their names.
+    /// Seeks if the files are in the order of their names.
     pub by_name: u64,
-    /// In the greedy order made from the other runs.
+    /// Seeks in the greedy order made from the other runs.
     pub greedy: u64,
 }
 
-/// The greedy order, and what both orders cost the held-out run.
+/// The greedy order, and the seeks of the held-out run in both orders.
 pub(crate) struct Layout {
-    /// The recorded files, first to last, as the traces call them.
+    /// The recorded files, first to last, by their traced names.
     pub(crate) order: Vec<String>,
     pub(crate) seeks: Seeks,
 }
 
-/// Orders by the traces of `training` as `seekless order` does, and scores the last run of
-/// `held_out` on the pack that comes of it: the ordered files first, then the others by name.
+/// Orders by the traces of `training`, as `seekless order` does. Then scores the last run of
+/// `held_out` on the resulting pack: the ordered files first, then the others by name.
 pub(crate) fn lay_out(
     tree: &Path,
     sample: &Sample,
@@ -51,7 +52,7 @@ pub(crate) fn lay_out(
     Ok(Layout { order, seeks: Seeks { loads: greedy.loads, by_name: name.seeks, greedy: greedy.seeks } })
 }
 
-/// All files, numbered by the bytes of their names.
+/// All files, numbered in the order of the bytes of their names.
 struct Universe<'a> {
     names: Vec<&'a str>,
     bytes: Vec<u64>,
@@ -68,7 +69,7 @@ impl<'a> Universe<'a> {
         Universe { names, bytes, ids }
     }
 
-    /// The number of the file that a trace calls `recorded`.
+    /// The number of the file with the traced name `recorded`.
     fn id(&self, tree: &Path, recorded: &str) -> Option<Id> {
         place_of(tree, recorded, |name| self.ids.get(name).copied())
     }

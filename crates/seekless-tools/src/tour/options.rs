@@ -1,19 +1,20 @@
-//! How large a tour, on which device, and which program it records.
+//! The size of a tour, its device, and the program that it records.
 
 use super::sample;
 use seekless_device::DeviceSpec;
 use std::ffi::OsString;
 
-/// How large a tour, and on which device.
+/// The size of a tour, its device, and the program that it records.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Files of the sample tree, about; a run loads a tenth of them.
+    /// About how many files the sample tree has. A run loads a tenth of them.
     pub files: usize,
     /// The modelled device of the last step.
     pub device: DeviceSpec,
     /// Timed rounds of the last step.
     pub rounds: u32,
-    /// The program to record and its first arguments; a folder and a list of files follow. It must load them in order.
+    /// The program to record and its first arguments. A folder and a list of files follow; the
+    /// program must load the listed files in order.
     pub reader: Vec<OsString>,
 }
 
@@ -25,7 +26,7 @@ impl Options {
         Options { files: sample::FULL_FILES, device, rounds: 3, reader }
     }
 
-    /// A tenth of it and one round, for tests.
+    /// A tenth of the full tour and one round, for tests.
     #[must_use]
     pub fn small(reader: Vec<OsString>) -> Self {
         Options { files: sample::FULL_FILES / 10, rounds: 1, ..Options::full(reader) }

@@ -1,4 +1,4 @@
-//! Getting the traces of the sample's runs: recorded, or imported where the machine refuses
+//! Makes the traces of the sample's runs: records them, or imports them if the machine refuses
 //! recording.
 
 use super::options::Options;
@@ -9,13 +9,13 @@ use seekless_trace::import;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Writes what a run loads as a list of names.
+/// Writes the names of the files that a run loads, one a line.
 pub(crate) fn write_list(list: &Path, sample: &Sample, run: &[usize]) -> Result<()> {
     let names: String = run.iter().map(|&file| format!("{}\n", sample.paths[file])).collect();
     write(list, &names)
 }
 
-/// Records the reader's run; `false` where the machine refuses recording.
+/// Records the reader's run; `false` if the machine refuses recording.
 pub(crate) fn record_run(options: &Options, tree: &Path, list: &Path, trace: &Path) -> Result<bool> {
     let Some((program, first)) = options.reader.split_first() else { return Ok(false) };
     let mut arguments = first.to_vec();
@@ -39,7 +39,7 @@ pub(crate) fn record_run(options: &Options, tree: &Path, list: &Path, trace: &Pa
     }
 }
 
-/// Writes what a run loads as a trace, a load each tenth of a millisecond, by way of a CSV file.
+/// Writes a run as a CSV file with a load every 0.1 ms, and imports that as a trace.
 pub(crate) fn import_run(csv: &Path, trace: &Path, sample: &Sample, run: &[usize]) -> Result<()> {
     let mut text = "time_s,path,size\n".to_owned();
     for (place, &file) in run.iter().enumerate() {

@@ -1,17 +1,17 @@
-//! What the tour tells: its steps while it goes, and the whole at its end.
+//! What the tour reports: each step when it is done, and the whole tour at the end.
 
 use super::layout::Seeks;
 use crate::compare::Comparison;
 use serde::Serialize;
 
-/// What the tour tells while it goes.
+/// What the tour reports while it runs.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// A step is done.
     Step(&'a Step),
-    /// Part of a long step is done, of its total.
+    /// Part of a long step is done.
     Progress {
-        /// What is being done.
+        /// The name of the step's work.
         what: &'static str,
         /// How much of it is done.
         done: u64,
@@ -20,30 +20,30 @@ pub enum Event<'a> {
     },
 }
 
-/// One step: what a user would type for it in the tour's folder, and what it found.
+/// One step: the commands that a user would type for it in the tour's folder, and its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// What is done and why.
+    /// What the step does.
     pub title: String,
     /// The commands.
     pub commands: Vec<String>,
-    /// What came of it, in a line.
+    /// Its result, in one line.
     pub found: String,
 }
 
-/// A tour that was walked to its end.
+/// A finished tour.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tour {
-    /// Each step in turn.
+    /// The steps in order.
     pub steps: Vec<Step>,
     /// Files of the sample tree.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Whether the runs were recorded; if recording is refused here they are imported instead.
+    /// Whether the runs were recorded. If the machine refuses recording, they are imported.
     pub recorded: bool,
-    /// How often the held-out run seeks in each order, of its steps from file to file.
+    /// How often the held-out run seeks in each order.
     pub seeks: Seeks,
-    /// The held-out run from loose files and from the pack.
+    /// The held-out run, loaded from loose files and from the pack.
     pub comparison: Comparison,
 }

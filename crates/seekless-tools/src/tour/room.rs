@@ -1,5 +1,5 @@
-//! Where the tour may work: a real disk (O_DIRECT, and a page cache that can be emptied) with
-//! enough room.
+//! Finds a folder for the tour: on a real disk with enough space. A real disk has O_DIRECT, and a
+//! page cache that can be emptied.
 
 use super::options::Options;
 use super::sample;
@@ -7,16 +7,16 @@ use crate::error::{Error, ErrorKind, Result};
 use seekless_device::units::format_bytes;
 use std::path::{Path, PathBuf};
 
-/// Bytes that the full tour needs: the tree, the pack in three orders, the traces and some air.
+/// Bytes that the full tour needs: the tree, the pack in three orders, the traces, and a reserve.
 const FULL_BYTES: u64 = 500_000_000;
 /// The file system type of a tmpfs, whose files lie in memory (linux/magic.h).
 const TMPFS: u64 = 0x0102_1994;
 
-/// The folder to make the tour's temporary one in: `$TMPDIR`, else `/tmp` or `/var/tmp`, the first
-/// on a real disk with room.
+/// The folder for the tour's temporary folder: the first of `$TMPDIR` (or `/tmp`) and `/var/tmp`
+/// that lies on a real disk with enough space.
 ///
 /// # Errors
-/// When none has enough room; names each and what it lacks.
+/// No folder has enough space; the message names each and what it lacks.
 pub fn room_for(options: &Options) -> Result<PathBuf> {
     let wanted: Vec<PathBuf> = match std::env::var_os("TMPDIR") {
         Some(directory) if !directory.is_empty() => vec![directory.into(), "/var/tmp".into()],
@@ -29,7 +29,7 @@ fn needed_bytes(options: &Options) -> u64 {
     FULL_BYTES * options.files as u64 / sample::FULL_FILES as u64
 }
 
-/// The first on a disk, else the first at all; a tmpfs only makes the cold trials less so.
+/// The first folder on a disk, else the first in memory. In memory the trials are not really cold.
 fn first_with_room(directories: &[PathBuf], bytes: u64) -> Result<PathBuf> {
     let mut lacks = Vec::new();
     let mut in_memory = None;

@@ -1,4 +1,4 @@
-//! The tour's sample tree: the files of a made-up game, sized as a real one's are.
+//! The tour's sample tree: the files of a made-up game, with the sizes of a real one's.
 //!
 //! The sizes follow 0 A.D.'s data (36,051 files: a quarter below 550 bytes, half below 1.7 KB,
 //! three quarters below 41 KB, a long tail), cut at 2.5 MB so that the whole tree stays near 120
@@ -6,10 +6,10 @@
 
 use super::dice::Dice;
 
-/// Files of the full sample, about.
+/// About how many files the full sample has.
 pub(crate) const FULL_FILES: usize = 3_000;
 
-/// What of the game a file belongs to; a run loads some groups and not others.
+/// The parts of the game, as indexes of files. A run loads some groups and not others.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Groups {
     /// Loaded at every start, in this order: shaders, interface, configuration.
@@ -20,11 +20,11 @@ pub(crate) struct Groups {
     pub(crate) biomes: Vec<Vec<usize>>,
     /// Files of each map that no other map has.
     pub(crate) maps: Vec<Vec<usize>>,
-    /// Music, campaigns, credits: loaded when chance has it.
+    /// Music, campaigns, credits: loaded at random.
     pub(crate) extras: Vec<usize>,
 }
 
-/// The files by name with their sizes, and which belong together.
+/// The files' names and sizes, and which belong together.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample {
     pub(crate) paths: Vec<String>,
@@ -33,7 +33,7 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// Lays out about `files` files (at least a few dozen), the same for the same number.
+    /// Makes about `files` files, at least a few dozen. The same number gives the same files.
     pub(crate) fn new(files: usize) -> Self {
         let mut maker = Maker { paths: Vec::new(), bytes: Vec::new(), dice: Dice::new(0x5EED) };
         let scaled = |count: usize| (count * files / FULL_FILES).max(1);
@@ -76,8 +76,8 @@ impl Maker {
         self.paths.len() - 1
     }
 
-    /// A size within the quarter, evenly spread over its logarithm; one large file in 25 is of the
-    /// tail.
+    /// A random size within the quarter, with an evenly spread logarithm. One large file in 25
+    /// belongs to the tail.
     fn size(&mut self, size: Size) -> u64 {
         let (low, high): (f64, f64) = match size {
             Size::Tiny => (60.0, 550.0),
@@ -89,7 +89,7 @@ impl Maker {
         (low * (high / low).powf(self.dice.share())) as u64
     }
 
-    /// Mostly small things: of 0 A.D.'s 1,735 files that every run loads, the mean is 14 KB.
+    /// Mostly small files: in 0 A.D., the 1,735 files that every run loads have a mean of 14 KB.
     fn core(&mut self, count: usize) -> Vec<usize> {
         (0..count)
             .map(|index| match index % 20 {

@@ -1,10 +1,10 @@
-//! Which files a run of the made-up game loads, and in which order: the same start, other levels,
-//! and some chance.
+//! Chooses which files a run of the made-up game loads, and in which order. All runs start the
+//! same, then load different levels, with some random variation.
 //!
-//! Modelled on five recorded starts of 0 A.D. (`reference/archive-and-ordering.md` section 3): well
-//! over half of a run's files are loaded by every run, a tenth by no other, and the order differs a
-//! little each time because textures follow the rendering. The third run shares its parts with the
-//! first two but is a level that neither of them loaded.
+//! This models five recorded starts of 0 A.D. Well over half of a run's files are loaded by every
+//! run, and a tenth by no other run. The order differs a little each time, because textures are
+//! loaded when they are drawn. The third run shares its parts with the first two, but loads a level
+//! that neither of them loaded.
 
 use super::dice::Dice;
 use super::sample::Sample;
@@ -16,8 +16,8 @@ struct Level {
     map: usize,
 }
 
-/// Two levels to learn from, and a third to be measured on: one faction from each, the second's
-/// biome, its own map.
+/// Two levels to learn from, and a third to measure on. The third has a faction of each of the
+/// first two, the second's biome, and its own map.
 const LEVELS: [Level; 3] = [
     Level { factions: [0, 1], biome: 0, map: 3 },
     Level { factions: [1, 2], biome: 1, map: 17 },
@@ -27,17 +27,16 @@ const LEVELS: [Level; 3] = [
 /// Runs that the tour records.
 pub(crate) const RUNS: usize = LEVELS.len();
 
-/// Chance that a file is put off until later files are loaded, as a texture is until it is first
-/// drawn.
+/// The probability that a file is loaded late, as a texture is when it is first drawn.
 const LATE: f64 = 0.06;
-/// Files that a late one is put off by, at most.
+/// The most files that are loaded before a late one.
 const LATE_BY: usize = 8;
-/// Chance that something unrelated to the level is loaded before the next file.
+/// The probability that a file unrelated to the level is loaded before the next file.
 const EXTRA: f64 = 0.04;
-/// Of a group, how much every level that has the group loads; the rest is a matter of chance.
+/// The share of a group that every level with this group loads. The rest is random.
 const ALWAYS: f64 = 0.2;
 
-/// The files that run `run` loads, in order; none twice.
+/// The files that run `run` loads, in order, each once.
 pub(crate) fn session(sample: &Sample, run: usize) -> Vec<usize> {
     let level = &LEVELS[run % RUNS];
     let mut dice = Dice::new(0x005E_0005 + run as u64);
@@ -55,7 +54,7 @@ pub(crate) fn session(sample: &Sample, run: usize) -> Vec<usize> {
     put_some_off(files, &mut dice)
 }
 
-/// The first part of a group for certain, and each of the others with `chance`.
+/// The first part of a group, and each of the other files with probability `chance`.
 fn partly(group: &[usize], chance: f64, dice: &mut Dice) -> Vec<usize> {
     let certain = (group.len() as f64 * ALWAYS).ceil() as usize;
     let wanted = |&(index, _): &(usize, &usize)| index < certain || dice.happens(chance);
@@ -74,7 +73,7 @@ fn with_extras(files: Vec<usize>, extras: &[usize], dice: &mut Dice) -> Vec<usiz
     out
 }
 
-/// Moves a file here and there behind some of the files that follow it.
+/// Moves some files behind a few of the files that follow them.
 fn put_some_off(mut files: Vec<usize>, dice: &mut Dice) -> Vec<usize> {
     for index in 0..files.len() {
         if dice.happens(LATE) {

@@ -1,5 +1,5 @@
-//! The steps of the tour, one function each: do it, and say what a user would type and what was
-//! found.
+//! The steps of the tour, one function each. A step does its work, and reports the commands that a
+//! user would type and the result.
 
 use super::layout::{Layout, Seeks, lay_out};
 use super::options::Options;
@@ -77,7 +77,8 @@ impl Guide<'_> {
         Ok(())
     }
 
-    /// Records the three runs; whether that was allowed.
+    /// Records the three runs, or imports them if recording is refused. Returns whether they were
+    /// recorded.
     fn record(&mut self) -> Result<bool> {
         let runs: Vec<Vec<usize>> = (0..RUNS).map(|run| session(&self.sample, run)).collect();
         let mut recorded = true;
@@ -139,7 +140,7 @@ impl Guide<'_> {
         Ok(())
     }
 
-    /// Loads the third run from both.
+    /// Loads the third run from the loose files and from the pack.
     fn compare(&mut self) -> Result<Comparison> {
         let loads = read_loads(&[self.trace(2)])?;
         let options = compare::Options {

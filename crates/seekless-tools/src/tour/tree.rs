@@ -1,4 +1,4 @@
-//! Writing the sample's files, as `seekless synth` would from their list.
+//! Writes the sample's files, as `seekless synth` would from their list.
 
 use super::recording::write;
 use super::sample::Sample;
@@ -7,7 +7,8 @@ use crate::synth::{self, File, synth};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Writes `sample.csv` and the files that it lists into `sample/`. `progress` hears of bytes.
+/// Writes `sample.csv`, and the files that it lists into `sample/`. Calls `progress` with the bytes
+/// written and their total.
 pub(crate) fn write_tree(
     directory: &Path,
     sample: &Sample,
