@@ -1,7 +1,45 @@
 //! Find out what your program reads, and make those reads cheap.
 //!
-//! The facade: each crate of the house under its short name, no logic. A feature brings each part;
-//! the default, `store`, is what a program needs that loads files from a pack.
+//! This is the facade: it re-exports each crate of Seekless under a short name, and has no logic.
+//! Choose the features that your program needs:
+//!
+//! | feature | a program can | modules |
+//! |---|---|---|
+//! | `store` (default) | write packs, and load files from them through a cache | `io`, `pack` |
+//! | `sled` | ask what each range of a file costs to read now | `sled` |
+//! | `read` | read files, the cheapest bytes first | `read` |
+//! | `trace` | read, write, merge and convert traces | `trace` |
+//! | `record` | record what another program reads | `record` |
+//! | `sim` | simulate caches on a trace | `sim`, `policy`, `device` |
+//! | `measure` | time workloads cold, and measure what a device costs | `measure` |
+//! | `report` | draw tables and pictures of figures | `report` |
+//! | `tools` | run the command's jobs: pack, order, synth, compare, probe | `tools` |
+//! | `gnu` | count, search and find as wc, grep and find do | `gnu` |
+//! | `fits` | make histograms of FITS images, and rebin them | `fits` |
+//!
+//! # Example
+//!
+//! Packs a file and loads it again, with the default features:
+//!
+#![cfg_attr(feature = "store", doc = "```")]
+#![cfg_attr(not(feature = "store"), doc = "```ignore")]
+//! use seekless::io::Store;
+//! use seekless::pack::{About, Codec, PackWriter, prepare};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("data.zip");
+//! let mut pack = PackWriter::new(std::fs::File::create(&path)?);
+//! pack.add(prepare(About::named("art/wall.dds"), b"brick".to_vec(), Codec::Auto)?)?;
+//! pack.finish()?;
+//!
+//! let store = Store::builder().cache(64 << 20).open(&path)?;
+//! let wall = store.load("art/wall.dds")?; // read-only, shared; released when dropped
+//! assert_eq!(&wall[..], b"brick");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The simulator and the store decide with the same code. So a cache that `sim` recommends for a
+//! trace behaves the same in the program.
 
 #[cfg(any(feature = "measure", feature = "sim", feature = "sled", feature = "store"))]
 pub use seekless_device as device;

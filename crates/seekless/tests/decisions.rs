@@ -1,6 +1,6 @@
-//! What you simulate is what you run: the live store's requests, in the order in which its policy
-//! got them, give the simulator the same hits and make the same ids leave, with one thread and with
-//! many.
+//! What you simulate is what you run. This gives the simulator the live store's requests, in the
+//! order in which the store's policy got them. It must hit and evict the same ids, with one thread
+//! and with many.
 
 use seekless::io::{Decision, Hint, Store};
 use seekless::pack::{About, Codec, PackWriter, prepare};
@@ -47,7 +47,7 @@ fn name(number: u64) -> String {
     format!("file-{number:03}")
 }
 
-/// Skewed, as programs are: a few files again and again, the others now and then.
+/// Skewed, as real programs are: a few files are loaded often, the others rarely.
 fn pick(seed: &mut u64) -> String {
     let spread = match random(seed) % 3 {
         0 => FILES,
@@ -61,7 +61,7 @@ fn open(path: &PathBuf, policy: &str) -> Store {
     Store::builder().cache(CACHE_BYTES).policy(policy).record_decisions(true).open(path).unwrap()
 }
 
-/// Loads one by one, some of them held for a while.
+/// Loads files one by one, and holds some of them for a while.
 fn load(store: &Store, loads: usize, mut seed: u64) {
     let mut held = Vec::new();
     for turn in 0..loads {
@@ -75,7 +75,7 @@ fn load(store: &Store, loads: usize, mut seed: u64) {
     }
 }
 
-/// The simulator's victims equal the store's, request by request. Returns how many there were.
+/// Checks that the simulator evicts the same files as the store at each request. Returns how many.
 fn replay(store: &Store, policy: &str) -> usize {
     let mut cache = Cache::new(named(policy, CACHE_BYTES).unwrap(), Config::files(CACHE_BYTES)).unwrap();
     cache.grow(store.len() as u32);
