@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Installs the panels for Nautilus and Caja, whichever are there, for this user:
-#   panels/install.sh --user [--command FILE]     FILE is the command seekless, if it is not on the PATH
+# Installs the panels for Nautilus and Caja for this user:
+#   panels/install.sh --user [--command FILE]    FILE is seekless, if it is not on the PATH
 #   panels/install.sh --remove
-# Needs nautilus-python (python3-nautilus) or python-caja (python3-caja). Restart the file manager after: nautilus -q, caja -q.
+# Needs nautilus-python (python3-nautilus) or python-caja (python3-caja). Restart the file manager
+# afterwards: nautilus -q, caja -q.
 set -euo pipefail
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 data=${XDG_DATA_HOME:-$HOME/.local/share}

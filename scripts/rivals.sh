@@ -1,5 +1,5 @@
-# Sourced by ./run for `bench wc` and `bench grep`: builds today's ripgrep and uutils' wc from the registry, once, into
-# target/rivals. Distributions' are years old.
+# Sourced by ./run for `bench wc` and `bench grep`: builds the current ripgrep and uutils' wc from
+# the registry into target/rivals, once. The versions of distributions are years old.
 
 # Sets SEEKLESS_RIVALS, where the benches look first.
 build_rivals() {
@@ -8,7 +8,7 @@ build_rivals() {
     rival uu_wc 0.12.0 wc
 }
 
-# `rival PACKAGE VERSION PROGRAM`; without the registry the bench takes the system's, and says so.
+# `rival PACKAGE VERSION PROGRAM`. Without the registry, the bench uses the system's and says so.
 rival() {
     [ -x "$SEEKLESS_RIVALS/$3" ] && return 0
     printf 'building %s %s, a rival (once)\n' "$1" "$2" >&2

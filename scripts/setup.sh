@@ -1,4 +1,4 @@
-# Sourced by ./run and ./test: finds what they need, installs what is missing where it can, says the rest.
+# Sourced by ./run and ./test: checks what they need, and installs what is missing or says how to.
 
 # Prints what to do and stops.
 need() {
@@ -20,7 +20,8 @@ debian() {
     return 1
 }
 
-# What a build needs: Linux, cargo (the toolchain file pins the version) and a C compiler for libdeflate, liblzma, SQLite and zstd.
+# Needed to build: Linux, cargo (the toolchain file sets the version), and a C compiler for
+# libdeflate, liblzma, SQLite and zstd.
 setup_build() {
     [ "$(uname -s)" = Linux ] || need "needs Linux (this is $(uname -s))"
     if ! command -v cargo >/dev/null 2>&1 && [ -x "${HOME-}/.cargo/bin/cargo" ]; then
@@ -30,7 +31,7 @@ setup_build() {
     debian cc gcc libc6-dev || need "a C compiler is missing: install gcc"
 }
 
-# What the tests compare with; a test that misses one skips and says so.
+# Programs that the tests compare with. A test whose program is missing is skipped and says so.
 setup_test() {
     debian unzip unzip || true
     debian strace strace || true
@@ -40,7 +41,7 @@ setup_test() {
     debian pkg-config pkg-config || true
     debian gfortran gfortran || true
     debian fitsverify fitsverify || true
-    # A Python of our own, with what the FITS tests compare with.
+    # A separate Python with the packages that the FITS tests compare with.
     if [ ! -e target/test-python/ready ] && command -v python3 >/dev/null 2>&1; then
         python3 -m venv target/test-python >/dev/null 2>&1 &&
             target/test-python/bin/pip install -q numpy astropy >/dev/null 2>&1 &&

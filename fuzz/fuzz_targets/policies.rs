@@ -1,5 +1,5 @@
-//! Any policy under any steps: the first byte picks the policy, the second the capacity, the rest
-//! are steps for the harness that the property tests use too.
+//! Runs a policy through random steps. The first byte chooses the policy, the second the capacity.
+//! The rest are steps for the harness, which the property tests use too.
 
 #![no_main]
 

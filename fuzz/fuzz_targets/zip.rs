@@ -1,4 +1,4 @@
-//! Any bytes as a Zip: opened, checked and decoded.
+//! Opens, checks and decodes any bytes as a Zip.
 
 #![no_main]
 

@@ -1,19 +1,20 @@
-//! Drives the body of a fuzz target on stable Rust: over its seeds, then over deterministic
-//! mutations of them. cargo-fuzz needs nightly and an hour; this finds in a second what is easy to
-//! find, on every machine, and the same each time.
+//! Runs the body of a fuzz target on stable Rust: on its seeds, then on deterministic mutations of
+//! them.
 //!
-//! `SEEKLESS_FUZZ_SECONDS=60` goes on for a minute instead of a fixed count.
+//! cargo-fuzz needs nightly Rust and an hour. This finds easy faults in a second, on every machine,
+//! and the same ones each time. `SEEKLESS_FUZZ_SECONDS=60` runs for a minute instead of a fixed
+//! count.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Mutations where no time is given.
+/// How many mutations are tried if no time is given.
 const MUTATIONS: u64 = 400;
-/// An input grows to at most this.
+/// The most bytes of an input.
 const BYTES_MAX: usize = 1 << 16;
-/// Numbers at which lengths and counts go wrong.
+/// Numbers at which lengths and counts often go wrong.
 const EDGES: [u64; 12] = [
     0,
     1,
@@ -30,10 +31,10 @@ const EDGES: [u64; 12] = [
 ];
 
 /// Calls `body` with each seed of `target` (a folder of `fuzz/seeds/`) and with mutations of them.
-/// An input at which it panics is kept in `fuzz/artifacts/`, where cargo-fuzz keeps its own.
+/// An input that makes it panic is kept in `fuzz/artifacts/`, as cargo-fuzz does.
 ///
 /// # Panics
-/// As `body`; or there are no seeds.
+/// `body` panics, or there are no seeds.
 pub fn drive(target: &str, body: impl Fn(&[u8])) {
     let seeds = seeds(target);
     let run = |input: &[u8]| {
@@ -61,7 +62,7 @@ fn time() -> Option<Duration> {
     Some(Duration::from_secs_f64(seconds.parse().expect("SEEKLESS_FUZZ_SECONDS is a number of seconds")))
 }
 
-/// `fuzz/`, seen from the crate whose test this is.
+/// The folder `fuzz/`, relative to the crate whose test runs this.
 fn home() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let found = here.ancestors().map(|folder| folder.join("fuzz")).find(|fuzz| fuzz.join("seeds").is_dir());
@@ -88,7 +89,7 @@ fn keep(target: &str, input: &[u8]) -> PathBuf {
     path
 }
 
-/// Makes inputs out of seeds, the same ones each time.
+/// Mutates seeds into inputs, the same ones each time.
 struct Mutator<'a> {
     random: Random,
     seeds: &'a [Vec<u8>],
@@ -125,7 +126,7 @@ impl Mutator<'_> {
         }
     }
 
-    /// A number at the edge, in 1 to 8 bytes, of either order.
+    /// Writes an edge number in 1 to 8 bytes, in either byte order.
     fn write_edge(&mut self, input: &mut [u8], at: usize) {
         let number = EDGES[self.random.below(EDGES.len())];
         let width = 1 << self.random.below(4);
@@ -135,7 +136,7 @@ impl Mutator<'_> {
         }
     }
 
-    /// The same in text: in place of the digits that stand there.
+    /// Replaces a number in text by an edge number.
     fn write_digits(&mut self, input: &mut Vec<u8>, at: usize) {
         let digits = input[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let number = EDGES[self.random.below(EDGES.len())];
@@ -143,7 +144,7 @@ impl Mutator<'_> {
         input.splice(at..at + digits, text.into_bytes());
     }
 
-    /// A piece of another seed.
+    /// Inserts a piece of another seed.
     fn splice(&mut self, input: &mut Vec<u8>, at: usize, length: usize) {
         let other = &self.seeds[self.random.below(self.seeds.len())];
         let from = self.random.below(other.len() + 1);
@@ -152,7 +153,7 @@ impl Mutator<'_> {
     }
 }
 
-/// The hashes of the numbers from a seed on.
+/// A generator that hashes consecutive numbers from a seed on.
 struct Random(u64);
 
 impl Random {

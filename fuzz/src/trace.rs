@@ -1,20 +1,20 @@
-//! The bodies of the targets that read traces. Any bytes are an error or rows, never a panic; what
-//! was read as text comes back the same after it was written and read again.
+//! The bodies of the targets that read traces. Any bytes give an error or rows, never a panic. Rows
+//! read from text stay the same after they are written and read again.
 
 use seekless_sys::output::Destination;
 use seekless_trace::summary::{files::FileCount, summarise};
 use seekless_trace::{FileList, Loads, Trace, export, import, merge, open_any, recover};
 use std::path::{Path, PathBuf};
 
-/// More memory than any of them may take for the rows that they keep.
+/// A limit on memory for rows, above what any input here needs.
 const MEMORY_BYTES_MAX: u64 = 64 << 20;
 
-/// A Parquet trace, or what claims to be one.
+/// Reads bytes as a Parquet trace.
 pub fn parquet(bytes: &[u8]) {
     with_file(bytes, read_everything);
 }
 
-/// A spool.
+/// Reads bytes as a spool.
 pub fn spool(bytes: &[u8]) {
     with_file(bytes, |path| {
         read_everything(path);
@@ -25,7 +25,7 @@ pub fn spool(bytes: &[u8]) {
     });
 }
 
-/// Text of every format that is imported, and lists of files.
+/// Reads bytes as text of every format that can be imported, and as a list of files.
 pub fn text(bytes: &[u8]) {
     with_file(bytes, |path| {
         let _ = FileList::read(path);
@@ -47,7 +47,7 @@ pub fn text(bytes: &[u8]) {
     });
 }
 
-/// Text that was written of a trace makes a trace of which the same is written.
+/// Exports a trace as text, imports that, and checks that exporting again gives the same text.
 fn comes_back(trace: &Path) {
     let (first, copy) = (csv(trace), trace.with_extension("csv"));
     std::fs::write(&copy, &first).expect("room");
@@ -63,7 +63,7 @@ fn csv(trace: &Path) -> Vec<u8> {
     text
 }
 
-/// Opens and reads a trace in every way there is.
+/// Opens a trace and reads it in every way.
 fn read_everything(path: &Path) {
     let files = [path.to_owned()];
     let _ = Loads::read_within(&files, Some(MEMORY_BYTES_MAX));
@@ -81,7 +81,7 @@ fn read_everything(path: &Path) {
     }
 }
 
-/// The bytes as a file in memory, in a folder that goes with them.
+/// Writes the bytes to a file in a temporary folder in memory.
 fn with_file(bytes: &[u8], body: impl Fn(&Path)) {
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
     let path: PathBuf = folder.path().join("input");

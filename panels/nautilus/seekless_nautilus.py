@@ -1,5 +1,6 @@
-"""A page of Nautilus's properties (43 and later): what reading the file costs now. Nautilus takes rows of text only, so the page
-asks again by itself, for as long as Nautilus holds it."""
+"""A page of Nautilus's properties (43 and later): what reading the file costs now.
+
+Nautilus shows only rows of text, so the page asks again by itself while Nautilus holds it."""
 
 import os
 import sys
@@ -30,7 +31,7 @@ class SeeklessProperties(GObject.GObject, Nautilus.PropertiesModelProvider):
 
 
 class Watch:
-    """Fills a list again and again until nobody else holds it."""
+    """Fills a list again and again, until Nautilus releases it."""
 
     def __init__(self, path, store):
         self._asker = Asker(path, self._show)
@@ -58,7 +59,7 @@ class Watch:
         self._timer = GLib.timeout_add_seconds(REFRESH_S, self.ask)
 
     def _fill(self, store, rows):
-        """Changes only the rows that differ, so that the page stands still."""
+        """Changes only the rows that differ, so that the page does not jump."""
         for at, row in enumerate(rows):
             if at < len(self._shown) and self._shown[at] == row:
                 continue

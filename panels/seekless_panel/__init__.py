@@ -1,1 +1,1 @@
-"""What the file-manager panels share: figures and their words, asking for them, and a page of widgets."""
+"""Code shared by the file-manager panels: asking for figures, their words, and a page of widgets."""

@@ -1,4 +1,6 @@
-"""Shows the page in a window of its own: `python3 -m seekless_panel FILE`, for systems without either file manager."""
+"""Shows the page in its own window, for systems without either file manager.
+
+Usage: `python3 -m seekless_panel FILE`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Asks the command, without ever making the file manager wait: the answer comes by a call from the main loop."""
+"""Asks the command without making the file manager wait: the main loop delivers the answer."""
 
 import os
 import shutil
@@ -7,12 +7,14 @@ from gi.repository import Gio, GLib
 
 from . import figures
 
-#: An answer takes milliseconds; a distant machine is given 3 s by the command, an archive's own command 5 s.
+#: An answer takes milliseconds. The command waits 3 s for another machine, and 5 s for an archive's
+#: own command.
 TIMEOUT_S = 15
 
 
 def command():
-    """The command's path: $SEEKLESS, what `install.sh --command` wrote, the PATH, or where cargo and users put programs."""
+    """The command's path: from $SEEKLESS, from `install.sh --command`, from the PATH, or from the
+    folders where cargo and users put programs."""
     written = os.path.join(os.path.dirname(__file__), "command")
     candidates = [os.environ.get("SEEKLESS")]
     if os.path.exists(written):
@@ -35,7 +37,7 @@ class Asker:
         self._late = False
 
     def ask(self):
-        """Starts a question, unless one is under way."""
+        """Starts a question, unless one is running."""
         if self._process is not None:
             return
         program = command()
@@ -53,13 +55,13 @@ class Asker:
         process.communicate_async(None, self._cancellable, self._answered)
 
     def stop(self):
-        """Forgets the question under way; its answer does not come."""
+        """Cancels the current question; its answer is not delivered."""
         if self._process is not None:
             self._cancellable.cancel()
             self._end()
 
     def _end(self):
-        """Nothing is under way any more, and no process left behind."""
+        """Ends the current question and its process."""
         self._process.force_exit()
         if self._timer:
             GLib.source_remove(self._timer)
@@ -67,7 +69,7 @@ class Asker:
 
     def _expired(self):
         self._timer, self._late = 0, True
-        # A grandchild may hold the pipes open, so the end of the process alone would not be heard of.
+        # A grandchild may hold the pipes open, so killing the process would not end the reading.
         self._cancellable.cancel()
         return GLib.SOURCE_REMOVE
 
@@ -90,7 +92,9 @@ class Asker:
 
 
 def told(status, out, err):
-    """Figures, or None and what went wrong. `status` is the exit status; None or False if a signal ended the command."""
+    """Figures, or None and what went wrong.
+
+    `status` is the exit status; None or False if a signal ended the command."""
     if status != 0 or status is False:
         said = err.strip().removeprefix("seekless: ")
         return None, said or f"seekless ended without a word (status {status})"

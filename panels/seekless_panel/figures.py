@@ -3,7 +3,7 @@
 import json
 from collections import namedtuple
 
-#: Levels, cheapest first: name, block, colour, what a panel calls it. Blocks are those of `seekless sleds`.
+#: Levels, cheapest first: name, block, colour, words. The blocks are those of `seekless sleds`.
 LEVELS = (
     ("hole", "·", "#888888", "Holes"),
     ("memory", "█", "#2e9e4f", "In memory"),
@@ -18,7 +18,7 @@ Figures = namedtuple("Figures", "bytes sleds linear best device origin residence
 
 
 class NotUnderstood(ValueError):
-    """The command answered something else than figures."""
+    """The command's answer was not figures."""
 
 
 def parse(text):
@@ -65,7 +65,7 @@ def size(count):
 
 
 def time(seconds):
-    """Seconds in the unit that fits; what never comes takes for ever."""
+    """Seconds in the unit that fits; infinity is `for ever`."""
     if seconds > 1e11:
         return "for ever"
     for unit, power in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
@@ -102,7 +102,7 @@ def _rank(known, level):
 
 
 def look(level):
-    """Block, colour and words of a level; one that came after this panel looks unknown under its own name."""
+    """Block, colour and words of a level; a level that this panel does not know is `?`."""
     for name, block, colour, words in LEVELS:
         if name == level:
             return block, colour, words
@@ -110,7 +110,9 @@ def look(level):
 
 
 def cells(figures, count):
-    """The file in `count` parts (fewer if it has fewer bytes): the level of most bytes of each."""
+    """Divides the file into `count` parts, or fewer if it has fewer bytes.
+
+    Returns the level of most bytes of each."""
     count = min(count, figures.bytes)
     parts, first = [], 0
     for cell in range(count):
@@ -149,7 +151,7 @@ def markup(figures, count):
 
 
 def rows(figures):
-    """What a panel says of the file, as pairs of a name and a value."""
+    """What a panel shows of the file, as pairs of a name and a value."""
     told = [
         ("Reading it, cheapest first", time_range(figures.best)),
         ("Reading it from first to last", time_range(figures.linear)),
@@ -165,7 +167,9 @@ def rows(figures):
 
 
 def sled_rows(figures, limit):
-    """Offset, length, level, latency and bandwidth of each range, in words; after `limit` how many more there are."""
+    """Offset, length, level, latency and bandwidth of each range, in words.
+
+    After `limit` rows, says how many more there are."""
     told = [
         (size(sled.offset), size(sled.bytes), _level(sled), time(sled.latency_s), bandwidth(sled))
         for sled in figures.sleds[:limit]

@@ -1,4 +1,4 @@
-"""The page of widgets (Gtk 3): the file as a bar, times, bytes by level, ranges, and a button that asks again."""
+"""The page of widgets (Gtk 3): a bar, times, bytes by level, ranges, and a button that asks again."""
 
 from gi.repository import Gtk, Pango
 
@@ -11,7 +11,7 @@ COLUMNS = ("Offset", "Length", "Level", "Latency", "Bandwidth")
 
 
 class Page(Gtk.Box):
-    """Asks as soon as it is made, and again at each press of the button."""
+    """Asks when it is created, and again at each press of the button."""
 
     def __init__(self, path):
         super().__init__(orientation=Gtk.Orientation.VERTICAL, spacing=12, border_width=12)
@@ -35,7 +35,7 @@ class Page(Gtk.Box):
         self.refresh()
 
     def refresh(self):
-        """Asks again; what is shown stays until the answer comes."""
+        """Asks again; the page does not change until the answer comes."""
         self._button.set_sensitive(False)
         self._state.set_text("Asking…")
         self._asker.ask()
@@ -63,7 +63,7 @@ class Page(Gtk.Box):
         self._legend.set_markup("   ".join(_legend(level) for level in figures.bytes_at(told)))
         for number, (name, value) in enumerate(figures.rows(told)):
             self._grid.attach(_label(name + ":", dim=True), 0, number, 1, 1)
-            # Without the focus, for it would show the first value selected.
+            # Labels get no focus: the first value would be shown as selected.
             self._grid.attach(_label(value, wrap=True, selectable=True, can_focus=False), 1, number, 1, 1)
         self._grid.show_all()
         for row in figures.sled_rows(told, RANGES_MAX):

@@ -1,6 +1,6 @@
-//! What is shipped: the programs as `./run` builds them and `./test` tests them, the symbols of
-//! each in a file beside it, completions and man pages, all made by those programs, and the notices
-//! of what they are built with.
+//! Makes the files that are shipped: the programs as `./run` builds and `./test` tests them, with
+//! their symbols in a file beside each; completions and man pages, printed by those programs; and
+//! the licence notices of the packages they are built with.
 
 use crate::licences;
 use anyhow::{Context, bail};
@@ -13,7 +13,7 @@ use std::process::Command;
 /// The programs of the package `seekless-cli`.
 const PROGRAMS: [&str; 2] = ["seekless", "seekless-verbs"];
 
-/// Shells, and the file that each looks for.
+/// Shells, and the name of each one's completion file.
 const SHELLS: [(&str, &str); 5] = [
     ("bash", "seekless.bash"),
     ("elvish", "seekless.elv"),
@@ -35,7 +35,7 @@ pub(crate) fn write(folder: &Path) -> anyhow::Result<()> {
     for name in PROGRAMS {
         symbols(name, &bin)?;
     }
-    build()?; // again as it is tested: the symbols took a link of their own
+    build()?; // build the tested program again, since `symbols` linked another one
     let seekless = bin.join("seekless");
     for (shell, file) in SHELLS {
         let output = Command::new(&seekless).args(["completions", shell]).output()?;
@@ -61,8 +61,8 @@ fn build() -> anyhow::Result<()> {
     run(&mut cargo(["build", "--release", "--locked", "--package", "seekless-cli", "--bins"]))
 }
 
-/// Links a program once more with its symbols, puts them into `bin/NAME.debug`, and names that file
-/// in `bin/NAME`. The code of both must be the same, byte for byte.
+/// Links a program again with its symbols, puts them into `bin/NAME.debug`, and names that file in
+/// `bin/NAME`. The code of both must be the same, byte for byte.
 fn symbols(name: &str, bin: &Path) -> anyhow::Result<()> {
     let link = ["rustc", "--release", "--locked", "--package", "seekless-cli", "--bin", name, "--"];
     run(cargo(link).args(["-C", "strip=none"]))?;

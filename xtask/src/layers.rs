@@ -1,4 +1,4 @@
-//! Holds the manifests against ARCHITECTURE.md's table of who may import whom.
+//! Checks the manifests against ARCHITECTURE.md's table of which crate may import which.
 
 use crate::workspace::Workspace;
 use anyhow::{Context, bail};
@@ -11,7 +11,7 @@ const HEADING: &str = "## Who may import whom";
 /// What each crate may depend on, by their names in Cargo.
 type Allowed = BTreeMap<String, BTreeSet<String>>;
 
-/// Fails, naming each import that the table does not allow, and each crate that has no row.
+/// Fails if a crate has an import that the table does not allow, or has no row. Names each.
 pub(crate) fn check() -> anyhow::Result<()> {
     let workspace = Workspace::own()?;
     let architecture = workspace.workspace_root.join("ARCHITECTURE.md");
@@ -31,8 +31,8 @@ pub(crate) fn check() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The rows below the heading: `| crate | may depend on | must never know |`. A name in the second
-/// column may lack its `seekless-`, and may be followed by a remark in parentheses.
+/// Reads the rows below the heading: `| crate | may depend on | must never know |`. A name in the
+/// second column may omit `seekless-`, and a remark in parentheses may follow it.
 fn read_table(text: &str) -> anyhow::Result<Allowed> {
     let (_, below) = text.split_once(HEADING).with_context(|| format!("has no heading \"{HEADING}\""))?;
     let rows =
@@ -57,14 +57,14 @@ fn full_name(import: &str) -> Option<String> {
     }
 }
 
-/// Rows of crates that do not exist, in words.
+/// A message for each row of a crate that does not exist.
 fn unknown_rows(allowed: &Allowed, crates: &BTreeSet<&str>) -> Vec<String> {
     let named = allowed.iter().flat_map(|(name, imports)| imports.iter().chain([name]));
     let unknown: BTreeSet<_> = named.filter(|name| !crates.contains(name.as_str())).collect();
     unknown.into_iter().map(|name| format!("{name} is in the table and not in the workspace")).collect()
 }
 
-/// The imports among the workspace's crates that the table does not allow, in words.
+/// A message for each import among the workspace's crates that the table does not allow.
 fn not_allowed<'a>(
     allowed: &Allowed,
     crates: &BTreeSet<&str>,

@@ -1,6 +1,7 @@
-//! The licences of what Seekless is built with: each must be one that its own licence allows, and
-//! those of what is linked into the programs are shipped with them. Advisories need a database from
-//! the network: `cargo deny check` (deny.toml).
+//! Checks the licences of the packages that Seekless is built with, and collects the notices of
+//! those that are linked into what is shipped.
+//!
+//! Security advisories need a database from the network: see `cargo deny check` and deny.toml.
 
 use crate::workspace::{Package, Workspace};
 use anyhow::{Context, bail};
@@ -10,14 +11,14 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// Licences that ask for no more than a notice. deny.toml names the same.
+/// Licences that require only a notice. deny.toml lists the same ones.
 const ALLOWED: [&str; 8] =
     ["Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "Unicode-3.0", "Zlib"];
 
 /// The crates whose programs and libraries are shipped.
 const SHIPPED: [&str; 2] = ["seekless-cli", "seekless-c"];
 
-/// Fails, naming each package whose licence is absent, unreadable or not allowed.
+/// Fails if the licence of a package is missing, cannot be parsed or is not allowed. Names each.
 pub(crate) fn check() -> anyhow::Result<()> {
     let workspace = Workspace::whole()?;
     let foreign = || workspace.packages.iter().filter(|package| package.source.is_some());
@@ -29,11 +30,11 @@ pub(crate) fn check() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Why a package may not be used, in words.
+/// Why a package may not be used; `None` if it may.
 fn refused(package: &Package) -> Option<String> {
     let named = format!("{} {}", package.name, package.version);
-    let Some(license) = &package.license else { return Some(format!("{named} names none")) };
-    // Old manifests write a slash for OR.
+    let Some(license) = &package.license else { return Some(format!("{named} has no licence")) };
+    // Old manifests write a slash instead of OR.
     match Expression::parse(&license.replace('/', " OR ")) {
         Err(error) => Some(format!("{named}: {license}: {}", error.reason)),
         Ok(expression) if expression.evaluate(allowed) => None,
@@ -45,7 +46,8 @@ fn allowed(license: &LicenseReq) -> bool {
     license.license.id().is_some_and(|id| ALLOWED.contains(&id.name))
 }
 
-/// Writes the notices of every package that is linked into what is shipped. Equal texts stand once.
+/// Writes the notices of every package that is linked into what is shipped. Equal texts appear
+/// once.
 pub(crate) fn write_notices(path: &Path) -> anyhow::Result<()> {
     let workspace = Workspace::whole()?;
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();

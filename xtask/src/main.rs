@@ -1,4 +1,5 @@
-//! The project's own chores: `cargo xtask layers`, `columns`, `licences`, and `dist DIR`.
+//! The project's own chores: `cargo xtask layers`, `cargo xtask licences` and `cargo xtask dist
+//! DIR`.
 
 mod columns;
 mod dist;

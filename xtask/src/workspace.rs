@@ -1,4 +1,4 @@
-//! What `cargo metadata` tells: the workspace's crates, and every package that they are built with.
+//! Reads `cargo metadata`: the workspace's crates, and every package that they are built with.
 
 use anyhow::{Context, bail};
 use serde::Deserialize;
@@ -6,12 +6,12 @@ use std::env;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The part of cargo's answer that the chores read.
+/// The part of cargo's answer that xtask uses.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Workspace {
     pub(crate) workspace_root: PathBuf,
     pub(crate) packages: Vec<Package>,
-    /// Absent without dependencies.
+    /// Absent if cargo was asked for no dependencies.
     pub(crate) resolve: Option<Graph>,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Package {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) version: String,
-    /// Absent for the workspace's own.
+    /// Absent for the workspace's own crates.
     pub(crate) source: Option<String>,
     /// An SPDX expression.
     pub(crate) license: Option<String>,
@@ -53,7 +53,7 @@ pub(crate) struct Edge {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Kind {
-    /// `dev` or `build`; absent for what is linked.
+    /// `dev` or `build`; absent for a normal dependency.
     pub(crate) kind: Option<String>,
 }
 
@@ -63,7 +63,7 @@ impl Workspace {
         read(&["--no-deps"])
     }
 
-    /// With every package that they need on Linux.
+    /// The workspace's crates, and every package that they need on Linux.
     pub(crate) fn whole() -> anyhow::Result<Self> {
         read(&["--locked", "--filter-platform", "x86_64-unknown-linux-gnu"])
     }
