@@ -1,6 +1,6 @@
-//! Makes the files that are shipped: the programs as `./run` builds and `./test` tests them, with
-//! their symbols in a file beside each; completions and man pages, printed by those programs; and
-//! the licence notices of the packages they are built with.
+//! Makes the files that are shipped. These are the programs as `./run` builds and `./test` tests
+//! them, each with a file of its symbols. The programs print the completions and man pages. The
+//! licence notices of all packages that they are built with are added.
 
 use crate::licences;
 use anyhow::{Context, bail};

@@ -3,14 +3,14 @@
 //! **Invariant:** no order of pieces changes a result; a damaged header is an error with its
 //! offset.
 //!
-//! Astronomers keep images in FITS files, often larger than memory. Two tools that read such a file
-//! once or more are fimhisto and fimgbin of LHEASOFT, which Van Meter and Gao (2000, section 5.3)
-//! changed so that they first read what the page cache holds. This crate has the same two tools:
+//! Astronomers keep images in FITS files, often larger than memory. fimhisto and fimgbin of
+//! LHEASOFT read such a file once or more. Van Meter and Gao (2000, section 5.3) changed both to
+//! read first what the page cache holds. This crate has the same two tools:
 //!
 //! * [`histogram()`] copies a file and appends a table with the histogram of one of its images.
 //! * [`rebin()`] replaces an image by one whose pixels are sums of boxes of the old pixels.
 //!
-//! Neither result depends on the order in which the bytes arrive: counts can be added in any order,
+//! Neither result depends on the order in which the bytes arrive. Counts can be added in any order,
 //! and a box is summed only when all of its rows are there. So the file is read by
 //! [`seekless_read`], which delivers cached bytes first. The output is written past the page cache,
 //! so that it does not evict the input.

@@ -1,11 +1,13 @@
-//! Loads a run cold from loose files and from their pack, turn about in one go, and says what each
-//! took.
+//! `seekless compare`: loads a run cold from loose files and from their pack, in turn, and reports
+//! what each took.
 //!
 //! All rivals deliver the same bytes: the loose files on demand, the pack on demand, and the pack
-//! with the list of loads known beforehand. On a modelled device both sides are charged what a cold
-//! ext4 would ask for: each block of metadata on the way to a file once, and its extents
-//! (`survey`); a pack is opened inside the measured time, its directory included. On a throttled
-//! device the real file system is charged by the kernel.
+//! with the list of loads known beforehand. The measured time includes opening the pack and reading
+//! its directory.
+//!
+//! On a modelled device both sides are charged for the reads of a cold ext4 (`survey`). These are
+//! each block of metadata on the way to a file once, and the file's extents. On a throttled device
+//! the kernel charges the real file system.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::roots::Roots;

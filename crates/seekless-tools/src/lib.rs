@@ -2,11 +2,11 @@
 //!
 //! **Invariant:** each job is one module with one entry point; it prints nothing.
 //!
-//! To load a program's files faster, one records its runs, computes an order from them, packs the
-//! files in that order, and compares loading the pack with loading the loose files. The crates
-//! below each know one part of this: `seekless-record` makes traces, `seekless-policy` makes
-//! orders, `seekless-pack` writes archives, `seekless-io` loads from them, and `seekless-measure`
-//! times workloads. They do not know each other. The modules here connect them:
+//! To load a program's files faster, one records its runs, computes an order from them, and packs
+//! the files in that order. Then one compares loading the pack with loading the loose files. The
+//! crates below each know one part of this: `seekless-record` makes traces, `seekless-policy` makes
+//! orders, and `seekless-pack` writes archives. `seekless-io` loads from archives, and
+//! `seekless-measure` times workloads. They do not know each other. The modules here connect them:
 //!
 //! | module | job |
 //! |---|---|

@@ -78,8 +78,8 @@ pub struct Ordered {
 /// Makes an order from `traces` (the last run of the last is the newest) and rates it.
 ///
 /// # Errors
-/// A trace or the list cannot be read, the method is unknown, there is no file to order, or one run
-/// is to be left out but there is only one.
+/// A trace or the list cannot be read; the method is unknown; there is no file to order; or
+/// `leave_one_out` is set for a single run.
 pub fn order(traces: &[PathBuf], options: &Options) -> Result<Ordered> {
     let ordering = method(&options.method, options.cache)?;
     let mut roots = Cow::Borrowed(&options.roots);

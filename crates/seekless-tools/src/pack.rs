@@ -1,5 +1,5 @@
-//! A folder to one pack: its files in the order they are read, compressed on all cores, appearing
-//! whole or not at all.
+//! `seekless pack`: packs a folder into one archive, with its files in the order they are read. All
+//! cores compress. The archive appears whole or not at all.
 
 mod arrange;
 mod check;
@@ -90,13 +90,16 @@ pub struct Summary {
 /// `order` holds paths relative to `dir`, or absolute ones as a trace records them ([`place_of`]);
 /// an empty one packs by name. Paths that `dir` lacks are counted, and are an error only if it
 /// lacks all of them. Links are packed as what they point at. `out` itself is left out if it lies
-/// in `dir`. `progress` hears of content bytes.
+/// in `dir`. Calls `progress` with the bytes of content packed and their total.
 ///
 /// # Errors
-/// Naming the path: a file that changed meanwhile; an `out` that is there and may not be replaced;
-/// an order of other files; a glob that is none; whatever reading and writing fail with. If
-/// `strict`, also what a pack cannot hold: what is no plain file or folder, links that lead nowhere
-/// or out of `dir`, and names that cannot stand in an archive.
+/// The message names the path.
+///
+/// - A file changed while it was packed, or reading or writing failed.
+/// - `out` exists and may not be replaced.
+/// - The order names only other files, or a glob is malformed.
+/// - With `strict`: an entry is not a plain file or folder, a link leads nowhere or out of `dir`,
+///   or a name cannot be stored in an archive.
 pub fn pack(
     dir: &Path,
     out: impl Into<Destination>,

@@ -1,5 +1,5 @@
-//! Probe: what the device under a path costs, measured once and kept, so that SLEDs can say it
-//! without asking.
+//! `seekless probe`: measures once what the device under a path costs, and keeps the figures for
+//! SLEDs.
 
 mod choose;
 

@@ -1,5 +1,5 @@
-//! Makes files with a trace's names and sizes, and content that deflates to about 0.55 of itself,
-//! so that a trace whose files are elsewhere can still be packed and compared.
+//! `seekless synth`: makes files with a trace's names and sizes, whose content deflates to about
+//! 0.55 of its size. So a trace can be packed and compared without the original files.
 
 mod content;
 mod make;
@@ -31,9 +31,9 @@ pub struct Options {
 /// the first file is written. Calls `progress` with the bytes written and their total.
 ///
 /// # Errors
-/// A path contains `..` or needs a file to be a folder; something in `dir` is in the way, such as a
-/// link or, without `force`, a file of another size; the disk has too little space; or writing
-/// fails.
+/// - A path contains `..`, or needs a file to be a folder.
+/// - Something in `dir` is in the way: a link, or, without `force`, a file of another size.
+/// - The disk has too little space, or writing fails.
 pub fn synth(
     dir: &Path,
     files: &[File],

@@ -1,5 +1,6 @@
-//! The same folder packed in the orders that cost no thought, so that nobody credits an order with
-//! what the archive did: by name, and as the newest of some runs loaded its files.
+//! Packs the same folder in two simple orders: by name, and as the newest run loaded its files.
+//!
+//! They show how much of a pack's gain comes from its order and how much from packing at all.
 
 use super::Options;
 use crate::error::{Error, ErrorKind, Result};

@@ -1,5 +1,6 @@
-//! How the loose files and a pack lie, so that a device model charges what the file system would
-//! ask for: as `stat` and the extent maps tell it on ext4, else as a fresh copy on ext4 would lie.
+//! Finds how the loose files and a pack lie on the device, so that a device model can charge the
+//! reads of the file system. On ext4, `stat` and the extent maps tell this. Elsewhere the layout is
+//! that of a fresh copy on ext4.
 
 mod ext4;
 

@@ -1,4 +1,5 @@
-//! The files of a folder in a given order: named ones first, the others by name.
+//! Puts the files of a folder into a given order: first those that it names, then the others by
+//! name.
 
 use super::path::{plain, relative_to};
 use super::tree::Tree;

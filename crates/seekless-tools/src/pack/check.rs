@@ -1,4 +1,4 @@
-//! Whether a pack is whole.
+//! Checks that a pack is whole.
 
 use super::unreadable;
 use crate::error::{Error, ErrorKind, Result};
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Reads a pack, or any Zip of stored and deflated entries, from the front and checks every entry.
-/// `progress` hears of bytes of the archive.
+/// Calls `progress` with the bytes read of the archive.
 ///
 /// # Errors
 /// The first fault found, naming the archive and the entry.

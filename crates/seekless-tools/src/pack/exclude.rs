@@ -1,4 +1,4 @@
-//! Which files and folders the user leaves out.
+//! The files and folders that the user excludes.
 
 use crate::error::{Error, ErrorKind, Result};
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};

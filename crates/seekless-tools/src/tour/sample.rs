@@ -1,8 +1,8 @@
 //! The tour's sample tree: the files of a made-up game, with the sizes of a real one's.
 //!
-//! The sizes follow 0 A.D.'s data (36,051 files: a quarter below 550 bytes, half below 1.7 KB,
-//! three quarters below 41 KB, a long tail), cut at 2.5 MB so that the whole tree stays near 120
-//! MB. A file's kind decides its quarter.
+//! The sizes follow the 36,051 files of 0 A.D.: a quarter below 550 bytes, half below 1.7 KB, three
+//! quarters below 41 KB, and a long tail. They are cut at 2.5 MB, so that the whole tree stays near
+//! 120 MB. A file's kind decides its quarter.
 
 use super::dice::Dice;
 
