@@ -66,7 +66,7 @@ fn spool(path: &Path, rows: u64) -> seekless_trace::Result<()> {
         "{:.2} bytes a row in the spool",
         std::fs::metadata(path).map_or(0, |file| file.len()) as f64 / rows as f64
     );
-    let _ = std::fs::remove_file(path); // a leftover in the way of nobody
+    let _ = std::fs::remove_file(path); // a leftover does no harm
     Ok(())
 }
 

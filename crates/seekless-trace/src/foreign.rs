@@ -6,9 +6,11 @@
 ///  0        4                12       16                24   little-endian
 /// ┌────────┬────────────────┬────────┬──────────────────┐
 /// │ u32    │ u64            │ u32    │ i64              │
-/// │ time s │ object         │ bytes  │ next access      │   1-based number of its next request, −1 for no other
+/// │ time s │ object         │ bytes  │ next access      │
 /// └────────┴────────────────┴────────┴──────────────────┘
 /// ```
+///
+/// The next access is the number, from 1, of the next request for the object; −1 if there is none.
 pub(crate) const ORACLE_RECORD_BYTES: usize = 24;
 /// oracleGeneral counts time in seconds.
 pub(crate) const SECOND_NS: u64 = 1_000_000_000;

@@ -240,7 +240,10 @@ fn a_row_of_an_exabyte_is_an_error_that_names_it() {
     let output = run(directory.path(), "sim run.csv --unit page --policy lru");
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.starts_with("seekless: run.csv, row 1: 1152921504606846976 bytes at 0 are "), "{said}");
+    assert!(
+        said.starts_with("seekless: run.csv, row 1: 1,152,921,504,606,846,976 bytes from byte 0 on "),
+        "{said}"
+    );
     assert!(said.contains("--memory"), "{said}");
     std::fs::write(directory.path().join("few.csv"), "time_s,op,path,offset,bytes\n0,read,a,0,99999999\n")
         .unwrap();

@@ -301,7 +301,7 @@ static void job_control(void) {
         CHECK(read(ends[0], buffer, 1) == 1);
         _exit(5);
     }
-    // By both, as a shell does: in a group without a parent in its session, SIGTSTP and SIGTTIN stop nobody.
+    // By both, as a shell does: SIGTSTP and SIGTTIN do not stop a group without a parent in its session.
     setpgid(child, child);
     for (int round = 0; round < 3; round++) {
         int signal = round == 0 ? SIGSTOP : round == 1 ? SIGTSTP : SIGTTIN;

@@ -1,5 +1,5 @@
-/* A 32-bit program without a C library: reads `file` in the ways that 32-bit calls have of their own. Exits with 3, or with
-   the number of the step that went wrong. */
+/* A 32-bit program without a C library. It reads `file` in ways that only 32-bit calls have. It exits
+   with 3, or with the number of the step that went wrong. */
 enum { EXIT = 1, FORK = 2, READ = 3, OPEN = 5, CLOSE = 6, MUNMAP = 91, WAIT4 = 114, LLSEEK = 140, PREAD64 = 180, MMAP2 = 192,
        STAT64 = 195, OPENAT = 295, PREADV2 = 378 };
 

@@ -2,6 +2,7 @@
 //! pages of an exabyte.
 
 use crate::{Error, ErrorKind, Result};
+use seekless_device::units::{counted, format_count};
 use std::path::Path;
 
 /// While an array that doubles moves, it takes three times its contents.
@@ -39,10 +40,12 @@ impl Budget {
             return Ok(());
         }
         let message = format!(
-            "{}, row {row}: {}, and the requests up to it take {bytes} bytes of memory, over the limit of {bytes_max}; \
-             allow more with --memory, cut the trace, or simulate it with --unit file",
+            "{}, row {row}: {}, and the requests up to it take {} of memory, over the limit of {}; allow more with \
+             --memory, cut the trace, or simulate it with --unit file",
             self.trace,
-            what()
+            what(),
+            counted(bytes, "byte"),
+            format_count(bytes_max)
         );
         Err(Error::new(ErrorKind::Limit, message))
     }
