@@ -5,10 +5,12 @@
 //! also the answer that an account does not exist. So `getent` runs once for an account, never for
 //! a file.
 
+mod kind;
 mod line;
 mod services;
 
 use crate::getent;
+use kind::Kind;
 use line::Account;
 use services::Services;
 use std::collections::HashMap;
@@ -64,22 +66,6 @@ impl Accounts {
             asked: Mutex::default(),
         };
         Accounts { users: database(Kind::Users), groups: database(Kind::Groups) }
-    }
-}
-
-/// Which database. They differ in the file's name and in the fields of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Users,
-    Groups,
-}
-
-impl Kind {
-    fn file(self) -> &'static str {
-        match self {
-            Kind::Users => "passwd",
-            Kind::Groups => "group",
-        }
     }
 }
 

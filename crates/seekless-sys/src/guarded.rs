@@ -9,11 +9,13 @@
 //! Why MADV_RANDOM: a fault then neither reads ahead nor obeys a marker that an earlier reader
 //! left.
 
+mod atomic;
 mod slots;
 
 #[cfg(test)]
 mod tests;
 
+use crate::action;
 use crate::memory::page_bytes;
 use slots::{FREE, Pages, Slot, Slots};
 use std::ffi::c_void;
@@ -22,11 +24,6 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
-/// The atomics of the slots; `tests/guarded_model.rs` puts its own here.
-mod atomic {
-    pub(super) use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
-}
 
 /// The most windows mapped at one time in a process.
 const SLOTS: usize = 64;
@@ -157,14 +154,8 @@ impl Drop for GuardedMap {
 /// Installs the handler in front of the existing one; false if the system refuses.
 fn install() -> bool {
     let _ = page_bytes(); // asked before a handler asks: later it is only a load
-    let mut old = MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: a null new action only asks; on success the kernel has filled the structure.
-    let asked = unsafe { libc::sigaction(libc::SIGBUS, ptr::null(), old.as_mut_ptr()) };
-    if asked != 0 {
-        return false;
-    }
-    // SAFETY: filled, as the call succeeded.
-    let _ = PREVIOUS.set(unsafe { old.assume_init() });
+    let Some(old) = action::current(libc::SIGBUS) else { return false };
+    let _ = PREVIOUS.set(old);
     // SAFETY: all zeroes is a valid sigaction: no flags, an empty mask.
     let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
     action.sa_sigaction =
@@ -247,11 +238,5 @@ fn previous() -> (libc::sighandler_t, i32) {
 }
 
 fn is_default(signal: i32) -> bool {
-    let mut now = MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: a null new action only asks, and the structure is read only if the kernel has filled
-    // it.
-    unsafe {
-        libc::sigaction(signal, ptr::null(), now.as_mut_ptr()) == 0
-            && now.assume_init().sa_sigaction == libc::SIG_DFL
-    }
+    action::current(signal).is_some_and(|now| now.sa_sigaction == libc::SIG_DFL)
 }

@@ -2,6 +2,7 @@
 //! Rust's start-up ignores SIGPIPE and opens /dev/null in the place of closed standard streams. So
 //! this is noted earlier, while the loader runs.
 
+use crate::action;
 use rustix::fs::FileType;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -24,7 +25,7 @@ extern "C" fn note() {
             noted |= 1 << fd;
         }
     }
-    if crate::action::is_ignored(libc::SIGPIPE) {
+    if action::is_ignored(libc::SIGPIPE) {
         noted |= PIPE_IGNORED;
     }
     AT_START.store(noted, Ordering::Relaxed);

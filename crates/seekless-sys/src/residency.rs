@@ -1,55 +1,30 @@
 //! How much of a file is in the page cache, and how to drop it: cachestat(2) (Linux 6.5), otherwise
 //! mincore(2). Both answer *unknown* rather than guess, and neither moves data into the cache.
 
+mod cachestat;
+mod count;
 mod honest;
+mod mincore;
 mod runs;
 mod told;
 mod touch;
 
+pub use cachestat::Pages;
+pub use count::count;
 pub use runs::{PageRun, runs};
 pub use touch::sampled;
 
 use crate::memory::page_bytes;
+use cachestat::is_refusal;
+use count::mincore_is_honest;
+use mincore::mapped_pages;
 use std::io;
-use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::ptr;
-use told::Told;
+use std::os::fd::BorrowedFd;
 
-/// The number of cachestat(2) on every architecture but Alpha.
-const SYS_CACHESTAT: libc::c_long = 451;
-/// Errors on which we fall back to mincore, where mincore reports true residency. EPERM: a file
-/// that we neither own nor may write to (Linux 6.14), or a sandbox. EOPNOTSUPP: hugetlbfs.
-const SYS_CACHESTAT_REFUSED: [i32; 3] = [libc::ENOSYS, libc::EPERM, libc::EOPNOTSUPP];
 /// The default grain: smaller cached fragments are not told apart. Reading them apart costs more
 /// than it saves.
 pub const GRAIN_BYTES: u64 = 64 << 10;
-/// The bytes that one mapping of the fallback covers: a vector of 64 Ki bytes answers for them.
-const WINDOW_BYTES: u64 = 256 << 20;
-
-#[repr(C)]
-struct CachestatRange {
-    offset: u64,
-    length: u64,
-}
-
-/// What cachestat(2) counts, in pages.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pages {
-    /// In the page cache, also those still being read.
-    pub cached: u64,
-    /// Not yet written back.
-    pub dirty: u64,
-    /// Being written back.
-    pub writeback: u64,
-    /// Were there and have been pushed out, as far as the kernel remembers.
-    pub evicted: u64,
-    /// Pushed out so recently that a larger cache would have kept them: the cache is full.
-    pub recently_evicted: u64,
-}
-
 /// The bytes of the file that are in the page cache, in whole pages cut at the file's end. `None`
 /// if the kernel does not tell: there is no cachestat, and mincore would lie because the file is
 /// neither ours nor writable to us.
@@ -104,110 +79,16 @@ pub fn write_back_file_system(file: BorrowedFd<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Counts the pages of `bytes` at `offset`; 0 bytes mean up to the end of the file. Nothing is
-/// read.
-///
-/// cachestat(2) answers. Where its count is meaningless (overlayfs), `cached` comes from mincore,
-/// and the other counts are 0.
-///
-/// # Errors
-/// The kernel's: ENOSYS before Linux 6.5, EPERM on a file that is neither ours nor writable to us
-/// (Linux 6.14). EOPNOTSUPP also where the state is unknown: ZFS, and another user's file on
-/// overlayfs.
-pub fn count(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> io::Result<Pages> {
-    let pages = cachestat(file, offset, bytes)?;
-    if pages.cached > 0 {
-        return Ok(pages);
-    }
-    match Told::of(file)? {
-        Told::Count => Ok(pages),
-        told => {
-            let end = match bytes {
-                0 => rustix::fs::fstat(file)?.st_size.unsigned_abs(),
-                bytes => offset.saturating_add(bytes),
-            };
-            let cached = told.where_none_counted(file, offset..end.max(offset))?;
-            let cached = cached.ok_or_else(|| io::Error::from_raw_os_error(libc::EOPNOTSUPP))?;
-            Ok(Pages { cached, ..pages })
-        }
-    }
-}
-
-fn cachestat(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> io::Result<Pages> {
-    let range = CachestatRange { offset, length: bytes };
-    let mut answer = Pages::default();
-    // SAFETY: both pointers are to live structures of the kernel's layout, and the kernel writes
-    // only to the second.
-    let result = unsafe {
-        libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut answer, 0 as libc::c_uint)
-    };
-    if result == 0 { Ok(answer) } else { Err(io::Error::last_os_error()) }
-}
-
-/// Whether the error means that mincore should be asked.
-fn is_refusal(error: &io::Error) -> bool {
-    error.raw_os_error().is_some_and(|code| SYS_CACHESTAT_REFUSED.contains(&code))
-}
-
 /// How many pages of the range mincore calls resident; `None` where it does not tell the truth.
 fn pages_by_mincore(file: BorrowedFd<'_>, range: Range<u64>) -> io::Result<Option<u64>> {
     if mincore_is_honest(file)? { mapped_pages(file, range) } else { Ok(None) }
-}
-
-fn mincore_is_honest(file: BorrowedFd<'_>) -> io::Result<bool> {
-    match Told::of(file)? {
-        Told::Count => honest::is_told(file),
-        Told::Mapping => honest::is_told_by_mapping(file),
-        Told::CountUnlessEmpty | Told::Nobody => Ok(false),
-    }
-}
-
-/// How many pages of the range a mapping of it shows as resident; `None` where it cannot be mapped.
-fn mapped_pages(file: BorrowedFd<'_>, range: Range<u64>) -> io::Result<Option<u64>> {
-    let mut resident = 0;
-    let mut start = range.start / page_bytes() * page_bytes();
-    while start < range.end {
-        let length = WINDOW_BYTES.min(range.end - start);
-        let Some(pages) = resident_pages(file, start, length)? else { return Ok(None) };
-        resident += pages.iter().filter(|page| **page & 1 == 1).count() as u64;
-        start += length;
-    }
-    Ok(Some(resident))
-}
-
-/// Maps `length` bytes at `offset` and asks mincore: one byte for each page, whose lowest bit says
-/// that it is resident. `None` where the file cannot be mapped.
-fn resident_pages(file: BorrowedFd<'_>, offset: u64, length: u64) -> io::Result<Option<Vec<u8>>> {
-    let Some(length) = usize::try_from(length).ok().and_then(NonZeroUsize::new) else { return Ok(None) };
-    let offset = offset.try_into().map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
-    // SAFETY: a fresh mapping at an address of the kernel's choice; it is never read through.
-    let address = unsafe {
-        libc::mmap(
-            ptr::null_mut(),
-            length.get(),
-            libc::PROT_READ,
-            libc::MAP_SHARED,
-            file.as_fd().as_raw_fd(),
-            offset,
-        )
-    };
-    if address == libc::MAP_FAILED {
-        return Ok(None);
-    }
-    let mut pages = vec![0_u8; length.get().div_ceil(page_bytes() as usize)];
-    // SAFETY: the mapping is `length` bytes long and the vector has a byte for each of its pages.
-    let result = unsafe { libc::mincore(address, length.get(), pages.as_mut_ptr()) };
-    let outcome = if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) };
-    // SAFETY: exactly the mapping made above, to which no reference was formed.
-    unsafe { libc::munmap(address, length.get()) };
-    outcome?;
-    Ok(Some(pages))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::io::Write;
+    use std::os::fd::AsFd;
 
     fn written(bytes: usize) -> std::fs::File {
         let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();

@@ -3,7 +3,7 @@
 //! wrapper dies by the same one. Meanwhile it installs handlers, never SIG_IGN: exec resets a
 //! handler to the default, but a program inherits SIG_IGN.
 
-use crate::action::{current, is_ignored};
+use crate::action;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::process::CommandExt;
@@ -74,14 +74,14 @@ impl Forwarding {
         let handler = pass_on as extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void);
         let mut replaced = Vec::new();
         for signal in FORWARDED {
-            if !is_ignored(signal) {
+            if !action::is_ignored(signal) {
                 replaced.extend(replace(signal, handler as *const () as usize, libc::SA_SIGINFO));
             }
         }
-        if !is_ignored(libc::SIGTSTP) {
+        if !action::is_ignored(libc::SIGTSTP) {
             replaced.extend(replace(libc::SIGTSTP, nothing(), 0));
         }
-        if is_ignored(libc::SIGCHLD) {
+        if action::is_ignored(libc::SIGCHLD) {
             replaced.extend(replace(libc::SIGCHLD, libc::SIG_DFL, 0));
         }
         Some(Self { _replaced: replaced })
@@ -148,7 +148,7 @@ pub fn is_forwarded(signal: i32) -> bool {
 /// death: it would take the wrapped program along.
 #[must_use]
 pub fn survive_file_size_limit() -> Option<Replaced> {
-    if is_ignored(libc::SIGXFSZ) { None } else { replace(libc::SIGXFSZ, nothing(), 0) }
+    if action::is_ignored(libc::SIGXFSZ) { None } else { replace(libc::SIGXFSZ, nothing(), 0) }
 }
 
 /// Elsewhere no process waits for that, and nothing happens.
@@ -162,7 +162,7 @@ pub fn stop_with_program() {
 
 /// Without SA_RESTART, so that a wait returns and the waiter can look.
 fn replace(signal: i32, handler: usize, flags: i32) -> Option<Replaced> {
-    let old = current(signal)?;
+    let old = action::current(signal)?;
     // SAFETY: all zeroes is a valid sigaction: the default action, no flags, an empty mask.
     let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
     action.sa_sigaction = handler;
@@ -181,7 +181,7 @@ pub fn end_by_broken_pipes() {
     if !crate::inherited::pipe_was_ignored() {
         set_default(libc::SIGPIPE);
     }
-    if is_ignored(libc::SIGCHLD) {
+    if action::is_ignored(libc::SIGCHLD) {
         set_default(libc::SIGCHLD);
     }
 }
@@ -255,6 +255,6 @@ mod tests {
             std::thread::yield_now();
         }
         drop(forwarding);
-        assert!(!is_ignored(libc::SIGTERM));
+        assert!(!action::is_ignored(libc::SIGTERM));
     }
 }

@@ -1,6 +1,6 @@
 //! A line of passwd or group, read as the C library reads it.
 
-use super::Kind;
+use super::kind::Kind;
 
 /// The account in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,10 @@
 //! windows, of which only the mixed ones are halved. Halving from the whole file on would scan it
 //! again at every level.
 
+use super::cachestat::{Pages, cachestat, is_refusal};
+use super::count::{count, mincore_is_honest};
+use super::mincore::{self, resident_pages};
 use super::told::Told;
-use super::{Pages, cachestat, count, is_refusal, mincore_is_honest, resident_pages};
 use crate::memory::page_bytes;
 use std::io;
 use std::ops::Range;
@@ -151,7 +153,7 @@ fn by_mincore(file: BorrowedFd<'_>, range: Range<u64>, grain: u64) -> io::Result
     let mut runs = Vec::new();
     let mut start = range.start / grain * grain;
     while start < range.end {
-        let length = super::WINDOW_BYTES.next_multiple_of(grain).min(range.end - start);
+        let length = mincore::WINDOW_BYTES.next_multiple_of(grain).min(range.end - start);
         let Some(states) = resident_pages(file, start, length)? else { return Ok(None) };
         for states in states.chunks((grain / page) as usize) {
             let end = start + states.len() as u64 * page;

@@ -13,7 +13,8 @@
 //! A mapping is of the file below, so mincore is right on overlayfs, for callers that it does not
 //! lie to.
 
-use super::{honest, mapped_pages};
+use super::honest;
+use super::mincore::mapped_pages;
 use std::io;
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
