@@ -10,7 +10,7 @@
 /// └────────┴────────────────┴────────┴──────────────────┘
 /// ```
 ///
-/// The next access is the number, from 1, of the next request for the object; −1 if there is none.
+/// The next access is the number of the object's next request, from 1, or −1 if there is none.
 pub(crate) const ORACLE_RECORD_BYTES: usize = 24;
 /// oracleGeneral counts time in seconds.
 pub(crate) const SECOND_NS: u64 = 1_000_000_000;

@@ -2,13 +2,14 @@
 //! readers of Arrow streams ignore.
 //!
 //! ```text
-//! 0          4               8                                  8 + length
-//! | FFFFFFFF | length (u32) | header | "skl-sum\0" | body's CRC-32 | CRC-32 of all before | body ...
-//!                                      └───────────────── the seal, 16 bytes ───────────┘
+//! 0          4              8                                             8 + length
+//! | FFFFFFFF | length (u32) | header | "skl-sum\0" | CRC of body | CRC of all before | body ...
+//!                                    └──────────── the seal, 16 bytes ─────────────┘
 //! ```
 //!
-//! The header has its own sum, so that the length of the body can be trusted even if the body is
-//! cut short. A body that is cut short is a torn batch; any other difference is damage.
+//! Both are CRC-32. The header has its own sum, so that the length of the body can be trusted even
+//! if the body is cut short. A body that is cut short is a torn batch; any other difference is
+//! damage.
 
 use super::MAGIC as FRAME_MARK;
 

@@ -4,7 +4,8 @@
 //! where a B-tree reads its height. There is no journal.
 //!
 //! ```text
-//! page:  next overflow page u32 (0: none) | rows u32 | rows of 64 bytes   (little-endian)
+//! little-endian:
+//! page:  next overflow page u32 (0: none) | rows u32 | rows of 64 bytes
 //! row:   account u64 | name, 18 bytes | address, 28 bytes | money i64 | 2 bytes unused
 //! ```
 
