@@ -82,6 +82,45 @@ fn check(document: &Path, example: &Example, folder: &Path) {
     }
 }
 
+#[test]
+fn links_lead_to_files_and_headings() {
+    let documents = documents().into_iter().chain(OTHERS.map(|name| Path::new(ROOT).join(name)));
+    let mut wrong = Vec::new();
+    for document in documents {
+        let text = std::fs::read_to_string(&document).expect("the document");
+        let folder = document.parent().expect("a document lies in a folder");
+        for link in links(&text).filter(|link| !link.contains("://")) {
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { document.clone() } else { folder.join(file) };
+            let leads = match heading {
+                "" => target.exists(),
+                heading => std::fs::read_to_string(&target).is_ok_and(|text| has_heading(&text, heading)),
+            };
+            if !leads {
+                wrong.push(format!("{}: {link}", document.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "links that lead nowhere:\n{}", wrong.join("\n"));
+}
+
+/// Documents whose links are followed and that hold no examples.
+const OTHERS: [&str; 3] = ["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"];
+
+/// What stands in the parentheses of `[text](link)`.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    text.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0))
+}
+
+/// Whether a heading has this name in links: small letters, a dash for each blank, no punctuation.
+fn has_heading(text: &str, name: &str) -> bool {
+    text.lines().filter(|line| line.starts_with('#')).any(|line| {
+        let words = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = words.chars().filter(|&at| at.is_alphanumeric() || "- _".contains(at));
+        kept.map(|at| if at == ' ' { '-' } else { at }).eq(name.chars())
+    })
+}
+
 /// The text with `#` for each figure and its unit, one blank for many, and short rules: what two
 /// machines print alike.
 fn without_figures(text: &str) -> String {
