@@ -8,7 +8,7 @@ use std::path::Path;
 const COLUMNS: usize = 100;
 
 /// Markdown that is not held to it.
-const MARKDOWN_EXCEPTIONS: [&str; 1] = ["CHANGELOG.md"];
+const MARKDOWN_EXCEPTIONS: [&str; 0] = [];
 
 /// Folders whose comments are not yet held to it. Delete a line when its folder passes.
 const COMMENT_EXCEPTIONS: [&str; 12] = [
