@@ -10,30 +10,29 @@
 //! the kernel charges the real file system.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::roots::Roots;
 use packed::Pack;
 use plan::Plan;
 use rival::Side;
 use seekless_device::{DeviceSpec, Geometry};
-use seekless_engine::Clock;
-use seekless_measure::{Coldness, Dropping, Figures, INODE_READAHEAD_BLOCKS, Slowed, make_cold};
+use seekless_measure::{Coldness, Figures, INODE_READAHEAD_BLOCKS, Slowed, make_cold};
 use seekless_pack::Index;
 use seekless_sys::open_seekable;
 use seekless_trace::Loads;
 use serde::Serialize;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use survey::{Sought, Survey};
 
 mod loose;
+mod options;
 mod orders;
 mod packed;
 mod plan;
 mod rival;
 mod survey;
 
+pub use loose::Expected;
+pub use options::{Device, Options};
 pub use plan::Missing;
 pub use survey::Basis;
 
@@ -42,91 +41,6 @@ mod tests;
 
 /// Rounds that a verdict takes at least: one trial, or two that differ, decide nothing.
 pub const ROUNDS_FOR_VERDICT: u32 = 3;
-
-/// Hears how many loads of a trial are done; an error ends the trial.
-type Tell<'a> = dyn FnMut(usize) -> Result<()> + 'a;
-
-/// What the files are loaded from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Device {
-    /// The device that they lie on.
-    #[default]
-    Real,
-    /// A model of another. Its waits are skipped unless `in_real_time`.
-    Modelled {
-        /// The device.
-        spec: DeviceSpec,
-        /// Whether modelled waits are waited for.
-        in_real_time: bool,
-    },
-    /// The device that they lie on, slowed to these limits by the kernel. Needs root.
-    Throttled(DeviceSpec),
-}
-
-impl Device {
-    /// A model whose waits are skipped.
-    #[must_use]
-    pub fn modelled(spec: DeviceSpec) -> Self {
-        Device::Modelled { spec, in_real_time: false }
-    }
-
-    fn clock(self) -> Clock {
-        match self {
-            Device::Modelled { in_real_time: false, .. } => Clock::skipping(),
-            _ => Clock::wall(),
-        }
-    }
-}
-
-/// How to compare.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The run to load; without it the newest.
-    pub run: Option<u32>,
-    /// What to load from.
-    pub device: Device,
-    /// Timed rounds, after one that is discarded.
-    pub rounds: u32,
-    /// The cache of the pack's store in bytes; empty at the start of each round.
-    pub cache_bytes: u64,
-    /// First loads only.
-    pub unique: bool,
-    /// Before each trial also empty the whole machine's caches, names and inodes included. Needs
-    /// root.
-    pub drop_all_caches: bool,
-    /// Where traced files are now.
-    pub roots: Roots,
-    /// Also pack the folder in the order of names and, of these runs, in the newest's order, and
-    /// load from those packs.
-    pub rivals: Option<Vec<PathBuf>>,
-    /// Set it from elsewhere to give up: what was made or changed is put back.
-    pub cancel: Arc<AtomicBool>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            run: None,
-            device: Device::Real,
-            rounds: 5,
-            cache_bytes: 64_000_000,
-            unique: false,
-            drop_all_caches: false,
-            roots: Roots::default(),
-            rivals: None,
-            cancel: Arc::default(),
-        }
-    }
-}
-
-impl Options {
-    fn dropping(&self) -> Dropping {
-        // A throttled file system is to read its metadata, too.
-        let machine = self.drop_all_caches || matches!(self.device, Device::Throttled(_));
-        if machine { Dropping::Machine } else { Dropping::Files }
-    }
-}
 
 /// What was compared, how cold it was, and what each rival took.
 #[derive(Clone, Debug, Serialize)]
@@ -163,18 +77,6 @@ pub struct Comparison {
     /// Loose files on demand, pack on demand, pack with the list known; then the same two of each
     /// pack in another order.
     pub rivals: Vec<Figures>,
-}
-
-/// What a device is asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Expected {
-    /// Requests, those over 1 MiB split.
-    pub requests: u64,
-    /// Bytes.
-    pub bytes: u64,
-    /// What the device takes for them one after another, in nanoseconds; 0 on a device that is not
-    /// modelled.
-    pub ns: u64,
 }
 
 impl Comparison {

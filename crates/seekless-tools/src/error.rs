@@ -1,6 +1,8 @@
 //! The crate's one error type: which part of a job failed, on which file, and what to do.
 
 use std::error::Error as Cause;
+use std::io;
+use std::path::Path;
 
 /// A job failed. The message names the file or pack and says what to do; the source is the cause,
 /// if there is one. The message does not repeat the source.
@@ -51,6 +53,11 @@ impl Error {
         source: impl Into<Box<dyn Cause + Send + Sync>>,
     ) -> Self {
         Error { kind, message: message.into(), source: Some(source.into()) }
+    }
+
+    /// The error of a file that cannot be read.
+    pub(crate) fn unreadable(path: &Path, error: io::Error) -> Self {
+        Error::because(ErrorKind::Io, format!("cannot read {}", path.display()), error)
     }
 
     /// Which part failed, for code that decides by it.

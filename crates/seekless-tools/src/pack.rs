@@ -178,10 +178,6 @@ fn stop_if_cancelled(options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn unreadable(path: &Path, error: std::io::Error) -> Error {
-    Error::because(ErrorKind::Io, format!("cannot read {}", path.display()), error)
-}
-
 fn write(
     output: &Output,
     nodes: &[&Node],
@@ -235,7 +231,7 @@ fn samples_shrink(file: &File, node: &Node) -> Result<bool> {
     let last = node.stamp.bytes.saturating_sub(SAMPLE_BYTES as u64);
     let mut samples = vec![0; 3 * SAMPLE_BYTES];
     for (sample, offset) in samples.chunks_mut(SAMPLE_BYTES).zip([0, last / 2, last]) {
-        file.read_exact_at(sample, offset).map_err(|error| unreadable(&node.path, error))?;
+        file.read_exact_at(sample, offset).map_err(|error| Error::unreadable(&node.path, error))?;
     }
     Ok(worth_deflating(&samples))
 }

@@ -1,15 +1,27 @@
 //! The rival to beat: the files as they lie, opened, asked for their size, read whole and closed,
 //! one after another.
 
-use super::plan::Plan;
+use super::plan::{Plan, Tell};
 use super::survey::Survey;
-use super::{Expected, Tell};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use seekless_device::{ColdFiles, DeviceModel, DeviceSpec, Fetch, Geometry, Io, Nanos, parts};
 use seekless_engine::{Clock, Counters, Throttle};
 use seekless_measure::Checksum;
+use serde::Serialize;
 use std::fs::File;
 use std::io::{self, Read};
+
+/// What a device is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Expected {
+    /// Requests, those over 1 MiB split.
+    pub requests: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// What the device takes for them one after another, in nanoseconds; 0 on a device that is not
+    /// modelled.
+    pub ns: u64,
+}
 
 /// A modelled device under the loose files.
 pub(crate) struct Charge<'a> {
@@ -63,9 +75,8 @@ pub(crate) fn load_all(
     let mut delivered = Checksum::default();
     for (place, &file) in plan.loads.iter().enumerate() {
         tell(place)?;
-        let bytes = read_whole(plan, file, charge.as_mut(), &mut content).map_err(|error| {
-            Error::because(ErrorKind::Io, format!("cannot read {}", plan.files[file].path.display()), error)
-        })?;
+        let bytes = read_whole(plan, file, charge.as_mut(), &mut content)
+            .map_err(|error| Error::unreadable(&plan.files[file].path, error))?;
         delivered.add(place as u64, &content[..bytes]);
     }
     Ok((delivered, charge.map(|charge| charge.throttle.counters()).unwrap_or_default()))

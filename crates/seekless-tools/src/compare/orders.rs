@@ -2,7 +2,7 @@
 //!
 //! They show how much of a pack's gain comes from its order and how much from packing at all.
 
-use super::Options;
+use super::options::Options;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pack::{self, pack, pack_for_runs};
 use std::path::{Path, PathBuf};

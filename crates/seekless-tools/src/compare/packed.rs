@@ -3,9 +3,9 @@
 //! Both open a fresh store with an empty cache inside the measured time, so the pack's directory is
 //! paid for.
 
-use super::plan::Plan;
+use super::options::{Device, Options};
+use super::plan::{Plan, Tell};
 use super::survey::{Sought, Survey};
-use super::{Device, Options, Tell};
 use crate::error::{Error, ErrorKind, Result};
 use seekless_engine::{Clock, Counters, Engine, EngineKind, Told, build, build_throttled};
 use seekless_io::Store;

@@ -13,6 +13,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+/// Takes the number of loads that a trial has done. An error ends the trial.
+pub(super) type Tell<'a> = dyn FnMut(usize) -> Result<()> + 'a;
+
 /// Names that a message or a report lists at most.
 const NAMED: usize = 5;
 /// Files are checked in pieces of this size.
@@ -117,9 +120,7 @@ impl Plan {
     pub(crate) fn check(&self, index: &Index) -> Result<()> {
         self.files.par_iter().try_for_each(|file| {
             let entry = &index.entries()[file.entry as usize];
-            let (bytes, crc) = sum(&file.path).map_err(|error| {
-                Error::because(ErrorKind::Io, format!("cannot read {}", file.path.display()), error)
-            })?;
+            let (bytes, crc) = sum(&file.path).map_err(|error| Error::unreadable(&file.path, error))?;
             if (bytes, crc) == (entry.bytes, entry.crc) {
                 return Ok(());
             }

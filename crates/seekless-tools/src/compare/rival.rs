@@ -1,9 +1,10 @@
 //! The rivals as workloads that take turns.
 
+use super::loose;
+use super::options::{Device, Options};
 use super::packed::{self, Pack};
-use super::plan::Plan;
+use super::plan::{Plan, Tell};
 use super::survey::Survey;
-use super::{Device, Options, Tell, loose};
 use crate::error::{Error, ErrorKind, Result};
 use seekless_engine::{Clock, Counters};
 use seekless_measure::{

@@ -1,8 +1,10 @@
 //! Comparisons of small trees, on a modelled device so fast that only its counts matter.
 
 use super::*;
+use crate::roots::Roots;
 use seekless_pack::{About, Codec, PackWriter, prepare};
 use seekless_trace::Load;
+use std::sync::Arc;
 use tempfile::TempDir;
 
 /// A folder, its pack, and what to compare.

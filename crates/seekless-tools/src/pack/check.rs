@@ -1,6 +1,5 @@
 //! Checks that a pack is whole.
 
-use super::unreadable;
 use crate::error::{Error, ErrorKind, Result};
 use seekless_pack::{ErrorKind as Fault, ReadAt, Verified, verify};
 use seekless_sys::open_seekable;
@@ -14,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// # Errors
 /// The first fault found, naming the archive and the entry.
 pub fn check(path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<Verified> {
-    let file = open_seekable(path).map_err(|error| unreadable(path, error))?;
+    let file = open_seekable(path).map_err(|error| Error::unreadable(path, error))?;
     check_file(&file, path, &AtomicBool::new(false), progress)
 }
 
@@ -25,7 +24,7 @@ pub(super) fn check_file(
     cancel: &AtomicBool,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Verified> {
-    let metadata = file.metadata().map_err(|error| unreadable(path, error))?;
+    let metadata = file.metadata().map_err(|error| Error::unreadable(path, error))?;
     if metadata.is_dir() {
         let why = format!("{} is a folder: name the pack to check", path.display());
         return Err(Error::new(ErrorKind::Invalid, why));

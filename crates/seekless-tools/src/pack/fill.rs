@@ -85,8 +85,7 @@ fn make(node: &Node, codec: Codec) -> Result<Ready> {
     if node.is_dir() {
         return prepare_directory(node.about()).map(Ready::Entry).map_err(said);
     }
-    let unreadable =
-        |error| Error::because(ErrorKind::Io, format!("cannot read {}", node.path.display()), error);
+    let unreadable = |error| Error::unreadable(&node.path, error);
     let file = File::open(&node.path).map_err(unreadable)?;
     node.check_unchanged(&file)?;
     if node.stamp.bytes >= LARGE_BYTES {
