@@ -1,7 +1,8 @@
-//! Counts lines, words, characters, bytes and columns, whatever the order in which a file's pieces come.
+//! Counts lines, words, characters, bytes and columns of files whose pieces arrive in any order.
 //!
-//! The answer is GNU wc's. A piece's counts are an element of a monoid (`tally`), so pieces are counted as they come, the
-//! cheapest first, and joined by where they lie.
+//! The answer is GNU wc's. The counts of a piece are an element of a monoid (see `tally`). So
+//! pieces are counted as they arrive, the cheapest first, and neighbours are joined by their
+//! offsets.
 
 mod charset;
 mod columns;
@@ -24,19 +25,20 @@ use serde::Serialize;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// A name for a message, quoted as a shell needs it, where it does or a colon stands in it.
+/// A file name for a message. It is quoted for a shell if a shell needs that or if it holds a
+/// colon.
 #[must_use]
 pub fn quoted(name: &OsStr, charset: &mut Charset) -> Vec<u8> {
     quote::name(name.as_bytes(), charset)
 }
 
-/// A name for a message, always quoted.
+/// A file name for a message, always quoted.
 #[must_use]
 pub fn quoted_always(name: &OsStr, charset: &mut Charset) -> Vec<u8> {
     quote::always(name.as_bytes(), charset)
 }
 
-/// Which counts are asked for; printed in this order.
+/// The counts to print, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Wanted {
     /// Newlines.
@@ -52,7 +54,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// How many counts a line has.
+    /// The number of counts on a line.
     #[must_use]
     pub fn figures(self) -> usize {
         [self.lines, self.words, self.characters, self.bytes, self.columns]
@@ -61,24 +63,25 @@ impl Wanted {
             .count()
     }
 
-    /// Whether more is asked than bytes and newlines.
+    /// Whether the text must be read for more than its newlines.
     fn text(self) -> bool {
         self.words || self.characters || self.columns
     }
 
-    /// Whether a file's size is the whole answer, in a locale where characters are bytes if `single`.
+    /// Whether the sizes of files answer the question, so that no text is read. `single` says
+    /// whether each byte is a character in the locale.
     fn only_size(self, single: impl FnOnce() -> bool) -> bool {
         let counted = self.lines || self.words || self.columns;
         !counted && (!self.characters || single())
     }
 }
 
-/// What a file holds; what was not asked for is 0.
+/// The counts of one file; a count that was not requested is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 pub struct Counts {
     /// Newlines.
     pub lines: u64,
-    /// Words: what white space parts, and holds something printable.
+    /// Words: stretches between white space that hold a printable character.
     pub words: u64,
     /// Characters of the locale.
     pub characters: u64,
@@ -89,7 +92,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Adds another file's.
+    /// Adds the counts of another file.
     fn add(&mut self, other: &Counts) {
         self.lines += other.lines;
         self.words += other.words;

@@ -1,8 +1,9 @@
-//! What each character means to a count, by the user's locale, asked only when a byte needs it: plain text needs nothing.
+//! The class of each character in the user's locale. The locale is loaded only when a byte needs
+//! it; plain ASCII text does not.
 
 use crate::clib::ctype::{Character, Ctype, Encoding};
 
-/// A character's meaning in one byte: the columns, and two flags.
+/// The class of a character in one byte: its columns and two flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Class(u8);
 
@@ -10,10 +11,11 @@ const SEPARATOR: u8 = 0x80;
 const PRINTABLE: u8 = 0x40;
 const COLUMNS: u8 = 0x3f;
 
-/// Spaces that do not break a line, yet part words (unless POSIXLY_CORRECT is set).
+/// Spaces at which a line must not break. They separate words all the same, unless POSIXLY_CORRECT
+/// is set.
 const UNBREAKING: [u32; 4] = [0xa0, 0x2007, 0x202f, 0x2060];
 
-/// The last number that can be a character; beyond, nothing is printable.
+/// The highest number of a character; nothing above is printable.
 const LAST: u32 = 0x10_ffff;
 
 impl Class {
@@ -42,8 +44,9 @@ impl Class {
     }
 }
 
-/// What bytes mean in ASCII, and so in every locale; those above it mean nothing in the C locale.
-/// The controls that part words are here too: how they move the column is not a matter of class.
+/// The classes of bytes in ASCII, which hold in every locale. Bytes beyond ASCII have no class in
+/// the C locale. Control characters that separate words are included; the caller handles how they
+/// move the column.
 pub(crate) const ASCII: [Class; 256] = {
     let mut classes = [Class(0); 256];
     let mut byte = 0x21;
@@ -64,7 +67,7 @@ pub(crate) const ASCII: [Class; 256] = {
 #[derive(Debug)]
 pub struct Charset {
     posixly_correct: bool,
-    /// Not asked yet; `None` inside when the environment says that it is C.
+    /// Loaded when it is first needed.
     state: State,
 }
 
@@ -76,11 +79,11 @@ enum State {
 }
 
 impl Charset {
-    /// The locale of the environment; it is loaded when it is needed.
+    /// The locale of the environment, which is loaded when it is first needed.
     #[must_use]
     pub fn from_environment() -> Self {
         let posixly_correct = std::env::var_os("POSIXLY_CORRECT").is_some();
-        // As setlocale(3) reads them: the first that is set and not empty.
+        // The order of setlocale(3): the first that is set and not empty.
         let name = ["LC_ALL", "LC_CTYPE", "LANG"]
             .iter()
             .find_map(|name| std::env::var_os(name).filter(|value| !value.is_empty()));
@@ -103,7 +106,7 @@ impl Charset {
         matches!(self.state, State::Utf8 { .. })
     }
 
-    /// What bytes mean, where a byte is a character.
+    /// The classes of bytes in a locale where each byte is a character.
     pub(crate) fn bytes(&self) -> &[Class; 256] {
         match &self.state {
             State::Bytes(classes) => classes,
@@ -111,7 +114,7 @@ impl Charset {
         }
     }
 
-    /// What a character beyond ASCII means.
+    /// The class of a character beyond ASCII.
     #[inline]
     pub(crate) fn class(&mut self, code: u32) -> Class {
         let State::Utf8 { ctype, blocks } = &mut self.state else { return Class(0) };
@@ -141,7 +144,7 @@ impl State {
                 classes[..0x80].copy_from_slice(&ASCII[..0x80]);
                 State::Bytes(Box::new(classes))
             }
-            // Encodings of several bytes other than UTF-8 are counted as bytes: the help says so.
+            // Other multibyte encodings are counted as bytes; the help says so.
             _ => State::Bytes(Box::new(ASCII)),
         }
     }

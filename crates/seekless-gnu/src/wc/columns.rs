@@ -1,25 +1,29 @@
-//! The longest line in columns, of a piece of text whose neighbours are not known yet: an element of a monoid.
+//! The longest line, in columns, of a piece of text whose neighbours are not known yet: an element
+//! of a monoid.
 //!
-//! A tab goes to the next multiple of eight, so what a piece does to a line that began before it is: add columns, go to a
-//! tab stop if it holds a tab, add columns again. After a tab all is known, since eight divides a tab stop.
+//! A piece may continue a line that began before it, at a column that is not known yet. A tab moves
+//! to the next multiple of eight. So the effect of a piece is: add columns; if it holds a tab, move
+//! to a tab stop; add columns again. Columns after the first tab do not depend on the start, since
+//! eight divides every tab stop.
 
 const TAB: u64 = 8;
 
-/// What a stretch without a line's end does to the column it starts at.
+/// The effect of text without a line end on the column at which it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Stretch {
     /// Columns before the first tab.
     before: u64,
-    /// Columns after the first tab's stop; `None` without a tab.
+    /// Columns after the first tab stop; `None` without a tab.
     after: Option<u64>,
 }
 
-/// What a piece of text knows of its lines' columns.
+/// What a piece of text says about the columns of its lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Columns {
-    /// Until the first end of a line.
+    /// The stretch up to the first line end.
     first: Stretch,
-    /// When a line ends within: the longest that both began and ended here, and what comes after the last end.
+    /// If the piece holds a line end: the longest line that begins and ends in it, and the stretch
+    /// after the last line end.
     rest: Option<(u64, Stretch)>,
 }
 
@@ -42,7 +46,7 @@ impl Stretch {
         }
     }
 
-    /// Where it ends when it starts at column 0.
+    /// The column at its end if it starts at column 0.
     fn end(self) -> u64 {
         self.after.map_or(self.before, |after| stop(self.before) + after)
     }
@@ -54,19 +58,19 @@ fn stop(column: u64) -> u64 {
 }
 
 impl Columns {
-    /// Printable characters follow.
+    /// Appends printable characters.
     #[inline]
     pub(crate) fn add(&mut self, columns: u64) {
         self.last().add(columns);
     }
 
-    /// A tab follows.
+    /// Appends a tab.
     #[inline]
     pub(crate) fn tab(&mut self) {
         self.last().tab();
     }
 
-    /// The line ends, or starts again (carriage return, form feed).
+    /// Ends the line, or returns to its start (carriage return, form feed).
     #[inline]
     pub(crate) fn end_line(&mut self) {
         self.rest = Some(match self.rest {
@@ -83,7 +87,7 @@ impl Columns {
         }
     }
 
-    /// What both know when `next` follows.
+    /// Joins this piece with its successor.
     pub(crate) fn join(self, next: Columns) -> Columns {
         let Some((longest, last)) = self.rest else {
             return Columns { first: self.first.then(next.first), rest: next.rest };
@@ -96,7 +100,7 @@ impl Columns {
         Columns { rest: Some(rest), ..self }
     }
 
-    /// The longest line when nothing comes before or after.
+    /// The longest line if this piece is the whole text.
     pub(crate) fn longest(self) -> u64 {
         let (longest, last) = self.rest.unwrap_or_default();
         self.first.end().max(longest).max(last.end())

@@ -1,4 +1,5 @@
-//! Counts all inputs and prints a line for each, in the order they were named though they end in any.
+//! Counts all inputs and prints one line for each. Inputs finish in any order; lines are printed in
+//! the order of the arguments.
 
 use super::charset::Charset;
 use super::pieces::Pieces;
@@ -14,142 +15,148 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// About how many bytes are counted at a time: they stay in the processor's second cache.
+/// About how many bytes are counted at a time: they fit in the processor's second-level cache.
 const CHUNK: u64 = 256 << 10;
-/// The least, for small files.
+/// The least chunk, for small files.
 const CHUNK_LEAST: u64 = 4 << 10;
-/// Inputs known at a time and not printed.
+/// The most inputs that are known and not printed yet.
 const PENDING_MAX: usize = 8 << 10;
 
-/// What to count.
+/// A job of counting.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// The files, in the order of their lines, that are known before the counting.
+    /// The inputs that are known before counting starts, in the order of their lines.
     pub inputs: Vec<Input>,
-    /// Which counts.
+    /// The counts to print.
     pub wanted: Wanted,
-    /// When to print a line for all.
+    /// When to print a total line.
     pub total: Total,
-    /// Whether columns are as wide as the inputs' sizes need; `false` where not all inputs are known before.
+    /// Whether to fit the columns to the inputs' sizes. Set it to `false` if some inputs become
+    /// known only later.
     pub aligned: bool,
-    /// In what order to read.
+    /// The order of reading.
     pub plan: Plan,
-    /// Count only what no device must be asked for.
+    /// Count only bytes that need no device read.
     pub cached_only: bool,
-    /// How many cached bytes are held in memory until they are counted.
+    /// The most cached bytes to hold in memory until they are counted.
     pub hold_bytes: u64,
-    /// Whether the report's statistics are wanted; a lone small file is counted quicker without.
+    /// Whether to fill in the report's statistics. Without them, a single small file is counted
+    /// faster.
     pub statistics: bool,
-    /// Print no lines, since the caller shows the report itself: only then it holds [`Report::files`].
+    /// Print no lines, and fill in [`Report::files`] instead: the caller shows the report itself.
     pub quiet: bool,
 }
 
-/// One of the things to count.
+/// One input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// A file.
     Path(PathBuf),
-    /// Standard input, named `-` or not at all.
+    /// Standard input, by the name `-` or by default.
     Standard {
-        /// It was named.
+        /// It was named `-`.
         named: bool,
     },
-    /// What stood in a file's place and can be none: the message to print.
+    /// An argument or list entry that cannot name a file; the message to print.
     Wrong(String),
-    /// More names cannot be had, though the list has not ended: the message to print.
+    /// The list of names could not be read to its end; the message to print.
     Unlisted(String),
 }
 
-/// When to print a line for all inputs.
+/// When to print a total line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Total {
-    /// When there are several.
+    /// If there are several inputs.
     #[default]
     Auto,
     /// Always.
     Always,
-    /// Always, and nothing else.
+    /// Always, and no other line.
     Only,
     /// Never.
     Never,
 }
 
-/// What became of a job.
+/// The result of a job.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
-    /// Whether all could be counted, whole.
+    /// Whether all inputs were counted to their end.
     pub complete: bool,
-    /// Each input that could be counted, if the job is `quiet`.
+    /// The counts of each input that could be read; filled in only if the job is `quiet`.
     pub files: Vec<Figures>,
-    /// All together; `columns` is the greatest.
+    /// The sum of all inputs; `columns` is the maximum.
     pub total: Counts,
-    /// What reading took.
+    /// Statistics of reading.
     pub statistics: Statistics,
 }
 
-/// One input's counts.
+/// The counts of one input.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
-    /// Its name as given; `None` for a standard input that was not named.
+    /// Its name as given; `None` if standard input was not named.
     pub name: Option<PathBuf>,
-    /// What it holds.
+    /// Its counts.
     #[serde(flatten)]
     pub counts: Counts,
     /// Bytes left out because they were not cached.
     pub skipped: u64,
 }
 
-/// What reading took.
+/// Statistics of reading.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Statistics {
     /// Bytes counted.
     pub bytes: u64,
-    /// Of them, in memory at the start.
+    /// Of these, bytes in memory at the start.
     pub resident_bytes: u64,
-    /// Of those, held until they were counted.
+    /// Of those, bytes held in memory until they were counted.
     pub held_bytes: u64,
 }
 
-/// How one input ended.
+/// The result of one input.
 #[derive(Debug)]
 enum Outcome {
     Counted {
         counts: Counts,
         skipped: u64,
-        /// Whether nobody tells if what was skipped is cached.
+        /// Whether the system could not tell if the skipped bytes are cached.
         unknown: bool,
     },
-    /// `counted`: what was counted until then, which follows the message; nothing if it could not be opened.
+    /// `counted` holds the counts up to the failure, which are printed after the message. It is
+    /// `None` if the input could not be opened.
     Failed { message: String, counted: Option<Counts> },
 }
 
-/// An input that has not been printed.
+/// An input whose line is not printed yet.
 #[derive(Debug)]
 struct Pending {
     input: Input,
     outcome: Option<Outcome>,
 }
 
-/// The state of a job under way.
+/// The state of a running job.
 struct Run<'a> {
     job: &'a Job,
     charset: &'a mut Charset,
     out: &'a mut dyn Write,
     errors: &'a mut dyn Write,
     width: usize,
-    /// In the order of their lines; how many lie before is `printed`.
+    /// Inputs in the order of their lines. `printed` inputs came before them.
     pending: VecDeque<Pending>,
     printed: usize,
-    /// Names that were met.
+    /// The number of names so far.
     named: usize,
     report: Report,
 }
 
-/// Counts, writing lines to `out` and messages to `errors`; `progress` hears of bytes done and to do. `later` are inputs that
-/// become known while the others are counted.
+/// Counts all inputs, and writes lines to `out` and messages to `errors`.
+///
+/// `later` yields inputs that become known while others are counted. `progress` is called with the
+/// bytes done and the bytes in all.
 ///
 /// # Errors
-/// When `out` or `errors` cannot be written. What is wrong with an input is a message, and the report is not `complete`.
+/// If writing to `out` or `errors` fails. A problem with an input becomes a message, and the report
+/// is not `complete`.
 pub fn run(
     job: &Job,
     later: &mut dyn Iterator<Item = Input>,
@@ -178,7 +185,7 @@ pub fn run(
 }
 
 impl<'a> Run<'a> {
-    /// The next input: returns its number.
+    /// Adds the next input and returns its number.
     fn add(&mut self, input: Input) -> usize {
         self.named += usize::from(!matches!(input, Input::Unlisted(_)));
         self.pending.push_back(Pending { input, outcome: None });
@@ -216,7 +223,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// The path of a job of one small file, which has no order to be read in.
+    /// The path of the only input if it is a small file, for which no order of reading pays.
     fn lone_small(&self, sizes: &[Size]) -> Option<&'a Path> {
         let job = self.job;
         match (&job.inputs[..], sizes) {
@@ -229,7 +236,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Counts the one file as it comes.
+    /// Counts the only file from its first byte to its last.
     fn whole(&mut self, path: &Path) -> io::Result<()> {
         let index = self.add(Input::Path(path.to_owned()));
         let outcome = match File::open(path) {
@@ -270,7 +277,8 @@ impl<'a> Run<'a> {
             ..Options::default()
         };
         let mut reader = Reader::new(options);
-        // What is being read, by the reader's number: which input it is, and what has been counted of it.
+        // Files being read, by the reader's number: the number of the input and the pieces counted
+        // so far.
         let mut counting: BTreeMap<usize, (usize, Pieces)> = BTreeMap::new();
         let all = sizes.iter().map(|size| if let Size::Bytes(bytes) = size { *bytes } else { 0 }).sum();
         let (mut standard, mut more, mut done) = (false, true, 0);
@@ -341,12 +349,14 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Has an input read, or says at once what becomes of it; returns the reader's number.
+    /// Gives an input to the reader and returns the reader's number. If there is nothing to read,
+    /// records the outcome and returns `None`.
     fn open(&mut self, index: usize, reader: &mut Reader, standard: &mut bool) -> Option<usize> {
         match &self.pending[index - self.printed].input {
             Input::Path(path) => Some(reader.add_path(path)),
             Input::Standard { .. } => match standard_input() {
-                // Read to its end once; a second reading finds nothing, or fails again.
+                // Standard input was read to its end already. A second read finds nothing, or fails
+                // again.
                 Ok(mut file) if *standard => {
                     let counts = Counts::default();
                     let folder = file.metadata().is_ok_and(|data| data.is_dir());
@@ -375,7 +385,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// An input has ended: prints it when all before it have.
+    /// Records the outcome of an input, and prints all lines whose turn it is.
     fn end(&mut self, index: usize, outcome: Outcome) -> io::Result<()> {
         self.pending[index - self.printed].outcome = Some(outcome);
         self.print_ended()
@@ -457,19 +467,19 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What is wrong with an input, named as the GNU tools name it.
+/// A message about an input, named as the GNU tools name it.
 fn complaint(input: &Input, what: &str, charset: &mut Charset) -> String {
     let name = match input {
         Input::Path(path) => path.as_os_str().as_bytes(),
         Input::Standard { named: true } => b"-",
         _ => b"standard input",
     };
-    // A quoted name is text but for bytes that the locale takes for characters and std does not.
+    // A quoted name is valid UTF-8, except for characters that the locale accepts and std rejects.
     let name = quote::name(name, charset);
     format!("{}: {what}", String::from_utf8_lossy(&name))
 }
 
-/// Hands on what a file holds, from its first byte.
+/// Calls `with` for each piece of a file, from its first byte on.
 fn each_piece(mut file: File, mut with: impl FnMut(u64, &[u8])) -> io::Result<()> {
     let mut buffer = [0; 32 << 10];
     let mut offset = 0;
@@ -499,7 +509,8 @@ fn sizes(inputs: &[Input]) -> Vec<Size> {
     inputs.iter().map(size).collect()
 }
 
-/// As much as the largest needs and its end, but no more than stays near the processor.
+/// The chunk size: enough for the largest file and its end, but no more than fits in the
+/// processor's cache.
 fn chunk_bytes(sizes: &[Size]) -> usize {
     let largest = sizes.iter().map(|size| match size {
         Size::Bytes(bytes) => bytes.saturating_add(1),

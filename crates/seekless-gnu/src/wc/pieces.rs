@@ -1,11 +1,11 @@
-//! The counted pieces of one file, joined as soon as they touch: as many stay as there are gaps.
+//! The counted pieces of one file. Pieces that touch are joined at once, so few are kept.
 
 use super::charset::Charset;
 use super::tally::Tally;
 use super::{Counts, Wanted};
 use std::collections::BTreeMap;
 
-/// Pieces by where they start.
+/// Pieces by their first offset.
 #[derive(Debug, Default)]
 pub(crate) struct Pieces {
     pieces: BTreeMap<u64, Piece>,
@@ -18,13 +18,13 @@ struct Piece {
 }
 
 impl Pieces {
-    /// Adds what lies from `offset` on.
+    /// Counts `bytes`, which lie at `offset`.
     pub(crate) fn add(&mut self, offset: u64, bytes: &[u8], wanted: Wanted, charset: &mut Charset) {
         let tally = Tally::of(bytes, wanted, charset);
         self.join(offset, Piece { end: offset + bytes.len() as u64, tally }, wanted, charset);
     }
 
-    /// Adds so many zeros that lie from `offset` on.
+    /// Counts `bytes` zeros that lie at `offset`.
     pub(crate) fn add_zeros(&mut self, offset: u64, bytes: u64, wanted: Wanted, charset: &mut Charset) {
         let tally = Tally::of(&[0], wanted, charset).repeated(bytes, wanted, charset);
         self.join(offset, Piece { end: offset + bytes, tally }, wanted, charset);
@@ -45,12 +45,12 @@ impl Pieces {
         }
     }
 
-    /// Whether nothing is missing between the first byte and the last.
+    /// Whether there is no gap between the first byte and the last.
     pub(crate) fn whole(&self) -> bool {
         self.pieces.len() <= 1
     }
 
-    /// What all hold; a gap ends a word and a line.
+    /// The counts of all pieces; a gap ends a word and a line.
     pub(crate) fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for piece in self.pieces.values() {

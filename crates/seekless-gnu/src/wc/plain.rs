@@ -1,22 +1,25 @@
-//! Counting at the speed of memory: loops over rows of bytes that the compiler turns into vector code.
+//! Fast counting: loops over rows of bytes that the compiler turns into vector code.
 
 use super::words::Words;
 
-/// Bytes a row: two vectors of the smallest machine, one of the next.
+/// Bytes in a row: two 16-byte vectors or one 32-byte vector.
 const ROW: usize = 32;
-/// Rows until a lane of eight bits could overflow is 255; fewer let one strange character spoil less.
+/// Rows in a unit. A lane of eight bits would allow 255. With fewer, one unusual character sends
+/// less text to the slow path.
 const ROWS: usize = 64;
-/// Bytes that are judged plain or not together.
+/// Bytes that are tested together for being plain. The first is only the predecessor of the rows'
+/// first byte.
 pub(crate) const UNIT: usize = ROW * ROWS + 1;
 
-/// Places of a piece that are read side by side: memory delivers several streams faster than one.
+/// Places in a piece that are read side by side: memory delivers several streams faster than one.
 const STREAMS: usize = 4;
-/// Bytes a step of one stream; the compiler makes vector code of exactly such rows.
+/// Bytes that one stream advances at a time; the compiler turns rows of exactly this size into
+/// vector code.
 const STEP: usize = 64;
-/// Shorter pieces are not worth the setting up.
+/// The smallest piece that is split into streams.
 const STREAMED_MIN: usize = 16 << 10;
 
-/// The newlines.
+/// The number of newlines.
 pub(crate) fn newlines(bytes: &[u8]) -> u64 {
     if bytes.len() < STREAMED_MIN {
         return few_newlines(bytes);
@@ -31,12 +34,14 @@ pub(crate) fn newlines(bytes: &[u8]) -> u64 {
     total
 }
 
-/// Without asking what the processor can do: in a virtual machine that costs more than a small file.
+/// Counts without asking what the processor supports: in a virtual machine that costs more than
+/// counting a small file.
 fn few_newlines(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|&&byte| byte == b'\n').count() as u64
 }
 
-/// The newlines of streams of the same length, at most 255 steps: a lane of eight bits holds no more.
+/// The newlines of streams of equal length. It must be at most 255 steps, because a lane has eight
+/// bits.
 fn streams(streams: [&[u8]; STREAMS]) -> u64 {
     let mut lanes = [[0u8; STEP]; STREAMS];
     let mut at = 0;
@@ -52,7 +57,7 @@ fn streams(streams: [&[u8]; STREAMS]) -> u64 {
     lanes.iter().flatten().map(|&lane| u64::from(lane)).sum()
 }
 
-/// The bytes that do not follow another in UTF-8: the characters, where the text is valid.
+/// The number of characters: bytes that are not continuation bytes of UTF-8.
 pub(crate) fn characters(text: &str) -> u64 {
     let mut total = 0;
     for piece in text.as_bytes().chunks(ROW * 255) {
@@ -69,14 +74,14 @@ pub(crate) fn characters(text: &str) -> u64 {
     total
 }
 
-/// White space of ASCII.
+/// Whether a byte is white space of ASCII.
 #[inline(always)]
 fn separates(byte: u8) -> bool {
     (byte == b' ') | (byte.wrapping_sub(9) < 5)
 }
 
-/// Counts the words of a unit of [`UNIT`] bytes into `words` if it is plain (printable ASCII and white space only), or
-/// leaves it alone and says `false`.
+/// Counts the words of a unit into `words`, if the unit holds only printable ASCII and white space.
+/// Otherwise returns `false` and leaves `words` unchanged.
 pub(crate) fn words(unit: &[u8; UNIT], words: &mut Words) -> bool {
     let mut ends = [0u8; ROW];
     let mut strange = [0u8; ROW];

@@ -1,4 +1,4 @@
-//! Lines of counts as GNU wc prints them, and how wide their columns are.
+//! Prints lines of counts as GNU wc does, and computes the width of their columns.
 
 use super::charset::Charset;
 use super::{Counts, Wanted, quote};
@@ -6,10 +6,10 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// The least width when a size cannot be known before.
+/// The least width if the size of an input is not known in advance.
 const UNKNOWN: usize = 7;
 
-/// One line: the counts asked for, and a name.
+/// Prints one line: the requested counts and the name.
 pub(crate) fn line(
     out: &mut dyn Write,
     counts: &Counts,
@@ -43,14 +43,14 @@ pub(crate) fn line(
     out.write_all(b"\n")
 }
 
-/// What is known of an input before it is read.
+/// The size of an input before it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
     /// A regular file of this size.
     Bytes(u64),
     /// A stream or a folder.
     Unknown,
-    /// It could not even be asked.
+    /// Its metadata could not be read.
     Failed,
 }
 
@@ -64,7 +64,7 @@ impl Size {
     }
 }
 
-/// How wide figures are: enough for the sum of sizes, which bounds every count.
+/// The width of the columns: the digits of the sum of all sizes, which no count exceeds.
 pub(crate) fn width(sizes: &[Size], wanted: Wanted) -> usize {
     if sizes.len() == 1 && wanted.figures() == 1 {
         return 1;

@@ -1,16 +1,17 @@
-//! Names in messages, quoted for a shell as the GNU tools do it.
+//! Quotes file names in messages for a shell, as the GNU tools do.
 
 use super::charset::Charset;
 use super::utf8::{self, Decoded};
 
-/// A name as it stands if a shell takes it so, else quoted; a colon is quoted too, since one follows the name.
+/// Quotes a name if a shell needs it. A colon is quoted too, because a colon follows the name in
+/// messages.
 pub(crate) fn name(name: &[u8], charset: &mut Charset) -> Vec<u8> {
     let plain =
         !name.is_empty() && !name.contains(&b':') && parts(name, charset).iter().all(|part| !part.special);
     if plain { name.to_vec() } else { always(name, charset) }
 }
 
-/// A name between quotes.
+/// Puts a name between quotes.
 pub(crate) fn always(name: &[u8], charset: &mut Charset) -> Vec<u8> {
     let parts = parts(name, charset);
     if name.contains(&b'\'') && parts.iter().all(|part| part.in_double_quotes) {
@@ -20,7 +21,8 @@ pub(crate) fn always(name: &[u8], charset: &mut Charset) -> Vec<u8> {
     let mut escaping = false;
     for part in parts {
         if part.bytes == b"'" {
-            // It ends what is open and begins anew: an escape before it need not do that first.
+            // This sequence closes the quotes and opens them again, so an escape before it need not
+            // do so.
             quoted.extend_from_slice(b"'\\''");
             escaping = false;
         } else if part.escape.is_empty() {
@@ -41,14 +43,14 @@ pub(crate) fn always(name: &[u8], charset: &mut Charset) -> Vec<u8> {
     quoted
 }
 
-/// A character of a name, or a byte that is none.
+/// A character of a name, or a byte that is not part of one.
 struct Part<'a> {
     bytes: &'a [u8],
-    /// How `$'...'` writes it; empty where it can stand as it is.
+    /// Its form in `$'...'`; empty if it needs no escape.
     escape: String,
     /// The name needs quotes because of it.
     special: bool,
-    /// Means the same between double quotes as between single ones.
+    /// Means the same in double quotes as in single quotes.
     in_double_quotes: bool,
 }
 
@@ -94,7 +96,7 @@ fn parts<'a>(name: &'a [u8], charset: &mut Charset) -> Vec<Part<'a>> {
     parts
 }
 
-/// The length of the character that `bytes` start with, and whether it can be seen.
+/// The length of the first character of `bytes`, and whether it is printable.
 fn character(bytes: &[u8], charset: &mut Charset) -> (usize, bool) {
     if bytes[0] < 0x80 {
         return (1, (0x20..0x7f).contains(&bytes[0]));
@@ -129,7 +131,7 @@ fn escape(byte: u8) -> String {
 mod tests {
     use super::*;
 
-    /// As GNU wc 9.1 says them in the C locale.
+    /// The expected names come from GNU wc 9.1 in the C locale.
     #[test]
     fn names_are_quoted_as_gnu_does() {
         let charset = &mut Charset::of(None, false);

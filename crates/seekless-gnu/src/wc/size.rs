@@ -1,11 +1,12 @@
-//! Bytes alone: the size that the file says, where it can be believed; nothing is read then.
+//! The count of bytes alone. It is the size in the file's metadata, where that can be trusted; then
+//! nothing is read.
 
 use seekless_sys::memory::page_bytes;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 
-/// The bytes of `file` from `start` on (where it stands if that is `None`).
+/// The bytes of `file` from `start` on, or from its current position if `start` is `None`.
 pub(crate) fn bytes_of(file: &mut File, start: Option<u64>) -> io::Result<u64> {
     let metadata = file.metadata()?;
     if !metadata.is_file() {
@@ -16,11 +17,11 @@ pub(crate) fn bytes_of(file: &mut File, start: Option<u64>) -> io::Result<u64> {
         Some(start) => start,
         None => file.stream_position()?,
     };
-    // Files of `/proc` and `/sys` say 0 or a page, whatever they hold.
+    // Files of `/proc` and `/sys` claim a size of 0 or one page, whatever they hold.
     if size % page_bytes() != 0 {
         return Ok(size.saturating_sub(start));
     }
-    // The last block is read, so that a size which is only a guess does no harm.
+    // Read the last block, in case the size is only a guess.
     let last = size - size % (metadata.blksize() + 1);
     if start < last && file.seek(SeekFrom::Start(last)).is_ok() {
         return read_from(file, last - start);

@@ -1,4 +1,5 @@
-//! Counts one piece of a file, and joins neighbouring pieces: whatever was cut apart in between comes out right.
+//! Counts one piece of a file, and joins neighbouring pieces. Words, lines and characters that the
+//! cut split come out right.
 
 use super::charset::{ASCII, Charset, Class};
 use super::columns::Columns;
@@ -7,12 +8,13 @@ use super::utf8::{self, Decoded, FOLLOWING};
 use super::words::Words;
 use super::{Counts, Wanted};
 
-/// What a piece of a file holds: an element of a monoid, joined by order of offset.
+/// The counts of a piece of a file: an element of a monoid, joined in order of offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Tally {
-    /// The first bytes, where they may belong to a character that began before.
+    /// The first bytes, if they may belong to a character that began before the piece.
     head: Edge,
-    /// What lies between the edges. A piece of nothing but a head has none, and could be the middle of one character.
+    /// The text between the edges. It is `None` if the piece is only a head, which could be the
+    /// middle of one character.
     body: Option<Body>,
     bytes: u64,
 }
@@ -30,7 +32,7 @@ struct Body {
     characters: u64,
     words: Words,
     columns: Columns,
-    /// The last bytes, where they begin a character.
+    /// The last bytes, if they begin a character.
     tail: Edge,
 }
 
@@ -46,7 +48,8 @@ impl Edge {
         &self.bytes[..self.length]
     }
 
-    /// Both together. Only bytes that follow another can be appended, and of those no more than a character has.
+    /// Appends `next`, which holds continuation bytes only. Bytes beyond the longest character are
+    /// dropped.
     fn join(self, next: Edge) -> Edge {
         let mut both = self;
         for &byte in next.bytes().iter().take(both.bytes.len() - both.length) {
@@ -65,7 +68,8 @@ impl Tally {
             let lines = if wanted.lines { plain::newlines(bytes) } else { 0 };
             return Tally { body: Some(Body { lines, ..Body::default() }), bytes: total, ..Tally::default() };
         }
-        // The locale matters to bytes beyond ASCII only, and loading it costs more than a small file.
+        // Only bytes beyond ASCII depend on the locale, and loading it costs more than counting a
+        // small file.
         let head = match bytes.first() {
             Some(&first) if utf8::follows(first) && charset.is_utf8() => {
                 bytes.iter().take(FOLLOWING).take_while(|&&byte| utf8::follows(byte)).count()
@@ -82,12 +86,13 @@ impl Tally {
         Tally { head: Edge::of(head), body, bytes: total }
     }
 
-    /// Both, when `next` follows.
+    /// Joins this piece with its successor.
     pub(crate) fn join(self, next: Tally, wanted: Wanted, charset: &mut Charset) -> Tally {
         let bytes = self.bytes + next.bytes;
         let Some(body) = self.body else {
             let head = self.head.join(next.head);
-            // More than can follow in one character: what is left of them is no character, whatever comes before.
+            // No character has so many continuation bytes, so the rest of them form no character,
+            // whatever comes before.
             let body = next.body.or((head.length > FOLLOWING).then(Body::default));
             return Tally { head, body, bytes };
         };
@@ -118,7 +123,7 @@ impl Tally {
         Tally { body: Some(body), bytes, ..self }
     }
 
-    /// As many of these, one behind the other.
+    /// Joins `times` copies of this piece.
     pub(crate) fn repeated(self, times: u64, wanted: Wanted, charset: &mut Charset) -> Tally {
         let (mut all, mut power, mut left) = (Tally::of(&[], wanted, charset), self, times);
         while left > 0 {
@@ -133,7 +138,7 @@ impl Tally {
         all
     }
 
-    /// The counts of a piece that nothing joins any more.
+    /// The counts, once all neighbours are joined.
     pub(crate) fn counts(&self) -> Counts {
         let body = self.body.unwrap_or_default();
         Counts {
@@ -146,7 +151,7 @@ impl Tally {
     }
 }
 
-/// Walks over the text of one piece.
+/// Counts the text of one piece.
 struct Counter<'a> {
     wanted: Wanted,
     charset: &'a mut Charset,
@@ -170,7 +175,7 @@ impl Counter<'_> {
         self.body
     }
 
-    /// A unit of printable ASCII and white space, or `false`.
+    /// Counts a unit if it is printable ASCII and white space; otherwise returns `false`.
     fn plain(&mut self, unit: &[u8; plain::UNIT]) -> bool {
         if !plain::words(unit, &mut self.body.words) {
             return false;
@@ -182,7 +187,7 @@ impl Counter<'_> {
         true
     }
 
-    /// A unit of any text; returns its length, which ends where a character does.
+    /// Counts a unit of any text. Returns its length, which ends between characters.
     fn text(&mut self, rest: &[u8]) -> usize {
         let unit = &rest[..rest.len().min(plain::UNIT)];
         if unit.is_ascii() || !self.charset.is_utf8() {
@@ -223,7 +228,8 @@ impl Counter<'_> {
         }
         let mut rest = bytes;
         while !rest.is_empty() {
-            // What std takes for valid is valid here; what it does not, few bytes a time, is looked at as the C library does.
+            // Text that std accepts is valid for the C library too. The few bytes that std rejects
+            // are decoded as the C library does.
             let valid = match std::str::from_utf8(rest) {
                 Ok(text) => text,
                 Err(error) => std::str::from_utf8(&rest[..error.valid_up_to()]).unwrap_or_default(),
@@ -248,7 +254,7 @@ impl Counter<'_> {
     }
 }
 
-/// Counts bytes that are characters each.
+/// Counts text in which each byte is a character.
 fn bytes_of(unit: &[u8], classes: &[Class; 256], wanted: Wanted, body: &mut Body) {
     if wanted.columns {
         for &byte in unit {
@@ -261,7 +267,7 @@ fn bytes_of(unit: &[u8], classes: &[Class; 256], wanted: Wanted, body: &mut Body
     }
 }
 
-/// One character of a class; lines are counted elsewhere.
+/// Counts one character by its class; lines are counted elsewhere.
 #[inline(always)]
 fn step(body: &mut Body, code: u32, class: Class, columns: bool) {
     if class.is_separator() {
@@ -278,7 +284,8 @@ fn step(body: &mut Body, code: u32, class: Class, columns: bool) {
     }
 }
 
-/// The columns of plain text: most lines are all printable, so their length is known when their end is.
+/// Counts the columns of plain text. Most lines are all printable, so their length in bytes is
+/// their length in columns.
 fn lines(text: &[u8], columns: &mut Columns) {
     let mut start = 0;
     for end in memchr::memchr_iter(b'\n', text).chain([text.len()]) {

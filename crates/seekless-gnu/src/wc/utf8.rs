@@ -1,28 +1,29 @@
-//! UTF-8 as the C library reads it: up to six bytes, no surrogates, nothing longer than needed (RFC 2279, not 3629).
+//! UTF-8 as the C library reads it (RFC 2279, not 3629): up to six bytes, no surrogates, no
+//! overlong forms.
 //!
-//! Whatever starts wrongly costs its first byte only, and is no character.
+//! A malformed sequence skips its first byte only, which counts as no character.
 
-/// The most bytes that can follow a leading byte.
+/// The most continuation bytes of a character.
 pub(crate) const FOLLOWING: usize = 5;
 
-/// What stands at the start of some bytes.
+/// The beginning of some bytes, decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decoded {
-    /// A character's number and its length in bytes.
+    /// The number of a character and its length in bytes.
     Character(u32, usize),
-    /// A byte that starts no character.
+    /// A byte that begins no character.
     Invalid,
-    /// The beginning of a character whose end lies beyond.
+    /// The beginning of a character that the bytes cut off.
     Incomplete,
 }
 
-/// Whether a byte can only follow another.
+/// Whether a byte is a continuation byte.
 #[inline]
 pub(crate) fn follows(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }
 
-/// Reads the first character of `bytes`, which are not empty.
+/// Decodes the first character of `bytes`, which must not be empty.
 #[inline]
 pub(crate) fn decode(bytes: &[u8]) -> Decoded {
     let first = bytes[0];

@@ -1,23 +1,25 @@
-//! Words of a piece of text whose neighbours are not known yet: an element of a monoid.
+//! The words of a piece of text whose neighbours are not known yet: an element of a monoid.
 //!
-//! A word is what lies between two separators and holds at least one printable character, so a piece without a separator
-//! only says whether it holds one.
+//! A word is a stretch between two separators that holds at least one printable character. So a
+//! piece without a separator only says whether it holds a printable character.
 
-/// What a piece of text knows of its words.
+/// What a piece of text says about its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Words {
-    /// A separator was seen: the piece has a first and a last stretch.
+    /// The piece holds a separator, and so a first and a last stretch.
     pub(crate) separated: bool,
-    /// The stretch before the first separator holds something printable; meaningful when `separated`.
+    /// The stretch before the first separator holds a printable character; only valid if
+    /// `separated`.
     pub(crate) head: bool,
-    /// Stretches that a separator ended and that hold something printable, the first of them included.
+    /// Stretches that end at a separator and hold a printable character, including the first one.
     pub(crate) closed: u64,
-    /// The stretch after the last separator (all of the piece if there is none) holds something printable.
+    /// The stretch after the last separator holds a printable character. Without a separator, that
+    /// stretch is the whole piece.
     pub(crate) open: bool,
 }
 
 impl Words {
-    /// What both know when `next` follows.
+    /// Joins this piece with its successor.
     pub(crate) fn join(self, next: Words) -> Words {
         if !next.separated {
             return Words { open: self.open | next.open, ..self };
@@ -31,12 +33,12 @@ impl Words {
         }
     }
 
-    /// The words when nothing comes before or after.
+    /// The words if this piece is the whole text.
     pub(crate) fn total(self) -> u64 {
         self.closed + u64::from(self.open)
     }
 
-    /// A separator follows.
+    /// Appends a separator.
     #[inline]
     pub(crate) fn separator(&mut self) {
         if !self.separated {
