@@ -1,6 +1,8 @@
-//! What GNU's tools ask of the C library, and PCRE2 for `grep -P`: [`ctype`] knows characters, [`locale`] the
-//! environment's language and dates, [`regex`] the C library's patterns. All `unsafe` code of this crate is here, but for one
-//! line of `wide`.
+//! The parts of the C library that GNU's tools use, and PCRE2 for `grep -P`.
+//!
+//! [`ctype`] classifies characters, [`locale`] handles the user's language and dates, and [`regex`]
+//! matches the C library's patterns. All `unsafe` code of this crate is here, except for one line
+//! of `wide`.
 
 #![expect(unsafe_code, reason = "calls the C library and PCRE2, and wraps each call in a safe one")]
 

@@ -1,13 +1,14 @@
-//! Loops over large texts with the widest vectors that this processor has.
+//! Runs loops over large texts with the widest vectors that this processor has.
 
 #![expect(unsafe_code, reason = "calls what is compiled for a processor that has been asked")]
 
-/// Below this many bytes it costs more to ask the processor what it can do than wide vectors save: in a virtual machine the
-/// question leaves the machine. grep looks at 96 KiB at a time, as GNU's does.
+/// The size in bytes from which wide vectors are used. Below it, asking the processor what it
+/// supports costs more than they save: in a virtual machine the question traps to the host. grep
+/// searches 96 KiB at a time, as GNU's does.
 const ASKED_FROM: usize = 80 << 10;
 
-/// Does `work` over `bytes` bytes of text, compiled for wide vectors where that pays. Only what is inlined into `work` is
-/// compiled so.
+/// Runs `work` on `bytes` bytes of text, compiled for wide vectors where that pays. Only code that
+/// is inlined into `work` is compiled so.
 #[inline(always)]
 pub(crate) fn widely<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
     #[cfg(target_arch = "x86_64")]
@@ -19,7 +20,7 @@ pub(crate) fn widely<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// What is inlined here is compiled for AVX2.
+/// Compiles the code inlined here for AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn with_avx2<T>(work: impl FnOnce() -> T) -> T {

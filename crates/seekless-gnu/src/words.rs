@@ -1,4 +1,4 @@
-//! What the stand-ins for GNU's tools say alike.
+//! Wording that GNU's three tools share.
 
-/// An error of the system in GNU's words: without its number.
+/// A system error in GNU's words: without its number.
 pub(crate) use seekless_sys::reason as words;

@@ -1,8 +1,8 @@
-//! What a character is in the user's locale: the C library's own answers, so that a count agrees
-//! with the system's tools.
+//! The class of a character in the user's locale, from the C library, so that counts agree with the
+//! system's tools.
 //!
-//! A locale is loaded beside the process's own and lent to the calling thread for one question, so
-//! nothing global changes.
+//! A locale is loaded beside the process's own and set for the calling thread during one question.
+//! So nothing global changes.
 
 use std::ffi::{CStr, OsString, c_char, c_int};
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! What the C library does according to the user's locale and time zone: matches shell patterns,
-//! writes dates. Programs that must answer like GNU's ask the same library.
+//! The C library's functions that follow the user's locale and time zone: shell patterns and dates.
+//! A program that must answer as GNU's tools do calls the same library.
 
 use crate::clib::ctype::{Ctype, Encoding};
 use std::ffi::{CStr, CString};

@@ -1,13 +1,13 @@
-//! Perl's regular expressions by PCRE2, a line at a time, as GNU grep uses them: bytes that are not
-//! UTF-8 match nothing and separate what is around them (PCRE2_MATCH_INVALID_UTF).
+//! Perl's regular expressions by PCRE2, one line at a time, as GNU grep uses them. Bytes that are
+//! not UTF-8 match nothing and separate the text around them (PCRE2_MATCH_INVALID_UTF).
 
 use pcre2_sys as pcre2;
 use std::ops::Range;
 use std::ptr;
 
-/// What the compiled code's stack has at first; PCRE2's own default.
+/// The first size of the compiled code's stack; PCRE2's own default.
 const STACK_BYTES: usize = 32 << 10;
-/// Beyond this a line is given up.
+/// The largest stack; a line that needs more is given up.
 const STACK_BYTES_MAX: usize = 16 << 20;
 
 /// How a pattern is read and matched.
@@ -21,7 +21,7 @@ pub(crate) struct PerlOptions {
     pub whole_line: bool,
 }
 
-/// A compiled expression and what it takes to match.
+/// A compiled expression and the memory it needs for matching.
 pub(crate) struct Perl {
     code: *mut pcre2::pcre2_code_8,
     data: *mut pcre2::pcre2_match_data_8,
@@ -29,7 +29,7 @@ pub(crate) struct Perl {
     stack: *mut pcre2::pcre2_jit_stack_8,
     stack_bytes: usize,
     utf8: bool,
-    /// Whether the empty text matches where no line begins, and where one does.
+    /// Whether the empty text matches: first where no line begins, then where one does.
     empty: [bool; 2],
 }
 

@@ -1,12 +1,12 @@
-//! The C library's own regular expressions (regex(7), GNU's additions), with which GNU find matches
-//! paths. Programs that must answer like it, in a dozen dialects and with its messages, ask the
-//! same library.
+//! The C library's own regular expressions (regex(7) with GNU's additions), by which GNU find
+//! matches paths. A program that must answer as GNU find does, in a dozen dialects and with its
+//! messages, calls the same library.
 
-/// A dialect: which of the C library's rules hold.
+/// A dialect: which of the C library's syntax rules apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dialect(u64);
 
-/// Letters match without regard to case.
+/// Ignores the case of letters.
 #[cfg(target_env = "gnu")]
 const IGNORE_CASE: u64 = 1 << 22;
 
@@ -135,7 +135,7 @@ mod library {
     /// Bits of `re_pattern_buffer` behind its seven words: GNU's interface, the only way to say
     /// these things.
     const BITS_AT: usize = 7 * size_of::<usize>();
-    /// The text's end is no line's end.
+    /// The end of the text is not the end of a line.
     const NOT_EOL: u32 = 1 << 6;
     /// A newline in the text ends a line.
     const NEWLINE_ANCHOR: u32 = 1 << 7;
@@ -148,8 +148,8 @@ mod library {
         end: *mut c_int,
     }
 
-    /// An expression that is searched for in lines: what GNU grep does where groups are referred
-    /// back to.
+    /// An expression that is searched for in lines. GNU grep uses it for patterns with
+    /// back-references.
     pub(crate) struct Search {
         regex: Regex,
         registers: Registers,
@@ -171,8 +171,8 @@ mod library {
             Ok(Search { regex, registers })
         }
 
-        /// The longest of the first matches in a line that begin at `from` or after. A line too
-        /// long for the library, or a match that takes too much memory, is an error.
+        /// The leftmost-longest match in a line that begins at `from` or after. It is an error if
+        /// the line is too long for the library, or if the match needs too much memory.
         ///
         /// # Errors
         /// Why it gave up.
@@ -200,8 +200,8 @@ mod library {
             }
         }
 
-        /// The end of the longest match that begins at `start` in a line that is cut off after
-        /// `limit`, which is not its end.
+        /// The end of the longest match that begins at `start`, if the text is cut off after
+        /// `limit`. The cut does not count as the end of the line.
         ///
         /// # Errors
         /// Why it gave up.
@@ -226,7 +226,7 @@ mod library {
         }
     }
 
-    /// What GNU grep says then.
+    /// GNU grep's message in these cases.
     const EXHAUSTED: &str = "memory exhausted";
 
     fn set_bits(regex: &mut Regex, set: u32, clear: u32) {
@@ -256,13 +256,13 @@ mod library {
     }
 }
 
-/// Other C libraries have one dialect only, which would answer otherwise than find.
+/// Other C libraries have one dialect only, whose answers would differ from find's.
 #[cfg(not(target_env = "gnu"))]
 mod library {
     use super::Dialect;
     use std::ops::Range;
 
-    /// An expression that cannot be had here.
+    /// An expression, which this C library cannot compile.
     pub(crate) enum Regex {}
 
     impl Regex {
@@ -281,7 +281,7 @@ mod library {
         }
     }
 
-    /// An expression that cannot be had here.
+    /// An expression, which this C library cannot compile.
     pub(crate) enum Search {}
 
     impl Search {
