@@ -1,28 +1,29 @@
-//! Bracket expressions: `[a-z]`, `[^[:alpha:]_]`, `[[.-.]]`, `[[=e=]]`, as glibc reads them in locales without collation rules.
+//! Parses bracket expressions such as `[a-z]`, `[^[:alpha:]_]`, `[[.-.]]` and `[[=e=]]`. Follows
+//! glibc in locales without collation rules.
 
 use super::fold::upper;
 use super::syntax::{Input, Notes, Unit, first_unit};
 
-/// A set of characters, not yet of any locale.
+/// A set of characters, independent of the locale.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub(super) struct Set {
     pub negated: bool,
     pub items: Vec<Item>,
 }
 
-/// A part of a set.
+/// An element of a set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Item {
     Chars(char, char),
-    /// All characters whose capital lies in the range.
+    /// All characters whose uppercase form lies in the range.
     Folded(char, char),
     Bytes(u8, u8),
     Class(Class),
-    /// What `\w` matches: letters, digits and the underscore.
+    /// The characters of `\w`: letters, digits and the underscore.
     Word,
 }
 
-/// POSIX's classes of characters.
+/// POSIX's character classes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Class {
     Alpha,
@@ -80,7 +81,7 @@ impl Element {
     }
 }
 
-/// Reads what follows an opening bracket, its closing one included.
+/// Parses a bracket expression after its opening bracket, up to the closing one.
 pub(super) fn parse_bracket(
     input: &mut Input<'_>,
     ignore_case: bool,
@@ -112,7 +113,7 @@ pub(super) fn parse_bracket(
         simple = false;
         input.skip(1);
         let last = self::element(input)?;
-        // Without collation rules glibc refuses some ranges of characters of several bytes.
+        // Without collation rules, glibc refuses some ranges of multibyte characters.
         notes.doubtful |= [&element, &last].iter().any(|end| !end.is_ascii());
         set.items.push(range(&element, &last, ignore_case)?);
     }
@@ -144,7 +145,7 @@ fn element(input: &mut Input<'_>) -> Result<Element, String> {
         return Class::named(name).map(Element::Class).ok_or_else(|| "Invalid character class name".into());
     }
     match first_unit(name, input.locale()) {
-        // Without collation rules only a single byte names itself.
+        // Without collation rules, a collating element is a single byte.
         Some((unit, 1)) if name.len() == 1 => Ok(Element::One(unit)),
         _ => Err("Invalid collation character".into()),
     }
@@ -160,7 +161,7 @@ fn single(element: &Element) -> Item {
 
 fn range(first: &Element, last: &Element, ignore_case: bool) -> Result<Item, String> {
     let item = match (first, last) {
-        // Without regard to case, glibc compares the capitals.
+        // Without regard to case, glibc compares uppercase forms.
         (&Element::One(Unit::Char(first)), &Element::One(Unit::Char(last)))
             if ignore_case && upper(first) <= upper(last) =>
         {

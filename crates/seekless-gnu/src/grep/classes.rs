@@ -1,16 +1,17 @@
-//! Character classes of the two locales as ranges: bytes in C, Unicode properties as glibc derives its own from in UTF-8.
+//! Character classes as ranges: of bytes in the C locale; in UTF-8, of the Unicode properties from
+//! which glibc derives its own.
 
 use super::Locale;
 use super::bracket::{Class, Item, Set};
 use super::fold::{by_capital, lower, upper, variants};
 use regex_syntax::hir::{self, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, HirKind};
 
-/// How characters are read.
+/// How characters are interpreted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Characters {
     pub locale: Locale,
     pub ignore_case: bool,
-    /// The byte that ends a line: no set holds it.
+    /// The byte that ends a line; no set holds it.
     pub terminator: u8,
 }
 
@@ -28,7 +29,7 @@ impl Characters {
         self.class(&Set { negated: true, items: Vec::new() })
     }
 
-    /// One character, or all that it is the same as without regard to case.
+    /// The character and, without regard to case, all characters that equal it.
     pub(super) fn one(self, character: char) -> Vec<char> {
         match (self.ignore_case, self.locale) {
             (false, _) => vec![character],
@@ -71,7 +72,7 @@ impl Characters {
             match item {
                 Item::Chars(first, last) => self.push(&mut class, first, last),
                 Item::Folded(first, last) => folded(&mut class, first, last),
-                // A byte that is no character is in no set.
+                // No set holds a byte that is not part of a character.
                 Item::Bytes(first, _) if first.is_ascii() => {
                     class.push(ClassUnicodeRange::new(first.into(), '\x7f'))
                 }
@@ -104,7 +105,7 @@ impl Characters {
     }
 }
 
-/// The characters whose capital lies in a range.
+/// Adds the characters whose uppercase form lies in a range.
 fn folded(class: &mut ClassUnicode, first: char, last: char) {
     class.push(ClassUnicodeRange::new(first, last));
     let table = by_capital();
@@ -115,7 +116,7 @@ fn folded(class: &mut ClassUnicode, first: char, last: char) {
             class.push(ClassUnicodeRange::new(small, small));
         }
     }
-    // A small letter that lies in the range itself counts by its capital only.
+    // A lowercase letter in the range counts by its uppercase form only.
     let inside = table.iter().filter(|(capital, _)| (first..=last).contains(*capital));
     let kept = inside.flat_map(|(_, smalls)| smalls).map(|&small| ClassUnicodeRange::new(small, small));
     outside.difference(&ClassUnicode::new(kept));
@@ -142,7 +143,7 @@ fn ascii(class: &mut ClassBytes, name: Class) {
     }
 }
 
-/// What `\w` matches in UTF-8.
+/// The characters of `\w` in UTF-8.
 pub(super) fn word() -> ClassUnicode {
     let mut class = named(Class::Alnum);
     class.push(ClassUnicodeRange::new('_', '_'));
@@ -150,7 +151,7 @@ pub(super) fn word() -> ClassUnicode {
 }
 
 fn named(name: Class) -> ClassUnicode {
-    // glibc takes foreign digits for letters, and marks and symbols for punctuation.
+    // glibc counts foreign digits as letters, and marks and symbols as punctuation.
     let expression = match name {
         Class::Digit => "[0-9]",
         Class::Xdigit => "[0-9A-Fa-f]",
@@ -193,7 +194,7 @@ fn parsed(expression: &str) -> ClassUnicode {
         Ok(HirKind::Class(hir::Class::Bytes(class))) => {
             class.to_unicode_class().unwrap_or_else(ClassUnicode::empty)
         }
-        // Unreachable: the expressions stand above, and a test reads each.
+        // Unreachable: the expressions above are constant, and a test parses each.
         _ => ClassUnicode::empty(),
     }
 }

@@ -1,15 +1,16 @@
-//! What `GREP_COLORS` says: which parts of the output stand in which of the terminal's colours.
+//! Reads `GREP_COLORS`, which sets the terminal colours of the output's parts.
 
-/// The colours of the output's parts, each an SGR sequence such as `01;31`; empty for none.
+/// The colours of the output's parts. Each is an SGR sequence such as `01;31`, or empty for no
+/// colour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Colors {
     /// `sl`: selected lines.
     pub selected_line: String,
-    /// `cx`: lines of the context.
+    /// `cx`: context lines.
     pub context_line: String,
     /// `ms`: matches in selected lines.
     pub selected_match: String,
-    /// `mc`: matches in lines of the context, which only -v shows.
+    /// `mc`: matches in context lines, which are shown with -v only.
     pub context_match: String,
     /// `fn`: file names.
     pub file_name: String,
@@ -21,7 +22,7 @@ pub struct Colors {
     pub separator: String,
     /// `rv`: with -v, `sl` and `cx` change places.
     pub reverse: bool,
-    /// `ne`: the rest of the terminal's line is not cleared.
+    /// `ne`: the rest of the terminal line is not cleared.
     pub no_clear: bool,
 }
 
@@ -43,21 +44,22 @@ impl Default for Colors {
 }
 
 impl Colors {
-    /// Reads the variable's value over the defaults. What it does not know is left out; what is no colour ends the reading, as
-    /// with GNU.
+    /// Reads the value of the variable over the defaults. Unknown names are ignored. As in GNU
+    /// grep, a malformed colour ends the reading.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         Colors::default().with(text)
     }
 
-    /// The same, with what `GREP_COLOR` says of matches where `GREP_COLORS` says nothing. Also whether that is so.
+    /// As [`Colors::parse`], but the value of `GREP_COLOR` sets the colours of matches that
+    /// `GREP_COLORS` leaves unset. Also returns whether it set one.
     #[must_use]
     pub fn parse_with_old(text: &str, old: &str) -> (Self, bool) {
         let is_color = !old.is_empty() && old.bytes().all(|byte| byte == b';' || byte.is_ascii_digit());
         if !is_color {
             return (Colors::parse(text), false);
         }
-        // No variable can set this.
+        // A value that the variable cannot have.
         const UNSET: &str = "unset";
         let unset = Colors { selected_match: UNSET.into(), context_match: UNSET.into(), ..Colors::default() };
         let mut colors = unset.with(text);
@@ -102,7 +104,7 @@ impl Colors {
         colors
     }
 
-    /// Starts a colour; nothing for the empty one.
+    /// Starts a colour; prints nothing if it is empty.
     pub(super) fn start(&self, out: &mut Vec<u8>, color: &str) {
         if !color.is_empty() {
             out.extend_from_slice(b"\x1b[");
@@ -111,7 +113,7 @@ impl Colors {
         }
     }
 
-    /// Ends a colour.
+    /// Ends a colour; prints nothing if it is empty.
     pub(super) fn end(&self, out: &mut Vec<u8>, color: &str) {
         if !color.is_empty() {
             out.extend_from_slice(if self.no_clear { b"\x1b[m" } else { b"\x1b[m\x1b[K" });

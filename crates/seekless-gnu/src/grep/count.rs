@@ -1,11 +1,11 @@
-//! How many lines of one piece are selected, without a thought of what stands before it.
+//! Counts the selected lines of one piece, whatever comes before it.
 
 use super::matcher::Matcher;
 use super::text::{Text, heeds_nuls};
 use super::{Options, near};
 use memchr::memchr_iter;
 
-/// A piece of which only this is kept.
+/// All that is kept of a piece.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Summary {
     pub bytes: u64,
@@ -15,19 +15,19 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    /// Both, when `next` follows.
+    /// Joins this summary with that of the next piece.
     pub(super) fn and(self, next: Summary) -> Summary {
         let plain = self.plain && next.plain;
         Summary { bytes: self.bytes + next.bytes, lines: self.lines + next.lines, plain }
     }
 }
 
-/// Selected lines of a piece, at most `most`, and where the last of them ends.
+/// Counts the selected lines of a piece, at most `most`. Also returns the end of the last of them.
 pub(super) fn count(matcher: &mut Matcher, options: &Options, bytes: &[u8], most: u64) -> (u64, usize) {
     if most == 0 {
         return (0, 0);
     }
-    // Whether there is a NUL matters only to the bounds of lines that match.
+    // NULs matter only for the bounds of matching lines.
     let lazy = matcher.is_blind_to_nul() && !options.invert_match;
     if lazy {
         let refuse_nul = heeds_nuls(options) && most > 1;
@@ -40,7 +40,8 @@ pub(super) fn count(matcher: &mut Matcher, options: &Options, bytes: &[u8], most
     count_lines(matcher, options, &text, most, false).unwrap_or_default()
 }
 
-/// The same for a text as it is; `None` if a NUL in a matching line is to be refused and there is one.
+/// Counts in a text whose NULs were not replaced. Returns `None` if `refuse_nul` is set and a
+/// matching line holds a NUL.
 fn count_lines(
     matcher: &mut Matcher,
     options: &Options,
@@ -70,7 +71,7 @@ fn count_lines(
     Some((counted, last))
 }
 
-/// How many lines a text has, at most `most`, and where the last of them ends.
+/// Counts the lines of a text, at most `most`. Also returns the end of the last of them.
 fn lines_forward(text: &[u8], most: u64, terminator: u8) -> (u64, usize) {
     let mut lines = 0;
     let mut end = 0;

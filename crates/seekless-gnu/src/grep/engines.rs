@@ -1,5 +1,5 @@
-//! The engines behind a search: automata, back-references, Perl's expressions, and what a word is. They find candidates in
-//! whole texts, then take a closer look at a line where that is not enough.
+//! The engines of a search: automata, the C library, PCRE2, and the rules for words (`-w`). They
+//! find candidates in whole texts. If a candidate is uncertain, they then search its line.
 
 use super::classes::{Characters, word};
 use super::expression::{whole_line, whole_words};
@@ -13,15 +13,16 @@ use regex_automata::{Input, meta};
 use regex_syntax::hir::{ClassUnicode, Hir};
 use std::ops::Range;
 
-/// What matches beyond fragments.
+/// The engines for patterns that are more than a fragment.
 #[derive(Debug)]
 pub(super) struct Engines {
-    /// Finds each line that matches, and lines that only may unless `exact`; `None`: any line may.
+    /// Finds all matching lines. Unless `exact` is set, it also finds lines that do not match. With
+    /// `None`, every line is a candidate.
     candidates: Option<meta::Regex>,
     exact: bool,
     /// A line matches if one of these does.
     finders: Vec<Finder>,
-    /// What says where it matches, if they do not.
+    /// Finds the places of matches, if the finders do not.
     showing: Option<Finder>,
     word: Option<Words>,
 }
@@ -33,7 +34,7 @@ enum Finder {
     Perl(Perl),
 }
 
-/// What a word is made of, for `-w`.
+/// The characters of words, for `-w`.
 #[derive(Debug)]
 struct Words {
     locale: Locale,
@@ -45,14 +46,15 @@ impl Engines {
         let Patterns { plain, library, showing } = patterns;
         let hirs = || plain.iter().map(|ast| characters.hir(ast)).collect::<Vec<_>>();
         let whole = |hir: Hir| if bounds.line { whole_line(hir) } else { hir };
-        // In the C locale GNU's automaton knows what a word is, and takes any match within the bounds of one.
+        // In the C locale, GNU's automaton knows word boundaries and accepts any match between
+        // them.
         let knows_words = bounds.word && characters.locale == Locale::C && library.is_empty();
         let (mut finders, mut candidates) = (Vec::new(), None);
         if !plain.is_empty() {
             let hir = Hir::alternation(hirs());
             let (literal, expression) = (hir.properties().is_literal() && !bounds.line, whole(hir));
             let first = automaton(&expression, characters.terminator)?;
-            // Clones share what was built.
+            // Clones share the compiled automaton.
             candidates = (library.is_empty() && !knows_words).then(|| first.clone());
             let first = Box::new(first);
             finders.push(Finder::Automaton { first, expression, longest: None, literal });
@@ -77,7 +79,7 @@ impl Engines {
         Ok(Engines { candidates: None, exact: false, finders: vec![finder], showing: None, word: None })
     }
 
-    /// The first matching line of those in `lines`.
+    /// The first matching line in `lines`.
     pub(super) fn line(
         &mut self,
         text: &[u8],
@@ -108,7 +110,7 @@ impl Engines {
         best(&mut self.finders, self.word.as_ref(), line, 0, failure).is_some()
     }
 
-    /// The first match in a line that begins at `from` or after, the longest of them.
+    /// The leftmost-longest match in a line that begins at `from` or later.
     pub(super) fn span(
         &mut self,
         line: &[u8],
@@ -150,7 +152,7 @@ fn best(
     best
 }
 
-/// What a match has to fill.
+/// What a match must fill: whole words or whole lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bounds {
     word: bool,
@@ -163,7 +165,8 @@ impl From<&Options> for Bounds {
     }
 }
 
-/// The line that a match which ends at `near` or holds it lies in; none if that is behind the last line.
+/// The line around a match that holds `near` or ends there. Returns `None` if that is after the
+/// last line.
 pub(super) fn line_around(text: &[u8], from: usize, near: usize, terminator: u8) -> Option<Range<usize>> {
     let start = near::last(terminator, &text[from..near]).map_or(from, |before| from + before + 1);
     if start >= text.len() {
@@ -184,7 +187,7 @@ fn automaton(expression: &Hir, terminator: u8) -> Result<meta::Regex, String> {
         .line_terminator(terminator)
         .nfa_size_limit(Some(AUTOMATON_BYTES_MAX))
         .hybrid_cache_capacity(8 << 20)
-        // One thread searches; to ask how many could reads files of the system.
+        // Only one thread searches. Finding out how many could run would read files of the system.
         .pool_capacity(1)
         .which_captures(regex_automata::nfa::thompson::WhichCaptures::Implicit);
     meta::Builder::new()
@@ -199,7 +202,7 @@ impl Finder {
         Ok(self.end(line, start.clone(), line.len())?.map(|end| start.start..end))
     }
 
-    /// The first match from `from` on: its start is right, its end may have to be found.
+    /// The first match from `from` on. Its start is right, but it may not be the longest.
     fn start(&mut self, line: &[u8], from: usize) -> Result<Option<Range<usize>>, String> {
         match self {
             Finder::Automaton { first, .. } => {
@@ -210,7 +213,7 @@ impl Finder {
         }
     }
 
-    /// The end of the longest match that begins at `found.start` and ends at most at `limit`.
+    /// The end of the longest match that begins at `found.start` and ends at `limit` or before.
     fn end(&mut self, line: &[u8], found: Range<usize>, limit: usize) -> Result<Option<usize>, String> {
         match self {
             Finder::Automaton { literal: true, .. } | Finder::Perl(_) => {
@@ -230,7 +233,8 @@ impl Finder {
 }
 
 impl Words {
-    /// As GNU does: of the matches at the leftmost place shorter and shorter ones, then further on.
+    /// Searches for whole words as GNU does: tries shorter and shorter matches at the leftmost
+    /// place, then moves on.
     fn find(&self, finder: &mut Finder, line: &[u8], from: usize) -> Result<Option<Range<usize>>, String> {
         let mut at = from;
         while let Some(found) = finder.start(line, at)? {
@@ -240,8 +244,8 @@ impl Words {
                 if !self.after(line, end) && !self.before(line, start) {
                     return Ok(Some(start..end));
                 }
-                // By a slip, GNU counts from the end of the match before as if the line began there. An empty match is no
-                // shorter one.
+                // GNU has a bug here: it counts from the end of the previous match as if the line
+                // began there. An empty match does not count as a shorter one.
                 longest = match end.checked_sub(1 + from) {
                     Some(limit) if limit > start => finder.end(line, found.clone(), limit)?,
                     _ => None,

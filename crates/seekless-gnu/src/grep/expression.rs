@@ -1,4 +1,4 @@
-//! From an expression as it was read to the one that the automata run: `regex_syntax`'s `Hir`.
+//! Translates a parsed expression into the form that the automata take: `regex_syntax`'s `Hir`.
 
 use super::Locale;
 use super::classes::Characters;
@@ -8,7 +8,8 @@ use regex_syntax::hir::{
 };
 
 impl Characters {
-    /// The expression; a back-reference becomes anything, so that it matches wherever the true one does, and elsewhere.
+    /// Translates an expression. A back-reference becomes an expression that matches anything, so
+    /// the result matches at least where the original does.
     pub(super) fn hir(self, ast: &Ast) -> Hir {
         match ast {
             Ast::Empty => Hir::empty(),
@@ -63,12 +64,12 @@ fn repeat(sub: Hir, min: u32, max: Option<u32>) -> Hir {
     Hir::repetition(Repetition { min, max, greedy: true, sub: Box::new(sub) })
 }
 
-/// Whole lines only.
+/// Matches whole lines only.
 pub(super) fn whole_line(inner: Hir) -> Hir {
     Hir::concat(vec![Hir::look(Look::StartLF), inner, Hir::look(Look::EndLF)])
 }
 
-/// Nothing that is part of a word, in the C locale, before and behind.
+/// Matches only where no word character comes before or after, in the C locale.
 pub(super) fn whole_words(inner: Hir) -> Hir {
     Hir::concat(vec![Hir::look(Look::WordStartHalfAscii), inner, Hir::look(Look::WordEndHalfAscii)])
 }

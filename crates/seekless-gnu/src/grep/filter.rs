@@ -1,23 +1,25 @@
-//! `--include`, `--exclude` and `--exclude-dir`: file names against shell patterns, the last one that fits deciding.
+//! Implements `--include`, `--exclude` and `--exclude-dir`. File names are matched against shell
+//! patterns, and the last pattern that matches decides.
 
-/// Patterns of names, in the order they were given.
+/// Name patterns in the order of the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     rules: Vec<(Vec<u8>, bool)>,
 }
 
 impl Filter {
-    /// Leaves out what fits.
+    /// Excludes names that match.
     pub fn exclude(&mut self, pattern: &[u8]) {
         self.rules.push((pattern.to_vec(), true));
     }
 
-    /// Keeps what fits, and leaves out what fits nothing if this is the first rule.
+    /// Includes names that match. If this is the first rule, names that match no rule are excluded.
     pub fn include(&mut self, pattern: &[u8]) {
         self.rules.push((pattern.to_vec(), false));
     }
 
-    /// Whether a name is left out. A name from the command line fits a pattern also by what follows one of its slashes.
+    /// Whether a name is excluded. A name from the command line also matches by any part of it that
+    /// follows a slash.
     pub(super) fn leaves_out(&self, name: &[u8], from_command_line: bool) -> bool {
         let Some((_, first_excludes)) = self.rules.first() else { return false };
         let fits = |pattern: &[u8]| match from_command_line {
@@ -31,7 +33,7 @@ impl Filter {
     }
 }
 
-/// The name, and what follows each of its slashes.
+/// The name, and the rest of it after each slash.
 fn parts(name: &[u8]) -> impl Iterator<Item = &[u8]> {
     let after = |(at, byte): (usize, &u8)| {
         (*byte == b'/' && name.get(at + 1) != Some(&b'/')).then(|| &name[at + 1..])
@@ -39,7 +41,8 @@ fn parts(name: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::once(name).chain(name.iter().enumerate().filter_map(after))
 }
 
-/// A shell pattern, as fnmatch(3) without flags: `*` and `?` take slashes and leading dots too.
+/// Matches a shell pattern as fnmatch(3) does without flags: `*` and `?` also match slashes and
+/// leading dots.
 fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut p, mut n) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
@@ -67,7 +70,7 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
     }
 }
 
-/// Matches one element of the pattern with one character; how far each went.
+/// Matches one element of the pattern with one character. Returns the length of both.
 fn one(pattern: &[u8], name: &[u8]) -> Option<(usize, usize)> {
     let &first = name.first()?;
     let width = std::str::from_utf8(&name[..name.len().min(4)])
@@ -87,7 +90,8 @@ fn one(pattern: &[u8], name: &[u8]) -> Option<(usize, usize)> {
     }
 }
 
-/// A bracket expression: its length, and whether it holds the byte. `None` if it has no end.
+/// Reads a bracket expression. Returns its length and whether it holds the byte, or `None` if it
+/// has no closing bracket.
 fn set(pattern: &[u8], byte: u8) -> Option<(usize, bool)> {
     let negated = matches!(pattern.get(1), Some(b'!' | b'^'));
     let start = 1 + usize::from(negated);

@@ -1,12 +1,14 @@
-//! Letter case as glibc sees it: two characters are the same without regard to case if their simple capitals are.
+//! Letter case as glibc defines it: two characters are the same without regard to case if their
+//! simple uppercase forms are.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// No letter above this has another case.
+/// No character above this number has another case.
 const LAST_CASED: u32 = 0x1_ffff;
 
-/// The simple capital of a character; itself if it has none, or only one of several characters.
+/// The simple uppercase form of a character. Returns the character itself if it has no such form of
+/// one character.
 pub(super) fn upper(character: char) -> char {
     if character.is_ascii() {
         return character.to_ascii_uppercase();
@@ -14,7 +16,7 @@ pub(super) fn upper(character: char) -> char {
     one(character.to_uppercase()).unwrap_or(character)
 }
 
-/// The simple small letter of a character, likewise.
+/// The simple lowercase form of a character, likewise.
 pub(super) fn lower(character: char) -> char {
     if character.is_ascii() {
         return character.to_ascii_lowercase();
@@ -27,7 +29,7 @@ fn one(mut mapped: impl Iterator<Item = char>) -> Option<char> {
     first.filter(|_| mapped.next().is_none())
 }
 
-/// All characters with the same capital as this one, itself among them.
+/// All characters with the same uppercase form, including this one.
 pub(super) fn variants(character: char) -> Vec<char> {
     let mut found = vec![character];
     let capital = upper(character);
@@ -47,7 +49,7 @@ pub(super) fn variants(character: char) -> Vec<char> {
     found
 }
 
-/// Characters that are not their own capital, by their capital.
+/// For each uppercase form, the characters that have it and differ from it.
 pub(super) fn by_capital() -> &'static HashMap<char, Vec<char>> {
     static TABLE: OnceLock<HashMap<char, Vec<char>>> = OnceLock::new();
     TABLE.get_or_init(|| {

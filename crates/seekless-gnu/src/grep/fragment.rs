@@ -1,37 +1,40 @@
-//! Bytes that every match of a pattern holds side by side. A sweep for them at the speed of memory says which parts of a text need
-//! no closer look, and where they are the whole pattern it is all the search there is: no automaton is built.
+//! Fragments: bytes that every match of a pattern holds side by side.
+//!
+//! A fast sweep for them finds the parts of a text that need a closer look. If the fragment is the
+//! whole pattern, no automaton is built.
 
 use super::Locale;
 use super::classes::Characters;
 use super::syntax::Ast;
 
-/// How many of its bytes a fragment is swept for.
+/// The number of a fragment's bytes that the sweep compares.
 pub(super) const PROBES: usize = 3;
-/// With more, automata are faster.
+/// With more fragments than this, automata are faster.
 const FRAGMENTS_MAX: usize = 6;
-/// Longer ones are cut: nothing is gained by more.
+/// The longest fragment; a longer one is cut, since more bytes save nothing.
 const BYTES_MAX: usize = 1 << 10;
-/// Bytes of texts and logs, the most frequent first.
+/// The most frequent bytes of texts and logs, in order.
 const FREQUENT: &[u8] = b" etaoinsrhldcum0fp1gw\n2yb.,v3-54:/6789k=_\"'x()jzq;";
-/// What tells a letter's two cases apart in ASCII.
+/// The bit that differs between the two cases of an ASCII letter.
 const CASE: u8 = 0x20;
 
-/// Neighbouring bytes, each perhaps a letter of either case.
+/// Neighbouring bytes. Each may be a letter of either case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fragment {
-    /// A letter of either case stands as the small one.
+    /// A letter of either case is stored in lower case.
     bytes: Vec<u8>,
-    /// What is set in a byte of the text before it is compared: [`CASE`] for letters of either case, else nothing.
+    /// The bits to set in a byte of the text before comparing it: [`CASE`] for a letter of either
+    /// case, otherwise 0.
     masks: Vec<u8>,
-    /// Which bytes to sweep for: those that are rare.
+    /// The bytes to sweep for: the rarest ones.
     pub probes: [Probe; PROBES],
-    /// There are letters of either case.
+    /// Whether it holds letters of either case.
     pub folds: bool,
-    /// It is the whole pattern.
+    /// Whether it is the whole pattern.
     pub whole: bool,
 }
 
-/// A byte and its place in the fragment.
+/// A byte and its offset in the fragment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Probe {
     pub at: usize,
@@ -39,8 +42,8 @@ pub(super) struct Probe {
     pub mask: u8,
 }
 
-/// Of several expressions, any of which may match: fragments of which every match holds at least one. None if a match need not
-/// hold any, or there are more than [`FRAGMENTS_MAX`].
+/// The fragments of several expressions, any of which may match: every match holds at least one of
+/// them. Empty if some match may hold none, or if there are more than [`FRAGMENTS_MAX`].
 pub(super) fn fragments<'a>(
     expressions: impl Iterator<Item = &'a Ast>,
     characters: Characters,
@@ -65,7 +68,8 @@ pub(super) fn fragments<'a>(
     all
 }
 
-/// The longest run of bytes that every match of an expression holds; `foreign`: or one of the run's foreign letters.
+/// The longest run of bytes that every match of an expression holds. If `foreign` is set, a match
+/// may hold one of the run's foreign letters instead.
 fn longest(ast: &Ast, characters: Characters, foreign: bool) -> Option<Run> {
     let parts = match ast {
         Ast::Concat(parts) => &parts[..],
@@ -85,12 +89,12 @@ fn longest(ast: &Ast, characters: Characters, foreign: bool) -> Option<Run> {
 }
 
 impl Fragment {
-    /// How far from its start the last probe lies.
+    /// The offset of the last probe.
     pub(super) fn reach(&self) -> usize {
         self.probes.iter().map(|probe| probe.at).max().unwrap_or(0)
     }
 
-    /// Whether it stands at the start of `text`.
+    /// Whether `text` begins with the fragment.
     pub(super) fn leads(&self, text: &[u8]) -> bool {
         if !self.folds {
             return text.starts_with(&self.bytes);
@@ -100,19 +104,19 @@ impl Fragment {
     }
 }
 
-/// A fragment as it grows.
+/// A fragment while it is built.
 #[derive(Default)]
 struct Run {
     bytes: Vec<u8>,
     masks: Vec<u8>,
-    /// Letters beyond ASCII that may stand for one of it.
+    /// Letters beyond ASCII that are the same as one of its letters without regard to case.
     foreign: Vec<char>,
-    /// It is all of the expression.
+    /// Whether it is the whole expression.
     whole: bool,
 }
 
 impl Run {
-    /// Adds what a part matches; `false` if that is not always the same bytes but for their case.
+    /// Appends the bytes that a part matches. Returns `false` if they vary in more than case.
     fn push(&mut self, part: &Ast, characters: Characters, foreign: bool) -> bool {
         match *part {
             Ast::Byte(byte) if characters.locale == Locale::C => self.add(byte, 0),
@@ -136,7 +140,7 @@ impl Run {
     }
 
     fn add(&mut self, byte: u8, mask: u8) -> bool {
-        // A terminator or NUL in it would match what has become a line's end, or nothing.
+        // A newline would match a line end that replaced a NUL, and a NUL would match nothing.
         if byte == 0 || byte == b'\n' {
             return false;
         }
@@ -145,7 +149,7 @@ impl Run {
         true
     }
 
-    /// The run, and each of its foreign letters: a match without one holds the run.
+    /// The run and each of its foreign letters: a match without a foreign letter holds the run.
     fn into_fragments(mut self) -> Option<Vec<Fragment>> {
         let mut foreign = std::mem::take(&mut self.foreign);
         foreign.sort_unstable();
@@ -164,7 +168,8 @@ impl Run {
         self.bytes.truncate(BYTES_MAX);
         self.masks.truncate(BYTES_MAX);
         let mut places: Vec<usize> = (0..self.bytes.len()).collect();
-        // Stable, so that of equals the first is taken; a byte that is there twice tells less the second time.
+        // The sort is stable, so the first of equally rare bytes is taken. A byte that occurs a
+        // second time tells less, so it comes last.
         places.sort_by_key(|&at| (self.bytes[..at].contains(&self.bytes[at]), frequency(self.bytes[at])));
         let probe = |at: usize| Probe { at, byte: self.bytes[at], mask: self.masks[at] };
         let last = *places.get(..PROBES.min(places.len()))?.last()?;
@@ -174,7 +179,7 @@ impl Run {
     }
 }
 
-/// How often a byte is met, 0 for those beyond the list.
+/// How frequent a byte is; 0 for bytes that are not listed.
 fn frequency(byte: u8) -> usize {
     let small = byte.to_ascii_lowercase();
     FREQUENT.iter().position(|&frequent| frequent == small).map_or(0, |rank| FREQUENT.len() - rank)
@@ -223,7 +228,7 @@ mod tests {
     fn letters_with_foreign_variants_part_runs_or_stand_beside_them() {
         let texts = |pattern, locale| texts(&all(pattern, true, locale));
         assert_eq!(texts("Needle", Locale::Utf8), ["needle"]);
-        // U+0131 and U+017F are the same as i and s, and longer.
+        // U+0131 and U+017F equal i and s without regard to case, but are longer.
         assert_eq!(texts("abcides", Locale::Utf8), ["abc"]);
         assert_eq!(texts("kiss", Locale::Utf8), ["kiss", "ı", "ſ"]);
         assert_eq!(texts("abcides", Locale::C), ["abcides"]);
@@ -239,7 +244,7 @@ mod tests {
         assert_eq!(probes, *b"_qz");
         assert!(fragment.leads(b"tHE QUIZ_z etc."));
         assert!(!fragment.leads(b"tHE QUIZ_"));
-        // What differs from a letter in the same bit is no case of it: `_` and DEL.
+        // `_` and DEL differ from other characters in the same bit, but are not their other case.
         assert!(!fragment.leads(b"the quiz\x7fz"));
         assert_eq!(fragment.reach(), 8);
     }

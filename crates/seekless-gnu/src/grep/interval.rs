@@ -1,19 +1,19 @@
-//! Intervals such as `{2,3}`, as GNU grep's automaton reads them.
+//! Reads intervals such as `{2,3}` as GNU grep's automaton does.
 
-/// The longest repetition that is accepted, glibc's `RE_DUP_MAX`.
+/// The most repetitions that are accepted: glibc's `RE_DUP_MAX`.
 const REPEAT_MAX: u32 = 0x7fff;
 
-/// How often something is repeated.
+/// How often an expression is repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Interval {
-    /// Bytes of it in the pattern.
+    /// Its length in the pattern, in bytes.
     pub length: usize,
     pub low: u32,
-    /// `None`: as often as there is.
+    /// `None`: without limit.
     pub high: Option<u32>,
 }
 
-/// The interval that `text` begins with, or what is wrong with it; `None` where its brace is an ordinary one.
+/// Reads the interval at the start of `text`. Returns `None` if its brace is an ordinary character.
 pub(super) fn interval(text: &[u8], extended: bool) -> Option<Result<Interval, String>> {
     let (opening, closing): (&[u8], &[u8]) = if extended { (b"{", b"}") } else { (b"\\{", b"\\}") };
     let body = text.strip_prefix(opening)?;
@@ -30,7 +30,8 @@ pub(super) fn interval(text: &[u8], extended: bool) -> Option<Result<Interval, S
     }
 }
 
-/// The bounds between the braces, and what stands behind them; `None` if there are none.
+/// Reads the bounds between the braces, and returns them with the rest of the text. Returns `None`
+/// if there are no bounds.
 fn bounds(body: &[u8]) -> Option<(u32, Option<u32>, &[u8])> {
     let (low, rest) = number(body);
     match rest.strip_prefix(b",") {
@@ -42,7 +43,8 @@ fn bounds(body: &[u8]) -> Option<(u32, Option<u32>, &[u8])> {
     }
 }
 
-/// The number that a text begins with, cut off above the greatest, and what follows it.
+/// Reads the number at the start of a text and returns it with the rest. Numbers above the limit
+/// are cut off.
 fn number(text: &[u8]) -> (Option<u32>, &[u8]) {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (digits, rest) = text.split_at(digits);

@@ -1,4 +1,5 @@
-//! POSIX wants of all matches at the leftmost place the longest: a lazy automaton that runs on until nothing can match any more.
+//! Finds the longest of the matches that begin at one place, as POSIX requires. A lazy automaton
+//! runs until no longer match is possible.
 
 use regex_automata::hybrid::dfa::{self, DFA};
 use regex_automata::nfa::thompson::{self, NFA, WhichCaptures, pikevm};
@@ -6,14 +7,15 @@ use regex_automata::util::look::LookMatcher;
 use regex_automata::{Anchored, Input, MatchKind};
 use regex_syntax::hir::Hir;
 
-/// How much an automaton may take before the expression is refused.
+/// The most memory that an automaton may take; beyond it the expression is refused.
 pub(super) const AUTOMATON_BYTES_MAX: usize = 64 << 20;
 
-/// Finds where the longest match from a given place ends.
+/// Finds the end of the longest match from a given place.
 #[derive(Debug)]
 pub(super) struct Longest {
     automaton: Option<(DFA, dfa::Cache)>,
-    /// For what the automaton cannot decide: words beside letters that are not ASCII.
+    /// The fallback for cases that the automaton cannot decide: word boundaries beside letters
+    /// beyond ASCII.
     simulation: pikevm::PikeVM,
     simulation_cache: Option<pikevm::Cache>,
 }
@@ -43,7 +45,7 @@ impl Longest {
         Ok(Longest { automaton, simulation, simulation_cache: None })
     }
 
-    /// The end of the longest match of `text` that begins at `start` and ends at most at `limit`.
+    /// The end of the longest match that begins at `start` and ends at `limit` or before.
     pub(super) fn end(&mut self, text: &[u8], start: usize, limit: usize) -> Option<usize> {
         let input = Input::new(text).span(start..limit).anchored(Anchored::Yes);
         if let Some((dfa, cache)) = &mut self.automaton

@@ -1,5 +1,6 @@
-//! Which lines match and where: a sweep says which parts of a text can hold a match, the engines look at those. A pattern that is
-//! no more than its fragment needs no engine before a match is to be shown.
+//! Finds the lines that match, and where they match. A sweep finds the parts of a text that can
+//! hold a match, and the engines search those. A pattern that is a single fragment needs no engine
+//! until a match must be shown.
 
 use super::bracket::{Class, Item, Set};
 use super::classes::Characters;
@@ -13,29 +14,31 @@ use super::{Locale, Options, Pattern, Syntax, near};
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// Texts that are not swept after one that was marked all over.
+/// How many texts are not swept after a text in which most groups were marked.
 const UNSWEPT: u32 = 16;
-/// Longer texts without a fragment are looked through for NULs by the widest vectors.
+/// Texts from this size on are searched for NULs with the widest vectors.
 const SMALL_BYTES: usize = 16 << 10;
 
-/// Finds matching lines; inversion is the caller's.
+/// Finds matching lines. The caller inverts the result for `-v`.
 #[derive(Debug)]
 pub(super) struct Matcher {
-    /// Every match holds one of these: where none is, nothing else need be looked for. Empty if that cannot be said.
+    /// Every match holds at least one of these. Empty if there are no such fragments.
     fragments: Vec<Fragment>,
-    /// So many texts to come are not swept for them.
+    /// How many of the next texts are not swept.
     unswept: u32,
     engines: Option<Engines>,
-    /// What the engines are to be made of when they are wanted: a pattern that is one fragment mostly needs none.
+    /// The pattern from which the engines are built when they are first needed. It is set for a
+    /// pattern that is one fragment, which mostly needs no engine.
     literal: Option<(Ast, Characters)>,
     terminator: u8,
-    /// No match can hold a NUL or see one beside it, so that a NUL that ends a line changes no match.
+    /// No match can hold a NUL or depend on one beside it. So replacing NULs by line ends changes
+    /// no match.
     blind_to_nul: bool,
-    /// An engine gave up on a line; the first reason is told once.
+    /// Why an engine gave up on a line; only the first reason is kept.
     failure: Option<String>,
 }
 
-/// Why the patterns are refused, in GNU's words, and what else there is to say.
+/// Errors and warnings about the patterns, in GNU's words.
 #[derive(Debug, Default)]
 pub(super) struct Complaints {
     pub warnings: Vec<String>,
@@ -43,7 +46,8 @@ pub(super) struct Complaints {
 }
 
 impl Matcher {
-    /// Reads the patterns. Errors go to `complaints`, all of them, and then there is no matcher.
+    /// Reads the patterns. If some are wrong, adds all their errors to `complaints` and returns
+    /// `None`.
     pub(super) fn new(options: &Options, complaints: &mut Complaints) -> Option<Self> {
         let characters = Characters {
             locale: options.locale,
@@ -79,7 +83,7 @@ impl Matcher {
         }
     }
 
-    /// Takes from the expressions what spares the engines work.
+    /// Derives from the expressions what saves the engines work.
     fn learn(&mut self, options: &Options, characters: Characters, patterns: &Patterns) {
         let bounded = options.line_regexp || options.word_regexp;
         let all = || patterns.plain.iter().chain(patterns.library.iter().map(|(ast, _)| ast));
@@ -93,18 +97,19 @@ impl Matcher {
         }
     }
 
-    /// Looks over a piece of a file before lines are asked for.
+    /// Prepares a piece of a file for searching.
     pub(super) fn text<'t>(&mut self, options: &Options, bytes: &'t [u8]) -> Text<'t> {
         let (marks, has_nul) = self.look(bytes, heeds_nuls(options));
         Text::new(bytes, marks, has_nul)
     }
 
-    /// The same without regard to NULs.
+    /// Prepares a piece without replacing its NULs.
     pub(super) fn text_as_it_is<'t>(&mut self, bytes: &'t [u8]) -> Text<'t> {
         Text::new(bytes, self.look(bytes, false).0, false)
     }
 
-    /// Where a fragment may lie, and whether there is a NUL, if `nuls` asks for it.
+    /// Marks where a fragment may begin. Also returns whether the piece holds a NUL, if `nuls` is
+    /// set.
     fn look(&mut self, bytes: &[u8], nuls: bool) -> (Marks, bool) {
         let swept = if self.fragments.is_empty() || self.unswept > 0 {
             self.unswept = self.unswept.saturating_sub(1);
@@ -121,7 +126,8 @@ impl Matcher {
         }
     }
 
-    /// The first matching line that starts at `from` or after, its terminator included. `from` starts a line.
+    /// The first matching line that starts at `from` or later, including its terminator. `from`
+    /// must be the start of a line.
     pub(super) fn next_line(&mut self, text: &Text<'_>, mut from: usize) -> Option<Range<usize>> {
         let (bytes, terminator) = (&*text.bytes, self.terminator);
         match &self.fragments[..] {
@@ -150,13 +156,14 @@ impl Matcher {
         }
     }
 
-    /// The first match in a line (without its terminator) that starts at `from` or after: of those the leftmost, the longest.
+    /// The leftmost-longest match in a line that begins at `from` or later. The line comes without
+    /// its terminator.
     pub(super) fn span(&mut self, line: &[u8], from: usize) -> Option<Range<usize>> {
         let engines = Self::engines(&mut self.engines, &mut self.literal, &mut self.failure)?;
         engines.span(line, from, &mut self.failure)
     }
 
-    /// The engines, made if they are wanted for the first time.
+    /// The engines, which are built at the first call.
     fn engines<'e>(
         made: &'e mut Option<Engines>,
         literal: &mut Option<(Ast, Characters)>,
@@ -171,23 +178,23 @@ impl Matcher {
         made.as_mut()
     }
 
-    /// A NUL that ends a line cannot change which parts of a text match.
+    /// Whether replacing NULs by line ends cannot change any match.
     pub(super) fn is_blind_to_nul(&self) -> bool {
         self.blind_to_nul
     }
 
-    /// Why an engine gave up on some line, told once.
+    /// Takes the reason why an engine gave up on a line, if one did.
     pub(super) fn take_failure(&mut self) -> Option<String> {
         self.failure.take()
     }
 }
 
-/// Whether there is a NUL, found without asking what the processor can do unless the text is long.
+/// Whether the bytes hold a NUL. Asks what the processor supports only if the text is long.
 fn has_nul(bytes: &[u8]) -> bool {
     if bytes.len() < SMALL_BYTES { bytes.contains(&0) } else { memchr::memchr(0, bytes).is_some() }
 }
 
-/// The lines, from `from` on, that begin or end in a part of the text or hold it.
+/// The whole lines, from `from` on, that overlap a part of the text.
 fn lines_of(text: &[u8], from: usize, part: Range<usize>, terminator: u8) -> Range<usize> {
     let start = near::last(terminator, &text[from..part.start]).map_or(from, |before| from + before + 1);
     let last = part.end - 1;
@@ -195,7 +202,8 @@ fn lines_of(text: &[u8], from: usize, part: Range<usize>, terminator: u8) -> Ran
     start..end
 }
 
-/// Only letters: nothing here sees where a line starts or ends, or takes a NUL for a character.
+/// Whether an expression holds only letters. Then its matches depend neither on line ends nor on
+/// NULs.
 fn is_blind(ast: &Ast) -> bool {
     match ast {
         Ast::Char(character) => *character != '\0',
@@ -212,14 +220,16 @@ fn is_blind(ast: &Ast) -> bool {
     }
 }
 
-/// All patterns, by what matches them.
+/// All patterns, grouped by the engine that matches them.
 #[derive(Debug)]
 pub(super) struct Patterns {
-    /// Those that automata match.
+    /// Patterns that automata match.
     pub plain: Vec<Ast>,
-    /// Those that the C library matches, and what matches wherever they do.
+    /// Patterns that the C library matches, each with an expression that matches wherever the
+    /// pattern does.
     pub library: Vec<(Ast, Library)>,
-    /// What says where a line matches, if that is not what says whether it does.
+    /// The C library's expression for the places of matches, if it differs from the one that
+    /// selects lines.
     pub showing: Option<Library>,
 }
 
@@ -229,7 +239,8 @@ impl Patterns {
     }
 }
 
-/// Reads the patterns. What is wrong with any is said of all of them before anything else is; the same pattern again is passed over.
+/// Reads the patterns. Errors of all patterns are reported before any warning. Repeated patterns
+/// are skipped.
 fn read(options: &Options, characters: Characters, complaints: &mut Complaints) -> Option<Patterns> {
     let mut patterns = Patterns { plain: Vec::new(), library: Vec::new(), showing: None };
     let (mut all, mut notes) = (Vec::new(), Notes::default());
@@ -256,8 +267,10 @@ fn read(options: &Options, characters: Characters, complaints: &mut Complaints) 
 }
 
 impl Patterns {
-    /// Gives each pattern to what matches it. GNU asks glibc for what its automaton leaves to it, and for the places of matches: there
-    /// all patterns without back-references are one expression. It is asked here where it does not agree with the automaton.
+    /// Gives each pattern to an engine. GNU asks glibc for expressions that its automaton leaves to
+    /// it, and for the places of matches. For the places, it joins all patterns without
+    /// back-references into one expression. This function uses glibc where it disagrees with the
+    /// automaton.
     fn share(&mut self, all: Vec<Read<'_>>, options: &Options) -> Result<(), String> {
         let library_decides = all.iter().any(|read| read.is_for_library);
         let (referring, other): (Vec<_>, Vec<_>) = all.into_iter().partition(|read| read.refers_back);
@@ -280,7 +293,7 @@ impl Patterns {
     }
 }
 
-/// The patterns, each where it comes first, with the number of its line.
+/// The distinct patterns in order, each with its line number in its text.
 fn unique(options: &Options) -> impl Iterator<Item = (&Pattern, usize, &[u8])> {
     let mut seen = HashSet::new();
     options
@@ -293,7 +306,7 @@ fn unique(options: &Options) -> impl Iterator<Item = (&Pattern, usize, &[u8])> {
         .filter(move |(.., text)| seen.insert(*text))
 }
 
-/// A pattern that is read.
+/// A parsed pattern.
 struct Read<'p> {
     text: &'p [u8],
     ast: Ast,
@@ -330,7 +343,7 @@ fn read_one<'p>(
     Ok(Read { text, ast, refers_back, engines_differ: notes.engines_differ, is_for_library })
 }
 
-/// The one pattern that Perl's expressions come as.
+/// The pattern of `-P`, which allows only one.
 pub(super) fn only_pattern(options: &Options) -> Option<&[u8]> {
     let mut patterns = unique(options).map(|(.., text)| text);
     patterns.next().filter(|_| patterns.next().is_none())

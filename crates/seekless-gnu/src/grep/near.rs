@@ -1,7 +1,7 @@
-//! Finds a byte that mostly lies near. Wider vectors would hardly be faster there, and to ask whether the processor has them costs,
-//! in a virtual machine, more than the search of a small file.
+//! Searches for a byte that is mostly near. Wider vectors would hardly be faster. In a virtual
+//! machine, asking whether the processor has them costs more than the search of a small file.
 
-/// The first such byte.
+/// The first place of the byte.
 pub(super) fn first(byte: u8, text: &[u8]) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
     if let Some(finder) = memchr::arch::x86_64::sse2::memchr::One::new(byte) {
@@ -10,7 +10,7 @@ pub(super) fn first(byte: u8, text: &[u8]) -> Option<usize> {
     memchr::memchr(byte, text)
 }
 
-/// The last such byte.
+/// The last place of the byte.
 pub(super) fn last(byte: u8, text: &[u8]) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
     if let Some(finder) = memchr::arch::x86_64::sse2::memchr::One::new(byte) {
@@ -19,7 +19,7 @@ pub(super) fn last(byte: u8, text: &[u8]) -> Option<usize> {
     memchr::memrchr(byte, text)
 }
 
-/// How many such bytes there are.
+/// The number of such bytes.
 pub(super) fn count(byte: u8, text: &[u8]) -> u64 {
     match byte {
         b'\n' => crate::wc::newlines(text),

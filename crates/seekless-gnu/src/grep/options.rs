@@ -1,13 +1,13 @@
-//! What a search is asked: the flags of GNU grep 3.8 as a struct, and the two of our own.
+//! The options of a search: the flags of GNU grep 3.8 and two of our own.
 
 use super::Colors;
 use super::text::heeds_nuls;
 use seekless_read::Records;
 
-/// What the copies of one long line may take together.
+/// The most memory for the copies of one long line.
 const HELD_BYTES_MAX: usize = 48 << 20;
 
-/// Which language the patterns are written in.
+/// The language of the patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
     /// POSIX basic expressions with GNU's additions (`-G`).
@@ -16,51 +16,51 @@ pub enum Syntax {
     Extended,
     /// Fixed strings (`-F`).
     Fixed,
-    /// Perl's expressions, by PCRE2 (`-P`).
+    /// Perl's expressions, matched by PCRE2 (`-P`).
     Perl,
 }
 
-/// What a character is.
+/// How bytes are read as characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locale {
-    /// A byte each, and only ASCII's letters are letters.
+    /// Each byte is a character, and only ASCII letters are letters.
     C,
-    /// UTF-8; what is not well formed matches nothing.
+    /// UTF-8; malformed bytes match nothing.
     Utf8,
 }
 
-/// What to do with a file that is not text.
+/// How to treat a file that is not text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinaryFiles {
-    /// Say that it matches and show nothing of it.
+    /// Print that it matches, but none of its lines.
     Binary,
-    /// Take it for text (`-a`).
+    /// Treat it as text (`-a`).
     Text,
-    /// Take it for a file without a match (`-I`).
+    /// Treat it as a file without a match (`-I`).
     WithoutMatch,
 }
 
-/// Whether to print names instead of lines.
+/// Whether to print file names instead of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listing {
     /// No: lines or counts.
     None,
     /// Names of files with a selected line (`-l`).
     Matching,
-    /// Names of files without one (`-L`).
+    /// Names of files without a selected line (`-L`).
     NonMatching,
 }
 
-/// Patterns as they were given, one of `-e`, `-f` or the operand; a newline parts several in one text.
+/// The patterns of one `-e`, one `-f` or the operand; newlines separate them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     /// The text, without a last newline.
     pub text: Vec<u8>,
-    /// The file it came from, for messages.
+    /// The file that they came from, for messages.
     pub file: Option<Vec<u8>>,
 }
 
-/// All a search is asked. Fields without a word of their own are the flag of that name.
+/// The options of a search. A field without a comment is the flag of that name.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "a field is the flag of its name in GNU's manual")]
 pub struct Options {
@@ -74,41 +74,43 @@ pub struct Options {
     pub count: bool,
     pub listing: Listing,
     pub quiet: bool,
-    /// Nobody sees what is printed (`/dev/null`): one selected line of a file is enough.
+    /// Output is discarded (`/dev/null`): one selected line in any file is enough.
     pub discard: bool,
-    /// Stop a file after so many selected lines.
+    /// Stop searching a file after this many selected lines.
     pub max_count: Option<u64>,
-    /// Files are read though no line can be selected: `max_count` is 0 because GNU's count is negative and `invert_match` set.
+    /// Read files although no line can be selected. This is set if GNU's count is negative and
+    /// `invert_match` is set; `max_count` is then 0.
     pub reads_in_vain: bool,
     pub byte_offset: bool,
     pub line_number: bool,
     pub only_matching: bool,
     pub before: u64,
     pub after: u64,
-    /// Any of -A, -B, -C was given: groups are parted.
+    /// Whether any of -A, -B, -C was given: groups are separated.
     pub context: bool,
-    /// What parts groups of lines; `None` for nothing.
+    /// The line between groups; `None` for no line.
     pub group_separator: Option<Vec<u8>>,
-    /// `None`: only when there are several files.
+    /// `None`: only if there are several files.
     pub with_filename: Option<bool>,
-    /// What standard input is called.
+    /// The name of standard input in the output.
     pub label: Vec<u8>,
     /// Records end in NUL (`-z`).
     pub null_data: bool,
-    /// NUL after a file name (`-Z`).
+    /// File names end in NUL (`-Z`).
     pub null_names: bool,
     pub binary_files: BinaryFiles,
     pub initial_tab: bool,
     pub colors: Option<Colors>,
-    /// The value of the variable GREP_COLOR where it is heeded: a search says that it is deprecated.
+    /// The value of the variable GREP_COLOR, if it takes effect. The search then warns that it is
+    /// deprecated.
     pub old_color: Option<String>,
     pub line_buffered: bool,
     pub no_messages: bool,
-    /// Only what is in memory; what is left out is told on the error stream.
+    /// Search only what is in memory; skipped parts are reported on the error stream.
     pub cached_only: bool,
-    /// How many cached bytes are held in memory until they are searched.
+    /// The most cached bytes to hold in memory until they are searched.
     pub hold_bytes: u64,
-    /// File by file, from first byte to last.
+    /// Read file by file, each from its first byte to its last.
     pub linear: bool,
 }
 
@@ -159,7 +161,7 @@ impl Options {
         if self.null_data { 0 } else { b'\n' }
     }
 
-    /// What must not be cut apart: lines, which a NUL ends too where it makes a file binary.
+    /// The units that must not be cut: lines. A NUL ends a line too where it makes a file binary.
     pub(super) fn records(&self) -> Records {
         match heeds_nuls(self) {
             true => Records::Either(b'\n', 0),
@@ -167,7 +169,8 @@ impl Options {
         }
     }
 
-    /// How long a line may be: it is held once to be searched, once more to be printed, and again for the context.
+    /// The longest line. A line is held once for searching, again for printing, and again for the
+    /// context.
     pub(super) fn line_bytes_max(&self) -> usize {
         match (self.prints_lines(), self.before > 0) {
             (false, _) => HELD_BYTES_MAX,
@@ -176,18 +179,19 @@ impl Options {
         }
     }
 
-    /// One selected line decides about a file.
+    /// Whether one selected line decides about a file.
     pub(super) fn first_match_decides(&self) -> bool {
         self.quiet || self.discard || self.listing != Listing::None
     }
 
-    /// Lines are printed, neither counts nor names.
+    /// Whether lines are printed, rather than counts or names.
     #[must_use]
     pub fn prints_lines(&self) -> bool {
         !self.first_match_decides() && !self.count
     }
 
-    /// The answer depends on what stands before in the file: lines are printed, or a NUL ends the search of a file.
+    /// Whether the answer depends on earlier parts of the file. It does if lines are printed, or if
+    /// a NUL ends the search of a file.
     pub(super) fn needs_order(&self) -> bool {
         self.prints_lines() || (self.binary_files == BinaryFiles::WithoutMatch && !self.null_data)
     }

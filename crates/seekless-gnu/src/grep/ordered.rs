@@ -1,5 +1,8 @@
-//! One file whose answer depends on what stands before: its lines in order, with numbers and context, as its text arrives piece by
-//! piece from the front. What came out of order is not kept but read again (`Session`), so a file needs only its open context.
+//! Prints the lines of one file in order, with numbers and context, as its text arrives from the
+//! front.
+//!
+//! Pieces that arrive out of order are not kept but read again (see `Session`). So a file only
+//! needs memory for its open context.
 
 use super::matcher::Matcher;
 use super::output::Output;
@@ -8,47 +11,50 @@ use super::text::Text;
 use super::{BinaryFiles, Options, near};
 use seekless_read::Chunk;
 
-/// GNU grep looks for NULs a buffer at a time before it searches it, so the lines before one in the same buffer are not shown.
+/// The size of GNU grep's buffer. GNU looks for NULs in a whole buffer before it searches it, so
+/// lines before a NUL in the same buffer are not shown.
 pub(super) const BUFFER_BYTES: u64 = 96 << 10;
-/// So much of what can no longer change is handed over at once, in the middle of a piece.
+/// Once this much output is final, it is printed, even in the middle of a piece.
 const HANDED_BYTES: usize = 256 << 10;
 
-/// How far a file has got.
+/// The progress of one file.
 #[derive(Debug)]
 pub(super) struct Ordered {
-    /// What is to be printed and was not taken yet.
+    /// Output that is not printed yet.
     pub out: Vec<u8>,
-    /// Something was handed over: it cannot be taken back.
+    /// Some output was printed and cannot be taken back.
     pub printed: bool,
-    /// The first group that was printed needs a separator if any file before printed something.
+    /// The place of the first printed group in `out`. It needs a separator if an earlier file
+    /// printed something.
     group_at: Option<usize>,
-    /// Bytes up to here have been looked at.
+    /// All bytes before this offset were searched.
     pub position: u64,
-    /// Selected lines.
+    /// The number of selected lines.
     pub selected: u64,
-    /// No more of the file is needed.
+    /// The rest of the file is not needed.
     pub done: bool,
-    /// Where the last selected line ends.
+    /// The end of the last selected line.
     pub selected_to: u64,
-    /// A line that could not be shown.
+    /// A line could not be shown because of its encoding.
     pub encoding_error: bool,
-    /// A selected line lies where the file is no longer text.
+    /// A line was selected in the part of the file that counts as binary.
     pub binary_match: bool,
     lines: u64,
     lines_to: u64,
     printed_to: Option<u64>,
     pending: u64,
     left: u64,
-    /// The buffer that the file's first NUL lies in.
+    /// The buffer that holds the file's first NUL.
     nul_in: Option<u64>,
     mark: Mark,
     chunks: u64,
     stream: bool,
-    /// The last lines before `position`, as many as a context may want; `None` if they were not seen.
+    /// The last lines before `position`, as many as the context needs; `None` if they were not
+    /// kept.
     before: Option<Vec<u8>>,
 }
 
-/// What to go back to if the buffer turns out to hold a NUL.
+/// The state to return to if the buffer turns out to hold a NUL.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
     buffer: u64,
@@ -58,26 +64,26 @@ struct Mark {
     encoding_error: bool,
 }
 
-/// What lines are selected by and printed with.
+/// The means to select and print lines.
 pub(super) struct Tools<'a, 'o> {
     pub matcher: &'a mut Matcher,
-    /// Where to hand over what is printed for good, if it is the file's turn.
+    /// Where to print final output, if it is the file's turn.
     pub turn: Option<Turn<'a, 'o>>,
     pub printer: Printer<'a>,
     pub name: &'a [u8],
-    /// How wide numbers are printed at least.
+    /// The least width of numbers.
     pub width: usize,
 }
 
-/// Where what a file prints goes when its turn has come.
+/// The output, for the file whose turn it is.
 pub(super) struct Turn<'a, 'o> {
     pub output: &'a mut Output<'o>,
-    /// A file before printed something: the first group is parted from it.
+    /// An earlier file printed something, so a separator comes before the first group.
     pub grouped: bool,
 }
 
 impl Ordered {
-    /// `has_hole`: behind GNU's first buffer the file has a hole, and so a NUL.
+    /// `has_hole` says that the file has a hole after GNU's first buffer, and so a NUL.
     pub(super) fn new(options: &Options, stream: bool, has_hole: bool) -> Self {
         let mut new = Ordered::of_text(options, stream);
         if has_hole {
@@ -113,15 +119,15 @@ impl Ordered {
         }
     }
 
-    /// How much of `out` can no longer change.
+    /// How many bytes of `out` are final.
     fn settled(&self) -> usize {
         if self.done || self.stream { self.out.len() } else { self.mark.out }
     }
 
-    /// Hands over what can no longer change; all of it at the file's end.
+    /// Prints output that is final; at the end of the file, all of it.
     pub(super) fn hand_over(&mut self, ended: bool, printer: Printer<'_>, turn: &mut Turn<'_, '_>) {
         let bytes = if ended { self.out.len() } else { self.settled() };
-        // A group of which nothing could be shown is parted from the one before all the same.
+        // The separator is printed even if no line of the group could be shown.
         let reached = |at: &usize| *at < bytes || (ended && *at == bytes);
         let group = self.group_at.filter(|at| reached(at) && turn.grouped);
         if bytes == 0 && group.is_none() {
@@ -140,7 +146,7 @@ impl Ordered {
         self.printed = true;
     }
 
-    /// Takes away what is settled.
+    /// Removes final output from `out`.
     fn take_settled(&mut self, bytes: usize) {
         self.out.drain(..bytes);
         self.mark.out -= bytes.min(self.mark.out);
@@ -149,22 +155,23 @@ impl Ordered {
         self.mark.group_at = self.mark.group_at.filter(behind).map(|at| at - bytes);
     }
 
-    /// What of a chunk was not looked at: all of it, but where a file that was cut short comes again.
+    /// The part of a chunk that was not searched yet. It is shorter than the chunk only if the file
+    /// was cut short and is read again.
     pub(super) fn behind<'c>(&self, chunk: Chunk<'c>) -> Option<Chunk<'c>> {
         chunk.behind(self.position.saturating_sub(chunk.offset))
     }
 
-    /// A NUL of the file has been met, or is known to be there.
+    /// Whether a NUL was found or is known to be in the file.
     pub(super) fn is_known_binary(&self) -> bool {
         self.nul_in.is_some()
     }
 
-    /// A piece without a selected line can be passed over.
+    /// Whether a piece without a selected line can be skipped.
     pub(super) fn may_skip(&self) -> bool {
         self.pending == 0
     }
 
-    /// Passes over a piece that holds no selected line and no NUL.
+    /// Skips a piece that holds no selected line and no NUL.
     pub(super) fn skip(&mut self, bytes: u64, lines: u64) {
         self.position += bytes;
         self.lines += lines;
@@ -174,17 +181,17 @@ impl Ordered {
         self.settle_ending();
     }
 
-    /// The text in front of a piece that a context may want: how many lines, or none if they are known.
+    /// Whether the context needs lines before the piece that were not kept.
     pub(super) fn wants_before(&self, options: &Options) -> bool {
         options.before > 0 && self.before.is_none()
     }
 
-    /// The lines in front of `position`.
+    /// Sets the lines before `position`.
     pub(super) fn set_before(&mut self, text: Vec<u8>) {
         self.before = Some(text);
     }
 
-    /// A gap: what lies in between is not known, so neither are line numbers.
+    /// Skips a gap. The lines in it are unknown, so line numbers are unknown after it.
     pub(super) fn jump(&mut self, position: u64) {
         self.position = position;
         self.lines_to = position;
@@ -192,7 +199,7 @@ impl Ordered {
         self.pending = 0;
     }
 
-    /// Looks at the next piece, which begins where the file has got to.
+    /// Searches the next piece, which begins at `position`.
     pub(super) fn piece(&mut self, piece: &Text<'_>, tools: &mut Tools<'_, '_>) {
         let options = tools.printer.options;
         let text = &*piece.bytes;
@@ -217,7 +224,7 @@ impl Ordered {
         self.settle_ending();
     }
 
-    /// With all that was asked for printed, the file is done once no NUL can take it back.
+    /// Ends the file once all requested lines are printed and no NUL can take them back.
     fn settle_ending(&mut self) {
         if self.left == 0 && self.pending == 0 {
             self.done |= self.stream || self.position >= (self.mark.buffer + 1) * BUFFER_BYTES;
@@ -248,7 +255,7 @@ impl Ordered {
         self.binary_match = false;
     }
 
-    /// Which of GNU's buffers a line that ends at `end` is searched with.
+    /// The number of GNU's buffer in which a line that ends at `end` is searched.
     fn buffer_of(&self, end: u64) -> u64 {
         if self.stream { self.chunks } else { end.saturating_sub(1) / BUFFER_BYTES }
     }
@@ -276,7 +283,7 @@ impl Ordered {
 
     fn select_all(&mut self, text: &[u8], mut at: usize, stop: usize, tools: &mut Tools<'_, '_>) {
         let terminator = tools.printer.options.terminator();
-        // A run of selected lines goes on over the edge of a piece.
+        // A run of selected lines may continue from the piece before.
         let goes_on = at == 0 && self.selected > 0 && self.selected_to == self.position;
         let mut first = !goes_on;
         while at < stop && self.left > 0 && !self.done {
@@ -286,7 +293,7 @@ impl Ordered {
         }
     }
 
-    /// `leads`: the line before is not selected, so a context may stand between.
+    /// `leads` says that the line before is not selected, so that context may come before this one.
     fn select(&mut self, text: &[u8], start: usize, end: usize, leads: bool, tools: &mut Tools<'_, '_>) {
         let options = tools.printer.options;
         if self.is_binary(end) && !options.count {
@@ -298,7 +305,7 @@ impl Ordered {
         if options.prints_lines() {
             if leads {
                 self.print_pending(text, start, tools);
-                // What leads to a line is shown only if the line is.
+                // The context before a line is shown only if the line is.
                 self.settle(end as u64);
                 self.print_before(text, start, tools);
             }
@@ -320,12 +327,13 @@ impl Ordered {
         }
     }
 
-    /// Whether a line that ends at `end` of the text is searched with the first NUL or after it.
+    /// Whether a line that ends at `end` of the text is in the buffer with the first NUL or in a
+    /// later one.
     fn is_binary(&self, end: usize) -> bool {
         self.nul_in.is_some_and(|nul| self.buffer_of(self.position + end as u64) >= nul)
     }
 
-    /// Everything before a line in a later buffer is settled.
+    /// Once a line of a later buffer is selected, all output before it is final.
     fn settle(&mut self, end: u64) {
         let buffer = self.buffer_of(self.position + end);
         if buffer > self.mark.buffer {
@@ -362,7 +370,7 @@ impl Ordered {
         self.lines_to = self.lines_to.max(self.position + to as u64);
     }
 
-    /// The lines of the context after what was printed last, up to `to`.
+    /// Prints the context after the last printed line, up to `to`.
     fn print_pending(&mut self, text: &[u8], to: usize, tools: &mut Tools<'_, '_>) {
         let terminator = tools.printer.options.terminator();
         if self.pending == 0 {
@@ -373,7 +381,7 @@ impl Ordered {
         while self.pending > 0 && at < to {
             let end = near::first(terminator, &text[at..to]).map_or(to, |end| at + end + 1);
             let binary = self.is_binary(end);
-            // GNU does not get past a line that it cannot show.
+            // GNU stops at a context line that it cannot show.
             let shown = !binary && self.print(text, at, end, CONTEXT, tools);
             self.pending = if shown { self.pending - 1 } else { 0 };
             at = end;
@@ -413,7 +421,7 @@ impl Ordered {
         }
     }
 
-    /// Lines that stand before the piece.
+    /// Prints context lines from before the piece.
     fn print_carried(&mut self, carried: &[u8], tools: &mut Tools<'_, '_>) {
         let terminator = tools.printer.options.terminator();
         let (position, lines, lines_to) = (self.position, self.lines, self.lines_to);
@@ -455,7 +463,8 @@ impl Ordered {
     }
 }
 
-/// Goes back from `end`, the start of a line, by at most `count` lines, not before `floor`; says where to and how many they were.
+/// Goes back from `end`, the start of a line, by at most `count` lines, but not before `floor`.
+/// Returns the place and the number of lines.
 pub(super) fn lines_back(text: &[u8], floor: usize, end: usize, count: u64, terminator: u8) -> (usize, u64) {
     let (mut at, mut found) = (end, 0);
     while found < count && at > floor {

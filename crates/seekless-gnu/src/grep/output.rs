@@ -1,9 +1,9 @@
-//! Where lines and messages go: gathered into large writes, lines before the message that follows them, since both may go to one
-//! place. The first refusal is kept, and nothing is written after it.
+//! Gathers lines into large writes. Lines are written before a message that follows them, since
+//! both may go to one terminal. After a write error, nothing more is written.
 
 use std::io::{self, Write};
 
-/// How much output is gathered before it is written.
+/// How many bytes of output are gathered before they are written.
 const WRITE_BYTES: usize = 64 << 10;
 
 pub(super) struct Output<'o> {
@@ -28,7 +28,7 @@ impl<'o> Output<'o> {
         }
     }
 
-    /// A message, after the program's name.
+    /// Prints a message after the program's name.
     pub(super) fn say(&mut self, message: &[u8]) {
         self.flush();
         if self.refused.is_none() {
@@ -46,7 +46,7 @@ impl<'o> Output<'o> {
 
     /// # Errors
     ///
-    /// What refused a write, once.
+    /// The first write error; it is returned once.
     pub(super) fn check(&mut self) -> io::Result<()> {
         self.refused.take().map_or(Ok(()), Err)
     }

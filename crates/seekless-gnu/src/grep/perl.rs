@@ -1,12 +1,12 @@
-//! What an automaton cannot do: Perl's expressions, by PCRE2, and those that GNU grep leaves to the C library (back-references,
-//! for one), by that.
+//! Expressions beyond an automaton: Perl's are matched by PCRE2. Those that GNU grep leaves to the
+//! C library, such as back-references, are matched by that library.
 
 use super::{Locale, Options, Syntax};
 use crate::clib::perl::{Perl, PerlOptions};
 use crate::clib::regex::{Dialect, Regex, Search};
 use std::ops::Range;
 
-/// The pattern of `-P`.
+/// Compiles the pattern of `-P`.
 ///
 /// # Errors
 ///
@@ -21,13 +21,13 @@ pub(super) fn perl(pattern: &[u8], options: &Options) -> Result<Perl, String> {
     }
 }
 
-/// What the C library finds wrong with a POSIX expression.
+/// The C library's error for a POSIX expression, if any.
 pub(super) fn wrong(pattern: &[u8], options: &Options) -> Option<String> {
     let (dialect, ignore_case) = language(options);
     Regex::new(pattern, dialect, ignore_case).err()
 }
 
-/// The language of the expressions, in the locale that the C library is told here.
+/// The dialect of the expressions. Also sets the C library's locale.
 fn language(options: &Options) -> (Dialect, bool) {
     if options.locale == Locale::Utf8 {
         let _ = crate::clib::locale::use_environments_locale();
@@ -36,7 +36,7 @@ fn language(options: &Options) -> (Dialect, bool) {
     (Dialect::named(name).unwrap_or_default(), options.ignore_case)
 }
 
-/// A POSIX expression as the C library matches it; a newline parts several of which any may match.
+/// A POSIX expression that the C library matches. A newline separates alternatives.
 #[derive(Debug)]
 pub(super) struct Library {
     search: Search,
@@ -53,13 +53,14 @@ impl Library {
         Ok(Library { search, whole_line: options.line_regexp })
     }
 
-    /// The first match from `from` on, the longest there; with whole lines wanted, none that is shorter than the line.
+    /// The leftmost-longest match at `from` or after. With whole lines, only a match of the whole
+    /// line.
     pub(super) fn find(&mut self, line: &[u8], from: usize) -> Result<Option<Range<usize>>, String> {
         let found = self.search.find(line, from)?;
         Ok(found.filter(|found| !self.whole_line || *found == (0..line.len())))
     }
 
-    /// The end of the longest match that begins where `found` does and ends at most at `limit`.
+    /// The end of the longest match that begins where `found` does and ends at `limit` or before.
     pub(super) fn end(
         &mut self,
         line: &[u8],

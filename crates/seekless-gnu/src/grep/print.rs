@@ -1,28 +1,29 @@
-//! A line as GNU prints it: name, number, offset, then the line, its matches only, or its matches in colour.
+//! Prints a line as GNU does: name, number and offset, then the line. With `-o` only the matches
+//! follow; with colours the matches stand out.
 
 use super::matcher::Matcher;
 use super::{BinaryFiles, Colors, Locale, Options};
 
-/// What stands between the parts of a selected line's head.
+/// The mark after each field before a selected line.
 pub(super) const SELECTED: u8 = b':';
-/// The same for a line of the context.
+/// The mark after each field before a context line.
 pub(super) const CONTEXT: u8 = b'-';
 
-/// A line and its place.
+/// A line with its place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'a> {
     /// Without its terminator.
     pub text: &'a [u8],
     pub offset: u64,
-    /// Counted from 1; only right if numbers are printed.
+    /// Counted from 1. It is right only if numbers are printed.
     pub number: u64,
-    /// How wide numbers are printed at least.
+    /// The least width of numbers.
     pub width: usize,
     /// [`SELECTED`] or [`CONTEXT`].
     pub mark: u8,
 }
 
-/// The line holds bytes that are no characters: it is not shown, and the file is binary.
+/// The line holds bytes that are not characters. It is not shown, and the file is binary.
 #[derive(Debug)]
 pub(super) struct EncodingError;
 
@@ -30,12 +31,12 @@ pub(super) struct EncodingError;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Printer<'a> {
     pub options: &'a Options,
-    /// Names stand before lines.
+    /// File names are printed before lines.
     pub with_filename: bool,
 }
 
 impl Printer<'_> {
-    /// Prints a line, or of it what was asked for.
+    /// Prints a line, or only its matches.
     pub(super) fn line(
         self,
         out: &mut Vec<u8>,
@@ -74,7 +75,8 @@ impl Printer<'_> {
         (line, found)
     }
 
-    /// The matches of a line, and with colours what stands between them. Returns how much of the line was shown.
+    /// Prints the matches of a line; with colours, also the text between them. Returns how many
+    /// bytes of the line were printed.
     fn middle(
         self,
         out: &mut Vec<u8>,
@@ -159,7 +161,7 @@ impl Printer<'_> {
         self.separator(out, &[mark]);
     }
 
-    /// What stands after a name: a mark, or NUL if names end in NUL.
+    /// Prints the mark after a name, or a NUL if names end in NUL.
     pub(super) fn after_name(self, out: &mut Vec<u8>, mark: u8) {
         match self.options.null_names {
             true => out.push(0),
@@ -167,13 +169,13 @@ impl Printer<'_> {
         }
     }
 
-    /// A file's name.
+    /// Prints a file name.
     pub(super) fn name(self, out: &mut Vec<u8>, name: &[u8]) {
         let color = self.options.colors.as_ref().map_or("", |colors| &colors.file_name);
         self.colored(out, color, |out| out.extend_from_slice(name));
     }
 
-    /// Something between the parts.
+    /// Prints a separator.
     pub(super) fn separator(self, out: &mut Vec<u8>, text: &[u8]) {
         let color = self.options.colors.as_ref().map_or("", |colors| &colors.separator);
         self.colored(out, color, |out| out.extend_from_slice(text));
@@ -191,7 +193,8 @@ impl Printer<'_> {
     }
 }
 
-/// The rest of a line in the line's colour, but for a carriage return at its end.
+/// Prints the rest of a line in the line's colour, except for a carriage return at its end. Returns
+/// the end of the printed text.
 fn tail(out: &mut Vec<u8>, text: &[u8], shown: usize, colors: &Colors, color: &str) -> usize {
     let end = text.len() - usize::from(text.len() > shown && text.ends_with(b"\r"));
     if end > shown {

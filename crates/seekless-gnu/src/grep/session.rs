@@ -1,6 +1,9 @@
-//! All files of a search: events come in any order, answers leave in the order of the command line. What comes before its turn is
-//! searched at once and remembered in a few words a piece ([`Summary`]); if it holds something to print it is read again in
-//! its turn, from the page cache as a rule. So memory holds at most [`WAITING_BYTES_MAX`] of output beside 48 bytes a piece.
+//! Runs a search over many files. Events arrive in any order; output leaves in the order of the
+//! command line.
+//!
+//! A piece that arrives before its turn is searched at once, and only its [`Summary`] is kept. If
+//! it holds something to print, it is read again in its turn, usually from the page cache. So
+//! memory holds at most [`WAITING_BYTES_MAX`] of output, and 48 bytes per piece.
 
 use super::count::{Summary, count, summary};
 use super::matcher::Matcher;
@@ -19,43 +22,43 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 
-/// How much output of files whose turn has not come is kept; beyond, they are read again.
+/// The most output that is kept for files whose turn has not come. Beyond it, files are read again.
 const WAITING_BYTES_MAX: usize = 8 << 20;
-/// Files known at a time, and the bytes of their names: what is looked at before its turn.
+/// The most files that are known at a time, and the most bytes of their names.
 const TURNS_MAX: usize = 8 << 10;
 const NAMES_BYTES_MAX: usize = 2 << 20;
-/// Files kept open to be read again.
+/// The most files that are kept open to be read again.
 const OPEN_MAX: usize = 64;
 
-/// What the reader shall do.
+/// An order to the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// Leave out the rest of a file.
+    /// Skip the rest of a file.
     Finish(usize),
     /// Keep a range of a file in memory.
     Pin(usize, u64, u64),
-    /// Nothing more is needed.
+    /// Stop reading.
     Stop,
 }
 
-/// The search, as events come.
+/// The state of a search.
 pub(super) struct Session<'a, 'o> {
     options: &'a Options,
     matcher: Matcher,
     printer: Printer<'a>,
     output: Output<'o>,
-    /// The first of them has its turn.
+    /// Files and messages in order; it is the first one's turn.
     turns: VecDeque<Turn>,
-    /// How many had theirs.
+    /// The number of turns that ended.
     past: usize,
-    /// The turn of each of the reader's files that is still to have it, and how many had theirs.
+    /// The turn of each of the reader's files that did not end yet. `files_past` files ended.
     files: VecDeque<usize>,
     files_past: usize,
-    /// Bytes of the names of those to come.
+    /// Bytes of the names of all files still to come.
     names_bytes: usize,
-    /// Files kept open.
+    /// The number of files kept open.
     kept_open: usize,
-    /// A line was selected in a file before: the next group is parted from it.
+    /// An earlier file printed lines, so a separator comes before the next group.
     grouped: bool,
     waiting_bytes: usize,
     pub orders: Vec<Order>,
@@ -63,7 +66,7 @@ pub(super) struct Session<'a, 'o> {
     pub failed: bool,
 }
 
-/// What is said or searched in its turn.
+/// A message to print, or a file to search, in its turn.
 enum Turn {
     Problem(Vec<u8>),
     Warning(Vec<u8>),
@@ -76,10 +79,10 @@ struct Searched {
     source: Source,
     state: Option<Box<State>>,
     ended: bool,
-    /// It counts among those kept open.
+    /// It counts as kept open.
     kept_open: bool,
     skipped: u64,
-    /// Whether nobody tells if what was skipped is cached.
+    /// Whether the system could not tell if the skipped bytes are cached.
     unknown: bool,
     problem: Option<Problem>,
 }
@@ -87,15 +90,15 @@ struct Searched {
 /// Why a file was not searched to its end.
 struct Problem {
     message: Vec<u8>,
-    /// It could be opened: what was found until then counts.
+    /// The file could be opened: lines found before the failure count.
     opened: bool,
 }
 
 struct State {
     ordered: Ordered,
-    /// Pieces that came before their turn.
+    /// Pieces that arrived before their turn.
     waiting: Waiting,
-    /// Selected lines, where order does not matter.
+    /// The number of selected lines, if order does not matter.
     selected: u64,
 }
 
@@ -125,7 +128,7 @@ impl<'a, 'o> Session<'a, 'o> {
         }
     }
 
-    /// Whether more files may be added before some have had their turn.
+    /// Whether another file may be added before some end.
     pub(super) fn has_room(&self) -> bool {
         self.turns.len() < TURNS_MAX && self.names_bytes < NAMES_BYTES_MAX
     }
@@ -157,7 +160,7 @@ impl<'a, 'o> Session<'a, 'o> {
         self.turns.push_back(Turn::File(Box::new(searched)));
     }
 
-    /// Takes what happened.
+    /// Handles an event.
     pub(super) fn on_event(&mut self, event: Event<'_>) {
         match event {
             Event::Chunk(chunk) => self.chunk(chunk),
@@ -184,8 +187,8 @@ impl<'a, 'o> Session<'a, 'o> {
         self.advance();
     }
 
-    /// A file was cut short. Lines of it that were printed stand, and the search goes on behind them, as if it had read in order and
-    /// met the end, or what was written there since.
+    /// Starts a file again that was cut short. Lines that were printed stay, and the search
+    /// continues after them. A program that reads in order would do the same.
     fn restart(&mut self, searched: &mut Searched) {
         self.waiting_bytes -= self.kept_of(searched);
         match &mut searched.state {
@@ -194,10 +197,10 @@ impl<'a, 'o> Session<'a, 'o> {
         }
     }
 
-    /// Goes on with the turns that have come; at the start those that nothing need be read for.
+    /// Ends all turns that can end. It is also called at the start, for turns that need no reading.
     pub(super) fn advance(&mut self) {
         while let Some(turn) = self.turns.front_mut() {
-            // A selected line is the whole answer of -q: nothing is said after it.
+            // With -q, a selected line is the whole answer: no message follows it.
             if self.options.quiet && self.matched {
                 break;
             }
@@ -228,7 +231,7 @@ impl<'a, 'o> Session<'a, 'o> {
         }
     }
 
-    /// All that was printed leaves.
+    /// Writes all remaining output.
     pub(super) fn finish(&mut self) -> io::Result<()> {
         self.output.flush();
         self.check()
@@ -236,12 +239,12 @@ impl<'a, 'o> Session<'a, 'o> {
 
     /// # Errors
     ///
-    /// What refused a write.
+    /// The first write error.
     pub(super) fn check(&mut self) -> io::Result<()> {
         self.output.check()
     }
 
-    /// What the next file in turn has kept is no longer waiting.
+    /// The next file's output no longer counts as waiting.
     fn begin(&mut self) {
         if let Some(Turn::File(next)) = self.turns.get(1) {
             self.waiting_bytes -= next.state.as_ref().map_or(0, |state| state.ordered.out.len());
@@ -252,7 +255,7 @@ impl<'a, 'o> Session<'a, 'o> {
         searched.file == self.files_past && self.files.front() == Some(&self.past)
     }
 
-    /// How much of a file's output counts as waiting.
+    /// How many bytes of a file's output count as waiting.
     fn kept_of(&self, searched: &Searched) -> usize {
         let kept = searched.state.as_ref().map_or(0, |state| state.ordered.out.len());
         if self.is_current(searched) { 0 } else { kept }
@@ -267,13 +270,13 @@ impl<'a, 'o> Session<'a, 'o> {
         }
     }
 
-    /// A problem of this program or the system, in its turn.
+    /// Prints an error message in its turn.
     fn say(&mut self, message: &[u8]) {
         self.failed = true;
         self.warn(message);
     }
 
-    /// What is no failure.
+    /// Prints a warning.
     fn warn(&mut self, message: &[u8]) {
         if !self.options.no_messages {
             self.output.say(message);
@@ -301,7 +304,7 @@ impl<'a, 'o> Session<'a, 'o> {
         });
     }
 
-    /// A hole: so many NULs from `offset` on, each an empty line.
+    /// Handles a hole: `bytes` NULs from `offset` on, each of which is an empty line.
     fn hole(&mut self, searched: &mut Searched, offset: u64, bytes: u64, open: Option<&File>) {
         if !self.options.needs_order() {
             return self.counted_zeros(searched, offset, bytes);
@@ -310,7 +313,7 @@ impl<'a, 'o> Session<'a, 'o> {
             searched.ended = true;
             return self.orders.push(Order::Finish(searched.file));
         }
-        // What is to be printed of them is read in its turn.
+        // If some of these lines must be printed, they are read in their turn.
         self.remember(searched, open);
         let summary = Summary { bytes, lines: bytes, plain: !self.selects_empty_lines() };
         searched.state(self.options, None).waiting.add(offset, summary);
@@ -318,7 +321,7 @@ impl<'a, 'o> Session<'a, 'o> {
         self.drain(searched, is_current);
     }
 
-    /// Whether these are nothing but NULs that end a line each.
+    /// Whether the bytes are only NULs that each end a line.
     fn are_empty_lines(&self, bytes: &[u8]) -> bool {
         let ends_lines = heeds_nuls(self.options) || self.options.terminator() == 0;
         ends_lines && bytes.iter().all(|&byte| byte == 0)
@@ -330,7 +333,7 @@ impl<'a, 'o> Session<'a, 'o> {
         self.matcher.next_line(&text, 0).is_some() != self.options.invert_match
     }
 
-    /// Where order does not matter: so many selected lines decide.
+    /// How many selected lines decide, if order does not matter.
     fn most(&self) -> u64 {
         match self.options.first_match_decides() {
             true => self.options.max_count.unwrap_or(1).min(1),
@@ -338,14 +341,14 @@ impl<'a, 'o> Session<'a, 'o> {
         }
     }
 
-    /// Where order does not matter: so many empty lines.
+    /// Counts empty lines, if order does not matter.
     fn counted_zeros(&mut self, searched: &mut Searched, offset: u64, bytes: u64) {
         let left = self.most() - searched.state(self.options, None).selected.min(self.most());
         let found = if self.selects_empty_lines() { bytes.min(left) } else { 0 };
         self.counted(searched, found, offset + found);
     }
 
-    /// Where order does not matter: counts, or finds the one line that decides.
+    /// Counts lines, or finds the line that decides, if order does not matter.
     fn counted_chunk(&mut self, searched: &mut Searched, offset: u64, bytes: &[u8]) {
         if self.are_empty_lines(bytes) {
             return self.counted_zeros(searched, offset, bytes.len() as u64);
@@ -358,7 +361,7 @@ impl<'a, 'o> Session<'a, 'o> {
         self.counted(searched, found, offset + last as u64);
     }
 
-    /// So many more selected lines were found, the last of which ends at `last`.
+    /// Adds `found` selected lines, the last of which ends at `last`.
     fn counted(&mut self, searched: &mut Searched, found: u64, last: u64) {
         let (file, most) = (searched.file, self.most());
         let state = searched.state(self.options, None);
@@ -396,7 +399,7 @@ impl<'a, 'o> Session<'a, 'o> {
         self.drain(searched, is_current);
     }
 
-    /// A part of the file may be wanted again.
+    /// Makes sure that parts of the file can be read again.
     fn remember(&mut self, searched: &mut Searched, open: Option<&File>) {
         if searched.source.remember(open, self.kept_open < OPEN_MAX) {
             searched.kept_open = true;
@@ -404,7 +407,7 @@ impl<'a, 'o> Session<'a, 'o> {
         }
     }
 
-    /// Looks at the piece that begins where a file has got to.
+    /// Searches the piece at the file's current position.
     fn piece(&mut self, searched: &mut Searched, bytes: &[u8], is_lost: impl Fn() -> bool) {
         let options = self.options;
         if self.pass_over(searched, bytes) {
@@ -412,7 +415,8 @@ impl<'a, 'o> Session<'a, 'o> {
         }
         let is_current = self.is_current(searched);
         let text = self.matcher.text(options, bytes);
-        // Zeros that are not of the file, but stand for what was cut off: it is begun again.
+        // The zeros are not in the file: they stand for a part that was cut off. The file is
+        // started again.
         if (text.nul.is_some() || !heeds_nuls(options)) && is_lost() {
             return;
         }
@@ -440,7 +444,8 @@ impl<'a, 'o> Session<'a, 'o> {
         }
     }
 
-    /// Passes over empty lines that change nothing: where NULs make the file binary, once it is known to be.
+    /// Skips empty lines that change nothing. If NULs make a file binary, it skips them only after
+    /// the file is known to be binary.
     fn pass_over(&mut self, searched: &mut Searched, bytes: &[u8]) -> bool {
         if !self.are_empty_lines(bytes) || self.options.before > 0 || self.selects_empty_lines() {
             return false;
@@ -453,7 +458,7 @@ impl<'a, 'o> Session<'a, 'o> {
         known && ordered.may_skip()
     }
 
-    /// Goes on over pieces that came before their turn.
+    /// Continues with pieces that arrived before their turn.
     fn drain(&mut self, searched: &mut Searched, is_current: bool) {
         while let Some(state) = &mut searched.state {
             if state.ordered.done {
@@ -475,11 +480,11 @@ impl<'a, 'o> Session<'a, 'o> {
         }
     }
 
-    /// Reads the beginning of a run of pieces again; false if that failed.
+    /// Reads the beginning of a run of pieces again. Returns `false` if there is nothing to search.
     fn again(&mut self, searched: &mut Searched, offset: u64, summary: Summary) -> bool {
         let most = self.options.line_bytes_max();
         match searched.source.read_lines(offset, summary.bytes, most, self.options) {
-            // It was cut short: as for one who reads in order, that is its end.
+            // The file was cut short. As in a read from front to end, this is its end.
             Ok(bytes) if bytes.is_empty() => {
                 searched.ended = true;
                 searched.state(self.options, None).ordered.done = true;
@@ -500,7 +505,7 @@ impl<'a, 'o> Session<'a, 'o> {
         }
     }
 
-    /// Hands on what the current file has printed for good: all of it if nothing more is to come.
+    /// Prints the current file's final output; all of it if the file has ended.
     fn hand_over(&mut self, searched: &mut Searched, ended: bool) {
         if let Some(state) = &mut searched.state {
             let mut turn = Handing { output: &mut self.output, grouped: self.grouped };
@@ -508,7 +513,7 @@ impl<'a, 'o> Session<'a, 'o> {
         }
     }
 
-    /// What is said of a file at its end.
+    /// Prints what comes at the end of a file, such as its count.
     fn conclude(&mut self, searched: &mut Searched) {
         let needs_order = self.options.needs_order();
         let state = searched.state.take();
@@ -577,7 +582,8 @@ impl Searched {
     }
 }
 
-/// Whether there is a hole behind GNU's first buffer, which makes GNU take a file for binary before it has met a NUL.
+/// Whether the file has a hole after GNU's first buffer. GNU takes such a file for binary before it
+/// reads a NUL.
 fn has_hole(file: &File) -> bool {
     let Ok(here) = rustix::fs::seek(file, SeekFrom::Current(0)) else { return false };
     let hole = rustix::fs::seek(file, SeekFrom::Hole(BUFFER_BYTES));

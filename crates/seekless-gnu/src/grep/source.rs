@@ -1,4 +1,4 @@
-//! Where a file's text comes from when a part of it is wanted again.
+//! Reads parts of a file again that were searched before.
 
 use super::ordered::lines_back;
 use super::{Listing, Options};
@@ -8,20 +8,21 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-/// How far back is read at once in search of the lines before.
+/// How many bytes are read at first when looking for the lines before a place.
 const STEP_BACK_BYTES: u64 = 16 << 10;
-/// How much is read at once in the file's order.
+/// How many bytes are read at first when reading a part again.
 const STEP_BYTES: u64 = 256 << 10;
 
-/// A file, opened when it is wanted again.
+/// A file, which is opened when a part of it must be read again.
 pub(super) enum Source {
     Path {
         path: PathBuf,
-        /// Device and inode of the file that is searched: by the time it is wanted again its name may stand for another.
+        /// The device and inode of the file that was searched. The path may name another file by
+        /// now.
         identity: Option<(u64, u64)>,
         again: Option<QuietFile>,
     },
-    /// Standard input, and where it stood.
+    /// Standard input, and its position when the search began.
     Standard { file: File, start: u64, regular: bool, again: Option<QuietFile> },
 }
 
@@ -30,8 +31,8 @@ impl Source {
         Source::Path { path, identity: None, again: None }
     }
 
-    /// Makes sure that what is wanted again will be of this file: keeps it open if it `may`, else knows it by its inode. Says
-    /// whether it is kept open from now on.
+    /// Makes sure that a later read gets the same file. Keeps the file open if `may` is set;
+    /// otherwise stores its inode. Returns whether it was kept open by this call.
     pub(super) fn remember(&mut self, open: Option<&File>, may: bool) -> bool {
         let (Source::Path { identity, again, .. }, Some(open)) = (self, open) else { return false };
         if again.is_some() || identity.is_some() {
@@ -58,7 +59,8 @@ impl Source {
         })
     }
 
-    /// How wide numbers are with -T: as the file's size, or as any size where there is none.
+    /// The width of numbers with `-T`: the digits of the file's size, or of the largest size if it
+    /// has none.
     pub(super) fn width(&self) -> usize {
         let bytes = match self {
             Source::Standard { regular: false, .. } => None,
@@ -68,7 +70,8 @@ impl Source {
         bytes.map_or(i64::MAX as u64, |data| data.len()).to_string().len()
     }
 
-    /// A piece that was searched before; shorter if the file ends in it by now.
+    /// Reads a piece that was searched before. The result is shorter if the file has been cut short
+    /// since.
     pub(super) fn read(&mut self, offset: u64, bytes: u64) -> io::Result<Vec<u8>> {
         let (file, start) = self.open()?;
         loop {
@@ -81,8 +84,8 @@ impl Source {
         }
     }
 
-    /// As much of a part that was searched before as has whole lines, and at most `most` bytes; all of it if it is short, or the file
-    /// ends in it by now.
+    /// Reads whole lines from the start of a part that was searched before, at most `most` bytes.
+    /// Returns the whole part if it is short, or if the file ends in it by now.
     pub(super) fn read_lines(
         &mut self,
         offset: u64,
@@ -97,7 +100,7 @@ impl Source {
             if text.len() as u64 == bytes || (text.len() as u64) < wanted {
                 return Ok(text);
             }
-            // A line that was no line when it was searched first may have no end now.
+            // The line may have been changed since the first search, so that it has no end.
             let cut =
                 options.records().last_cut(&text, offset).or((step >= most as u64).then_some(text.len()));
             if let Some(cut) = cut {
@@ -108,7 +111,7 @@ impl Source {
         }
     }
 
-    /// The lines before a place, as many as the context may want; fewer if they cannot be had.
+    /// The lines before `position`, as many as the context needs. Fewer if they cannot be read.
     pub(super) fn lines_before(&mut self, position: u64, options: &Options) -> Vec<u8> {
         let mut bytes = STEP_BACK_BYTES.min(position);
         loop {
@@ -117,7 +120,7 @@ impl Source {
                 return Vec::new();
             }
             let (first, found) = lines_back(&text, 0, text.len(), options.before, options.terminator());
-            // The first of them may be cut off by the edge.
+            // The first of these lines may be cut off at the edge.
             if bytes == position || (found == options.before && first > 0) {
                 return text[first..].to_vec();
             }
@@ -125,14 +128,15 @@ impl Source {
         }
     }
 
-    /// Leaves standard input where GNU does: behind the last selected line if no more were wanted, at its end otherwise.
+    /// Sets the position of standard input as GNU does. It is after the last selected line if the
+    /// search stopped there, otherwise at the end.
     pub(super) fn leave(&self, selected: u64, selected_to: u64, options: &Options) {
         let Source::Standard { file, start, regular: true, .. } = self else { return };
         let place = match options.max_count == Some(selected) && options.listing == Listing::None {
             true => rustix::fs::SeekFrom::Start(start + selected_to),
             false => rustix::fs::SeekFrom::End(0),
         };
-        // A place that cannot be had is the next reader's to find out.
+        // If the position cannot be set, the next program that reads it finds out.
         let _ = rustix::fs::seek(file, place);
     }
 }

@@ -1,31 +1,33 @@
-//! One pass over a text at the speed of memory: which of its parts may hold a fragment, and whether it holds a NUL. The compiler
-//! makes vector code of the rows.
+//! A fast pass over a text that finds the groups of bytes in which a fragment may begin, and
+//! whether the text holds a NUL. The compiler turns its rows into vector code.
 
 use super::fragment::{Fragment, PROBES, Probe};
 use crate::wide::widely;
 use seekless_sys::memory::fetch;
 use std::ops::Range;
 
-/// Bytes that are marked together.
+/// Bytes in a group, which are marked together.
 const GROUP: usize = 1 << 10;
-/// Bytes a step, of which the compiler makes vectors.
+/// Bytes in a row, which the compiler turns into vectors.
 const ROW: usize = 32;
-/// Places of a text that take turns, a group at a time: memory delivers several streams faster than one.
+/// Places in a text that are swept in turn, one group at a time: memory delivers several streams
+/// faster than one.
 const STREAMS: usize = 4;
-/// How far ahead of each the processor is told to fetch.
+/// How many bytes ahead each stream prefetches.
 const AHEAD: usize = 2 * GROUP;
-/// With one group of so many marked, a search of all costs no more.
+/// If one group in this many is marked, searching the whole text costs no more.
 const DENSE: usize = 4;
 
-/// Where in a text a fragment may begin.
+/// The places in a text where a fragment may begin.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
-    /// A byte a group, not 0 where one may; none if the text was not swept.
+    /// One byte per group, which is not 0 if a fragment may begin there. Empty if the text was not
+    /// swept.
     groups: Vec<u8>,
 }
 
 impl Marks {
-    /// The next marked part that ends behind `from`, cut off before it.
+    /// The next marked range that ends after `from`, without the bytes before `from`.
     pub(super) fn next(&self, from: usize, length: usize) -> Option<Range<usize>> {
         if self.groups.is_empty() || from >= length {
             return (from < length).then_some(from..length);
@@ -36,19 +38,20 @@ impl Marks {
         Some(from.max(first * GROUP)..end.min(length))
     }
 
-    /// The text was swept.
+    /// Whether the text was swept.
     pub(super) fn are_known(&self) -> bool {
         !self.groups.is_empty()
     }
 
-    /// So much is marked that sweeping was of little use.
+    /// Whether so much is marked that the sweep saved little.
     pub(super) fn are_dense(&self) -> bool {
         let marked = self.groups.iter().filter(|&&mark| mark != 0).count();
         self.groups.len() > DENSE && marked * DENSE > self.groups.len()
     }
 }
 
-/// Marks the groups in which one of the fragments may begin; says also whether there is a NUL, if `nuls` asks for it.
+/// Marks the groups in which a fragment may begin. Also returns whether the text holds a NUL, if
+/// `nuls` is set.
 pub(super) fn sweep(text: &[u8], fragments: &[Fragment], nuls: bool) -> (Marks, bool) {
     let mut groups = vec![0; text.len().div_ceil(GROUP)];
     let mut has_nul = false;
@@ -63,7 +66,7 @@ pub(super) fn sweep(text: &[u8], fragments: &[Fragment], nuls: bool) -> (Marks, 
     (Marks { groups }, has_nul)
 }
 
-/// Marks for one fragment; says whether there is a NUL if asked to.
+/// Marks groups for one fragment. Returns whether the text holds a NUL, if `NULS` is set.
 fn mark_all<const FOLDS: bool, const NULS: bool>(
     text: &[u8],
     fragment: &Fragment,
@@ -82,7 +85,8 @@ fn mark_rows<const FOLDS: bool, const NULS: bool>(
     fragment: &Fragment,
     groups: &mut [u8],
 ) -> bool {
-    // Of these groups each probe has its row inside the text; the others are marked.
+    // In these groups, the rows of all probes lie inside the text. Later groups are marked
+    // without looking.
     let whole = text.len().saturating_sub(fragment.reach()) / GROUP;
     let each = whole / STREAMS;
     let mut zero = [0; ROW];
@@ -131,7 +135,7 @@ fn mark<const FOLDS: bool, const NULS: bool>(
     hits.iter().fold(0, |all, &hit| all | hit)
 }
 
-/// The bytes from `at` on, as many as a group has.
+/// One group's worth of bytes from `at` on.
 #[inline(always)]
 fn window(text: &[u8], at: usize) -> &[u8; GROUP] {
     match text[at..].first_chunk() {
@@ -140,7 +144,7 @@ fn window(text: &[u8], at: usize) -> &[u8; GROUP] {
     }
 }
 
-/// Where the fragment first stands in `range` of a text, its end perhaps behind it.
+/// The first place in `range` of a text at which the fragment begins; it may end after `range`.
 pub(super) fn find(text: &[u8], fragment: &Fragment, range: Range<usize>) -> Option<usize> {
     let mut at = range.start;
     while at < range.end {
@@ -156,7 +160,8 @@ pub(super) fn find(text: &[u8], fragment: &Fragment, range: Range<usize>) -> Opt
     (at..range.end).find(|&start| fragment.leads(&text[start..]))
 }
 
-/// Where in the row at `at` all probes fit; none where the text ends before the row of a probe does.
+/// The places in the row at `at` where all probes match. `None` if the text is too short for the
+/// row of some probe.
 #[inline(always)]
 fn row(text: &[u8], at: usize, fragment: &Fragment) -> Option<[u8; ROW]> {
     let mut hits = [0xff; ROW];
@@ -184,12 +189,12 @@ mod tests {
         fragments(std::iter::once(&ast), characters).remove(0)
     }
 
-    /// Where it stands, all places.
+    /// All places of the fragment, by trying each.
     fn places(text: &[u8], fragment: &Fragment) -> Vec<usize> {
         (0..text.len()).filter(|&at| fragment.leads(&text[at..])).collect()
     }
 
-    /// The same by marks and rows.
+    /// The same places, by marks and rows.
     fn found(text: &[u8], fragment: &Fragment, marks: &Marks) -> Vec<usize> {
         let (mut places, mut at) = (Vec::new(), 0);
         while let Some(part) = marks.next(at, text.len()) {

@@ -1,10 +1,11 @@
-//! Reads basic and extended expressions as GNU grep 3.8 does: POSIX, GNU's additions, and glibc's words for what is wrong.
+//! Parses basic and extended expressions as GNU grep 3.8 does: POSIX with GNU's additions and
+//! glibc's error messages.
 
 use super::Locale;
 use super::bracket::{Class, Item, Set, parse_bracket};
 use super::interval::{Interval, interval};
 
-/// How deep groups may nest: deeper ones would end the stack of what comes after the parser.
+/// The deepest nesting of groups. Deeper ones would overflow the stack after parsing.
 const DEPTH_MAX: usize = 250;
 
 /// An expression.
@@ -12,7 +13,7 @@ const DEPTH_MAX: usize = 250;
 pub(super) enum Ast {
     Empty,
     Char(char),
-    /// A byte of the pattern that is no character.
+    /// A byte of the pattern that is not part of a character.
     Byte(u8),
     Any,
     Set(Set),
@@ -30,7 +31,8 @@ pub(super) enum Ast {
 }
 
 impl Ast {
-    /// Whether GNU grep's automaton leaves what this matches in UTF-8 to glibc: words, and sets that are more than a few letters.
+    /// Whether GNU grep's automaton leaves this to glibc in UTF-8. It does so for word boundaries,
+    /// and for sets that are more than a few letters.
     pub(super) fn is_for_library(&self) -> bool {
         match self {
             Ast::WordStart | Ast::WordEnd | Ast::WordEdge | Ast::NotWordEdge => true,
@@ -44,7 +46,7 @@ impl Ast {
                 };
                 *negated || !items.iter().all(simple)
             }
-            // What is repeated no times is not there for it.
+            // An expression repeated zero times is ignored.
             Ast::Repeat(_, _, Some(0)) => false,
             Ast::Group(_, inner) | Ast::Repeat(inner, ..) => inner.is_for_library(),
             Ast::Concat(parts) | Ast::Either(parts) => parts.iter().any(Ast::is_for_library),
@@ -52,8 +54,9 @@ impl Ast {
         }
     }
 
-    /// What GNU grep looks for before it asks glibc: anything stands for what its automaton cannot tell. Without a plain character in
-    /// it, that is anything at all.
+    /// The expression by which GNU grep filters lines before it asks glibc. It replaces each part
+    /// that the automaton cannot decide by one that matches anything. Without a plain character,
+    /// the whole expression matches anything.
     pub(super) fn superset(&self) -> Ast {
         if self.has_plain() { self.loosened() } else { Ast::Back(0) }
     }
@@ -90,18 +93,19 @@ impl Ast {
     }
 }
 
-/// What reading patterns gave beside the expressions.
+/// What parsing found, apart from the expressions.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     pub warnings: Vec<String>,
-    /// What GNU's automaton finds wrong in patterns that glibc takes; the first of it, and no warning follows.
+    /// The first error that GNU's automaton finds and glibc does not. No warning follows it.
     pub error: Option<String>,
-    /// glibc may refuse the pattern all the same: it has to be asked.
+    /// glibc may still refuse the pattern, so it must be asked.
     pub doubtful: bool,
-    /// An operator repeats an anchor, or an interval nothing at all: glibc passes over the operator, or over its first letter, and
-    /// takes what follows for an expression; the automaton of GNU grep repeats the empty one.
+    /// An operator repeats an anchor, or an interval has nothing to repeat. glibc then skips the
+    /// operator, or its first character, and reads the rest as an expression. GNU grep's automaton
+    /// repeats the empty expression.
     pub engines_differ: bool,
-    /// A set names an element of a collation: only glibc knows such.
+    /// A set names a collating element, which only glibc knows.
     pub collates: bool,
 }
 
@@ -113,7 +117,7 @@ impl Notes {
     }
 }
 
-/// How to read a pattern.
+/// How to parse a pattern.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub extended: bool,
@@ -121,11 +125,11 @@ pub(super) struct Rules {
     pub locale: Locale,
 }
 
-/// Reads one pattern as GNU grep's automaton does; says also whether it refers back to a group.
+/// Parses one pattern as GNU grep's automaton does. Also returns whether it holds a back-reference.
 ///
 /// # Errors
 ///
-/// What is wrong with it. Where glibc finds something wrong, too, its message is the one that GNU shows.
+/// The error in the pattern. If glibc finds an error too, GNU shows glibc's message.
 pub(super) fn parse(pattern: &[u8], rules: Rules, notes: &mut Notes) -> Result<(Ast, bool), String> {
     let mut parser = Parser {
         input: Input::new(pattern, rules.locale),
@@ -146,7 +150,7 @@ pub(super) fn parse(pattern: &[u8], rules: Rules, notes: &mut Notes) -> Result<(
     }
 }
 
-/// A pattern being read, a character or a stray byte at a time.
+/// A pattern being parsed, one character or stray byte at a time.
 pub(super) struct Input<'a> {
     bytes: &'a [u8],
     position: usize,
@@ -191,7 +195,8 @@ impl<'a> Input<'a> {
     }
 }
 
-/// The first character of a text, or its first byte where none begins, and its length.
+/// The first character of a text and its length. Returns the first byte if no character begins
+/// there.
 pub(super) fn first_unit(text: &[u8], locale: Locale) -> Option<(Unit, usize)> {
     let first = *text.first()?;
     if first.is_ascii() {
@@ -218,9 +223,10 @@ struct Parser<'a, 'n> {
     groups: u32,
     closed: Vec<u32>,
     depth: usize,
-    /// Nothing that can be repeated stands before: at the start, after an opening, a bar or an anchor.
+    /// Nothing before can be repeated: at the start, and after an opening parenthesis, a bar or an
+    /// anchor.
     at_start: bool,
-    /// A basic expression's `^` would be an anchor here.
+    /// In a basic expression, `^` would be an anchor here.
     anchors: bool,
     refers_back: bool,
     notes: &'n mut Notes,
@@ -229,7 +235,7 @@ struct Parser<'a, 'n> {
 impl Parser<'_, '_> {
     fn either(&mut self) -> Result<Ast, String> {
         let bar: &[u8] = if self.extended { b"|" } else { b"\\|" };
-        // A branch may refer to groups closed before all branches, and to its own.
+        // A branch may refer to groups that closed before all branches, and to its own.
         let (before, mut all) = (self.closed.clone(), Vec::new());
         let mut branches = Vec::new();
         loop {
@@ -302,7 +308,8 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// An operator with nothing before it repeats the empty expression, and GNU says so.
+    /// Reads an operator with nothing before it. It repeats the empty expression, and GNU warns of
+    /// it.
     fn leading_operator(&mut self) -> Result<Option<Ast>, String> {
         let rest = self.input.rest();
         let (what, length) = match rest.first() {
@@ -374,7 +381,8 @@ impl Parser<'_, '_> {
     fn repetitions(&mut self, mut atom: Ast) -> Result<Ast, String> {
         let mut times = 0;
         let (anchor, nothing) = (atom.is_anchor(), atom == Ast::Empty);
-        // In a basic expression an anchor cannot be repeated: the star after it is a star.
+        // In a basic expression an anchor cannot be repeated: a star after it is an ordinary
+        // character.
         while self.extended || !self.at_start {
             let braced = self.extended && self.input.rest().starts_with(b"{");
             self.notes.engines_differ |= braced && (anchor || nothing);
@@ -394,7 +402,8 @@ impl Parser<'_, '_> {
         Ok(atom)
     }
 
-    /// The operator of repetition that comes next, and its name in a warning, which is given where there is nothing to repeat.
+    /// Reads the next operator of repetition and returns it with its name for warnings. Warns if
+    /// there is nothing to repeat.
     fn operator(&mut self) -> Result<Option<(&'static str, Interval)>, String> {
         let rest = self.input.rest();
         let escaped = usize::from(!self.extended);
@@ -410,7 +419,8 @@ impl Parser<'_, '_> {
             (_, Some(b'{')) => match interval(rest, self.extended) {
                 Some(interval) => ("{...}", interval),
                 None => {
-                    // An ordinary brace, unless glibc takes it for a wrong interval.
+                    // The brace is an ordinary character, unless glibc takes it for a malformed
+                    // interval.
                     self.notes.doubtful = true;
                     return Ok(None);
                 }

@@ -1,4 +1,4 @@
-//! Claims about the search as a whole, without a cache: the pieces of a file are fed in any order.
+//! Tests of the search as a whole, without a reader: the pieces of a file arrive in any order.
 
 use super::matcher::{Complaints, Matcher};
 use super::output::Output;
@@ -20,7 +20,7 @@ fn matcher(options: &Options) -> Matcher {
     Matcher::new(options, &mut complaints).unwrap_or_else(|| panic!("{:?}", complaints.errors))
 }
 
-/// The text in pieces of whole lines, cut after every so many.
+/// Cuts a text into pieces of `lines` whole lines.
 fn pieces(text: &[u8], lines: usize) -> Vec<Range<usize>> {
     let mut ends: Vec<usize> = memchr::memchr_iter(b'\n', text).map(|at| at + 1).collect();
     if ends.last() != Some(&text.len()) && !text.is_empty() {
@@ -30,7 +30,7 @@ fn pieces(text: &[u8], lines: usize) -> Vec<Range<usize>> {
     cuts.iter().scan(0, |start, &end| Some(std::mem::replace(start, end)..end)).collect()
 }
 
-/// Output and messages of a search of two files whose pieces come in the order of `turns`, sorted by it.
+/// The output and messages of a search of two files, whose pieces arrive in the order of `turns`.
 fn search(options: &Options, texts: &[&[u8]], lines: usize, turns: &[u32]) -> (Vec<u8>, Vec<u8>) {
     let folder = tempfile::tempdir().unwrap();
     let (mut out, mut err) = (Vec::new(), Vec::new());
@@ -119,7 +119,7 @@ fn any_options() -> impl Strategy<Value = Options> {
     )
 }
 
-/// All matching lines of a text, found in parts that a sweep marks or by the automata alone.
+/// All matching lines of a text, found with a sweep or by the automata alone.
 fn lines(options: &Options, bytes: &[u8], swept: bool) -> Vec<Range<usize>> {
     let mut matcher = matcher(options);
     let mut text = matcher.text(options, bytes);
@@ -171,7 +171,8 @@ proptest! {
         lines in 1usize..5,
         turns in prop::collection::vec(any::<u32>(), 1..40),
     ) {
-        // What of a context is shown around a line that cannot be depends on GNU's buffers, and on ours.
+        // GNU's buffers, and ours, decide which context is shown around a line that cannot be
+        // shown.
         let shown = |text: Vec<u8>| match options.context {
             true => text.into_iter().map(|byte| if byte == 0xff { b'x' } else { byte }).collect(),
             false => text,
@@ -189,7 +190,8 @@ proptest! {
             matcher(&options).span(text.as_bytes(), 0)
         };
         if let Some(found) = wanted(&text) {
-            // No longer match starts there: a whole-line search of each longer part fails.
+            // Show that no longer match starts there: a whole-line search of each longer part
+            // fails.
             let options =
                 Options { syntax: Syntax::Extended, line_regexp: true, ..options(&format!("({pattern})+")) };
             let mut whole = matcher(&options);
@@ -246,7 +248,7 @@ fn what_is_wrong_with_a_pattern_is_said_in_glibcs_words() {
     }
 }
 
-/// Pieces of patterns and of texts that meet each other often.
+/// Pieces of patterns and texts that often match each other.
 const ATOMS: [&str; 18] = [
     "a",
     "b",
@@ -273,7 +275,7 @@ fn expression() -> impl Strategy<Value = String> {
     let part =
         (prop::sample::select(ATOMS.to_vec()), times, any::<bool>()).prop_map(|(atom, times, group)| {
             match atom {
-                // What an anchor's repetition means is not agreed on.
+                // glibc and GNU's automaton disagree about repeated anchors.
                 "^" | "$" => atom.to_string(),
                 _ if group => format!("({atom}{times})"),
                 _ => format!("{atom}{times}"),
@@ -283,7 +285,7 @@ fn expression() -> impl Strategy<Value = String> {
     prop::collection::vec(branch, 1..3).prop_map(|branches| branches.join("|"))
 }
 
-/// What GNU grep 3.8 prints, or nothing if there is none.
+/// The output of GNU grep 3.8, or `None` if it is not installed.
 fn gnu(flags: &[&str], locale: &str, pattern: &str, file: &std::path::Path) -> Option<Vec<u8>> {
     let version = std::process::Command::new("/usr/bin/grep").arg("--version").output().ok()?;
     if !version.stdout.starts_with(b"grep (GNU grep) 3.8") {
@@ -294,7 +296,7 @@ fn gnu(flags: &[&str], locale: &str, pattern: &str, file: &std::path::Path) -> O
     Some(command.output().ok()?.stdout)
 }
 
-/// A seed that the environment may replace.
+/// A fixed seed, unless the environment sets one.
 fn fixed_seed() -> RngSeed {
     match ProptestConfig::default().rng_seed {
         RngSeed::Random => RngSeed::Fixed(2000),
@@ -303,7 +305,8 @@ fn fixed_seed() -> RngSeed {
 }
 
 proptest! {
-    // The same cases every time: GNU's rare oddities (docs of `--help`) are for a hunt with PROPTEST_RNG_SEED, not for a gate.
+    // The cases are the same each time. GNU's rare oddities (see `--help`) are for a long run with
+    // PROPTEST_RNG_SEED, not for every test run.
     #![proptest_config(ProptestConfig { cases: 300, rng_seed: fixed_seed(), ..ProptestConfig::default() })]
 
     #[test]
@@ -315,7 +318,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("text");
         std::fs::write(&file, lines.join("\n")).unwrap();
-        // Of an empty line that is matched whole, GNU prints with -o what the engine it chose says.
+        // For an empty line that matches as a whole, GNU's -o depends on the engine that it chose.
         let chosen: Vec<bool> = chosen.iter().enumerate().map(|(at, &on)| on && !(at == 4 && chosen[3])).collect();
         let names = ["-n", "-i", "-w", "-x", "-o", "-v"];
         let flags: Vec<&str> =
@@ -345,7 +348,8 @@ proptest! {
     }
 }
 
-/// What leads to a line is in GNU's buffers before, and not shown if the line is not: where a NUL lies late, group and all.
+/// The context before a line is in GNU's earlier buffers, and not shown if the line is not shown.
+/// If a NUL comes late, that goes for the whole group.
 #[test]
 fn context_before_a_nul_far_into_a_file_is_gnu_greps() {
     let folder = tempfile::tempdir().unwrap();

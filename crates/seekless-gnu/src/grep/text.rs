@@ -1,14 +1,15 @@
-//! A piece of a file as it is searched: NULs have become line ends where they do, and it is known where a match may lie.
+//! A piece of a file, ready for searching. NULs are replaced by line ends where they count as such,
+//! and the places are marked where a match may be.
 
 use super::sweep::Marks;
 use super::{BinaryFiles, Options};
 use std::borrow::Cow;
 
-/// Whole lines.
+/// Whole lines of a file.
 #[derive(Debug)]
 pub(super) struct Text<'t> {
     pub bytes: Cow<'t, [u8]>,
-    /// Where the first NUL was; none where NULs mean nothing.
+    /// The place of the first NUL; `None` if there is none or if NULs have no meaning.
     pub nul: Option<usize>,
     pub marks: Marks,
 }
@@ -19,7 +20,7 @@ pub(super) fn heeds_nuls(options: &Options) -> bool {
 }
 
 impl<'t> Text<'t> {
-    /// `has_nul`: there is one that is to be heeded.
+    /// `has_nul` says that the bytes hold a NUL that counts.
     pub(super) fn new(bytes: &'t [u8], marks: Marks, has_nul: bool) -> Self {
         let nul = if has_nul { memchr::memchr(0, bytes) } else { None };
         let bytes = match nul {

@@ -1,9 +1,10 @@
-//! What is remembered of the pieces of a file that came before their turn: a few words for each run of them.
+//! Remembers the pieces of a file that came before their turn: a few words for each run of similar
+//! pieces.
 
 use super::count::Summary;
 use std::collections::BTreeMap;
 
-/// By offset. Neighbours that are alike are one.
+/// Summaries by offset. Similar neighbours are joined.
 #[derive(Debug, Default)]
 pub(super) struct Waiting(BTreeMap<u64, Summary>);
 
@@ -25,12 +26,12 @@ impl Waiting {
         self.0.insert(offset, summary);
     }
 
-    /// The first of them.
+    /// The first run of pieces.
     pub(super) fn first(&self) -> Option<(u64, Summary)> {
         self.0.first_key_value().map(|(&offset, &summary)| (offset, summary))
     }
 
-    /// Forgets so many bytes of the first: they had their turn.
+    /// Removes the first bytes of the first run, because their turn has come.
     pub(super) fn take(&mut self, bytes: u64) {
         if let Some((offset, summary)) = self.0.pop_first()
             && bytes < summary.bytes

@@ -1,4 +1,5 @@
-//! Which files are searched: operands, and with -r all that lies below them, in the order in which folders list them.
+//! Finds the files to search: the operands and, with -r, all files below them, in the order in
+//! which directories list them.
 
 use super::{Filter, Options};
 use crate::words::words;
@@ -11,55 +12,56 @@ use std::path::{Path, PathBuf};
 use std::slice::Iter;
 use std::vec::IntoIter;
 
-/// Entries of a folder that are listed at a time, as by GNU's walk.
+/// Entries of a folder that are listed at a time, as in GNU's walk.
 const LISTED_MAX: usize = 100_000;
-/// With more entries than these, their order is that of their inodes.
+/// A folder with more entries than this is sorted by inode.
 const SORTED_MIN: usize = 10_000;
 
-/// What to do with a folder that is named or met.
+/// How to treat a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Directories {
     /// Try to read it as a file, which fails.
     #[default]
     Read,
-    /// Pass over it.
+    /// Skip it.
     Skip,
-    /// Search what lies below.
+    /// Search the files below it.
     Recurse,
 }
 
-/// What to do with devices, sockets and named pipes.
+/// How to treat devices, sockets and named pipes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Devices {
-    /// Read those named, pass over those met.
+    /// Read those on the command line, skip those found below a folder.
     #[default]
     ReadNamed,
-    /// Read all.
+    /// Read all of them.
     Read,
-    /// Pass over all.
+    /// Skip all of them.
     Skip,
 }
 
-/// What is searched.
+/// The files to search.
 #[derive(Clone, Debug, Default)]
 pub struct Search {
-    /// Names as they were typed; none means standard input, or the folder one is in with `recurse`.
+    /// File names as typed. If there are none, standard input is searched; with
+    /// [`Directories::Recurse`], the current folder.
     pub operands: Vec<OsString>,
-    /// Folders.
+    /// How to treat folders.
     pub directories: Directories,
-    /// Follow all symbolic links, not only those named.
+    /// Follow all symbolic links, not only those on the command line.
     pub follow: bool,
-    /// Devices.
+    /// How to treat devices.
     pub devices: Devices,
-    /// Names of files.
+    /// Which files to search, by name.
     pub files: Filter,
-    /// Names of folders.
+    /// Which folders to enter, by name.
     pub folders: Filter,
-    /// The device and inode of the output, if it is a file that this may make grow.
+    /// The device and inode of the output file, if the search could make it grow forever.
     pub output: Option<(u64, u64)>,
 }
 
-/// One thing to search, or to say, in its turn.
+/// A file to search or a message to print, in its turn.
 #[derive(Debug)]
 pub(super) enum Item {
     File {
@@ -73,9 +75,9 @@ pub(super) enum Item {
         regular: bool,
         bytes: u64,
     },
-    /// The message after the program's name.
+    /// An error message, without the program's name.
     Problem(Vec<u8>),
-    /// Likewise, of something that is no failure.
+    /// A warning, without the program's name.
     Warning(Vec<u8>),
 }
 
@@ -83,26 +85,27 @@ pub(super) fn problem(name: &[u8], what: &str) -> Vec<u8> {
     [name, b": ", what.as_bytes()].concat()
 }
 
-/// All that is to be searched, in order, found as it is asked for.
+/// Yields all files to search, in order, found on demand.
 pub(super) struct Walk<'a> {
     search: &'a Search,
     options: &'a Options,
     operands: Iter<'a, OsString>,
-    /// Nothing was named, and standard input or the folder one is in is still to come.
+    /// There are no operands, and standard input or the current folder is still to come.
     unnamed: bool,
-    /// The folders that one is in: a link to one of them would have no end.
+    /// The folders on the way to the current one. A link to one of them would lead to an endless
+    /// loop.
     folders: Vec<Folder>,
 }
 
-/// A folder and what of it is still to come.
+/// A folder and its remaining entries.
 struct Folder {
     /// Device and inode.
     identity: (u64, u64),
     path: PathBuf,
-    /// What names in it begin with.
+    /// The prefix of names in it.
     prefix: Vec<u8>,
     entries: IntoIter<Entry>,
-    /// What was not listed yet.
+    /// The part that was not listed yet.
     more: Option<ReadDir>,
 }
 
@@ -118,14 +121,15 @@ impl<'a> Walk<'a> {
         Walk { search, options, operands, unnamed: search.operands.is_empty(), folders: Vec::new() }
     }
 
-    /// What the next name stands for; nothing if it is left out.
+    /// The file or message for the next operand; `None` if the operand is left out.
     fn operand(&mut self, operand: &OsStr) -> Option<Item> {
         let (name, path) = (operand.as_bytes(), Path::new(operand));
         if name == b"-" {
             return Some(self.standard());
         }
         let file = |bytes| Some(Item::File { path: path.to_owned(), name: name.to_vec(), bytes });
-        // What cannot be asked cannot be opened: that will be said.
+        // A file whose metadata cannot be read cannot be opened either; opening it reports the
+        // error.
         let Ok(data) = fs::metadata(path) else { return file(0) };
         let search = self.search;
         if data.is_dir() {
@@ -143,7 +147,7 @@ impl<'a> Walk<'a> {
         if self.is_output(&data) { Some(same_as_output(name)) } else { file(data.len()) }
     }
 
-    /// Goes into a folder, or says why not.
+    /// Enters a folder, or returns the error.
     fn enter(&mut self, path: PathBuf, prefix: Vec<u8>) -> Option<Item> {
         let identity = fs::metadata(&path).map(|data| (data.dev(), data.ino())).unwrap_or_default();
         match fs::read_dir(&path) {
@@ -160,7 +164,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What the next entry of the innermost folder is; nothing if it is left out.
+    /// The file or message for an entry of the innermost folder; `None` if the entry is left out.
     fn entry(&mut self, entry: Entry) -> Option<Item> {
         let folder = self.folders.last()?;
         let search = self.search;
@@ -206,7 +210,7 @@ impl<'a> Walk<'a> {
         if is_device(kind) && !reads_devices {
             return None;
         }
-        // The size is for the progress bar alone, and not worth a call for each file of a tree.
+        // Only the progress bar uses the size, which is not worth a call for each file of a tree.
         let output = search.output.is_some() && fs::metadata(&path).is_ok_and(|data| self.is_output(&data));
         Some(if output { same_as_output(&name) } else { Item::File { path, name, bytes: 0 } })
     }
@@ -263,7 +267,7 @@ impl Iterator for Walk<'_> {
 }
 
 impl Folder {
-    /// The next entry, or what is wrong with the folder.
+    /// The next entry, or the folder's error.
     fn next(&mut self) -> Option<Result<Entry, Vec<u8>>> {
         if let Some(entry) = self.entries.next() {
             return Some(Ok(entry));
@@ -295,7 +299,8 @@ impl Folder {
     }
 }
 
-/// As GNU's walk: the entries of a large folder are taken in the order of their inodes, but for file systems where that is no use.
+/// Whether to sort the entries of a large folder by inode, as GNU's walk does. On some file systems
+/// that does not help.
 fn sorts_by_inode(folder: &Path) -> bool {
     const TMPFS: u32 = 0x0102_1994;
     const NFS: u32 = 0x6969;
@@ -312,7 +317,7 @@ fn is_device(kind: FileType) -> bool {
     kind.is_block_device() || kind.is_char_device() || kind.is_fifo() || kind.is_socket()
 }
 
-/// A folder's name as it stands before the names in it: one slash at its end.
+/// A folder's name with exactly one slash at its end.
 fn folder_prefix(name: &[u8]) -> Vec<u8> {
     let end = name.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1);
     [&name[..end], b"/"].concat()
