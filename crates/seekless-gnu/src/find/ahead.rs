@@ -1,8 +1,12 @@
-//! Looks at files before the walk comes to them, on other threads and, while it would wait, on its own. Only looking runs ahead:
-//! the walk judges one file after the other as if nobody had looked, and looks itself where nobody has.
+//! Looks at files before the walk reaches them. Helper threads do it, and so does the walk's own
+//! thread while it would otherwise wait.
 //!
-//! What is to come is a queue of tasks in the order of the walk: folders to list, and parts of lists to look at. Whoever is free
-//! takes the first; what it finds (more folders, more parts) takes the task's place in the queue.
+//! Only looking runs ahead. The walk evaluates the files one after the other as without helpers,
+//! and looks at a file itself if no helper has.
+//!
+//! A queue holds the coming tasks in the order of the walk: folders to list, and parts of lists to
+//! look at. A free thread takes the first task. The tasks that come from it (more folders, more
+//! parts) take its place in the queue.
 
 mod look;
 mod queue;
@@ -24,15 +28,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, Scope};
 
-/// Threads beside the walk's: more than these the locks of one folder slow down.
+/// The most helper threads. With more, the locks of a folder slow them down.
 const HELPERS_MAX: usize = 3;
-/// A walk of fewer entries than this is over before a thread has started.
+/// A walk of fewer entries is over before a thread has started.
 const STARTED_AT: usize = 256;
 
-/// Pieces of waste that are handed over together.
+/// How many pieces of waste are handed over at a time.
 const WASTE_AT_ONCE: usize = 64;
 
-/// A piece of work that spares the walk some waiting.
+/// A task that can be done ahead of the walk.
 #[derive(Debug)]
 pub(super) struct Task {
     job: Job,
@@ -42,7 +46,7 @@ pub(super) struct Task {
 
 #[derive(Debug)]
 enum Job {
-    /// List a child of a folder, and look at what is in it if it is not much.
+    /// List a child of a folder, and look at its entries if they are few.
     List { above: Arc<Folder>, child: usize },
     /// Look at some children of a folder.
     Look { folder: Arc<Folder>, children: Range<usize> },
@@ -51,10 +55,10 @@ enum Job {
 #[derive(Debug)]
 enum State {
     Waiting,
-    /// Somebody is at it.
+    /// A thread is working on it.
     Taken,
     Done(Found),
-    /// The walk has it, or passed it.
+    /// The walk has taken its result, or has skipped it.
     Gone,
 }
 
@@ -62,16 +66,16 @@ enum State {
 enum Found {
     Listed(Listed),
     Looked(Part),
-    /// Could not be found out; the walk will see why.
+    /// It failed; the walk will find and report the error.
     Nothing,
 }
 
-/// A folder's list and the tasks to look at it, part by part.
+/// A folder's list, and the tasks to look at its parts.
 #[derive(Debug)]
 pub(super) struct Listed {
     pub(super) folder: Arc<Folder>,
     pub(super) parts: VecDeque<Arc<Task>>,
-    /// Of what was known when.
+    /// The epoch in which the folder was read.
     epoch: u64,
 }
 
@@ -81,7 +85,7 @@ pub(super) struct Part {
     first: usize,
     seen: Vec<Seen>,
     stats: Vec<Stat>,
-    /// Those that the walk will go into.
+    /// The children that the walk will enter.
     folders: VecDeque<(usize, Arc<Task>)>,
     epoch: u64,
     by_helper: bool,
@@ -92,15 +96,15 @@ pub(super) struct Part {
 enum Seen {
     #[default]
     Nothing,
-    /// The expression does not hold for it and does nothing to it: the walk may leave it out.
+    /// The expression is false for it and does not act on it: the walk may skip it.
     Passed,
     Cost(Cost),
-    /// Its attributes stand in the part's list of them.
+    /// Its attributes are at this index in the part's list.
     Stat(usize, Option<Cost>),
 }
 
 impl Part {
-    /// Nothing was seen of any of these children.
+    /// A part in which no child was looked at.
     fn blank(children: Range<usize>) -> Part {
         Part {
             first: children.start,
@@ -112,12 +116,12 @@ impl Part {
         }
     }
 
-    /// Whether it speaks of this child.
+    /// Whether the part includes this child.
     pub(super) fn holds(&self, child: usize) -> bool {
         (self.first..self.first + self.seen.len()).contains(&child)
     }
 
-    /// Lets the entry of a child know what was seen of it.
+    /// Stores in the entry what was seen of the child.
     pub(super) fn tell(&self, child: usize, entry: &Entry<'_>) {
         let seen = child.checked_sub(self.first).and_then(|place| self.seen.get(place));
         let cost = match seen {
@@ -133,7 +137,8 @@ impl Part {
         }
     }
 
-    /// The first child from this one on that the walk may not leave out, or the first of which the part does not speak.
+    /// The first child, from this one on, that the walk must visit. Returns the end of the part if
+    /// there is none in it.
     pub(super) fn skip_passed(&self, child: usize) -> usize {
         let Some(rest) = child.checked_sub(self.first).and_then(|place| self.seen.get(place..)) else {
             return child;
@@ -141,15 +146,15 @@ impl Part {
         child + rest.iter().take_while(|seen| matches!(seen, Seen::Passed)).count()
     }
 
-    /// The task to list a child.
+    /// Takes the task to list a child, if there is one.
     pub(super) fn take_folder(&mut self, child: usize) -> Option<Arc<Task>> {
         let at_front = self.folders.front().is_some_and(|(front, _)| *front == child);
         if at_front { self.folders.pop_front().map(|(_, task)| task) } else { None }
     }
 }
 
-/// What the walk is done with. Threads that free what others allocated wait for one another in the C library, so what a
-/// helper allocated goes back to one.
+/// Memory that the walk no longer needs. In the C library, threads that free what other threads
+/// allocated wait for each other. So memory that a helper allocated goes back to a helper.
 #[derive(Debug)]
 pub(super) enum Waste {
     Folder(Arc<Folder>),
@@ -176,7 +181,7 @@ impl Waste {
     }
 }
 
-/// What the expression looks for.
+/// Facts about the expression that guide looking ahead.
 #[derive(Clone, Copy, Debug)]
 struct Aims {
     turns_back: bool,
@@ -193,7 +198,8 @@ impl Aims {
 #[derive(Debug)]
 pub(super) struct Shared {
     queue: Queue,
-    /// How often files may have changed by the walk's own doing: what was seen before does not count.
+    /// How often the walk's own commands may have changed files. What was seen in an earlier epoch
+    /// is invalid.
     epoch: Arc<AtomicU64>,
 }
 
@@ -207,14 +213,14 @@ impl Shared {
     }
 }
 
-/// The walk's side.
+/// The walk's handle.
 #[derive(Debug)]
 pub(super) struct Ahead<'scope, 'env> {
     scope: &'scope Scope<'scope, 'env>,
     shared: &'env Shared,
     plan: &'env Plan,
     aims: Aims,
-    /// Threads that may yet be started.
+    /// How many threads may still be started.
     helpers: usize,
     listed: usize,
     buffer: Vec<u8>,
@@ -222,7 +228,7 @@ pub(super) struct Ahead<'scope, 'env> {
 }
 
 impl<'scope, 'env> Ahead<'scope, 'env> {
-    /// Starts no thread yet, and none ever where there is one core or nothing to spare.
+    /// Starts no thread yet. It never starts any if there is only one core or nothing to save.
     pub(super) fn new(scope: &'scope Scope<'scope, 'env>, shared: &'env Shared, plan: &'env Plan) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let helpers = if foresee::is_worthwhile(plan) { (cores - 1).min(HELPERS_MAX) } else { 0 };
@@ -238,10 +244,10 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
         }
     }
 
-    /// The list of a folder that the walk enters, and the tasks to look at it.
+    /// The list of a folder that the walk enters, and the tasks to look at its parts.
     ///
     /// # Errors
-    /// It cannot be listed.
+    /// The folder cannot be listed.
     pub(super) fn enter(
         &mut self,
         task: Option<&Arc<Task>>,
@@ -267,7 +273,7 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
         Ok(Listed { folder, parts, epoch })
     }
 
-    /// What was seen of a part of the list of the folder that the walk is in.
+    /// What was seen of a part of the current folder's list.
     pub(super) fn part(&mut self, task: &Arc<Task>, open: Option<&Rc<OwnedFd>>, prices: &mut Prices) -> Part {
         match (self.obtain(task, true, open, prices), &task.job) {
             (Some(Found::Looked(part)), _) => part,
@@ -276,7 +282,7 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
         }
     }
 
-    /// The walk is done with this.
+    /// Frees memory that the walk no longer needs, or hands it to a helper.
     pub(super) fn discard(&mut self, waste: Waste) {
         if !waste.is_helpers() {
             return waste.free();
@@ -287,17 +293,18 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
         }
     }
 
-    /// Whether what was seen still counts.
+    /// Whether what was seen is still valid.
     pub(super) fn is_fresh(&self, part: &Part) -> bool {
         part.epoch == self.shared.now()
     }
 
-    /// The walk does not go there.
+    /// Tells the queue that the walk skips a task.
     pub(super) fn pass(&self, task: &Arc<Task>) {
         self.shared.queue.pass(task);
     }
 
-    /// What a task found: takes it up if nobody has and `own` says so, and works on what comes next while somebody is at it.
+    /// The result of a task. If no thread has started it, performs it if `own` is set. While
+    /// another thread is working on it, performs the next tasks of the queue.
     fn obtain(
         &self,
         task: &Arc<Task>,

@@ -1,4 +1,5 @@
-//! What a file's name, type, attributes and cost answer by themselves: the same for whoever asks, and whenever.
+//! Answers tests from a file's name, type, attributes and cost alone. The answers do not depend on
+//! when or by which thread they are computed.
 
 use super::entry::Entry;
 use super::expression::{Glob, Test};
@@ -6,10 +7,11 @@ use super::latency::{Cost, in_units};
 use crate::clib::locale::{c_string, glob_matches};
 use rustix::io::Errno;
 
-/// The answer to tests of the name, the listed type and what stat tells; `None` for all others.
+/// Answers a test of the name, the type from the folder's list, or the attributes. Returns `None`
+/// for all other tests.
 ///
 /// # Errors
-/// The file's attributes are needed and cannot be had.
+/// The file's attributes are needed and cannot be read.
 pub(super) fn plainly(test: &Test, entry: &Entry<'_>) -> Result<Option<bool>, Errno> {
     Ok(Some(match test {
         Test::True => true,
@@ -35,7 +37,8 @@ pub(super) fn plainly(test: &Test, entry: &Entry<'_>) -> Result<Option<bool>, Er
     }))
 }
 
-/// The answer to tests of what a file costs, which is `None` where nothing tells; `None` for all other tests.
+/// Answers a test of what a file costs to read; `cost` is `None` if it is unknown. Returns `None`
+/// for all other tests.
 pub(super) fn by_cost(test: &Test, cost: Option<&Cost>) -> Option<bool> {
     Some(match test {
         Test::Latency { unit_ns, bound } => {
@@ -50,7 +53,8 @@ pub(super) fn by_cost(test: &Test, cost: Option<&Cost>) -> Option<bool> {
     })
 }
 
-/// The last component against a pattern; a slash at an argument's end does not count, unless it is all there is.
+/// Matches the last component against a pattern. A slash at the end of an argument is ignored,
+/// unless it is the whole argument.
 fn name_matches(glob: &Glob, entry: &Entry<'_>) -> bool {
     match entry.name() {
         [name @ .., b'/'] if !name.is_empty() => {

@@ -1,4 +1,4 @@
-//! Numbers with a sign before them: `+n` more than, `-n` less than, `n` exactly.
+//! Numbers with an optional sign: `+n` means more than n, `-n` less than n, `n` exactly n.
 
 /// A bound on a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -9,7 +9,7 @@ pub(super) enum Bound<T> {
 }
 
 impl<T: PartialOrd> Bound<T> {
-    /// Whether `value` keeps the bound.
+    /// Whether `value` is within the bound.
     pub(super) fn holds(&self, value: T) -> bool {
         match self {
             Bound::More(bound) => value > *bound,
@@ -20,7 +20,7 @@ impl<T: PartialOrd> Bound<T> {
 }
 
 impl<T> Bound<T> {
-    /// Splits the sign from the text and reads the rest by `read`.
+    /// Splits off the sign, and reads the rest with `read`.
     pub(super) fn parse(text: &[u8], read: impl FnOnce(&[u8]) -> Option<T>) -> Option<Self> {
         match text.first()? {
             b'+' => read(&text[1..]).map(Bound::More),
@@ -38,7 +38,7 @@ impl<T> Bound<T> {
     }
 }
 
-/// A whole number as C's strtoumax(3) reads it: blanks and a plus may come first.
+/// Reads a whole number as C's strtoumax(3) does: blanks and a plus may come first.
 pub(super) fn whole(text: &[u8]) -> Option<u64> {
     let text = text.trim_ascii_start();
     let digits = text.strip_prefix(b"+").unwrap_or(text);

@@ -1,6 +1,8 @@
-//! Dates as `-newerXt` takes them: what GNU's parse_datetime reads. A list of items in any order, each at most once (a day, a time
-//! of day, a weekday, a zone), and what is to be added to them: `2026-11-21 09:30 +0100`, `last week`, `next monday 10am`,
-//! `3 days ago`, `@1577934245.5`.
+//! Parses dates for `-newerXt`, as GNU's parse_datetime does.
+//!
+//! A date is a list of items in any order, each at most once: a day, a time of day, a weekday, a
+//! zone. Spans may be added: `2026-11-21 09:30 +0100`, `last week`, `next monday 10am`, `3 days
+//! ago`, `@1577934245.5`.
 
 mod items;
 mod lex;
@@ -12,20 +14,21 @@ use words::LocalZones;
 
 const SECOND_NS: i128 = 1_000_000_000;
 
-/// A time zone by its name.
+/// A named time zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Zone {
     east_seconds: i64,
-    /// Of summer time, an hour more.
+    /// It is a zone of summer time, which is one hour ahead of `east_seconds`.
     summer: bool,
 }
 
-/// Reads a date; nanoseconds since 1970. `now` is when find started. `None` for what is no date.
+/// Parses a date and returns nanoseconds since 1970, or `None` if it is malformed. `now` is when
+/// find started.
 pub(super) fn parse(text: &[u8], now: i128) -> Option<i128> {
     let start = i64::try_from(now.div_euclid(SECOND_NS)).ok()?;
     let today = broken_down(start)?;
     let local = LocalZones::at(&today, start);
-    // Nothing at all is midnight.
+    // An empty text means midnight.
     let text = if text.trim_ascii_start().is_empty() { b"0" } else { text };
     let tokens = lex::tokens(text, &local)?;
     if let [lex::Token::Sign(b'@'), seconds] = tokens[..] {
@@ -38,7 +41,7 @@ pub(super) fn parse(text: &[u8], now: i128) -> Option<i128> {
     settle(&Items::read(&tokens, &today, now.rem_euclid(SECOND_NS))?, today)
 }
 
-/// The moment that the items name.
+/// The moment that the items denote.
 fn settle(items: &Items, today: BrokenDown) -> Option<i128> {
     if items.seen_twice() {
         return None;
@@ -63,7 +66,7 @@ fn settle(items: &Items, today: BrokenDown) -> Option<i128> {
     };
     let (mut start, mut time) = match asked.settled().filter(|(_, time)| same_clock(time, &asked)) {
         Some(settled) => settled,
-        // A time that local clocks skip is one elsewhere.
+        // A time that local clocks skip is valid in another zone.
         None => elsewhere(&asked, items.east_seconds?)?,
     };
     if let (Some((ordinal, weekday)), 0) = (items.weekday, items.dates) {
@@ -95,14 +98,15 @@ fn settle(items: &Items, today: BrokenDown) -> Option<i128> {
     i64::try_from(ns.div_euclid(SECOND_NS)).ok().map(|_| ns)
 }
 
-/// Whether calendar and clock say what was asked for: there is no 31st of April.
+/// Whether date and time are the requested ones. They differ if the request does not exist, such as
+/// the 31st of April.
 fn same_clock(found: &BrokenDown, asked: &BrokenDown) -> bool {
     let parts = |time: &BrokenDown| (time.year, time.month, time.day, time.hour, time.minute, time.second);
     parts(found) == parts(asked)
 }
 
-/// The time on a clock that is `east_seconds` ahead of Greenwich's, as if local clocks were as far behind: the zone's
-/// difference is taken off later.
+/// The time on a clock `east_seconds` ahead of Greenwich, computed as if local clocks were at
+/// Greenwich time. The caller subtracts the difference later.
 fn elsewhere(asked: &BrokenDown, east_seconds: i64) -> Option<(i64, BrokenDown)> {
     let year = i64::from(asked.year) + 1900;
     let leap = year.rem_euclid(4) == 0 && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0);

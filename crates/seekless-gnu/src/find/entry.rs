@@ -1,4 +1,4 @@
-//! A file that the walk has come to: its path, and what is known of it, asked no more than once.
+//! A file on the walk: its path and what is known of it. Each fact is read at most once.
 
 use super::latency::Cost;
 use rustix::fs::{AtFlags, CWD, FileType, Stat, statat};
@@ -11,40 +11,41 @@ use std::rc::Rc;
 /// A file on the walk.
 #[derive(Debug)]
 pub(super) struct Entry<'a> {
-    /// As find prints it, with a NUL at its end.
+    /// The path as find prints it, with a NUL at its end.
     pub(super) path: &'a CStr,
-    /// Where its last component starts.
+    /// The offset of its last component.
     pub(super) name_at: usize,
     rest: &'a CStr,
-    /// Length of the argument below which it was found.
+    /// The length of the argument below which it was found.
     pub(super) root_bytes: usize,
-    /// How far below that.
+    /// Its depth below that argument.
     pub(super) depth: usize,
-    /// The open folder that holds it; `None` for an argument, whose path is looked up from where find runs.
+    /// The open folder that holds it. It is `None` for an argument, whose path is relative to the
+    /// working directory.
     pub(super) folder: Option<Rc<OwnedFd>>,
-    /// The type that the folder's list tells, if it does.
+    /// The type from the folder's list, if that has it.
     pub(super) listed: Option<FileType>,
-    /// Whether a link is looked through.
+    /// Whether a symbolic link is followed.
     pub(super) follow: bool,
     stat: OnceCell<Result<Stat, Errno>>,
-    /// What reading it costs, once asked.
+    /// What reading it costs, once computed.
     pub(super) cost: OnceCell<Cost>,
 }
 
 impl<'a> Entry<'a> {
     pub(super) fn new(path: &'a CStr, name_at: usize, root_bytes: usize, depth: usize) -> Self {
         let (folder, listed, stat, cost) = (None, None, OnceCell::new(), OnceCell::new());
-        // The rest of a C string is one.
+        // The end of a C string is a C string.
         let rest = CStr::from_bytes_with_nul(&path.to_bytes_with_nul()[name_at..]).unwrap_or(c"");
         Entry { path, name_at, rest, root_bytes, depth, folder, listed, follow: false, stat, cost }
     }
 
-    /// What stat told somebody else a moment ago.
+    /// Stores attributes that were read ahead.
     pub(super) fn know(&self, stat: Stat) {
         let _ = self.stat.set(Ok(stat));
     }
 
-    /// What stat told, if it was asked and told.
+    /// The attributes, if they were read successfully.
     pub(super) fn known(&self) -> Option<&Stat> {
         self.stat.get()?.as_ref().ok()
     }
@@ -54,19 +55,19 @@ impl<'a> Entry<'a> {
         self.path.to_bytes()
     }
 
-    /// What follows the last slash; an argument keeps one slash at its end.
+    /// The part after the last slash; an argument keeps one slash at its end.
     pub(super) fn name(&self) -> &'a [u8] {
         let name = &self.bytes()[self.name_at..];
         let end = name.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1);
         &name[..name.len().min(end + 1)]
     }
 
-    /// The folder to look it up from.
+    /// The folder to which [`Entry::below`] is relative.
     pub(super) fn base(&self) -> BorrowedFd<'_> {
         self.folder.as_ref().map_or(CWD, |folder| folder.as_fd())
     }
 
-    /// Its name below [`Entry::base`].
+    /// Its name relative to [`Entry::base`].
     pub(super) fn below(&self) -> &'a CStr {
         if self.folder.is_some() { self.rest } else { self.path }
     }
@@ -76,12 +77,13 @@ impl<'a> Entry<'a> {
         self.rest
     }
 
-    /// What stat tells: of a link's target where links are followed and it has one.
+    /// The attributes. If links are followed, those of the link's target, if it exists.
     pub(super) fn stat(&self) -> Result<&Stat, Errno> {
         self.stat.get_or_init(|| self.ask(self.follow)).as_ref().map_err(|&error| error)
     }
 
-    /// Why there is no file, or a link that is looked through leads to none. Of what the folder lists as no link it is not asked.
+    /// The error if there is no such file, or if a followed link has no target. It is not checked
+    /// if the folder's list says that the file is not a link.
     pub(super) fn lost(&self) -> Option<Errno> {
         match self.listed {
             Some(listed) if listed != FileType::Symlink => None,
@@ -97,7 +99,7 @@ impl<'a> Entry<'a> {
         let own = || statat(self.base(), self.below(), AtFlags::SYMLINK_NOFOLLOW);
         match follow {
             true => match statat(self.base(), self.below(), AtFlags::empty()) {
-                // A link to nowhere is itself; one that only leads round is an error.
+                // A link without a target stands for itself; a loop of links is an error.
                 Err(Errno::NOENT | Errno::NOTDIR) => own(),
                 other => other,
             },
@@ -105,7 +107,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Its type, from the folder's list if that tells, without a call.
+    /// The type; it comes from the folder's list, without a system call, if that has it.
     pub(super) fn file_type(&self) -> Result<FileType, Errno> {
         match self.listed {
             Some(listed) if self.stat.get().is_none() && !(self.follow && listed == FileType::Symlink) => {
@@ -115,7 +117,8 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The type on the other side of a link: of its target where links are not followed, of the link where they are.
+    /// The type at the other end of a link. If links are not followed, that is the target's type,
+    /// otherwise the link's own.
     pub(super) fn other_type(&self) -> Result<FileType, Errno> {
         if self.file_type()? != FileType::Symlink && !self.follow {
             return self.file_type();
@@ -129,7 +132,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The letter of `-type` and `%y`.
+/// The letter that `-type` and `%y` use.
 pub(super) fn type_letter(kind: FileType) -> char {
     match kind {
         FileType::RegularFile => 'f',

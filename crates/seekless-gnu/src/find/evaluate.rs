@@ -1,4 +1,4 @@
-//! Holds each file against the expression, and does what its actions say.
+//! Evaluates the expression for each file and carries out its actions.
 
 use super::answer::{by_cost, plainly};
 use super::entry::Entry;
@@ -21,14 +21,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Whether the walk goes into the folder that was judged.
+/// Whether the walk enters the folder that was evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     GoOn,
     Prune,
 }
 
-/// The expression at work.
+/// The state of an evaluation.
 #[derive(Debug)]
 pub(super) struct Evaluator<'a> {
     plan: &'a Plan,
@@ -38,18 +38,18 @@ pub(super) struct Evaluator<'a> {
     mounts: Mounts,
     prices: Prices,
     batches: Vec<Batch>,
-    /// Files whose actions wait until all are known, with `--cheapest-first`.
+    /// With `--cheapest-first`, files whose actions wait until all files are known.
     waiting: Vec<Waiting<'a>>,
-    /// Of the file at hand, below its argument.
+    /// The depth of the current file below its argument.
     depth: Option<usize>,
     now: i64,
     utf8: bool,
     quit: bool,
     pruned: bool,
-    /// That the file at hand could not be asked has been said.
+    /// An error of the current file has been reported.
     told: bool,
     well: bool,
-    /// How often a command may have changed files on the way.
+    /// How often a command may have changed files during the walk.
     changes: Arc<AtomicU64>,
 }
 
@@ -61,7 +61,7 @@ impl std::fmt::Debug for Messages<'_> {
     }
 }
 
-/// A file and what is to be done to it.
+/// A file and the actions that wait for it.
 #[derive(Debug)]
 struct Waiting<'a> {
     cost_ns: u64,
@@ -108,7 +108,7 @@ impl<'a> Evaluator<'a> {
         self.utf8
     }
 
-    /// How often a command may have changed files that were looked at ahead of their turn.
+    /// How often a command may have changed files. A change invalidates what was seen ahead.
     pub(super) fn changes(&self) -> Arc<AtomicU64> {
         self.changes.clone()
     }
@@ -121,7 +121,8 @@ impl<'a> Evaluator<'a> {
         self.quit
     }
 
-    /// Another file's turn has come, at this depth. Commands of `-execdir … +` run before the walk goes up or down.
+    /// Starts the turn of another file, at this depth. Commands of `-execdir … +` run before the
+    /// walk goes up or down.
     pub(super) fn turn(&mut self, depth: usize) -> io::Result<()> {
         self.told = false;
         if self.depth.replace(depth) != Some(depth) {
@@ -130,12 +131,12 @@ impl<'a> Evaluator<'a> {
         Ok(())
     }
 
-    /// The walk begins at another argument.
+    /// Starts the walk of another argument.
     pub(super) fn begin_root(&mut self) {
         self.depth = None;
     }
 
-    /// Says, once, that a file could not be visited or asked.
+    /// Reports, once per file, that the file could not be visited or read.
     pub(super) fn complain_once(&mut self, path: &[u8], error: Errno) -> io::Result<()> {
         if self.plan.ignores_gone && error == Errno::NOENT && self.depth != Some(0) {
             return Ok(());
@@ -146,7 +147,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Says that something failed with a file.
+    /// Reports an error of a file.
     pub(super) fn complain(&mut self, path: &[u8], error: Errno) -> io::Result<()> {
         let text = format!("{}: {}", quoted(path, self.utf8), words(&error.into()));
         self.message(&text)
@@ -166,7 +167,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Prints a message; find will end badly.
+    /// Prints a message, and makes find exit with an error.
     pub(super) fn message(&mut self, text: &str) -> io::Result<()> {
         self.well = false;
         self.output.flush()?;
@@ -180,7 +181,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Holds a file against the expression.
+    /// Evaluates the expression for a file.
     pub(super) fn judge(&mut self, entry: &Entry<'_>) -> io::Result<Verdict> {
         self.pruned = false;
         let plan = self.plan;
@@ -196,7 +197,7 @@ impl<'a> Evaluator<'a> {
         Ok(if self.pruned { Verdict::Prune } else { Verdict::GoOn })
     }
 
-    /// Does what waits; true if everything went well.
+    /// Carries out the waiting actions. Returns whether everything went well.
     pub(super) fn finish(mut self) -> io::Result<bool> {
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.sort_by_key(|file| file.cost_ns); // stable: the walk's order among equals
@@ -213,7 +214,7 @@ impl<'a> Evaluator<'a> {
         Ok(self.well)
     }
 
-    /// Runs the commands that wait for more files, those of one kind.
+    /// Runs the waiting commands that satisfy `wanted`.
     fn run_batches(&mut self, wanted: fn(&Command) -> bool) -> io::Result<()> {
         if self.batches.iter().all(Batch::is_empty) {
             return Ok(());
@@ -276,7 +277,7 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    /// A test; a file that cannot be asked is complained of and fails it.
+    /// Answers a test. If the file cannot be read, reports the error and answers false.
     fn passes(&mut self, test: &Test, entry: &Entry<'_>) -> io::Result<bool> {
         match self.answer(test, entry) {
             Ok(answer) => Ok(answer),
@@ -300,17 +301,17 @@ impl<'a> Evaluator<'a> {
             Test::NoGroup => group_name(entry.stat()?.st_gid).is_none(),
             Test::Access(access) => accessat(entry.base(), entry.below(), *access, AtFlags::empty()).is_ok(),
             Test::FileSystem(name) => self.mounts.type_of(entry.stat()?.st_dev).as_bytes() == name,
-            // The rest asks of costs, and what asks of nothing holds.
+            // All other tests are of costs, which also answer the rest.
             _ => by_cost(test, self.price(entry)?.as_ref()).unwrap_or(true),
         })
     }
 
-    /// What the file costs; `None` where nothing tells and unknown files are to be skipped.
+    /// What the file costs; `None` if that is unknown and such files are skipped.
     fn price(&mut self, entry: &Entry<'_>) -> Result<Option<Cost>, Unpriced> {
         Ok(self.prices.ask(entry)?.kept(self.plan.unknown).copied())
     }
 
-    /// As [`Evaluator::price`], with a complaint instead of an error.
+    /// As [`Evaluator::price`], but reports an error instead of returning it.
     fn cost(&mut self, entry: &Entry<'_>) -> io::Result<Option<Cost>> {
         match self.price(entry) {
             Ok(cost) => Ok(cost),
@@ -348,7 +349,7 @@ impl<'a> Evaluator<'a> {
                 }
             }
             Action::List { to } => return self.list(*to, entry),
-            // Asked of what is not there any more, it is false.
+            // `-prune` is false for a file that no longer exists.
             Action::Prune if !self.plan.contents_first && entry.stat().is_err() => {
                 let error = entry.stat().err().unwrap_or(Errno::NOENT);
                 return self.complain_once(entry.bytes(), error).map(|()| false);
@@ -399,7 +400,7 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// The commands that take many files, by their number.
+/// Collects the commands that take many files, with their numbers.
 fn collect<'a>(expression: &'a Expression, commands: &mut Vec<(usize, &'a Command)>) {
     match expression {
         Expression::Action(Action::ExecuteMany { number, command }) => commands.push((*number, command)),
@@ -411,7 +412,7 @@ fn collect<'a>(expression: &'a Expression, commands: &mut Vec<(usize, &'a Comman
     }
 }
 
-/// A file without bytes or a folder without entries.
+/// Whether it is a file without bytes or a folder without entries.
 fn is_empty(entry: &Entry<'_>) -> Result<bool, Unpriced> {
     if entry.is_folder() {
         return has_no_entries(entry).map_err(Unpriced::Other);

@@ -1,4 +1,4 @@
-//! `-exec`, `-execdir`, `-ok`: commands for each file, or for many at once.
+//! `-exec`, `-execdir` and `-ok`: run a command for each file, or for many files at once.
 
 use super::entry::Entry;
 use super::expression::Command;
@@ -15,15 +15,16 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 use std::rc::Rc;
 
-/// Bytes of arguments that one command gets, as GNU find's: 128 KiB less room for the environment.
+/// The most bytes of arguments for one command, as in GNU find: 128 KiB less room for the
+/// environment.
 const ARGUMENTS_MAX: usize = 128 << 10;
 
-/// What became of a command.
+/// The result of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ran {
     Succeeded,
     Failed,
-    /// It could not be started, which the message says.
+    /// It could not be started; a message was printed.
     NotStarted,
 }
 
@@ -36,24 +37,25 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// Whether the file that was put in last is its first: a command has just run for those before, or none have been.
+    /// Whether the batch holds a single file: it was empty, or its command has just run, before
+    /// this file was added.
     pub(super) fn is_first(&self) -> bool {
         self.paths.len() == 1
     }
 
-    /// Whether no file waits.
+    /// Whether no file is waiting.
     pub(super) fn is_empty(&self) -> bool {
         self.paths.is_empty()
     }
 }
 
 impl Command {
-    /// The words with the file's path in place of each `{}`.
+    /// The command's words, with each `{}` replaced by the file's path.
     fn filled(&self, path: &OsStr) -> Vec<OsString> {
         self.words.iter().map(|word| replace(word, path)).collect()
     }
 
-    /// Runs it for one file.
+    /// Runs the command for one file.
     pub(super) fn run(&self, entry: &Entry<'_>, messages: &mut dyn Write, utf8: bool) -> io::Result<Ran> {
         let words = self.filled(&self.path_of(entry));
         if self.ask && !confirmed(&self.words[0], entry, messages)? {
@@ -62,7 +64,8 @@ impl Command {
         start(&words, self.folder_of(entry), self.ask, messages, utf8)
     }
 
-    /// Puts a file into the batch, which runs when it is full or its folder is left.
+    /// Adds a file to the batch. The command runs when the batch is full or the walk leaves its
+    /// folder.
     pub(super) fn add(
         &self,
         entry: &Entry<'_>,
@@ -96,7 +99,7 @@ impl Command {
         ARGUMENTS_MAX.saturating_sub(words + environment).max(4096)
     }
 
-    /// Runs the command for all files of the batch and empties it.
+    /// Runs the command for all files of the batch, and empties the batch.
     pub(super) fn run_batch(
         &self,
         batch: &mut Batch,
@@ -122,7 +125,7 @@ impl Command {
         }
     }
 
-    /// Where `-execdir` runs: the folder that holds the file.
+    /// The folder in which `-execdir` runs: the one that holds the file.
     fn folder_of(&self, entry: &Entry<'_>) -> Option<Rc<OwnedFd>> {
         use rustix::fs::{CWD, Mode, OFlags, openat};
         if !self.in_folder {
@@ -160,7 +163,7 @@ fn start(
 ) -> io::Result<Ran> {
     let mut status = prepared(&words[0], &words[1..], folder.as_deref(), detached).status();
     if status.as_ref().is_err_and(|error| error.raw_os_error() == Some(Errno::NOEXEC.raw_os_error())) {
-        // A script that does not say what runs it: the shell does, as execvp(3) has it.
+        // The script has no `#!` line, so the shell runs it, as in execvp(3).
         status = prepared("/bin/sh".as_ref(), words, folder.as_deref(), detached).status();
     }
     let name = || quoted(words[0].as_bytes(), utf8);
@@ -190,19 +193,20 @@ fn prepared(
         command.stdin(Stdio::null()); // the answers on standard input are find's
     }
     if let Some(folder) = folder {
-        // The folder as a path of ours: the child starts there whatever it is called now.
+        // Name the folder by our open descriptor: the child then starts in it even if it was
+        // renamed.
         command.current_dir(format!("/proc/self/fd/{}", folder.as_raw_fd()));
     }
     pass_on_ignored_pipe(&mut command);
     command
 }
 
-/// `-ok`: asks, and reads a line of standard input. An end of input means no.
+/// `-ok`: asks, and reads a line of standard input. The end of input means no.
 fn confirmed(program: &OsStr, entry: &Entry<'_>, messages: &mut dyn Write) -> io::Result<bool> {
     messages.write_all(&say!("< ", program.as_bytes(), " ... ", entry.bytes(), " > ? "))?;
     messages.flush()?;
     let mut answer = Vec::new();
-    // An input that cannot be read has no answer either.
+    // If standard input cannot be read, the answer is no.
     let _ = io::stdin().lock().read_until(b'\n', &mut answer);
     if answer.last() == Some(&b'\n') {
         answer.pop();

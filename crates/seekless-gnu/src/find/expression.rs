@@ -1,4 +1,4 @@
-//! What find was asked: where to walk, how, and the expression that each file is held against.
+//! The parsed command line: where to walk, how, and the expression to evaluate for each file.
 
 use super::Unknown;
 use super::compare::Bound;
@@ -11,7 +11,7 @@ use std::ffi::{CString, OsString};
 use std::fs::File;
 use std::path::PathBuf;
 
-/// The whole command line, understood.
+/// The whole command line.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) roots: Roots,
@@ -20,24 +20,24 @@ pub(super) struct Plan {
     pub(super) depth_max: usize,
     pub(super) contents_first: bool,
     pub(super) one_file_system: bool,
-    /// Files that are gone when their turn comes are no error.
+    /// A file that disappears before its turn is not an error.
     pub(super) ignores_gone: bool,
     pub(super) cheapest_first: bool,
     pub(super) unknown: Unknown,
     pub(super) expression: Expression,
-    /// Files that `-fprint` and its kin write, by number.
+    /// The files that `-fprint` and similar actions write, by number.
     pub(super) files: Vec<(PathBuf, File)>,
-    /// How many commands take many files each.
+    /// The number of commands that take many files each.
     pub(super) batches: usize,
-    /// Of the blocks that `-ls` counts.
+    /// The block size in which `-ls` counts.
     pub(super) block_bytes: u64,
 }
 
-/// Where the walk starts.
+/// The paths from which the walk starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Roots {
     Given(Vec<OsString>),
-    /// Named in a file, each with a NUL behind it; `-` is standard input.
+    /// Paths in a file, each followed by a NUL; `-` is standard input.
     From(OsString),
 }
 
@@ -49,21 +49,21 @@ pub(super) enum Follow {
     Always,
 }
 
-/// Tests and actions, joined.
+/// Tests and actions, joined by operators.
 #[derive(Debug)]
 pub(super) enum Expression {
     Test(Test),
     Action(Action),
     Not(Box<Expression>),
-    /// True if all are; stops at the first that is not.
+    /// True if all are true; stops at the first that is false.
     All(Vec<Expression>),
-    /// True if one is; stops there.
+    /// True if any is true; stops at the first that is true.
     Any(Vec<Expression>),
-    /// Each in turn; the last one's answer.
+    /// Evaluates all; the last one decides.
     List(Vec<Expression>),
 }
 
-/// A question to a file.
+/// A test of a file.
 #[derive(Debug)]
 pub(super) enum Test {
     True,
@@ -71,10 +71,10 @@ pub(super) enum Test {
     Name(Glob),
     Path(Glob),
     LinkName(Glob),
-    /// All of the path.
+    /// Matches the whole path.
     Regex(Regex),
     Type(Vec<FileType>),
-    /// The type of what a link points to, or of the link where links are followed.
+    /// The type of a link's target; if links are followed, the type of the link itself.
     OtherType(Vec<FileType>),
     Size {
         unit_bytes: u64,
@@ -83,7 +83,7 @@ pub(super) enum Test {
     Empty,
     Time(Stamp, Window),
     Newer(Stamp, i128),
-    /// How long after its last change it was last read.
+    /// The time from its last change to its last read.
     Used(Used),
     Permissions(Permissions),
     Owner(Bound<u64>),
@@ -98,19 +98,19 @@ pub(super) enum Test {
     },
     Access(rustix::fs::Access),
     FileSystem(Vec<u8>),
-    /// Time to deliver the file, in whole units of `unit_ns`, rounded up.
+    /// The time to deliver the file, in whole units of `unit_ns`, rounded up.
     Latency {
         unit_ns: u64,
         bound: Bound<u64>,
     },
-    /// The part of it that devices need.
+    /// The part of that time which devices need.
     Cost {
         unit_ns: u64,
         bound: Bound<u64>,
     },
-    /// Per cent of the file in memory.
+    /// The percentage of the file that is in memory.
     Cached(Bound<u64>),
-    /// The costliest level that holds a part of the file.
+    /// The costliest level that holds part of the file.
     Level(String),
 }
 
@@ -121,7 +121,7 @@ pub(super) struct Glob {
     pub(super) ignore_case: bool,
 }
 
-/// Something done to a file; true unless said.
+/// An action on a file; true unless stated otherwise.
 #[derive(Debug)]
 pub(super) enum Action {
     Print {
@@ -141,14 +141,14 @@ pub(super) enum Action {
     Delete,
     /// True if the command succeeds.
     Execute(Command),
-    /// Commands with many files each; always true.
+    /// A command that takes many files; always true.
     ExecuteMany {
         number: usize,
         command: Command,
     },
 }
 
-/// Where an action writes.
+/// The output of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     Output,
@@ -157,18 +157,18 @@ pub(super) enum Target {
     File(usize),
 }
 
-/// A command of `-exec` and its kin.
+/// A command of `-exec` or a similar action.
 #[derive(Clone, Debug)]
 pub(super) struct Command {
     pub(super) words: Vec<OsString>,
-    /// Run in the file's folder.
+    /// Runs in the file's folder.
     pub(super) in_folder: bool,
-    /// Ask the user before.
+    /// Asks the user first.
     pub(super) ask: bool,
 }
 
 impl Expression {
-    /// Whether some part of it satisfies `wanted`.
+    /// Whether any part of the expression satisfies `wanted`.
     pub(super) fn any(&self, wanted: &dyn Fn(&Expression) -> bool) -> bool {
         wanted(self)
             || match self {
@@ -182,7 +182,7 @@ impl Expression {
 }
 
 impl Action {
-    /// Whether an expression with it needs no `-print` at its end.
+    /// Whether the action replaces the default `-print`.
     pub(super) fn shows(&self) -> bool {
         !matches!(self, Action::Prune | Action::Quit)
     }

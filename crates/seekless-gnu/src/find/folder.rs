@@ -1,37 +1,38 @@
-//! A folder's list: names, types and inode numbers of what it holds, in the order in which GNU find visits them, in two pieces of
-//! memory however many there are.
+//! The list of a folder: the names, types and inode numbers of its entries, in the order in which
+//! GNU find visits them. All entries share two allocations.
 
 use rustix::fs::{FileType, RawDir, fstatfs};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// GNU find sorts a folder of more entries by inode, where that saves seeks, in batches of [`BATCH`].
+/// GNU find sorts a larger folder by inode, in batches of [`BATCH`], where that saves seeks.
 const SORTED_MIN: usize = 10_000;
 const BATCH: usize = 100_000;
-/// Room for most folders.
+/// The initial capacity: enough for most folders.
 const CHILDREN: usize = 32;
 const NAMES_BYTES: usize = 512;
-/// What the kernel fills at once.
+/// The buffer for one system call.
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// A folder as it was when it was listed.
 #[derive(Debug)]
 pub(super) struct Folder {
-    /// As find prints it.
+    /// The path as find prints it.
     pub(super) path: Vec<u8>,
-    /// Length of the argument below which it lies.
+    /// The length of the argument below which it lies.
     pub(super) root_bytes: usize,
-    /// How far below that.
+    /// Its depth below that argument.
     pub(super) depth: usize,
     pub(super) device: u64,
     pub(super) inode: u64,
     pub(super) list: List,
-    /// Made by a thread beside the walk.
+    /// Listed by a helper thread.
     pub(super) by_helper: bool,
 }
 
 impl Folder {
-    /// Puts a child's path, with a NUL at its end, in place of what `path` holds; the answer is where its name starts.
+    /// Replaces the contents of `path` by the path of a child and a NUL. Returns the offset of the
+    /// child's name.
     pub(super) fn path_of(&self, child: usize, path: &mut Vec<u8>) -> usize {
         path.clear();
         path.extend_from_slice(&self.path);
@@ -44,7 +45,7 @@ impl Folder {
     }
 }
 
-/// The entries of a folder but `.` and `..`.
+/// The entries of a folder, without `.` and `..`.
 #[derive(Debug, Default)]
 pub(super) struct List {
     names: Vec<u8>,
@@ -60,7 +61,7 @@ struct Child {
 }
 
 impl List {
-    /// Lists a folder; `buffer` is room that is kept from one to the next.
+    /// Lists a folder. `buffer` is reused between calls.
     pub(super) fn read(folder: BorrowedFd<'_>, buffer: &mut Vec<u8>) -> Result<List, Errno> {
         let mut list =
             List { names: Vec::with_capacity(NAMES_BYTES), children: Vec::with_capacity(CHILDREN) };
@@ -77,7 +78,7 @@ impl List {
                 continue;
             }
             let kind = Some(line.file_type()).filter(|kind| *kind != FileType::Unknown);
-            // Names have at most 255 bytes in Linux.
+            // Linux limits names to 255 bytes.
             let name_bytes = u16::try_from(name.len()).map_err(|_| Errno::NAMETOOLONG)?;
             list.children.push(Child { name_at: list.names.len(), name_bytes, kind, inode: line.ino() });
             list.names.extend_from_slice(name);
@@ -99,7 +100,7 @@ impl List {
         &self.names[name_at..name_at + usize::from(name_bytes)]
     }
 
-    /// The type that the folder tells, if it does.
+    /// The type from the folder's list, if the file system fills it in.
     pub(super) fn kind(&self, child: usize) -> Option<FileType> {
         self.children[child].kind
     }
@@ -109,7 +110,7 @@ impl List {
     }
 }
 
-/// Inode numbers say where inodes lie on a disk, not in memory or across a network.
+/// Inode numbers follow the places of inodes on a disk, but not in memory or across a network.
 fn sorting_helps(folder: impl AsFd) -> bool {
     const TMPFS: i64 = 0x0102_1994;
     const NFS: i64 = 0x6969;

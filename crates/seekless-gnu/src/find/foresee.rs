@@ -1,5 +1,6 @@
-//! Goes through the expression for a file that is to come, changing nothing: asks of it what the expression will ask, as far as
-//! that can be known, so that it is known already when the file's turn comes.
+//! Evaluates the expression for a file ahead of its turn, without acting. It reads the attributes
+//! and costs that the expression will need, as far as they can be known in advance. They are then
+//! ready when the file's turn comes.
 
 use super::answer::{by_cost, plainly};
 use super::entry::Entry;
@@ -7,8 +8,9 @@ use super::expression::{Action, Expression, Plan, Test};
 use super::latency::Prices;
 use rustix::fs::FileType;
 
-/// Whether looking ahead can spare anything, and changes nothing that GNU find would show: no command of the expression may
-/// remove or change files between the look and the judgement. (Those that take many files at once outdate what was seen before.)
+/// Whether looking ahead can save time without changing what GNU find would show. No command of the
+/// expression may remove or change files between the look and the evaluation. Commands that take
+/// many files are allowed: they invalidate what was seen before them.
 pub(super) fn is_worthwhile(plan: &Plan) -> bool {
     let acts = |part: &Expression| {
         matches!(part, Expression::Action(Action::Execute(_) | Action::Delete)) && !plan.cheapest_first
@@ -16,7 +18,7 @@ pub(super) fn is_worthwhile(plan: &Plan) -> bool {
     plan.expression.any(&asks) && !plan.expression.any(&acts)
 }
 
-/// Whether this part, by itself, needs more of a file than its folder's list tells.
+/// Whether this part alone needs more of a file than its folder's list has.
 fn asks(part: &Expression) -> bool {
     match part {
         Expression::Test(test) => !matches!(
@@ -35,7 +37,7 @@ pub(super) fn turns_back(plan: &Plan) -> bool {
     plan.expression.any(&turns)
 }
 
-/// Whether the expression asks stat for more than a file's cost.
+/// Whether the expression calls stat for more than a file's cost.
 pub(super) fn asks_stat(plan: &Plan) -> bool {
     let asks_more = |part: &Expression| match part {
         Expression::Test(Test::Latency { .. } | Test::Cost { .. } | Test::Cached(_) | Test::Level(_)) => {
@@ -46,16 +48,16 @@ pub(super) fn asks_stat(plan: &Plan) -> bool {
     plan.expression.any(&asks_more)
 }
 
-/// What can be said of a file that is to come.
+/// What is known of a file ahead of its turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Foreseen {
-    /// A folder that the walk will go into.
+    /// It is a folder that the walk will enter.
     pub(super) entered: bool,
-    /// The expression will not hold for it, and do nothing to it; nor is it a folder.
+    /// It is not a folder, and the expression will be false for it without acting on it.
     pub(super) passed: bool,
 }
 
-/// Asks of the file what the expression will.
+/// Reads everything of the file that the expression will read.
 pub(super) fn foresee(plan: &Plan, turns_back: bool, entry: &Entry<'_>, prices: &mut Prices) -> Foreseen {
     let mut foresight = Foresight { plan, entry, prices, pruned: false, acted: false };
     let judged = entry.depth >= plan.depth_min;
@@ -65,7 +67,7 @@ pub(super) fn foresee(plan: &Plan, turns_back: bool, entry: &Entry<'_>, prices: 
     }
     let stays_out = foresight.pruned && !plan.contents_first || answer.is_none() && turns_back;
     let folder = entry.listed == Some(FileType::Directory);
-    // Of a link that leads nowhere the walk has something to say.
+    // The walk reports a link without a target, so it must visit links.
     let plain = !entry.follow || entry.listed.is_some_and(|listed| listed != FileType::Symlink);
     Foreseen {
         entered: folder && entry.depth < plan.depth_max && !stays_out,
@@ -78,12 +80,12 @@ struct Foresight<'a, 'e> {
     entry: &'a Entry<'e>,
     prices: &'a mut Prices,
     pruned: bool,
-    /// Something was or will be done to the file.
+    /// The expression acts on the file, or will.
     acted: bool,
 }
 
 impl Foresight<'_, '_> {
-    /// The answer that the expression will have; `None` from where on it cannot be known.
+    /// The result of the expression; `None` if it cannot be known in advance.
     fn holds(&mut self, expression: &Expression) -> Option<bool> {
         match expression {
             Expression::Test(test) => self.passes(test),
@@ -141,7 +143,7 @@ impl Foresight<'_, '_> {
                     self.entry.stat().ok()?;
                 }
             }
-            // Put off to the end, with the cheapest first.
+            // With `--cheapest-first`, these actions are postponed to the end.
             Action::Execute(_) | Action::Delete => {}
             Action::Print { .. } | Action::ExecuteMany { .. } => {}
         }

@@ -1,6 +1,8 @@
-//! What a file would cost to read now, as the tests and directives of find use it. `-latency` is the paper's (section 4.3:
-//! `sleds_total_delivery_time`): what all of the file takes to be delivered, memory included, the cached part first. `-cost` is the
-//! part of it that devices need: what lies in memory counts nothing, so that `-cost 0` means that there is nothing to fetch.
+//! The cost of reading a file now, for the tests and directives of find.
+//!
+//! `-latency` is the paper's (section 4.3, `sleds_total_delivery_time`): the time to deliver the
+//! whole file, memory included, the cached part first. `-cost` is the part of it that devices need.
+//! Memory counts as 0, so `-cost 0` finds files that need no device.
 
 use super::compare::{Bound, whole};
 use super::entry::Entry;
@@ -11,13 +13,13 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// What is done about files of whose state nothing tells.
+/// How to treat files whose state is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Unknown {
     /// They fail every test of latency.
     #[default]
     Skip,
-    /// They are taken to lie wholly on their device.
+    /// They are assumed to be wholly on their device.
     Assume,
 }
 
@@ -25,7 +27,7 @@ impl Unknown {
     /// Reads `skip` or `assume`.
     ///
     /// # Errors
-    /// It is another word.
+    /// For any other word.
     pub fn parse(text: &str) -> Result<Self, String> {
         match text {
             "skip" => Ok(Unknown::Skip),
@@ -35,21 +37,21 @@ impl Unknown {
     }
 }
 
-/// What one file costs.
+/// The cost of one file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Cost {
-    /// Time that devices need, at most.
+    /// The upper bound of the time that devices need.
     pub(super) device_ns_high: u64,
-    /// Time to deliver what memory holds.
+    /// The time to deliver the part in memory.
     memory_ns: u64,
     bytes: u64,
     resident_bytes: u64,
     unknown_bytes: u64,
-    /// The costliest level that holds a part.
+    /// The costliest level that holds part of the file.
     pub(super) level: Level,
 }
 
-/// One nanosecond more than whole units do not matter against the estimate's error, but a cached file must stay 0.
+/// A cached file must cost exactly 0: rounding up makes any nanosecond a whole unit.
 const NOTHING: Cost = Cost {
     device_ns_high: 0,
     memory_ns: 0,
@@ -83,17 +85,18 @@ impl Cost {
         self
     }
 
-    /// The cost, unless a part of the file is in a state of which nothing tells and such files are skipped.
+    /// The cost, unless part of the file is in an unknown state and such files are skipped.
     pub(super) fn kept(&self, unknown: Unknown) -> Option<&Cost> {
         (self.unknown_bytes == 0 || unknown == Unknown::Assume).then_some(self)
     }
 
-    /// Time to deliver all of it, at most.
+    /// The upper bound of the time to deliver the whole file.
     pub(super) fn delivery_ns_high(&self) -> u64 {
         self.device_ns_high.saturating_add(self.memory_ns)
     }
 
-    /// Per cent in memory, rounded down; 100 for a file without bytes; `None` if a part is unknown.
+    /// The percentage in memory, rounded down. It is 100 for an empty file, and `None` if part of
+    /// the file is in an unknown state.
     pub(super) fn resident_percent(&self) -> Option<u64> {
         match (self.unknown_bytes, self.bytes) {
             (0, 0) => Some(100),
@@ -103,32 +106,32 @@ impl Cost {
     }
 }
 
-/// A time in seconds, to the microsecond.
+/// A time in seconds, with microseconds.
 pub(super) fn seconds(ns: u64) -> String {
     format!("{:.6}", ns as f64 / 1e9)
 }
 
-/// Whether a time, rounded up to whole units, keeps the bound.
+/// Whether a time, rounded up to whole units, is within the bound.
 pub(super) fn in_units(ns: u64, unit_ns: u64, bound: &Bound<u64>) -> bool {
     bound.holds(ns.div_ceil(unit_ns))
 }
 
-/// Asks files what they cost.
+/// Computes the costs of files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Prices {
     surveyor: Option<Surveyor>,
-    /// What memory costs, as a file that lies in it said.
+    /// The cost of memory, taken from the first file found there.
     memory: Option<Sled>,
 }
 
 /// Why a file's cost is not known.
 #[derive(Debug)]
 pub(super) enum Unpriced {
-    /// Its attributes cannot be had: said once for a file.
+    /// Its attributes cannot be read; reported once per file.
     System(Errno),
-    /// Another file or a folder's list cannot be had: said each time it is asked for.
+    /// Another file or a folder's list cannot be read; reported each time.
     Other(Errno),
-    /// What was asked about it failed; the message names it.
+    /// The survey failed; the message names the file.
     Survey(Error),
 }
 
@@ -139,8 +142,8 @@ impl From<Errno> for Unpriced {
 }
 
 impl Prices {
-    /// What the file costs, asked once. Only a regular file is opened, and only if stat does not tell that it has no bytes to
-    /// fetch or lies where opening would bring it back (recall).
+    /// The cost of a file, computed once. Only regular files are opened. A file is not opened if
+    /// stat says that it has no bytes to fetch, or if opening would recall it from tape.
     pub(super) fn ask<'e>(&mut self, entry: &'e Entry<'_>) -> Result<&'e Cost, Unpriced> {
         if let Some(cost) = entry.cost.get() {
             return Ok(cost);
@@ -152,7 +155,8 @@ impl Prices {
         Ok(entry.cost.get_or_init(|| cost))
     }
 
-    /// The same for a file whose turn has not come yet; `None` where that would run commands or ask other machines, or fails.
+    /// The cost of a file ahead of its turn. Returns `None` if computing it would run commands, ask
+    /// other machines, or fail.
     pub(super) fn ask_ahead<'e>(&mut self, entry: &'e Entry<'_>) -> Option<&'e Cost> {
         if let Some(cost) = self.open_first(entry) {
             return Some(entry.cost.get_or_init(|| cost));
@@ -166,8 +170,8 @@ impl Prices {
         self.ask(entry).ok()
     }
 
-    /// The cost of a regular file that stat was not asked of: on the file system of the file before it
-    /// the file may be opened without stat. `None` where it must be asked first.
+    /// The cost of a regular file without a call of stat, if it lies on the same file system as the
+    /// file before. Returns `None` if stat must be called first.
     fn open_first(&mut self, entry: &Entry<'_>) -> Option<Cost> {
         let unasked = entry.cost.get().is_none() && entry.known().is_none();
         if !unasked || entry.folder.is_none() || entry.listed != Some(FileType::RegularFile) {
@@ -184,7 +188,7 @@ impl Prices {
         }
     }
 
-    /// The cost of these parts; remembers what memory costs.
+    /// The cost of these SLEDs; also stores the cost of memory.
     fn sum(&mut self, sleds: &[Sled]) -> Cost {
         self.memory = self.memory.or_else(|| memory_of(sleds));
         Cost::of(sleds)
@@ -204,7 +208,7 @@ impl Prices {
         }
         let survey = match survey {
             Some(survey) => survey,
-            // The first file that lies in memory says what that costs.
+            // The first file in memory tells the cost of memory.
             None => self
                 .surveyor()
                 .and_then(|surveyor| surveyor.at(entry.base(), entry.below(), name(entry), stat))
@@ -233,8 +237,9 @@ fn name<'e>(entry: &Entry<'e>) -> &'e Path {
     Path::new(OsStr::from_bytes(entry.bytes()))
 }
 
-/// Reads `+2`, `-m50`, `-50ms`, `u300`: a bound and its unit in nanoseconds; seconds without a letter. The letters before the
-/// number are the paper's (section 4.3): m or M for milli, u or U for micro.
+/// Parses a bound and its unit in nanoseconds: `+2`, `-m50`, `-50ms`, `u300`. Without a letter, the
+/// unit is a second. The letters before the number are the paper's (section 4.3): m or M for milli,
+/// u or U for micro.
 pub(super) fn parse(text: &[u8]) -> Option<(u64, Bound<u64>)> {
     let mut unit_ns = 1_000_000_000;
     let bound = Bound::parse(text, |number| {

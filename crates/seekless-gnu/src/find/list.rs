@@ -1,4 +1,4 @@
-//! `-ls`: a line a file, in the columns of GNU find.
+//! `-ls`: prints one line per file, in GNU find's columns.
 
 use super::entry::Entry;
 use super::mode::letters;
@@ -7,10 +7,11 @@ use seekless_sys::accounts::{Name, group_name, user_name};
 use std::ffi::CStr;
 use std::ops::RangeInclusive;
 
-/// Seconds of age, from an hour to come: others show their year instead of the time of day.
+/// The ages in seconds that show the time of day; others show the year. Times up to an hour ahead
+/// are included.
 const RECENT: RangeInclusive<i64> = -3_600..=6 * 30 * 86_400;
 
-/// How wide the columns are: each grows with the widest that was in it.
+/// The widths of the columns. Each grows with the widest text it has held.
 #[derive(Clone, Debug)]
 pub(super) struct Widths {
     inode: usize,
@@ -29,14 +30,14 @@ impl Default for Widths {
     }
 }
 
-/// A number on the right of its column.
+/// Aligns a number to the right.
 fn right(number: impl ToString, width: &mut usize) -> String {
     let text = number.to_string();
     *width = text.len().max(*width);
     format!("{text:>width$}")
 }
 
-/// A name on the left of its column.
+/// Aligns a name to the left.
 fn left(name: &[u8], width: &mut usize) -> Vec<u8> {
     let columns = String::from_utf8_lossy(name).chars().count();
     *width = columns.max(*width);
@@ -46,7 +47,8 @@ fn left(name: &[u8], width: &mut usize) -> Vec<u8> {
 }
 
 impl Widths {
-    /// A name, or a number where there is none, which has a width of its own: a slip of GNU find's.
+    /// A user or group name, or its number if it has no name. GNU find has a bug here: numbers use
+    /// a width of their own.
     fn owner(&mut self, name: Option<Name>, number: u32) -> Vec<u8> {
         match name {
             Some(name) => left(&name, &mut self.owner),
@@ -76,7 +78,7 @@ impl Widths {
     }
 }
 
-/// Writes the line; blocks of `block_bytes` are counted, `now` is in seconds since 1970.
+/// Writes the line. `block_bytes` is the unit of block counts; `now` is in seconds since 1970.
 pub(super) fn line(
     entry: &Entry<'_>,
     stat: &Stat,
@@ -111,7 +113,7 @@ pub(super) fn line(
     line
 }
 
-/// As in a C string, with blanks escaped too.
+/// Escapes a name as in a C string, blanks included.
 fn escape(name: &[u8], line: &mut Vec<u8>) {
     for &byte in name {
         match byte {

@@ -1,22 +1,22 @@
-//! `-perm`: octal and symbolic modes, held against a file's permissions.
+//! `-perm`: compares a file's permissions with octal or symbolic modes.
 
 use rustix::fs::RawMode;
 
-/// The bits that `-perm` looks at.
+/// The bits that `-perm` compares.
 const BITS: RawMode = 0o7777;
 
-/// What the permissions must be.
+/// The required permissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Permissions {
-    /// These bits and no others.
+    /// Exactly these bits.
     Exactly(Modes),
-    /// At least these.
+    /// All of these bits.
     All(Modes),
-    /// One of these; any file if none are named.
+    /// Any of these bits; if none are given, every file passes.
     Any(Modes),
 }
 
-/// A mode for files and one for folders: they differ where `X` was written.
+/// One mode for files and one for folders, which differ if `X` was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Modes {
     file: RawMode,
@@ -24,7 +24,7 @@ pub(super) struct Modes {
 }
 
 impl Permissions {
-    /// Reads `644`, `-u+w`, `/022` and the like. `+644` once meant `/644` and is refused.
+    /// Parses `644`, `-u+w`, `/022` and the like. `+644`, an old form of `/644`, is refused.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
         match text {
             [b'-', modes @ ..] => Modes::parse(modes).map(Permissions::All),
@@ -34,12 +34,12 @@ impl Permissions {
         }
     }
 
-    /// `/0`: one of no bits, which every file has.
+    /// Whether it is `/0`: no bits are given, so every file passes.
     pub(super) fn is_any_of_none(self) -> bool {
         self == Permissions::Any(Modes { file: 0, folder: 0 })
     }
 
-    /// How likely GNU find takes it that a file has them.
+    /// GNU find's estimate of how likely a file passes.
     pub(super) fn odds(self) -> f32 {
         match self {
             _ if self.is_any_of_none() => 0.9986,
@@ -61,7 +61,7 @@ impl Permissions {
 }
 
 impl Modes {
-    /// As chmod(1) reads a mode, beginning with none and without a mask.
+    /// Parses a mode as chmod(1) does, starting from no permissions and without a umask.
     fn parse(text: &[u8]) -> Option<Self> {
         if let (Some(bits), []) = octal(text)? {
             return Some(Modes { file: bits, folder: bits });
@@ -71,7 +71,7 @@ impl Modes {
         Some(modes)
     }
 
-    /// One clause: `[ugoa]*`, and then operators with the permissions after each.
+    /// Applies one clause: `[ugoa]*`, followed by operators with their permissions.
     fn apply(&mut self, clause: &[u8]) -> Option<()> {
         let start = clause.iter().position(|byte| b"+-=".contains(byte))?;
         let mut who = 0;
@@ -95,27 +95,27 @@ impl Modes {
     }
 }
 
-/// An operator with what follows it.
+/// An operator and its operand.
 struct Change {
     operator: u8,
-    /// The bits of those whom it is about; 0 for everybody.
+    /// The bits of the users it applies to; 0 if none are given.
     who: RawMode,
     bits: RawMode,
-    /// The bits that are written out: a folder keeps its set-ID bits unless they are.
+    /// The bits that are given explicitly. A folder keeps its set-ID bits unless they are given.
     named: RawMode,
     what: What,
 }
 
 enum What {
     Bits,
-    /// The permissions that a class has go to all.
+    /// Copies the permissions of one class.
     Copy,
-    /// Execution too, where some may already or it is a folder.
+    /// Adds execution for a folder, or if some class has it already.
     Execute,
 }
 
 impl Change {
-    /// Reads an operand; what follows it.
+    /// Parses an operand and returns the text after it.
     fn parse(operator: u8, who: RawMode, operand: &[u8]) -> Option<(Self, &[u8])> {
         if let (Some(bits), rest) = octal(operand)? {
             let whole = who == 0 && rest.is_empty();
@@ -150,7 +150,7 @@ impl Change {
     }
 }
 
-/// A number in front, if there is one; `None` if it is too large.
+/// Reads an octal number at the start, if there is one; `None` if it is too large.
 fn octal(text: &[u8]) -> Option<(Option<RawMode>, &[u8])> {
     let end = text.iter().position(|byte| !(b'0'..=b'7').contains(byte)).unwrap_or(text.len());
     if end == 0 {
@@ -181,7 +181,7 @@ fn letters_of(operand: &[u8]) -> (RawMode, What, &[u8]) {
     (bits, what, &[])
 }
 
-/// Each right that some class has given to all three.
+/// Gives each right that some class has to all three classes.
 fn spread(mode: RawMode) -> RawMode {
     [0o444, 0o222, 0o111].iter().filter(|&&all| mode & all != 0).sum()
 }
@@ -191,7 +191,7 @@ pub(super) fn permission_bits(mode: RawMode) -> RawMode {
     mode & BITS
 }
 
-/// The ten letters of `ls -l`.
+/// The ten letters that `ls -l` prints.
 pub(super) fn letters(mode: RawMode) -> String {
     let bit = |bit: RawMode, letter: char| if mode & bit != 0 { letter } else { '-' };
     let special = |execute: RawMode, set: RawMode, letter: char| match (mode & set != 0, mode & execute != 0)

@@ -1,10 +1,10 @@
-//! The type of the file system that a device number belongs to.
+//! The types of file systems, by device number.
 
 use rustix::fs::{major, minor};
 use seekless_sys::mounts;
 use std::collections::HashMap;
 
-/// Types by device number, each looked up once.
+/// File system types by device number; each is looked up once.
 #[derive(Debug, Default)]
 pub(super) struct Mounts {
     all: Option<mounts::Mounts>,
@@ -12,7 +12,7 @@ pub(super) struct Mounts {
 }
 
 impl Mounts {
-    /// The type of the file system that has this `st_dev`, as mount(8) names it.
+    /// The type of the file system with this `st_dev`, as mount(8) names it.
     pub(super) fn type_of(&mut self, device: u64) -> &str {
         let all = &mut self.all;
         self.types.entry(device).or_insert_with(|| {
@@ -23,7 +23,7 @@ impl Mounts {
     }
 }
 
-/// Whether a file system of this type is mounted, as far as can be told.
+/// Whether a file system of this type is mounted. Returns `true` if the mounts cannot be read.
 pub(super) fn is_mounted(kind: &[u8]) -> bool {
     let Ok(mounts) = mounts::Mounts::read() else { return true };
     kind == b"afs" || mounts.iter().any(|mount| mount.kind.as_bytes() == kind)

@@ -1,4 +1,4 @@
-//! Where find's actions write: standard output and the files of `-fprint` and its kin.
+//! The outputs of find's actions: standard output and the files of `-fprint` and similar actions.
 
 use super::expression::Target;
 use super::quote::quoted;
@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 /// The open outputs.
 pub(super) struct Output<'a> {
     standard: &'a mut dyn Write,
-    /// Whether standard output is a terminal, and whether standard error is one.
+    /// Whether standard output and standard error are terminals, in this order.
     terminals: [bool; 2],
     files: Vec<(&'a Path, BufWriter<&'a File>)>,
     utf8: bool,
 }
 
 impl<'a> Output<'a> {
-    /// Writes to `standard`, and to the files that were named for writing.
+    /// Writes to `standard` and to `files`.
     pub(super) fn new(
         standard: &'a mut dyn Write,
         terminal: bool,
@@ -31,10 +31,10 @@ impl<'a> Output<'a> {
         Output { standard, terminals, files, utf8 }
     }
 
-    /// Writes to standard output or a file; what goes to standard error is a message.
+    /// Writes to standard output or a file. Standard error is not written here.
     ///
     /// # Errors
-    /// In GNU find's words, all of the message but its name.
+    /// In GNU find's words, without the program's name.
     pub(super) fn write(&mut self, to: Target, bytes: &[u8]) -> io::Result<()> {
         match to {
             Target::Output => self.standard.write_all(bytes).map_err(|error| unwritten(&error, self.utf8)),
@@ -48,7 +48,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Whether names are shown there without control characters.
+    /// Whether the target is a terminal, on which names are shown without control characters.
     pub(super) fn is_terminal(&self, to: Target) -> bool {
         match to {
             Target::Output => self.terminals[0],
@@ -57,7 +57,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// What was written so far comes before what a command writes.
+    /// Flushes all outputs, so that they come before the output of a command.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         let utf8 = self.utf8;
         self.standard.flush().map_err(|error| unwritten(&error, utf8))?;

@@ -1,4 +1,5 @@
-//! `-printf`: GNU's directives, and ours in braces: `%{latency}`, `%{resident}`, `%{level}`.
+//! `-printf`: GNU's directives and four of our own: `%{latency}`, `%{cost}`, `%{resident}`,
+//! `%{level}`.
 
 mod date;
 mod number;
@@ -7,7 +8,7 @@ mod write;
 use super::quote::say;
 pub(super) use write::Context;
 
-/// A format, taken apart once.
+/// A parsed format.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Format {
     pieces: Vec<Piece>,
@@ -16,7 +17,7 @@ pub(super) struct Format {
 #[derive(Debug, PartialEq)]
 enum Piece {
     Text(Vec<u8>),
-    /// `\c`: nothing after it is written.
+    /// `\c`: ends the output.
     Stop,
     Directive {
         shape: Shape,
@@ -24,7 +25,7 @@ enum Piece {
     },
 }
 
-/// How wide, on which side, and how much of it.
+/// The width, alignment and precision of a directive.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Shape {
     left: bool,
@@ -40,23 +41,23 @@ struct Shape {
 enum What {
     /// A letter of GNU's.
     Letter(u8),
-    /// A time: which (`A`, `C`, `T`) and how.
+    /// A time: which one (`A`, `C`, `T`) and its format.
     Time(u8, u8),
-    /// Seconds to deliver the file.
+    /// The seconds to deliver the file.
     Latency,
-    /// Seconds that devices need for it.
+    /// The seconds that devices need for it.
     Cost,
-    /// Per cent of it in memory.
+    /// The percentage of it in memory.
     Resident,
-    /// The costliest level that holds a part.
+    /// The costliest level that holds part of it.
     Level,
 }
 
-/// The letters that stand for something by themselves.
+/// The letters that are complete directives.
 const LETTERS: &[u8] = b"abcdDfFgGhHiklmMnpPsStuUyYZ";
 
 impl Format {
-    /// Takes a format apart; what it does not understand stays as text and is named in `warnings`.
+    /// Parses a format. Unknown directives stay as text and are named in `warnings`.
     pub(super) fn parse(text: &[u8], warnings: &mut Vec<Vec<u8>>) -> Result<Self, Vec<u8>> {
         let mut format = Format::default();
         let mut rest = text;
@@ -77,12 +78,12 @@ impl Format {
         Ok(format)
     }
 
-    /// Whether what was written goes out at once: `\c` does that too.
+    /// Whether output is flushed after each file: `\c` does that too.
     pub(super) fn flushes(&self) -> bool {
         self.pieces.last() == Some(&Piece::Stop)
     }
 
-    /// Whether writing it asks what a file costs.
+    /// Whether the format needs a file's cost.
     pub(super) fn asks_latency(&self) -> bool {
         self.pieces.iter().any(|piece| {
             matches!(
@@ -92,7 +93,7 @@ impl Format {
         })
     }
 
-    /// Whether writing it needs more of a file than its path.
+    /// Whether the format needs more of a file than its path.
     pub(super) fn asks_stat(&self) -> bool {
         let of_path = |what: &What| matches!(what, What::Letter(b'p' | b'f' | b'h' | b'H' | b'P' | b'd'));
         self.pieces.iter().any(|piece| matches!(piece, Piece::Directive { what, .. } if !of_path(what)))
@@ -147,7 +148,8 @@ impl Format {
         };
         let (what, after) = match (letter, after) {
             (b'%', _) => {
-                // With flags or a width they are written, and no second sign: GNU find's own slip.
+                // With flags or a width, GNU find prints them and drops the second `%`. This is a
+                // bug of its own.
                 self.text(b'%');
                 rest[..rest.len() - after_shape.len()].iter().for_each(|&byte| self.text(byte));
                 return Ok(after);
@@ -178,7 +180,7 @@ impl Format {
 }
 
 impl What {
-    /// Our directives, in braces; what follows them.
+    /// Parses our directives in braces; returns the text after them.
     fn of_cost(text: &[u8]) -> Result<(What, &[u8]), Vec<u8>> {
         let end = text.iter().position(|&byte| byte == b'}').unwrap_or(text.len());
         let what = match &text[..end] {
@@ -199,7 +201,8 @@ impl What {
 }
 
 impl Shape {
-    /// As printf(3) reads it. A zero is a flag, but other flags may not follow it.
+    /// Parses flags, width and precision as printf(3) does. A zero is a flag, but other flags may
+    /// not follow it.
     fn parse(mut rest: &[u8]) -> (Self, &[u8]) {
         let mut shape = Shape::default();
         while let Some((&flag, after)) = rest.split_first() {
@@ -222,7 +225,8 @@ impl Shape {
     }
 }
 
-/// Leading digits as a number, at most a line's worth: a width is room that gets written.
+/// Reads leading digits as a number. The value is limited, because a width becomes blanks in the
+/// output.
 fn number(text: &[u8]) -> (usize, &[u8]) {
     const WIDTH_MAX: usize = 1 << 16;
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();

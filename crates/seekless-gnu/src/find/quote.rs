@@ -1,8 +1,8 @@
-//! Names as messages and terminals show them.
+//! Formats names for messages and terminals.
 
 use crate::clib::ctype::is_printable;
 
-/// A message of texts and bytes, one after the other.
+/// Joins texts and bytes into a message.
 macro_rules! say {
     ($($part:expr),+ $(,)?) => {{
         let mut text: Vec<u8> = Vec::new();
@@ -12,7 +12,8 @@ macro_rules! say {
 }
 pub(super) use say;
 
-/// Writes a name between the quotes of the locale: ‘name’ in UTF-8, 'name' else; control characters as octal escapes.
+/// Puts a name between the locale's quotes, ‘name’ in UTF-8 and 'name' otherwise. Control
+/// characters become octal escapes.
 pub(super) fn quoted(name: &[u8], utf8: bool) -> String {
     let (open, close) = if utf8 { ('‘', '’') } else { ('\'', '\'') };
     let mut text = String::from(open);
@@ -45,7 +46,8 @@ pub(super) fn quoted(name: &[u8], utf8: bool) -> String {
     text
 }
 
-/// A name for a terminal: a question mark stands for each character that shows nothing, and for each byte that is no character.
+/// A name for a terminal. A question mark replaces each character that cannot be printed, and each
+/// byte that is not part of a character.
 pub(super) fn printable(name: &[u8], utf8: bool) -> Vec<u8> {
     if !utf8 {
         return name.iter().map(|byte| if (b' '..=b'~').contains(byte) { *byte } else { b'?' }).collect();
@@ -54,7 +56,8 @@ pub(super) fn printable(name: &[u8], utf8: bool) -> Vec<u8> {
     for chunk in name.utf8_chunks() {
         let shown = |character| if is_printable(character, utf8) { character } else { '?' };
         text.extend(chunk.valid().chars().map(shown));
-        // A character that the name ends in is one, however much of it is there.
+        // A character that is cut off at the end of the name counts once, however many bytes it
+        // has.
         let cut = std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());
         let ends = name.ends_with(chunk.invalid())
             && std::ptr::eq(name.as_ptr_range().end, chunk.invalid().as_ptr_range().end);

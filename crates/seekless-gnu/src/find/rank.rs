@@ -1,6 +1,8 @@
-//! The order of questions: cheap ones first, as GNU find orders them. Tests change nothing, so those that stand together may be asked
-//! in any order; actions stay where they are. But a test may complain of a file (`-xtype` of a link that leads round), so the order
-//! is GNU's in all, its slips included. What only our tests ask, which need the file opened, comes last.
+//! Reorders tests so that cheap ones come first, as GNU find does.
+//!
+//! Tests change nothing, so neighbouring tests may run in any order; actions stay in place. But a
+//! test may print an error (`-xtype` of a loop of links). So the order is exactly GNU's, bugs
+//! included. Tests of our own, which must open the file, come last.
 
 use super::compare::Bound;
 use super::expression::{Expression, Test};
@@ -9,22 +11,22 @@ use rustix::fs::{Access, FileType};
 use std::cmp::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What a question costs at most.
+/// The most expensive thing that a test needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     /// The name.
     Nothing,
-    /// The inode's number.
+    /// The inode number.
     Inode,
-    /// The type, which the folder's list tells.
+    /// The type, which is in the folder's list.
     Type,
     /// A call of stat.
     Stat,
-    /// A link read.
+    /// Reading a link.
     Link,
-    /// Rights asked.
+    /// Checking access rights.
     Access,
-    /// The file is opened to ask what it costs.
+    /// Opening the file to compute its cost.
     Price,
 }
 
@@ -52,7 +54,8 @@ pub(super) fn by_cost(expression: &mut Expression) {
             group(run, join);
         }
     }
-    // From the end to the start, once: the cheapest of all comes to the front, the rest only nearly.
+    // A single pass from the end to the start. It brings the cheapest test to the front; the others
+    // may remain partly unsorted, as in GNU find.
     for right in (1..parts.len()).rev() {
         if swaps(&parts[right - 1], &parts[right], join) {
             parts.swap(right - 1, right);
@@ -60,8 +63,8 @@ pub(super) fn by_cost(expression: &mut Expression) {
     }
 }
 
-/// Names first, in `and` those that fewer files have, in `or` those that more have; then inodes and types; then all else as
-/// written, what needs the file opened last.
+/// Sorts tests of names first: in `and` the least likely first, in `or` the most likely first.
+/// Inode and type tests follow, then all others in their order; tests that open the file come last.
 fn group(run: &mut [Expression], join: Join) {
     let place = |part: &Expression| match (part, rank(part)) {
         (Expression::Test(_), Some(rank @ (Rank::Nothing | Rank::Inode | Rank::Type))) => rank,
@@ -77,8 +80,9 @@ fn group(run: &mut [Expression], join: Join) {
     });
 }
 
-/// Whether the right one is asked first: it is cheaper; or, of what costs the same, in `and` the likelier and in `or` the less
-/// likely, which is the wrong way round. After a comma only the last answer counts, and GNU find swaps there too.
+/// Whether to swap two tests. The cheaper one comes first. At equal cost, GNU puts the likelier
+/// first in `and` and the less likely first in `or`, which is the wrong way round. GNU also swaps
+/// around a comma, although only the last result counts there.
 fn swaps(left: &Expression, right: &Expression, join: Join) -> bool {
     let (Some(left_rank), Some(right_rank)) = (rank(left), rank(right)) else { return false };
     match left_rank.cmp(&right_rank) {
@@ -92,7 +96,7 @@ fn swaps(left: &Expression, right: &Expression, join: Join) -> bool {
     }
 }
 
-/// The dearest question in it; `None` if it holds an action.
+/// The highest rank in an expression; `None` if it holds an action.
 fn rank(expression: &Expression) -> Option<Rank> {
     match expression {
         Expression::Action(_) => None,
@@ -112,7 +116,7 @@ fn rank(expression: &Expression) -> Option<Rank> {
     }
 }
 
-/// How likely GNU find takes it that a file passes.
+/// GNU find's estimate of how likely a file passes.
 fn odds(expression: &Expression) -> f32 {
     match expression {
         Expression::Action(_) | Expression::List(_) => 1.0,
@@ -168,7 +172,7 @@ fn odds_of(test: &Test) -> f32 {
     }
 }
 
-/// Shares of the files of its author's machine.
+/// The shares of file types on the GNU author's machine.
 fn odds_of_kind(kind: FileType) -> f32 {
     match kind {
         FileType::RegularFile => 0.875,
@@ -190,7 +194,7 @@ fn odds_of_age(days: i128) -> f32 {
     }
 }
 
-/// Whole days from the moment to a day ago.
+/// Whole days from `moment` to one day ago.
 fn days_since(moment: i128) -> i128 {
     const DAY_NS: i128 = 86_400 * 1_000_000_000;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128);
@@ -202,7 +206,7 @@ mod tests {
     use super::*;
     use crate::find::parse::parse;
 
-    /// The expression's tests by name, actions as `!`, after reordering.
+    /// The names of the expression's tests after reordering; actions are `!`.
     fn order(text: &str) -> Vec<String> {
         let arguments: Vec<_> = text.split(' ').map(Into::into).collect();
         let Expression::All(parts) = parse(&arguments, true).plan.unwrap().expression else {

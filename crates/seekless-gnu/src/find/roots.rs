@@ -1,4 +1,5 @@
-//! `-files0-from`: the paths to start from, read one at a time, so that whoever writes them may still be at it.
+//! `-files0-from`: reads the starting paths one at a time, so that the program that writes them may
+//! still be running.
 
 use super::evaluate::Evaluator;
 use super::quote::quoted;
@@ -8,16 +9,16 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 
-/// A file of names, each with a NUL behind it.
+/// A file of names, each followed by a NUL.
 pub(super) struct Names {
     reader: BufReader<Box<dyn Read>>,
-    /// As messages call it.
+    /// Its name in messages.
     file: String,
     read: u64,
 }
 
 impl Names {
-    /// Opens the file; `None`, with a message, if that cannot be.
+    /// Opens the file. If that fails, prints a message and returns `None`.
     pub(super) fn open(file: &OsStr, evaluator: &mut Evaluator<'_>) -> io::Result<Option<Self>> {
         let utf8 = evaluator.utf8();
         if file == "-" {
@@ -34,7 +35,8 @@ impl Names {
         }
     }
 
-    /// The next name; `None` at the end, or where the file cannot be read, with a message. Empty names are told and left out.
+    /// The next name. Returns `None` at the end, or after a message if the file cannot be read.
+    /// Empty names are reported and skipped.
     pub(super) fn next(&mut self, evaluator: &mut Evaluator<'_>) -> io::Result<Option<Vec<u8>>> {
         loop {
             let mut name = Vec::new();

@@ -1,4 +1,4 @@
-//! Every answer beside GNU find's, over one tree with something of each kind in it.
+//! Compares our answers with GNU find's, over a tree that holds each kind of file.
 
 mod ahead;
 
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;
 
-/// A tree that the tests only read.
+/// A tree that tests only read.
 static TREE: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
     let folder = tempfile::tempdir().expect("room for a few files");
     make(folder.path()).expect("a tree");
@@ -57,14 +57,14 @@ fn make(root: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Ours: output, messages, and whether it ended well.
+/// The result of our find: output, messages, and whether it succeeded.
 fn ours(arguments: &[OsString]) -> (Vec<u8>, String, bool) {
     let (mut out, mut messages) = (Vec::new(), Vec::new());
     let ended = find(arguments, &mut out, &mut messages, false).expect("memory takes all");
     (out, String::from_utf8_lossy(&messages).into_owned(), ended == Ended::Well)
 }
 
-/// GNU's, in the C locale, in which a test runs that was not told another.
+/// The result of GNU find, in the C locale, which is the tests' own.
 fn gnus(arguments: &[OsString]) -> Option<(Vec<u8>, String, bool)> {
     let output = Command::new("find").args(arguments).output().ok()?;
     Some((output.stdout, String::from_utf8_lossy(&output.stderr).into_owned(), output.status.success()))
@@ -83,7 +83,7 @@ fn words(text: &str) -> Vec<OsString> {
     text.split(' ').filter(|word| !word.is_empty()).map(OsString::from).collect()
 }
 
-/// With the tree as the one path.
+/// The arguments, with the tree as the only path.
 fn over_tree(leading: &str, expression: &[OsString]) -> Vec<OsString> {
     let mut arguments = words(leading);
     arguments.push(TREE.path().into());
@@ -103,7 +103,7 @@ fn compare(arguments: &[OsString]) {
     assert_eq!(well, expected.2, "{arguments:?}");
 }
 
-/// Quotes differ with the locale, which a test takes as it comes.
+/// Removes quotes, which differ between locales.
 fn unquoted(text: &str) -> String {
     text.replace(['‘', '’', '`', '\''], "")
 }
@@ -320,7 +320,7 @@ fn files_that_actions_write_hold_what_gnu_find_writes() {
     let arguments = |names: [&str; 4]| {
         let mut all: Vec<OsString> = vec![TREE.path().into()];
         for (action, name) in ["-fls", "-fprint", "-fprint0", "-fprintf"].iter().zip(names) {
-            // Longer than what comes: it must be emptied.
+            // Longer than the new contents, so that the file must be emptied.
             std::fs::write(folder.path().join(name), vec![b'-'; 100_000]).expect("written");
             all.extend([action.into(), folder.path().join(name).into()]);
         }
@@ -348,7 +348,7 @@ fn columns_grow_as_gnu_finds() {
         [("a", 0, None), ("b", 10 << 30, None), ("c", 1, Some(12_345)), ("d", 2, nobody)]
     {
         std::fs::File::create(path(name)).and_then(|file| file.set_len(bytes)).expect("a file");
-        // Only root may; for others the names stay as they are.
+        // Only root may change owners. For other users the owner stays.
         let _ = std::os::unix::fs::chown(path(name), owner, owner.map(|owner| owner / 3));
     }
     let _ = rustix::fs::mknodat(
@@ -388,7 +388,7 @@ fn dates_are_gnu_finds() {
     }
 }
 
-/// A seed that the environment may replace.
+/// A fixed seed, unless the environment sets one.
 fn fixed_seed() -> RngSeed {
     match ProptestConfig::default().rng_seed {
         RngSeed::Random => RngSeed::Fixed(2000),
@@ -397,7 +397,8 @@ fn fixed_seed() -> RngSeed {
 }
 
 proptest! {
-    // The same cases every time: GNU's rare oddities are for a hunt with PROPTEST_RNG_SEED, not for a gate.
+    // The cases are the same each time. GNU's rare oddities are for a long run with
+    // PROPTEST_RNG_SEED, not for every test run.
     #![proptest_config(ProptestConfig { cases: 64, rng_seed: fixed_seed(), ..ProptestConfig::default() })]
 
     #[test]
@@ -405,7 +406,7 @@ proptest! {
         parts in prop::collection::vec((0..PARTS.len(), 0..3_u8, any::<bool>()), 1..6),
         leading in prop::sample::select(vec!["", "-L", "-P"]),
     ) {
-        // GNU find drops options from the expression, which then has other operands than it seems to have.
+        // GNU find drops options from the expression, so its operators get other operands.
         let option = |part: &str| ["-maxdepth", "-mindepth", "-depth", "-xdev", "-daystart"].iter().any(|word| part.starts_with(word));
         if is_gnu() && !parts.iter().any(|(part, ..)| option(PARTS[*part])) {
             let mut expression = Vec::new();
@@ -457,7 +458,8 @@ fn files_are_deleted_that_were_asked_for_and_no_others() {
     assert!(expected.len() > 15);
 }
 
-/// A folder on the disk that the test lies on: more is known of that than of some places for temporary files.
+/// A folder on the disk of the test program. More is known of that disk than of some places for
+/// temporary files.
 fn beside_the_test() -> tempfile::TempDir {
     let program = std::env::current_exe().expect("a program");
     tempfile::tempdir_in(program.parent().expect("a folder")).expect("room")
@@ -485,7 +487,7 @@ fn a_cached_file_takes_time_but_no_devices() {
 
 #[test]
 fn a_second_time_is_asked_as_the_first() {
-    // What memory costs is learned from the first file that lies in it.
+    // The cost of memory is taken from the first file found there.
     let folder = beside_the_test();
     for name in ["a", "b", "c"] {
         std::fs::write(folder.path().join(name), vec![b'x'; 1 << 20]).expect("written");

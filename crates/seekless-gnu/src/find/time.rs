@@ -1,4 +1,5 @@
-//! Times of files: which stamp, how old, and how GNU find rounds (whole days and minutes, from one start).
+//! Tests of file times, with GNU find's rounding: ages count in whole days or minutes from one
+//! starting moment.
 
 use super::compare::Bound;
 use rustix::fs::Stat;
@@ -16,7 +17,7 @@ pub(super) enum Stamp {
 }
 
 impl Stamp {
-    /// In nanoseconds since 1970.
+    /// The time in nanoseconds since 1970.
     pub(super) fn of(self, stat: &Stat) -> i128 {
         let (seconds, nanoseconds) = match self {
             Stamp::Access => (stat.st_atime, stat.st_atime_nsec),
@@ -27,7 +28,8 @@ impl Stamp {
     }
 }
 
-/// When a time must lie: after, before, or within a unit after a moment (nanoseconds since 1970).
+/// The range of a time: after a moment, before it, or within one unit after it. Moments are
+/// nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Window {
     After(i128),
@@ -45,10 +47,10 @@ impl Window {
     }
 }
 
-/// From when ages are counted.
+/// The moments from which ages count.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
-    /// A day before the start of find, or the start of today with `-daystart`; nanoseconds since 1970.
+    /// One day before find started, or with `-daystart` the start of today; nanoseconds since 1970.
     day: i128,
     from_midnight: bool,
     start: i128,
@@ -65,7 +67,7 @@ impl Clock {
         self.start
     }
 
-    /// Counts from the start of today, for the tests that follow `-daystart`.
+    /// Counts from the start of today, for tests after `-daystart`.
     pub(super) fn since_midnight(self) -> Self {
         if self.from_midnight {
             return self;
@@ -75,20 +77,20 @@ impl Clock {
         Clock { day, from_midnight: true, ..self }
     }
 
-    /// `-mtime` and its kin: whole days, a part of a day dropped.
+    /// `-mtime` and similar tests: whole days, rounded down.
     pub(super) fn days(self, bound: Bound<f64>) -> Window {
-        // A day that has begun counts, so that -1 is less than one day old.
+        // A day that has begun counts, so that -1 means less than one day old.
         let begun = if matches!(bound, Bound::Less(_)) { DAY_SECONDS - 1 } else { 0 };
         window(self.day + begun * SECOND_NS, bound, DAY_SECONDS)
     }
 
-    /// `-mmin` and its kin: whole minutes, a part of a minute counted as one.
+    /// `-mmin` and similar tests: whole minutes, rounded up.
     pub(super) fn minutes(self, bound: Bound<f64>) -> Window {
         window(self.day + DAY_SECONDS * SECOND_NS, bound, 60)
     }
 }
 
-/// `-used`: how long after its last change a file was last read, in days, a part of a day counted as one.
+/// `-used`: days from a file's last change to its last read, rounded up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Used(Bound<i128>);
 
@@ -112,7 +114,7 @@ impl Used {
     }
 }
 
-/// More age means an earlier time.
+/// A greater age is an earlier time.
 fn window(origin: i128, bound: Bound<f64>, unit_seconds: i128) -> Window {
     let unit = unit_seconds * SECOND_NS;
     match bound.map(|count| origin.saturating_sub((count * unit as f64) as i128)) {

@@ -1,5 +1,8 @@
-//! The walk: each argument and all below it, a folder before its contents (or after, with `-depth`), in the order in which
-//! GNU find goes. A stack in memory instead of recursion, and a bound on open folders, let it go as deep as the disk does.
+//! Walks each argument and everything below it, in GNU find's order. A folder comes before its
+//! contents, or after them with `-depth`.
+//!
+//! The walk keeps a stack in memory instead of recursing, and limits the number of open folders. So
+//! it can go as deep as the file system does.
 
 use super::ahead::{Ahead, Part, Task, Waste};
 use super::entry::Entry;
@@ -19,7 +22,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Folders on the way down that stay open.
+/// The most folders that stay open on the way down.
 const OPEN_MAX: usize = 128;
 
 /// A walk over a plan's arguments.
@@ -27,7 +30,7 @@ const OPEN_MAX: usize = 128;
 pub(super) struct Walk<'scope, 'a> {
     plan: &'a Plan,
     ahead: Ahead<'scope, 'a>,
-    /// The path of the file at hand, with a NUL at its end.
+    /// The path of the current file, with a NUL at its end.
     path: Vec<u8>,
     levels: Vec<Level>,
 }
@@ -35,29 +38,30 @@ pub(super) struct Walk<'scope, 'a> {
 /// A folder whose contents are being visited.
 #[derive(Debug)]
 struct Level {
-    /// `None` while it lies deeper than [`OPEN_MAX`] above the file at hand.
+    /// `None` while it is more than [`OPEN_MAX`] levels above the current file.
     folder: Option<Rc<OwnedFd>>,
     list: Arc<Folder>,
-    /// The child whose turn it is.
+    /// The next child.
     next: usize,
-    /// What was seen of its children ahead of their turn, where anything was, or will be.
+    /// What was seen ahead of some of its children; `parts` holds the tasks for the rest.
     part: Option<Part>,
     parts: VecDeque<Arc<Task>>,
-    /// Length of its path, without the NUL.
+    /// The length of its path, without the NUL.
     path_bytes: usize,
     name_at: usize,
     listed: Option<FileType>,
-    /// As it was entered: `-depth` judges it so, whatever was done in it meanwhile.
+    /// Its attributes on entry. With `-depth` the folder is evaluated by these, even if its
+    /// contents have changed since.
     stat: Stat,
 }
 
-/// A child of a folder whose turn has come, and what was found out before.
+/// A child of a folder in its turn, and what was found out ahead.
 #[derive(Debug, Default)]
 struct Turn {
     kind: Option<FileType>,
-    /// Something was seen of it, which the part at hand tells.
+    /// The child's number, if the current part has seen it.
     seen: Option<usize>,
-    /// To list it.
+    /// The task to list it.
     task: Option<Arc<Task>>,
 }
 
@@ -66,7 +70,7 @@ impl<'scope, 'a> Walk<'scope, 'a> {
         Walk { plan, ahead, path: Vec::new(), levels: Vec::new() }
     }
 
-    /// Visits everything; false if something could not be visited.
+    /// Visits everything. Returns false if something could not be visited.
     pub(super) fn run(mut self, evaluator: &mut Evaluator<'_>) -> io::Result<bool> {
         let mut well = true;
         match &self.plan.roots {
@@ -104,7 +108,7 @@ impl<'scope, 'a> Walk<'scope, 'a> {
         Ok(well)
     }
 
-    /// The next child of the innermost folder, or the way out of it.
+    /// Visits the next child of the innermost folder, or leaves the folder after the last.
     fn step(&mut self, root_bytes: usize, evaluator: &mut Evaluator<'_>) -> io::Result<bool> {
         let Some(level) = self.levels.last_mut() else { return Ok(true) };
         let child = level.advance(&mut self.ahead, evaluator.prices());
@@ -118,7 +122,7 @@ impl<'scope, 'a> Walk<'scope, 'a> {
         self.visit(name_at, root_bytes, turn, evaluator)
     }
 
-    /// Judges the file that `path` names and goes into it if it is a folder to go into.
+    /// Visits the file at `path`, and enters it if it is a folder to enter.
     fn visit(
         &mut self,
         name_at: usize,
@@ -143,7 +147,8 @@ impl<'scope, 'a> Walk<'scope, 'a> {
         Ok(well)
     }
 
-    /// Holds the file against the expression and opens it if it is a folder to go into; whether all went well, and the folder.
+    /// Evaluates the expression for a file, and opens the file if it is a folder to enter. Returns
+    /// whether all went well, and the folder.
     fn judge(
         &mut self,
         entry: &Entry<'_>,
@@ -154,7 +159,7 @@ impl<'scope, 'a> Walk<'scope, 'a> {
         evaluator.turn(entry.depth)?;
         if (entry.depth == 0 || entry.follow)
             && let Some(error) = entry.lost()
-            // A link to nowhere is a file as good as others.
+            // A link without a target is an ordinary file.
             && (error != Errno::NOENT || entry.stat().is_err())
         {
             evaluator.complain_once(entry.bytes(), error)?;
@@ -220,7 +225,8 @@ impl<'scope, 'a> Walk<'scope, 'a> {
         entry
     }
 
-    /// Opens and lists a folder; `None` if it lies on another file system and that is not wanted.
+    /// Opens and lists a folder. Returns `None` if it is on another file system and the walk stays
+    /// on one.
     fn enter(
         &mut self,
         entry: &Entry<'_>,
@@ -260,7 +266,7 @@ impl<'scope, 'a> Walk<'scope, 'a> {
         }))
     }
 
-    /// A link to a folder above would be walked for ever.
+    /// Refuses a link to a folder above, which would be an endless loop.
     fn check_loop(&self, stat: &Stat) -> Result<(), Wrong> {
         let same = |level: &&Level| level.list.device == stat.st_dev && level.list.inode == stat.st_ino;
         match self.levels.iter().find(same) {
@@ -275,7 +281,7 @@ impl<'scope, 'a> Walk<'scope, 'a> {
         }
     }
 
-    /// Leaves the innermost folder, whose contents have all been visited.
+    /// Leaves the innermost folder after its last child.
     fn leave(&mut self, root_bytes: usize, evaluator: &mut Evaluator<'_>) -> io::Result<bool> {
         let Some(left) = self.levels.pop() else { return Ok(true) };
         let mut well = true;
@@ -300,7 +306,7 @@ impl<'scope, 'a> Walk<'scope, 'a> {
         Ok(well)
     }
 
-    /// Opens the folder above again if it was closed on the way down.
+    /// Opens the parent folder again if it was closed on the way down.
     fn reopen(&mut self, left: &Level) -> Result<(), Errno> {
         let Some(above) = self.levels.last_mut().filter(|above| above.folder.is_none()) else {
             return Ok(());
@@ -318,7 +324,7 @@ impl<'scope, 'a> Walk<'scope, 'a> {
 }
 
 impl Level {
-    /// The next child that the walk may not leave out, and what was seen of its neighbours at hand.
+    /// The next child that must be visited. Also fetches what was seen of it ahead.
     fn advance(&mut self, ahead: &mut Ahead<'_, '_>, prices: &mut Prices) -> usize {
         while self.next < self.list.list.len() {
             match &self.part {
@@ -340,7 +346,7 @@ impl Level {
         self.next
     }
 
-    /// What is known of a child whose turn has come.
+    /// What is known of a child in its turn.
     fn turn(&mut self, child: usize, ahead: &Ahead<'_, '_>) -> Turn {
         let kind = self.list.list.kind(child);
         let Some(part) = &mut self.part else { return Turn { kind, ..Turn::default() } };
@@ -370,7 +376,7 @@ impl Wrong {
     }
 }
 
-/// Where an argument's last component starts, slashes at its end left out of the search.
+/// The offset of an argument's last component, ignoring slashes at its end.
 fn root_name_at(root: &[u8]) -> usize {
     let end = root.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1);
     root[..end].iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1)

@@ -1,4 +1,4 @@
-//! Performs tasks: lists a folder that is to come, looks at files that are to come.
+//! Performs tasks: lists folders and looks at files ahead of the walk.
 
 use super::{Aims, Found, Job, Listed, Part, Seen, Shared, State, Task};
 use crate::find::entry::Entry;
@@ -14,12 +14,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
-/// Children that one task looks at: few enough that the last of a large folder come soon, many enough that locks do not matter.
+/// Children per task. Smaller tasks finish the last entries of a large folder sooner; larger ones
+/// take fewer locks.
 const PART: usize = 128;
-/// A folder of at most so many children is looked at by whoever lists it.
+/// The largest folder whose entries are looked at by the thread that lists it.
 const AT_ONCE_MAX: usize = 512;
 
-/// Tasks to look at all of a folder.
+/// The tasks to look at a whole folder.
 pub(super) fn parts(folder: &Arc<Folder>, by_helper: bool) -> VecDeque<Arc<Task>> {
     let all = folder.list.len();
     let part = |first| Job::Look { folder: folder.clone(), children: first..(first + PART).min(all) };
@@ -30,7 +31,7 @@ fn task(job: Job, state: State, by_helper: bool) -> Arc<Task> {
     Arc::new(Task { job, state: Mutex::new(state), by_helper })
 }
 
-/// One who performs tasks.
+/// A thread's state for performing tasks.
 pub(super) struct Looker<'a> {
     shared: &'a Shared,
     plan: &'a Plan,
@@ -53,7 +54,7 @@ impl<'a> Looker<'a> {
         Looker { shared, plan, aims, prices, helper, path: Vec::new(), order: Vec::new(), buffer: Vec::new() }
     }
 
-    /// Performs a task that was taken, and leaves what it found with it.
+    /// Performs a task that this thread has claimed, and stores the result in it.
     pub(super) fn work(&mut self, task: &Arc<Task>) {
         let unfinished = Unfinished(self.shared, task);
         let (found, next) = self.perform(&task.job, None);
@@ -61,7 +62,7 @@ impl<'a> Looker<'a> {
         self.shared.queue.finish(task, found, next);
     }
 
-    /// What it finds, and the tasks that come of it.
+    /// Performs a job. Returns the result and the tasks that come from it.
     pub(super) fn perform(&mut self, job: &Job, open: Option<&Rc<OwnedFd>>) -> (Found, Vec<Arc<Task>>) {
         match job {
             Job::List { above, child } => match self.list(above, *child) {
@@ -117,7 +118,7 @@ impl<'a> Looker<'a> {
         Some((Listed { folder, parts, epoch }, next))
     }
 
-    /// Opens a folder that was listed, if it is still where it was.
+    /// Opens a listed folder again, if its path still leads to it.
     fn open_again(&self, folder: &Folder) -> Option<Rc<OwnedFd>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let open = openat(CWD, &folder.path[..], flags, Mode::empty()).ok()?;
@@ -126,7 +127,8 @@ impl<'a> Looker<'a> {
         same.then(|| Rc::new(open))
     }
 
-    /// Asks of each child what the expression will ask, in the order in which inodes lie in memory and on disks.
+    /// Reads of each child what the expression will read. The children are visited by inode, which
+    /// is their order in memory and on disks.
     fn look(&mut self, folder: &Arc<Folder>, children: Range<usize>, open: &Rc<OwnedFd>) -> Part {
         let epoch = self.shared.now();
         let first = children.start;
@@ -170,7 +172,7 @@ impl<'a> Looker<'a> {
     }
 }
 
-/// A task at which a thread died must not be waited for.
+/// Finishes a task whose thread panicked, so that the walk does not wait for it.
 struct Unfinished<'a>(&'a Shared, &'a Arc<Task>);
 
 impl Drop for Unfinished<'_> {

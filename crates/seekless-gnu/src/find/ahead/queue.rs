@@ -1,26 +1,27 @@
-//! The tasks that are to come, in the order in which the walk will want them, and those who wait for one.
+//! The queue of tasks, in the order in which the walk needs them, and the threads that wait on it.
 
 use super::{Found, State, Task, Waste};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Files that may have been looked at before the walk comes to them: a bound on memory, and on how far what was seen may be behind.
+/// The most files that are looked at ahead of the walk. It bounds memory, and how old the results
+/// can be.
 const AHEAD_MAX: usize = 8 << 10;
 
-/// What may lie about before the walk frees it itself.
+/// The most pieces of waste that wait for a helper; beyond it, the walk frees them itself.
 const WASTE_MAX: usize = 4 << 10;
-/// How long the walk watches a task before it sleeps: some tens of microseconds.
+/// How often the walk polls a task before it sleeps: some tens of microseconds in all.
 const LOOKS_BEFORE_SLEEP: u32 = 32;
 const PAUSES_BETWEEN_LOOKS: u32 = 32;
 
-/// Fewer tasks than these the walk has done before a helper is awake.
+/// With fewer tasks than this, the walk has done them before a helper is awake.
 const WORTH_WAKING: usize = 3;
 
-/// What became of an attempt to take a task.
+/// The result of an attempt to claim a task.
 pub(super) enum Claim {
     Mine,
     Done(Found),
-    /// Another thread is at it.
+    /// Another thread is working on it.
     Elsewhere,
     Gone,
 }
@@ -28,19 +29,20 @@ pub(super) enum Claim {
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     inner: Mutex<Inner>,
-    /// There is something to do, for helpers.
+    /// Signals helpers that there is work.
     work: Condvar,
-    /// A task is done, for the walk.
+    /// Signals the walk that a task is done.
     done: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Tasks that wait or are being performed.
+    /// Tasks that are waiting or being performed.
     tasks: VecDeque<Arc<Task>>,
-    /// Files in what was found and not yet wanted.
+    /// The number of files that were looked at and that the walk has not used yet.
     ahead: usize,
-    /// So many that helpers rest until half of them are wanted: waking somebody costs more than looking at a file.
+    /// The bound was reached. Helpers rest until the walk has used half of it, since waking a
+    /// thread costs more than looking at a file.
     full: bool,
     helpers: usize,
     resting: usize,
@@ -70,7 +72,8 @@ impl Queue {
         self.call_helpers(inner);
     }
 
-    /// The walk wants this task: takes it up, or what it found. With `only_found`, a task that nobody has begun is dropped.
+    /// Claims a task, or takes its result. With `only_found`, a task that no thread has started is
+    /// dropped instead.
     pub(super) fn claim(&self, task: &Arc<Task>, only_found: bool) -> Claim {
         let mut inner = self.lock();
         let mut state = lock(&task.state);
@@ -99,7 +102,7 @@ impl Queue {
         }
     }
 
-    /// The walk will never want this task.
+    /// Drops a task that the walk will not need.
     pub(super) fn pass(&self, task: &Arc<Task>) {
         let mut inner = self.lock();
         let before = std::mem::replace(&mut *lock(&task.state), State::Gone);
@@ -120,7 +123,7 @@ impl Queue {
         }
     }
 
-    /// A task that the walk performed itself leaves its place to those that came of it.
+    /// Replaces a task that the walk performed itself by the tasks that come from it.
     pub(super) fn replace(&self, task: &Arc<Task>, next: Vec<Arc<Task>>) {
         let mut inner = self.lock();
         *lock(&task.state) = State::Gone;
@@ -129,7 +132,8 @@ impl Queue {
         }
     }
 
-    /// The same of a task whose result the walk will want later, if it has not passed it by.
+    /// As [`Queue::replace`], for a task whose result the walk will take later, unless it has
+    /// skipped the task.
     pub(super) fn finish(&self, task: &Arc<Task>, found: Found, next: Vec<Arc<Task>>) {
         let mut inner = self.lock();
         let mut state = lock(&task.state);
@@ -150,13 +154,13 @@ impl Queue {
         }
     }
 
-    /// The first task that nobody has begun, if there is one.
+    /// Claims the first task that no thread has started, if there is one.
     pub(super) fn next_now(&self) -> Option<Arc<Task>> {
         let mut inner = self.lock();
         if inner.ahead >= 2 * AHEAD_MAX { None } else { inner.take() }
     }
 
-    /// Gives a helper to free what the walk is done with; if none has come for it, nobody has time.
+    /// Hands waste to a helper. If too much is waiting already, the walk frees it itself.
     pub(super) fn hand_over(&self, waste: &mut Vec<Waste>) {
         let mut inner = self.lock();
         match inner.waste.len() < WASTE_MAX {
@@ -168,7 +172,8 @@ impl Queue {
         }
     }
 
-    /// The same for a helper, who rests until there is one; `None` when the walk is over.
+    /// As [`Queue::next_now`], for a helper, which rests until there is a task. Returns `None` when
+    /// the walk is over.
     pub(super) fn next(&self) -> Option<Arc<Task>> {
         let mut inner = self.lock();
         loop {
@@ -192,7 +197,8 @@ impl Queue {
         }
     }
 
-    /// Waits until something has changed, if somebody is at this task. Most are done sooner than a thread falls asleep and wakes.
+    /// Waits for a change if a thread is working on this task. It polls first, since most tasks end
+    /// sooner than a thread falls asleep and wakes.
     pub(super) fn wait_for(&self, task: &Task) {
         let taken = || matches!(*lock(&task.state), State::Taken);
         for _ in 0..LOOKS_BEFORE_SLEEP {
@@ -218,7 +224,7 @@ impl Queue {
         lock(&self.inner)
     }
 
-    /// Wakes those who rest, if they may work, once they can have the lock.
+    /// Wakes resting helpers if there is work for them. It releases the lock first.
     fn call_helpers(&self, inner: MutexGuard<'_, Inner>) {
         let worthwhile = inner.tasks.len() >= WORTH_WAKING || inner.closed;
         let call = inner.resting > 0 && !inner.full && worthwhile;
@@ -235,7 +241,8 @@ impl Inner {
         self.full |= self.ahead >= AHEAD_MAX;
     }
 
-    /// Whether helpers who rested because of the bound may go on.
+    /// Counts files that the walk has used. Returns whether helpers that rested because of the
+    /// bound may continue.
     fn wanted(&mut self, files: usize) -> bool {
         self.ahead = self.ahead.saturating_sub(files);
         let room = self.full && self.ahead <= AHEAD_MAX / 2;
@@ -260,7 +267,7 @@ impl Inner {
         Some(at)
     }
 
-    /// Whether there is more to do than before.
+    /// Replaces a task by others. Returns whether there is more to do than before.
     fn replace(&mut self, task: &Arc<Task>, next: Vec<Arc<Task>>) -> bool {
         let Some(at) = self.remove(task) else { return false };
         let more = !next.is_empty();
@@ -272,7 +279,7 @@ impl Inner {
 }
 
 impl Found {
-    /// Files that were looked at for it.
+    /// The number of files that were looked at for it.
     fn weight(&self) -> usize {
         match self {
             Found::Listed(listed) => listed.parts.iter().map(|part| looked_at(part)).sum(),
@@ -289,7 +296,7 @@ fn looked_at(part: &Task) -> usize {
     }
 }
 
-/// A thread that died left what it held as it was: each change is whole.
+/// Ignores poisoning: each change under the lock is complete, even if the thread panics later.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,10 +1,11 @@
-//! The items of a date, as GNU's grammar reads them: where two readings are possible, the longer is taken, and nothing is read twice.
+//! Parses the items of a date by GNU's grammar. Where two readings are possible, the longer is
+//! taken; there is no backtracking.
 
 use super::SECOND_NS;
 use super::lex::{Meridian, Number, Token, Unit};
 use crate::clib::locale::BrokenDown;
 
-/// What a date says; what it does not say is now's.
+/// The parts of a date. Parts that are not given come from the current time.
 #[derive(Clone, Debug)]
 pub(super) struct Items {
     year: Number,
@@ -13,16 +14,16 @@ pub(super) struct Items {
     hour: i64,
     meridian: Option<Meridian>,
     pub(super) minute: i64,
-    /// With the fraction, in nanoseconds.
+    /// Seconds with their fraction, in nanoseconds.
     pub(super) second_ns: i128,
-    /// Which one (`next` is 1), and from Sunday.
+    /// Which one (`next` is 1), and the day, counted from Sunday.
     pub(super) weekday: Option<(i64, i32)>,
-    /// Of the zone that is named.
+    /// The offset of the named zone.
     pub(super) east_seconds: Option<i64>,
-    /// The local zone is named: whether in summer time.
+    /// The local zone was named; the value says whether it is summer time.
     pub(super) local_daylight: Option<i32>,
     pub(super) added: Added,
-    /// Something is added, be it nothing (`today`).
+    /// A span was given, even an empty one (`today`).
     pub(super) shifted: bool,
     pub(super) dates: u32,
     pub(super) times: u32,
@@ -31,7 +32,7 @@ pub(super) struct Items {
     summers: u32,
 }
 
-/// What is added to the rest.
+/// The spans to add.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Added {
     pub(super) years: i64,
@@ -44,7 +45,8 @@ pub(super) struct Added {
 }
 
 impl Items {
-    /// Reads all tokens; `None` where they are no date. `part_ns` is now's part of a second.
+    /// Parses all tokens; `None` if they are not a date. `part_ns` is the fraction of the current
+    /// second.
     pub(super) fn read(tokens: &[Token], now: &BrokenDown, part_ns: i128) -> Option<Items> {
         let year = i64::from(now.year) + 1900;
         let mut items = Items {
@@ -73,12 +75,12 @@ impl Items {
         Some(items)
     }
 
-    /// No kind of item may come twice.
+    /// Whether some kind of item was given twice.
     pub(super) fn seen_twice(&self) -> bool {
         [self.dates, self.times, self.weekdays, self.zones, self.summers].iter().any(|&seen| seen > 1)
     }
 
-    /// By a clock of 24 hours.
+    /// The hour on a 24-hour clock.
     pub(super) fn hour(&self) -> Option<i32> {
         let hour = i32::try_from(self.hour).ok()?;
         match self.meridian {
@@ -90,7 +92,7 @@ impl Items {
         }
     }
 
-    /// A year of two digits is within 1969 to 2068.
+    /// The year. One of two digits is from 1969 to 2068.
     pub(super) fn year_since_1900(&self) -> Option<i32> {
         let Number { value, digits, .. } = self.year;
         let year = match value {
@@ -102,7 +104,7 @@ impl Items {
         i32::try_from(year.checked_sub(1900)?).ok()
     }
 
-    /// Reads the first item; the rest.
+    /// Parses the first item and returns the remaining tokens.
     fn item<'a>(&mut self, tokens: &'a [Token]) -> Option<&'a [Token]> {
         let (first, rest) = tokens.split_first()?;
         match *first {
@@ -154,7 +156,8 @@ impl Items {
         }
     }
 
-    /// A number without a sign begins times, days, spans, and stands for one by itself.
+    /// Parses an item that begins with an unsigned number: a time, a day, a span, or a number by
+    /// itself.
     fn after_number<'a>(&mut self, number: Number, rest: &'a [Token]) -> Option<&'a [Token]> {
         match rest {
             [Token::Meridian(meridian), rest @ ..] => {
@@ -210,7 +213,7 @@ impl Items {
         }
     }
 
-    /// After hours and minutes: seconds, a half of the day or a zone.
+    /// Parses what follows hours and minutes: seconds, AM or PM, or a zone.
     fn time<'a>(&mut self, hour: i64, minute: i64, halves: bool, rest: &'a [Token]) -> Option<&'a [Token]> {
         let (second_ns, rest) = match rest {
             [Token::Sign(b':'), Token::Number(second), rest @ ..] if !second.signed => {
@@ -300,7 +303,7 @@ impl Items {
         Some(rest)
     }
 
-    /// A zone by its name; summer time, an offset from it, or a span may follow.
+    /// Parses what follows a named zone: summer time, an offset or a span.
     fn zone<'a>(&mut self, east_seconds: i64, named: bool, rest: &'a [Token]) -> Option<&'a [Token]> {
         self.zones += 1;
         self.east_seconds = Some(east_seconds);
@@ -343,7 +346,8 @@ impl Items {
         (-24 * 60..=24 * 60).contains(&minutes).then_some(rest)
     }
 
-    /// Digits alone: a year after a day, a day (`20261121`) or a time (`0930`, `9`).
+    /// Interprets a number by itself: a year after a day, a day (`20261121`) or a time (`0930`,
+    /// `9`).
     fn number(&mut self, number: Number) {
         let Number { value, digits, .. } = number;
         if self.dates > 0 && self.year.digits == 0 && !self.shifted && (self.times > 0 || digits > 2) {
@@ -363,7 +367,7 @@ impl Items {
         self.add_turned(span(unit, count)?, rest)
     }
 
-    /// Adds a span, or takes it off where `ago` follows.
+    /// Adds a span, or subtracts it if `ago` follows.
     fn add_turned<'a>(&mut self, added: Added, rest: &'a [Token]) -> Option<&'a [Token]> {
         let (sign, rest) = match rest {
             [Token::Ago(sign), rest @ ..] => (*sign, rest),

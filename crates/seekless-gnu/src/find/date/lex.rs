@@ -1,34 +1,35 @@
-//! A date's text as numbers, words and signs.
+//! Splits the text of a date into numbers, words and signs.
 
 use super::words::{self, LocalZones};
 use super::{SECOND_NS, Zone};
 
-/// A piece of a date.
+/// A token of a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     Number(Number),
-    /// With a fraction, in nanoseconds, and whether a sign stood before it.
+    /// A number with a fraction, in nanoseconds, and whether it has a sign.
     Decimal {
         ns: i128,
         signed: bool,
     },
     Meridian(Meridian),
-    /// From 1.
+    /// Counted from 1.
     Month(i64),
-    /// From 0, which is Sunday.
+    /// Counted from 0, which is Sunday.
     Weekday(i32),
     Zone(Zone),
-    /// The local zone by its name: in summer time, out of it, or (less than 0) one of the two.
+    /// The local zone by its name: 1 in summer time, 0 out of it, negative if the name does not
+    /// tell.
     LocalZone(i32),
     SummerTime,
     Unit(Unit),
     /// Days from today.
     DayShift(i64),
-    /// `next`, `third`.
+    /// A word such as `next` or `third`.
     Ordinal(i64),
-    /// `ago` turns what stands before it round.
+    /// `ago`, which negates the span before it.
     Ago(i64),
-    /// A zone, or the sign between a day and a time.
+    /// The zone T, or the letter between a day and a time.
     T,
     Sign(u8),
 }
@@ -58,10 +59,10 @@ pub(super) enum Unit {
     Second,
 }
 
-/// Longer words are cut.
+/// Longer words are cut off.
 const WORD_MAX: usize = 19;
 
-/// Takes a text apart; `None` where a word is not known or a number is too large.
+/// Splits a text into tokens; `None` if a word is unknown or a number is too large.
 pub(super) fn tokens(text: &[u8], local: &LocalZones) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut rest = text;
@@ -72,7 +73,7 @@ pub(super) fn tokens(text: &[u8], local: &LocalZones) -> Option<Vec<Token>> {
             b'0'..=b'9' => tokens.push(number(&mut rest, None)?),
             b'+' | b'-' => {
                 rest = rest[1..].trim_ascii_start();
-                // A sign before anything but a number is left out.
+                // A sign is ignored unless a number follows.
                 if rest.first().is_some_and(u8::is_ascii_digit) {
                     tokens.push(number(&mut rest, Some(first == b'-'))?);
                 }
@@ -95,7 +96,7 @@ pub(super) fn tokens(text: &[u8], local: &LocalZones) -> Option<Vec<Token>> {
     }
 }
 
-/// A number, with the sign that stood before it.
+/// Reads a number. `negative` is the sign before it, if any.
 fn number(rest: &mut &[u8], negative: Option<bool>) -> Option<Token> {
     let text = *rest;
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -120,7 +121,7 @@ fn number(rest: &mut &[u8], negative: Option<bool>) -> Option<Token> {
         .chain(std::iter::repeat(&b'0'))
         .take(9)
         .fold(0_i128, |ns, digit| ns * 10 + i128::from(digit - b'0'));
-    // What is finer than a nanosecond goes down.
+    // Digits beyond nanoseconds round down.
     if minus && part.iter().skip(9).any(|&digit| digit != b'0') {
         ns += 1;
     }
@@ -129,7 +130,7 @@ fn number(rest: &mut &[u8], negative: Option<bool>) -> Option<Token> {
     Some(Token::Decimal { ns, signed: negative.is_some() })
 }
 
-/// What follows a text in parentheses; `None` where they do not end.
+/// The text after a comment in parentheses; `None` if the comment does not end.
 fn after_comment(text: &[u8]) -> Option<&[u8]> {
     let mut nested = 0;
     let end = text.iter().position(|byte| {

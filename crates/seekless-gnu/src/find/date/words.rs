@@ -1,4 +1,4 @@
-//! The words of dates, and what each stands for.
+//! The words of dates and their meanings.
 
 use super::Zone;
 use super::lex::{Meridian, Token, Unit};
@@ -7,13 +7,13 @@ use crate::clib::locale::{BrokenDown, broken_down};
 const HOUR: i64 = 3600;
 const DAY: i64 = 86_400;
 
-/// The local time zone's short names.
+/// The short names of the local time zone.
 #[derive(Clone, Debug)]
 pub(super) struct LocalZones(Vec<(Vec<u8>, i32)>);
 
 impl LocalZones {
-    /// Those in use now and within three quarters of a year: summer time has another. Where both are called the same, the name
-    /// does not tell which is meant.
+    /// The names now and within the next three quarters of a year, so that summer time is included.
+    /// If both names are the same, the name does not tell which is meant.
     pub(super) fn at(now: &BrokenDown, seconds: i64) -> Self {
         let mut zones = vec![(now.zone.to_bytes().to_vec(), now.daylight)];
         let later = (1..=3).filter_map(|quarter| broken_down(seconds.checked_add(quarter * 90 * DAY)?));
@@ -77,7 +77,7 @@ const UNITS: [(&[u8], Unit); 10] = [
     (b"SEC", Unit::Second),
 ];
 
-/// `second` is a unit.
+/// `second` is a unit, so it is not listed.
 const ORDINALS: [(&[u8], i64); 14] = [
     (b"LAST", -1),
     (b"THIS", 0),
@@ -97,7 +97,7 @@ const ORDINALS: [(&[u8], i64); 14] = [
 
 const SHIFTS: [(&[u8], i64); 4] = [(b"TOMORROW", 1), (b"YESTERDAY", -1), (b"TODAY", 0), (b"NOW", 0)];
 
-/// Hours and half hours ahead of Greenwich; the flag says that summer time is an hour more.
+/// Zones in half hours ahead of Greenwich. The flag marks summer time, which is one hour more.
 const ZONES: [(&[u8], i64, bool); 47] = [
     (b"WET", 0, false),
     (b"WEST", 0, true),
@@ -148,10 +148,10 @@ const ZONES: [(&[u8], i64, bool); 47] = [
     (b"NZDT", 24, true),
 ];
 
-/// What a word in capitals stands for; `None` for one that is not known.
+/// The token of a word in capitals; `None` if the word is unknown.
 pub(super) fn token(word: &[u8], local: &LocalZones) -> Option<Token> {
     let exactly = |name: &[u8]| name == word;
-    // Months and weekdays may be cut to three letters, with a dot or without.
+    // Months and weekdays may be shortened to three letters, with or without a dot.
     let short = word.len() == 3 || word.len() == 4 && word[3] == b'.';
     let abbreviated = |name: &[u8]| if short { name[..3] == word[..3] } else { name == word };
     find(&MERIDIANS, exactly)
@@ -194,7 +194,7 @@ fn zone(word: &[u8], local: &LocalZones) -> Option<Token> {
     Some(Token::Zone(Zone { east_seconds: half_hours * HOUR / 2, summer: *summer }))
 }
 
-/// The zones that armies call by letters. T also stands between a day and a time.
+/// The military zones, which are single letters. T also separates a day from a time.
 fn military(letter: u8) -> Option<Token> {
     let hours = match letter {
         b'A'..=b'I' => i64::from(letter - b'A') + 1,

@@ -1,4 +1,4 @@
-//! Times of files as GNU find writes them: seconds carry their fraction.
+//! Formats times of files as GNU find does: seconds have a fraction.
 
 use crate::clib::locale::{BrokenDown, broken_down, c_string};
 
@@ -7,7 +7,7 @@ const WEEKDAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// All of it, as ctime(3) has it, in English; `ns` since 1970.
+/// The whole time in English, as ctime(3) formats it. `ns` is nanoseconds since 1970.
 pub(super) fn whole(ns: i128) -> Vec<u8> {
     let Some(time) = local(ns) else { return seconds(ns, true) };
     let name =
@@ -26,7 +26,7 @@ pub(super) fn whole(ns: i128) -> Vec<u8> {
     .into_bytes()
 }
 
-/// One part of it: a letter of strftime(3), or `@` or `+`.
+/// One part of a time: a letter of strftime(3), or `@` or `+`.
 pub(super) fn part(ns: i128, how: u8) -> Vec<u8> {
     let fractional = matches!(how, b'S' | b'T' | b'X' | b'+' | b'@');
     let Some(time) = local(ns).filter(|_| how != b'@') else { return seconds(ns, fractional) };
@@ -48,13 +48,13 @@ fn seconds(ns: i128, fractional: bool) -> Vec<u8> {
     format!("{}{fraction}", ns.div_euclid(SECOND_NS)).into_bytes()
 }
 
-/// Nanoseconds and a zero, which tells programs not to count on nine digits.
+/// Nanoseconds followed by a zero, which tells programs not to rely on nine digits.
 fn fraction(ns: i128) -> String {
     format!(".{:09}0", ns.rem_euclid(SECOND_NS))
 }
 
-/// Where the seconds end in a time that was written, by what changes where both of their digits do. `None` where more changes, or
-/// a digit follows.
+/// The end of the seconds in a formatted time. It is found by changing both digits of the second
+/// and comparing the results. `None` if other digits change too, or if a digit follows.
 fn end_of_seconds(time: &BrokenDown, format: &[u8], text: &[u8]) -> Option<usize> {
     let second = if time.second >= 11 { time.second - 11 } else { time.second + 11 };
     let other = BrokenDown { second, ..time.clone() }.write(&c_string(format));

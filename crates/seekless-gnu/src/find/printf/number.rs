@@ -1,9 +1,9 @@
-//! Numbers as C's printf(3) writes them.
+//! Formats numbers as C's printf(3) does.
 
 use super::Shape;
 
 impl Shape {
-    /// `%d` of what is not negative.
+    /// `%d` of a number that is not negative.
     pub(super) fn decimal(&self, value: usize) -> Vec<u8> {
         let sign = if self.plus { "+" } else { self.blank_sign() };
         self.whole(sign, &value.to_string(), value == 0)
@@ -16,7 +16,7 @@ impl Shape {
         if self.alternate && value != 0 && !padded {
             digits.insert(0, '0');
         }
-        // With `#`, 0 is written even where no digit is asked for.
+        // With `#`, 0 is printed even if the precision is 0.
         self.whole("", &digits, value == 0 && !self.alternate)
     }
 
@@ -33,7 +33,7 @@ impl Shape {
         self.padded(sign, &digits, self.zero && self.precision.is_none())
     }
 
-    /// `%g` of what is not negative.
+    /// `%g` of a number that is not negative.
     pub(super) fn real(&self, value: f64) -> Vec<u8> {
         let sign = if self.plus { "+" } else { self.blank_sign() };
         if value.is_infinite() {
@@ -54,7 +54,8 @@ impl Shape {
     }
 }
 
-/// So many significant digits, an exponent where it is shorter; without zeros at the end unless `whole`.
+/// Formats `digits` significant digits, with an exponent if `%g` would use one. Removes zeros at
+/// the end unless `whole` is set.
 fn general(value: f64, digits: usize, whole: bool) -> String {
     let scientific = format!("{value:.*e}", digits - 1);
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));

@@ -1,4 +1,4 @@
-//! Writes a file as a format says.
+//! Writes a file's line by a format.
 
 use super::{Format, Piece, Shape, What, date};
 use crate::find::entry::{Entry, type_letter};
@@ -11,23 +11,23 @@ use rustix::fs::{FileType, Stat, readlinkat};
 use rustix::io::Errno;
 use seekless_sys::accounts::{group_name, user_name};
 
-/// What writing a file needs besides the file.
+/// What a line depends on besides the file.
 #[derive(Debug)]
 pub(in crate::find) struct Context<'a> {
     pub(in crate::find) mounts: &'a mut Mounts,
-    /// What the file costs, if the format asks.
+    /// The file's cost, if the format needs it.
     pub(in crate::find) cost: Option<Cost>,
-    /// Names are for a terminal.
+    /// The output is a terminal.
     pub(in crate::find) terminal: bool,
-    /// The locale is one of UTF-8.
+    /// The locale's encoding is UTF-8.
     pub(in crate::find) utf8: bool,
 }
 
 impl Format {
-    /// The file written out; the flag is set if all of the format was (no `\c`).
+    /// Formats a file's line.
     ///
     /// # Errors
-    /// The file's attributes are needed and cannot be had.
+    /// The file's attributes are needed and cannot be read.
     pub(in crate::find) fn write(
         &self,
         entry: &Entry<'_>,
@@ -61,7 +61,8 @@ impl Shape {
     }
 }
 
-/// Writes a directive; GNU find writes depth, mode and sparseness as numbers, all others as text.
+/// Writes a directive. GNU find formats depth, mode and sparseness as numbers, everything else as
+/// text.
 fn write(
     what: What,
     shape: &Shape,
@@ -113,14 +114,15 @@ fn seconds_or_unknown(ns: Option<u64>) -> Vec<u8> {
     ns.map_or_else(|| "?".to_owned(), seconds).into_bytes()
 }
 
-/// What the path alone tells.
+/// Formats a directive that needs only the path.
 fn of_path(letter: u8, entry: &Entry<'_>) -> Option<Vec<u8>> {
     let path = entry.bytes();
     Some(match letter {
         b'p' => path.to_vec(),
         b'f' => entry.name().to_vec(),
         b'h' => {
-            // Slashes at the end do not count, but after a single letter they do: GNU find's own slip.
+            // Slashes at the end are ignored, except after a single letter, which is a bug of GNU
+            // find's.
             let end =
                 path.iter().rposition(|&byte| byte != b'/').filter(|&last| last > 0).map(|last| last + 1);
             let path = &path[..end.unwrap_or(path.len())];
@@ -175,7 +177,7 @@ fn of_stat(letter: u8, entry: &Entry<'_>, context: &mut Context<'_>) -> Result<V
     Ok(text.into_bytes())
 }
 
-/// `%Y`: the target's type; N where there is none, L for a loop, ? for any other error.
+/// `%Y`: the type of a link's target; N if it does not exist, L for a loop, ? for any other error.
 fn target_letter(entry: &Entry<'_>) -> String {
     use rustix::fs::{AtFlags, statat};
     if entry.file_type() != Ok(FileType::Symlink) {
@@ -190,7 +192,7 @@ fn target_letter(entry: &Entry<'_>) -> String {
     .to_string()
 }
 
-/// Bytes allocated for each byte of the file.
+/// Bytes allocated per byte of the file.
 fn sparseness(stat: &Stat) -> f64 {
     match (stat.st_size, stat.st_blocks) {
         (0, 0) => 1.0,

@@ -1,11 +1,11 @@
-//! What was seen of files before their turn changes nothing that find shows.
+//! Looking ahead changes nothing in find's output.
 
 use super::{compare, is_gnu, ours, words};
 use std::ffi::OsString;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-/// A tree large enough that the walk gets help.
+/// A tree large enough for helper threads to start.
 fn broad(root: &Path) -> std::io::Result<()> {
     for number in 0..60 {
         let folder = root.join(format!("{number}/in"));
@@ -55,7 +55,8 @@ fn what_a_command_removes_is_not_shown_although_it_was_seen() {
     broad(folder.path()).expect("a tree");
     let mut arguments: Vec<OsString> = vec![folder.path().into()];
     arguments.extend(words("-type f -size -9 -print -exec sh -c"));
-    // A word of 100 KB leaves room for some hundred files a command: the first one removes what all others would be given.
+    // A word of 100 KB limits each command to some hundred files. The first command removes the
+    // files of all others.
     let remove = format!("rm -rf {}/*/in # {}", folder.path().display(), "x".repeat(100_000));
     arguments.extend([remove.into(), "{}".into(), "+".into()]);
     let (out, messages, _) = ours(&arguments);
