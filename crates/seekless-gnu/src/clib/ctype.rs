@@ -192,7 +192,8 @@ fn decodes(text: &[u8; 4], code: u32) -> bool {
 }
 
 fn character(code: u32) -> Character {
-    // SAFETY: any number is allowed; what is no character is neither printable nor space.
+    // SAFETY: any number is allowed; a number that is not a character is neither printable nor
+    // space.
     let (printable, space) = unsafe { (iswprint(code) != 0, iswspace(code) != 0) };
     let columns = match printable {
         // SAFETY: as above.

@@ -105,8 +105,8 @@ fn same_clock(found: &BrokenDown, asked: &BrokenDown) -> bool {
     parts(found) == parts(asked)
 }
 
-/// The time on a clock `east_seconds` ahead of Greenwich, computed as if local clocks were at
-/// Greenwich time. The caller subtracts the difference later.
+/// The time on a clock that is `east_seconds` ahead of Greenwich, as if local clocks were as far
+/// behind it. The caller later subtracts the difference between the two.
 fn elsewhere(asked: &BrokenDown, east_seconds: i64) -> Option<(i64, BrokenDown)> {
     let year = i64::from(asked.year) + 1900;
     let leap = year.rem_euclid(4) == 0 && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0);

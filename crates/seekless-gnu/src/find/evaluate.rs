@@ -301,7 +301,7 @@ impl<'a> Evaluator<'a> {
             Test::NoGroup => group_name(entry.stat()?.st_gid).is_none(),
             Test::Access(access) => accessat(entry.base(), entry.below(), *access, AtFlags::empty()).is_ok(),
             Test::FileSystem(name) => self.mounts.type_of(entry.stat()?.st_dev).as_bytes() == name,
-            // All other tests are of costs, which also answer the rest.
+            // All other tests are of costs, and `by_cost` answers each of those.
             _ => by_cost(test, self.price(entry)?.as_ref()).unwrap_or(true),
         })
     }

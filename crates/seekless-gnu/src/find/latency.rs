@@ -51,7 +51,8 @@ pub(super) struct Cost {
     pub(super) level: Level,
 }
 
-/// A cached file must cost exactly 0: rounding up makes any nanosecond a whole unit.
+/// The cost of a file that has no bytes to fetch. It must be exactly 0, because a single nanosecond
+/// rounds up to a whole unit.
 const NOTHING: Cost = Cost {
     device_ns_high: 0,
     memory_ns: 0,
@@ -143,7 +144,7 @@ impl From<Errno> for Unpriced {
 
 impl Prices {
     /// The cost of a file, computed once. Only regular files are opened. A file is not opened if
-    /// stat says that it has no bytes to fetch, or if opening would recall it from tape.
+    /// stat says that it has no bytes to fetch, or if opening would recall it from slower storage.
     pub(super) fn ask<'e>(&mut self, entry: &'e Entry<'_>) -> Result<&'e Cost, Unpriced> {
         if let Some(cost) = entry.cost.get() {
             return Ok(cost);

@@ -1,4 +1,5 @@
-//! Random text, cut anywhere and fed in any order, counts like a naive walk over the whole.
+//! Random text that is cut anywhere and counted in any order has the counts of a naive walk over
+//! the whole.
 
 use super::super::pieces::Pieces;
 use super::*;
@@ -7,7 +8,7 @@ use proptest::prelude::*;
 
 const ALL: Wanted = Wanted { lines: true, words: true, characters: true, bytes: true, columns: true };
 
-/// A walk in order, a character a time: the published behaviour and nothing else.
+/// Counts one character at a time, in order, by the published rules alone.
 fn naive(bytes: &[u8], charset: &mut Charset) -> Counts {
     let mut counts = Counts { bytes: bytes.len() as u64, ..Counts::default() };
     let (mut open, mut column, mut at) = (false, 0, 0);
