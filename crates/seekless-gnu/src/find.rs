@@ -6,6 +6,7 @@
 mod ahead;
 mod answer;
 mod compare;
+mod cost;
 mod date;
 mod entry;
 mod evaluate;
@@ -27,8 +28,8 @@ mod time;
 mod walk;
 
 use ahead::{Ahead, Shared};
+pub use cost::Unknown;
 use evaluate::Evaluator;
-pub use latency::Unknown;
 use parse::{Parsed, Stop};
 use quote::say;
 use std::ffi::OsString;

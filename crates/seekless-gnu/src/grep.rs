@@ -13,6 +13,7 @@ mod expression;
 mod filter;
 mod fold;
 mod fragment;
+mod input;
 mod interval;
 mod longest;
 mod matcher;

@@ -11,11 +11,12 @@
 mod look;
 mod queue;
 
+use super::cost::Cost;
 use super::entry::Entry;
 use super::expression::Plan;
 use super::folder::{Folder, List};
 use super::foresee;
-use super::latency::{Cost, Prices};
+use super::latency::Prices;
 use queue::{Claim, Queue};
 use rustix::fs::Stat;
 use rustix::io::Errno;

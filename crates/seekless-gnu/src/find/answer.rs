@@ -1,9 +1,10 @@
 //! Answers tests from a file's name, type, attributes and cost alone. The answers do not depend on
 //! when or by which thread they are computed.
 
+use super::cost::Cost;
 use super::entry::Entry;
 use super::expression::{Glob, Test};
-use super::latency::{Cost, in_units};
+use super::latency::in_units;
 use crate::clib::locale::{c_string, glob_matches};
 use rustix::io::Errno;
 

@@ -6,6 +6,7 @@
 
 mod items;
 mod lex;
+mod token;
 mod words;
 
 use crate::clib::locale::{BrokenDown, broken_down};
@@ -31,10 +32,10 @@ pub(super) fn parse(text: &[u8], now: i128) -> Option<i128> {
     // An empty text means midnight.
     let text = if text.trim_ascii_start().is_empty() { b"0" } else { text };
     let tokens = lex::tokens(text, &local)?;
-    if let [lex::Token::Sign(b'@'), seconds] = tokens[..] {
+    if let [token::Token::Sign(b'@'), seconds] = tokens[..] {
         return match seconds {
-            lex::Token::Number(number) => Some(i128::from(number.value) * SECOND_NS),
-            lex::Token::Decimal { ns, .. } => Some(ns),
+            token::Token::Number(number) => Some(i128::from(number.value) * SECOND_NS),
+            token::Token::Decimal { ns, .. } => Some(ns),
             _ => None,
         };
     }

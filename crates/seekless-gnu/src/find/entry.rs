@@ -1,6 +1,6 @@
 //! A file on the walk: its path and what is known of it. Each fact is read at most once.
 
-use super::latency::Cost;
+use super::cost::Cost;
 use rustix::fs::{AtFlags, CWD, FileType, Stat, statat};
 use rustix::io::Errno;
 use std::cell::OnceCell;

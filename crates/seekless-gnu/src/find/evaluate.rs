@@ -1,10 +1,11 @@
 //! Evaluates the expression for each file and carries out its actions.
 
 use super::answer::{by_cost, plainly};
+use super::cost::Cost;
 use super::entry::Entry;
 use super::exec::{Batch, Ran};
 use super::expression::{Action, Command, Expression, Plan, Target, Test};
-use super::latency::{Cost, Prices, Unpriced};
+use super::latency::{Prices, Unpriced};
 use super::list;
 use super::mounts::Mounts;
 use super::output::Output;

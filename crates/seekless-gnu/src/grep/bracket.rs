@@ -2,7 +2,7 @@
 //! glibc in locales without collation rules.
 
 use super::fold::upper;
-use super::syntax::{Input, Notes, Unit, first_unit};
+use super::input::{Input, Notes, Unit, first_unit};
 
 /// A set of characters, independent of the locale.
 #[derive(Clone, Debug, PartialEq, Default)]

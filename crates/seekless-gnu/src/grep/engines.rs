@@ -3,10 +3,10 @@
 
 use super::classes::{Characters, word};
 use super::expression::{whole_line, whole_words};
+use super::input::{Unit, first_unit};
 use super::longest::{AUTOMATON_BYTES_MAX, Longest};
 use super::matcher::{Patterns, only_pattern};
 use super::perl::{Library, perl};
-use super::syntax::first_unit;
 use super::{Locale, Options, near};
 use crate::clib::perl::Perl;
 use regex_automata::{Input, meta};
@@ -275,8 +275,8 @@ impl Words {
         first_unit(&line[at..], self.locale).is_some_and(|(unit, _)| self.is_word(unit))
     }
 
-    fn is_word(&self, unit: super::syntax::Unit) -> bool {
-        let super::syntax::Unit::Char(character) = unit else { return false };
+    fn is_word(&self, unit: Unit) -> bool {
+        let Unit::Char(character) = unit else { return false };
         if character.is_ascii() {
             return character.is_ascii_alphanumeric() || character == '_';
         }

@@ -187,7 +187,8 @@ fn frequency(byte: u8) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::syntax::{Notes, Rules, parse};
+    use super::super::input::Notes;
+    use super::super::syntax::{Rules, parse};
     use super::*;
 
     fn all(pattern: &str, ignore_case: bool, locale: Locale) -> Vec<Fragment> {

@@ -6,9 +6,10 @@ use super::bracket::{Class, Item, Set};
 use super::classes::Characters;
 use super::engines::{Bounds, Engines, line_around};
 use super::fragment::{Fragment, fragments};
+use super::input::{Notes, Unit, first_unit};
 use super::perl::{Library, wrong};
 use super::sweep::{Marks, find, sweep};
-use super::syntax::{Ast, Notes, Rules, first_unit, parse};
+use super::syntax::{Ast, Rules, parse};
 use super::text::{Text, heeds_nuls};
 use super::{Locale, Options, Pattern, Syntax, near};
 use std::collections::HashSet;
@@ -360,8 +361,8 @@ fn fixed(mut text: &[u8], locale: Locale) -> Ast {
     let mut parts = Vec::new();
     while let Some((unit, bytes)) = first_unit(text, locale) {
         parts.push(match unit {
-            super::syntax::Unit::Char(character) => Ast::Char(character),
-            super::syntax::Unit::Byte(byte) => Ast::Byte(byte),
+            Unit::Char(character) => Ast::Char(character),
+            Unit::Byte(byte) => Ast::Byte(byte),
         });
         text = &text[bytes..];
     }

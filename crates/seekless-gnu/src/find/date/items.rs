@@ -2,7 +2,7 @@
 //! taken; there is no backtracking.
 
 use super::SECOND_NS;
-use super::lex::{Meridian, Number, Token, Unit};
+use super::token::{Meridian, Number, Token, Unit};
 use crate::clib::locale::BrokenDown;
 
 /// The parts of a date. Parts that are not given come from the current time.

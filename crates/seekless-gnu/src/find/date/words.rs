@@ -1,7 +1,7 @@
 //! The words of dates and their meanings.
 
 use super::Zone;
-use super::lex::{Meridian, Token, Unit};
+use super::token::{Meridian, Token, Unit};
 use crate::clib::locale::{BrokenDown, broken_down};
 
 const HOUR: i64 = 3600;

@@ -1,8 +1,9 @@
 //! Writes a file's line by a format.
 
 use super::{Format, Piece, Shape, What, date};
+use crate::find::cost::Cost;
 use crate::find::entry::{Entry, type_letter};
-use crate::find::latency::{Cost, seconds};
+use crate::find::latency::seconds;
 use crate::find::mode::{letters, permission_bits};
 use crate::find::mounts::Mounts;
 use crate::find::quote::printable;
