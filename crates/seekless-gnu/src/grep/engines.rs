@@ -5,8 +5,8 @@ use super::classes::{Characters, word};
 use super::expression::{whole_line, whole_words};
 use super::input::{Unit, first_unit};
 use super::longest::{AUTOMATON_BYTES_MAX, Longest};
-use super::matcher::{Patterns, only_pattern};
 use super::perl::{Library, perl};
+use super::syntax::Ast;
 use super::{Locale, Options, near};
 use crate::clib::perl::Perl;
 use regex_automata::{Input, meta};
@@ -32,6 +32,26 @@ enum Finder {
     Automaton { first: Box<meta::Regex>, expression: Hir, longest: Option<Box<Longest>>, literal: bool },
     Library(Box<Library>),
     Perl(Perl),
+}
+
+/// All patterns, grouped by the engine that matches them.
+#[derive(Debug)]
+pub(super) struct Patterns {
+    /// Patterns that automata match.
+    pub plain: Vec<Ast>,
+    /// Patterns that the C library matches, each with an expression that matches wherever the
+    /// pattern does.
+    pub library: Vec<(Ast, Library)>,
+    /// The C library's expression for the places of matches, if it differs from the one that
+    /// selects lines.
+    pub showing: Option<Library>,
+}
+
+impl Patterns {
+    /// A single pattern for automata.
+    pub(super) fn of(only: Ast) -> Self {
+        Patterns { plain: vec![only], library: Vec::new(), showing: None }
+    }
 }
 
 /// The characters of words, for `-w`.
@@ -73,8 +93,7 @@ impl Engines {
         Ok(Engines { candidates, exact, finders, showing, word })
     }
 
-    pub(super) fn perl(options: &Options) -> Result<Self, String> {
-        let pattern = only_pattern(options).ok_or("the -P option only supports a single pattern")?;
+    pub(super) fn perl(pattern: &[u8], options: &Options) -> Result<Self, String> {
         let finder = Finder::Perl(perl(pattern, options)?);
         Ok(Engines { candidates: None, exact: false, finders: vec![finder], showing: None, word: None })
     }

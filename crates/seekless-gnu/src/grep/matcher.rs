@@ -4,7 +4,7 @@
 
 use super::bracket::{Class, Item, Set};
 use super::classes::Characters;
-use super::engines::{Bounds, Engines, line_around};
+use super::engines::{Bounds, Engines, Patterns, line_around};
 use super::fragment::{Fragment, fragments};
 use super::input::{Notes, Unit, first_unit};
 use super::perl::{Library, wrong};
@@ -65,7 +65,10 @@ impl Matcher {
             failure: None,
         };
         let built = match options.syntax {
-            Syntax::Perl if !options.patterns.is_empty() => Engines::perl(options).map(Some),
+            Syntax::Perl if !options.patterns.is_empty() => only_pattern(options)
+                .ok_or_else(|| "the -P option only supports a single pattern".to_owned())
+                .and_then(|pattern| Engines::perl(pattern, options))
+                .map(Some),
             _ => {
                 let patterns = read(options, characters, complaints)?;
                 matcher.learn(options, characters, &patterns);
@@ -221,25 +224,6 @@ fn is_blind(ast: &Ast) -> bool {
     }
 }
 
-/// All patterns, grouped by the engine that matches them.
-#[derive(Debug)]
-pub(super) struct Patterns {
-    /// Patterns that automata match.
-    pub plain: Vec<Ast>,
-    /// Patterns that the C library matches, each with an expression that matches wherever the
-    /// pattern does.
-    pub library: Vec<(Ast, Library)>,
-    /// The C library's expression for the places of matches, if it differs from the one that
-    /// selects lines.
-    pub showing: Option<Library>,
-}
-
-impl Patterns {
-    fn of(only: Ast) -> Self {
-        Patterns { plain: vec![only], library: Vec::new(), showing: None }
-    }
-}
-
 /// Reads the patterns. Errors of all patterns are reported before any warning. Repeated patterns
 /// are skipped.
 fn read(options: &Options, characters: Characters, complaints: &mut Complaints) -> Option<Patterns> {
@@ -345,7 +329,7 @@ fn read_one<'p>(
 }
 
 /// The pattern of `-P`, which allows only one.
-pub(super) fn only_pattern(options: &Options) -> Option<&[u8]> {
+fn only_pattern(options: &Options) -> Option<&[u8]> {
     let mut patterns = unique(options).map(|(.., text)| text);
     patterns.next().filter(|_| patterns.next().is_none())
 }
