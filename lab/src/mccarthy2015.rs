@@ -5,6 +5,7 @@
 mod access;
 mod files;
 mod future;
+mod method;
 mod overhead;
 mod prefetch;
 mod published;

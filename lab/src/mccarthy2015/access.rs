@@ -2,9 +2,6 @@
 //! last N entries of it.
 
 use super::files::{Packed, Tree};
-use super::prefetch::Prefetching;
-use super::published::Published;
-use anyhow::Context;
 use seekless::policy::cache::{Cache, Command, Config, Filled, Step};
 use seekless::policy::eviction::{Id, Lru, Request};
 use seekless::sys::map::Map;
@@ -28,72 +25,15 @@ pub(crate) trait Access {
     fn counts(&self) -> Counts;
 }
 
-/// The ways of reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Method {
-    Directory,
-    Packed,
-    Mapped,
-    /// `lines` lines of this many entries each.
-    Cached {
-        lines: u64,
-        entries_a_line: u32,
-    },
-    /// The cache as he wrote it.
-    Published {
-        entries: u64,
-    },
-    /// Threads fetch the entries that follow a miss.
-    Prefetching {
-        entries: u64,
-        ahead: u32,
-        threads: u32,
-    },
-}
-
-impl Method {
-    pub(crate) fn name(self) -> String {
-        match self {
-            Method::Directory => "directory".to_owned(),
-            Method::Packed => "packed file".to_owned(),
-            Method::Mapped => "memory map".to_owned(),
-            Method::Cached { lines, entries_a_line: 1 } => format!("LRU of {lines} entries"),
-            Method::Cached { lines, entries_a_line } => format!("LRU of {lines} lines of {entries_a_line}"),
-            Method::Published { entries } => format!("his LRU of {entries} entries"),
-            Method::Prefetching { entries, ahead, threads } => {
-                format!("LRU of {entries} entries, {threads} threads fetch {ahead} ahead")
-            }
-        }
-    }
-
-    pub(crate) fn open<'a>(self, tree: &'a Tree, packed: &'a Packed) -> anyhow::Result<Box<dyn Access + 'a>> {
-        let buffer = vec![0; packed.entry_bytes];
-        Ok(match self {
-            Method::Directory => Box::new(Loose { tree, buffer, reads: 0 }),
-            Method::Packed => Box::new(Slots { packed, file: packed.open()?, buffer, reads: 0 }),
-            Method::Mapped => {
-                let map = Map::new(&packed.open()?);
-                let map = map.with_context(|| format!("cannot map {}", packed.path.display()))?;
-                Box::new(Mapped { packed, map, buffer, reads: 0 })
-            }
-            Method::Cached { lines, entries_a_line } => Box::new(Lines::new(packed, lines, entries_a_line)?),
-            Method::Published { entries } => Box::new(Published::new(packed, entries)?),
-            Method::Prefetching { entries, ahead, threads } => {
-                Box::new(Prefetching::new(packed, entries, ahead, threads)?)
-            }
-        })
-    }
-}
-
 /// The counts of a way that reads every entry.
 fn uncached(reads: u64, entry: &[u8]) -> Counts {
     Counts { hits: 0, reads, read_bytes: reads * entry.len() as u64 }
 }
 
-struct Loose<'a> {
-    tree: &'a Tree,
-    buffer: Vec<u8>,
-    reads: u64,
+pub(super) struct Loose<'a> {
+    pub(super) tree: &'a Tree,
+    pub(super) buffer: Vec<u8>,
+    pub(super) reads: u64,
 }
 
 impl Access for Loose<'_> {
@@ -108,11 +48,11 @@ impl Access for Loose<'_> {
     }
 }
 
-struct Slots<'a> {
-    packed: &'a Packed,
-    file: File,
-    buffer: Vec<u8>,
-    reads: u64,
+pub(super) struct Slots<'a> {
+    pub(super) packed: &'a Packed,
+    pub(super) file: File,
+    pub(super) buffer: Vec<u8>,
+    pub(super) reads: u64,
 }
 
 impl Access for Slots<'_> {
@@ -129,11 +69,11 @@ impl Access for Slots<'_> {
 }
 
 /// Copies the entry out of the map, since a reader of it would touch every byte.
-struct Mapped<'a> {
-    packed: &'a Packed,
-    map: Map,
-    buffer: Vec<u8>,
-    reads: u64,
+pub(super) struct Mapped<'a> {
+    pub(super) packed: &'a Packed,
+    pub(super) map: Map,
+    pub(super) buffer: Vec<u8>,
+    pub(super) reads: u64,
 }
 
 impl Access for Mapped<'_> {
@@ -151,20 +91,20 @@ impl Access for Mapped<'_> {
 
 /// His cache, on the cache that simulator and live engine share. A miss reads the whole line.
 /// Buffers of evicted lines are used again; he suspects garbage collection of causing his overhead.
-struct Lines<'a> {
-    packed: &'a Packed,
-    file: File,
-    entries_a_line: u32,
-    cache: Cache<Lru>,
+pub(super) struct Lines<'a> {
+    pub(super) packed: &'a Packed,
+    pub(super) file: File,
+    pub(super) entries_a_line: u32,
+    pub(super) cache: Cache<Lru>,
     /// The bytes of each line in the cache.
-    frames: Vec<Vec<u8>>,
-    spare: Vec<Vec<u8>>,
-    commands: Vec<Command>,
-    counts: Counts,
+    pub(super) frames: Vec<Vec<u8>>,
+    pub(super) spare: Vec<Vec<u8>>,
+    pub(super) commands: Vec<Command>,
+    pub(super) counts: Counts,
 }
 
 impl<'a> Lines<'a> {
-    fn new(packed: &'a Packed, lines: u64, entries_a_line: u32) -> anyhow::Result<Self> {
+    pub(super) fn new(packed: &'a Packed, lines: u64, entries_a_line: u32) -> anyhow::Result<Self> {
         let all = (packed.slots.len() as u32).div_ceil(entries_a_line);
         let mut cache = Cache::new(Lru::new(lines), Config::pages(lines))?;
         cache.grow(all);

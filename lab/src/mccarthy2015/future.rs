@@ -5,8 +5,9 @@
 //! the second half is shown for comparison only.
 
 use super::Args;
-use super::access::{Counts, Method};
+use super::access::Counts;
 use super::files::{Packed, Tree};
+use super::method::Method;
 use super::timing::{Spread, milliseconds, time};
 use super::trace::Trace;
 use seekless::device::Costs;

@@ -3,8 +3,9 @@
 //! plain reads of the packed file, all from the page cache.
 
 use super::Args;
-use super::access::{Counts, Method};
+use super::access::Counts;
 use super::files::{Packed, Tree};
+use super::method::Method;
 use super::timing::{Spread, milliseconds, time};
 use super::trace::Trace;
 use seekless::policy::eviction::Id;

@@ -3,8 +3,9 @@
 //! fifth trials had it.
 
 use super::Args;
-use super::access::{Counts, Method};
+use super::access::Counts;
 use super::files::{ID_BYTES, Packed, Tree};
+use super::method::Method;
 use super::trace::{Trace, shuffled};
 use anyhow::{Context, ensure};
 use seekless::measure::{Coldness, Dropping, make_cold};
