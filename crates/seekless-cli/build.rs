@@ -1,9 +1,10 @@
-//! Links the program `seekless` statically where the C library's archives are there: without a dynamic loader it starts in
-//! two thirds of the time. It stays a position-independent executable.
+//! Links the program `seekless` statically if the C library's archives are installed. Without a
+//! dynamic loader it starts in two thirds of the time. It stays a position-independent executable.
 //!
-//! `-C target-feature=+crt-static` would do it too, but reaches every crate and macro unless a target is named, and `cargo
-//! install` could not pass it to one program. So the linker is told: a folder of the archives stands before the system's,
-//! so that every `-lNAME` that rustc writes finds an archive there, and the compiler's driver makes a static program of it.
+//! `-C target-feature=+crt-static` would do it too. But it applies to every crate and macro unless
+//! a target is named, and `cargo install` cannot pass it to one program. So the linker gets a
+//! folder of archives before the system's folders. Every `-lNAME` of rustc then finds an archive
+//! there, and the compiler's driver makes a static program.
 
 use std::env;
 use std::fs;
@@ -11,7 +12,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Libraries that rustc names for Linux with glibc, and the archive of each.
+/// The libraries that rustc names on Linux with glibc, with the archive of each.
 const ARCHIVES: [(&str, &str); 7] = [
     ("libc.a", "libc.a"),
     ("libm.a", "libm.a"),
@@ -30,7 +31,8 @@ fn main() {
     println!("cargo:rustc-link-arg-bin=seekless=-L{}", folder.display());
 }
 
-/// A folder with a link to each archive; `None` where one is missing or the program is built for another machine.
+/// A folder with a link to each archive. `None` if an archive is missing, or if the program is
+/// built for another machine.
 fn archives() -> Option<PathBuf> {
     let set = |name: &str| env::var(name).unwrap_or_default();
     if set("CARGO_CFG_TARGET_OS") != "linux"
@@ -49,7 +51,7 @@ fn archives() -> Option<PathBuf> {
     Some(folder)
 }
 
-/// Where the C compiler finds a file; it answers with the bare name if it finds none.
+/// Where the C compiler finds a file. If it finds none, it prints the bare name.
 fn found(file: &str) -> Option<PathBuf> {
     let compiler = env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     let output = Command::new(compiler).arg(format!("-print-file-name={file}")).output().ok()?;

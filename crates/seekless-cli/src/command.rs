@@ -1,4 +1,4 @@
-//! The verbs, a file each: `Args` is what was typed, `run` does it.
+//! The verbs, one file each: `Args` are the arguments, `run` does the work.
 
 pub mod compare;
 pub mod completions;

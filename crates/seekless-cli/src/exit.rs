@@ -1,21 +1,23 @@
-//! Exit codes: 0 done, 1 no (no match, differs, slower), 2 error. A closed pipe is not an error.
+//! Exit codes: 0 success; 1 a negative result (no match, differs, slower); 2 an error. A closed
+//! pipe is not an error.
 
 use std::process::ExitCode;
 
-/// Something went wrong.
+/// The exit code of an error.
 pub const ERROR: u8 = 2;
 
-/// `record` could not do its part; its other codes are the recorded program's.
+/// The exit code if `record` itself fails. All its other codes are the recorded program's.
 pub const RECORDER: u8 = 125;
 
-/// Words that a verb's form begins with, where an option that takes several values may have taken them.
+/// Verbs with an option that takes several values, which may take words meant for other arguments.
+/// Each comes with the form of its command line.
 const FORMS: [(&str, &str); 3] = [
     ("compare", "seekless compare DIR PACK --trace RUN..."),
     ("pack", "seekless pack DIR -o ZIP --trace RUN..."),
     ("order", "seekless order --trace RUN... -o ORDER.txt"),
 ];
 
-/// What to type, if a word that was missed may stand among the runs of `--trace`.
+/// Advice on what to type, if a missing word may have been taken as one of the runs of `--trace`.
 fn advice(error: &clap::Error, words: &[String]) -> Option<String> {
     use clap::error::ErrorKind;
     let is_missing = matches!(error.kind(), ErrorKind::MissingRequiredArgument | ErrorKind::UnknownArgument);
@@ -30,7 +32,7 @@ fn advice(error: &clap::Error, words: &[String]) -> Option<String> {
     }
 }
 
-/// Prints clap's message, which for `--help` and `--version` is no failure.
+/// Prints clap's message. For `--help` and `--version` that is no failure.
 #[must_use]
 pub fn usage(error: &clap::Error) -> ExitCode {
     let _ = error.print();
@@ -46,7 +48,8 @@ pub fn usage(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// Prints an error and its causes on one line each, and says 2; a reader that went away is success.
+/// Prints an error and its causes, each on one line, and returns [`ERROR`]. If the reader of our
+/// output closed the pipe, prints nothing and returns success.
 #[must_use]
 pub fn failure(error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {
@@ -56,7 +59,7 @@ pub fn failure(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(ERROR)
 }
 
-/// An error, and those causes that its line does not say already.
+/// The text of an error, with those causes that its own text does not contain.
 fn words(error: &anyhow::Error) -> String {
     let mut said = error.to_string();
     let mut text = format!("seekless: {said}\n");
@@ -69,7 +72,7 @@ fn words(error: &anyhow::Error) -> String {
     text
 }
 
-/// Whether the reader of our output went away.
+/// Whether the reader of our output has closed the pipe.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)

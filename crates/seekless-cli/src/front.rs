@@ -1,8 +1,9 @@
-//! The program `seekless`: answers as wc, grep and find itself, and becomes `seekless-verbs` for every other verb.
+//! The program `seekless`: runs wc, grep and find itself, and for every other verb becomes
+//! `seekless-verbs`.
 //!
-//! A position-independent program is fixed up address by address when it starts. The whole command has 37,000 such
-//! addresses, a third of a millisecond, most of them in code for traces and pictures; the stand-ins alone have few, and
-//! start as quickly as the tools whose places they take.
+//! When a position-independent program starts, its addresses are fixed up one by one. The whole
+//! command has 37,000 of them, which take a third of a millisecond; most lie in code for traces and
+//! pictures. The stand-ins alone have few. So they start as fast as the tools that they replace.
 
 use crate::stand_in;
 use seekless::sys::replace::become_program;
@@ -12,7 +13,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The program that holds all verbs.
+/// The name of the program with all verbs.
 const VERBS: &str = "seekless-verbs";
 
 /// Runs a stand-in, or becomes the program of all verbs.
@@ -31,14 +32,14 @@ pub fn main() -> ExitCode {
     ExitCode::from(2)
 }
 
-/// Where the program of all verbs lies: beside this one, links followed.
+/// The path of the program with all verbs: beside this one, with links resolved.
 fn verbs() -> PathBuf {
     let own = env::current_exe().unwrap_or_else(|_| PathBuf::from(env::args_os().next().unwrap_or_default()));
     let own = own.canonicalize().unwrap_or(own);
     own.parent().unwrap_or(Path::new("")).join(VERBS)
 }
 
-/// What came from an argument or a path has no NUL inside.
+/// Converts an argument or a path, which contains no NUL.
 fn c_string(word: OsString) -> CString {
     CString::new(word.into_vec()).unwrap_or_default()
 }

@@ -1,12 +1,12 @@
-//! The end of a verb whose job was interrupted.
+//! How a verb ends when its job is interrupted.
 
 pub use seekless_terminal::interrupt::{
     cancel_when_interrupted, end_when_interrupted, exit_code, remove_when_interrupted,
 };
 
-/// The error of a job that stops when it is asked to.
+/// The error of a job that can be interrupted.
 pub trait Interruptible: std::error::Error + Send + Sync + 'static {
-    /// The job stopped because it was asked to.
+    /// Whether the job stopped because of an interruption.
     fn is_interruption(&self) -> bool;
 }
 
@@ -22,8 +22,8 @@ impl Interruptible for seekless::fits::Error {
     }
 }
 
-/// The result of a job that may be interrupted. If it was, says so and returns `None`: the verb then ends
-/// with [`exit_code`].
+/// The result of a job that can be interrupted. If it was, says so and returns `None`: the verb
+/// then ends with [`exit_code`].
 ///
 /// # Errors
 /// Any other error of the job.

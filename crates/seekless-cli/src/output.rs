@@ -1,4 +1,4 @@
-//! How a verb speaks: text to standard output, JSON when asked, progress on a terminal.
+//! How a verb prints: text to standard output, JSON with `--json`, progress on a terminal.
 
 use anyhow::Context;
 use clap::Args as ClapArgs;
@@ -21,17 +21,17 @@ pub fn text(text: &str) -> anyhow::Result<()> {
     Words::Output.text(text)
 }
 
-/// Where a verb's words go.
+/// Where a verb prints its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Words {
     /// To standard output.
     Output,
-    /// To standard error, since an output of the verb has taken standard output.
+    /// To standard error, since another output of the verb goes to standard output.
     Error,
 }
 
 impl Words {
-    /// For a verb that writes to `destinations`.
+    /// For a verb that writes to `destinations`: standard error if one of them is standard output.
     pub fn beside<'a>(destinations: impl IntoIterator<Item = &'a Destination>) -> Self {
         let taken = destinations.into_iter().any(Destination::is_standard_output);
         if taken { Words::Error } else { Words::Output }
@@ -46,7 +46,7 @@ impl Words {
 
     /// Writes `text`.
     pub fn text(self, text: &str) -> anyhow::Result<()> {
-        // Flushed here: what is left in the buffer at exit would be lost without a word.
+        // Flushed here: the text left in the buffer at exit would be lost without an error.
         match self {
             Words::Output => {
                 let mut out = std::io::stdout().lock();
@@ -60,14 +60,14 @@ impl Words {
     }
 }
 
-/// Why something failed, as the system says it, without its number.
+/// The system's reason for a failure, without the error's number.
 #[must_use]
 pub fn reason(error: &anyhow::Error) -> String {
     let text = error.root_cause().to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-/// The flag of every verb that writes a file.
+/// The option of every verb that writes a file.
 #[derive(ClapArgs, Clone, Copy, Debug)]
 pub struct Force {
     /// Replace the file to write if it is there
@@ -76,14 +76,14 @@ pub struct Force {
 }
 
 impl Force {
-    /// Where `word` says that an output goes.
+    /// The destination that `word` names.
     #[must_use]
     pub fn destination(self, word: &Path) -> Destination {
         Destination::from_word(word).replacing(self.force)
     }
 }
 
-/// Says that traced files were found elsewhere than the trace says.
+/// Says that the traced files were found in another folder than the trace names.
 #[must_use]
 pub fn moved(root: &Root) -> String {
     format!(
@@ -91,18 +91,20 @@ pub fn moved(root: &Root) -> String {
     )
 }
 
-/// A picture's file as an argument: refused before the work if its ending says neither SVG nor PNG.
+/// Parses the argument for a picture's file. The error says that its ending is neither that of SVG
+/// nor of PNG.
 pub fn picture_file(name: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(name);
     format_of(&path).map(|_| path)
 }
 
-/// To standard output goes an SVG.
+/// The format by the path's ending. Standard output gets SVG.
 fn format_of(path: &Path) -> Result<Format, String> {
     if path.as_os_str() == "-" { Ok(Format::Svg) } else { Format::of(path) }
 }
 
-/// A picture that is drawn at the end of the work. It is begun before, so that a file that may not be written is said at once.
+/// A picture that is drawn at the end of the work. It is begun before the work, so that a file that
+/// may not be written fails at once.
 #[derive(Debug)]
 pub struct Picture {
     output: Output,
@@ -110,7 +112,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Begins the picture at `path`, if one was asked for.
+    /// Begins the picture at `path`, if there is one.
     pub fn begin(path: Option<&Path>, force: Force) -> anyhow::Result<Option<Self>> {
         let Some(path) = path else { return Ok(None) };
         let format = format_of(path).map_err(anyhow::Error::msg)?;

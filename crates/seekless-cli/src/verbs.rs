@@ -1,4 +1,5 @@
-//! The program `seekless-verbs`, which `seekless` becomes: everything lives in the library, so that tests can see the flags.
+//! The program `seekless-verbs`, which `seekless` becomes. All its code is in the library, so that
+//! tests can reach it.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `seekless compare`: a run's loads, cold, from the loose files and from their pack.
+//! `seekless compare`: times a run's loads from cold loose files and from their pack.
 
 use crate::interrupt;
 use crate::output::{self, Picture, Words};
@@ -17,27 +17,31 @@ use std::process::ExitCode;
 
 /// Load a run cold from loose files and from their pack, side by side.
 ///
-/// The loads of one recorded run are replayed in its order: from the loose files as they lie, from the pack as the program
-/// asks, and from the pack with the list known beforehand. They take turns, after one round that is discarded, and all must
-/// deliver the same bytes. Before each trial the files are thrown out of the page cache; what cannot be thrown out is said.
+/// The loads of one recorded run are replayed in its order in three ways. They come from the loose
+/// files, from the pack as the program asks, and from the pack with the list known beforehand.
+/// These take turns, after one round that is discarded, and all must deliver the same bytes. Before
+/// each trial the files are dropped from the page cache; the report says what could not be dropped.
 ///
-/// With --rivals the folder is also packed in the order of names and, if runs are given, in the order of the newest of them,
-/// into temporary files that are loaded from as well: what those packs gain is the archive's doing, not the order's.
+/// With --rivals the folder is also packed into temporary files, and they are loaded too. One is in
+/// the order of names, and one, if runs are given, in the order of the newest of them. What those
+/// packs gain comes from the archive, not from the order.
 ///
-/// With --throttle (root) the kernel slows the disk that the files lie on to these limits, for this process alone, and
-/// counts the requests. That is the figure to quote. Caches are emptied before each trial, names and inodes too. The throttle
-/// charges requests before neighbours are joined, so ext4's readahead of inodes is set to 1 meanwhile. It is put back at
-/// the end, and also if this program is killed: by a child process that waits for its death or, if that is killed too, by the
-/// next `seekless compare`.
+/// With --throttle (root) the kernel limits the disk of the files to these rates, for this process
+/// alone, and counts the requests. Quote this figure. Before each trial all caches are emptied,
+/// those of names and inodes too. The throttle counts requests before adjacent ones are merged, so
+/// ext4's readahead of inodes is set to 1 meanwhile. A child process puts it back at the end, also
+/// if this program is killed. If the child is killed too, the next `seekless compare` puts it back.
 ///
-/// With --device both sides run on the same model of a volume. Loose files are charged what a cold ext4 reads: each block of
-/// inodes, with those read ahead beside it, and each block of a folder's names once, and each extent of data; as the files
-/// lie if they lie on ext4, else as a fresh copy would. Requests over 1 MiB are split. The pack is opened inside the measured
-/// time and charged the same way. Files that are loaded again come from the page cache and cost nothing.
+/// With --device both sides run on the same model of a volume. Loose files are charged what a cold
+/// ext4 reads: each extent of data, and once each block of a folder's names and each block of
+/// inodes. The blocks of inodes that ext4 reads ahead are charged too. The extents are those of the
+/// files if they lie on ext4, otherwise those of a fresh copy. Requests over 1 MiB are split. The
+/// pack is opened inside the measured time and charged the same way. Files that are loaded again
+/// come from the page cache and cost nothing.
 ///
-/// A model's waits are not waited for: while any thread of this program computes or reads, time passes as it does; once all
-/// of them wait for the model alone, its clock jumps to the end of the next request. --clock real waits instead, and gives
-/// the same figures within a few percent.
+/// The program does not wait for the model: while any of its threads computes or reads, time passes
+/// as usual. Once all of them wait for the model alone, the model's clock jumps to the end of the
+/// next request. --clock real waits instead, and gives the same figures within a few percent.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -68,7 +72,8 @@ pub struct Args {
     /// Whether a model's waits are skipped or waited for
     #[arg(long, value_enum, default_value_t, requires = "device")]
     clock: Clock,
-    /// Also load from packs by name and by the newest of these runs [default: the traces before the last]
+    /// Also load from packs by name and by the newest of these runs [default: the traces before the
+    /// last]
     #[arg(long, num_args = 0.., value_name = "RUN")]
     rivals: Option<Vec<PathBuf>>,
     /// Files that the traces name below OLD are now below NEW; may be given several times
@@ -108,7 +113,7 @@ enum Clock {
     Real,
 }
 
-/// Compares, prints, and judges if asked to.
+/// Compares and prints. With `--fail-if-slower` the exit status is the verdict.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     ensure!(
         args.fail_if_slower.is_none() || args.rounds >= ROUNDS_FOR_VERDICT,
@@ -148,7 +153,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(if too_slow { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
-/// Puts back what runs that were killed have left changed, and says so.
+/// Puts back the settings that killed runs have left changed, and says so.
 fn put_back_leftovers() {
     for leftover in seekless::sys::undo::leftovers() {
         match leftover.failed {
@@ -173,7 +178,8 @@ fn device(args: &Args) -> Device {
     }
 }
 
-/// The runs that the rivals' order is made of: never the one that is loaded, which it would have seen.
+/// The runs from which the rivals' order is made. The run that is loaded is never among them, since
+/// an order made from it would know it.
 fn rivals(args: &Args) -> Option<Vec<PathBuf>> {
     let named = args.rivals.as_ref()?;
     Some(match (named.is_empty(), args.run, args.trace.split_last()) {
@@ -188,7 +194,7 @@ fn parse_percent(text: &str) -> Result<f64, String> {
     let percent: Option<f64> = number.parse().ok();
     percent
         .filter(|percent| percent.is_finite() && *percent >= 0.0)
-        .ok_or_else(|| format!("`{text}` is no percentage: write it as 5%"))
+        .ok_or_else(|| format!("`{text}` is not a percentage: write it as 5%"))
 }
 
 /// The whole report as text.
@@ -202,7 +208,7 @@ fn report(comparison: &Comparison, drop_all: bool) -> String {
     text
 }
 
-/// What the files were loaded from, and how requests for them are counted.
+/// The device that the files were loaded from, and how requests to it are counted.
 fn on_what(comparison: &Comparison) -> String {
     let Some(device) = &comparison.device else { return String::new() };
     let expected = comparison.expected;
@@ -231,7 +237,7 @@ fn on_what(comparison: &Comparison) -> String {
     }
 }
 
-/// How far what was expected is from what was found: `+0.6 %`.
+/// How far the expected figure is from the measured one: `+0.6 %`.
 fn apart(found: u64, expected: u64) -> String {
     format!("{:+.1} %", 100.0 * (expected as f64 / found.max(1) as f64 - 1.0))
 }
@@ -280,7 +286,7 @@ fn left_out(text: &mut String, comparison: &Comparison) {
     );
 }
 
-/// What was cached at the start, and how cold the trials were.
+/// How much was cached at the start, and how cold the trials were.
 fn coldness(comparison: &Comparison, drop_all: bool) -> String {
     let left = least_cold(&comparison.rivals);
     let dropped = match (left.could_not_drop, left.unknown) {
@@ -306,7 +312,7 @@ fn coldness(comparison: &Comparison, drop_all: bool) -> String {
     )
 }
 
-/// The loose files and the pack, each at its least cold; several rivals read the one pack.
+/// The loose files and the pack, each from its least cold trial. Several rivals read the same pack.
 fn least_cold(rivals: &[Figures]) -> Coldness {
     let warmth = |coldness: &&Coldness| (coldness.resident_bytes_after_drop, coldness.unknown);
     let (loose, packed) = rivals.split_at(rivals.len().min(1));
@@ -330,7 +336,7 @@ fn known_bytes(bytes: Option<u64>) -> String {
     bytes.map_or_else(|| "unknown".to_owned(), format_bytes)
 }
 
-/// The before-and-after table, which `tour` ends with too.
+/// The before-and-after table, which also ends a `tour`.
 pub(crate) fn rivals_table(rivals: &[Figures]) -> String {
     let row = |rival: &Figures| {
         vec![
@@ -346,7 +352,7 @@ pub(crate) fn rivals_table(rivals: &[Figures]) -> String {
     seekless::report::table(&header, rivals.iter().map(row).collect())
 }
 
-/// `7.7×`, and `0.04×` rather than `0.0×`.
+/// A ratio as text: `7.7×`, and `0.04×` rather than `0.0×`.
 pub(crate) fn times(ratio: f64) -> String {
     if ratio < 0.95 { format!("{ratio:.2}×") } else { format!("{ratio:.1}×") }
 }

@@ -1,4 +1,4 @@
-//! `seekless fits`: two of the astronomers' tools, cheapest bytes first.
+//! `seekless fits`: two tools of astronomers, which read the cheapest bytes first.
 
 pub mod histogram;
 pub mod rebin;
@@ -11,12 +11,13 @@ use std::process::ExitCode;
 
 /// Make a histogram of a FITS image, or an image of larger pixels, the cheapest bytes first.
 ///
-/// What the page cache holds of the file is read before the rest, and neither reading the rest nor writing the output pushes it
-/// out, so that a file somewhat larger than memory is not read from the disk again and again. The results are the same whatever
-/// was cached.
+/// The cached part of the file is read before the rest. Neither reading the rest nor writing the
+/// output pushes it out, so that a file somewhat larger than memory is not read from the disk again
+/// and again. The results are the same whatever was cached.
 ///
-/// `FILE[2]` or `FILE+2` is an HDU by its number (the primary is 0), `FILE[SCI]` or `FILE[SCI,2]` by its name and version; without that
-/// the first image is taken. The other HDUs are copied as they are.
+/// `FILE[2]` or `FILE+2` selects an HDU by its number (the primary is 0); `FILE[SCI]` or
+/// `FILE[SCI,2]` selects it by its name and version. Without either, the first image is taken. The
+/// other HDUs are copied as they are.
 #[derive(ClapArgs, Debug)]
 #[command(
     arg_required_else_help = true,
@@ -36,7 +37,7 @@ enum Verb {
     Rebin(rebin::Args),
 }
 
-/// Runs the verb within the verb.
+/// Runs the subcommand.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.verb {
         Verb::Histogram(args) => histogram::run(args),
@@ -44,7 +45,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// What both verbs take.
+/// The options of both subcommands.
 #[derive(ClapArgs, Debug)]
 struct Common {
     /// Work on this HDU: a number (the primary is 0), or NAME or NAME,VERSION
@@ -53,19 +54,20 @@ struct Common {
     /// Replace OUTFILE
     #[arg(long, visible_alias = "force")]
     clobber: bool,
-    /// Do as a plain program does: several passes in the order of the file, written through the page cache
+    /// Work like a plain program: several passes in the order of the file, written through the page
+    /// cache
     #[arg(long)]
     linear: bool,
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
-    /// Say on standard error what was read from where
+    /// Print to standard error how much was read from where
     #[arg(long)]
     stats: bool,
 }
 
 impl Common {
-    /// The file and the HDU that are meant.
+    /// The file and the HDU to work on.
     fn input(&self, name: &Path) -> anyhow::Result<(PathBuf, Selector)> {
         let (path, selector) = Selector::split(name);
         Ok(match &self.hdu {

@@ -1,4 +1,5 @@
-//! `seekless order`: the order of files in an archive that spares the seeks, and what it costs.
+//! `seekless order`: computes the order of an archive's files that needs the fewest seeks, and
+//! scores it.
 
 use crate::output::{self, Words};
 use clap::builder::PossibleValuesParser;
@@ -13,13 +14,14 @@ use std::process::ExitCode;
 
 /// Compute the order of files in an archive from the runs that read them, and score it.
 ///
-/// greedy joins the files that are most often loaded one after the other into chains; recent is the newest run's own order,
-/// then what older runs add; name is by path. Files that no run loads keep their place: that of --files where it is a plain
-/// list, else by path.
+/// greedy joins files that are often loaded one after the other into chains. recent is the newest
+/// run's own order, followed by what older runs add. name is by path. Files that no run loads keep
+/// their place: that of --files if it is a plain list, otherwise by path.
 ///
-/// Scores are of first loads only. A seek is a load of a file that does not stand directly after the one before; block runs
-/// are maximal runs of touched 128 KiB blocks; amplification is bytes of touched blocks for each byte loaded. Figures on
-/// runs that the order was made from flatter it: --leave-one-out and --score tell what a new run will see.
+/// Scores count first loads only. A seek is a load of a file that does not lie directly after the
+/// previous one. Block runs are maximal runs of touched 128 KiB blocks. Amplification is the bytes
+/// of touched blocks for each byte loaded. Scores on the runs that made the order are too good:
+/// --leave-one-out and --score tell what a new run will see.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -30,19 +32,21 @@ pub struct Args {
     /// Traces to learn from; the last run of the last is the newest
     #[arg(long, required = true, num_args = 1.., value_name = "RUN")]
     trace: Vec<PathBuf>,
-    /// The files of the archive: CSV path,size or one path a line [default: those that the traces load]
+    /// The files of the archive: CSV path,size or one path a line [default: those that the traces
+    /// load]
     #[arg(long, value_name = "LIST")]
     files: Option<PathBuf>,
     /// How to order
     #[arg(long, default_value = "greedy", value_name = "NAME", value_parser = PossibleValuesParser::new(METHODS))]
     method: String,
-    /// A cache of this size, emptied at each run's start, absorbs repeated loads [default: unlimited]
+    /// A cache of this size, emptied at each run's start, absorbs repeated loads [default:
+    /// unlimited]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     cache: Option<u64>,
     /// Also score each run on an order made from the other runs
     #[arg(long)]
     leave_one_out: bool,
-    /// Also score these runs, which the order is not made from
+    /// Also score these runs, from which the order is not made
     #[arg(long, num_args = 1.., value_name = "RUN")]
     score: Vec<PathBuf>,
     /// Files that the traces name below OLD are now below NEW; may be given several times
@@ -58,7 +62,7 @@ pub struct Args {
     json: bool,
 }
 
-/// Orders, writes the order if it has a place to go, prints the scores.
+/// Orders, writes the order if `--output` is given, and prints the scores.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let options = Options {
         files: args.files,
@@ -122,7 +126,7 @@ fn notes(report: &Report) -> String {
     text
 }
 
-/// Trained and held out side by side.
+/// A table with the scores of trained and held-out orders side by side.
 fn both_table(trained: &Group, held_out: &Group) -> String {
     let header = [
         "run",
@@ -164,7 +168,8 @@ fn group_table(group: &Group) -> String {
     table(&["run", "first loads", "seeks", "block runs", "amplification"], rows)
 }
 
-/// Loads and seeks are added up; block runs and amplification are means.
+/// The label of the last row, in which loads and seeks are sums, block runs and amplification
+/// means.
 fn total_label(group: &Group) -> String {
     format!("all {}: sums, means", group.runs.len())
 }
@@ -235,7 +240,7 @@ monday            3  2 (66.7 %)           1          1.000
         assert_eq!(words(&report(&order(&traces, &options).unwrap().report)), words(expected));
     }
 
-    /// The text without its column widths.
+    /// The words of each line, without column widths and rules.
     fn words(text: &str) -> Vec<Vec<&str>> {
         text.lines()
             .map(|line| line.split_whitespace().filter(|word| !word.starts_with('─')).collect())

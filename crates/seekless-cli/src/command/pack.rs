@@ -1,4 +1,4 @@
-//! `seekless pack`: a folder to an ordered Zip, or a look at whether a Zip is whole.
+//! `seekless pack`: packs a folder into an ordered Zip, or checks an existing Zip.
 
 use crate::interrupt;
 use crate::output::{self, Words};
@@ -14,11 +14,13 @@ use std::process::ExitCode;
 
 /// Build an archive with its files in the order they are read.
 ///
-/// The archive is a plain Zip that any tool opens. Files that no order names follow by name. Links are packed as what they
-/// point at, which must lie in the folder too. The archive appears whole or not at all.
+/// The archive is a plain Zip that any tool opens. Files that the order does not name follow by
+/// name. A link is packed as its target, which must lie in the folder too. The archive appears
+/// whole or not at all.
 ///
-/// What a pack cannot hold (pipes, sockets, devices, links that lead nowhere or out of the folder, names that are not UTF-8
-/// or cannot stand in an archive) is left out and said; with --strict it is an error.
+/// A pack cannot hold pipes, sockets, devices, links that lead nowhere or out of the folder, and
+/// names that are not UTF-8 or not allowed in an archive. They are left out with a message; with
+/// --strict they are an error.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -34,25 +36,26 @@ pub struct Args {
     /// The archive to write; - is standard output
     #[arg(short, long, value_name = "ZIP", requires = "directory")]
     output: Option<PathBuf>,
-    /// Files in the order they are to lie, one path a line, relative to DIR or as recorded
+    /// The order of the files, one path a line, relative to DIR or as recorded
     #[arg(long, value_name = "FILE", conflicts_with = "trace")]
     order: Option<PathBuf>,
     /// Order them by these runs, the last being the newest
     #[arg(long, num_args = 1.., value_name = "RUN")]
     trace: Vec<PathBuf>,
-    /// How runs give an order
+    /// How the order is made from the runs
     #[arg(long, value_enum, default_value_t, requires = "trace")]
     method: Method,
-    /// Leave out what matches: '*.tmp' at any depth, 'art/**/*.psd' from the folder on; may be given several times
+    /// Leave out files that match: '*.tmp' at any depth, 'art/**/*.psd' from the folder on; may be
+    /// given several times
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
-    /// Refuse a folder that holds what a pack cannot, rather than leave that out
+    /// Refuse a folder with things that do not fit into a pack, rather than leave them out
     #[arg(long)]
     strict: bool,
     /// Files that the traces name below OLD are now below NEW; may be given several times
     #[arg(long, value_name = "OLD=NEW")]
     root: Vec<Root>,
-    /// How files are stored; auto is deflate where that saves 3 % or more
+    /// How files are stored; auto deflates those that shrink by 3 % or more
     #[arg(long, value_enum, default_value_t)]
     codec: CodecName,
     /// Read the archive back and check every entry before it appears
@@ -88,9 +91,9 @@ impl From<CodecName> for Codec {
 
 #[derive(ValueEnum, Clone, Copy, Debug, Default)]
 enum Method {
-    /// By name, whatever the runs did
+    /// By name, not by the runs
     Name,
-    /// As the newest run loaded them, then the one before
+    /// As the newest run loaded them, then as the run before
     Recent,
     /// Chains of files that followed each other
     #[default]
@@ -107,7 +110,7 @@ impl Method {
     }
 }
 
-/// Packs or checks, and prints what came of it.
+/// Packs or checks, and prints the result.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match (&args.check, &args.directory, &args.output) {
         (Some(archive), _, _) => check_archive(archive, args.json),
@@ -145,14 +148,15 @@ fn pack_folder(directory: &Path, out: &Path, args: &Args) -> anyhow::Result<Exit
     Ok(ExitCode::SUCCESS)
 }
 
-/// The paths of `--order`; none means by name. Bytes that are not UTF-8 cannot be in a pack, nor match.
+/// The paths of `--order`. If there are none, files lie by name. Bytes that are not UTF-8 are
+/// replaced: no name in a pack matches such a path.
 fn order(args: &Args) -> anyhow::Result<Vec<String>> {
     let Some(file) = &args.order else { return Ok(Vec::new()) };
     let bytes = std::fs::read(file).with_context(|| format!("cannot read the order {}", file.display()))?;
     Ok(String::from_utf8_lossy(&bytes).lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }
 
-/// What the user may not expect of the archive.
+/// Warns of things in the archive that the user may not expect.
 fn warn(summary: &Summary, args: &Args) {
     if summary.order.given == 0 && !args.trace.is_empty() {
         eprintln!("seekless: the runs load no file, so the files lie by name (see `seekless trace info`)");
@@ -202,7 +206,7 @@ fn report(out: &Path, summary: &Summary) -> String {
     text
 }
 
-/// What `--check --json` prints.
+/// The output of `--check --json`.
 #[derive(Serialize)]
 struct Checked {
     entries: u64,

@@ -1,4 +1,4 @@
-//! `seekless probe`: what a device costs, measured once and kept.
+//! `seekless probe`: measures what a device costs, once, and keeps the figures.
 
 use crate::output;
 use seekless::device::Origin;
@@ -11,16 +11,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Learn what a device costs: the latency to the first byte, and the bandwidth from then on.
+/// Measure what a device costs: the latency to the first byte, and the bandwidth from then on.
 ///
-/// Reads at most 1 GiB in at most three seconds, past the page cache (O_DIRECT), from PATH: a large file, or the largest files
-/// below a folder. Never writes to the device. The figures go to the device table
-/// ($XDG_STATE_HOME/seekless/devices.toml), from which `seekless sleds` and all that reads the cheapest bytes first
-/// take theirs. A device that is in the table is shown and not measured again, unless --refresh is given; one that the
-/// control group throttles is another one. What you write into $XDG_CONFIG_HOME/seekless/sleds.toml holds against what was
-/// measured.
+/// Reads at most 1 GiB in at most three seconds, past the page cache (O_DIRECT), from PATH: a large
+/// file, or the largest files below a folder. Never writes to the device. The figures go to the
+/// device table ($XDG_STATE_HOME/seekless/devices.toml). `seekless sleds` and all tools that read
+/// the cheapest bytes first use them. A device that is in the table is shown and not measured
+/// again, unless --refresh is given. A device that the control group throttles counts as another
+/// device. Figures in $XDG_CONFIG_HOME/seekless/sleds.toml take precedence over measured ones.
 ///
-/// Without PATH, shows all that was measured.
+/// Without PATH, shows all measured devices.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -29,10 +29,10 @@ Examples:
   seekless probe --memory            what reading cached data costs
   seekless probe --json | jq '.[] | {device, latency_s, bandwidth}'")]
 pub struct Args {
-    /// A large file, or a folder with some below
+    /// A large file, or a folder with large files below it
     #[arg(value_name = "PATH")]
     path: Option<PathBuf>,
-    /// Measure again what is known already
+    /// Measure again a device that is in the table
     #[arg(long)]
     refresh: bool,
     /// Measure the page cache
@@ -46,7 +46,7 @@ pub struct Args {
     json: bool,
 }
 
-/// Measures or looks up, and prints.
+/// Measures the device or looks it up, and prints its figures.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let options = Options { refresh: args.refresh, table: args.table.clone(), ..Options::default() };
     let probed = if args.memory {
@@ -67,7 +67,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A row of the list.
+/// A row of the list of devices.
 #[derive(Serialize)]
 struct Known<'a> {
     device: &'a str,

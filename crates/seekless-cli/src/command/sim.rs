@@ -1,4 +1,4 @@
-//! `seekless sim`: what caches of other policies and sizes would have hit, read and written.
+//! `seekless sim`: the hits, reads and writes of caches of other policies and sizes.
 
 mod curve;
 mod plot;
@@ -23,40 +23,45 @@ use std::time::Instant;
 
 /// Simulate caches: what would another policy or another size have hit, read and written?
 ///
-/// Each policy runs at each capacity over the same requests, on all cores. Several traces, and the runs in them, follow one
-/// another in one cache.
+/// Each policy runs at each capacity over the same requests, on all cores. All traces, and all runs
+/// in them, go through one cache, one after another.
 ///
-/// Units. file: a request is the load of a whole file, which weighs its bytes; a file over half the cache bypasses it under
-/// every policy. page: each 4 KiB page of a read or write is a request, and the capacity is the whole pages that fit. object:
-/// each row is a request for its object (a place in a file or device), whatever its size, as in other simulators. Without
-/// --unit files are simulated for traces of files, unless most of their reads are inside files: then pages, as for block
-/// traces; objects for traces of ids.
+/// Units. file: a request is the load of a whole file, which weighs its bytes; a file over half the
+/// cache bypasses it under every policy. page: each 4 KiB page of a read or write is a request, and
+/// the capacity is the whole pages that fit. object: each row is a request for its object (a place
+/// in a file or device), whatever its size, as in other simulators. Without --unit the trace
+/// decides: pages for block traces, and for traces of files with most of their reads inside files;
+/// files for other traces of files; objects for traces of ids.
 ///
-/// Page units. The sectors of a block trace that ask for one page one after another are one request; --raw keeps each, and
-/// --merge joins them in other traces too. A sector -1 (Ozen's traces) lay nowhere: it is left out, or page 0 with --raw.
+/// Page units. In a block trace, consecutive sectors of the same page are one request; --raw keeps
+/// each, and --merge joins them in other traces too. A sector -1 (Ozen's traces) has no place on
+/// the device: it is left out, or page 0 with --raw.
 ///
-/// Writes make pages dirty, and read nothing unless --fetch-on-write. Dirty pages are written back when they are evicted, and
-/// as --write-back says. What is dirty at the end is shown apart. A compulsory miss is the first request for a page, file
-/// or object; no cache could have had it.
+/// Writes make pages dirty, and read nothing unless --fetch-on-write. Dirty pages are written back
+/// when they are evicted, and as --write-back says. Pages that are dirty at the end are shown
+/// apart. A compulsory miss is the first request for a page, file or object, which no cache can
+/// avoid.
 ///
-/// Capacities are sizes (64MB, 10000pages), shares of the working set (10%) or ranges of either: 1MB..64MB*2 doubles,
-/// 10%..50%+10% adds. For traces of bare ids, and with --unit-weights, a size is a number of ids.
+/// Capacities are sizes (64MB, 10000pages), shares of the working set (10%) or ranges of either:
+/// 1MB..64MB*2 doubles, 10%..50%+10% adds. For traces of bare ids, and with --unit-weights, a size
+/// is a number of ids.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\nPolicies:\n{}", policies("\n")))]
 pub struct Args {
     /// Traces: Parquet, or a CSV with known column names, compressed or not
     #[arg(required_unless_present = "policies", value_name = "TRACE")]
     traces: Vec<PathBuf>,
-    /// List the policies: what each is, and its source
+    /// List the policies, with a description and the source of each
     #[arg(long, exclusive = true)]
     policies: bool,
-    /// What a request asks for: file, page or object [default: what suits the trace]
+    /// What a request asks for: file, page or object [default: depends on the trace]
     #[arg(long, value_name = "UNIT", value_parser = PossibleValuesParser::new(["file", "page", "object"]))]
     unit: Option<String>,
     /// Every file or object weighs 1, whatever its size
     #[arg(long)]
     unit_weights: bool,
-    /// Join back-to-back accesses to one page, all reads or all writes (of block traces: the default)
+    /// Join back-to-back accesses to one page, all reads or all writes (of block traces: the
+    /// default)
     #[arg(long, conflicts_with = "raw")]
     merge: bool,
     /// Keep back-to-back accesses to one page one by one
@@ -68,23 +73,25 @@ pub struct Args {
     /// Capacities: 64MB, 10000pages, 10% of the working set, 1MB..64MB*2, 10%..50%+10%
     #[arg(long, value_delimiter = ',', default_value = "64MB", value_name = "SIZE,...")]
     capacity: Vec<Capacities>,
-    /// When dirty pages are written although they stay: every=30s, every=REQUESTS, dirty=10%, sync
+    /// When dirty pages are written before they are evicted: every=30s, every=REQUESTS, dirty=10%,
+    /// sync
     #[arg(long, default_value = "evict", value_name = "RULE,...")]
     write_back: WriteBack,
-    /// A write to what is not in the cache reads it first
+    /// A write that misses the cache reads the page, file or object first
     #[arg(long)]
     fetch_on_write: bool,
-    /// Show how it went every N requests
+    /// Also show the figures after every N requests
     #[arg(long, value_name = "N")]
     every: Option<NonZeroU64>,
-    /// Write what reaches the device as a block trace (of one policy at one capacity): Parquet, or text if it ends in .txt
+    /// Write the requests that reach the device as a block trace (of one policy at one capacity):
+    /// Parquet, or text if it ends in .txt
     #[arg(long, value_name = "FILE")]
     post_cache: Option<PathBuf>,
     /// The format of that trace: parquet or ozen
     #[arg(long, value_name = "FORMAT", requires = "post_cache")]
     post_cache_format: Option<Format>,
-    /// Miss ratios over a spread of capacities, up to everything: exact, shards=RATE or shards=IDS (lru), sampled=RATE. The
-    /// last three look at some of the ids only and give error bars
+    /// Miss ratios over a range of capacities, up to everything: exact, shards=RATE or shards=IDS
+    /// (lru), sampled=RATE. The last three look at some of the ids only and give error bars
     #[arg(long, value_name = "METHOD", conflicts_with_all = ["capacity", "post_cache", "every", "write_back", "fetch_on_write"])]
     curve: Option<curve::Method>,
     /// How many capacities a curve has
@@ -93,7 +100,8 @@ pub struct Args {
     /// Chooses the ids that a curve looks at
     #[arg(long, default_value_t = 0, value_name = "N", requires = "curve")]
     seed: u64,
-    /// Draw the miss ratios into this file, .svg or .png: bars, or lines with --curve or --every; - is standard output
+    /// Draw the miss ratios into this file, .svg or .png: bars, or lines with --curve or --every; -
+    /// is standard output
     #[arg(long, value_name = "FILE", value_parser = output::picture_file)]
     plot: Option<PathBuf>,
     #[command(flatten)]
@@ -117,10 +125,11 @@ Examples:
   seekless sim run.parquet --unit page --curve exact --policy lru --plot curve.svg
   seekless sim blocks.parquet --curve sampled=0.05 --policy lru,arc,s3-fifo --plot curves.png";
 
-/// What is simulated when nobody names policies.
+/// The policies that are simulated without `--policy`.
 const DEFAULT_POLICIES: &str = "lru,arc,landlord";
 
-/// Each policy, what it is and its source: in a line, or in two where a line feed is to part them, for the help's width.
+/// Each policy, its description and its source. They stand on one line, or on two if `between` is a
+/// line feed, to fit the width of the help.
 fn policies(between: &str) -> String {
     let width =
         |of: fn(&About) -> &str| POLICIES.iter().map(|about| of(about).chars().count()).max().unwrap_or(0);
@@ -133,28 +142,28 @@ fn policies(between: &str) -> String {
     POLICIES.iter().map(line).collect()
 }
 
-/// A policy's name; what is none is answered with those nearest to it.
+/// Checks a policy's name. The error names the most similar policies.
 fn policy_name(name: &str) -> Result<String, String> {
     if NAMES.contains(&name) {
         return Ok(name.to_owned());
     }
     Err(format!(
-        "no policy is called so; did you mean {}? `seekless sim --policies` lists all",
+        "no policy has this name; did you mean {}? `seekless sim --policies` lists all",
         nearest(name).join(", ")
     ))
 }
 
-/// A row of the result: the figures, and how long they took on one core.
+/// A row of the result: the figures, and how long the simulation took on one core.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
     #[serde(flatten)]
     pub(crate) figures: Figures,
-    /// Seconds that the simulation of this case took, reading the trace not counted.
+    /// Seconds that the simulation of this case took, without reading the trace.
     pub(crate) seconds: f64,
     pub(crate) requests_per_second: f64,
 }
 
-/// Reads the traces once, simulates every case on all cores, prints.
+/// Reads the traces once, simulates every case on all cores, and prints.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.policies {
         output::text(&policies("  "))?;
@@ -183,7 +192,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is written besides the report.
+/// The outputs besides the report.
 struct Outputs {
     plot: Option<Picture>,
     post_cache: Option<(Destination, Format)>,
@@ -191,7 +200,7 @@ struct Outputs {
 }
 
 impl Outputs {
-    /// Refuses before the work what may not be written.
+    /// Begins the outputs. Fails before the work starts if one of them may not be written.
     fn begin(args: &Args) -> anyhow::Result<Self> {
         let plot = Picture::begin(args.plot.as_deref(), args.force)?;
         let post_cache = args.post_cache.as_deref().map(|word| {
@@ -242,7 +251,7 @@ fn cases(args: &Args, requests: &Requests) -> Vec<Case> {
     capacities.flat_map(of_capacity).collect()
 }
 
-/// Says beforehand what a run that takes more than a moment will take.
+/// Before a long run, says how many requests and caches it simulates, and its memory.
 fn announce(requests: &Requests, cases: &[Case]) -> anyhow::Result<()> {
     const LONG: u128 = 20_000_000;
     let work = requests.len() as u128 * cases.len() as u128;

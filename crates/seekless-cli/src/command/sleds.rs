@@ -1,4 +1,4 @@
-//! `seekless sleds`: what each range of a file costs to read now.
+//! `seekless sleds`: shows what each range of a file costs to read now.
 
 mod bar;
 mod figures;
@@ -15,17 +15,20 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Show what each range of a file costs to read now: where it is, the latency to its first byte, the bandwidth from then on.
+/// Show what each range of a file costs to read now: where it is, the latency to its first byte,
+/// the bandwidth from then on.
 ///
-/// A folder is summed up: the bytes of all files below it by level, and the time to deliver them. Links are not followed, and what
-/// cannot be asked about is said and left out.
+/// For a folder, the bytes of all files below it are added up by level, with the time to deliver
+/// them. Links are not followed. Files that cannot be examined are reported and left out.
 ///
-/// Nothing is read, and nothing recalled from an archive, to find out. The times are for delivering all of the file: linearly
-/// from its first byte to its last, and in the best order, which is what is cached first. They are ranges where the state is
-/// unknown, or where a linear reader might push out what is cached before it gets there.
+/// This reads no data and recalls nothing from an archive. The times are for delivering the whole
+/// file: linearly from its first byte to its last, and in the best order, cached data first. They
+/// are ranges if the state is unknown, or if a linear reader might push out cached data before it
+/// gets there.
 ///
-/// What a device costs comes from the device table (`seekless probe PATH`), else it is assumed. Mounts, archives, cache files and
-/// other machines are described in $XDG_CONFIG_HOME/seekless/sleds.toml; see docs/sleds.md.
+/// A device's costs come from the device table (`seekless probe PATH`), otherwise they are assumed.
+/// Mounts, archives, cache files and other machines are described in
+/// $XDG_CONFIG_HOME/seekless/sleds.toml; see docs/sleds.md.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -38,16 +41,16 @@ Examples:
 
 Exit status: 0, or 2 if a file could not be asked about.")]
 pub struct Args {
-    /// Files and folders to ask about
+    /// Files and folders to examine
     #[arg(value_name = "FILE", required_unless_present = "serve")]
     files: Vec<PathBuf>,
     /// Print the figures as JSON, one document (with --watch, one a line)
     #[arg(long)]
     json: bool,
-    /// Ask again after this time, until interrupted
+    /// Repeat after this time, until interrupted
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "1s", value_parser = interval)]
     watch: Option<Duration>,
-    /// Take SLEDs from FILE.sleds.toml where there is one: levels that are not there
+    /// Take SLEDs from FILE.sleds.toml if it exists, to try levels that this machine lacks
     #[arg(long)]
     mock: bool,
     /// Use this configuration
@@ -56,10 +59,10 @@ pub struct Args {
     /// Use this device table
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
-    /// Tell other machines, at this address and port, about files below --root
+    /// Serve other machines, at this address and port, the SLEDs of files below --root
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["files", "json", "watch"], requires = "root")]
     serve: Option<String>,
-    /// A folder that --serve may tell about, with all below
+    /// A folder whose files, at any depth, --serve may tell about
     #[arg(long, value_name = "DIR", requires = "serve")]
     root: Vec<PathBuf>,
 }
@@ -67,12 +70,12 @@ pub struct Args {
 fn interval(text: &str) -> Result<Duration, String> {
     let nanos = parse_duration(text).map_err(|error| error.to_string())?;
     match nanos {
-        0 => Err("nothing would come between: 1s".to_owned()),
+        0 => Err("the time must be above 0, such as 1s".to_owned()),
         nanos => Ok(Duration::from_nanos(nanos)),
     }
 }
 
-/// Asks and prints; or serves.
+/// Examines the files and prints, or serves.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut surveyor = surveyor(&args)?;
     if let Some(address) = &args.serve {
@@ -114,7 +117,7 @@ fn surveyor(args: &Args) -> anyhow::Result<Surveyor> {
     Ok(Surveyor::with(config, devices))
 }
 
-/// The figures of a file or folder, or what is wrong with it.
+/// The figures of a file or folder, or the message of an error.
 type Seen = Result<Shown, String>;
 
 fn look(args: &Args, surveyor: &mut Surveyor, earlier: Option<&Turnover>) -> Vec<Seen> {

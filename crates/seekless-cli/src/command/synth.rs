@@ -1,4 +1,4 @@
-//! `seekless synth`: a tree with the names and sizes of a trace's files.
+//! `seekless synth`: makes a tree with the names and sizes of a trace's files.
 
 use crate::{interrupt, output};
 use seekless::device::units::{counted, format_bytes, format_count};
@@ -9,9 +9,9 @@ use std::process::ExitCode;
 
 /// Make files with a trace's names and sizes.
 ///
-/// Their content deflates to about 0.55 of its size, and the same path always gets the same. Absolute paths are placed below
-/// DIR without their leading slash, paths with `..` are refused, and no link is followed. Files that are there with the
-/// right size stay.
+/// Their content deflates to about 0.55 of its size, and the same path always gets the same
+/// content. Absolute paths are placed below DIR without their leading slash. Paths with `..` are
+/// refused, and links are not followed. Existing files with the right size stay.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -24,7 +24,7 @@ pub struct Args {
     /// The folder to make them in.
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// Make what the trace names below OLD below NEW, in DIR; may be given several times
+    /// Make files that the trace names below OLD below NEW, in DIR; may be given several times
     #[arg(long, value_name = "OLD=NEW")]
     root: Vec<Root>,
     /// Replace files that have another size

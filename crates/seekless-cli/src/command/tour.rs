@@ -1,4 +1,4 @@
-//! `seekless tour`: the whole path on a sample workload, with a before-and-after table.
+//! `seekless tour`: all steps on a sample workload, with a before-and-after table.
 
 use super::compare::{draw, rivals_table, times};
 use crate::interrupt;
@@ -11,13 +11,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// See the whole path on a sample workload: record, order, pack, compare.
+/// See all steps on a sample workload: record, order, pack, compare.
 ///
-/// Makes a tree of some 3,000 small files as a game has them, records a small reader in three runs of about 300 loads, lays
-/// the files out in the order of the first two, and loads the third, which that order was not made from, on a modelled
-/// disk: from the loose files, from the pack, and from packs in orders that cost no thought. Each step says the command that
-/// you would type. Takes half a minute and 500 MB of disk, needs no root, and removes what it made. The disk's waits are
-/// counted and not waited for (see `seekless compare --help`, --clock).
+/// Makes a tree of some 3,000 small files, like those of a game, and records a small reader in
+/// three runs of about 300 loads. Lays the files out in the order of the first two runs. Then loads
+/// the third run, from which that order was not made, on a modelled disk: from the loose files,
+/// from the pack, and from packs in simple orders. Each step shows the command that you would type.
+/// Takes half a minute and 500 MB of disk, needs no root, and removes what it made. The modelled
+/// disk's waits are counted but skipped (see `seekless compare --help`, --clock).
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -46,7 +47,7 @@ pub struct Args {
 
 const PICTURE_TITLE: &str = "A game's start: its files, and the same files in a pack ordered by other runs";
 
-/// Walks the path in a temporary folder, or in the one to keep.
+/// Runs all steps in a temporary folder, or in the folder of `--keep`.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let options = options(&args)?;
     let picture = Picture::begin(args.picture.as_deref(), args.force)?;
@@ -100,9 +101,9 @@ fn walk(directory: &Path, options: &Options, args: &Args, picture: Option<Pictur
     if args.json { words.json(&done) } else { words.text(&ending(&done, directory, args.keep.is_some())) }
 }
 
-/// Prints each step as it is done, and a bar while one takes long.
+/// Prints each step when it is done, and a progress bar while a step takes long.
 struct Teller {
-    /// Where to print; `None`: nowhere.
+    /// Where to print; `None` prints nothing.
     words: Option<Words>,
     steps: u32,
     progress: Box<dyn FnMut(&'static str, u64, u64)>,
@@ -116,7 +117,7 @@ impl Teller {
                 self.progress = Box::new(output::stages());
                 self.steps += 1;
                 if let Some(words) = self.words {
-                    // A reader that went away is noticed by the report at the end.
+                    // If the reader of our output is gone, the report at the end notices it.
                     let _ = words.text(&step_text(self.steps, step));
                 }
             }

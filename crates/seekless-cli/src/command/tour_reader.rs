@@ -1,4 +1,5 @@
-//! `seekless __tour-reader`: the program that the tour records; it loads the files of a list as a game would.
+//! `seekless __tour-reader`: the program that the tour records. It loads the files of a list, like
+//! a game.
 
 use crate::interrupt;
 use anyhow::Context;
@@ -10,9 +11,9 @@ use std::process::ExitCode;
 /// Open, read whole and close each file of a list, in its order.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The folder that the list's paths are below.
+    /// The folder that contains the list's paths.
     directory: PathBuf,
-    /// One path a line.
+    /// The list: one path a line.
     list: PathBuf,
 }
 

@@ -1,4 +1,4 @@
-//! `seekless trace`: looks at traces and moves them between formats.
+//! `seekless trace`: shows traces and converts them between formats.
 
 pub mod export;
 pub mod files;
@@ -10,7 +10,7 @@ pub mod recover;
 use clap::{Args as ClapArgs, Subcommand};
 use std::process::ExitCode;
 
-/// Look at traces and move them between formats.
+/// Show traces and convert them between formats.
 ///
 /// A trace is one Parquet file with a row for each access; DuckDB, pandas and polars open it as it
 /// is. Every verb that takes a trace also takes the spool of a recording that was cut off, and a
@@ -40,7 +40,7 @@ enum Verb {
     Recover(recover::Args),
 }
 
-/// Runs the verb within the verb.
+/// Runs the subcommand.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.verb {
         Verb::Info(args) => info::run(args),

@@ -1,4 +1,4 @@
-//! `seekless fits histogram`: fimhisto, cheapest bytes first.
+//! `seekless fits histogram`: fimhisto, which reads the cheapest bytes first.
 
 use super::{Common, size};
 use crate::{interrupt, output};
@@ -7,14 +7,16 @@ use seekless::fits::{HistogramOptions, HistogramReport, histogram};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Copy a FITS file and put the histogram of one of its images behind it.
+/// Copy a FITS file and append the histogram of one of its images.
 ///
-/// The range is MIN,MAX, both included; INDEF takes that of the pixels, leaving out infinite ones. With BINSIZE above 0 each bin
-/// holds its lower edge and not its upper one, and there are as many as it takes to hold MAX. With BINSIZE 0 or less, --nbins says
-/// how many, and the last holds MAX. Undefined pixels (BLANK, NaN) are counted apart.
+/// The range is MIN,MAX, both included. INDEF takes the least or greatest pixel, leaving out
+/// infinite ones. With BINSIZE above 0 each bin includes its lower edge but not its upper one, and
+/// there are enough bins to include MAX. With BINSIZE 0 or less, --nbins gives their number, and
+/// the last bin includes MAX. Undefined pixels (BLANK, NaN) are counted apart.
 ///
-/// The histogram is a binary table, HISTOGRAM, with the columns BIN_LO, BIN_HI and COUNT. (What fimhisto calls its columns is not
-/// documented; these names are our own.) Pixels below and above the range, and undefined ones, are keywords of its header.
+/// The histogram is a binary table, HISTOGRAM, with the columns BIN_LO, BIN_HI and COUNT.
+/// (fimhisto's names of columns are not documented; these are our own.) Keywords of its header
+/// count the pixels below the range, above it, and undefined.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Images of 8 or 16 bits, and others whose range is given, take one pass; others two.
@@ -61,7 +63,7 @@ fn range(text: &str) -> Result<Range, String> {
 }
 
 pub(super) fn number(text: &str) -> Result<f64, String> {
-    let number: f64 = text.parse().map_err(|_| format!("{text} is no number"))?;
+    let number: f64 = text.parse().map_err(|_| format!("{text} is not a number"))?;
     if number.is_finite() { Ok(number) } else { Err("must be finite".to_owned()) }
 }
 

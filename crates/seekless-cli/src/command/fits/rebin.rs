@@ -1,4 +1,4 @@
-//! `seekless fits rebin`: fimgbin, cheapest bytes first.
+//! `seekless fits rebin`: fimgbin, which reads the cheapest bytes first.
 
 use super::{Common, size};
 use crate::{interrupt, output};
@@ -7,14 +7,16 @@ use seekless::fits::{DataType, RebinOptions, RebinReport, rebin};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Sum boxes of a FITS image's pixels into one pixel each.
+/// Sum each box of a FITS image's pixels into one pixel.
 ///
-/// Pixels at the right and upper ends that do not fill a box are left out. An image of more than two axes is rebinned plane by
-/// plane. Coordinates (CRPIX, CDELT, CD, PC, of all alternative systems; LTV and LTM) keep their meaning; distortions, and a CROTA
-/// with boxes that are not square, do not.
+/// Pixels at the right and upper ends that do not fill a box are left out. An image of more than
+/// two axes is rebinned plane by plane. Coordinates keep their meaning (CRPIX, CDELT, CD, PC, of
+/// all alternative systems; LTV and LTM). Distortions do not, nor does a CROTA with boxes that are
+/// not square.
 ///
-/// Whole numbers are summed exactly and rounded once, half away from zero; floating-point ones in double precision. Without
-/// --datatype the output is stored and scaled as the input. A sum that whole numbers cannot hold is an error without --overflow.
+/// Whole numbers are summed exactly and rounded once, half away from zero; floating-point ones in
+/// double precision. Without --datatype the output is stored and scaled as the input. A sum that
+/// does not fit the output's whole numbers is an error without --overflow.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -37,10 +39,10 @@ pub struct Args {
     /// How to store the output: b, i, j, k, e or d, or a BITPIX; `-` as the input
     #[arg(long, value_name = "TYPE", default_value = "-", allow_hyphen_values = true, value_parser = DataType::parse)]
     datatype: DataType,
-    /// Store the nearest that can be, where a sum cannot
+    /// Store the nearest possible value where a sum does not fit
     #[arg(long)]
     overflow: bool,
-    /// What stands for an undefined pixel (BLANK, NaN)
+    /// The value of an undefined pixel (BLANK, NaN)
     #[arg(long, value_name = "NUMBER", default_value = "0", allow_hyphen_values = true, value_parser = super::histogram::number)]
     nullval: f64,
     /// Divide by the number of pixels in a box

@@ -9,16 +9,16 @@ use seekless::sim::curve::{Curve, Sampling, Shards, exact, sampled, shards, spre
 use std::process::ExitCode;
 use std::str::FromStr;
 
-/// How a curve is found.
+/// How a curve is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Method {
-    /// All requests; LRU in one pass, other policies size by size.
+    /// From all requests: for LRU in one pass, for other policies size by size.
     Exact,
-    /// LRU's stack distances of a share of the ids.
+    /// From LRU's stack distances of this share of the ids.
     ShardsRate(f64),
-    /// LRU's stack distances of so many ids.
+    /// From LRU's stack distances of this number of ids.
     ShardsSize(u32),
-    /// Small simulations on a share of the ids.
+    /// From small simulations on this share of the ids.
     Sampled(f64),
 }
 
@@ -49,7 +49,7 @@ impl FromStr for Method {
     }
 }
 
-/// Finds a curve a policy, prints them, and draws them if asked to.
+/// Computes a curve for each policy, prints the curves, and draws them with `--plot`.
 pub(super) fn run(
     args: &Args,
     requests: &Requests,
@@ -72,7 +72,8 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// SHARDS is LRU's alone: it is what an unasked list comes down to, and another policy that was asked for is refused.
+/// The policies to compute curves for. SHARDS works for LRU only: it replaces the default policies
+/// by LRU, and is an error if other policies are given.
 fn policies(args: &Args, method: Method) -> anyhow::Result<Vec<&str>> {
     let is_shards = matches!(method, Method::ShardsRate(_) | Method::ShardsSize(_));
     if !is_shards || args.policy == ["lru"] {

@@ -1,4 +1,4 @@
-//! `--plot`: bars of policies at their capacities, lines of curves and of how it went over time.
+//! `--plot`: bars for each policy and capacity, or lines for curves and for misses over time.
 
 use super::{Args, Row, table};
 use seekless::device::units::format_count;
@@ -7,7 +7,7 @@ use seekless::report::chart::{Axis, BarChart, LineChart, LinePoint, Series, Unit
 use seekless::sim::Requests;
 use seekless::sim::curve::{Curve, Point};
 
-/// Curves over cache sizes, with their error bands.
+/// Draws miss ratios over cache sizes, with their error bands.
 pub(super) fn curves(args: &Args, requests: &Requests, curves: &[Curve]) -> Drawing {
     let point = |point: &Point| LinePoint {
         x: point.capacity as f64,
@@ -35,7 +35,7 @@ pub(super) fn curves(args: &Args, requests: &Requests, curves: &[Curve]) -> Draw
     chart.draw()
 }
 
-/// Plain runs: over time where that was asked for, else bars.
+/// Draws plain runs: over time with `--every`, otherwise as bars.
 pub(super) fn rows(args: &Args, requests: &Requests, rows: &[Row]) -> Drawing {
     if args.every.is_some() { over_time(args, requests, rows) } else { bars(args, requests, rows) }
 }

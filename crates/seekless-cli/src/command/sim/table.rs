@@ -1,11 +1,12 @@
-//! The figures as text: a heading, a row a policy and capacity, and how it went over time where that was asked for.
+//! The figures as text: a heading, a row for each policy and capacity, and with `--every` the
+//! figures over time.
 
 use super::Row;
 use seekless::device::units::{counted, format_bytes, format_count};
 use seekless::report::table;
 use seekless::sim::{Figures, Requests, Unit};
 
-/// All that is printed without `--json`.
+/// The whole output without `--json`.
 pub(super) fn report(requests: &Requests, rows: &[Row]) -> String {
     let figures: Vec<&Figures> = rows.iter().map(|row| &row.figures).collect();
     let mut text = heading(requests) + "\n" + &main_table(requests, &figures);
@@ -20,7 +21,7 @@ pub(super) fn report(requests: &Requests, rows: &[Row]) -> String {
     text
 }
 
-/// Whether capacities count ids.
+/// Whether capacities count ids instead of bytes.
 pub(super) fn counts_ids(requests: &Requests) -> bool {
     requests.unit() != Unit::Page && requests.unit_weights()
 }
@@ -66,7 +67,7 @@ fn main_table(requests: &Requests, figures: &[&Figures]) -> String {
     table(&header, figures.iter().map(row).collect())
 }
 
-/// What goes to the device, and in which pieces.
+/// The reads and writes of the device, and in how many runs pages are written.
 fn writes_table(requests: &Requests, figures: &[&Figures]) -> String {
     let header = ["policy", "capacity", "read", "written back", "in runs", "while kept", "dirty at the end"];
     let row = |row: &&Figures| {

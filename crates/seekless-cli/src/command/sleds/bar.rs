@@ -1,11 +1,11 @@
-//! A file as a bar: a cell for each part, drawn as the level that holds most of it.
+//! A file as a bar of cells. Each cell is drawn as the level that holds most of its bytes.
 
 use seekless::sled::{Level, Sled};
 
-/// Cells of a bar.
+/// The number of cells of a bar.
 pub(super) const CELLS: u64 = 64;
 
-/// A level's block, its colour (SGR) on a terminal, in the order of [`Level`].
+/// The block and the colour (SGR) of each level, in the order of [`Level`].
 const LOOKS: [(Level, char, &str); 6] = [
     (Level::Hole, '·', "2"),
     (Level::Memory, '█', "32"),
@@ -15,7 +15,7 @@ const LOOKS: [(Level, char, &str); 6] = [
     (Level::Unknown, '?', "33"),
 ];
 
-/// The bar of a file, and what its blocks mean, for the levels that it has.
+/// The bar of a file, and a legend for its levels.
 pub(super) fn bar(sleds: &[Sled], bytes: u64, colour: bool) -> String {
     let cells = CELLS.min(bytes);
     let drawn: String = (0..cells)
@@ -30,7 +30,7 @@ pub(super) fn bar(sleds: &[Sled], bytes: u64, colour: bool) -> String {
     format!("{drawn}\n{}\n", legend.join("  "))
 }
 
-/// The level of most bytes between two edges; of equals the costlier.
+/// The level of most bytes between two edges. If two have the same, the costlier one.
 fn most(sleds: &[Sled], start: u64, end: u64) -> Level {
     let first = sleds.partition_point(|sled| sled.end() <= start);
     let mut bytes = [0; LOOKS.len()];

@@ -1,4 +1,4 @@
-//! The figures of a file as `--json` has them: names and units that stay.
+//! The figures of a file as `--json` prints them. Names and units stay the same in all versions.
 
 use seekless::device::Origin;
 use seekless::sled::{DeliveryTime, Plan, Sled, Survey};
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-/// What was asked about.
+/// The figures of one argument.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum Shown {
@@ -16,25 +16,25 @@ pub(super) enum Shown {
     Folder(FolderFigures),
 }
 
-/// A folder, all files below it together.
+/// The figures of a folder: all files below it together.
 #[derive(Debug, Serialize)]
 pub(super) struct FolderFigures {
     /// As it was named; bytes that are no UTF-8 are replaced.
     pub(super) folder: String,
     pub(super) files: u64,
     pub(super) bytes: u64,
-    /// Bytes by the level that would deliver them.
+    /// Bytes by the level that delivers them.
     pub(super) levels: BTreeMap<&'static str, u64>,
     pub(super) total_s: Totals,
     /// Devices whose costs are assumed.
     pub(super) assumed: BTreeSet<String>,
-    /// Entries that could not be asked about.
+    /// Entries that could not be examined.
     pub(super) unreadable: u64,
     pub(super) room_bytes: Option<u64>,
     pub(super) residence_s: Option<f64>,
 }
 
-/// A file.
+/// The figures of a file.
 #[derive(Debug, Serialize)]
 pub(super) struct Figures {
     /// As it was named; bytes that are no UTF-8 are replaced.
@@ -46,16 +46,17 @@ pub(super) struct Figures {
     pub(super) device: String,
     /// Where that device's costs come from.
     pub(super) origin: Origin,
-    /// Bytes that may be cached before something must leave.
+    /// Bytes that fit into the page cache before the kernel evicts something.
     pub(super) room_bytes: Option<u64>,
-    /// How long what is cached stays, at the pace at which the kernel takes it back; `null` if it takes nothing.
+    /// How long cached data stays, at the kernel's present rate of eviction; `null` if it evicts
+    /// nothing.
     pub(super) residence_s: Option<f64>,
     pub(super) notes: Vec<String>,
     #[serde(skip)]
     pub(super) raw: Vec<Sled>,
 }
 
-/// One range of it.
+/// The figures of one range of a file.
 #[derive(Debug, Serialize)]
 pub(super) struct SledFigures {
     offset: u64,
@@ -75,7 +76,7 @@ pub(super) struct Totals {
     pub(super) best: Seconds,
 }
 
-/// Not under `low`, not over `high`.
+/// A range of times: from `low` to `high`, both included.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Seconds {
     pub(super) low: f64,

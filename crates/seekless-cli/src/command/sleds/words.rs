@@ -1,4 +1,4 @@
-//! The figures of a file or a folder for people: a bar, a table, the times.
+//! The figures of a file or a folder as text: a bar, a table, the times.
 
 use super::bar::bar;
 use super::figures::{Figures, FolderFigures, Seconds, Shown, Totals};
@@ -8,9 +8,9 @@ use seekless::report::table;
 use seekless::sled::{Level, Sled};
 use std::fmt::Write as _;
 
-/// Rows of a table; what lies behind them is summed up.
+/// The most rows of a table; the rest are counted in one line.
 const ROWS_MAX: usize = 40;
-/// What the figures of a device are called that nobody has measured.
+/// How the table marks the figures of a device that was never measured.
 const ASSUMED: &str = "assumed";
 
 pub(super) fn report(shown: &Shown, colour: bool) -> String {
@@ -103,7 +103,7 @@ fn row(sled: &Sled, origin: Origin) -> Vec<String> {
     ]
 }
 
-/// Where the latency and bandwidth of a SLED come from, where they are the device's.
+/// The origin of a SLED's latency and bandwidth, if they are the device's.
 fn figures_of(level: Level, origin: Origin) -> &'static str {
     match (level, origin) {
         (Level::Hole | Level::Memory | Level::Archive, _) => "-",
@@ -113,7 +113,7 @@ fn figures_of(level: Level, origin: Origin) -> &'static str {
     }
 }
 
-/// One time, or the range it lies in.
+/// One time, or the range in which it lies.
 fn seconds(time: Seconds) -> String {
     let (low, high) = (duration(time.low), duration(time.high));
     if low == high { low } else { format!("{low} to {high}") }

@@ -1,4 +1,4 @@
-//! `seekless trace export`: trace to other formats.
+//! `seekless trace export`: converts a trace to other formats.
 
 use super::info::note_origin;
 use crate::output;

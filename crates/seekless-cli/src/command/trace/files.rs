@@ -1,4 +1,4 @@
-//! `seekless trace files`: which files a program used, and how.
+//! `seekless trace files`: shows which files a program used, and how.
 
 use super::info::note_origin;
 use crate::output;
@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Tell which files were used, and how.
+/// Show which files were used, and how.
 ///
 /// order is the file's place among all files by its first read, map or load. opened and read count
 /// successful calls, failed counts failed opens and stats. bytes are those that reads returned;
@@ -51,7 +51,7 @@ pub struct Args {
 
 const TOP: usize = 40;
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
 struct Figures<'a> {
     /// How many files or folders there are; fewer may be shown.

@@ -1,4 +1,4 @@
-//! `seekless trace import`: other formats to trace.
+//! `seekless trace import`: converts other formats to a trace.
 
 use crate::output::{self, Words};
 use anyhow::bail;
@@ -109,7 +109,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         _ if text == "tab" => Ok(b'\t'),
-        [b'"' | b'\n' | b'\r'] => Err("stands for something else in CSV".to_owned()),
+        [b'"' | b'\n' | b'\r'] => Err("has another meaning in CSV".to_owned()),
         [byte] if byte.is_ascii() => Ok(*byte),
         _ => Err("expected one ASCII character, or `tab`".to_owned()),
     }

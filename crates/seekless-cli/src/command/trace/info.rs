@@ -1,4 +1,4 @@
-//! `seekless trace info`: a trace in figures.
+//! `seekless trace info`: prints the figures of a trace.
 
 use crate::output;
 use seekless::device::units::{counted, format_bytes, format_count, format_duration};
@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Print a trace in figures.
+/// Print the figures of a trace.
 ///
 /// Bytes read are those that calls returned. A load of a whole file counts only if the trace has no
 /// calls for the file. Unique bytes count each byte of a file once.

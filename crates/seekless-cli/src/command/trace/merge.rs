@@ -1,4 +1,4 @@
-//! `seekless trace merge`: several traces into one.
+//! `seekless trace merge`: joins several traces into one.
 
 use crate::output::{self, Words};
 use seekless::device::units::counted;

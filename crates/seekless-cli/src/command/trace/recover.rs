@@ -1,4 +1,4 @@
-//! `seekless trace recover`: the spool of a recording that was cut off, as a trace.
+//! `seekless trace recover`: makes a trace of the spool of a recording that was cut off.
 
 use crate::output::{self, Words};
 use anyhow::Context;
