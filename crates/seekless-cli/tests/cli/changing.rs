@@ -1,4 +1,5 @@
-//! Files that change while `grep` and `wc` read them. `grep` is held in the middle of a file by a pipe that nobody empties.
+//! Files that change while `grep` and `wc` read them. A full pipe holds `grep` in the middle of a
+//! file, since the test does not read from it.
 
 use super::{seekless, workplace};
 use std::fs::{self, File};
@@ -15,7 +16,7 @@ fn line(at: usize) -> String {
     format!("{at:06} some text that the search finds\n")
 }
 
-/// A log of several windows, and its lines.
+/// Writes a log of several windows. Returns its path and its text.
 fn log(folder: &Path) -> (PathBuf, String) {
     let path = folder.join("log");
     let text: String = (0..LINES).map(line).collect();
@@ -23,7 +24,8 @@ fn log(folder: &Path) -> (PathBuf, String) {
     (path, text)
 }
 
-/// `grep WORDS log`, during which `change` happens to the file after the first lines have come.
+/// Runs `grep WORDS log`, and calls `change` with the file after the first lines have come. Returns
+/// the output and the file's text before the change.
 fn grepped(words: &[&str], change: impl FnOnce(&Path)) -> (Output, String) {
     let place = workplace();
     let (path, text) = log(place.path());
@@ -103,7 +105,7 @@ fn cut(path: &Path, bytes: u64) {
     File::options().write(true).open(path).expect("opened").set_len(bytes).expect("cut");
 }
 
-/// As for one who reads in order and meets the end.
+/// A program that reads in order would meet the new end in the same way.
 #[test]
 fn what_was_printed_of_a_file_that_is_cut_short_is_all_there_is() {
     for words in [&["some"][..], &["-a", "some"], &["-B1", "some"]] {
@@ -123,7 +125,8 @@ fn a_file_that_is_cut_short_behind_what_was_printed_is_searched_to_its_new_end()
     }
 }
 
-/// `wc WORDS log` while `change` is done to the file over and over.
+/// Runs `wc --stats WORDS log` while `change` is called with the file over and over. Returns
+/// standard output, standard error, and the file's bytes before.
 fn counted(words: &[&str], change: impl Fn(&Path) + Sync) -> (String, String, usize) {
     let place = workplace();
     let (path, _) = log(place.path());

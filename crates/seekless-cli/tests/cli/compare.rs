@@ -1,4 +1,5 @@
-//! `seekless compare` on a folder of one tiny file, where a pack cannot win, and on one of many, where it must.
+//! `seekless compare` on a folder of one tiny file, where a pack cannot win, and on a folder of
+//! many files, where it must.
 
 use super::{printed, run, seekless, workplace};
 use std::fmt::Write;
@@ -7,7 +8,7 @@ use std::process::{Child, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// `files` files of `bytes` in `data`, packed, and a run that loads them all.
+/// Makes `files` files of `bytes` in `data`, a pack of them, and a run that loads them all.
 fn prepare(directory: &Path, files: usize, bytes: usize) {
     std::fs::create_dir(directory.join("data")).unwrap();
     let mut run = "time_s,path,size\n".to_owned();
@@ -22,7 +23,7 @@ fn prepare(directory: &Path, files: usize, bytes: usize) {
 #[test]
 fn a_pack_that_loses_ends_with_1_if_asked_to() {
     let directory = workplace();
-    // One tiny file is loaded, from a pack whose directory alone has 2,000 long names.
+    // One tiny file is loaded from a pack whose directory alone has 2,000 long names.
     std::fs::create_dir(directory.path().join("data")).unwrap();
     for file in 0..2000 {
         std::fs::write(directory.path().join(format!("data/{file:0200}")), "x").unwrap();
@@ -106,7 +107,7 @@ fn the_real_clock_and_the_skipping_one_agree() {
     };
     let (skipped, waited) = (median("virtual"), median("real"));
     assert_eq!(skipped.0, waited.0);
-    // Ten requests in each tenth of a second on either clock; a busy machine only adds.
+    // Both clocks allow ten requests in each tenth of a second. A busy machine only adds time.
     let least = |requests: u64| (requests - 1) / 10 * 100_000_000;
     assert!(
         skipped.1 >= least(skipped.0) && waited.1 >= least(waited.0) && least(skipped.0) > 0,
@@ -153,21 +154,22 @@ fn a_tree_that_moved_is_said_in_a_line() {
     assert!(text.contains("2 loads of 20 B") && !text.contains("was taken"), "{text}");
 }
 
-/// One throttle at a time: a second on the same file system is refused.
+/// One throttle at a time: a second one on the same file system fails.
 static THROTTLED: Mutex<()> = Mutex::new(());
 
-/// A comparison behind a throttle at which it would never end, and what it has changed of this machine.
+/// A comparison behind a throttle so slow that it never ends, and what it has changed on this
+/// machine.
 struct Throttled {
     child: Child,
     group: PathBuf,
-    /// A setting of ext4, where the files lie on ext4, and what it was before.
+    /// The changed setting of ext4 and its former value, if the files lie on ext4.
     setting: Option<(PathBuf, String)>,
     /// The child process that puts everything back.
     guardian: i32,
 }
 
 impl Throttled {
-    /// `None`, after saying why, where nothing can be throttled.
+    /// `None` if nothing can be throttled here, after printing why.
     fn start(directory: &Path) -> Option<Self> {
         prepare(directory, 3, 100);
         let settings = settings();
@@ -212,7 +214,7 @@ impl Throttled {
         self.child.wait().unwrap();
     }
 
-    /// Whether the group is gone and the setting is what it was.
+    /// Whether the group is gone and the setting has its former value.
     fn is_put_back(&self) -> bool {
         let name = self.group.file_name().unwrap();
         let hierarchies = std::fs::read_dir("/sys/fs/cgroup").unwrap().flatten();

@@ -1,4 +1,5 @@
-//! `seekless sim --curve` and `--plot`: curves agree with plain runs, pictures are what their endings say.
+//! `seekless sim --curve` and `--plot`: curves agree with plain runs, and pictures have the format
+//! of their ending.
 
 use super::{printed, run, workplace};
 use serde_json::Value;

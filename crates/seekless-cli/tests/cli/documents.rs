@@ -1,7 +1,7 @@
-//! Every `console` block of README.md and docs/*.md runs, in order, in a folder that holds a copy of
-//! `examples/`. What a block shows below a command must be what the command prints; `...` stands for
-//! any lines. In a block that begins with `console figures` the figures may be others, since they
-//! depend on the machine: their places must be those shown.
+//! Every `console` block of README.md and docs/*.md runs, in order, in a folder that holds a copy
+//! of `examples/`. A command must print the text that the block shows below it; `...` stands for
+//! any lines. In a block that begins with `console figures` the figures may differ, since they
+//! depend on the machine, but they must be in the same places.
 
 use snapbox::assert::Assert;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use std::process::Command;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// One command of a document and what it is said to print.
+/// One command of a document and its expected output.
 struct Example {
     line: usize,
     command: String,
     shown: String,
-    /// The figures are those of some machine.
+    /// Whether the figures may differ.
     figures_vary: bool,
 }
 
@@ -121,8 +121,8 @@ fn has_heading(text: &str, name: &str) -> bool {
     })
 }
 
-/// The text with `#` for each figure and its unit, one blank for many, and short rules: what two
-/// machines print alike.
+/// The text with `#` for each figure and its unit, one blank for several, and short rules. Two
+/// machines print the same.
 fn without_figures(text: &str) -> String {
     text.lines().map(|line| line_without_figures(line) + "\n").collect()
 }
@@ -152,7 +152,7 @@ fn word_without_figures(word: &str) -> String {
         plain.push_str(&rest[..start]);
         plain.push('#');
         let figure = rest[start..].trim_start_matches(|at: char| at.is_ascii_digit() || ".,".contains(at));
-        // What follows a figure directly may end a clause: `3.4,` is a figure and a comma.
+        // A mark directly after a figure may end a clause: `3.4,` is a figure and a comma.
         let end = rest.len() - figure.len();
         let tail = &rest[start..end];
         plain.push_str(&tail[tail.trim_end_matches(['.', ',']).len()..]);

@@ -1,4 +1,5 @@
-//! `seekless find` beside GNU find in the C locale and in one of UTF-8: output, messages and exit code.
+//! `seekless find` compared with GNU find in the C locale and in one of UTF-8: output, messages and
+//! exit code.
 
 use super::{seekless, workplace};
 use std::ffi::OsStr;
@@ -64,7 +65,8 @@ fn answers_are_gnu_finds_in_both_locales() {
     }
 }
 
-/// Ours and GNU's in folders of their own with the same in them: what each printed, its status, and what is left.
+/// Runs ours and GNU's, each in its own folder with the same content. Returns the output of each,
+/// and which files are left.
 fn side_by_side(words: &[&str], search_path: &str, input: &str) -> [(Output, Vec<String>); 2] {
     let run = |mut command: Command| {
         let place = workplace();
@@ -180,7 +182,7 @@ fn files_of_unknown_owners_are_named_by_their_numbers() {
     assert_eq!(refused.status.code(), Some(1));
 }
 
-/// What a shell's line shows on a terminal.
+/// The output of a shell's line on a terminal; `None` if script(1) cannot run it.
 fn on_a_terminal(folder: &Path, line: &str, locale: &str) -> Option<Vec<u8>> {
     let mut command = Command::new("script");
     command.args(["-qec", line, "/dev/null"]).current_dir(folder).stdin(std::process::Stdio::null());

@@ -29,7 +29,7 @@ fn a_histogram_is_made_and_told() {
         text,
         "out.fits: 4 bins of 2 from -1 to 6, 7 of 8 pixels of HDU 0 (4 x 2)\nnot counted: 1 above\n"
     );
-    // The copy, its header with one more card, and the table's header and rows.
+    // The copy, with one more card in its header, and the table's header and rows.
     assert_eq!(std::fs::metadata(folder.path().join("out.fits")).expect("there").len(), 4 * 2880);
 
     let refused = run(folder.path(), "fits histogram in.fits out.fits INDEF,INDEF 0 --nbins 4");

@@ -1,8 +1,9 @@
-//! What the comparisons with GNU's tools share: cases from a seed, both programs run on each, and what differs.
+//! The common part of the comparisons with GNU's tools: makes cases from a seed, runs both programs
+//! on each, and reports the differences.
 //!
-//! `SEEKLESS_GNU_CASES=5000 SEEKLESS_GNU_SEED=7 cargo test -p seekless-cli --test cli gnu_` makes other and more cases than a normal
-//! run. Case N is made of the seed N after the first, so that one that differs can be had alone;
-//! with `SEEKLESS_GNU_KEEP` set its files are kept.
+//! `SEEKLESS_GNU_CASES=5000 SEEKLESS_GNU_SEED=7 cargo test -p seekless-cli --test cli gnu_` makes
+//! other and more cases than a normal run. Each case has a seed of its own, the first seed plus its
+//! number, so that a single case can be repeated. With `SEEKLESS_GNU_KEEP` set its files are kept.
 
 use super::seekless;
 use seekless::device::SplitMix64;
@@ -16,14 +17,14 @@ use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Cases of a normal run.
+/// The number of cases of a normal run.
 const CASES: u64 = 300;
-/// No case takes as long, unless a program hangs.
+/// A case that takes longer hangs, and is killed.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Differences shown in full.
+/// How many differences are shown in full.
 const SHOWN_MAX: usize = 25;
 
-/// Choices from a seed.
+/// A generator of choices, from a seed.
 pub(crate) struct Random(SplitMix64);
 
 impl Random {
@@ -35,7 +36,7 @@ impl Random {
         (self.0.bits() % limit as u64) as usize
     }
 
-    /// True so many times of a hundred.
+    /// True in `percent` of a hundred cases, on average.
     pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
@@ -45,12 +46,12 @@ impl Random {
     }
 }
 
-/// A command line and what it runs in.
+/// A command line and its surroundings.
 pub(crate) struct Case {
     pub words: Vec<OsString>,
-    /// Variables beside the path.
+    /// Environment variables besides PATH.
     pub variables: Vec<(&'static str, OsString)>,
-    /// Standard input.
+    /// The file for standard input.
     pub input: PathBuf,
 }
 
@@ -58,19 +59,19 @@ pub(crate) struct Case {
 pub(crate) trait Cases {
     /// The tool's name.
     const TOOL: &'static str;
-    /// What the first line of its version says if it is the one to compare with.
+    /// The start of the output of `--version`, if it is the version to compare with.
     const VERSION: &'static str;
-    /// Lays out the files of a few cases.
+    /// Makes the files of a case in the folder.
     fn lay_out(random: &mut Random, folder: &Path);
-    /// Makes a case in the folder.
+    /// Makes a case that runs in the folder.
     fn case(random: &mut Random, folder: &Path) -> Case;
-    /// Whether the messages are the same, as far as they must be.
+    /// Whether the messages agree, as far as they must.
     fn same_message(_: &Case, ours: &str, theirs: &str) -> bool {
         ours == theirs
     }
 }
 
-/// Runs the cases and fails with what differs.
+/// Runs the cases. Fails with a list of the differences.
 pub(crate) fn compare<C: Cases>() {
     let theirs = PathBuf::from(format!("/usr/bin/{}", C::TOOL));
     let version = Command::new(&theirs).arg("--version").output();
@@ -103,7 +104,7 @@ fn number(variable: &str) -> Option<u64> {
 
 fn difference<C: Cases>(case: &Case, theirs: &Path, folder: &Path) -> Option<String> {
     let mut gnu = Command::new(theirs);
-    // It says its whole path in messages otherwise.
+    // Otherwise its messages show its whole path.
     gnu.arg0(C::TOOL);
     let mut ours = seekless(folder);
     ours.arg(C::TOOL);
@@ -136,7 +137,7 @@ fn difference<C: Cases>(case: &Case, theirs: &Path, folder: &Path) -> Option<Str
     Some(told)
 }
 
-/// A word as bash reads it.
+/// A word, quoted for bash.
 fn quoted(word: &OsStr) -> String {
     format!("$'{}'", word.as_bytes().escape_ascii())
 }
@@ -159,7 +160,7 @@ fn run(mut command: Command, case: &Case, folder: &Path) -> Output {
     output
 }
 
-/// A word of bytes.
+/// A word from bytes.
 pub(crate) fn word(bytes: impl Into<Vec<u8>>) -> OsString {
     OsString::from_vec(bytes.into())
 }

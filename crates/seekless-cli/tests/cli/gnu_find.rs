@@ -1,8 +1,10 @@
-//! Generated command lines of `find`, ours and GNU's side by side: bytes of standard output and error, exit status, and what is left of
-//! a folder where something is deleted or written. Fixed seeds, about 300 cases; by hand any number of others:
-//! `SEEKLESS_GNU_CASES=5000 SEEKLESS_GNU_SEED=7 cargo test -p seekless-cli --test cli gnu_find -- --nocapture`.
+//! Generated command lines of `find`: ours and GNU's must agree in standard output and error, exit
+//! status, and the files left in a folder where they delete or write. Fixed seeds, about 300 cases.
+//! This runs more of them, with another seed: `SEEKLESS_GNU_CASES=5000 SEEKLESS_GNU_SEED=7 cargo
+//! test -p seekless-cli --test cli gnu_find -- --nocapture`.
 //!
-//! Left out is what `seekless find --help` lists as different, and `nan` as an age, on which GNU find aborts.
+//! The cases leave out the differences that `seekless find --help` lists, and `nan` as an age, on
+//! which GNU find aborts.
 
 mod dates;
 mod formats;
@@ -19,7 +21,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// A command line and what it is run with.
+/// A command line and its surroundings.
 #[derive(Debug)]
 struct Case {
     words: Vec<OsString>,
@@ -32,7 +34,7 @@ struct Case {
     changes: bool,
 }
 
-/// What came of it.
+/// The result of a case.
 #[derive(PartialEq, Eq)]
 struct Outcome {
     out: Vec<u8>,
@@ -45,7 +47,8 @@ impl Case {
     fn new(random: &mut Random) -> Case {
         let changes = random.chance(12);
         let mut words = if changes { words::changing(random) } else { words::looking(random) };
-        // A path that a lost word leaves as one to start from: nothing outside may be deleted, and `/` is too much to look at.
+        // If a word is lost, a path after it becomes a starting point. Nothing outside may be
+        // deleted, and `/` is too large to search.
         let leads_out = words.iter().any(|word| if changes { word.starts_with(b"/") } else { word == b"/" });
         if random.chance(10) && !leads_out {
             words::spoil(&mut words, random);
@@ -106,7 +109,8 @@ impl Case {
         }
     }
 
-    /// How the outcomes differ, if they do each time: a clock may strike between two runs.
+    /// How the outcomes differ, if they do so in every attempt: a clock may tick over between two
+    /// runs.
     fn difference(&self, gnu: &Path, tree: &Path) -> Option<String> {
         let mut difference = None;
         for _ in 0..3 {
@@ -163,7 +167,7 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// GNU find 4.9 or a later one of the same words.
+/// The path of GNU find 4.9, if it is installed.
 fn gnu_find() -> Option<std::path::PathBuf> {
     let path = ["/usr/bin/find", "/bin/find"].iter().map(Path::new).find(|path| path.exists())?;
     let version = Command::new(path).arg("--version").output().ok()?;
@@ -180,7 +184,7 @@ fn generated_command_lines_have_gnu_finds_outcome() {
     let tree = place.path().join("tree");
     tree::make(&tree).expect("a tree");
     for words in [&["-L", "."][..], &[".", "-lname", "x", "-o", "-empty"], &["../many"]] {
-        // Reading folders and links the first time changes when they were read.
+        // The first read of a folder or a link changes its time of access.
         let _ = Command::new(&gnu).current_dir(&tree).args(words).output();
     }
     let cases = number("SEEKLESS_GNU_CASES").unwrap_or(300);

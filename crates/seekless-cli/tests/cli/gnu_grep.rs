@@ -1,4 +1,4 @@
-//! `seekless grep` beside GNU grep 3.8 on cases from a seed.
+//! `seekless grep` compared with GNU grep 3.8 on cases from a seed.
 
 use super::gnu::{Case, Cases, Random, compare, word};
 use std::ffi::OsString;
@@ -32,7 +32,7 @@ const OTHERS: [&str; 13] = [
 ];
 const FOLDERS: [&str; 6] = ["tree", ".", "linked", "tree/", "a", "tree/deep"];
 
-/// Pieces of text that patterns meet.
+/// Pieces of text that patterns may match.
 const PIECES: [&[u8]; 24] = [
     b"a",
     b"b",
@@ -69,7 +69,7 @@ fn text(random: &mut Random, end: &[u8]) -> Vec<u8> {
     (0..random.below(12)).flat_map(|_| [line(random), end.to_vec()].concat()).collect()
 }
 
-/// A text with some of these put in somewhere.
+/// A text with some of these pieces inserted.
 fn spoiled(random: &mut Random, with: &[&[u8]]) -> Vec<u8> {
     let mut text = text(random, b"\n");
     for _ in 0..1 + random.below(3) {
@@ -121,7 +121,8 @@ impl Cases for Grep {
             .expect("written");
     }
 
-    /// What decides for -q may be found before what is wrong with the files before it: see the help.
+    /// With -q, ours may find the deciding line before it meets the errors of earlier files, as the
+    /// help says.
     fn same_message(case: &Case, ours: &str, theirs: &str) -> bool {
         let quiet = case.words.iter().any(|word| word == "-q" || word == "--quiet" || word == "--silent");
         ours == theirs || (quiet && ours.lines().all(|line| theirs.contains(line)))
@@ -178,7 +179,7 @@ impl Cases for Grep {
                 _ => (*random.pick(&OTHERS)).into(),
             });
         }
-        // A pattern that looks like an option would be one.
+        // Otherwise a pattern that looks like an option would be taken as one.
         if operands.first().is_some_and(|first| first.as_bytes().starts_with(b"-")) {
             words.push("--".into());
         }
@@ -218,7 +219,7 @@ impl Cases for Grep {
     }
 }
 
-/// Takes out what the help says is different.
+/// Removes the options with which the two differ, as the help says.
 fn leave_out_what_differs(words: &mut Vec<OsString>) {
     let context = |word: &OsString| {
         let bytes = word.as_bytes();
@@ -237,7 +238,7 @@ fn leave_out_what_differs(words: &mut Vec<OsString>) {
     }
 }
 
-/// The end of a group and an operator of repetition behind it.
+/// Whether the pattern has the end of a group followed by a repetition operator.
 fn repeats_group(pattern: &[u8]) -> bool {
     pattern.windows(3).any(|three| {
         three[0] == b')' && (b"*+?{".contains(&three[1]) || (three[1] == b'\\' && b"+?{".contains(&three[2])))
@@ -360,7 +361,7 @@ fn option(random: &mut Random) -> Vec<u8> {
     }
 }
 
-/// A pattern, now and then a slightly wrong one.
+/// A pattern, sometimes a slightly wrong one.
 fn pattern(random: &mut Random, syntax: Syntax) -> Vec<u8> {
     if random.chance(4) {
         return Vec::new();
@@ -398,9 +399,9 @@ fn part(random: &mut Random, syntax: Syntax, depth: usize) -> Vec<u8> {
             ["*", "\\+", "\\?", "\\{2\\}", "\\{1,2\\}", "\\{0,1\\}", "\\{1,\\}", "\\{,2\\}", "\\{2,1\\}"];
         const EXTENDED: [&str; 11] =
             ["*", "+", "?", "{2}", "{1,2}", "{0}", "{1,}", "{,2}", "{2,1}", "{x", "**"];
-        // `{,2}` is an interval from PCRE2 10.43 on only: see the help.
+        // `{,2}` is an interval only from PCRE2 10.43 on, as the help says.
         const PERL: [&str; 11] = ["*", "+", "?", "{2}", "{1,2}", "*?", "+?", "*+", "{1,}", "??", "{0}"];
-        // Bounds in the wrong order once in a while only.
+        // Bounds in the wrong order are rare.
         let odd = usize::from(!random.chance(10));
         let times = match syntax {
             Syntax::Basic => BASIC[random.below(BASIC.len() - odd)],
@@ -445,8 +446,8 @@ fn atom(random: &mut Random, syntax: Syntax, depth: usize) -> Vec<u8> {
         "\\w", "\\W", "\\s", "\\S", "\\<", "\\>", "\\b", "\\B", "\\`", "\\'", "\\.", "\\*", "\\-", "\\a",
         "\\1", "\\/", "\\^",
     ];
-    // \S, \W and \D miss characters beyond ASCII in PCRE2 10.42, which GNU's has here, and \p{Lu} is no small letter with -i: see the
-    // help.
+    // Left out, as the help says: with PCRE2 10.42, which GNU grep uses here, \S, \W and \D miss
+    // characters beyond ASCII, and \p{Lu} does not match a small letter with -i.
     const PERL: [&str; 26] = [
         "\\d",
         "\\w",

@@ -1,4 +1,4 @@
-//! `seekless wc` beside GNU wc 9.1 on cases from a seed.
+//! `seekless wc` compared with GNU wc 9.1 on cases from a seed.
 
 use super::gnu::{Case, Cases, Random, compare, word};
 use std::ffi::OsString;

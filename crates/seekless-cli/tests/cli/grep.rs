@@ -1,4 +1,4 @@
-//! `seekless grep` with what only it knows, and beside GNU grep where they differed once.
+//! `seekless grep`: its own features, and cases in which it once differed from GNU grep.
 
 use super::{seekless, workplace};
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-/// Runs both greps with an environment of no more than `variables`; panics where they differ.
+/// Runs both greps with only `variables` in the environment; panics if they differ.
 fn assert_same(folder: &Path, words: &[&str], variables: &[(&str, &str)]) {
     let mut gnu = Command::new("/usr/bin/grep");
     gnu.arg0("grep").current_dir(folder);
@@ -41,7 +41,7 @@ fn the_engines_of_gnu_grep_are_told_apart() {
     std::fs::write(place.path().join("a"), lines).expect("written");
     for locale in ["C", "C.UTF-8"] {
         for words in [
-            // What GNU's automaton decides and what glibc shows.
+            // GNU's automaton decides whether these match, and glibc which text to show.
             &["-owE", "a(-b)?|long"][..],
             &["-wE", "a*"],
             &["-owE", "a*|-"],
@@ -53,7 +53,7 @@ fn the_engines_of_gnu_grep_are_told_apart() {
             &["-oE", "a|{x"],
             &["-E", "^*b"],
             &["-oE", "^*b"],
-            // What the automaton leaves to glibc, and what it does not.
+            // Patterns that the automaton leaves to glibc, and similar ones that it does not.
             &["-E", "\\b{0}a"],
             &["-E", "[\u{e9}]|^?a"],
             &["-E", "[^\u{e9}]|^?a"],
@@ -62,7 +62,8 @@ fn the_engines_of_gnu_grep_are_told_apart() {
             &["-E", "^{.[^x]"],
             &["-oE", "\\<*a"],
             &["-o", "b\\<*"],
-            // What glibc finds wrong, and what it takes and the automaton does not.
+            // Patterns that glibc rejects, and patterns that glibc accepts but the automaton does
+            // not.
             &["-E", "b{,2,}"],
             &["-E", "b{1,2,}"],
             &["-E", "b{x}"],

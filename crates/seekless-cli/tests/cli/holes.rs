@@ -1,4 +1,4 @@
-//! Sparse files: what GNU's tools say of their holes, without reading them.
+//! Sparse files: the tools answer for holes as GNU's do, without reading them.
 
 use super::{run, seekless, workplace};
 use std::fs::File;
@@ -9,7 +9,8 @@ use std::process::Command;
 
 const MEBIBYTE: u64 = 1 << 20;
 
-/// A file of so many bytes with these texts in it; false if its file system keeps no holes.
+/// Makes a file of `bytes` with these texts at their offsets. False if its file system keeps no
+/// holes.
 fn sparse(path: &Path, bytes: u64, texts: &[(u64, &str)]) -> bool {
     let file = File::create(path).expect("created");
     if file.set_len(bytes).is_err() {

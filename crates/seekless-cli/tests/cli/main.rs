@@ -1,4 +1,4 @@
-//! The command as a user meets it: one binary for all verbs, a file each.
+//! Tests of the command as users run it: one binary, with a module for each verb.
 
 mod changing;
 mod compare;
@@ -35,19 +35,19 @@ fn seekless(directory: &Path) -> Command {
     command
 }
 
-/// Runs it with `words` as typed, apart at blanks.
+/// Runs it with `words`, split at blanks.
 fn run(directory: &Path, words: &str) -> Output {
     seekless(directory).args(words.split_whitespace()).output().expect("the command starts")
 }
 
-/// What it printed, after it succeeded.
+/// The standard output of a run that must succeed.
 fn printed(directory: &Path, words: &str) -> String {
     let output = run(directory, words);
     assert!(output.status.success(), "seekless {words}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// A folder to work in, on the disk that the crate lies on.
+/// A temporary folder on the same disk as the crate.
 fn workplace() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder")
 }

@@ -1,4 +1,4 @@
-//! What `grep` and `wc` take of memory, whatever they read: at most 64 MiB above their start.
+//! The memory of `grep` and `wc`: at most 64 MiB above that at their start, whatever they read.
 
 use super::workplace;
 use std::fs::{self, File};
@@ -8,10 +8,11 @@ use std::process::{Command, Stdio};
 
 const MEBIBYTE: u64 = 1 << 20;
 const ALLOWED_BYTES: u64 = 64 * MEBIBYTE;
-/// The words of the command to measure, one a line.
+/// The variable that holds the words of the command to measure, one a line.
 const WORDS: &str = "SEEKLESS_TEST_MEASURED";
 
-/// Runs the command in a process of its own, which has no other child, and prints its largest resident set.
+/// Runs the command in a process that has no other child, and prints the command's largest resident
+/// set.
 #[test]
 #[ignore = "run by the other tests, with the words to measure in the environment"]
 fn the_peak_of_a_command() {
@@ -24,8 +25,8 @@ fn the_peak_of_a_command() {
     println!("peak {} {}", usage.expect("known").max_rss() * 1024, code.unwrap_or(-1));
 }
 
-/// The largest resident set of `seekless WORDS` in bytes, and its exit code. Its output goes to a file: what nobody sees need not
-/// be found.
+/// The largest resident set of `seekless WORDS` in bytes, and its exit code. Its output goes to a
+/// file: if it went to /dev/null, the command could skip work.
 fn peak(folder: &Path, words: &[&str]) -> (u64, i32) {
     let this = std::env::current_exe().expect("its path");
     let mut command = Command::new(this);
@@ -83,7 +84,7 @@ fn a_line_longer_than_memory_may_hold_is_an_error_that_says_where() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// The normal state of a log: its head has left the cache, its tail is there.
+/// The usual state of a log: its tail is cached, its head no longer.
 #[test]
 fn lines_are_printed_as_they_come_though_the_head_is_not_cached() {
     let place = workplace();
@@ -113,7 +114,7 @@ fn a_tree_is_walked_as_it_is_searched() {
     let (mut file, mut links) = (one, 0);
     for at in 0..100_000 {
         let link = tree.join(format!("{at}{}", "x".repeat(150)));
-        // A file may have only so many names (65,000 on ext4).
+        // File systems limit the number of names of a file (65,000 on ext4).
         if fs::hard_link(&file, &link).is_err() || links == 60_000 {
             fs::write(&link, "a needle\n").expect("written");
             (file, links) = (link, 0);

@@ -1,5 +1,5 @@
-//! Every verb that writes a file: it replaces nothing without being told to, leaves nothing half-written, and takes `-` for
-//! standard output.
+//! Every verb that writes a file: it replaces a file only with --force, leaves nothing
+//! half-written, and takes `-` for standard output.
 
 use super::{printed, run, seekless, workplace};
 use rustix::fs::{CWD, Mode, mkfifoat};
@@ -9,7 +9,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// A command line up to the name of the file that it writes, and how that name ends.
+/// Command lines up to the name of the output file, and the ending of that name.
 const WRITERS: [(&str, &str); 10] = [
     ("trace import --format csv run.csv -o", ".parquet"),
     ("trace export run.parquet -o", ".csv"),
@@ -26,7 +26,7 @@ const WRITERS: [(&str, &str); 10] = [
     ("pack data -o", ".zip"),
 ];
 
-/// A folder with everything that they read.
+/// A folder with all input files of the command lines.
 fn prepared() -> tempfile::TempDir {
     let folder = workplace();
     let path = folder.path();
@@ -135,7 +135,7 @@ fn a_full_disk_leaves_what_was_there() {
         let name = format!("there{ending}");
         fs::write(path.join(&name), "precious").unwrap();
         let before = names(path);
-        // No file may grow: every write fails, as on a full disk.
+        // With a limit of 0 bytes on files every write fails, as on a full disk.
         let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\"";
         let output = Command::new("sh")
             .current_dir(path)
@@ -204,7 +204,7 @@ fn an_output_may_take_the_place_of_its_input_with_force() {
     assert!(exported.starts_with(csv.lines().next().unwrap()), "{exported}");
 }
 
-/// What goes to standard output, with what is said beside it.
+/// Standard output in bytes, and standard error as text, of a run that must succeed.
 fn streamed(folder: &Path, words: &str) -> (Vec<u8>, String) {
     let output = seekless(folder).args(words.split_whitespace()).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();

@@ -1,4 +1,5 @@
-//! `seekless synth` and `seekless pack` as typed, and what they leave behind when they are stopped.
+//! `seekless synth` and `seekless pack`: what they print, and what they leave behind when they are
+//! stopped.
 
 use crate::{printed, run, workplace};
 use rustix::process::{Pid, Signal, kill_process};
@@ -76,13 +77,13 @@ fn what_makes_no_sense_is_a_usage_error() {
     }
 }
 
-/// A pack that is writing a file of 64 GB, all holes.
+/// A running `pack` of a file of 64 GB that is one hole.
 fn endless_pack(folder: &Path) -> Child {
     let data = folder.join("data");
     fs::create_dir(&data).expect("a new folder");
     let large = fs::File::create_new(data.join("large")).expect("a new file");
     large.set_len(64_000_000_000).expect("a sparse file");
-    // As under `nohup`.
+    // The shell makes it ignore SIGHUP, as `nohup` does.
     let mut command = Command::new("sh");
     command.current_dir(folder).args([
         "-c",
@@ -115,7 +116,7 @@ fn left_in(folder: &Path) -> Vec<String> {
 #[test]
 fn an_interrupted_pack_leaves_nothing() {
     let folder = workplace();
-    // Not SIGINT, which a shell has its background jobs ignore.
+    // Not SIGINT, since background jobs of a shell ignore it.
     let output = stop(endless_pack(folder.path()), Signal::TERM);
     assert_eq!(output.status.code(), Some(128 + 15));
     let said = String::from_utf8_lossy(&output.stderr);

@@ -1,4 +1,4 @@
-//! Standard output whose reader goes away: the stand-ins for GNU's tools end as those do.
+//! A reader of standard output that goes away: the stand-ins for GNU's tools end as GNU's do.
 
 use super::{seekless, workplace};
 use std::os::unix::process::ExitStatusExt;
@@ -9,12 +9,13 @@ use std::process::{Command, Output, Stdio};
 fn shell(folder: &Path, line: &str) -> Output {
     let program = seekless(folder).get_program().to_owned();
     let mut command = Command::new("sh");
-    // Started with SIGPIPE at its default, whatever runs the tests: Rust gives that to every child.
+    // The shell starts with SIGPIPE at its default, whatever the tests were started with: Rust
+    // resets it for every child.
     command.current_dir(folder).arg("-c").arg(line).env("seekless", program).stdin(Stdio::null());
     command.output().expect("sh starts")
 }
 
-/// A folder with more in it than a pipe holds, whichever tool tells of it.
+/// A folder for which every tool prints more than a pipe holds.
 fn full_folder() -> tempfile::TempDir {
     let place = workplace();
     for number in 0..3_000 {
@@ -24,14 +25,14 @@ fn full_folder() -> tempfile::TempDir {
     place
 }
 
-/// Each prints hundreds of kilobytes.
+/// Command lines that print hundreds of kilobytes each.
 const LINES: [&str; 3] = ["\"$seekless\" wc *", "\"$seekless\" grep -H 0 *", "\"$seekless\" find ."];
 
 #[test]
 fn a_reader_that_goes_away_ends_the_tool_by_sigpipe() {
     let place = full_folder();
     for line in LINES {
-        // 141 is how a shell tells of signal 13.
+        // A shell's status for a program that ended by signal 13 is 141.
         let told = shell(place.path(), &format!("{{ {line}; echo $? >status; }} | head -n 1"));
         assert_eq!(told.stdout.iter().filter(|&&byte| byte == b'\n').count(), 1, "{line}");
         assert_eq!(String::from_utf8_lossy(&told.stderr), "", "{line}");
@@ -113,7 +114,7 @@ fn commands_of_find_get_the_disposition_that_find_was_given() {
 fn find_learns_what_became_of_commands_where_sigchld_is_ignored() {
     let place = workplace();
     let program = seekless(place.path()).get_program().to_owned();
-    // Of the shells, bash passes this on.
+    // bash is the shell that lets the program inherit the ignored signal.
     let line = "trap '' CHLD; \"$seekless\" find . -maxdepth 0 -exec true \\; -print";
     let mut command = Command::new("bash");
     let Ok(told) = command.current_dir(place.path()).arg("-c").arg(line).env("seekless", program).output()

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// A copy of the first program alone, in a folder of its own.
+/// A copy of `seekless` without `seekless-verbs`, in a folder of its own.
 fn alone(folder: &Path) -> Command {
     let copy = folder.join("seekless");
     fs::copy(env!("CARGO_BIN_EXE_seekless"), &copy).expect("room");
@@ -52,7 +52,8 @@ fn it_is_position_independent_and_stripped() {
     }
 }
 
-/// A recorded program gets what the command was started with: SIGPIPE ignored or not, standard streams open or closed.
+/// A recorded program inherits the state in which the command was started: SIGPIPE ignored or not,
+/// standard streams open or closed.
 #[test]
 fn the_other_program_gets_what_the_first_was_started_with() {
     let folder = workplace();

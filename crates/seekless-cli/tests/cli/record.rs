@@ -1,4 +1,4 @@
-//! `seekless record`: what a user sees of it, and finds after it was killed.
+//! `seekless record`: what it prints, and what is left after it was killed.
 
 use crate::{seekless, workplace};
 use std::os::unix::fs::PermissionsExt;
@@ -73,7 +73,7 @@ fn standard_output_is_the_programs_and_cannot_hold_the_trace() {
     assert_eq!(std::fs::read_dir(directory.path().join("work")).unwrap().count(), 0, "nothing ran");
 }
 
-/// A copy of `true` that would run as another user, and one with a capability.
+/// Two copies of `true`: one that would run as another user, and one with a capability.
 fn privileged(folder: &Path) -> std::io::Result<[std::path::PathBuf; 2]> {
     let paths = ["setuid", "capable"].map(|name| folder.join(name));
     for path in &paths {

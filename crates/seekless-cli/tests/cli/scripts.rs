@@ -1,4 +1,5 @@
-//! `./run` with a cargo that only says where it was called: it builds in the checkout and runs where the caller is.
+//! `./run` with a fake cargo that only prints its folder: it builds in the checkout and runs in the
+//! caller's folder.
 
 use super::workplace;
 use std::fs::{self, Permissions};

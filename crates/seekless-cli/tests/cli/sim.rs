@@ -1,11 +1,11 @@
-//! `seekless sim`: published figures end to end, and what was typed wrongly.
+//! `seekless sim`: published figures, end to end, and errors on the command line.
 
 use super::{printed, run, workplace};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A file of the shared data, if it is there; says so if not.
+/// The path of a file of the shared data. `None` if it is missing, after printing so.
 fn data(name: &str) -> Option<PathBuf> {
     let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")).join(name);
     if !path.is_file() {
@@ -19,7 +19,7 @@ fn rows(directory: &Path, words: &str) -> Vec<Value> {
     serde_json::from_str(&printed(directory, &format!("sim --json {words}"))).unwrap()
 }
 
-/// The first 16 digits of the MD5 of a file without its first line, by `md5sum`.
+/// The first 16 digits of the MD5 of a file without its first line, computed by `md5sum`.
 fn digest(path: &Path) -> String {
     let script = "tail -n +2 \"$0\" | md5sum | cut -c1-16";
     let output = Command::new("sh").args(["-c", script]).arg(path).output().unwrap();
@@ -58,7 +58,7 @@ fn cloudphysics_misses_what_is_published_and_goes_back_to_the_byte() {
     let published = ["0.8380", "0.8246", "0.8049", "0.7249", "0.6328"];
     assert_eq!(ratios("--unit-weights --capacity 1%,5%,10%,20%,40%"), published);
     assert_eq!(ratios("--unit object --unit-weights --capacity 489,2448,4897,9794,19589"), published);
-    // The same sizes in bytes: the right half of the reference's table.
+    // The same capacities in bytes: the right half of the reference's table.
     let bytes = "--capacity 20297697,101488486,202976972,405953945,811907891";
     assert_eq!(ratios(bytes), ["0.8339", "0.8229", "0.8097", "0.7333", "0.6332"]);
 

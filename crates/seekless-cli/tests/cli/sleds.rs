@@ -1,4 +1,4 @@
-//! `seekless sleds` and `seekless probe`: figures that stay, refusals in words, two machines that talk.
+//! `seekless sleds` and `seekless probe`: kept figures, error messages, and two machines that talk.
 
 use super::{printed, run, seekless, workplace};
 use std::fs;
@@ -87,7 +87,7 @@ fn an_entry_that_cannot_be_asked_about_is_said_and_the_others_are_summed_up() {
     let folder = workplace();
     fs::create_dir(folder.path().join("data")).expect("made");
     fs::write(folder.path().join("data/one"), vec![1; 1000]).expect("written");
-    // Folders in folders, until their path is longer than a path may be: not even root lists those.
+    // Nested folders whose path is longer than the limit: not even root can list the innermost.
     let name = "d".repeat(250);
     let mut inner = std::os::fd::OwnedFd::from(fs::File::open(folder.path().join("data")).expect("there"));
     for _ in 0..20 {
@@ -145,7 +145,7 @@ fn another_machine_is_asked_over_the_network() {
         fs::create_dir(folder.path().join(name)).expect("made");
     }
     tape(&folder.path().join("export"));
-    // Here it is a file of no data, as on a mount of which only the names are known.
+    // On the client it is a file without data, as on a mount that knows only names.
     fs::File::create(folder.path().join("mount/tape.bin")).expect("made").set_len(5 << 20).expect("sparse");
     fs::write(folder.path().join("none.toml"), "").expect("written");
 
@@ -179,7 +179,7 @@ fn a_server_that_runs_out_of_descriptors_goes_on() {
     fs::create_dir(folder.path().join("export")).expect("made");
     tape(&folder.path().join("export"));
     fs::write(folder.path().join("none.toml"), "").expect("written");
-    // Fewer descriptors than clients: accept(2) says EMFILE.
+    // With fewer descriptors than clients accept(2) fails with EMFILE.
     let program = seekless(folder.path()).get_program().to_owned();
     let mut command = std::process::Command::new("sh");
     let words = "ulimit -n 12; exec \"$0\" sleds --mock --config none.toml --serve 127.0.0.1:0 --root export";

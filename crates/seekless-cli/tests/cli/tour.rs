@@ -1,4 +1,5 @@
-//! `seekless tour`, shortened: what it prints, what it leaves, and that an interruption leaves nothing.
+//! `seekless tour`, shortened: what it prints, what it leaves, and that it leaves nothing if
+//! interrupted.
 
 use super::{printed, run, seekless, workplace};
 use nix::sys::signal::{Signal, kill};
@@ -44,7 +45,7 @@ fn kept_things_stay_and_are_not_overwritten() {
 #[test]
 fn an_interruption_removes_the_folder() {
     let directory = workplace();
-    // Slow enough that it cannot have ended.
+    // The device is so slow that the tour cannot have ended.
     let mut child = seekless(directory.path())
         .env("TMPDIR", directory.path())
         .args(["tour", "--small", "--device", "iops=1,bandwidth=1MB/s"])

@@ -1,4 +1,5 @@
-//! `seekless trace`: text in, figures and text out, and a cut-off recording rescued.
+//! `seekless trace`: imports text, prints figures, exports text, and rescues a recording that was
+//! cut off.
 
 use super::{printed, run, workplace};
 use seekless::trace::{Access, Metadata, Op, SpoolWriter};
@@ -108,7 +109,8 @@ fn a_recording_that_was_cut_off() {
     assert_eq!(info(directory.path(), "run.parquet")["accesses"], 8);
 }
 
-/// Two runs of a small game: it looks for a file in vain, reads a wall twice over, and maps a library.
+/// Two runs of a small game. It looks for a missing file, reads a wall's texture twice, and maps a
+/// library.
 const GAME: &str = "\
 run,time_ms,op,path,offset,bytes,latency_us,error,size
 0,1,open,/home/game/mods.cfg,0,0,12,2,

@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 
 const GNU: &str = "/usr/bin/wc";
 
-/// Whether GNU's is here; another's answers prove nothing.
+/// Whether GNU wc is installed. The output of another wc proves nothing.
 fn gnu_is_here() -> bool {
     let version = Command::new(GNU).arg("--version").output();
     let here = version.is_ok_and(|output| output.stdout.starts_with(b"wc (GNU coreutils)"));
@@ -20,7 +20,7 @@ fn gnu_is_here() -> bool {
     here
 }
 
-/// Runs a counting command with nothing but `locale` of the environment's locales.
+/// Runs a counting command with `locale` instead of the environment's locale.
 fn counted(mut command: Command, words: &[&str], locale: &str, input: &Path) -> Output {
     command
         .args(words)
@@ -40,7 +40,7 @@ fn ours(folder: &Path) -> Command {
 
 fn gnu(folder: &Path) -> Command {
     let mut command = Command::new(GNU);
-    // It says its whole path in messages otherwise.
+    // Otherwise its messages show its whole path.
     command.arg0("wc").current_dir(folder);
     command
 }
@@ -78,7 +78,7 @@ impl Random {
         text
     }
 
-    /// Some that break no line, are wide, combine, or print nothing; else any.
+    /// A character: one that is wide, combines, prints nothing or looks like a blank, or else any.
     fn character(&mut self) -> char {
         const TELLING: [char; 9] = [
             '\u{a0}',
@@ -240,7 +240,7 @@ fn a_full_device_is_an_error() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "wc: write error\n");
 }
 
-/// The flags that the help shows are those that are read.
+/// The command accepts every flag that its help shows.
 #[test]
 fn the_help_and_the_reader_of_flags_agree() {
     let folder = workplace();

@@ -21,7 +21,8 @@ pub(super) fn format(random: &mut Random) -> Vec<u8> {
             _ => format.extend_from_slice(b"\\n"),
         }
     }
-    // A lone backslash only at the end: with what follows one that it does not know GNU find asks printf(3) for what is not there.
+    // A lone backslash stands only at the end. Before other text, GNU find may pass on to printf(3)
+    // a directive without its argument.
     match random.below(50) {
         0 => format.push(b'\\'),
         1..=40 => format.extend_from_slice(b"\\n"),

@@ -1,13 +1,13 @@
-//! Numbers that look random and are the same in every run.
+//! Pseudo-random numbers that are the same in every run.
 
 use seekless::device::SplitMix64;
 
-/// Choices from a seed.
+/// A generator of choices, from a seed.
 #[derive(Debug)]
 pub(super) struct Random(SplitMix64);
 
 impl Random {
-    /// Of one case of one seed.
+    /// The generator for one case of one seed.
     pub(super) fn new(seed: u64, case: u64) -> Self {
         let seed = seed.wrapping_mul(0xd134_2543_de82_ef95) ^ case.wrapping_mul(0x2545_f491_4f6c_dd1d);
         Random(SplitMix64::new(seed))
@@ -17,7 +17,7 @@ impl Random {
         (self.0.bits() % bound as u64) as usize
     }
 
-    /// True in so many of a hundred cases.
+    /// True in `percent` of a hundred cases, on average.
     pub(super) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }

@@ -59,7 +59,7 @@ const LINKS: &[(&str, &str)] = &[
     ("linked", "a/b/513.txt"),
 ];
 
-/// The large tree, and beside it a folder of many files.
+/// Makes the large tree, and beside it a folder of many files.
 pub(super) fn make(root: &Path) -> io::Result<()> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
     let at = |name: &[u8]| root.join(OsStr::from_bytes(name));
@@ -75,8 +75,8 @@ pub(super) fn make(root: &Path) -> io::Result<()> {
     for (link, target) in LINKS {
         symlink(target, at(link.as_bytes()))?;
     }
-    // Links one after the other: as many as the kernel follows, and more. Not just as many: under `-L` GNU find asks by whole
-    // paths, in which links count too.
+    // Two chains of links: one shorter than the kernel's limit, one longer. Neither has just that
+    // length: with `-L` GNU find looks up whole paths, whose own links count too.
     let chain = root.with_file_name("chain");
     std::fs::create_dir(&chain)?;
     for number in 0..60 {
@@ -89,7 +89,7 @@ pub(super) fn make(root: &Path) -> io::Result<()> {
     mknodat(CWD, at(b"pipe"), FileType::Fifo, Mode::from_raw_mode(0o620), 0)?;
     let _ = std::os::unix::net::UnixListener::bind(at(b"socket"))?;
     let null = rustix::fs::makedev(1, 3);
-    // Only root may make these, and give files away.
+    // Only root can make devices and give files away.
     let _ = mknodat(CWD, at(b"null"), FileType::CharacterDevice, Mode::from_raw_mode(0o666), null);
     let _ = mknodat(
         CWD,
@@ -101,7 +101,8 @@ pub(super) fn make(root: &Path) -> io::Result<()> {
     let _ = chown(at(b"a/b/512"), Some(4242), Some(4343));
     let _ = chown(at(b"a/b/c/k1"), Some(1), Some(2_000_000_000));
     let _ = lchown(at(b"links/dangling"), Some(4244), Some(1));
-    // The empty name first: after a message of a file GNU find calls this one by that file's name.
+    // The empty name is first: after a message about another file, GNU find would use that file's
+    // name for it.
     let names: &[u8] = b"\0a/one\0nosuch\0./d e\0links/self\0a";
     std::fs::write(at(b"names"), names)?;
     touch(&at(b"deep/1/2"), now - 50_000, now - 700_000, 5)?;
@@ -124,7 +125,7 @@ fn touch(path: &Path, read: i64, changed: i64, part_ns: i64) -> io::Result<()> {
     Ok(utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
-/// A small one, made anew for each command line that changes files.
+/// Makes a small tree, for a command line that changes files.
 pub(super) fn make_small(root: &Path) {
     let made = || -> io::Result<()> {
         for folder in ["a/b", "keep/in", "empty"] {
@@ -139,7 +140,7 @@ pub(super) fn make_small(root: &Path) {
     made().expect("a small tree");
 }
 
-/// Every path with what it holds, sorted.
+/// Every path with its content, sorted.
 pub(super) fn contents(root: &Path) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_owned()];

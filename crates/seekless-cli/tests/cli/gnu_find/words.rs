@@ -39,7 +39,8 @@ const ROOTS: &[&[u8]] = &[
     b"",
 ];
 
-/// Files of the tree that tests may name. Not the pipe: GNU find would wait for somebody to write to it.
+/// Files of the tree that tests may name. The pipe is not among them: GNU find would wait until
+/// another process writes to it.
 const OTHERS: &[&[u8]] = &[
     b"a/one",
     b"linked",
@@ -268,7 +269,7 @@ const ACCOUNTS: &[&[u8]] = &[
     b" 0",
 ];
 
-/// A command line that only looks.
+/// A command line that changes nothing.
 pub(super) fn looking(random: &mut Random) -> Words {
     let mut words = leading(random);
     for _ in 0..random.weighted(&[(2, 0), (10, 1), (3, 2)]) {
@@ -284,19 +285,19 @@ pub(super) fn looking(random: &mut Random) -> Words {
     if random.chance(95) {
         expression(&mut words, random, 0, true);
     }
-    // GNU find weighs what stands in parentheses by what it took it for before it reordered it: whether -xtype is asked, and
-    // complains, hangs on that.
+    // GNU find estimates the cost of parentheses before it reorders their content. The estimate
+    // decides whether -xtype is tested, and so whether it prints an error.
     if words.iter().any(|word| word == b"(") {
         words.iter_mut().filter(|word| *word == b"-xtype").for_each(|word| *word = b"-type".to_vec());
     }
-    // After an empty path GNU find forgets the files that wait for a command.
+    // After an empty path GNU find forgets the files collected for a command with `+`.
     if words.iter().any(|word| word.is_empty() || word == b"-files0-from") {
         words.iter_mut().filter(|word| *word == b"+").for_each(|word| *word = b";".to_vec());
     }
     words
 }
 
-/// One that may delete and write.
+/// A command line that may delete and write.
 pub(super) fn changing(random: &mut Random) -> Words {
     let mut words = leading(random);
     for _ in 0..random.weighted(&[(1, 0), (6, 1), (1, 2)]) {
@@ -399,7 +400,8 @@ fn option(random: &mut Random) -> Words {
     }
 }
 
-/// Parentheses hold actions only at its end: GNU find may ask a test of the name that follows them before they act.
+/// In parentheses, actions stand only in the last part: GNU find may test the name of the following
+/// primary before they act.
 fn expression(words: &mut Words, random: &mut Random, depth: usize, acts: bool) {
     let parts = random.weighted(&[(3, 1), (4, 2), (3, 3), (1, 4)]);
     for part in 0..parts {
@@ -543,7 +545,7 @@ fn command(random: &mut Random) -> Words {
     ]))
 }
 
-/// Makes a mistake.
+/// Puts a mistake into a command line.
 pub(super) fn spoil(words: &mut Words, random: &mut Random) {
     const STRAY: &[&[u8]] = &[
         b"(",
