@@ -22,7 +22,8 @@ pub struct Io {
 pub trait DeviceModel {
     /// Hands over `io` at time `now`; times never go backwards between calls.
     fn submit(&mut self, now: Nanos, io: Io);
-    /// When the next completion is due. The answer may change: a later submit may still overtake it.
+    /// When the next completion is due. A later submit may still change this, since it may overtake
+    /// the earlier I/O.
     fn next_event(&self) -> Option<Nanos>;
     /// Lets time pass until `now`, and calls `done` with each completion's time and I/O, in order
     /// of time.

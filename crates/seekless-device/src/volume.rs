@@ -1,6 +1,6 @@
-//! A cloud volume: so many requests and so many bytes a second, wherever they lie. Both limits are
-//! shared by all requests in flight, and a request ends when both allow it. They are kept as Linux's
-//! blk-throttle keeps them, bursts included, so that a model and a throttled disk take the same time:
+//! A cloud volume: it limits the requests and the bytes a second, wherever they lie. All requests
+//! in flight share both limits, and a request ends when both allow it. The limits work as in
+//! Linux's blk-throttle, bursts included, so that a model and a throttled disk take the same time:
 //! within 3 % for reads of 4 KiB to 2 MiB one after another on Linux 6.18.
 
 use crate::rate::{Bucket, Unit};

@@ -1,6 +1,6 @@
 //! The time that a modelled device keeps: the wall clock's, or one that skips the stretches in
-//! which all threads wait for the device. The program's own work takes the same time on both clocks, so a
-//! trial comes to the same result.
+//! which all threads wait for the device. The program's own work takes the same time on both
+//! clocks, so a trial comes to the same result.
 
 use seekless_device::Nanos;
 use std::fs;

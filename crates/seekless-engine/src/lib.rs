@@ -15,8 +15,8 @@
 //! |---|---|---|
 //! | [`Ring`] | io_uring, on a thread of its own | everyday use, where the kernel allows it |
 //! | [`Threads`] | `pread` in a pool of threads | everyday use elsewhere |
-//! | [`Throttled`] | another engine, delayed by a device model | trying a slow device without having one |
-//! | [`Noop`] | nothing: it fills buffers with made-up bytes | measuring everything but the device |
+//! | [`Throttled`] | another engine, delayed by a device model | trying a slow device without one |
+//! | [`Noop`] | nothing: it fills buffers with made-up bytes | measuring all but the device |
 //!
 //! [`build`] picks the best engine that this kernel allows. [`AlignedBuf`] is memory that reads
 //! past the page cache (O_DIRECT) accept, and [`BufferPool`] keeps such memory for the next read. A
@@ -39,7 +39,8 @@
 //! let engine = build(EngineKind::Auto)?;
 //! let file = Arc::new(std::fs::File::open("Cargo.toml")?);
 //! let (done, completions) = mpsc::channel();
-//! engine.submit(vec![Read { file, offset: 0, buffer: AlignedBuf::with_capacity(9), tag: 1, done }]);
+//! let buffer = AlignedBuf::with_capacity(9);
+//! engine.submit(vec![Read { file, offset: 0, buffer, tag: 1, done }]);
 //! let read = completions.recv().expect("each read completes once");
 //! assert_eq!((read.tag, read.result?, &read.buffer[..]), (1, 9, &b"[package]"[..]));
 //! # Ok::<(), std::io::Error>(())

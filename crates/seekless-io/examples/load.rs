@@ -1,4 +1,5 @@
-//! Loads all files of a pack, a few at first by name, then all at once: `cargo run --example load -- data.zip [NAME...]`
+//! Loads all files of a pack, first those that are named, then all at once:
+//! `cargo run --example load -- data.zip [NAME...]`
 
 use seekless_io::Store;
 

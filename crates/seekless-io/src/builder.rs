@@ -77,8 +77,8 @@ impl Store {
 }
 
 impl StoreBuilder {
-    /// Bytes of content that the cache keeps; by default 64 MiB. A file over half of it is loaded but
-    /// not kept.
+    /// Bytes of content that the cache keeps; by default 64 MiB. A file over half of it is loaded
+    /// but not kept.
     pub fn cache(mut self, bytes: u64) -> Self {
         self.cache_bytes = bytes;
         self
@@ -117,9 +117,9 @@ impl StoreBuilder {
         self
     }
 
-    /// Bytes of reads that are kept because they hold files that have not been requested. If not said it is 16 MiB, or
-    /// 64 MiB where the engine says that a request costs as much as reading 256 KiB: there it pays to wait longer for the
-    /// program to come round to them.
+    /// Bytes of reads that are kept because they hold files that have not been requested. The
+    /// default is 16 MiB. It is 64 MiB if the engine says that a request costs as much as reading
+    /// 256 KiB: such a device makes it worth keeping the files longer.
     pub fn read_ahead_cache(mut self, bytes: u64) -> Self {
         self.read_ahead_bytes = Some(bytes);
         self
@@ -142,8 +142,8 @@ impl StoreBuilder {
         self
     }
 
-    /// Whether requests and evictions are recorded for [`Store::decisions`]. The record grows with every
-    /// request: this is for tests.
+    /// Whether requests and evictions are recorded for [`Store::decisions`]. The record grows with
+    /// every request: this is for tests.
     pub fn record_decisions(mut self, record: bool) -> Self {
         self.record = record;
         self

@@ -1,5 +1,5 @@
-//! Decodes one entry from the bytes of a read: checked, and inflated if it is compressed. A stored entry
-//! that fills nearly the whole read is left in place.
+//! Decodes one entry from the bytes of a read: checked, and inflated if it is compressed. A stored
+//! entry that fills nearly the whole read is left in place.
 
 use crate::archive::Archive;
 use crate::buffer::Buffer;
@@ -11,8 +11,8 @@ use seekless_policy::eviction::Id;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A stored entry is left in place if the rest of the read is at most one sixteenth of it. The cache
-/// counts only the bytes of the entry, so it exceeds its capacity by no more than that.
+/// A stored entry is left in place if the rest of the read is at most one sixteenth of it. The
+/// cache counts only the bytes of the entry, so it exceeds its capacity by no more than that.
 const SLACK_SHARE: usize = 16;
 
 /// The content of entry `id`, which must lie in `read`.

@@ -20,8 +20,8 @@
 //! 2. *an orphan*: evicted, but still held by a user, hence revived without I/O;
 //! 3. *a read under way* that covers the file;
 //! 4. *a kept read*: bytes that were read with another file ([`seekless_policy::kept_reads`]);
-//! 5. *a read*: from the local header to the next in one request, with as much around it as the device makes worth while
-//!    ([`seekless_policy::ahead`]).
+//! 5. *a read*: from the local header to the next in one request, with as much around it as the
+//!    device makes worth while ([`seekless_policy::ahead`]).
 //!
 //! Reads complete on worker threads, which decode, check the CRC, and answer every load that waits
 //! for the file.

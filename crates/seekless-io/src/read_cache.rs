@@ -31,7 +31,8 @@ impl ReadData {
         Extent { offset: self.offset, bytes: self.buffer.len() as u64 }
     }
 
-    /// Where `extent` lies in [`ReadData::bytes`]. An error says how many of its bytes are here at most.
+    /// Where `extent` lies in [`ReadData::bytes`]. The error is the number of its bytes that are
+    /// here, at most.
     pub(crate) fn range(&self, extent: Extent) -> Result<Range<usize>, u64> {
         let held = self.extent();
         if extent.offset < held.offset {
@@ -60,8 +61,8 @@ impl ReadCache {
         Self { decisions, reads: Vec::new() }
     }
 
-    /// Keeps a read that holds `unused`, entries that have not been requested, if the policy decides so.
-    /// Adds the reads that are kept no longer to `released`.
+    /// Keeps a read that holds `unused`, entries that have not been requested, if the policy
+    /// decides so. Adds the reads that are kept no longer to `released`.
     pub(crate) fn insert(&mut self, read: &Arc<ReadData>, unused: &[Id], released: &mut Vec<Arc<ReadData>>) {
         let Self { decisions, reads } = self;
         let dropped = |slot: Slot| released.extend(reads[slot as usize].take());
@@ -77,7 +78,8 @@ impl ReadCache {
         self.decisions.has(id)
     }
 
-    /// The read that holds all of entry `id`, if it was read ahead and has not been requested since.
+    /// The read that holds all of entry `id`, if it was read ahead and has not been requested
+    /// since.
     pub(crate) fn take(&mut self, id: Id) -> Option<Arc<ReadData>> {
         match self.decisions.take(id)? {
             Found::Kept(slot) => self.reads[slot as usize].clone(),

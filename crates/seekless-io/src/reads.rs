@@ -1,5 +1,5 @@
-//! Reads between plan and completion. Reads planned ahead wait in a queue of our own, and no more are
-//! started than the device serves at once. So a demand read never waits behind all of them.
+//! Reads between plan and completion. Reads planned ahead wait in a queue of our own, and no more
+//! are started than the device serves at once. So a demand read never waits behind all of them.
 
 use crate::read_cache::ReadData;
 use seekless_policy::eviction::Id;
@@ -69,7 +69,8 @@ impl Reads {
         self.queue.push_back(tag);
     }
 
-    /// Queues a read of each entry alone, before all queued reads: for entries that a read did not bring.
+    /// Queues a read of each entry alone, before all queued reads: for entries that a read did not
+    /// bring.
     pub(crate) fn enqueue_alone(&mut self, entries: impl DoubleEndedIterator<Item = (Id, Extent)>) {
         for (id, extent) in entries.rev() {
             let tag = self.add(Pending { extent, wanted: vec![id], source: Source::Device });
@@ -77,7 +78,8 @@ impl Reads {
         }
     }
 
-    /// Entry `id` is to be decoded from a read that has ended. Returns the tag under which a worker finds it.
+    /// Adds a decode of entry `id` from a read that has ended. Returns the tag under which a worker
+    /// finds it.
     pub(crate) fn decode(&mut self, read: Arc<ReadData>, id: Id) -> u64 {
         self.add(Pending { extent: read.extent(), wanted: vec![id], source: Source::Held(read) })
     }
@@ -92,7 +94,8 @@ impl Reads {
         tag
     }
 
-    /// The read that covers `extent`. Where several overlap, only the one with the highest offset is tried.
+    /// The read that covers `extent`. Where several overlap, only the one with the highest offset
+    /// is tried.
     fn covering(&self, extent: Extent) -> Option<u64> {
         let &(_, tag) = self.by_offset.range(..=(extent.offset, u64::MAX)).next_back()?;
         self.pending.get(&tag)?.extent.covers(extent).then_some(tag)
@@ -147,7 +150,8 @@ impl Reads {
         Some(pending)
     }
 
-    /// Removes from the queued reads the entries for which `unwanted` is true, and reads that hold no others.
+    /// Removes from the queued reads the entries for which `unwanted` is true, and reads that hold
+    /// no others.
     pub(crate) fn cancel(&mut self, mut unwanted: impl FnMut(Id) -> bool) {
         let Self { queue, pending, by_offset, .. } = self;
         queue.retain(|tag| {

@@ -131,7 +131,8 @@ impl Shared {
         self.submit(start.as_slice());
     }
 
-    /// Sees to it that one entry arrives: from a read that covers it, from a read that is kept, or by a read of its own.
+    /// Makes one entry arrive: from a read that covers it, from a kept read, or by a read of its
+    /// own.
     fn demand(&self, id: Id) {
         let extent = self.archive.extents[id as usize];
         let start = {
@@ -309,8 +310,8 @@ impl Shared {
         }
     }
 
-    /// Decodes one entry of `read` and answers all who wait for it: should decoding panic, with an error, since they
-    /// would wait for ever.
+    /// Decodes one entry of `read` and answers all who wait for it. If decoding panics, the answer
+    /// is an error, since they would otherwise wait for ever.
     fn deliver(&self, read: &Arc<ReadData>, id: Id) {
         let decode = AssertUnwindSafe(|| crate::decode::decode(&self.archive, read, id));
         let result = catch_unwind(decode).unwrap_or_else(|_| Err(Error::abandoned(&self.archive.at(id))));

@@ -1,5 +1,5 @@
-//! What a store takes of memory: every byte that any thread allocates is counted. A binary of its own, since others would be
-//! counted with it.
+//! The memory of a store: every byte that any thread allocates is counted. This is a binary of its
+//! own, since other tests would be counted too.
 
 #[path = "../../../tests/allocations.rs"]
 mod allocations;
@@ -88,7 +88,8 @@ fn failures_without_number_take_no_memory() {
     (0..3).for_each(|_| fail());
     let before = in_use_by_process();
     (0..30).for_each(|_| fail());
-    // The workers may still be freeing the last reads. A kilobyte for each of 12,000 failures would be 12 MB.
+    // The workers may still be freeing the last reads. A kilobyte for each of 12,000 failures would
+    // be 12 MB.
     let leaked = || in_use_by_process().saturating_sub(before);
     (0..500).take_while(|_| leaked() > 64 << 10).for_each(|_| thread::sleep(Duration::from_millis(10)));
     assert!(leaked() <= 64 << 10, "{} bytes", leaked());

@@ -1,4 +1,5 @@
-//! Times how long an archive's index takes to open: `cargo run --release --example open_index -- data.zip`.
+//! Times how long an archive's index takes to open:
+//! `cargo run --release --example open_index -- data.zip`.
 
 use seekless_pack::Index;
 use std::fs::File;

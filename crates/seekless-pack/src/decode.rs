@@ -49,8 +49,8 @@ pub fn decode(entry: &Entry, name: &str, extent: &[u8], out: &mut Vec<u8>) -> Re
     check_crc(entry, name, crc32fast::hash(out))
 }
 
-/// Where the data lies in `extent`, after checking the local header: for callers that can use stored
-/// bytes where they are. The content is not checked.
+/// Where the data lies in `extent`, after checking the local header: for callers that can use
+/// stored bytes where they are. The content is not checked.
 ///
 /// # Errors
 /// [`ErrorKind::Truncated`], [`ErrorKind::Disagrees`], [`ErrorKind::Encrypted`] or

@@ -43,7 +43,8 @@
 //! use seekless_pack::{About, Codec, Index, PackWriter, decode, prepare};
 //!
 //! let mut pack = PackWriter::new(Vec::new());
-//! pack.add(prepare(About::named("art/wall.dds"), b"brick brick brick brick".to_vec(), Codec::Auto)?)?;
+//! let bricks = b"brick brick brick brick".to_vec();
+//! pack.add(prepare(About::named("art/wall.dds"), bricks, Codec::Auto)?)?;
 //! let (archive, written) = pack.finish()?;
 //! assert_eq!(written.entries, 1);
 //!

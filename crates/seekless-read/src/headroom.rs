@@ -1,12 +1,15 @@
-//! How full the page cache is: how many bytes it can still take in before it pushes something out, and how many it holds, at
-//! the tightest of the places that bound it: the machine, and each memory cgroup that this process is in.
+//! How full the page cache is: how many bytes it holds, and how many it can take before it evicts
+//! something. The tightest bound counts: that of the machine, or of a memory cgroup of this
+//! process.
 
 use seekless_sys::cgroup::{Groups, MemoryLimit};
 use std::fs;
 
-/// Left free when a cache counts as having room for all that is missing: page tables, what else comes meanwhile.
+/// Must stay free if a cache counts as having room for all missing bytes: page tables and other
+/// needs take it meanwhile.
 const MARGIN_BYTES: u64 = 32 << 20;
-/// Free in a cache that counts as full: a program's own memory, which comes back when it ends.
+/// May be free in a cache that counts as full: a program's own memory, which comes back when it
+/// ends.
 const SLACK_BYTES: u64 = 16 << 20;
 
 /// A bound on the page cache, in bytes.
@@ -14,34 +17,35 @@ const SLACK_BYTES: u64 = 16 << 20;
 pub(crate) struct Headroom {
     /// Not in use at all.
     pub(crate) free: u64,
-    /// Pages of files now held.
+    /// Bytes of cached file pages.
     pub(crate) cached: u64,
 }
 
 impl Headroom {
-    /// What may be cached in all.
+    /// How many bytes may be cached in all.
     pub(crate) fn bytes(self) -> u64 {
         self.free.saturating_add(self.cached)
     }
 
-    /// Whether so much comes in without pushing anything out.
+    /// Whether so many bytes fit without evicting anything.
     pub(crate) fn takes(self, bytes: u64) -> bool {
         self.free >= bytes.saturating_add(MARGIN_BYTES)
     }
 
-    /// What comes in before the cache counts as full.
+    /// How many bytes fit before the cache counts as full.
     pub(crate) fn before_full(self) -> u64 {
         self.free.saturating_sub(SLACK_BYTES)
     }
 
-    /// Whether it is full, and nearly all of it ours (`our_bytes`): what we add then pushes out our own. A cache that is full of
-    /// others' pages is another matter: whether they give way shows only by trying.
+    /// Whether the cache is full and nearly all of it is ours (`our_bytes`): then what we add
+    /// evicts our own pages. If it is full of others' pages, only trying shows whether those give
+    /// way.
     pub(crate) fn is_full_of(self, our_bytes: u64) -> bool {
         self.free < SLACK_BYTES && our_bytes / 9 >= self.cached / 10
     }
 }
 
-/// `None` where nothing tells.
+/// The bound with the fewest free bytes; `None` if the system names no bound.
 pub(crate) fn tightest() -> Option<Headroom> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| of_machine(&text));
     let limits = Groups::of_this_process().map(|groups| groups.memory_limits()).unwrap_or_default();

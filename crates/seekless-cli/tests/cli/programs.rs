@@ -1,4 +1,5 @@
-//! The command is two programs: `seekless`, which starts quickly, and `seekless-verbs`, which it becomes.
+//! The command is two programs: `seekless`, which starts quickly, and `seekless-verbs`, which it
+//! becomes.
 
 use super::{printed, seekless, workplace};
 use std::fs;

@@ -86,8 +86,8 @@ impl Row {
         Costs { request_ns: zone.latency_ns, bytes_per_second: zone.bytes_per_second, depth }
     }
 
-    /// Checks that the row has zones, in order from byte 0, each with a bandwidth above 0. `name` is
-    /// for the message.
+    /// Checks that the row has zones, in order from byte 0, each with a bandwidth above 0. `name`
+    /// is for the message.
     ///
     /// # Errors
     /// The row breaks one of these rules.

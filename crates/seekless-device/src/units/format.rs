@@ -72,7 +72,8 @@ pub fn format_count(count: u64) -> String {
     text
 }
 
-/// A number of things, each called `one`: `"1 load"`, `"2,936 loads"`, `"0 entries"`, `"3 accesses"`.
+/// A number with its noun, whose singular is `one`: `"1 load"`, `"2,936 loads"`, `"0 entries"`,
+/// `"3 accesses"`.
 #[must_use]
 pub fn counted(count: u64, one: &str) -> String {
     let number = format_count(count);

@@ -27,7 +27,8 @@ fn one_by_one(volume: &mut Volume, start: Nanos, sizes: impl IntoIterator<Item =
 
 #[test]
 fn reads_take_as_long_as_behind_a_throttle() {
-    // Linux 6.18, blkio of version 1, 500 requests and 150 MB a second, direct reads at random places.
+    // Linux 6.18, blkio of version 1, 500 requests and 150 MB a second, direct reads at random
+    // places.
     let measured_ms = [
         (320, 4096, 605),
         (500, 4096, 911),

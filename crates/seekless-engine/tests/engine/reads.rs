@@ -1,4 +1,5 @@
-//! Every engine reads what is in the file: any range, buffered and direct, from one thread and from many.
+//! Every engine reads the file's bytes: any range, buffered and direct, from one thread and from
+//! many.
 
 use crate::common::{FILE_BYTES, engines, expected, next_random, read_all, sample};
 use seekless_engine::{AlignedBuf, Engine, Noop, Read};

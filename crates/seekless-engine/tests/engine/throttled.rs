@@ -1,4 +1,5 @@
-//! The throttled engine and the throttle: exact counts, and ends in the model's order and at the model's times.
+//! The throttled engine and the throttle: exact counts, and completions in the model's order and at
+//! its times.
 
 use crate::common::{read_all, reads, sample};
 use seekless_device::{Costs, DeviceModel, DeviceSpec, Io, Nanos};
@@ -153,8 +154,8 @@ fn reads_on_a_skipping_clock_end_in_the_models_order_and_at_its_times() {
     let mut last = 0;
     for (place, read) in completions.iter().enumerate() {
         assert_eq!((read.tag, &read.buffer[..]), (place as u64, &bytes[place * 10..place * 10 + 10]));
-        // A request a second, at the start of the slice in which it is allowed. The next may have been
-        // skipped to before this one is looked at.
+        // One request a second, at the start of the slice that allows it. The clock may have
+        // skipped to the next request before this one is looked at.
         assert!(clock.now() >= place as u64 * 1_000_000_000 + 900_000_000 && clock.now() >= last);
         last = clock.now();
     }

@@ -1,4 +1,5 @@
-//! Broken archives and failing devices: an error that names archive, entry and offset; the others go on.
+//! Broken archives and failing devices: the error names archive, entry and offset, and all other
+//! loads succeed.
 
 use crate::support::{Gate, Sample};
 use seekless_engine::EngineKind;

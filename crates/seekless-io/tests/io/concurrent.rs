@@ -96,7 +96,8 @@ fn concurrent_loads_of_one_extent_are_one_read() {
         scope.spawn(load(0));
         gate.wait_for(1);
         let others = [0, 0, 0, 5, 5, 29].map(|number| scope.spawn(load(number)));
-        // They join when they ask, before the gate opens or after: either way no second read is needed.
+        // They join the read when they ask, before or after the gate opens. Either way no second
+        // read is needed.
         thread::yield_now();
         gate.open();
         others.into_iter().for_each(|other| other.join().unwrap());

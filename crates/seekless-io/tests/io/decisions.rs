@@ -82,7 +82,8 @@ fn perform(store: &Store, acts: &[Act]) {
     held.iter().for_each(|(number, buffer)| assert_eq!(&buffer[..], SAMPLE.bytes(*number)));
 }
 
-/// Policies that a store can have: it knows neither the future nor whether a file is dirty, and its files have sizes.
+/// Policies that a store can have. It does not know the future or whether a file is dirty, and its
+/// files have sizes.
 fn policies() -> Vec<&'static str> {
     NAMES.iter().copied().filter(|name| needs_of(name).unwrap() == Needs::default()).collect()
 }

@@ -1,4 +1,5 @@
-//! Every entry loaded equals the file's bytes, with every engine, past the page cache and through it.
+//! Every loaded entry equals the file's bytes, with every engine, past the page cache and through
+//! it.
 
 use crate::support::{Gate, Sample, random};
 use seekless_device::DeviceSpec;
@@ -100,7 +101,8 @@ fn what_lies_before_an_entry_comes_with_it_and_what_is_at_hand_is_not_read_again
     assert_eq!(reads.len(), 2, "one for 50 and its neighbours, one for 75: {reads:?}");
     let (first_end, second) = (reads[0].0 + reads[0].1, reads[1].0);
     assert!(reads[0].0 < store.index().entries()[45].header_offset);
-    // The window of 75 would reach back into the first; only the page that both touch is read twice.
+    // The window of 75 would reach back into the first read. Only the page that both touch is read
+    // twice.
     assert!(first_end.abs_diff(second) <= 4096, "{reads:?}");
 }
 

@@ -1,4 +1,5 @@
-//! Decision 4 of the design: a victim that is held or in flight is an orphan; it is found, and revived without I/O.
+//! Decision 4 of the design: a victim that is held or in flight is an orphan. A load finds it and
+//! revives it without I/O.
 
 use crate::support::{Gate, Sample};
 use seekless_io::{Decision, Store, StoreBuilder};

@@ -1,4 +1,5 @@
-//! Reads that fail, one at a time and by place: each file is right, or is named in an error that its own bytes justify.
+//! Reads that fail, one at a time or by place. Each file is right, or is named in an error that
+//! reads of its own bytes justify.
 
 use crate::decisions::check_replay;
 use crate::faulty::{Fault, Faulty};
@@ -93,7 +94,8 @@ impl Bench {
         assert!(self.engine.spoilt().iter().any(justifies), "no read of its own failed: {message}");
     }
 
-    /// The device is well again: all is right, each way, and the cache has decided as if what failed had just left it.
+    /// The device works again: every way of loading succeeds, and the cache has decided as if the
+    /// failed files had just left it.
     fn check_healed(&self) {
         self.engine.set(Fault::None);
         for way in WAYS {
@@ -178,7 +180,8 @@ fn failures_without_number_leave_nothing_behind() {
         for builder in builders() {
             let bench = Bench::new(&small_and_large(), &builder);
             let whole = 0..bench.span(47).end;
-            // More often than reads may be in flight: one that is never counted as ended would hold up the last.
+            // This repeats more often than the number of reads in flight allows. A read that never
+            // counts as ended would block the last.
             for way in [one_by_one as Way, together].into_iter().cycle().take(40) {
                 bench.engine.set(Fault::Bad(whole.clone()));
                 assert_eq!(bench.failed(way), Vec::from_iter(0..48));

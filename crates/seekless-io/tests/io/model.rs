@@ -1,4 +1,5 @@
-//! The slots and the log of hits under every order of three threads' steps, with one entry that is evicted and kept again.
+//! The slots and the log of hits under every order of three threads' steps, with one entry that is
+//! evicted and kept again.
 
 use loom::sync::{Arc, Mutex};
 use loom::thread;

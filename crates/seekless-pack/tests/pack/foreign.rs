@@ -1,4 +1,5 @@
-//! The readers that users have: `unzip`, Python's zipfile, and Java's, which reads front to back without the directory.
+//! The readers that users have: `unzip`, Python's zipfile, and Java's, which reads front to back
+//! without the directory.
 
 use crate::support::{installed, on_disk, pack};
 use seekless_pack::{About, Codec, PackWriter, prepare, prepare_directory};

@@ -24,7 +24,8 @@ pub(crate) fn check(archive: &[u8]) {
     }
 }
 
-/// Extents lie one after another before the directory, and each name leads to its entry and nowhere else.
+/// Checks that extents lie one after another before the directory, and that each name leads only to
+/// its entry.
 fn check_index(index: &Index) {
     let mut end = 0;
     for (entry, number) in index.entries().iter().zip(0..) {

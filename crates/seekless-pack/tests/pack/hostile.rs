@@ -1,5 +1,5 @@
-//! Archives that are damaged, made to deceive, or simply not for us: each gets its own kind of error, and what is only
-//! unusual is read.
+//! Archives that are damaged, made to deceive, or not supported. Each kind has its own error, and
+//! archives that are only unusual are read.
 
 use crate::memory::bounded;
 use crate::samples::{Hostile, deflated, hostile};

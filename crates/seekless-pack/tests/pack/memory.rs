@@ -1,5 +1,5 @@
-//! What reading an archive takes of memory, against what its size justifies: every byte allocated by a thread is counted, for
-//! every archive that any test reads.
+//! The memory that reading an archive takes, compared with its size. Every byte that a thread
+//! allocates is counted, for every archive that any test reads.
 
 #[path = "../../../../tests/allocations.rs"]
 mod allocations;
@@ -10,7 +10,8 @@ use allocations::peak_of_thread;
 const SHARE: usize = 16;
 const BASE: usize = 64 << 20;
 
-/// Does `act` with an archive of `archive_bytes`, and fails if it takes more memory than that justifies.
+/// Does `act` with an archive of `archive_bytes`, and fails if it takes more memory than that
+/// justifies.
 pub(crate) fn bounded<T>(archive_bytes: usize, act: impl FnOnce() -> T) -> T {
     let (done, taken) = peak_of_thread(act);
     assert!(

@@ -1,4 +1,5 @@
-//! Random bytes and random damage: an error or an archive, never a panic, and never content that differs silently.
+//! Random bytes and random damage: reading gives an error or an archive. It never panics, and
+//! content never differs silently.
 
 use crate::support::{pack, read_all};
 use proptest::collection::vec;

@@ -134,7 +134,8 @@ fn end64(entries: u64, directory_bytes: u64, directory_offset: Option<u64>) -> V
     forgery.bytes()
 }
 
-/// Name, extra fields and comments at their longest, as far as they are there, and a name that is not.
+/// An archive whose extra fields and comments have their greatest length, and whose first local
+/// header claims a name of that length.
 fn lengths() -> Vec<u8> {
     let mut entry = Forged::stored("a", b"alpha");
     (entry.local_extra, entry.central_extra) = (vec![0; 65_535], vec![0; 65_535]);

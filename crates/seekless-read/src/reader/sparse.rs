@@ -1,5 +1,5 @@
-//! Holes of sparse files: zeros that lie in no block. They are reported, not delivered, so nothing is
-//! read or cached for them.
+//! Holes of sparse files: zeros that lie in no block. They are reported, not delivered, so nothing
+//! is read or cached for them.
 
 use super::options::Options;
 use crate::Records;

@@ -100,7 +100,8 @@ fn modelled_time_is_not_waited_for() {
     let slow = Device::modelled("iops=1,bandwidth=1KB/s".parse().unwrap());
     let comparison = case.compare(&loads(&["a", "b"], &[0, 1]), &Options { device: slow, ..fast() }).unwrap();
     let Expected { requests, bytes, ns } = comparison.expected;
-    // The last request is served at the start of the slice that allows it, a tenth of a second long.
+    // The last request is served at the start of the slice that allows it, a tenth of a second
+    // long.
     let least = requests.max(bytes / 1000) * 1_000_000_000 - 100_000_000;
     assert!(ns >= least, "{requests} requests of {bytes} bytes: {ns}");
     let loose = comparison.loose().median_ns;
