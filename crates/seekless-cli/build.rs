@@ -47,7 +47,7 @@ fn archives() -> Option<PathBuf> {
     for (name, archive) in ARCHIVES {
         symlink(found(archive)?, folder.join(name)).ok()?;
     }
-    found("rcrt1.o")?; // what starts such a program
+    found("rcrt1.o")?; // the start-up code of such a program
     Some(folder)
 }
 

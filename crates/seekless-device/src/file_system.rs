@@ -1,12 +1,12 @@
 //! What opening and reading cold files asks of the device: ext4's metadata, each block of it once,
 //! and the extents of data.
 //!
-//! Opening a file looks its name up in each folder on the way (of a folder of many blocks, the
-//! index and one leaf) and reads the inode-table block of each inode met, with the blocks that ext4
-//! reads ahead beside it. Reading it reads the blocks of its extent map, if it has more than fit
-//! its inode, and its extents. What was read once stays in memory. Checked request by request
-//! against a throttled ext4 of Linux 6.18; see `__ext4_get_inode_loc` and `ext4_find_entry` in its
-//! source.
+//! Opening a file looks its name up in each folder on the way; in a folder of many blocks it reads
+//! the index and one leaf. It also reads the inode-table block of each inode met, with the blocks
+//! that ext4 reads ahead beside it. Reading the file reads its extents, and the blocks of its
+//! extent map if that does not fit the inode. What was read once stays in memory. Checked request
+//! by request against a throttled ext4 of Linux 6.18; see `__ext4_get_inode_loc` and
+//! `ext4_find_entry` in its source.
 
 use crate::geometry::Geometry;
 use crate::layout::{Entry, Layout};

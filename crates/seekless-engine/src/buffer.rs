@@ -1,6 +1,6 @@
-//! Heap bytes that O_DIRECT accepts: aligned to a page, with a record of how far they have ever
-//! been written, so that no uninitialised byte can be seen and none need be zeroed before the
-//! kernel overwrites it.
+//! Heap bytes that O_DIRECT accepts, aligned to a page. A record says how far they have ever been
+//! written. So no uninitialised byte can be seen, and none need be zeroed before the kernel
+//! overwrites it.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::fmt;

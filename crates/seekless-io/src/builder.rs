@@ -16,9 +16,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
-/// Reads in flight of those planned ahead: enough that a device of any depth finds its next request
-/// waiting, few enough that a demand read does not wait long and that their buffers stay a small
-/// part of the window.
+/// How many of the reads planned ahead are in flight. They are enough that a device of any depth
+/// finds its next request waiting. They are few enough that a demand read does not wait long, and
+/// that their buffers stay a small part of the window.
 const IN_FLIGHT: std::ops::RangeInclusive<u32> = 8..=32;
 
 /// Most bytes of buffers that wait for the next read.

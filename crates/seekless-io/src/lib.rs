@@ -4,8 +4,8 @@
 //!
 //! A program that starts opens thousands of small files, each with several requests to the device.
 //! A pack holds them in one file, in the order in which they are read. To gain from that, the
-//! loader must read many files with one request, keep what will be needed again, and not wait for a
-//! read that it could have started earlier. This crate is that loader.
+//! loader must read many files with one request and keep what will be needed again. It must not
+//! wait for a read that it could have started earlier. This crate is that loader.
 //!
 //! A [`Store`] is an open pack. [`Store::load`] gives the content of one file, [`Store::load_many`]
 //! those of a list, in the order in which they arrive. A [`Buffer`] is read-only and shared: the

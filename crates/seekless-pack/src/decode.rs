@@ -32,8 +32,8 @@ const CLAIM_RATIO: u64 = 12;
 /// `extent` starts at the local header and reaches at least to the end of the data:
 /// `entry.extent_bytes` always do.
 ///
-/// An entry that claims more than 4 MiB and more than 12 bytes for each byte of data is first
-/// inflated without being kept, so that no memory is taken for content that does not exist.
+/// An entry that claims more than 4 MiB, and more than 12 bytes for each byte of data, is first
+/// inflated without being kept. So no memory is taken for content that does not exist.
 ///
 /// # Errors
 /// [`ErrorKind::Truncated`], [`ErrorKind::Disagrees`] (local header), [`ErrorKind::Encrypted`],

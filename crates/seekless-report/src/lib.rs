@@ -3,7 +3,7 @@
 //! # The problem
 //!
 //! A figure that is printed in one place as `1203456 ns` and in another as `1.2 ms` is hard to
-//! compare, and a table whose columns do not line up is hard to read. The command, the labs and the
+//! compare. A table whose columns do not line up is hard to read. The command, the labs and the
 //! benchmarks print their figures through this crate, so that they look alike:
 //!
 //! * [`table`] lines up columns of text;

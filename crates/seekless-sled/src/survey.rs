@@ -191,8 +191,8 @@ impl Surveyor {
         self.plain_unless_in_memory(name, file, stat)
     }
 
-    /// As [`at_unless_in_memory`](Self::at_unless_in_memory), for a caller that has no `stat` of the
-    /// file: asking the open file costs a third of asking its name. Also returns that `stat`.
+    /// Like [`at_unless_in_memory`](Self::at_unless_in_memory), for a caller that has no `stat` of
+    /// the file: asking the open file costs a third of asking its name. Also returns that `stat`.
     ///
     /// `None` unless the file lies on the same file system as the last one, and that is plain (see
     /// [`is_plain`](Self::is_plain)); also for a file that cannot be opened or is not regular. The

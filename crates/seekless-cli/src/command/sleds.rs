@@ -97,7 +97,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         let seen = look(&args, &mut surveyor, earlier.as_ref());
         earlier = Turnover::look().ok();
         if !args.json && std::io::stdout().is_terminal() {
-            output::text("\x1b[H\x1b[2J")?; // home, and clear
+            output::text("\x1b[H\x1b[2J")?; // move the cursor home, and clear
         }
         print(&args, &seen)?;
         std::thread::sleep(interval.saturating_sub(started.elapsed()));

@@ -98,7 +98,7 @@ impl Case {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("it starts");
         let mut input = child.stdin.take().expect("a pipe");
-        let _ = input.write_all(self.input); // nobody may read it
+        let _ = input.write_all(self.input); // it may end without reading this
         drop(input);
         let output = child.wait_with_output().expect("it ends");
         Outcome {

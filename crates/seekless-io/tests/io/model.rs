@@ -110,7 +110,7 @@ impl Store {
         });
     }
 
-    /// Loads the entry: a hit, a buffer that somebody still holds, or a read.
+    /// Loads the entry: a hit, a buffer that a user still holds, or a read.
     fn load(&self) -> Buffer {
         self.hit().unwrap_or_else(|| {
             let mut found = None;

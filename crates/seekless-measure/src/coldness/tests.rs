@@ -1,4 +1,4 @@
-//! Real files: cached by being written and read, then dropped, unless somebody holds them.
+//! Real files: cached by being written and read, then dropped, unless a process holds them.
 
 use super::*;
 use crate::ErrorKind;

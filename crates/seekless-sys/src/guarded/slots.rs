@@ -4,8 +4,8 @@
 //! The protocol, which `tests/guarded_model.rs` checks under every order of two threads' steps:
 //!
 //! 1. A slot is claimed before its window is mapped, and names the window after. It is freed
-//! **before** the window is unmapped: the kernel may give the same addresses to another thread at
-//! once, and a loss there is that thread's.
+//!    **before** the window is unmapped: the kernel may give the same addresses to another thread
+//!    at once, and a loss there is that thread's.
 //! 2. One word holds a whole range, so that no reader sees the start of one window with the length
 //!    of another.
 //! 3. A loss is marked **before** zeros take the place of the lost page: another thread may read

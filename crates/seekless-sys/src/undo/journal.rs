@@ -1,9 +1,9 @@
 //! The steps on disk, for the run that finds them after a process and its guardian were killed.
 //!
-//! A file `undo-XXXXXX` in the state folder: a first line with the kernel's boot id (after a
-//! restart there is nothing left to put back), then one line a step, of fields between tabs in
-//! which odd bytes are written as `\ooo`. It is locked as long as the process that wrote it, or its
-//! guardian, lives.
+//! A file `undo-XXXXXX` in the state folder. Its first line is the kernel's boot id: after a
+//! restart there is nothing left to put back. Then comes a line for each step. Its fields stand
+//! between tabs, and odd bytes in them are written as `\ooo`. The file is locked as long as the
+//! process that wrote it, or its guardian, lives.
 
 use super::step::{Kind, Step, failure, take_all};
 use crate::escape::{escaped, unescaped};

@@ -53,7 +53,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 fn default_output(spool: &Path) -> Option<PathBuf> {
     if !spool.exists() {
-        return Some(spool.to_owned()); // the name of a trace that is still to be made
+        return Some(spool.to_owned()); // the name of the trace to make
     }
     (spool.extension()? == "spool").then(|| spool.with_extension(""))
 }
