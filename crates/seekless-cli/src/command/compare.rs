@@ -178,8 +178,8 @@ fn device(args: &Args) -> Device {
     }
 }
 
-/// The runs from which the rivals' order is made. The run that is loaded is never among them, since
-/// an order made from it would know it.
+/// The runs from which the rivals' order is made: those named, else the traces before the last. The
+/// default leaves out the run that is loaded, since an order made from it would know it.
 fn rivals(args: &Args) -> Option<Vec<PathBuf>> {
     let named = args.rivals.as_ref()?;
     Some(match (named.is_empty(), args.run, args.trace.split_last()) {

@@ -1,5 +1,4 @@
-//! `seekless order`: computes the order of an archive's files that needs the fewest seeks, and
-//! scores it.
+//! `seekless order`: computes an order of an archive's files that needs few seeks, and scores it.
 
 use crate::output::{self, Words};
 use clap::builder::PossibleValuesParser;

@@ -24,7 +24,7 @@ use std::time::Instant;
 /// Simulate caches: what would another policy or another size have hit, read and written?
 ///
 /// Each policy runs at each capacity over the same requests, on all cores. All traces, and all runs
-/// in them, go through one cache, one after another.
+/// in them, go through the same cache, one after another.
 ///
 /// Units. file: a request is the load of a whole file, which weighs its bytes; a file over half the
 /// cache bypasses it under every policy. page: each 4 KiB page of a read or write is a request, and

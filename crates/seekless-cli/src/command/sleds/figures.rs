@@ -1,4 +1,4 @@
-//! The figures of a file as `--json` prints them. Names and units stay the same in all versions.
+//! The figures of a file as `--json` prints them, under names and in units that do not change.
 
 use seekless::device::Origin;
 use seekless::sled::{DeliveryTime, Plan, Sled, Survey};
