@@ -9,6 +9,7 @@ use crate::wire::{
 };
 use crate::{Confidence, Error, ErrorKind, Level, Sled, Surveyor};
 use clients::{Clients, Entered};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 use std::io;
@@ -91,6 +92,10 @@ impl Server {
     /// The listening socket is broken.
     pub fn run(&self) -> io::Result<()> {
         loop {
+            // Without a free descriptor accept(2) fails even if no client waits, and then none need
+            // make room.
+            let mut waited = [PollFd::new(&self.listener, PollFlags::IN)];
+            let _ = poll(&mut waited, None); // if it fails, accept(2) waits
             match self.listener.accept() {
                 Ok((stream, peer)) => self.enter(stream, peer.ip()),
                 Err(error) if is_final(&error) => return Err(error),
