@@ -71,7 +71,9 @@ pub fn run(
 ) -> io::Result<Report> {
     let mut report = Report::default();
     let in_vain = (options.max_count == Some(0) && !options.reads_in_vain) || selects_nothing(options);
-    if in_vain && options.listing != Listing::NonMatching {
+    // -q and an output that nobody sees take -L back.
+    let lists_others = options.listing == Listing::NonMatching && !options.quiet && !options.discard;
+    if in_vain && !lists_others {
         return Ok(report);
     }
     if let Some(old) = &options.old_color {

@@ -66,6 +66,13 @@ mod survey;
 mod turnover;
 mod wire;
 
+/// Both ends of the conversation with another machine, in memory: what the fuzz targets call. Not part of the interface.
+#[doc(hidden)]
+pub mod fuzzing {
+    pub use crate::provider::remote::taken_of;
+    pub use crate::serve::Unconnected;
+}
+
 pub use config::{Config, MountRule, RecallRule, RemoteRule};
 pub use delivery::{Delivery, DeliveryTime, delivery_time, total_delivery_time};
 pub use devices::{Devices, Entry};

@@ -4,7 +4,7 @@
 mod clients;
 
 use crate::wire::{
-    ANSWER_BYTES_MAX, Answer, QUESTION_BYTES_MAX, Question, SLEDS_MAX, VERSION, WireSled, read_line,
+    ANSWER_BYTES_MAX, Answer, QUESTION_BYTES_MAX, Question, SLEDS_MAX, VERSION, Wire, WireSled, read_line,
     write_line,
 };
 use crate::{Confidence, Error, ErrorKind, Level, Sled, Surveyor};
@@ -12,7 +12,8 @@ use clients::{Clients, Entered};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
-use std::io;
+use std::cell::RefCell;
+use std::io::{self, Read};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
@@ -67,13 +68,9 @@ impl Server {
         options: ServerOptions,
         surveyor: Surveyor,
     ) -> Result<Server, Error> {
-        let roots = options.roots.iter().map(|root| opened_root(root)).collect::<Result<Vec<_>, Error>>()?;
+        let shared = Shared::new(options, surveyor)?;
         let listener = TcpListener::bind(address)
             .map_err(|error| Error::new(ErrorKind::Remote, format!("cannot listen there: {error}")))?;
-        let surveyor = surveyor.without_remotes();
-        let clients_max = options.clients_max.min(affordable());
-        let clients = Mutex::new(Clients::new(clients_max, options.clients_of_peer_max));
-        let shared = Shared { roots, surveyor, options, clients };
         Ok(Server { listener, shared: Arc::new(shared) })
     }
 
@@ -175,18 +172,30 @@ fn opened_root(root: &Path) -> Result<(PathBuf, OwnedFd), Error> {
 }
 
 impl Shared {
+    fn new(options: ServerOptions, surveyor: Surveyor) -> Result<Self, Error> {
+        let roots = options.roots.iter().map(|root| opened_root(root)).collect::<Result<Vec<_>, Error>>()?;
+        let clients_max = options.clients_max.min(affordable());
+        let clients = Mutex::new(Clients::new(clients_max, options.clients_of_peer_max));
+        Ok(Shared { roots, surveyor: surveyor.without_remotes(), options, clients })
+    }
+
     fn clients(&self) -> MutexGuard<'_, Clients<Arc<TcpStream>>> {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers one question after the other, until the client hangs up, is too slow, or must make
-    /// room.
+    /// Serves one client until it hangs up, is too slow, or must make room.
     fn serve(&self, stream: &TcpStream, number: u64) -> io::Result<()> {
         stream.set_nodelay(true)?;
+        self.converse(stream, |silent| self.clients().is_silent_since(number, silent))
+    }
+
+    /// Answers one question after the other. `stays` is told since when the client has been silent,
+    /// or `None` while an answer is being made; it returns whether the client may stay.
+    fn converse(&self, stream: &impl Wire, mut stays: impl FnMut(Option<Instant>) -> bool) -> io::Result<()> {
         let mut surveyor = self.surveyor.clone();
         let deadline = || Instant::now() + self.options.patience;
         while let Some(line) = read_line(stream, QUESTION_BYTES_MAX, deadline())? {
-            if !self.clients().is_silent_since(number, None) {
+            if !stays(None) {
                 break;
             }
             let text = match self.answer(&mut surveyor, &line) {
@@ -194,7 +203,7 @@ impl Shared {
                 Err(why) => serde_json::to_vec(&Answer::error(why))?,
             };
             // From here on the client must act: fetch the answer, or ask again.
-            if !self.clients().is_silent_since(number, Some(Instant::now())) {
+            if !stays(Some(Instant::now())) {
                 break;
             }
             write_line(stream, &[&text[..], b"\n"].concat(), deadline())?;
@@ -250,6 +259,53 @@ fn shortened(sleds: &[Sled], bytes: u64, sleds_max: usize) -> Vec<WireSled> {
     let (level, confidence) = (Level::Unknown, Confidence::Unknown);
     let rest = Sled { bytes: bytes - last.offset, level, confidence, ..*last };
     first.iter().chain([&rest]).map(WireSled::from).collect()
+}
+
+/// A server that nobody calls: it is spoken to in memory. For the fuzz targets.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Unconnected(Shared);
+
+impl Unconnected {
+    /// Tells about the files below `root`.
+    ///
+    /// # Errors
+    /// It is no folder.
+    pub fn new(root: &Path, surveyor: Surveyor) -> Result<Self, Error> {
+        let options = ServerOptions { roots: vec![root.to_owned()], ..ServerOptions::default() };
+        Shared::new(options, surveyor).map(Unconnected)
+    }
+
+    /// What it says to a client that says these, so many bytes at a time.
+    ///
+    /// # Errors
+    /// Why it hung up.
+    pub fn talk(&self, said: &[u8], at_a_time: usize) -> (Vec<u8>, io::Result<()>) {
+        let memory =
+            Memory { said: RefCell::new(said), at_a_time: at_a_time.max(1), heard: RefCell::default() };
+        let ended = self.0.converse(&memory, |_| true);
+        (memory.heard.into_inner(), ended)
+    }
+}
+
+/// A client that says what it has to say, and takes what it is told.
+struct Memory<'a> {
+    said: RefCell<&'a [u8]>,
+    at_a_time: usize,
+    heard: RefCell<Vec<u8>>,
+}
+
+impl Wire for Memory<'_> {
+    fn read_within(&self, buffer: &mut [u8], _: Duration) -> io::Result<usize> {
+        let most = self.at_a_time.min(buffer.len());
+        self.said.borrow_mut().read(&mut buffer[..most])
+    }
+
+    fn write_within(&self, bytes: &[u8], _: Duration) -> io::Result<usize> {
+        let taken = &bytes[..bytes.len().min(self.at_a_time)];
+        self.heard.borrow_mut().extend_from_slice(taken);
+        Ok(taken.len())
+    }
 }
 
 #[cfg(test)]

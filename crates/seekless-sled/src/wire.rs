@@ -100,6 +100,27 @@ pub(crate) fn checked(sleds: &[WireSled], bytes: u64) -> Result<Vec<Sled>, &'sta
     Ok(checked)
 }
 
+/// A connection, as far as a conversation needs one.
+pub(crate) trait Wire {
+    /// As [`Read::read`], for at most so long.
+    fn read_within(&self, buffer: &mut [u8], time: Duration) -> io::Result<usize>;
+
+    /// As [`Write::write`], for at most so long.
+    fn write_within(&self, bytes: &[u8], time: Duration) -> io::Result<usize>;
+}
+
+impl Wire for TcpStream {
+    fn read_within(&self, buffer: &mut [u8], time: Duration) -> io::Result<usize> {
+        self.set_read_timeout(Some(time))?;
+        (&*self).read(buffer)
+    }
+
+    fn write_within(&self, bytes: &[u8], time: Duration) -> io::Result<usize> {
+        self.set_write_timeout(Some(time))?;
+        (&*self).write(bytes)
+    }
+}
+
 /// The time left until the deadline, or an error after it.
 pub(crate) fn left(deadline: Instant) -> io::Result<Duration> {
     let left = deadline.saturating_duration_since(Instant::now());
@@ -107,10 +128,9 @@ pub(crate) fn left(deadline: Instant) -> io::Result<Duration> {
 }
 
 /// Writes all of a line by the deadline, even if the peer takes only a little at a time.
-pub(crate) fn write_line(mut stream: &TcpStream, mut line: &[u8], deadline: Instant) -> io::Result<()> {
+pub(crate) fn write_line(stream: &impl Wire, mut line: &[u8], deadline: Instant) -> io::Result<()> {
     while !line.is_empty() {
-        stream.set_write_timeout(Some(left(deadline)?))?;
-        match stream.write(line) {
+        match stream.write_within(line, left(deadline)?) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             Ok(written) => line = &line[written..],
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -123,15 +143,14 @@ pub(crate) fn write_line(mut stream: &TcpStream, mut line: &[u8], deadline: Inst
 /// Reads a line by the deadline, without its newline. `None` if the peer has hung up before the
 /// first byte.
 pub(crate) fn read_line(
-    mut stream: &TcpStream,
+    stream: &impl Wire,
     bytes_max: usize,
     deadline: Instant,
 ) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     let mut buffer = [0; 4096];
     loop {
-        stream.set_read_timeout(Some(left(deadline)?))?;
-        let read = match stream.read(&mut buffer) {
+        let read = match stream.read_within(&mut buffer, left(deadline)?) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             other => other?,
         };

@@ -1,5 +1,12 @@
-//! What a hostile server's answer costs a client in memory. In a process of its own: its allocator
-//! counts.
+//! The memory that hostile answers cost a client, and hostile questions a server; the fuzz targets
+//! on their seeds and mutations of them. In a process of its own, because its allocator counts.
+
+#![expect(unreachable_pub, reason = "the fuzz targets' own crate exports what their files hold")]
+
+#[path = "../../../fuzz/src/drive.rs"]
+mod drive;
+#[path = "../../../fuzz/src/wire.rs"]
+mod wire;
 
 #[path = "../../../tests/allocations.rs"]
 mod allocations;
@@ -9,8 +16,11 @@ use seekless_sled::{Config, Devices, Surveyor};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
+use std::sync::{Mutex, PoisonError};
 
 const BYTES_MAX: usize = 1_000_000;
+/// Memory is counted for one test at a time.
+static COUNTING: Mutex<()> = Mutex::new(());
 const SLED: &str =
     r#"{"offset":0,"bytes":1,"latency_s":0,"bandwidth":1,"level":"hole","confidence":"exact","age_s":0}"#;
 
@@ -47,6 +57,7 @@ fn cost(answer: &'static str) -> usize {
 
 #[test]
 fn a_hostile_answer_costs_less_than_a_megabyte() {
+    let _counting = COUNTING.lock().unwrap_or_else(PoisonError::into_inner);
     let megabytes = |piece: &str, count: usize| piece.repeat(count * 1_000_000 / piece.len());
     // Of the size of the largest answer that is read to its end.
     let full = |piece: &str| piece.repeat((384 << 10) / piece.len() - 1);
@@ -71,4 +82,26 @@ fn a_hostile_answer_costs_less_than_a_megabyte() {
         let cost = cost(answer.leak());
         assert!(cost < BYTES_MAX, "{shown}...: {cost} bytes");
     }
+}
+
+/// Calls `body` with the target's inputs, in memory that is bounded beside the input's own.
+fn bounded(target: &str, body: impl Fn(&[u8])) {
+    let _counting = COUNTING.lock().unwrap_or_else(PoisonError::into_inner);
+    drive::drive(target, |input| {
+        let before = MEMORY.current_usage();
+        MEMORY.reset_peak_usage();
+        body(input);
+        let cost = MEMORY.peak_usage() - before;
+        assert!(cost < BYTES_MAX + 16 * input.len(), "{cost} bytes for {}", input.len());
+    });
+}
+
+#[test]
+fn any_bytes_as_an_answer() {
+    bounded("wire_answer", wire::answer);
+}
+
+#[test]
+fn any_bytes_as_questions() {
+    bounded("wire_questions", wire::questions);
 }

@@ -95,6 +95,7 @@ fn nothing_is_said_that_gnu_grep_does_not_get_to() {
         &["--color=always", "-m0", "yes", "a"],
         &["--color=always", "-L", "-f", "/dev/null", "a"],
         &["--color=always", "yes", "a"],
+        &["-L", "-m0", "-q", "-P", "a\nb", "a"],
     ] {
         assert_same(place.path(), words, &[("GREP_COLOR", "1;33")]);
     }

@@ -66,21 +66,10 @@ impl Line {
             self.failure(&error.to_string())
         })?;
         let elapsed = started.elapsed();
-        let answer: Answer =
-            serde_json::from_slice(&line).map_err(|error| self.nonsense(&mut state, &error.to_string()))?;
-        drop(line);
-        match answer {
-            Answer { error: Some(error), .. } => {
-                Err(self.failure(&error.chars().filter(|c| !c.is_control()).take(200).collect::<String>()))
-            }
-            Answer { bytes: Some(there), sleds: Some(_), .. } if there != bytes => {
-                Err(self.failure("the file has another size there"))
-            }
-            Answer { bytes: Some(_), sleds: Some(sleds), .. } => {
-                let sleds = checked(&sleds, bytes).map_err(|what| self.nonsense(&mut state, what))?;
-                Ok((sleds, elapsed))
-            }
-            _ => Err(self.nonsense(&mut state, "neither SLEDs nor an error")),
+        match understood(line, bytes) {
+            Ok(sleds) => Ok((sleds, elapsed)),
+            Err(NotTaken::Said(why)) => Err(self.failure(&why)),
+            Err(NotTaken::Nonsense(what)) => Err(self.nonsense(&mut state, &what)),
         }
     }
 
@@ -118,6 +107,51 @@ impl Line {
     fn failure(&self, why: &str) -> Error {
         Error::new(ErrorKind::Remote, format!("{}: {why}", self.server))
     }
+}
+
+/// Why an answer is not taken.
+#[derive(Debug)]
+enum NotTaken {
+    /// It is an error that the server told, or speaks of another file.
+    Said(String),
+    /// It makes no sense.
+    Nonsense(String),
+}
+
+/// The SLEDs of a file of `bytes` that an answer tells.
+fn understood(line: Vec<u8>, bytes: u64) -> Result<Vec<Sled>, NotTaken> {
+    let answer: Result<Answer, _> = serde_json::from_slice(&line);
+    drop(line);
+    match answer.map_err(|error| NotTaken::Nonsense(error.to_string()))? {
+        Answer { error: Some(error), .. } => {
+            Err(NotTaken::Said(error.chars().filter(|c| !c.is_control()).take(200).collect()))
+        }
+        Answer { bytes: Some(there), sleds: Some(_), .. } if there != bytes => {
+            Err(NotTaken::Said("the file has another size there".to_owned()))
+        }
+        Answer { bytes: Some(_), sleds: Some(sleds), .. } => {
+            checked(&sleds, bytes).map_err(|what| NotTaken::Nonsense(what.to_owned()))
+        }
+        _ => Err(NotTaken::Nonsense("neither SLEDs nor an error".to_owned())),
+    }
+}
+
+/// What a client takes of an answer about a file of `bytes`: start and end of each SLED, its latency
+/// and bytes per second from here; or why it takes nothing. For the fuzz targets.
+#[doc(hidden)]
+pub fn taken_of(answer: &[u8], bytes: u64) -> Result<Vec<(u64, u64, Duration, f64)>, String> {
+    let sleds = understood(answer.to_vec(), bytes).map_err(|why| format!("{why:?}"))?;
+    let network =
+        Zone { from_byte: 0, latency_ns: u64::MAX, latency_p90_ns: None, bytes_per_second: 1_000_000 };
+    let (mount, prefix, line) = (PathBuf::new(), PathBuf::new(), Line::new(""));
+    let remote = Remote { mount, prefix, network, line };
+    let cost = |sled: &Sled| match remote.claim(sled, Duration::MAX).presence {
+        Presence::Here { latency, bandwidth, .. } => {
+            (sled.offset, sled.offset + sled.bytes, latency, bandwidth)
+        }
+        _ => (sled.offset, sled.offset + sled.bytes, Duration::ZERO, f64::INFINITY),
+    };
+    Ok(sleds.iter().map(cost).collect())
 }
 
 /// Sends one question and reads one answer. The connection stays open if both succeed.
