@@ -2,7 +2,9 @@
 //! on stable Rust. The crates' tests include both by path.
 
 pub mod drive;
+pub mod options;
 pub mod trace;
+pub mod wire;
 
 /// Installs a panic hook that lets a caught panic pass. The Parquet and Arrow readers panic on some
 /// damage, and the trace reader turns that into an error. libFuzzer's own hook would end the

@@ -1,5 +1,6 @@
-//! The bodies of the targets that hear what another machine says about SLEDs: an answer, to the client; questions, to the server. Any
-//! bytes are an error or make sense; nothing outside the server's folder is told of.
+//! The bodies of the targets that hear what another machine says about SLEDs: an answer, to the
+//! client; questions, to the server. Any bytes are an error or make sense; nothing outside the
+//! server's folder is told of.
 
 use seekless_sled::fuzzing::{Unconnected, taken_of};
 use seekless_sled::{Config, Devices, Surveyor};
@@ -23,7 +24,8 @@ pub fn answer(bytes: &[u8]) {
     }
 }
 
-/// Questions to a server of a folder with a file `data`; its first byte says how many come at a time.
+/// Questions to a server of a folder with a file `data`; its first byte says how many come at a
+/// time.
 pub fn questions(bytes: &[u8]) {
     let Some((first, said)) = bytes.split_first() else { return };
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");

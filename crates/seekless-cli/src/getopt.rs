@@ -1,22 +1,32 @@
-//! Command lines as getopt_long(3) reads them, for the verbs that take another tool's place: its words, abbreviations and
-//! messages, and none of the time that a tree of subcommands takes to build.
+//! Command lines as getopt_long(3) reads them, for the verbs that take another tool's place: its
+//! words, abbreviations and messages, and none of the time that a tree of subcommands takes to
+//! build.
+//!
+//! A tool declares each of its options once, as a [`Flag`]. The parser reads by that table; the
+//! help, the man page and the completions are made from it by [`described`].
 
+use clap::{Arg, ArgAction, Command};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-/// An option that a tool knows.
+/// An option of a tool. Those that are ambiguous are named in the order of the tool's table.
 #[derive(Clone, Copy, Debug)]
-pub struct Known<T: 'static> {
-    /// `x` of `-x`.
-    pub short: Option<u8>,
-    /// `name` of `--name`; empty where there is none.
-    pub long: &'static str,
+pub struct Flag<S: 'static> {
+    /// `x` of `-x`, and other letters for the same; the first is shown.
+    pub short: &'static [u8],
+    /// `name` of `--name`, and other names for the same; the first is shown.
+    pub long: &'static [&'static str],
     /// Whether a value follows.
     pub value: Value,
-    /// What the caller calls it.
-    pub what: T,
-    /// Whether `--na` will do: not for what the tool of the same name does not have, lest its own become ambiguous.
+    /// The heading that the help puts it under.
+    pub group: &'static str,
+    /// What it is for, in a line; empty for one that is not to be shown.
+    pub doc: &'static str,
+    /// Whether `--na` will do: not for what the tool of the same name does not have, lest its own
+    /// become ambiguous.
     pub abbreviates: bool,
+    /// What it sets: the tool's own affair.
+    pub sets: S,
 }
 
 /// Whether an option takes a value.
@@ -24,19 +34,36 @@ pub struct Known<T: 'static> {
 pub enum Value {
     /// None.
     No,
-    /// Attached or the next word.
-    Required,
-    /// Attached only.
-    Optional,
+    /// Attached or the next word; what it is called.
+    Required(&'static str),
+    /// Attached only; what it is called.
+    Optional(&'static str),
+}
+
+/// How an option was given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// Its value.
+    pub value: Option<OsString>,
+    /// The letter, if it was given by one.
+    pub letter: Option<u8>,
+    /// The number of the word that it stands in.
+    pub place: usize,
+}
+
+impl Given {
+    /// The value, empty if there is none.
+    #[must_use]
+    pub fn text(&self) -> &OsStr {
+        self.value.as_deref().unwrap_or_default()
+    }
 }
 
 /// What a command line says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parsed<T> {
-    /// Options in order.
-    pub options: Vec<(T, Option<OsString>)>,
-    /// For each option the number of the word that it stands in.
-    pub places: Vec<usize>,
+pub struct Parsed<S> {
+    /// Options in order, by what they set.
+    pub options: Vec<(S, Given)>,
     /// The rest.
     pub operands: Vec<OsString>,
     /// What is wrong with it, after the options before that; the tool's own words.
@@ -44,20 +71,20 @@ pub struct Parsed<T> {
 }
 
 /// Reads `words`; options may follow operands unless `posix`.
-pub fn parse<T: Copy + PartialEq>(words: Vec<OsString>, known: &[Known<T>], posix: bool) -> Parsed<T> {
-    let mut parsed = Parsed { options: Vec::new(), places: Vec::new(), operands: Vec::new(), error: None };
+pub fn parse<S: Copy>(words: Vec<OsString>, flags: &[Flag<S>], posix: bool) -> Parsed<S> {
+    let mut parsed = Parsed { options: Vec::new(), operands: Vec::new(), error: None };
     let all = words.len();
     let mut words = words.into_iter();
     while let Some(word) = words.next() {
-        let place = all - words.len();
+        let (place, before) = (all - words.len(), parsed.options.len());
         let bytes = word.as_bytes();
         let result = match bytes {
             b"--" => {
                 parsed.operands.extend(words);
                 break;
             }
-            [b'-', b'-', long @ ..] => self::long(long, known, &mut words, &mut parsed),
-            [b'-', short @ ..] if !short.is_empty() => self::short(short, known, &mut words, &mut parsed),
+            [b'-', b'-', long @ ..] => self::long(long, flags, &mut words, &mut parsed),
+            [b'-', short @ ..] if !short.is_empty() => self::short(short, flags, &mut words, &mut parsed),
             _ => {
                 parsed.operands.push(word);
                 if posix {
@@ -67,7 +94,7 @@ pub fn parse<T: Copy + PartialEq>(words: Vec<OsString>, known: &[Known<T>], posi
                 Ok(())
             }
         };
-        parsed.places.resize(parsed.options.len(), place);
+        parsed.options[before..].iter_mut().for_each(|(_, given)| given.place = place);
         if let Err(error) = result {
             parsed.error = Some(error);
             break;
@@ -76,114 +103,166 @@ pub fn parse<T: Copy + PartialEq>(words: Vec<OsString>, known: &[Known<T>], posi
     parsed
 }
 
-fn long<T: Copy + PartialEq>(
+fn long<S: Copy>(
     word: &[u8],
-    known: &[Known<T>],
+    flags: &[Flag<S>],
     words: &mut impl Iterator<Item = OsString>,
-    parsed: &mut Parsed<T>,
+    parsed: &mut Parsed<S>,
 ) -> Result<(), String> {
     let (name, value) = match word.iter().position(|&byte| byte == b'=') {
         Some(at) => (&word[..at], Some(OsStr::from_bytes(&word[at + 1..]).to_owned())),
         None => (word, None),
     };
-    let option = match known.iter().find(|option| !option.long.is_empty() && option.long.as_bytes() == name) {
-        Some(option) => option,
-        None => {
-            let begins = |option: &&Known<T>| option.abbreviates && option.long.as_bytes().starts_with(name);
-            let mut fitting = known.iter().filter(begins);
-            let Some(first) = fitting.next() else {
-                return Err(format!("unrecognized option '--{}'", String::from_utf8_lossy(word)));
-            };
-            if fitting.any(|other| other.what != first.what) {
-                let names: String =
-                    known.iter().filter(begins).map(|option| format!(" '--{}'", option.long)).collect();
-                return Err(format!(
-                    "option '--{}' is ambiguous; possibilities:{names}",
-                    String::from_utf8_lossy(word)
-                ));
-            }
-            first
+    let (flag, full) = named(name, flags).map_err(|possible| {
+        let word = String::from_utf8_lossy(word);
+        match possible.is_empty() {
+            true => format!("unrecognized option '--{word}'"),
+            false => format!("option '--{word}' is ambiguous; possibilities:{possible}"),
         }
-    };
-    let value = match (option.value, value) {
-        (Value::No, Some(_)) => return Err(format!("option '--{}' doesn't allow an argument", option.long)),
-        (Value::Required, None) => match words.next() {
-            None => return Err(format!("option '--{}' requires an argument", option.long)),
+    })?;
+    let value = match (flag.value, value) {
+        (Value::No, Some(_)) => return Err(format!("option '--{full}' doesn't allow an argument")),
+        (Value::Required(_), None) => match words.next() {
+            None => return Err(format!("option '--{full}' requires an argument")),
             next => next,
         },
         (_, value) => value,
     };
-    parsed.options.push((option.what, value));
+    parsed.options.push((flag.sets, Given { value, ..Given::default() }));
     Ok(())
 }
 
-fn short<T: Copy>(
+/// The option of a name or of what abbreviates it, and its full name; else those that the name may
+/// stand for.
+fn named<'f, S>(name: &[u8], flags: &'f [Flag<S>]) -> Result<(&'f Flag<S>, &'static str), String> {
+    let all =
+        || flags.iter().enumerate().flat_map(|(at, flag)| flag.long.iter().map(move |long| (at, *long)));
+    if let Some((at, long)) = all().find(|(_, long)| long.as_bytes() == name) {
+        return Ok((&flags[at], long));
+    }
+    let fits = |(at, long): &(usize, &str)| flags[*at].abbreviates && long.as_bytes().starts_with(name);
+    let mut fitting = all().filter(fits);
+    match fitting.next() {
+        Some((first, long)) if fitting.all(|(other, _)| other == first) => Ok((&flags[first], long)),
+        _ => {
+            let mut possible: Vec<_> = all().filter(fits).collect();
+            possible.sort_unstable(); // names of the same option as the tools' own tables have them
+            Err(possible.iter().map(|(_, long)| format!(" '--{long}'")).collect())
+        }
+    }
+}
+
+fn short<S: Copy>(
     letters: &[u8],
-    known: &[Known<T>],
+    flags: &[Flag<S>],
     words: &mut impl Iterator<Item = OsString>,
-    parsed: &mut Parsed<T>,
+    parsed: &mut Parsed<S>,
 ) -> Result<(), String> {
     for (at, &letter) in letters.iter().enumerate() {
         let shown = || String::from_utf8_lossy(&[letter]).into_owned();
-        let Some(option) = known.iter().find(|option| option.short == Some(letter)) else {
+        let Some(flag) = flags.iter().find(|flag| flag.short.contains(&letter)) else {
             return Err(format!("invalid option -- '{}'", shown()));
         };
-        if option.value == Value::No {
-            parsed.options.push((option.what, None));
+        let mut given = Given { letter: Some(letter), ..Given::default() };
+        if flag.value == Value::No {
+            parsed.options.push((flag.sets, given));
             continue;
         }
-        let attached = &letters[at + 1..];
-        let value = match (attached, option.value) {
-            ([], Value::Required) => match words.next() {
+        given.value = match (&letters[at + 1..], flag.value) {
+            ([], Value::Required(_)) => match words.next() {
                 None => return Err(format!("option requires an argument -- '{}'", shown())),
                 next => next,
             },
             ([], _) => None,
-            _ => Some(OsString::from_vec(attached.to_vec())),
+            (attached, _) => Some(OsString::from_vec(attached.to_vec())),
         };
-        parsed.options.push((option.what, value));
+        parsed.options.push((flag.sets, given));
         break;
     }
     Ok(())
+}
+
+/// The command with all options that are to be shown, for its help, its man page and the
+/// completions; it reads no words.
+pub fn described<S>(command: Command, flags: &[Flag<S>]) -> Command {
+    let shown = flags.iter().filter(|flag| !flag.doc.is_empty());
+    command.disable_help_flag(true).disable_version_flag(true).args(shown.map(argument))
+}
+
+fn argument<S>(flag: &Flag<S>) -> Arg {
+    let letters: Vec<char> = flag.short.iter().copied().map(char::from).collect();
+    // Any text that no other option has.
+    let id = flag.long.first().copied().unwrap_or(flag.doc);
+    let mut argument = Arg::new(id).help(flag.doc).help_heading(flag.group);
+    if let [shown, others @ ..] = &letters[..] {
+        argument = argument.short(*shown).visible_short_aliases(others.to_vec());
+    }
+    if let [shown, others @ ..] = flag.long {
+        argument = argument.long(*shown).visible_aliases(others.to_vec());
+    }
+    match flag.value {
+        Value::No => argument.action(ArgAction::SetTrue),
+        Value::Required(name) => argument.value_name(name),
+        Value::Optional(name) => argument.value_name(name).num_args(0..=1).require_equals(true),
+    }
+}
+
+/// The help of a tool's own `--help`: an option a line.
+#[must_use]
+pub fn help(command: Command, called: &'static str) -> String {
+    let about = command.get_long_about().cloned().unwrap_or_default();
+    command.bin_name(called).about(about).render_help().to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const KNOWN: [Known<char>; 5] = [
-        Known { short: Some(b'l'), long: "lines", value: Value::No, what: 'l', abbreviates: true },
-        Known { short: Some(b'n'), long: "number", value: Value::Required, what: 'n', abbreviates: true },
-        Known { short: None, long: "nothing", value: Value::No, what: 'o', abbreviates: true },
-        Known { short: None, long: "linear", value: Value::No, what: 'r', abbreviates: false },
-        Known { short: Some(b'c'), long: "color", value: Value::Optional, what: 'c', abbreviates: true },
+    const PLAIN: Flag<char> = Flag {
+        short: b"",
+        long: &[],
+        value: Value::No,
+        group: "Options",
+        doc: "What it does",
+        abbreviates: true,
+        sets: ' ',
+    };
+    const FLAGS: [Flag<char>; 6] = [
+        Flag { short: b"lL", long: &["lines"], sets: 'l', ..PLAIN },
+        Flag { short: b"n", long: &["number"], value: Value::Required("NUM"), sets: 'n', ..PLAIN },
+        Flag { long: &["nothing"], sets: 'o', doc: "", ..PLAIN },
+        Flag { long: &["linear"], sets: 'r', abbreviates: false, ..PLAIN },
+        Flag { short: b"c", long: &["color", "colour"], value: Value::Optional("WHEN"), sets: 'c', ..PLAIN },
+        Flag { short: b"z", sets: 'z', ..PLAIN },
     ];
 
     fn read(words: &str) -> Parsed<char> {
-        parse(words.split_whitespace().map(OsString::from).collect(), &KNOWN, false)
+        parse(words.split_whitespace().map(OsString::from).collect(), &FLAGS, false)
     }
 
     #[test]
     fn options_and_operands_mix() {
-        let parsed = read("a -ln3 --nu 4 b --number=5 --li --linear -c --color=x -- -l");
-        let options: Vec<(char, Option<&str>)> = parsed
+        let parsed = read("a -ln3 --nu 4 b --number=5 --li --linear -c --colo=x -Lz -- -l");
+        let options: Vec<(char, Option<&str>, usize)> = parsed
             .options
             .iter()
-            .map(|(what, value)| (*what, value.as_deref().and_then(OsStr::to_str)))
+            .map(|(sets, given)| (*sets, given.value.as_deref().and_then(OsStr::to_str), given.place))
             .collect();
         let expected = [
-            ('l', None),
-            ('n', Some("3")),
-            ('n', Some("4")),
-            ('n', Some("5")),
-            ('l', None),
-            ('r', None),
-            ('c', None),
-            ('c', Some("x")),
+            ('l', None, 2),
+            ('n', Some("3"), 2),
+            ('n', Some("4"), 3),
+            ('n', Some("5"), 6),
+            ('l', None, 7),
+            ('r', None, 8),
+            ('c', None, 9),
+            ('c', Some("x"), 10),
+            ('l', None, 11),
+            ('z', None, 11),
         ];
         assert_eq!(options, expected);
+        assert_eq!(parsed.options[8].1.letter, Some(b'L'));
         assert_eq!(parsed.operands, ["a", "b", "-l"]);
-        assert_eq!(parsed.places, [2, 2, 3, 6, 7, 8, 9, 10]);
         assert_eq!(parsed.error, None);
     }
 
@@ -203,7 +282,18 @@ mod tests {
 
     #[test]
     fn the_first_operand_ends_posix_options() {
-        let parsed = parse(vec!["a".into(), "-x".into()], &KNOWN, true);
+        let parsed = parse(vec!["a".into(), "-x".into()], &FLAGS, true);
         assert_eq!(parsed.operands, ["a", "-x"]);
+    }
+
+    #[test]
+    fn what_is_to_be_shown_is_described() {
+        let help = described(Command::new("tool"), &FLAGS).render_help().to_string();
+        for shown in
+            ["-l, --lines", "-n, --number <NUM>", "    --linear", "-c, --color[=<WHEN>]", "--colour", "-z"]
+        {
+            assert!(help.contains(shown), "{shown}\n{help}");
+        }
+        assert!(!help.contains("nothing"), "{help}");
     }
 }

@@ -1,6 +1,6 @@
 //! The `seekless` command: flags, progress and words around the library; no logic of its own.
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
 pub mod command;
@@ -20,7 +20,8 @@ pub struct Cli {
     pub verb: Verb,
 }
 
-/// One verb each; the file of the same name under `command/` holds its flags and its job.
+/// One verb each; the file of the same name under `command/` holds its flags and its job. Those
+/// that stand in for a tool read their words themselves ([`stand_in`]).
 #[derive(Subcommand, Debug)]
 #[expect(missing_docs, reason = "a comment on a verb here would replace the help that stands at its Args")]
 pub enum Verb {
@@ -34,10 +35,9 @@ pub enum Verb {
     Synth(command::synth::Args),
     Probe(command::probe::Args),
     Sleds(command::sleds::Args),
-    Wc(command::wc::Args),
-    Grep(command::grep::Args),
-    Find(command::find::Args),
+    #[command(display_order = stand_in::DISPLAY_ORDER + 3)]
     Fits(command::fits::Args),
+    #[command(display_order = stand_in::DISPLAY_ORDER + 4)]
     Completions(command::completions::Args),
     #[command(name = "__man", hide = true)]
     Man(command::man::Args),
@@ -51,7 +51,8 @@ pub fn main() -> ExitCode {
     if let Some(code) = stand_in::run(std::env::args_os()) {
         return code;
     }
-    let cli = match Cli::try_parse() {
+    let read = whole().try_get_matches().and_then(|words| Cli::from_arg_matches(&words));
+    let cli = match read {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),
     };
@@ -59,6 +60,12 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => exit::failure(&error),
     }
+}
+
+/// The command with all its verbs, as the help, the man pages and the completions show it.
+#[must_use]
+pub fn whole() -> clap::Command {
+    Cli::command().subcommands(stand_in::commands())
 }
 
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
@@ -74,10 +81,6 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Probe(args) => command::probe::run(args),
         Verb::Sleds(args) => command::sleds::run(args),
         Verb::Fits(args) => command::fits::run(args),
-        // Reached by no command line: `stand_in` takes these verbs before.
-        Verb::Grep(_) => Ok(command::grep::main(std::env::args_os().skip(2).collect())),
-        Verb::Find(_) => Ok(command::find::main(std::env::args_os().skip(2).collect())),
-        Verb::Wc(_) => Ok(command::wc::main(std::env::args_os().skip(2).collect())),
         Verb::Completions(args) => command::completions::run(args),
         Verb::Man(args) => command::man::run(args),
         Verb::TourReader(args) => command::tour_reader::run(args),

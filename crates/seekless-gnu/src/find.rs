@@ -1,7 +1,8 @@
-//! `find`: GNU find's walk and expressions, and what a file would cost to read as one more thing to ask
-//! (Van Meter and Gao 2000, sections 3.2 and 4.3: `-latency`).
+//! `find`: GNU find's walk and expressions, and what a file would cost to read as one more thing to
+//! ask (Van Meter and Gao 2000, sections 3.2 and 4.3: `-latency`).
 //!
-//! No file is read or recalled to decide. What `stat` tells is asked first; a file is opened only where its latency is.
+//! No file is read or recalled to decide. What `stat` tells is asked first; a file is opened only
+//! where its latency is.
 
 mod ahead;
 mod answer;
@@ -30,7 +31,8 @@ mod walk;
 use ahead::{Ahead, Shared};
 pub use cost::Unknown;
 use evaluate::Evaluator;
-use parse::{Parsed, Stop};
+pub use parse::words::{WORDS, Word};
+use parse::{Opening, Parsed, Stop};
 use quote::say;
 use std::ffi::OsString;
 use std::io::Write;
@@ -54,11 +56,21 @@ fn tell(messages: &mut dyn Write, message: &[u8]) -> std::io::Result<()> {
     messages.write_all(&say!("find: ", message, "\n"))
 }
 
-/// Runs `find` with GNU's arguments (without the program's name) and ours. `terminal` says whether `out` is one: names are
-/// then shown without control characters.
+/// Reads a command line, opens no file for writing and does nothing: whether it makes sense. For
+/// the fuzz targets.
+#[doc(hidden)]
+#[must_use]
+pub fn makes_sense(arguments: &[OsString]) -> bool {
+    let utf8 = crate::clib::locale::use_environments_locale();
+    parse::parse(arguments, utf8, Opening::Nothing).plan.is_ok()
+}
+
+/// Runs `find` with GNU's arguments (without the program's name) and ours. `terminal` says whether
+/// `out` is one: names are then shown without control characters.
 ///
 /// # Errors
-/// `out` could not be written; everything else is told in `messages`, in GNU's words, and by the answer.
+/// `out` could not be written; everything else is told in `messages`, in GNU's words, and by the
+/// answer.
 pub fn find(
     arguments: &[OsString],
     out: &mut dyn Write,
@@ -66,7 +78,7 @@ pub fn find(
     terminal: bool,
 ) -> std::io::Result<Ended> {
     let utf8 = crate::clib::locale::use_environments_locale();
-    let Parsed { warnings, plan } = parse::parse(arguments, utf8);
+    let Parsed { warnings, plan } = parse::parse(arguments, utf8, Opening::Files);
     for warning in warnings {
         tell(messages, &warning)?;
     }

@@ -1,8 +1,10 @@
-//! Finds lines, whatever the order in which a file's pieces come; what is printed is GNU grep 3.8's, byte for byte.
+//! Finds lines, whatever the order in which a file's pieces come; what is printed is GNU grep
+//! 3.8's, byte for byte.
 //!
-//! A search goes through four hands: `walk` finds the files, the reader of `seekless-read` delivers their text the cheapest
-//! first, `matcher` finds lines in whole chunks, `session` puts what was found in order and says it as GNU does. What makes it fast
-//! is `sweep`: one pass for a few bytes that every match holds, after which most of a text needs no closer look.
+//! A search goes through four hands: `walk` finds the files, the reader of `seekless-read` delivers
+//! their text the cheapest first, `matcher` finds lines in whole chunks, `session` puts what was
+//! found in order and says it as GNU does. What makes it fast is `sweep`: one pass for a few bytes
+//! that every match holds, after which most of a text needs no closer look.
 
 mod bracket;
 mod classes;
@@ -61,7 +63,8 @@ pub struct Report {
 ///
 /// # Errors
 ///
-/// Only if `out` or `err` refuses what is written; all else is said on `err` and told by [`Report::failed`].
+/// Only if `out` or `err` refuses what is written; all else is said on `err` and told by
+/// [`Report::failed`].
 pub fn run(
     options: &Options,
     search: &Search,
@@ -170,8 +173,9 @@ fn reader(options: &Options) -> Reader {
         plan: if options.linear { Plan::Linear } else { Plan::Best },
         cached_only: options.cached_only,
         hold_bytes: options.hold_bytes,
-        // One that may stop early reads nothing before it has seen all that is cached. And what is needed in order would, if it
-        // came from the device before its turn, be read from there again.
+        // One that may stop early reads nothing before it has seen all that is cached. And what is
+        // needed in order would, if it came from the device before its turn, be read from there
+        // again.
         overlap: !options.first_match_decides() && options.max_count.is_none() && !options.needs_order(),
         in_order: options.needs_order(),
         holes: true,

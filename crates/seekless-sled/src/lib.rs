@@ -66,7 +66,8 @@ mod survey;
 mod turnover;
 mod wire;
 
-/// Both ends of the conversation with another machine, in memory: what the fuzz targets call. Not part of the interface.
+/// Both ends of the conversation with another machine, in memory: what the fuzz targets call. Not
+/// part of the interface.
 #[doc(hidden)]
 pub mod fuzzing {
     pub use crate::provider::remote::taken_of;

@@ -88,10 +88,7 @@ fn a_hostile_answer_costs_less_than_a_megabyte() {
 fn bounded(target: &str, body: impl Fn(&[u8])) {
     let _counting = COUNTING.lock().unwrap_or_else(PoisonError::into_inner);
     drive::drive(target, |input| {
-        let before = MEMORY.current_usage();
-        MEMORY.reset_peak_usage();
-        body(input);
-        let cost = MEMORY.peak_usage() - before;
+        let ((), cost) = peak_of_process(|| body(input));
         assert!(cost < BYTES_MAX + 16 * input.len(), "{cost} bytes for {}", input.len());
     });
 }

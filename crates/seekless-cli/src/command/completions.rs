@@ -1,7 +1,6 @@
 //! `seekless completions`: what a shell needs to complete the command's words.
 
-use crate::{Cli, output};
-use clap::CommandFactory;
+use crate::{output, whole};
 use clap_complete::Shell;
 use std::process::ExitCode;
 
@@ -20,7 +19,7 @@ pub struct Args {
 /// Prints them.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "seekless", &mut script);
+    clap_complete::generate(args.shell, &mut whole(), "seekless", &mut script);
     output::text(&String::from_utf8(script)?)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,17 +1,18 @@
 //! `seekless grep`: GNU grep, cheapest bytes first.
 
 mod asked;
-mod known;
+mod flags;
 
 use crate::{getopt, output};
 use asked::Wrong;
-use clap::ArgAction;
-use known::KNOWN;
+use clap::{Arg, ArgAction, Command};
+use flags::FLAGS;
 use seekless::device::units::counted;
-use seekless::gnu::grep::{Report, run};
+use seekless::gnu::grep::{Report, Search, run};
 use seekless::sys::reason;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
 
 /// GNU grep's code for a search without a selected line.
@@ -21,43 +22,15 @@ const FAILURE: u8 = 2;
 /// GNU grep's code for a word that no option takes.
 const BAD_ARGUMENT: u8 = 1;
 
-/// Find lines, the cheapest bytes first
-///
-/// Prints what GNU grep 3.8 prints. What the page cache holds is searched before the rest is read, and reading the rest does
-/// not push it out; lines still come in the order of the files. -q, -l and -L stop at any line that decides.
-#[derive(clap::Args, Debug)]
-#[command(
-    disable_help_flag = true,
-    disable_version_flag = true,
-    override_usage = "seekless grep [OPTION]... PATTERNS [FILE]...",
-    after_help = "\
-Without FILE, or where FILE is -, standard input is searched; with -r the folder one is in.
+const ABOUT: &str = "Find lines, the cheapest bytes first";
+const LONG_ABOUT: &str = "\
+Find lines, the cheapest bytes first
 
-Which lines and how
-  -E -F -G -P                extended, fixed, basic (the default), Perl's patterns
-  -e PATTERNS  -f FILE       patterns; a newline parts several
-  -i --no-ignore-case        without regard to case
-  -v -w -x                   lines that do not match; whole words; whole lines
-  -z                         lines end in NUL
-  -m NUM                     stop a file after NUM selected lines
-What is printed
-  -c -l -L -q -s             counts; names with a match, without one; nothing; no messages
-  -n -b -H -h --label=NAME   line numbers, byte offsets, names, no names, the name of standard input
-  -o                         the matches only
-  -A NUM -B NUM -C NUM -NUM  lines of context after, before, around
-  --group-separator=SEP --no-group-separator
-  -T -Z --line-buffered      a tab before the line; NUL after names; write each line at once
-  --color[=WHEN]             always, never, auto; colours by GREP_COLORS
-Which files
-  -r -R                      all below a folder; following links
-  -a -I --binary-files=TYPE  binary, text, without-match
-  -d ACTION -D ACTION        folders: read, recurse, skip; devices: read, skip
-  --include=GLOB --exclude=GLOB --exclude-from=FILE --exclude-dir=GLOB
-Of seekless
-  --linear                   file by file, from the first byte to the last
-  --cached-only              only what is cached; what is skipped is said and makes the code 2; not with -n
-  --hold BYTES               hold so much of what is cached (64MiB, say) in memory until it is searched
-  --stats                    say on standard error what was read
+Prints what GNU grep 3.8 prints. What the page cache holds is searched before the rest is read, and reading the rest does
+not push it out; lines still come in the order of the files. -q, -l and -L stop at any line that decides.";
+const USAGE: &str = "seekless grep [OPTION]... PATTERNS [FILE]...";
+const AFTER: &str = "\
+Without FILE, or where FILE is -, standard input is searched; with -r the folder one is in.
 
 Where it differs from GNU grep 3.8
   \\b \\B \\< \\> in UTF-8 take marks and joiners for parts of words, and see an edge beside a byte that is no character;
@@ -79,29 +52,30 @@ Exit code: 0 a line was selected, 1 none, 2 an error or something skipped (with 
 Examples:
   seekless grep -q ERROR big.log         from memory if it can be decided there
   seekless grep -rn --include='*.rs' todo src
-  seekless grep --cached-only -c ERROR *.log"
-)]
-pub struct Args {
-    /// Options, patterns and files as GNU grep takes them
-    #[arg(value_name = "WORD", trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
-    words: Vec<OsString>,
-    /// Print help
-    #[arg(long, action = ArgAction::HelpLong)]
-    help: Option<bool>,
+  seekless grep --cached-only -c ERROR *.log";
+
+/// What the help, the man page and the completions are made of.
+#[must_use]
+pub fn command() -> Command {
+    let command =
+        Command::new("grep").about(ABOUT).long_about(LONG_ABOUT).after_help(AFTER).override_usage(USAGE);
+    let patterns = Arg::new("patterns").value_name("PATTERNS").help("What to find, unless -e or -f says it");
+    let files = Arg::new("files").value_name("FILE").help("Where").action(ArgAction::Append);
+    getopt::described(command, FLAGS).args([patterns, files])
 }
 
 /// Searches as `words` (the command line after the verb) say.
 #[must_use]
 pub fn main(words: Vec<OsString>) -> ExitCode {
     let posix = std::env::var_os("POSIXLY_CORRECT").is_some();
-    let parsed = getopt::parse(words, &KNOWN, posix);
-    let wrong = match asked::asked(parsed) {
+    let parsed = getopt::parse(words, FLAGS, posix);
+    let wrong = match asked::asked(parsed, asked::read) {
         Ok(asked) => return search(asked),
         Err(wrong) => wrong,
     };
     match wrong {
         Wrong::Usage => usage(FAILURE),
-        Wrong::Help => print_help(),
+        Wrong::Help => finished(output::text(&getopt::help(command(), "seekless grep"))),
         Wrong::Version => finished(output::text(concat!("seekless-grep ", env!("CARGO_PKG_VERSION"), "\n"))),
         Wrong::Message(message) => {
             say(&message);
@@ -116,6 +90,18 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
             usage(BAD_ARGUMENT)
         }
     }
+}
+
+/// Reads a command line, takes the name of a file for what it holds, and searches nothing for what
+/// the line asks: whether it makes sense. For the fuzz targets.
+#[doc(hidden)]
+#[must_use]
+pub fn makes_sense(words: Vec<OsString>) -> bool {
+    let parsed = getopt::parse(words, FLAGS, false);
+    let Ok(asked) = asked::asked(parsed, |name| Ok(name.as_bytes().to_vec())) else { return false };
+    let search = Search { operands: vec!["/dev/null".into()], ..Search::default() };
+    let report = run(&asked.options, &search, &mut io::sink(), &mut io::sink(), &mut |_, _| {});
+    report.is_ok_and(|report| !report.failed)
 }
 
 fn say(message: &[u8]) {
@@ -172,12 +158,6 @@ fn finished(printed: anyhow::Result<()>) -> ExitCode {
             ExitCode::from(FAILURE)
         }
     }
-}
-
-fn print_help() -> ExitCode {
-    use clap::Args as _;
-    let mut command = Args::augment_args(clap::Command::new("grep").bin_name("seekless grep"));
-    finished(output::text(&command.render_long_help().to_string()))
 }
 
 fn print_statistics(report: &Report) {

@@ -1,8 +1,7 @@
 //! `seekless __man`: the man pages, which packagers take from `cargo xtask dist`.
 
-use crate::Cli;
+use crate::whole;
 use anyhow::Context;
-use clap::CommandFactory;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -15,7 +14,7 @@ pub struct Args {
 
 /// Writes them.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    clap_mangen::generate_to(Cli::command(), &args.folder)
+    clap_mangen::generate_to(whole(), &args.folder)
         .with_context(|| format!("cannot write into {}", args.folder.display()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,31 +1,29 @@
 //! `seekless wc`: GNU wc, cheapest bytes first.
 
+mod flags;
 mod names;
 
-use crate::getopt::{self, Known, Parsed, Value};
-use crate::output;
-use clap::ArgAction;
+use crate::{getopt, output};
+use clap::{Arg, ArgAction, Command};
+use flags::FLAGS;
 use seekless::device::units::parse_bytes;
 use seekless::gnu::wc::{Charset, Counts, Input, Job, Report, Total, Wanted, run};
 use seekless::sled::Plan;
 use serde_json::{Map, json};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// GNU wc's code for anything wrong.
 const FAILURE: u8 = 1;
 
-/// Count lines, words and bytes, the cheapest bytes first
-///
-/// Prints what GNU wc prints. What the page cache holds is counted before the rest is read, and reading the rest does not
-/// push it out, so a second count of a file larger than memory reads only what does not fit.
-#[derive(clap::Args, Debug)]
-#[command(
-    disable_help_flag = true,
-    disable_version_flag = true,
-    after_help = "\
+const ABOUT: &str = "Count lines, words and bytes, the cheapest bytes first";
+const LONG_ABOUT: &str = "\
+Count lines, words and bytes, the cheapest bytes first
+
+Prints what GNU wc prints. What the page cache holds is counted before the rest is read, and reading the rest does not push it
+out, so a second count of a file larger than memory reads only what does not fit.";
+const AFTER: &str = "\
 Without FILE, or where FILE is -, standard input is counted. Counts are printed in the order lines, words, characters,
 bytes, longest line. A word is what white space parts and holds something printable; POSIXLY_CORRECT set takes the spaces
 that do not break a line for printable ones. Locales in encodings of several bytes other than UTF-8 count as the C locale.
@@ -35,101 +33,43 @@ Exit code: 0, or 1 when something could not be counted or was skipped.
 Examples:
   seekless wc -l big.log                 again and again: only what memory cannot hold is read
   seekless wc -l --cached-only *.log     what can be said without waiting for a device
-  find . -print0 | seekless wc --files0-from=- --total=only"
-)]
-pub struct Args {
-    /// The files to count
-    #[arg(value_name = "FILE")]
-    files: Vec<PathBuf>,
-    /// Print the bytes
-    #[arg(short = 'c', long)]
-    bytes: bool,
-    /// Print the characters
-    #[arg(short = 'm', long)]
-    chars: bool,
-    /// Print the newlines
-    #[arg(short = 'l', long)]
-    lines: bool,
-    /// Print the columns of the longest line
-    #[arg(short = 'L', long)]
-    max_line_length: bool,
-    /// Print the words
-    #[arg(short = 'w', long)]
-    words: bool,
-    /// Count the files whose names stand in F, each ended by a NUL; - is standard input
-    #[arg(long, value_name = "F")]
-    files0_from: Option<PathBuf>,
-    /// When to print a line for all: auto, always, only, never
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    total: String,
-    /// Read file by file from the first byte to the last
-    #[arg(long)]
-    linear: bool,
-    /// Count only what is cached, and say what was skipped
-    #[arg(long)]
-    cached_only: bool,
-    /// Hold so much of what is cached (64MiB, say) in memory until it is counted
-    #[arg(long, value_name = "BYTES")]
-    hold: Option<String>,
-    /// Print the counts and figures as JSON
-    #[arg(long)]
-    json: bool,
-    /// Say on standard error what was read from where
-    #[arg(long)]
-    stats: bool,
-    /// Print help
-    #[arg(long, action = ArgAction::HelpLong)]
-    help: Option<bool>,
-    /// Print version
-    #[arg(long, action = ArgAction::Version)]
-    version: Option<bool>,
+  find . -print0 | seekless wc --files0-from=- --total=only";
+
+/// What the help, the man page and the completions are made of.
+#[must_use]
+pub fn command() -> Command {
+    let command = Command::new("wc").about(ABOUT).long_about(LONG_ABOUT).after_help(AFTER);
+    let files = Arg::new("files").value_name("FILE").help("The files to count").action(ArgAction::Append);
+    getopt::described(command, &FLAGS).arg(files)
 }
 
-/// The options as getopt meets them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flag {
-    Bytes,
-    Chars,
-    Lines,
-    Columns,
-    Words,
-    Files0From,
-    Total,
-    Linear,
-    CachedOnly,
-    Hold,
-    Json,
-    Stats,
+/// What the options have asked for so far.
+struct Draft {
+    wanted: Wanted,
+    total: Total,
+    plan: Plan,
+    list: Option<OsString>,
+    cached_only: bool,
+    hold_bytes: u64,
+    json: bool,
+    stats: bool,
+}
+
+/// What is done instead of counting.
+enum Wrong {
+    /// The message after the program's name.
+    Message(Vec<u8>),
+    /// The help was asked for.
     Help,
+    /// The version was asked for.
     Version,
 }
 
-const fn known(
-    short: Option<u8>,
-    long: &'static str,
-    value: Value,
-    what: Flag,
-    abbreviates: bool,
-) -> Known<Flag> {
-    Known { short, long, value, what, abbreviates }
+impl From<Vec<u8>> for Wrong {
+    fn from(message: Vec<u8>) -> Self {
+        Wrong::Message(message)
+    }
 }
-
-const KNOWN: [Known<Flag>; 14] = [
-    known(Some(b'c'), "bytes", Value::No, Flag::Bytes, true),
-    known(Some(b'm'), "chars", Value::No, Flag::Chars, true),
-    known(Some(b'l'), "lines", Value::No, Flag::Lines, true),
-    known(Some(b'L'), "max-line-length", Value::No, Flag::Columns, true),
-    known(Some(b'w'), "words", Value::No, Flag::Words, true),
-    known(None, "files0-from", Value::Required, Flag::Files0From, true),
-    known(None, "total", Value::Required, Flag::Total, true),
-    known(None, "linear", Value::No, Flag::Linear, false),
-    known(None, "cached-only", Value::No, Flag::CachedOnly, false),
-    known(None, "hold", Value::Required, Flag::Hold, false),
-    known(None, "json", Value::No, Flag::Json, false),
-    known(None, "stats", Value::No, Flag::Stats, false),
-    known(None, "help", Value::No, Flag::Help, true),
-    known(None, "version", Value::No, Flag::Version, true),
-];
 
 /// What was asked for.
 struct Asked {
@@ -144,20 +84,15 @@ struct Asked {
 #[must_use]
 pub fn main(words: Vec<OsString>) -> ExitCode {
     let posix = std::env::var_os("POSIXLY_CORRECT").is_some();
-    let parsed = getopt::parse(words, &KNOWN, posix);
-    for (flag, _) in &parsed.options {
-        match flag {
-            Flag::Help => return print_help(),
-            Flag::Version => {
-                return finished(output::text(concat!("seekless-wc ", env!("CARGO_PKG_VERSION"), "\n")));
-            }
-            _ => {}
-        }
-    }
+    let parsed = getopt::parse(words, &FLAGS, posix);
     let mut charset = Charset::from_environment();
-    match asked(parsed, &mut charset) {
+    match asked(&parsed, &mut charset) {
         Ok(mut asked) => count(&mut asked, &mut charset),
-        Err(message) => {
+        Err(Wrong::Help) => finished(output::text(&getopt::help(command(), "seekless wc"))),
+        Err(Wrong::Version) => {
+            finished(output::text(concat!("seekless-wc ", env!("CARGO_PKG_VERSION"), "\n")))
+        }
+        Err(Wrong::Message(message)) => {
             // As bytes: a quoted name need not be text.
             let _ = io::stderr().write_all(&[b"wc: ", &message[..], b"\n"].concat());
             ExitCode::from(FAILURE)
@@ -165,30 +100,36 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
     }
 }
 
-fn asked(parsed: Parsed<Flag>, charset: &mut Charset) -> Result<Asked, Vec<u8>> {
-    if let Some(error) = parsed.error {
-        return Err(usage(error.as_bytes()));
+/// Reads a command line and does nothing: whether its options make sense. For the fuzz targets.
+#[doc(hidden)]
+#[must_use]
+pub fn makes_sense(words: Vec<OsString>) -> bool {
+    draft(&getopt::parse(words, &FLAGS, false)).is_ok()
+}
+
+/// What the options ask for.
+fn draft(parsed: &getopt::Parsed<flags::Sets>) -> Result<Draft, Wrong> {
+    let mut draft = Draft {
+        wanted: Wanted::default(),
+        total: Total::Auto,
+        plan: Plan::Best,
+        list: None,
+        cached_only: false,
+        hold_bytes: 0,
+        json: false,
+        stats: false,
+    };
+    for (sets, given) in &parsed.options {
+        sets(&mut draft, given.text())?;
     }
-    let mut wanted = Wanted::default();
-    let (mut total, mut plan, mut list) = (Total::Auto, Plan::Best, None);
-    let (mut cached_only, mut json, mut stats, mut hold_bytes) = (false, false, false, 0);
-    for (flag, value) in parsed.options {
-        match flag {
-            Flag::Bytes => wanted.bytes = true,
-            Flag::Chars => wanted.characters = true,
-            Flag::Lines => wanted.lines = true,
-            Flag::Columns => wanted.columns = true,
-            Flag::Words => wanted.words = true,
-            Flag::Files0From => list = value,
-            Flag::Total => total = self::total(&value.unwrap_or_default())?,
-            Flag::Linear => plan = Plan::Linear,
-            Flag::CachedOnly => cached_only = true,
-            Flag::Hold => hold_bytes = held(&value.unwrap_or_default())?,
-            Flag::Json => json = true,
-            Flag::Stats => stats = true,
-            Flag::Help | Flag::Version => {}
-        }
+    match &parsed.error {
+        Some(error) => Err(usage(error.as_bytes()).into()),
+        None => Ok(draft),
     }
+}
+
+fn asked(parsed: &getopt::Parsed<flags::Sets>, charset: &mut Charset) -> Result<Asked, Wrong> {
+    let Draft { mut wanted, total, plan, list, cached_only, hold_bytes, json, stats } = draft(parsed)?;
     if wanted == Wanted::default() {
         wanted = Wanted { lines: true, words: true, bytes: true, ..wanted };
     }
@@ -202,7 +143,7 @@ fn asked(parsed: Parsed<Flag>, charset: &mut Charset) -> Result<Asked, Vec<u8>> 
     Ok(Asked { job, later, json, stats })
 }
 
-fn total(word: &std::ffi::OsStr) -> Result<Total, Vec<u8>> {
+fn total(word: &OsStr) -> Result<Total, Vec<u8>> {
     const WHEN: [(&str, Total); 4] =
         [("auto", Total::Auto), ("always", Total::Always), ("only", Total::Only), ("never", Total::Never)];
     let word = word.to_string_lossy();
@@ -220,7 +161,7 @@ fn total(word: &std::ffi::OsStr) -> Result<Total, Vec<u8>> {
     }
 }
 
-fn held(word: &std::ffi::OsStr) -> Result<u64, Vec<u8>> {
+fn held(word: &OsStr) -> Result<u64, Vec<u8>> {
     let word = word.to_string_lossy();
     parse_bytes(&word)
         .map_err(|error| usage(format!("invalid argument '{word}' for '--hold': {error}").as_bytes()))
@@ -257,8 +198,8 @@ fn count(asked: &mut Asked, charset: &mut Charset) -> ExitCode {
     }
 }
 
-/// Standard output as GNU wc has it: what cannot be written is said once, at the end, and the counting goes on, since there may be
-/// messages.
+/// Standard output as GNU wc has it: what cannot be written is said once, at the end, and the
+/// counting goes on, since there may be messages.
 struct Lines<W> {
     out: W,
     refused: bool,
@@ -297,14 +238,6 @@ fn finished(printed: anyhow::Result<()>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => unwritten(),
     }
-}
-
-fn print_help() -> ExitCode {
-    use clap::Args as _;
-    let mut command = Args::augment_args(
-        clap::Command::new("wc").bin_name("seekless wc").version(env!("CARGO_PKG_VERSION")),
-    );
-    finished(output::text(&command.render_long_help().to_string()))
 }
 
 fn figures(report: &Report, wanted: Wanted) -> serde_json::Value {

@@ -6,6 +6,7 @@ mod curve;
 mod documents;
 mod find;
 mod fits;
+mod fuzzed;
 mod gnu;
 mod gnu_find;
 mod gnu_grep;

@@ -1,7 +1,7 @@
 //! The command is two programs: `seekless`, which starts quickly, and `seekless-verbs`, which it
 //! becomes.
 
-use super::{printed, seekless, workplace};
+use super::{printed, run, seekless, workplace};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -94,4 +94,64 @@ fn completions_name_the_verbs() {
     }
     let output = seekless(folder.path()).args(["completions", "tcsh"]).output().expect("it starts");
     assert_eq!(output.status.code(), Some(2));
+}
+
+/// Of each tool that is stood in for: some options, by what the help, the man page and the
+/// completions call them.
+const OPTIONS: [(&str, &[&str]); 3] = [
+    ("wc", &["--max-line-length", "--files0-from", "--cached-only", "--help"]),
+    ("grep", &["--after-context", "--perl-regexp", "--files-without-match", "--colour", "--hold", "-I"]),
+    ("find", &["-maxdepth", "-newerXY", "-daystart", "-exec", "-latency", "--cheapest-first", "-not"]),
+];
+
+#[test]
+fn an_option_that_is_declared_is_shown_everywhere() {
+    let folder = workplace();
+    printed(folder.path(), &format!("__man {}", folder.path().display()));
+    let script = printed(folder.path(), "completions bash");
+    let list = printed(folder.path(), "--help");
+    for (tool, options) in OPTIONS {
+        assert!(list.contains(&format!("\n  {tool} ")), "{list}");
+        let help = printed(folder.path(), &format!("{tool} --help"));
+        let page = fs::read_to_string(folder.path().join(format!("seekless-{tool}.1"))).expect("a page");
+        // roff has its dashes escaped, in most places.
+        let page = page.replace("\\-", "-");
+        let words = script
+            .split(&format!("seekless__subcmd__{tool})"))
+            .nth(1)
+            .or_else(|| script.split(&format!("seekless__{tool})")).nth(1));
+        let words =
+            words.and_then(|text| text.split("opts=\"").nth(1)).and_then(|text| text.split('"').next());
+        let words: Vec<&str> = words.unwrap_or_else(|| panic!("{script}")).split_whitespace().collect();
+        for option in options {
+            assert!(help.contains(option), "{option} in\n{help}");
+            assert!(page.contains(option), "{option} in\n{page}");
+            assert!(words.contains(option), "{option} in {words:?}");
+        }
+    }
+}
+
+/// A word in the help of find that the parser does not know would be called so.
+#[test]
+fn find_knows_the_words_that_its_help_lists() {
+    let folder = workplace();
+    let help = printed(folder.path(), "find --help");
+    let lines = help
+        .lines()
+        .skip_while(|line| !line.starts_with("Options before"))
+        .take_while(|line| !line.starts_with("N is exactly"));
+    let words: Vec<&str> = lines
+        .filter(|line| line.starts_with("  -"))
+        .flat_map(|line| line.split("  ").nth(1).unwrap_or_default().split(", "))
+        .filter_map(|shown| shown.split([' ', '=']).next())
+        .collect();
+    assert!(words.len() > 80, "{words:?}");
+    for word in words {
+        let output = run(folder.path(), &format!("find {word}"));
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            !told.contains("unknown predicate") && !told.contains("paths must precede"),
+            "{word}: {told}"
+        );
+    }
 }

@@ -1,10 +1,12 @@
-//! From GNU find's arguments, and ours, to a plan. The words are read one after the other first; how they belong together is settled
-//! when all are known, so that a word that means nothing is told before a parenthesis that is missing.
+//! From GNU find's arguments, and ours, to a plan. The words are read one after the other first;
+//! how they belong together is settled when all are known, so that a word that means nothing is
+//! told before a parenthesis that is missing.
 
 mod command;
 mod leading;
 mod primary;
 mod tree;
+pub(super) mod words;
 
 use super::Unknown;
 use super::expression::{Action, Expression, Follow, Plan, Roots, Target, Test};
@@ -52,8 +54,17 @@ pub(super) struct Parsed {
     pub(super) plan: Result<Plan, Stop>,
 }
 
+/// What is opened where an action names a file for writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// The file, which is made if it is not there, and emptied if all of the command line is right.
+    Files,
+    /// No file: the device that takes everything.
+    Nothing,
+}
+
 /// Reads the command line.
-pub(super) fn parse(arguments: &[OsString], utf8: bool) -> Parsed {
+pub(super) fn parse(arguments: &[OsString], utf8: bool, opening: Opening) -> Parsed {
     let posix = std::env::var_os("POSIXLY_CORRECT").is_some();
     let mut parser = Parser {
         arguments,
@@ -85,6 +96,7 @@ pub(super) fn parse(arguments: &[OsString], utf8: bool) -> Parsed {
         posix,
         first_test: None,
         utf8,
+        opening,
     };
     let settled = parser.settle();
     let Parser { plan, warnings, .. } = parser;
@@ -116,6 +128,7 @@ struct Parser<'a> {
     /// The first word that is not an option.
     first_test: Option<Vec<u8>>,
     utf8: bool,
+    opening: Opening,
 }
 
 impl<'a> Parser<'a> {
@@ -153,22 +166,7 @@ impl<'a> Parser<'a> {
         if !is_expression(name, false) {
             return Err(self.misplaced(name));
         }
-        let kind = match name.strip_prefix(b"-").unwrap_or(name) {
-            b"!" | b"not" => Some(Kind::Not),
-            b"(" => Some(Kind::Open),
-            b")" => Some(Kind::Close),
-            b"," => Some(Kind::Operator(Operator::List)),
-            b"a" | b"and" => Some(Kind::Operator(Operator::And)),
-            b"o" | b"or" => Some(Kind::Operator(Operator::Or)),
-            _ => None,
-        };
-        match kind {
-            Some(kind) => {
-                self.note_test(name);
-                self.push(name, kind);
-            }
-            None => self.primary(name)?,
-        }
+        self.part(name)?;
         // Messages call what came last by the last word, be it one that adds nothing (-daystart).
         if let Some(last) = self.nodes.last_mut() {
             last.name = name.to_vec();
@@ -197,7 +195,8 @@ impl<'a> Parser<'a> {
         message.into()
     }
 
-    /// Under `-depth`, which `-delete` implies, `-prune` keeps find out of nothing: files that were to be kept would go.
+    /// Under `-depth`, which `-delete` implies, `-prune` keeps find out of nothing: files that were
+    /// to be kept would go.
     fn check_delete(&self) -> Result<(), Stop> {
         let has = |wanted: fn(&Action) -> bool| {
             self.nodes
@@ -236,14 +235,18 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Where an action writes. The file is opened here, so that what is wrong with it is told in its turn.
+    /// Where an action writes. The file is opened here, so that what is wrong with it is told in
+    /// its turn.
     fn target(&mut self, path: &OsStr) -> Result<Target, Stop> {
         match path.as_bytes() {
             b"/dev/stdout" => return Ok(Target::Output),
             b"/dev/stderr" => return Ok(Target::Messages),
             _ => {}
         }
-        let opened = File::options().write(true).create(true).truncate(false).open(path);
+        let opened = match self.opening {
+            Opening::Files => File::options().write(true).create(true).truncate(false).open(path),
+            Opening::Nothing => File::options().write(true).open("/dev/null"),
+        };
         let file = opened.map_err(|error| self.failed(path, &error))?;
         let identity = |file: &File| file.metadata().map(|about| (about.dev(), about.ino())).ok();
         let same = |other: &File| identity(other).is_some() && identity(other) == identity(&file);

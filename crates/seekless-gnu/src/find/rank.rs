@@ -204,12 +204,12 @@ fn days_since(moment: i128) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::find::parse::parse;
+    use crate::find::parse::{Opening, parse};
 
     /// The names of the expression's tests after reordering; actions are `!`.
     fn order(text: &str) -> Vec<String> {
         let arguments: Vec<_> = text.split(' ').map(Into::into).collect();
-        let Expression::All(parts) = parse(&arguments, true).plan.unwrap().expression else {
+        let Expression::All(parts) = parse(&arguments, true, Opening::Files).plan.unwrap().expression else {
             panic!("{text}")
         };
         let word = |part: &Expression| match part {

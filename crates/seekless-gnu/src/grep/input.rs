@@ -16,6 +16,8 @@ pub(super) struct Notes {
     pub engines_differ: bool,
     /// A set names a collating element, which only glibc knows.
     pub collates: bool,
+    /// The expression would take glibc more memory than there is.
+    pub too_big: bool,
 }
 
 impl Notes {

@@ -57,7 +57,10 @@ fn number(text: &[u8]) -> (Option<u32>, &[u8]) {
 mod tests {
     use super::*;
 
-    fn read(text: &str, extended: bool) -> Option<Result<(usize, u32, Option<u32>), String>> {
+    /// Bytes read, least and most repetitions.
+    type Bounds = (usize, u32, Option<u32>);
+
+    fn read(text: &str, extended: bool) -> Option<Result<Bounds, String>> {
         let found = interval(text.as_bytes(), extended)?;
         Some(found.map(|interval| (interval.length, interval.low, interval.high)))
     }

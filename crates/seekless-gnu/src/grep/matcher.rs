@@ -314,7 +314,9 @@ fn read_one<'p>(
     };
     (notes.doubtful, notes.engines_differ, notes.collates) = (false, false, false);
     let parsed = parse(text, rules, notes);
-    if (parsed.is_err() || notes.doubtful || notes.engines_differ)
+    let is_asked = parsed.is_err() || notes.doubtful || notes.engines_differ;
+    if is_asked
+        && !notes.too_big
         && let Some(error) = wrong(text, options)
     {
         return Err(error);

@@ -6,6 +6,9 @@ use super::bracket::{Class, Item, Set, parse_bracket};
 use super::input::{Input, Notes, Unit};
 use super::interval::{Interval, interval};
 
+/// The most elements of an expression after repetitions are written out, as glibc writes them out.
+const ELEMENTS_MAX: u64 = 1 << 18;
+
 /// The deepest nesting of groups. Deeper ones would overflow the stack after parsing.
 const DEPTH_MAX: usize = 250;
 
@@ -83,6 +86,20 @@ impl Ast {
             Ast::Concat(parts) => Ast::Concat(parts.iter().map(Ast::loosened).collect()),
             Ast::Either(parts) => Ast::Either(parts.iter().map(Ast::loosened).collect()),
             other => other.clone(),
+        }
+    }
+
+    /// How many elements it has when what is repeated is written out: `a+` is `aa*`.
+    fn elements(&self) -> u64 {
+        let sum = |parts: &[Ast]| parts.iter().map(Ast::elements).fold(1, u64::saturating_add);
+        match self {
+            Ast::Group(_, inner) => inner.elements().saturating_add(1),
+            Ast::Repeat(inner, low, high) => {
+                let times = high.unwrap_or(low + 1).max(1);
+                inner.elements().saturating_mul(times.into())
+            }
+            Ast::Concat(parts) | Ast::Either(parts) => sum(parts),
+            _ => 1,
         }
     }
 
@@ -309,6 +326,10 @@ impl Parser<'_, '_> {
                 return Err("Regular expression too big".into());
             }
             atom = Ast::Repeat(Box::new(atom), low, high);
+            if atom.elements() > ELEMENTS_MAX {
+                self.notes.too_big = true;
+                return Err("Regular expression too big".into());
+            }
         }
         Ok(atom)
     }

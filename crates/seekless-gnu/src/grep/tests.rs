@@ -11,6 +11,25 @@ use seekless_read::{Chunk, Event};
 use std::ops::Range;
 use std::path::PathBuf;
 
+#[test]
+fn what_would_be_very_long_if_it_were_written_out_is_refused() {
+    let nested =
+        |inner: &str, times: &str| (0..40).fold(inner.to_owned(), |all, _| format!("({all}){times}"));
+    for pattern in [
+        nested("a", "+") + r"\1",
+        nested("a", "{2}"),
+        "((a{999}){999}){999}".to_owned(),
+        nested("a", "+") + "(",
+        "^*".to_owned() + &nested("a", "+"),
+    ] {
+        let mut complaints = Complaints::default();
+        let options = Options { syntax: Syntax::Extended, ..options(&pattern) };
+        assert!(Matcher::new(&options, &mut complaints).is_none(), "{pattern}");
+        assert_eq!(complaints.errors, ["Regular expression too big"], "{pattern}");
+    }
+    matcher(&Options { syntax: Syntax::Extended, ..options("((a{9,99}){99}|b+)*\\1?") });
+}
+
 fn options(pattern: &str) -> Options {
     Options { patterns: vec![Pattern { text: pattern.into(), file: None }], ..Options::default() }
 }

@@ -136,8 +136,8 @@ fn understood(line: Vec<u8>, bytes: u64) -> Result<Vec<Sled>, NotTaken> {
     }
 }
 
-/// What a client takes of an answer about a file of `bytes`: start and end of each SLED, its latency
-/// and bytes per second from here; or why it takes nothing. For the fuzz targets.
+/// What a client takes of an answer about a file of `bytes`: start and end of each SLED, its
+/// latency and bytes per second from here; or why it takes nothing. For the fuzz targets.
 #[doc(hidden)]
 pub fn taken_of(answer: &[u8], bytes: u64) -> Result<Vec<(u64, u64, Duration, f64)>, String> {
     let sleds = understood(answer.to_vec(), bytes).map_err(|why| format!("{why:?}"))?;

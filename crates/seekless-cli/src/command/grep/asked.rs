@@ -1,14 +1,14 @@
 //! From options as they stand on the command line to what is searched for and where.
 
-use super::known::Flag;
-use crate::getopt::Parsed;
+use super::flags::Sets;
+use crate::getopt::{Given, Parsed};
 use seekless::device::units::parse_bytes;
 use seekless::gnu::grep::{
-    BinaryFiles, Colors, Devices, Directories, Listing, Locale, Options, Pattern, Search, Syntax,
+    BinaryFiles, Colors, Devices, Directories, Locale, Options, Pattern, Search, Syntax,
 };
 use seekless::sys::reason;
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -39,33 +39,55 @@ pub(super) enum Wrong {
     Help,
 }
 
-#[derive(Default)]
-struct Draft {
-    options: Options,
-    search: Search,
-    statistics: bool,
+/// What the options have asked for so far.
+pub(super) struct Draft {
+    pub options: Options,
+    pub search: Search,
+    pub statistics: bool,
     patterns_given: bool,
-    after: Option<u64>,
-    before: Option<u64>,
-    around: Option<u64>,
+    pub after: Option<u64>,
+    pub before: Option<u64>,
+    pub around: Option<u64>,
     /// The digits of `-NUM`, and which word they stand in if the last option was one of them.
     digits: String,
     digits_at: Option<usize>,
     color: bool,
-    max_count: i64,
-    version: bool,
-    help: bool,
+    pub max_count: i64,
+    pub version: bool,
+    pub help: bool,
     /// The language of patterns, once one is named.
     matcher: Option<&'static str>,
+    read: Reads,
 }
 
+/// What a file of patterns or globs holds.
+pub(super) type Reads = fn(&OsStr) -> io::Result<Vec<u8>>;
+
 /// Reads the options.
-pub(super) fn asked(parsed: Parsed<Flag>) -> Result<Asked, Wrong> {
-    let mut draft = Draft { max_count: i64::MAX, ..Draft::default() };
-    draft.options.locale = locale();
+pub(super) fn asked(parsed: Parsed<Sets>, read: Reads) -> Result<Asked, Wrong> {
+    let mut draft = Draft {
+        options: Options { locale: locale(), ..Options::default() },
+        search: Search::default(),
+        statistics: false,
+        patterns_given: false,
+        after: None,
+        before: None,
+        around: None,
+        digits: String::new(),
+        digits_at: None,
+        color: false,
+        max_count: i64::MAX,
+        version: false,
+        help: false,
+        matcher: None,
+        read,
+    };
     let mut operands = parsed.operands;
-    for ((flag, value), place) in parsed.options.into_iter().zip(parsed.places) {
-        draft.option(flag, value, place)?;
+    for (sets, given) in &parsed.options {
+        if !given.letter.is_some_and(|letter| letter.is_ascii_digit()) {
+            draft.digits_at = None;
+        }
+        sets(&mut draft, given)?;
     }
     match (parsed.error, draft.version, draft.help) {
         (Some(error), ..) => return Err(Wrong::Option(error)),
@@ -84,112 +106,33 @@ pub(super) fn asked(parsed: Parsed<Flag>) -> Result<Asked, Wrong> {
 }
 
 impl Draft {
-    fn option(&mut self, flag: Flag, value: Option<OsString>, place: usize) -> Result<(), Wrong> {
-        let value =
-            value.unwrap_or_else(|| if flag == Flag::Color { "auto".into() } else { OsString::new() });
-        if let Flag::Digit(digit) = flag {
-            if self.digits_at.replace(place) != Some(place) {
-                self.digits.clear();
-            }
-            self.digits.push(char::from(digit));
-            self.around = Some(context(OsStr::new(&self.digits))?);
-            return Ok(());
+    /// A digit of `-NUM`.
+    pub(super) fn digit(&mut self, given: &Given) -> Result<(), Wrong> {
+        if self.digits_at.replace(given.place) != Some(given.place) {
+            self.digits.clear();
         }
-        self.digits_at = None;
-        if self.matching(flag, &value)? || self.printing(flag, &value)? {
-            return Ok(());
-        }
-        self.files(flag, &value)
+        self.digits.extend(given.letter.map(char::from));
+        self.around = Some(context(OsStr::new(&self.digits))?);
+        Ok(())
     }
 
-    /// Options about which lines.
-    fn matching(&mut self, flag: Flag, value: &OsStr) -> Result<bool, Wrong> {
-        let options = &mut self.options;
-        match flag {
-            Flag::Extended => self.matcher("egrep")?,
-            Flag::Fixed => self.matcher("fgrep")?,
-            Flag::Basic => self.matcher("grep")?,
-            Flag::Perl => self.matcher("perl")?,
-            Flag::Matcher => self.matcher(&value.to_string_lossy())?,
-            Flag::Regexp => self.pattern(value.as_bytes(), None),
-            Flag::File => self.pattern_file(value)?,
-            Flag::IgnoreCase => options.ignore_case = true,
-            Flag::NoIgnoreCase => options.ignore_case = false,
-            Flag::Word => options.word_regexp = true,
-            Flag::Line => options.line_regexp = true,
-            Flag::NullData => options.null_data = true,
-            Flag::Invert => options.invert_match = true,
-            Flag::MaxCount => self.max_count = number(value).ok_or_else(|| wrong(b"invalid max count"))?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    /// Options about what is printed.
-    fn printing(&mut self, flag: Flag, value: &OsStr) -> Result<bool, Wrong> {
-        let options = &mut self.options;
-        match flag {
-            Flag::NoMessages => options.no_messages = true,
-            Flag::ByteOffset => options.byte_offset = true,
-            Flag::LineNumber => options.line_number = true,
-            Flag::LineBuffered => options.line_buffered = true,
-            Flag::WithFilename => options.with_filename = Some(true),
-            Flag::NoFilename => options.with_filename = Some(false),
-            Flag::Label => options.label = value.as_bytes().to_vec(),
-            Flag::OnlyMatching => options.only_matching = true,
-            Flag::Quiet => options.quiet = true,
-            Flag::Without => options.listing = Listing::NonMatching,
-            Flag::With => options.listing = Listing::Matching,
-            Flag::Count => options.count = true,
-            Flag::Tab => options.initial_tab = true,
-            Flag::Null => options.null_names = true,
-            Flag::Before => self.before = Some(context(value)?),
-            Flag::After => self.after = Some(context(value)?),
-            Flag::Context => self.around = Some(context(value)?),
-            Flag::GroupSeparator => options.group_separator = Some(value.as_bytes().to_vec()),
-            Flag::NoGroupSeparator => options.group_separator = None,
-            Flag::Color => match color(value) {
-                Some(color) => self.color = color,
-                None => self.help = true,
-            },
-            Flag::Version => self.version = true,
-            Flag::Help => self.help = true,
-            Flag::Statistics => self.statistics = true,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    /// Options about which files.
-    fn files(&mut self, flag: Flag, value: &OsStr) -> Result<(), Wrong> {
-        let (options, search) = (&mut self.options, &mut self.search);
-        match flag {
-            Flag::Text => options.binary_files = BinaryFiles::Text,
-            Flag::NoBinary => options.binary_files = BinaryFiles::WithoutMatch,
-            Flag::BinaryFiles => options.binary_files = binary_files(value)?,
-            Flag::Directories => search.directories = directories(value, options.locale)?,
-            Flag::Devices => search.devices = devices(value)?,
-            Flag::Recursive => search.directories = Directories::Recurse,
-            Flag::Dereference => (search.directories, search.follow) = (Directories::Recurse, true),
-            Flag::Include => search.files.include(value.as_bytes()),
-            Flag::Exclude => search.files.exclude(value.as_bytes()),
-            Flag::ExcludeDir => search.folders.exclude(without_slashes(value.as_bytes())),
-            Flag::ExcludeFrom => {
-                let text = read(value).map_err(|error| named(value, &error))?;
-                let names = text.split(|&byte| byte == b'\n').filter(|name| !name.is_empty());
-                names.for_each(|name| search.files.exclude(name));
-            }
-            Flag::Obsolete => eprintln!("grep: warning: --unix-byte-offsets (-u) is obsolete"),
-            Flag::Linear => options.linear = true,
-            Flag::CachedOnly => options.cached_only = true,
-            Flag::Hold => options.hold_bytes = held(value)?,
-            _ => {}
+    pub(super) fn color(&mut self, given: &Given) -> Result<(), Wrong> {
+        match color(given.value.as_deref().unwrap_or(OsStr::new("auto"))) {
+            Some(color) => self.color = color,
+            None => self.help = true,
         }
         Ok(())
     }
 
+    pub(super) fn exclude_from(&mut self, given: &Given) -> Result<(), Wrong> {
+        let text = (self.read)(given.text()).map_err(|error| named(given.text(), &error))?;
+        let names = text.split(|&byte| byte == b'\n').filter(|name| !name.is_empty());
+        names.for_each(|name| self.search.files.exclude(name));
+        Ok(())
+    }
+
     /// Names the language of patterns; only one can be named.
-    fn matcher(&mut self, name: &str) -> Result<(), Wrong> {
+    pub(super) fn matcher(&mut self, name: &str) -> Result<(), Wrong> {
         const KNOWN: [(&str, Syntax); 4] = [
             ("grep", Syntax::Basic),
             ("egrep", Syntax::Extended),
@@ -206,13 +149,13 @@ impl Draft {
         Ok(())
     }
 
-    fn pattern(&mut self, text: &[u8], file: Option<Vec<u8>>) {
+    pub(super) fn pattern(&mut self, text: &[u8], file: Option<Vec<u8>>) {
         self.patterns_given = true;
         self.options.patterns.push(Pattern { text: text.to_vec(), file });
     }
 
-    fn pattern_file(&mut self, name: &OsStr) -> Result<(), Wrong> {
-        let text = read(name).map_err(|error| named(name, &error))?;
+    pub(super) fn pattern_file(&mut self, name: &OsStr) -> Result<(), Wrong> {
+        let text = (self.read)(name).map_err(|error| named(name, &error))?;
         self.patterns_given = true;
         // An empty file holds no pattern, not an empty one.
         if !text.is_empty() {
@@ -229,8 +172,8 @@ impl Draft {
                 b"--cached-only cannot number lines: that takes every byte before them; leave out -n",
             ));
         }
-        // Of a negative count nothing is left after any line; but GNU looks whether something is left only before lines that do not
-        // match.
+        // Of a negative count nothing is left after any line; but GNU looks whether something is
+        // left only before lines that do not match.
         options.reads_in_vain = self.max_count < 0 && options.invert_match;
         options.max_count = match u64::try_from(self.max_count) {
             Ok(count) => Some(count).filter(|_| self.max_count != i64::MAX),
@@ -260,13 +203,17 @@ fn named(name: &OsStr, error: &io::Error) -> Wrong {
     Wrong::Message([name.as_bytes(), b": ", reason(error).as_bytes()].concat())
 }
 
-fn read(name: &OsStr) -> io::Result<Vec<u8>> {
+pub(super) fn read(name: &OsStr) -> io::Result<Vec<u8>> {
     if name == "-" {
         let mut text = Vec::new();
         io::stdin().lock().read_to_end(&mut text)?;
         return Ok(text);
     }
     fs::read(name)
+}
+
+pub(super) fn max_count(text: &OsStr) -> Result<i64, Wrong> {
+    number(text).ok_or_else(|| wrong(b"invalid max count"))
 }
 
 /// A number as GNU reads one, cut off at the greatest; `None` if it is none.
@@ -283,14 +230,14 @@ fn number(text: &OsStr) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
-fn context(text: &OsStr) -> Result<u64, Wrong> {
+pub(super) fn context(text: &OsStr) -> Result<u64, Wrong> {
     match number(text).map(u64::try_from) {
         Some(Ok(lines)) => Ok(lines),
         _ => Err(Wrong::Message([text.as_bytes(), b": invalid context length argument"].concat())),
     }
 }
 
-fn held(text: &OsStr) -> Result<u64, Wrong> {
+pub(super) fn held(text: &OsStr) -> Result<u64, Wrong> {
     let words = text.to_string_lossy();
     parse_bytes(&words)
         .map_err(|error| wrong(format!("invalid argument '{words}' for '--hold': {error}").as_bytes()))
@@ -308,7 +255,7 @@ fn color(when: &OsStr) -> Option<bool> {
     }
 }
 
-fn binary_files(kind: &OsStr) -> Result<BinaryFiles, Wrong> {
+pub(super) fn binary_files(kind: &OsStr) -> Result<BinaryFiles, Wrong> {
     match kind.as_bytes() {
         b"binary" => Ok(BinaryFiles::Binary),
         b"text" => Ok(BinaryFiles::Text),
@@ -317,7 +264,7 @@ fn binary_files(kind: &OsStr) -> Result<BinaryFiles, Wrong> {
     }
 }
 
-fn directories(action: &OsStr, locale: Locale) -> Result<Directories, Wrong> {
+pub(super) fn directories(action: &OsStr, locale: Locale) -> Result<Directories, Wrong> {
     const KNOWN: [(&str, Directories); 3] =
         [("read", Directories::Read), ("recurse", Directories::Recurse), ("skip", Directories::Skip)];
     let word = action.to_string_lossy();
@@ -339,7 +286,7 @@ fn directories(action: &OsStr, locale: Locale) -> Result<Directories, Wrong> {
     }
 }
 
-fn devices(action: &OsStr) -> Result<Devices, Wrong> {
+pub(super) fn devices(action: &OsStr) -> Result<Devices, Wrong> {
     match action.as_bytes() {
         b"read" => Ok(Devices::Read),
         b"skip" => Ok(Devices::Skip),
@@ -347,7 +294,7 @@ fn devices(action: &OsStr) -> Result<Devices, Wrong> {
     }
 }
 
-fn without_slashes(name: &[u8]) -> &[u8] {
+pub(super) fn without_slashes(name: &[u8]) -> &[u8] {
     let end = name.iter().rposition(|&byte| byte != b'/').map_or(name.len().min(1), |last| last + 1);
     &name[..end]
 }

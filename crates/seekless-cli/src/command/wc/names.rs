@@ -23,7 +23,8 @@ pub(crate) fn input(name: &OsStr) -> Input {
     }
 }
 
-/// The inputs that stand in `list`: all of them if it is a short file, else as they are read from it. Or the message.
+/// The inputs that stand in `list`: all of them if it is a short file, else as they are read from
+/// it. Or the message.
 pub(crate) fn listed(
     list: &OsStr,
     operands: &[OsString],

@@ -290,11 +290,32 @@ pub(super) fn looking(random: &mut Random) -> Words {
     if words.iter().any(|word| word == b"(") {
         words.iter_mut().filter(|word| *word == b"-xtype").for_each(|word| *word = b"-type".to_vec());
     }
+    // GNU find tests two names in another order than they are written. Then it forgets what was
+    // done before them, and may test first what follows -o.
+    if two_names_after_an_action(&words) {
+        words.iter_mut().filter(|word| *word == b"-o").for_each(|word| *word = b"-a".to_vec());
+        words.iter_mut().filter(|word| *word == b"-or").for_each(|word| *word = b"-and".to_vec());
+    }
     // After an empty path GNU find forgets the files collected for a command with `+`.
     if words.iter().any(|word| word.is_empty() || word == b"-files0-from") {
         words.iter_mut().filter(|word| *word == b"+").for_each(|word| *word = b";".to_vec());
     }
     words
+}
+
+fn two_names_after_an_action(words: &Words) -> bool {
+    const ACTIONS: [&[u8]; 8] =
+        [b"-print", b"-print0", b"-printf", b"-ls", b"-exec", b"-execdir", b"-fprint", b"-fls"];
+    const NAMES: [&[u8]; 8] =
+        [b"-name", b"-iname", b"-path", b"-ipath", b"-wholename", b"-iwholename", b"-regex", b"-iregex"];
+    let (mut acts, mut names) = (false, 0);
+    words.iter().any(|word| {
+        if ACTIONS.contains(&&word[..]) {
+            (acts, names) = (true, 0);
+        }
+        names += usize::from(acts && NAMES.contains(&&word[..]));
+        names == 2
+    })
 }
 
 /// A command line that may delete and write.

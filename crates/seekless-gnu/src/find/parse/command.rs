@@ -66,7 +66,8 @@ fn check_single_place(name: &[u8], placed: &[&std::ffi::OsStr], utf8: bool) -> R
     }
 }
 
-/// A command that runs in any folder must not be taken from that folder, where anybody may have put it.
+/// A command that runs in any folder must not be taken from that folder, where anybody may have put
+/// it.
 fn check_search_path(name: &[u8], utf8: bool) -> Result<(), Stop> {
     let Some(path) = std::env::var_os("PATH") else { return Ok(()) };
     for entry in path.as_bytes().split(|&byte| byte == b':') {

@@ -1,8 +1,7 @@
 //! The options before the first path.
 
-use super::{Parser, Stop};
-use crate::find::Unknown;
-use crate::find::expression::Follow;
+use super::words::Reads;
+use super::{Parser, Stop, words};
 use crate::find::quote::say;
 use std::os::unix::ffi::OsStrExt;
 
@@ -11,41 +10,28 @@ const DEBUG_FLAGS: [&[u8]; 9] =
     [b"exec", b"opt", b"rates", b"search", b"stat", b"time", b"tree", b"all", b"help"];
 
 impl Parser<'_> {
-    /// `-H`, `-L`, `-P`, `-O…`, `-D …` and ours.
+    /// `-H`, `-L`, `-P`, `-O…`, `-D …` and ours, up to the first word that is none of them.
     pub(super) fn leading_options(&mut self) -> Result<(), Stop> {
         while let Some(word) = self.peek() {
-            match word.as_bytes() {
-                b"-P" => self.plan.follow = Follow::Never,
-                b"-H" => self.plan.follow = Follow::Arguments,
-                b"-L" => self.plan.follow = Follow::Always,
-                b"--" => {
+            let known = words::find_leading(word.as_bytes());
+            match known.map(|word| word.reads) {
+                Some(Reads::Leading(reads) | Reads::Anywhere(reads)) => {
                     self.next += 1;
-                    return Ok(());
+                    reads(self, word.as_bytes())?;
                 }
-                b"-D" => {
+                _ if word == "--" => {
                     self.next += 1;
-                    self.debug_flags()?;
+                    break;
                 }
-                b"--cheapest-first" => self.plan.cheapest_first = true,
-                b"--unknown" => {
-                    self.next += 1;
-                    let text = self.peek().unwrap_or_default().to_string_lossy();
-                    self.plan.unknown = Unknown::parse(&text)?;
-                }
-                [b'-', b'O', level @ ..] => check_level(level)?,
-                option => match option.strip_prefix(b"--unknown=") {
-                    Some(text) => self.plan.unknown = Unknown::parse(&String::from_utf8_lossy(text))?,
-                    None => return Ok(()),
-                },
+                _ => break,
             }
-            self.next += 1;
         }
         Ok(())
     }
 
-    fn debug_flags(&mut self) -> Result<(), Stop> {
+    pub(super) fn debug_flags(&mut self) -> Result<(), Stop> {
         const TRY: &str = "\nTry 'find --help' for more information.";
-        let Some(list) = self.peek() else {
+        let Some(list) = self.take() else {
             return Err(say!("Missing argument after the -D option.", TRY).into());
         };
         let mut flags =
@@ -65,7 +51,7 @@ impl Parser<'_> {
 }
 
 /// `-O3`: the order of tests is settled here without it.
-fn check_level(text: &[u8]) -> Result<(), Stop> {
+pub(super) fn check_level(text: &[u8]) -> Result<(), Stop> {
     let Some(first) = text.first() else {
         return Err("The -O option must be immediately followed by a decimal integer".into());
     };

@@ -1,20 +1,21 @@
-//! The words of an expression: tests, actions and options by their names.
+//! What follows the words of an expression: the arguments of tests, actions and options.
 
-use super::tree::Kind;
-use super::{Parser, Stop};
+use super::words::{Part, Reads};
+use super::{Parser, Stop, words};
 use crate::clib::locale::{c_string, glob_matches, real_number};
 use crate::clib::regex::{Dialect, Regex};
 use crate::find::Unknown;
 use crate::find::compare::{Bound, whole};
 use crate::find::date;
-use crate::find::expression::{Action, Expression, Follow, Glob, Roots, Target, Test};
+use crate::find::expression::{Action, Expression, Follow, Glob, Target, Test};
 use crate::find::latency;
 use crate::find::mode::Permissions;
 use crate::find::mounts::is_mounted;
+use crate::find::parse::tree::Kind;
 use crate::find::printf::Format;
 use crate::find::quote::say;
 use crate::find::time::{Stamp, Used};
-use rustix::fs::{Access, FileType, Stat};
+use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 use seekless_sys::accounts::{group_number, user_number};
 use std::ffi::OsStr;
@@ -22,40 +23,33 @@ use std::os::unix::ffi::OsStrExt;
 
 impl Parser<'_> {
     /// Reads the arguments of the word `name`, and adds what it stands for.
-    pub(super) fn primary(&mut self, name: &[u8]) -> Result<(), Stop> {
-        let short = name.strip_prefix(b"-").unwrap_or(name);
-        if self.positional_option(short, name)? {
-            return Ok(());
+    pub(super) fn part(&mut self, name: &[u8]) -> Result<(), Stop> {
+        let Some(word) = words::find(name) else {
+            self.note_test(name);
+            return Err(say!("unknown predicate `", name, "'").into());
+        };
+        match word.reads {
+            Reads::Positional(_) | Reads::Anywhere(_) | Reads::Leading(_) => {}
+            Reads::Global(_) => self.note_option(name),
+            _ => self.note_test(name),
         }
-        if is_option(short) {
-            self.note_option(name);
-            self.option(short, name)?;
-            return match short {
-                b"files0-from" => Ok(()), // as -daystart
-                _ => self.add(name, Expression::Test(Test::True)),
-            };
+        let part = match word.reads {
+            Reads::Leading(reads) | Reads::Anywhere(reads) => {
+                reads(self, name).map(|()| always(Part::Yes))?
+            }
+            Reads::Positional(reads) | Reads::Global(reads) => always(reads(self, name)?),
+            Reads::Joins(kind) => Some(kind()),
+            Reads::Test(reads) => Some(Kind::Part(Expression::Test(reads(self, name)?))),
+            Reads::Action(reads) => Some(Kind::Part(Expression::Action(reads(self, name)?))),
+            Reads::Stops(stop) => return Err(stop()),
+        };
+        if let Some(kind) = part {
+            self.push(name, kind);
         }
-        self.note_test(name);
-        match short {
-            b"help" | b"-help" => return Err(Stop::Help),
-            b"version" | b"-version" => return Err(Stop::Version),
-            _ => {}
-        }
-        if let Some(test) = self.test(short, name)? {
-            return self.add(name, Expression::Test(test));
-        }
-        match self.action(short, name)? {
-            Some(action) => self.add(name, Expression::Action(action)),
-            None => Err(say!("unknown predicate `", name, "'").into()),
-        }
-    }
-
-    fn add(&mut self, name: &[u8], part: Expression) -> Result<(), Stop> {
-        self.push(name, Kind::Part(part));
         Ok(())
     }
 
-    fn argument(&mut self, name: &[u8]) -> Result<&OsStr, Stop> {
+    pub(super) fn argument(&mut self, name: &[u8]) -> Result<&OsStr, Stop> {
         self.take().ok_or_else(|| say!("missing argument to `", name, "'").into())
     }
 
@@ -63,50 +57,29 @@ impl Parser<'_> {
         self.argument(name).map(|text| text.as_bytes().to_vec())
     }
 
-    /// Options that count from where they stand on. `-daystart` alone is no part of the expression.
-    fn positional_option(&mut self, short: &[u8], name: &[u8]) -> Result<bool, Stop> {
-        match short {
-            b"daystart" => {
-                self.clock = self.clock.since_midnight();
-                return Ok(true);
-            }
-            b"follow" => self.plan.follow = Follow::Always,
-            b"nowarn" => self.warns = false,
-            b"warn" => self.warns = true,
-            b"regextype" => self.dialect = self.dialect(name)?,
-            b"-cheapest-first" => self.plan.cheapest_first = true,
-            _ => match short.strip_prefix(b"-unknown=") {
-                Some(text) => self.plan.unknown = Unknown::parse(&String::from_utf8_lossy(text))?,
-                None => return Ok(false),
-            },
-        }
-        self.add(name, Expression::Test(Test::True)).map(|()| true)
-    }
-
-    fn option(&mut self, short: &[u8], name: &[u8]) -> Result<(), Stop> {
-        match short {
-            b"maxdepth" => self.plan.depth_max = self.depth(name)?,
-            b"mindepth" => self.plan.depth_min = self.depth(name)?,
-            b"depth" | b"d" => {
-                if short == b"d" && self.warns() {
-                    self.warn(
-                        "the -d option is deprecated; please use -depth instead, because the latter is a \
-                         POSIX-compliant feature.",
-                    );
-                }
-                self.plan.contents_first = true;
-                self.depth_given = true;
-            }
-            b"xdev" | b"mount" => self.plan.one_file_system = true,
-            b"files0-from" => self.plan.roots = Roots::From(self.argument(name)?.to_owned()),
-            b"ignore_readdir_race" => self.plan.ignores_gone = true,
-            b"noignore_readdir_race" => self.plan.ignores_gone = false,
-            _ => {} // -noleaf: nothing to change here
-        }
+    /// `--unknown=skip`; before the first path also in two words.
+    pub(super) fn unknown(&mut self, name: &[u8]) -> Result<(), Stop> {
+        let attached = name.iter().position(|&byte| byte == b'=').map(|at| name[at + 1..].to_vec());
+        let text = match attached {
+            Some(text) => text,
+            None => self.take().unwrap_or_default().as_bytes().to_vec(),
+        };
+        self.plan.unknown = Unknown::parse(&String::from_utf8_lossy(&text))?;
         Ok(())
     }
 
-    fn depth(&mut self, name: &[u8]) -> Result<usize, Stop> {
+    pub(super) fn contents_first(&mut self, name: &[u8]) -> Result<Part, Stop> {
+        if name == b"-d" && self.warns() {
+            self.warn(
+                "the -d option is deprecated; please use -depth instead, because the latter is a POSIX-compliant \
+                 feature.",
+            );
+        }
+        (self.plan.contents_first, self.depth_given) = (true, true);
+        Ok(Part::Yes)
+    }
+
+    pub(super) fn depth(&mut self, name: &[u8]) -> Result<usize, Stop> {
         let text = self.bytes(name)?;
         if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
             return Err(say!(
@@ -120,7 +93,7 @@ impl Parser<'_> {
         int(&text).map(|depth| depth as usize)
     }
 
-    fn dialect(&mut self, name: &[u8]) -> Result<Dialect, Stop> {
+    pub(super) fn dialect(&mut self, name: &[u8]) -> Result<Dialect, Stop> {
         let text = self.bytes(name)?;
         let known = std::str::from_utf8(&text).ok().and_then(Dialect::named);
         known.ok_or_else(|| {
@@ -130,68 +103,44 @@ impl Parser<'_> {
         })
     }
 
-    fn test(&mut self, short: &[u8], name: &[u8]) -> Result<Option<Test>, Stop> {
-        if let Some(test) = self.test_of_name(short, name)? {
-            return Ok(Some(test));
+    pub(super) fn base_name(&mut self, name: &[u8], ignore_case: bool) -> Result<Test, Stop> {
+        let glob = self.glob(name, ignore_case)?;
+        if self.warns() && glob.pattern.to_bytes().contains(&b'/') {
+            let whole = if glob.ignore_case { b"-iwholename".as_slice() } else { b"-wholename" };
+            let (test, slash, whole) = (self.quoted(name), self.quoted(b"/"), self.quoted(whole));
+            self.warn(say!(
+                test,
+                " matches against basenames only, but the given pattern contains a directory separator (",
+                slash,
+                "), thus the expression will evaluate to false all the time.  Did you mean ",
+                whole,
+                "?"
+            ));
         }
-        if let Some(test) = self.test_of_attributes(short, name)? {
-            return Ok(Some(test));
-        }
-        if let Some(test) = self.test_of_time(short, name)? {
-            return Ok(Some(test));
-        }
-        self.test_of_cost(short, name)
+        Ok(Test::Name(glob))
     }
 
-    fn test_of_name(&mut self, short: &[u8], name: &[u8]) -> Result<Option<Test>, Stop> {
-        Ok(Some(match short {
-            b"name" | b"iname" => {
-                let glob = self.glob(name, short == b"iname")?;
-                if self.warns() && glob.pattern.to_bytes().contains(&b'/') {
-                    let whole = if glob.ignore_case { b"-iwholename".as_slice() } else { b"-wholename" };
-                    let (test, slash, whole) = (self.quoted(name), self.quoted(b"/"), self.quoted(whole));
-                    self.warn(say!(
-                        test,
-                        " matches against basenames only, but the given pattern contains a directory separator (",
-                        slash,
-                        "), thus the expression will evaluate to false all the time.  Did you mean ",
-                        whole,
-                        "?"
-                    ));
-                }
-                Test::Name(glob)
-            }
-            b"path" | b"wholename" | b"ipath" | b"iwholename" => {
-                let glob = self.glob(name, short[0] == b'i')?;
-                self.warn_of_slash(short, &glob);
-                Test::Path(glob)
-            }
-            b"lname" | b"ilname" => Test::LinkName(self.glob(name, short == b"ilname")?),
-            b"regex" | b"iregex" => {
-                let pattern = self.bytes(name)?;
-                let regex = Regex::new(&pattern, self.dialect, short == b"iregex");
-                Test::Regex(
-                    regex
-                        .map_err(|why| say!("failed to compile regular expression '", pattern, "': ", why))?,
-                )
-            }
-            b"context" => {
-                self.argument(name)?;
-                return Err("invalid predicate -context: SELinux is not enabled.".into());
-            }
-            b"true" => Test::True,
-            b"false" => Test::False,
-            _ => return Ok(None),
-        }))
+    pub(super) fn path(&mut self, name: &[u8], ignore_case: bool) -> Result<Test, Stop> {
+        let glob = self.glob(name, ignore_case)?;
+        self.warn_of_slash(name, &glob);
+        Ok(Test::Path(glob))
     }
 
-    fn glob(&mut self, name: &[u8], ignore_case: bool) -> Result<Glob, Stop> {
+    pub(super) fn regex(&mut self, name: &[u8], ignore_case: bool) -> Result<Test, Stop> {
+        let pattern = self.bytes(name)?;
+        let regex = Regex::new(&pattern, self.dialect, ignore_case);
+        let regex =
+            regex.map_err(|why| say!("failed to compile regular expression '", pattern, "': ", why))?;
+        Ok(Test::Regex(regex))
+    }
+
+    pub(super) fn glob(&mut self, name: &[u8], ignore_case: bool) -> Result<Glob, Stop> {
         let pattern = c_string(self.argument(name)?.as_bytes());
         Ok(Glob { pattern, ignore_case })
     }
 
     /// No path ends with a slash but one from the command line.
-    fn warn_of_slash(&mut self, short: &[u8], glob: &Glob) {
+    fn warn_of_slash(&mut self, name: &[u8], glob: &Glob) {
         let pattern = glob.pattern.to_bytes();
         if self.posix || pattern.last() != Some(&b'/') {
             return;
@@ -202,47 +151,17 @@ impl Parser<'_> {
             false => self.given.iter().any(|root| matches(root.as_bytes())),
         };
         if !feasible {
-            self.warn(say!("-", short, " ", pattern, " will not match anything because it ends with /."));
+            self.warn(say!(name, " ", pattern, " will not match anything because it ends with /."));
         }
     }
 
-    fn test_of_attributes(&mut self, short: &[u8], name: &[u8]) -> Result<Option<Test>, Stop> {
-        Ok(Some(match short {
-            b"type" => Test::Type(self.kinds(name)?),
-            b"xtype" => Test::OtherType(self.kinds(name)?),
-            b"size" => self.size(name)?,
-            b"empty" => Test::Empty,
-            b"perm" => self.permissions(name)?,
-            b"user" => Test::Owner(Bound::Exactly(self.user(name)?)),
-            b"group" => Test::Group(Bound::Exactly(self.group(name)?)),
-            b"uid" => Test::Owner(self.number(name)?),
-            b"gid" => Test::Group(self.number(name)?),
-            b"nouser" => Test::NoUser,
-            b"nogroup" => Test::NoGroup,
-            b"links" => Test::Links(self.number(name)?),
-            b"inum" => Test::Inode(self.number(name)?),
-            b"samefile" => {
-                let stat = self.stat(name)?;
-                Test::SameFile { device: stat.st_dev, inode: stat.st_ino }
-            }
-            b"readable" => Test::Access(Access::READ_OK),
-            b"writable" => Test::Access(Access::WRITE_OK),
-            b"executable" => Test::Access(Access::EXEC_OK),
-            b"fstype" => match self.bytes(name)? {
-                kind if is_mounted(&kind) => Test::FileSystem(kind),
-                _ => Test::False, // asked first, like all that is certain
-            },
-            _ => return Ok(None),
-        }))
-    }
-
-    fn number(&mut self, name: &[u8]) -> Result<Bound<u64>, Stop> {
+    pub(super) fn number(&mut self, name: &[u8]) -> Result<Bound<u64>, Stop> {
         // A missing number is told as if it were wrong: GNU find's own slip.
         let text = self.bytes(name).unwrap_or_else(|_| name.to_vec());
         Bound::parse(&text, whole).ok_or_else(|| invalid(&text, name))
     }
 
-    fn user(&mut self, name: &[u8]) -> Result<u64, Stop> {
+    pub(super) fn user(&mut self, name: &[u8]) -> Result<u64, Stop> {
         let text = self.bytes(name)?;
         match user_number(&text) {
             Some(number) => Ok(number.into()),
@@ -252,7 +171,7 @@ impl Parser<'_> {
         }
     }
 
-    fn group(&mut self, name: &[u8]) -> Result<u64, Stop> {
+    pub(super) fn group(&mut self, name: &[u8]) -> Result<u64, Stop> {
         let text = self.bytes(name)?;
         if let Some(number) = group_number(&text) {
             return Ok(number.into());
@@ -274,7 +193,7 @@ impl Parser<'_> {
         Err(message.into())
     }
 
-    fn permissions(&mut self, name: &[u8]) -> Result<Test, Stop> {
+    pub(super) fn permissions(&mut self, name: &[u8]) -> Result<Test, Stop> {
         let text = self.bytes(name)?;
         let permissions =
             Permissions::parse(&text).ok_or_else(|| Stop::from(say!("invalid mode ", self.quoted(&text))))?;
@@ -289,7 +208,7 @@ impl Parser<'_> {
         Ok(Test::Permissions(permissions))
     }
 
-    fn kinds(&mut self, name: &[u8]) -> Result<Vec<FileType>, Stop> {
+    pub(super) fn kinds(&mut self, name: &[u8]) -> Result<Vec<FileType>, Stop> {
         let text = self.bytes(name)?;
         if text.is_empty() {
             return Err(say!("Arguments to ", name, " should contain at least one letter").into());
@@ -326,7 +245,7 @@ impl Parser<'_> {
         Ok(kinds)
     }
 
-    fn size(&mut self, name: &[u8]) -> Result<Test, Stop> {
+    pub(super) fn size(&mut self, name: &[u8]) -> Result<Test, Stop> {
         let text = self.bytes(name)?;
         let Some((&last, number)) = text.split_last() else {
             return Err(say!("invalid null argument to ", name).into());
@@ -347,38 +266,41 @@ impl Parser<'_> {
         }
     }
 
-    fn test_of_time(&mut self, short: &[u8], name: &[u8]) -> Result<Option<Test>, Stop> {
-        let newer = match short {
-            b"newer" => Some((Stamp::Modification, Stamp::Modification)),
-            b"anewer" => Some((Stamp::Access, Stamp::Modification)),
-            b"cnewer" => Some((Stamp::Change, Stamp::Modification)),
-            _ => None,
-        };
-        if let Some((left, right)) = newer {
-            return Ok(Some(Test::Newer(left, right.of(&self.stat(name)?))));
-        }
-        match short {
-            [b'n', b'e', b'w', b'e', b'r', left, right] => {
-                self.newer_by_letters(*left, *right, name).map(Some)
-            }
-            b"used" => {
-                let text = self.bytes(name)?;
-                let bound =
-                    age(&text).ok_or_else(|| Stop::from(say!("Invalid argument ", text, " to ", name)))?;
-                Ok(Some(Test::Used(Used::days(bound))))
-            }
-            [which @ (b'a' | b'c' | b'm'), unit @ ..] if matches!(unit, b"time" | b"min") => {
-                let text = self.bytes(name)?;
-                let age = age(&text).ok_or_else(|| invalid(&text, name))?;
-                let window = if unit == b"min" { self.clock.minutes(age) } else { self.clock.days(age) };
-                Ok(stamp(*which).map(|stamp| Test::Time(stamp, window)))
-            }
-            _ => Ok(None),
-        }
+    pub(super) fn file_system(&mut self, name: &[u8]) -> Result<Test, Stop> {
+        Ok(match self.bytes(name)? {
+            kind if is_mounted(&kind) => Test::FileSystem(kind),
+            _ => Test::False, // asked first, like all that is certain
+        })
+    }
+
+    pub(super) fn newer(&mut self, name: &[u8], which: Stamp) -> Result<Test, Stop> {
+        Ok(Test::Newer(which, Stamp::Modification.of(&self.stat(name)?)))
+    }
+
+    pub(super) fn used(&mut self, name: &[u8]) -> Result<Test, Stop> {
+        let text = self.bytes(name)?;
+        let bound = age(&text).ok_or_else(|| Stop::from(say!("Invalid argument ", text, " to ", name)))?;
+        Ok(Test::Used(Used::days(bound)))
+    }
+
+    pub(super) fn minutes(&mut self, name: &[u8], which: Stamp) -> Result<Test, Stop> {
+        let age = self.age(name)?;
+        Ok(Test::Time(which, self.clock.minutes(age)))
+    }
+
+    pub(super) fn days(&mut self, name: &[u8], which: Stamp) -> Result<Test, Stop> {
+        let age = self.age(name)?;
+        Ok(Test::Time(which, self.clock.days(age)))
+    }
+
+    fn age(&mut self, name: &[u8]) -> Result<Bound<f64>, Stop> {
+        let text = self.bytes(name)?;
+        age(&text).ok_or_else(|| invalid(&text, name))
     }
 
     /// `-newerXY`: X of the file at hand is later than Y of another file, or than a date.
-    fn newer_by_letters(&mut self, left: u8, right: u8, name: &[u8]) -> Result<Test, Stop> {
+    pub(super) fn newer_by_letters(&mut self, name: &[u8]) -> Result<Test, Stop> {
+        let [.., left, right] = *name else { return Err(say!("invalid predicate `", name, "'").into()) };
         let no_predicate = say!("invalid predicate `", name, "'");
         if left == b'B' || right == b'B' {
             return Err(say!(
@@ -406,7 +328,7 @@ impl Parser<'_> {
         Ok(Test::Newer(left, than))
     }
 
-    fn stat(&mut self, name: &[u8]) -> Result<Stat, Stop> {
+    pub(super) fn stat(&mut self, name: &[u8]) -> Result<Stat, Stop> {
         let path = self.argument(name)?.to_owned();
         self.stat_of(&path)
     }
@@ -423,88 +345,51 @@ impl Parser<'_> {
         found.map_err(|error| self.failed(path, &error.into()))
     }
 
-    /// What a file costs to read: the paper's `-latency`, and ours.
-    fn test_of_cost(&mut self, short: &[u8], name: &[u8]) -> Result<Option<Test>, Stop> {
-        Ok(Some(match short {
-            b"latency" | b"cost" => {
-                let text = self.bytes(name)?;
-                let (unit_ns, bound) = latency::parse(&text).ok_or_else(|| invalid(&text, name))?;
-                match short {
-                    b"cost" => Test::Cost { unit_ns, bound },
-                    _ => Test::Latency { unit_ns, bound },
-                }
-            }
-            b"cached" => {
-                let share = self.peek().and_then(|word| share(word.as_bytes()));
-                if share.is_some() {
-                    self.next += 1;
-                }
-                Test::Cached(share.unwrap_or(Bound::Exactly(100)))
-            }
-            b"level" => {
-                let text = self.argument(name)?.to_string_lossy().into_owned();
-                let known = ["hole", "memory", "device", "network", "archive", "unknown"];
-                if !known.contains(&text.as_str()) {
-                    return Err(format!("no level `{text}': {}", known.join(", ")).into());
-                }
-                Test::Level(text)
-            }
-            _ => return Ok(None),
-        }))
+    /// What `-latency` and `-cost` ask (the paper's `-latency`, and ours).
+    pub(super) fn price(&mut self, name: &[u8]) -> Result<(u64, Bound<u64>), Stop> {
+        let text = self.bytes(name)?;
+        latency::parse(&text).ok_or_else(|| invalid(&text, name))
     }
 
-    fn action(&mut self, short: &[u8], name: &[u8]) -> Result<Option<Action>, Stop> {
-        Ok(Some(match short {
-            b"print" => Action::Print { to: Target::Output, end: b'\n' },
-            b"print0" => Action::Print { to: Target::Output, end: 0 },
-            b"fprint" => Action::Print { to: self.file(name)?, end: b'\n' },
-            b"fprint0" => Action::Print { to: self.file(name)?, end: 0 },
-            b"printf" => Action::Printf { to: Target::Output, format: self.format(name)? },
-            b"fprintf" => {
-                let path = self.argument(name)?.to_owned();
-                if self.peek().is_none() {
-                    return Err(invalid(path.as_bytes(), name)); // GNU find's own slip
-                }
-                Action::Printf { to: self.target(&path)?, format: self.format(name)? }
-            }
-            b"ls" => Action::List { to: Target::Output },
-            b"fls" => Action::List { to: self.file(name)? },
-            b"prune" => Action::Prune,
-            b"quit" => Action::Quit,
-            b"delete" => {
-                self.plan.contents_first = true;
-                Action::Delete
-            }
-            b"exec" | b"execdir" | b"ok" | b"okdir" => self.command(name)?,
-            _ => return Ok(None),
-        }))
+    pub(super) fn cached(&mut self, _: &[u8]) -> Result<Test, Stop> {
+        let share = self.peek().and_then(|word| share(word.as_bytes()));
+        if share.is_some() {
+            self.next += 1;
+        }
+        Ok(Test::Cached(share.unwrap_or(Bound::Exactly(100))))
     }
 
-    fn format(&mut self, name: &[u8]) -> Result<Format, Stop> {
+    pub(super) fn level(&mut self, name: &[u8]) -> Result<Test, Stop> {
+        let text = self.argument(name)?.to_string_lossy().into_owned();
+        let known = ["hole", "memory", "device", "network", "archive", "unknown"];
+        match known.contains(&text.as_str()) {
+            true => Ok(Test::Level(text)),
+            false => Err(format!("no level `{text}': {}", known.join(", ")).into()),
+        }
+    }
+
+    pub(super) fn printf_to_file(&mut self, name: &[u8]) -> Result<Action, Stop> {
+        let path = self.argument(name)?.to_owned();
+        if self.peek().is_none() {
+            return Err(invalid(path.as_bytes(), name)); // GNU find's own slip
+        }
+        Ok(Action::Printf { to: self.target(&path)?, format: self.format(name)? })
+    }
+
+    pub(super) fn format(&mut self, name: &[u8]) -> Result<Format, Stop> {
         let text = self.bytes(name)?;
         Ok(Format::parse(&text, &mut self.warnings)?)
     }
 
-    fn file(&mut self, name: &[u8]) -> Result<Target, Stop> {
+    pub(super) fn file(&mut self, name: &[u8]) -> Result<Target, Stop> {
         let path = self.argument(name)?.to_owned();
         self.target(&path)
     }
 }
 
-fn is_option(short: &[u8]) -> bool {
-    matches!(
-        short,
-        b"maxdepth"
-            | b"mindepth"
-            | b"depth"
-            | b"d"
-            | b"xdev"
-            | b"mount"
-            | b"files0-from"
-            | b"noleaf"
-            | b"ignore_readdir_race"
-            | b"noignore_readdir_race"
-    )
+/// What is always true, where it is a part of the expression.
+fn always(part: Part) -> Option<Kind> {
+    (part == Part::Yes).then_some(Kind::Part(Expression::Test(Test::True)))
 }
 
 fn stamp(letter: u8) -> Option<Stamp> {
@@ -553,7 +438,8 @@ fn int(text: &[u8]) -> Result<u32, Stop> {
         .ok_or_else(|| say!(text, ": Numerical result out of range").into())
 }
 
-/// `50`, `+50`, `-50`, each with `%` or without: per cent of a file in memory; without a sign, at least so much.
+/// `50`, `+50`, `-50`, each with `%` or without: per cent of a file in memory; without a sign, at
+/// least so much.
 fn share(text: &[u8]) -> Option<Bound<u64>> {
     let bound = Bound::parse(text.strip_suffix(b"%").unwrap_or(text), whole)?;
     Some(match bound {

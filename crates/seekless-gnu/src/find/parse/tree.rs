@@ -1,4 +1,5 @@
-//! How the words of an expression belong together: parentheses, `!`, `and` before `or` before the comma.
+//! How the words of an expression belong together: parentheses, `!`, `and` before `or` before the
+//! comma.
 
 use super::Stop;
 use crate::find::expression::{Action, Expression, Target};
@@ -36,7 +37,8 @@ pub(super) enum Operator {
 }
 
 impl Operator {
-    /// `a b c` are three parts, not two of two, and `( a b ) c` too: what is reordered is all of them.
+    /// `a b c` are three parts, not two of two, and `( a b ) c` too: what is reordered is all of
+    /// them.
     fn join(self, left: Expression, right: Expression) -> Expression {
         let chain = |left: Expression| match (left, self) {
             (Expression::List(parts), Operator::List)
@@ -95,7 +97,8 @@ struct Words {
 }
 
 impl Words {
-    /// An expression up to an operator that binds no closer than `above`; `before` is the word that it follows.
+    /// An expression up to an operator that binds no closer than `above`; `before` is the word that
+    /// it follows.
     fn expression(&mut self, above: Option<Operator>, before: Option<usize>) -> Result<Expression, Stop> {
         self.nested += 1;
         if self.nested > NESTED_MAX {

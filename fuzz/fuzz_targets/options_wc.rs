@@ -1,0 +1,7 @@
+//! See `options::wc`.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| seekless_fuzz::options::wc(bytes));
