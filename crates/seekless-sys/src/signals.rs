@@ -151,7 +151,9 @@ pub fn survive_file_size_limit() -> Option<Replaced> {
     if action::is_ignored(libc::SIGXFSZ) { None } else { replace(libc::SIGXFSZ, nothing(), 0) }
 }
 
-/// Elsewhere no process waits for that, and nothing happens.
+/// Call it after job control stopped the program. It stops this process, too, if it is in the
+/// terminal's foreground, so that the shell sees its job stopped, and returns when the shell
+/// continues it. Elsewhere no process waits for that, and nothing happens.
 pub fn stop_with_program() {
     let Ok(terminal) = std::fs::File::open("/dev/tty") else { return };
     if rustix::termios::tcgetpgrp(&terminal).is_ok_and(|group| group == rustix::process::getpgrp()) {
