@@ -252,8 +252,8 @@ mod tests {
         assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(libc::SIGTERM));
         assert_eq!(forwarding.sender(), me);
         forwarding.program_ended();
-        send(me, libc::SIGHUP).unwrap();
-        while forwarding.undelivered() != Some(libc::SIGHUP) {
+        send(me, libc::SIGTERM).unwrap();
+        while forwarding.undelivered() != Some(libc::SIGTERM) {
             std::thread::yield_now();
         }
         drop(forwarding);
