@@ -50,7 +50,7 @@
 //!     match event {
 //!         Event::Chunk(chunk) => lines += chunk.bytes.iter().filter(|&&b| b == b'\n').count(),
 //!         Event::Restart { .. } => lines = 0, // it was cut short, and comes again from the front
-//!         Event::End { .. } => {}
+//!         Event::Hole { .. } | Event::End { .. } => {}
 //!         Event::Failed { error, .. } => return Err(error.into()),
 //!     }
 //! }

@@ -106,7 +106,7 @@ fn astropy_says_the_same() {
         eprintln!("skipped: there is no Python with astropy");
         return;
     };
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/fits/tests/oracle.py");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tests/oracle.py");
     let mut compared = Vec::new();
     everything(folder.path(), |name, out, parameters| {
         if parameters.is_null() {
