@@ -74,7 +74,7 @@ pub fn run(
 ) -> io::Result<Report> {
     let mut report = Report::default();
     let in_vain = (options.max_count == Some(0) && !options.reads_in_vain) || selects_nothing(options);
-    // -q and an output that nobody sees take -L back.
+    // -q and a discarded output cancel -L.
     let lists_others = options.listing == Listing::NonMatching && !options.quiet && !options.discard;
     if in_vain && !lists_others {
         return Ok(report);

@@ -261,7 +261,7 @@ fn shortened(sleds: &[Sled], bytes: u64, sleds_max: usize) -> Vec<WireSled> {
     first.iter().chain([&rest]).map(WireSled::from).collect()
 }
 
-/// A server that nobody calls: it is spoken to in memory. For the fuzz targets.
+/// A server without network clients: questions reach it in memory. For the fuzz targets.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Unconnected(Shared);

@@ -56,11 +56,12 @@ const COLUMN: usize = 26;
 /// What the help, the man page and the completions are made of.
 #[must_use]
 pub fn command() -> Command {
+    let names = WORDS.iter().flat_map(|word| word.names).filter(|name| name.starts_with('-'));
     let words = Arg::new("arguments")
         .value_name("ARGUMENT")
         .help("Paths, and the words of an expression")
         .action(ArgAction::Append)
-        .value_parser(PossibleValuesParser::new(WORDS.iter().flat_map(|word| word.names)))
+        .value_parser(PossibleValuesParser::new(names))
         .hide_possible_values(true);
     let command = Command::new("find").about(ABOUT).long_about(LONG_ABOUT).override_usage(USAGE);
     let command = command.after_help(format!("{}\n{AFTER}", listed()));

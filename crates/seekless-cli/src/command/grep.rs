@@ -110,7 +110,7 @@ fn say(message: &[u8]) {
 
 fn search(mut asked: asked::Asked) -> ExitCode {
     let quiet = asked.options.quiet;
-    // Lines that nobody can see need not be found, all but the first of a file.
+    // If the output is discarded, only the first line of each file has to be found.
     asked.options.discard = asked::stdout_is_null();
     let shows = io::stdout().is_terminal();
     let mut progress = output::progress("Searching");

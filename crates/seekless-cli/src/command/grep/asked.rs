@@ -216,7 +216,7 @@ pub(super) fn max_count(text: &OsStr) -> Result<i64, Wrong> {
     number(text).ok_or_else(|| wrong(b"invalid max count"))
 }
 
-/// A number as GNU reads one, cut off at the greatest; `None` if it is none.
+/// A number as GNU reads one, limited to the greatest; `None` if the text is not a number.
 fn number(text: &OsStr) -> Option<i64> {
     let text = text.to_str()?.trim_start_matches([' ', '\t', '\n', '\x0b', '\x0c', '\r']);
     let (negative, digits) = match text.strip_prefix('-') {
@@ -317,7 +317,7 @@ fn output_identity() -> Option<(u64, u64)> {
     data.is_file().then(|| (data.dev(), data.ino()))
 }
 
-/// Whether nobody sees what is printed.
+/// Whether the output is discarded (the null device).
 pub(super) fn stdout_is_null() -> bool {
     let null = || fs::metadata("/dev/null").ok().map(|data| data.rdev());
     let data = stdout().and_then(|file| file.metadata().ok());

@@ -249,7 +249,7 @@ pub(super) const FLAGS: &[Flag<Sets>] = &[
         Ok(())
     }),
     gnus(LINES, b"w", &["word-regexp"], "Whole words only", |draft, _| set(&mut draft.options.word_regexp)),
-    // GNU tells nobody of it, either.
+    // GNU's help does not show it, either.
     with(
         "MATCHER",
         gnus(LINES, b"X", &[], "", |draft, given| draft.matcher(&given.text().to_string_lossy())),

@@ -362,7 +362,7 @@ pub static WORDS: &[Word] = &[
 /// The name that stands for all tests with two letters.
 const NEWER: &str = "-newerXY";
 
-/// The word that is written so; a dash more before an operator is none.
+/// Finds the word with this spelling. A dash before an operator, as in `-(`, changes nothing.
 pub(super) fn find(name: &[u8]) -> Option<&'static Word> {
     let short = name.strip_prefix(b"-").unwrap_or(name);
     let named = |word: &&Word| {
