@@ -3,6 +3,7 @@
 
 mod columns;
 mod dist;
+mod features;
 mod layers;
 mod licences;
 mod stops;
@@ -14,7 +15,7 @@ use std::path::Path;
 fn main() -> anyhow::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["layers"] => layers::check().and_then(|()| stops::check()),
+        ["layers"] => layers::check().and_then(|()| stops::check()).and_then(|()| features::check()),
         ["columns"] => columns::check(),
         ["licences"] => licences::check(),
         ["dist", folder] => dist::write(Path::new(folder)),

@@ -1,0 +1,49 @@
+//! Checks that the command alone and the whole workspace build each package with the same features.
+//!
+//! Cargo unites the features that the selected crates ask for. If the tests, which build the
+//! workspace, asked for more than `./run`, which builds the command, the command tested would be
+//! another program than the one that users get.
+
+use anyhow::{Context, bail};
+use std::collections::BTreeSet;
+use std::env;
+use std::process::Command;
+
+/// What `./run`, `./run lab` and `./run bench` build.
+const BUILT_ALONE: [&[&str]; 3] =
+    [&["seekless-cli"], &["seekless-cli", "seekless-lab"], &["seekless-cli", "seekless-bench"]];
+
+/// Fails if a package has other features in the workspace than beside the command. Names each.
+pub(crate) fn check() -> anyhow::Result<()> {
+    let workspace = packages_with_features(&["--workspace", "--edges", "normal,build,dev"])?;
+    for names in BUILT_ALONE {
+        let mut words = vec!["--edges", "normal,build"];
+        words.extend(names.iter().flat_map(|name| ["--package", name]));
+        let alone = packages_with_features(&words)?;
+        let other: Vec<&str> = alone.difference(&workspace).map(String::as_str).collect();
+        if !other.is_empty() {
+            bail!(
+                "{} alone is built with other features than in the workspace; ask for the same \
+                 in Cargo.toml:\n  {}",
+                names.join(" and "),
+                other.join("\n  ")
+            );
+        }
+    }
+    println!("features: the command alone and the workspace build the same");
+    Ok(())
+}
+
+/// One line a package: its name, version and features.
+fn packages_with_features(words: &[&str]) -> anyhow::Result<BTreeSet<String>> {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["tree", "--locked", "--prefix", "none", "--no-dedupe", "--format", "{p} {f}"])
+        .args(words)
+        .output()
+        .context("cannot start cargo")?;
+    if !output.status.success() {
+        bail!("cargo tree failed: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
+}
