@@ -197,7 +197,8 @@ impl Question {
 }
 
 fn words(report: &Report) -> String {
-    let header = ["question", "lines", "ms", "files a second", "times GNU's walk", "times GNU's -size"];
+    let header =
+        ["question", "lines", "ms", "files a second", "times GNU's walk", "times GNU's -size"];
     let cells = report.rows.iter().map(|row| {
         vec![
             row.question.clone(),
@@ -209,7 +210,9 @@ fn words(report: &Report) -> String {
         ]
     });
     let cached = match report.resident_pages {
-        Some(resident) => format!("{:.1} %", resident as f64 * 100.0 / report.data_pages.max(1) as f64),
+        Some(resident) => {
+            format!("{:.1} %", resident as f64 * 100.0 / report.data_pages.max(1) as f64)
+        }
         None => "unknown".to_owned(),
     };
     let [before, after] = report.load_average;
@@ -233,7 +236,8 @@ mod tests {
         assert_eq!(QUESTIONS[GNU_WALK].name(), "GNU find");
         assert_eq!(QUESTIONS[GNU_SIZE].name(), "GNU find -size +0");
         let seconds = [2.0, 1.0, 4.0, 2.0, 6.0, 8.0];
-        let tracks = seconds.map(|second| Track { lines: 1, seconds: vec![second, 9.0, 0.5] }).to_vec();
+        let tracks =
+            seconds.map(|second| Track { lines: 1, seconds: vec![second, 9.0, 0.5] }).to_vec();
         let rows = rows(100, tracks);
         assert_eq!(rows[4].question, "seekless find -latency +0");
         assert_eq!((rows[4].times_gnu_walk, rows[4].times_gnu_size), (3.0, 1.5));

@@ -21,7 +21,8 @@ pub(crate) struct Folder {
 impl Folder {
     pub(crate) fn in_(parent: &Path) -> anyhow::Result<Self> {
         let path = parent.join(format!("seekless-bench.{}", std::process::id()));
-        std::fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
+        std::fs::create_dir_all(parent)
+            .with_context(|| format!("cannot make {}", parent.display()))?;
         // A folder that exists already belongs to another process.
         std::fs::create_dir(&path).with_context(|| format!("cannot make {}", path.display()))?;
         let mut shell = Command::new("/bin/sh");
@@ -31,7 +32,8 @@ impl Folder {
             Ok(heir) => Ok(Folder { path, heir }),
             Err(error) => {
                 let _ = std::fs::remove_dir(&path);
-                Err(error).context("cannot run /bin/sh, which removes the folder if this is interrupted")
+                Err(error)
+                    .context("cannot run /bin/sh, which removes the folder if this is interrupted")
             }
         }
     }
@@ -59,7 +61,8 @@ impl Folder {
     /// a copied file, and the rivals are copied files.
     fn installed(&self, program: &Path) -> anyhow::Result<PathBuf> {
         let copy = self.path.join(program.file_name().context("a program has a name")?);
-        std::fs::copy(program, &copy).with_context(|| format!("cannot copy {}", program.display()))?;
+        std::fs::copy(program, &copy)
+            .with_context(|| format!("cannot copy {}", program.display()))?;
         Ok(copy)
     }
 }

@@ -47,7 +47,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let mut rows = Vec::new();
     for &bytes in sizes.iter().filter(|&&bytes| !args.quick || bytes <= 128 << 20) {
         let path = folder.text(bytes)?;
-        text::hide_needles(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+        text::hide_needles(&path, bytes)
+            .with_context(|| format!("cannot write {}", path.display()))?;
         for (question, words) in QUESTIONS {
             let resident_bytes = warm(&path)?;
             let seconds = alternate(&rivals, words, "C.UTF-8", &path, args.rounds, runs(bytes))

@@ -14,7 +14,12 @@ use std::process::ExitCode;
 
 /// How fast the parts are.
 #[derive(Parser, Debug)]
-#[command(name = "seekless-bench", bin_name = "./run bench", version, arg_required_else_help = true)]
+#[command(
+    name = "seekless-bench",
+    bin_name = "./run bench",
+    version,
+    arg_required_else_help = true
+)]
 struct Cli {
     #[command(subcommand)]
     question: Question,

@@ -48,9 +48,15 @@ impl Rival {
         let mut command = Command::new(&self.path);
         command.args(&self.words).args(arguments).env("LC_ALL", locale).stdin(Stdio::null());
         let started = Instant::now();
-        let output = command.output().with_context(|| format!("cannot run {}", self.path.display()))?;
+        let output =
+            command.output().with_context(|| format!("cannot run {}", self.path.display()))?;
         let seconds = started.elapsed().as_secs_f64();
-        ensure!(output.status.success(), "{} failed: {}", self.name, String::from_utf8_lossy(&output.stderr));
+        ensure!(
+            output.status.success(),
+            "{} failed: {}",
+            self.name,
+            String::from_utf8_lossy(&output.stderr)
+        );
         Ok((output.stdout, seconds))
     }
 }
@@ -58,7 +64,8 @@ impl Rival {
 /// The first line of a program's version text.
 fn version(path: &Path) -> String {
     let said = Command::new(path).arg("--version").stdin(Stdio::null()).output();
-    let text = said.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let text =
+        said.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     text.lines().next().unwrap_or("of an unknown version").to_owned()
 }
 

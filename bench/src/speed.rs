@@ -83,7 +83,10 @@ struct Report {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let policies = policies(args)?;
     ensure!(args.rounds > 0, "--rounds: at least 1");
-    ensure!(args.cache > 0.0 && args.cache <= 100.0, "--cache: more than 0 and at most 100 percent");
+    ensure!(
+        args.cache > 0.0 && args.cache <= 100.0,
+        "--cache: more than 0 and at most 100 percent"
+    );
     let before = load_average();
     let mut traces = Vec::new();
     for workload in workloads(args)? {
@@ -118,7 +121,9 @@ fn workloads(args: &Args) -> anyhow::Result<Vec<Workload>> {
     let mut workloads = Vec::new();
     match Workload::cloud_physics(&data)? {
         Some(sample) => workloads.push(sample),
-        None => eprintln!("bench: no cloudphysics/ in {}; name its folder with --data", data.display()),
+        None => {
+            eprintln!("bench: no cloudphysics/ in {}; name its folder with --data", data.display())
+        }
     }
     let requests = args.requests.unwrap_or(if args.quick { REQUESTS_QUICK } else { REQUESTS });
     if requests > 0 {

@@ -33,7 +33,8 @@ fn write(path: &Path, bytes: u64) -> std::io::Result<()> {
 fn words(bytes: usize) -> Vec<u8> {
     let mut random = 1u64;
     let mut below = |limit: u64| {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        random =
+            random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (random >> 33) % limit
     };
     let mut text = Vec::with_capacity(bytes + 10);

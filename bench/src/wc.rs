@@ -86,7 +86,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
     }
     let names = rivals.iter().map(|rival| rival.name.clone()).collect();
-    let report = Report { rivals: names, load_average: [before, load_average()], rounds: args.rounds, rows };
+    let report =
+        Report { rivals: names, load_average: [before, load_average()], rounds: args.rounds, rows };
     match args.json {
         true => println!("{}", serde_json::to_string_pretty(&report)?),
         false => println!("{}", words(&report)),
@@ -109,7 +110,10 @@ fn words(report: &Report) -> String {
     let rows = report.rows.iter().map(|row| {
         let cached = match row.resident_bytes {
             Some(resident) => {
-                format!("{:.0} %", resident as f64 * 100.0 / row.bytes.next_multiple_of(4096) as f64)
+                format!(
+                    "{:.0} %",
+                    resident as f64 * 100.0 / row.bytes.next_multiple_of(4096) as f64
+                )
             }
             None => "unknown".to_owned(),
         };

@@ -28,7 +28,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    write(&zipf(args.requests), &args.out).with_context(|| format!("cannot write {}", args.out.display()))
+    write(&zipf(args.requests), &args.out)
+        .with_context(|| format!("cannot write {}", args.out.display()))
 }
 
 /// Objects by the names in their trace, as a reader finds them.
@@ -48,9 +49,11 @@ impl Workload {
         if !path.exists() {
             return Ok(None);
         }
-        let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        let object =
-            |record: &[u8]| record[4..12].iter().rev().fold(0, |object, &byte| object << 8 | u64::from(byte));
+        let bytes =
+            std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let object = |record: &[u8]| {
+            record[4..12].iter().rev().fold(0, |object, &byte| object << 8 | u64::from(byte))
+        };
         let objects = bytes.chunks_exact(RECORD_BYTES).map(object).collect();
         let name = "CloudPhysics sample".to_owned();
         Ok(Some(Self { name, objects, files: false, repeats: 10 }))

@@ -59,19 +59,23 @@ pub fn drive(target: &str, body: impl Fn(&[u8])) {
 
 fn time() -> Option<Duration> {
     let seconds = std::env::var("SEEKLESS_FUZZ_SECONDS").ok()?;
-    Some(Duration::from_secs_f64(seconds.parse().expect("SEEKLESS_FUZZ_SECONDS is a number of seconds")))
+    Some(Duration::from_secs_f64(
+        seconds.parse().expect("SEEKLESS_FUZZ_SECONDS is a number of seconds"),
+    ))
 }
 
 /// The folder `fuzz/`, relative to the crate whose test runs this.
 fn home() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let found = here.ancestors().map(|folder| folder.join("fuzz")).find(|fuzz| fuzz.join("seeds").is_dir());
+    let found =
+        here.ancestors().map(|folder| folder.join("fuzz")).find(|fuzz| fuzz.join("seeds").is_dir());
     found.expect("fuzz/seeds is in the checkout")
 }
 
 fn seeds(target: &str) -> Vec<Vec<u8>> {
     let folder = home().join("seeds").join(target);
-    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let entries =
+        std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
     paths.sort();
     assert!(!paths.is_empty(), "{} holds no seeds", folder.display());
@@ -80,9 +84,9 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
 
 fn keep(target: &str, input: &[u8]) -> PathBuf {
     let folder = home().join("artifacts").join(target);
-    let sum = input
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let sum = input.iter().fold(0xcbf2_9ce4_8422_2325_u64, |sum, &byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
     let path = folder.join(format!("crash-{sum:016x}"));
     let kept = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(&path, input));
     kept.unwrap_or_else(|error| eprintln!("{} could not be written: {error}", path.display()));
@@ -130,7 +134,8 @@ impl Mutator<'_> {
     fn write_edge(&mut self, input: &mut [u8], at: usize) {
         let number = EDGES[self.random.below(EDGES.len())];
         let width = 1 << self.random.below(4);
-        let bytes = if self.random.below(4) == 0 { number.swap_bytes() } else { number }.to_le_bytes();
+        let bytes =
+            if self.random.below(4) == 0 { number.swap_bytes() } else { number }.to_le_bytes();
         for (slot, byte) in input[at..].iter_mut().zip(&bytes[..width]) {
             *slot = *byte;
         }
@@ -140,7 +145,8 @@ impl Mutator<'_> {
     fn write_digits(&mut self, input: &mut Vec<u8>, at: usize) {
         let digits = input[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let number = EDGES[self.random.below(EDGES.len())];
-        let text = if self.random.below(3) == 0 { format!("-{number}") } else { number.to_string() };
+        let text =
+            if self.random.below(3) == 0 { format!("-{number}") } else { number.to_string() };
         input.splice(at..at + digits, text.into_bytes());
     }
 

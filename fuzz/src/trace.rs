@@ -29,9 +29,14 @@ pub fn spool(bytes: &[u8]) {
 pub fn text(bytes: &[u8]) {
     with_file(bytes, |path| {
         let _ = FileList::read(path);
-        let columns = "path=#1,offset:pages=#2,run=#3,time:s=#4,op=#5,error=#6".parse().expect("columns");
-        let bare =
-            import::Options { header: false, columns: Some(columns), lenient: true, ..Default::default() };
+        let columns =
+            "path=#1,offset:pages=#2,run=#3,time:s=#4,op=#5,error=#6".parse().expect("columns");
+        let bare = import::Options {
+            header: false,
+            columns: Some(columns),
+            lenient: true,
+            ..Default::default()
+        };
         let lenient = import::Options { lenient: true, ..Default::default() };
         let (files, out) = ([path.to_owned()], path.with_extension("parquet"));
         let out = Destination::new(out).replacing(true);
@@ -52,7 +57,8 @@ fn comes_back(trace: &Path) {
     let (first, copy) = (csv(trace), trace.with_extension("csv"));
     std::fs::write(&copy, &first).expect("room");
     let again = Destination::new(trace.with_extension("again")).replacing(true);
-    import::csv(&[copy], &again, &import::Options::default(), &mut |_, _| {}).expect("it was written here");
+    import::csv(&[copy], &again, &import::Options::default(), &mut |_, _| {})
+        .expect("it was written here");
     assert!(csv(again.path()) == first, "a trace comes back from text with other rows");
 }
 
@@ -76,14 +82,16 @@ fn read_everything(path: &Path) {
         let _ = format.write(&trace, &mut std::io::sink(), &mut |_, _| {});
     }
     let out = Destination::new(path.with_extension("merged")).replacing(true);
-    if let (Ok(merged), Ok(_), Ok(rows)) = (merge::merge(&files, &out, &mut |_, _| {}), names, rows) {
+    if let (Ok(merged), Ok(_), Ok(rows)) = (merge::merge(&files, &out, &mut |_, _| {}), names, rows)
+    {
         assert_eq!(merged.rows, rows as u64, "a merge keeps all rows");
     }
 }
 
 /// Writes the bytes to a file in a temporary folder in memory.
 fn with_file(bytes: &[u8], body: impl Fn(&Path)) {
-    let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
+    let folder =
+        tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
     let path: PathBuf = folder.path().join("input");
     std::fs::write(&path, bytes).expect("room");
     body(&path);

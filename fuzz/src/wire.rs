@@ -28,7 +28,8 @@ pub fn answer(bytes: &[u8]) {
 /// time.
 pub fn questions(bytes: &[u8]) {
     let Some((first, said)) = bytes.split_first() else { return };
-    let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
+    let folder =
+        tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
     let root = folder.path().canonicalize().expect("its path");
     std::fs::write(root.join("data"), vec![1; BYTES as usize]).expect("room");
     let server = Unconnected::new(&root, Surveyor::with(Config::default(), Devices::default()));
@@ -40,18 +41,24 @@ pub fn questions(bytes: &[u8]) {
 /// No more answers than questions, each a line of JSON that tells of the file or why not.
 fn check(said: &[u8], heard: &[u8], root: &Path) {
     let questions = said.iter().filter(|&&byte| byte == b'\n').count();
-    let answers: Vec<&[u8]> = heard.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).collect();
+    let answers: Vec<&[u8]> =
+        heard.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).collect();
     assert!(answers.len() <= questions, "{} answers to {questions} questions", answers.len());
     assert!(heard.is_empty() || heard.ends_with(b"\n"), "an answer without an end");
     for answer in answers {
         assert!(answer.len() < LINE_BYTES_MAX, "{} bytes", answer.len());
         let told = taken_of(answer, BYTES);
         match &told {
-            Ok(sleds) => assert_eq!(sleds.last().map(|last| last.1), Some(BYTES), "not all of the file"),
+            Ok(sleds) => {
+                assert_eq!(sleds.last().map(|last| last.1), Some(BYTES), "not all of the file")
+            }
             Err(why) => assert!(why.starts_with("Said"), "{why}"),
         }
         let text = String::from_utf8_lossy(answer);
-        assert!(!text.contains(root.to_str().expect("text")), "tells where the folder lies: {text}");
+        assert!(
+            !text.contains(root.to_str().expect("text")),
+            "tells where the folder lies: {text}"
+        );
     }
 }
 

@@ -14,7 +14,10 @@ pub(crate) struct ZeroAd {
 
 /// The folder of traces: `given`, else `../shared/data` beside the checkout.
 pub(crate) fn folder(given: Option<&Path>) -> PathBuf {
-    given.map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"), Path::to_path_buf)
+    given.map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"),
+        Path::to_path_buf,
+    )
 }
 
 /// Finds the five runs.
@@ -23,7 +26,11 @@ pub(crate) fn zero_ad(folder: &Path) -> anyhow::Result<ZeroAd> {
     let of = |name: &str| folder.join(format!("{name}.csv.gz"));
     let found = ZeroAd { runs: ZERO_AD_RUNS.map(of).to_vec(), files: of("files") };
     for path in found.runs.iter().chain([&found.files]) {
-        ensure!(path.exists(), "{} is missing; name the folder that holds 0ad/ with --data", path.display());
+        ensure!(
+            path.exists(),
+            "{} is missing; name the folder that holds 0ad/ with --data",
+            path.display()
+        );
     }
     Ok(found)
 }

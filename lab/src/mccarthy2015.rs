@@ -91,14 +91,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         let folder = folder.context("there is no folder to make files in")?;
         room::check(folder, &trace, args)?;
         let packed;
-        (times, packed) = timed(&trace, folder, args).map(|(times, packed)| (Some(times), packed))?;
+        (times, packed) =
+            timed(&trace, folder, args).map(|(times, packed)| (Some(times), packed))?;
         overhead = overhead::measure(&trace, &packed, args)?;
         future = future::measure(&trace, folder, args)?;
     }
     if args.json {
         let (entries, requests) = (trace.ids.len(), trace.requests.len());
         let perfect_hit_ratio = trace.perfect_hit_ratio();
-        let figures = Figures { entries, requests, perfect_hit_ratio, hit_ratios, times, overhead, future };
+        let figures =
+            Figures { entries, requests, perfect_hit_ratio, hit_ratios, times, overhead, future };
         output::json(&figures)?;
     } else if !future.is_empty() {
         output::text(&overhead::words(&overhead))?;
@@ -109,7 +111,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
 /// Figures 1 and 2, on files that are made first.
 fn timed(trace: &Trace, folder: &Path, args: &Args) -> anyhow::Result<(timing::Times, Packed)> {
-    eprintln!("making {} files of {} bytes in {}", trace.ids.len(), args.file_size, folder.display());
+    eprintln!(
+        "making {} files of {} bytes in {}",
+        trace.ids.len(),
+        args.file_size,
+        folder.display()
+    );
     let tree = Tree::make(&folder.join("db-files"), &trace.ids, args.modulus, args.file_size)?;
     let in_order: Vec<u32> = (0..trace.ids.len() as u32).collect();
     let packed = Packed::make(folder.join("db"), &trace.ids, &in_order, args.file_size)?;
@@ -124,7 +131,11 @@ impl Args {
     /// The options in force: small ones with `--small`.
     fn checked(&self) -> anyhow::Result<Args> {
         picture::check(self.picture.as_deref())?;
-        ensure!(self.file_size >= files::ID_BYTES, "--file-size must be at least {}", files::ID_BYTES);
+        ensure!(
+            self.file_size >= files::ID_BYTES,
+            "--file-size must be at least {}",
+            files::ID_BYTES
+        );
         ensure!(self.modulus > 0 && self.trials > 0, "--modulus and --trials must be at least 1");
         ensure!(self.entries_a_line > 0, "--entries-a-line must be at least 1");
         ensure!(!self.lines.is_empty() && !self.lines.contains(&0), "--lines must be at least 1");

@@ -37,7 +37,12 @@ use task::{Question, Task, Tool};
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// The figures of the paper to measure.
-    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "7,8,9,10,11,12,13,14,15")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_delimiter = ',',
+        default_value = "7,8,9,10,11,12,13,14,15"
+    )]
     figures: Vec<u32>,
     /// Speed of the device: a rate; or disk, cdrom, nfs or fits-disk of the paper; or paper, for
     /// the device of each figure.
@@ -48,7 +53,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BYTES", default_value = "256MiB", value_parser = |word: &str| parse_bytes(word))]
     memory: u64,
     /// File sizes, as multiples of the cache.
-    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "0.5,0.8,1.02,1.1,1.2,1.3,1.5,2,3")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_delimiter = ',',
+        default_value = "0.5,0.8,1.02,1.1,1.2,1.3,1.5,2,3"
+    )]
     sizes: Vec<f64>,
     /// Passes of each rival at each size, without the discarded ones.
     #[arg(long, default_value_t = 12)]
@@ -90,11 +100,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let args = args.checked()?;
     let programs = args.programs()?;
     let wanted = args.wanted(&programs)?;
-    std::fs::create_dir_all(&args.dir).with_context(|| format!("cannot make {}", args.dir.display()))?;
+    std::fs::create_dir_all(&args.dir)
+        .with_context(|| format!("cannot make {}", args.dir.display()))?;
     let group = match Group::make(args.memory, &args.dir) {
         Ok(group) => group,
         Err(error) => {
-            eprintln!("skipped: no control group with memory and disk limits can be made here: {error:#}");
+            eprintln!(
+                "skipped: no control group with memory and disk limits can be made here: {error:#}"
+            );
             return Ok(());
         }
     };
@@ -135,10 +148,21 @@ fn measure(
 ) -> anyhow::Result<Figures> {
     programs.start_once()?;
     let cache_bytes = cache_bytes(args, programs, group, folder)?;
-    eprintln!("a group of {} holds {} of page cache", format_bytes(args.memory), format_bytes(cache_bytes));
+    eprintln!(
+        "a group of {} holds {} of page cache",
+        format_bytes(args.memory),
+        format_bytes(cache_bytes)
+    );
     let output = folder.join("output.fits");
-    let bench =
-        Bench { group, programs, folder, output, cache_bytes, passes: args.passes, blocks: args.blocks };
+    let bench = Bench {
+        group,
+        programs,
+        folder,
+        output,
+        cache_bytes,
+        passes: args.passes,
+        blocks: args.blocks,
+    };
     let mut curves = Vec::new();
     for (question, speed) in wanted {
         let curve = bench.curve(*question, speed, &args.sizes)?;
@@ -161,7 +185,12 @@ fn measure(
 
 /// C: the bytes that the group holds of a file too large for it, after GNU wc has read it three
 /// times.
-fn cache_bytes(args: &Args, programs: &Programs, group: &Group, folder: &Path) -> anyhow::Result<u64> {
+fn cache_bytes(
+    args: &Args,
+    programs: &Programs,
+    group: &Group,
+    folder: &Path,
+) -> anyhow::Result<u64> {
     group.throttle(None)?;
     let text = files::Text::make(folder.join("text"), 2 * args.memory)?;
     files::forget(&text.path)?;
@@ -206,8 +235,13 @@ impl Args {
         ensure!(self.passes > 0 && self.blocks > 0, "--passes and --blocks must be at least 1");
         ensure!(self.memory >= 16 << 20, "--memory: programs need 16 MiB to run at all");
         let usable = |size: &f64| *size > 0.0 && *size <= 100.0;
-        ensure!(!self.sizes.is_empty() && self.sizes.iter().all(usable), "--sizes: above 0, at most 100");
-        if let Some(unknown) = self.figures.iter().find(|&&figure| paper::question(figure).is_none()) {
+        ensure!(
+            !self.sizes.is_empty() && self.sizes.iter().all(usable),
+            "--sizes: above 0, at most 100"
+        );
+        if let Some(unknown) =
+            self.figures.iter().find(|&&figure| paper::question(figure).is_none())
+        {
             bail!(
                 "--figures: there is no figure {unknown} with measurements in the paper; there are 7 to 15"
             );

@@ -34,7 +34,10 @@ pub(crate) fn check() -> anyhow::Result<()> {
 }
 
 fn is_excused(line: &str) -> bool {
-    MARKDOWN_EXCEPTIONS.iter().chain(&COMMENT_EXCEPTIONS).any(|exception| line.starts_with(exception))
+    MARKDOWN_EXCEPTIONS
+        .iter()
+        .chain(&COMMENT_EXCEPTIONS)
+        .any(|exception| line.starts_with(exception))
 }
 
 #[derive(Default)]
@@ -46,7 +49,8 @@ struct Found {
 
 impl Found {
     fn visit(&mut self, root: &Path, folder: &Path) -> anyhow::Result<()> {
-        let entries = fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
+        let entries =
+            fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
         let mut paths: Vec<_> =
             entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
         paths.sort();
@@ -58,8 +62,8 @@ impl Found {
                     self.visit(root, &path)?;
                 }
             } else if let Some(is_held) = rule(&name) {
-                let text =
-                    fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+                let text = fs::read_to_string(&path)
+                    .with_context(|| format!("cannot read {}", path.display()))?;
                 let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
                 self.files += 1;
                 self.too_long.extend(too_long(&shown, &text, is_held));

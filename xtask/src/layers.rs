@@ -17,7 +17,8 @@ pub(crate) fn check() -> anyhow::Result<()> {
     let architecture = workspace.workspace_root.join("ARCHITECTURE.md");
     let shown = architecture.display();
     let text = fs::read_to_string(&architecture).with_context(|| format!("cannot read {shown}"))?;
-    let crates: BTreeSet<&str> = workspace.packages.iter().map(|package| package.name.as_str()).collect();
+    let crates: BTreeSet<&str> =
+        workspace.packages.iter().map(|package| package.name.as_str()).collect();
     let allowed = read_table(&text)?;
     let imports = workspace.packages.iter().flat_map(|package| {
         package.dependencies.iter().map(|import| (package.name.as_str(), import.name.as_str()))
@@ -34,9 +35,12 @@ pub(crate) fn check() -> anyhow::Result<()> {
 /// Reads the rows below the heading: `| crate | may depend on | must never know |`. A name in the
 /// second column may omit `seekless-`, and a remark in parentheses may follow it.
 fn read_table(text: &str) -> anyhow::Result<Allowed> {
-    let (_, below) = text.split_once(HEADING).with_context(|| format!("has no heading \"{HEADING}\""))?;
-    let rows =
-        below.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
+    let (_, below) =
+        text.split_once(HEADING).with_context(|| format!("has no heading \"{HEADING}\""))?;
+    let rows = below
+        .lines()
+        .skip_while(|line| !line.starts_with('|'))
+        .take_while(|line| line.starts_with('|'));
     let mut allowed = Allowed::new();
     for row in rows.skip(2) {
         let mut cells = row.trim_matches('|').split('|').map(str::trim);
@@ -61,7 +65,10 @@ fn full_name(import: &str) -> Option<String> {
 fn unknown_rows(allowed: &Allowed, crates: &BTreeSet<&str>) -> Vec<String> {
     let named = allowed.iter().flat_map(|(name, imports)| imports.iter().chain([name]));
     let unknown: BTreeSet<_> = named.filter(|name| !crates.contains(name.as_str())).collect();
-    unknown.into_iter().map(|name| format!("{name} is in the table and not in the workspace")).collect()
+    unknown
+        .into_iter()
+        .map(|name| format!("{name} is in the table and not in the workspace"))
+        .collect()
 }
 
 /// A message for each import among the workspace's crates that the table does not allow.
@@ -100,8 +107,13 @@ Words.
 
     #[test]
     fn imports_that_the_table_does_not_allow_are_named() {
-        let crates =
-            BTreeSet::from(["seekless-trace", "seekless-policy", "seekless-cli", "seekless-sim", "seekless"]);
+        let crates = BTreeSet::from([
+            "seekless-trace",
+            "seekless-policy",
+            "seekless-cli",
+            "seekless-sim",
+            "seekless",
+        ]);
         let allowed = read_table(TABLE).expect("a table");
         let imports = [
             ("seekless-policy", "seekless-trace"),

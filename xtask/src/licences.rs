@@ -73,12 +73,15 @@ fn linked(workspace: &Workspace) -> anyhow::Result<Vec<&Package>> {
         .nodes
         .iter()
         .map(|node| {
-            let linked =
-                node.deps.iter().filter(|edge| edge.dep_kinds.iter().any(|kind| kind.kind.is_none()));
+            let linked = node
+                .deps
+                .iter()
+                .filter(|edge| edge.dep_kinds.iter().any(|kind| kind.kind.is_none()));
             (node.id.as_str(), linked.map(|edge| edge.pkg.as_str()).collect())
         })
         .collect();
-    let shipped = workspace.packages.iter().filter(|package| SHIPPED.contains(&package.name.as_str()));
+    let shipped =
+        workspace.packages.iter().filter(|package| SHIPPED.contains(&package.name.as_str()));
     let mut reached = BTreeSet::new();
     let mut waiting: Vec<&str> = shipped.map(|package| package.id.as_str()).collect();
     while let Some(id) = waiting.pop() {
@@ -132,11 +135,13 @@ mod tests {
 
     #[test]
     fn a_licence_is_allowed_as_a_whole_expression() {
-        for license in ["MIT", "MIT/Apache-2.0", "GPL-3.0-only OR MIT", "(MIT OR Apache-2.0) AND Unicode-3.0"]
+        for license in
+            ["MIT", "MIT/Apache-2.0", "GPL-3.0-only OR MIT", "(MIT OR Apache-2.0) AND Unicode-3.0"]
         {
             assert_eq!(refused(&package(Some(license))), None, "{license}");
         }
-        for license in [Some("GPL-3.0-only"), Some("MIT AND GPL-3.0-only"), Some("homemade"), None] {
+        for license in [Some("GPL-3.0-only"), Some("MIT AND GPL-3.0-only"), Some("homemade"), None]
+        {
             assert!(refused(&package(license)).is_some(), "{license:?}");
         }
     }

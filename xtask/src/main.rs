@@ -15,7 +15,9 @@ use std::path::Path;
 fn main() -> anyhow::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["layers"] => layers::check().and_then(|()| stops::check()).and_then(|()| features::check()),
+        ["layers"] => {
+            layers::check().and_then(|()| stops::check()).and_then(|()| features::check())
+        }
         ["columns"] => columns::check(),
         ["licences"] => licences::check(),
         ["dist", folder] => dist::write(Path::new(folder)),

@@ -29,10 +29,12 @@ pub(crate) fn check() -> anyhow::Result<()> {
 
 /// The files that the numbered lines below the heading begin with, in backticks.
 fn stops(text: &str) -> anyhow::Result<Vec<&str>> {
-    let (_, below) = text.split_once(HEADING).with_context(|| format!("has no heading \"{HEADING}\""))?;
+    let (_, below) =
+        text.split_once(HEADING).with_context(|| format!("has no heading \"{HEADING}\""))?;
     let lists = below.split("\n## ").next().unwrap_or_default();
     let mut stops = Vec::new();
-    for line in lists.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit())) {
+    for line in lists.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit()))
+    {
         let stop = line.split_once(". `").and_then(|(_, rest)| rest.split_once("`:"));
         let Some((stop, _)) = stop else { bail!("a stop names no file: {line}") };
         stops.push(stop);

@@ -71,7 +71,8 @@ impl Workspace {
 
 fn read(more: &[&str]) -> anyhow::Result<Workspace> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo).args(["metadata", "--format-version", "1"]).args(more).output();
+    let output =
+        Command::new(cargo).args(["metadata", "--format-version", "1"]).args(more).output();
     let output = output.context("cannot start cargo")?;
     if !output.status.success() {
         bail!("cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));

@@ -17,7 +17,11 @@ impl Answers {
         if LATENCY.contains(&question.tests) {
             // Pages enter and leave the cache between two runs, so two answers need not add up.
             let walk = self.0.get(WALK).context("the walk comes first")?;
-            ensure!(is_part(&lines, walk), "{}: shows what the walk does not, or twice", question.name());
+            ensure!(
+                is_part(&lines, walk),
+                "{}: shows what the walk does not, or twice",
+                question.name()
+            );
         } else {
             let first = self.0.entry(question.tests).or_insert_with(|| own(&lines));
             ensure!(*first == lines, "{}: another answer than GNU's", question.name());
@@ -63,7 +67,10 @@ mod tests {
     use super::*;
 
     fn question(rival: Rivals, tests: &'static [&'static str]) -> Question {
-        *QUESTIONS.iter().find(|question| question.rival == rival && question.tests == tests).unwrap()
+        *QUESTIONS
+            .iter()
+            .find(|question| question.rival == rival && question.tests == tests)
+            .unwrap()
     }
 
     #[test]

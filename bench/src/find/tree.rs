@@ -68,7 +68,8 @@ impl Tree {
         let mut all = Cached { pages: 0, resident_pages: Some(0) };
         for (number, path) in self.paths().enumerate() {
             let resident = File::open(&path).and_then(|file| resident_bytes(file.as_fd()));
-            let resident = resident.with_context(|| format!("cannot ask about {}", path.display()))?;
+            let resident =
+                resident.with_context(|| format!("cannot ask about {}", path.display()))?;
             all.pages += u64::from(bytes(number) > 0);
             all.resident_pages =
                 all.resident_pages.zip(resident).map(|(pages, bytes)| pages + u64::from(bytes > 0));
@@ -81,7 +82,8 @@ impl Tree {
     }
 
     fn paths(&self) -> impl Iterator<Item = PathBuf> + '_ {
-        (0..self.files).map(|number| self.folder(number / FILES_IN_FOLDER).join(format!("file-{number:06}")))
+        (0..self.files)
+            .map(|number| self.folder(number / FILES_IN_FOLDER).join(format!("file-{number:06}")))
     }
 }
 
@@ -110,7 +112,8 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let tree = Tree::make(parent.path().join("tree"), 150).unwrap();
         assert_eq!((tree.folders(), tree.lines()), (2, 153));
-        let counted: usize = (0..2).map(|n| std::fs::read_dir(tree.folder(n)).unwrap().count()).sum();
+        let counted: usize =
+            (0..2).map(|n| std::fs::read_dir(tree.folder(n)).unwrap().count()).sum();
         assert_eq!(counted, 150);
         tree.warm().unwrap();
         let cached = tree.cached().unwrap();

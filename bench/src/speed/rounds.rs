@@ -61,7 +61,11 @@ impl Track {
     }
 }
 
-pub(super) fn measure(workload: &Workload, policies: &[String], args: &Args) -> anyhow::Result<Measured> {
+pub(super) fn measure(
+    workload: &Workload,
+    policies: &[String],
+    args: &Args,
+) -> anyhow::Result<Measured> {
     let requests = workload.number();
     let objects = u64::from(requests.distinct());
     let pages = share_of(objects, args);
@@ -92,8 +96,11 @@ pub(super) fn measure(workload: &Workload, policies: &[String], args: &Args) -> 
     }
     let total = requests.len() as u64;
     let counted = total as f64 * f64::from(workload.repeats);
-    let mut rows: Vec<Row> =
-        policies.iter().zip(&tracks).map(|(policy, track)| track.row(policy, counted, total)).collect();
+    let mut rows: Vec<Row> = policies
+        .iter()
+        .zip(&tracks)
+        .map(|(policy, track)| track.row(policy, counted, total))
+        .collect();
     rows.push(curve.row(curve_name, counted, total));
     Ok(Measured {
         trace: workload.name.clone(),
@@ -108,7 +115,10 @@ pub(super) fn measure(workload: &Workload, policies: &[String], args: &Args) -> 
 }
 
 /// The sum of `once` over the workload's repeats.
-fn repeated(workload: &Workload, mut once: impl FnMut() -> anyhow::Result<f64>) -> anyhow::Result<f64> {
+fn repeated(
+    workload: &Workload,
+    mut once: impl FnMut() -> anyhow::Result<f64>,
+) -> anyhow::Result<f64> {
     (0..workload.repeats).map(|_| once()).sum()
 }
 
@@ -127,7 +137,8 @@ fn share_of(all: u64, args: &Args) -> u64 {
 /// The policies that can be simulated with these requests, and the others.
 fn accepted(requests: &Requests, policies: &[String], capacity: u64) -> (Vec<String>, Vec<String>) {
     let fits = |policy: &String| {
-        check_cases(requests, &[Case { policy: policy.clone(), capacity }], &Options::default()).is_ok()
+        check_cases(requests, &[Case { policy: policy.clone(), capacity }], &Options::default())
+            .is_ok()
     };
     policies.iter().cloned().partition(fits)
 }
@@ -139,7 +150,8 @@ fn curved(requests: &Requests, capacity: u64, hits: &mut u64) -> anyhow::Result<
         capacities.push(capacity);
         let (curve, seconds) = timed(|| exact_lru(requests, &capacities));
         let curve = curve?;
-        let point = curve.points.iter().find(|point| point.capacity == capacity).context("no such size")?;
+        let point =
+            curve.points.iter().find(|point| point.capacity == capacity).context("no such size")?;
         *hits = total - (point.miss_ratio * total as f64).round() as u64;
         return Ok(seconds);
     }
@@ -172,7 +184,9 @@ mod tests {
         let row = track.row("lru", 8.0, 4);
         assert_eq!((row.requests_per_second, row.requests_per_second_numbered), (4.0, 2.0));
         assert_eq!((row.miss_ratio, row.seconds.len()), (0.25, 3));
-        assert!(track.add("lru", 4, 1.0, 1.0).unwrap_err().to_string().contains("4 hits in one round"));
+        assert!(
+            track.add("lru", 4, 1.0, 1.0).unwrap_err().to_string().contains("4 hits in one round")
+        );
     }
 
     #[test]

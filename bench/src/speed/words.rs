@@ -11,7 +11,10 @@ pub(super) fn of(measured: &Measured) -> String {
     let capacity = format(measured.capacity);
     let refused = match refused.as_slice() {
         [] => String::new(),
-        names => format!("\nNot run, since they are for objects of one weight only: {}.\n", names.join(", ")),
+        names => format!(
+            "\nNot run, since they are for objects of one weight only: {}.\n",
+            names.join(", ")
+        ),
     };
     let cells = rows.iter().map(|row| {
         vec![

@@ -17,7 +17,9 @@ pub(crate) fn shielded<T>(failed: T, call: impl FnOnce() -> Result<T, Failure>) 
     let failure = match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(value)) => return value,
         Ok(Err(failure)) => failure,
-        Err(_) => Failure::new(libc::ENOTRECOVERABLE, "a defect of seekless: please report it".to_owned()),
+        Err(_) => {
+            Failure::new(libc::ENOTRECOVERABLE, "a defect of seekless: please report it".to_owned())
+        }
     };
     let text = CString::new(failure.message.replace('\0', "\\0")).unwrap_or_default();
     // While a thread ends, its text may be gone already. Then only `errno` is set.
@@ -59,7 +61,9 @@ pub(crate) unsafe fn lent<'a>(buffer: *mut c_void, bytes: usize) -> Result<&'a m
     }
     given(buffer, "buffer")?;
     if isize::try_from(bytes).is_err() {
-        return Err(Failure::argument(format!("a buffer of {bytes} bytes is larger than any buffer can be")));
+        return Err(Failure::argument(format!(
+            "a buffer of {bytes} bytes is larger than any buffer can be"
+        )));
     }
     // SAFETY: not null, of a length that a slice may have, and the caller's for as long as it
     // lasts; bytes need no alignment.
@@ -68,7 +72,9 @@ pub(crate) unsafe fn lent<'a>(buffer: *mut c_void, bytes: usize) -> Result<&'a m
 
 /// Copies the items into an array from `malloc`, which `free` releases without a length; null if
 /// there are no items.
-pub(crate) fn allocated<T: Copy>(items: impl ExactSizeIterator<Item = T>) -> Result<*mut T, Failure> {
+pub(crate) fn allocated<T: Copy>(
+    items: impl ExactSizeIterator<Item = T>,
+) -> Result<*mut T, Failure> {
     let count = items.len();
     if count == 0 {
         return Ok(std::ptr::null_mut());

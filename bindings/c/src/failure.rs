@@ -38,7 +38,8 @@ impl Failure {
     }
 
     pub(crate) fn too_small(needed_bytes: u64) -> Self {
-        let message = format!("a record has more bytes than the buffer: give at least {needed_bytes}");
+        let message =
+            format!("a record has more bytes than the buffer: give at least {needed_bytes}");
         Failure { errno: libc::ERANGE, message, needed_bytes }
     }
 }

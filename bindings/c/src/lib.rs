@@ -51,7 +51,8 @@ pub unsafe extern "C" fn sleds_get(fd: c_int, sleds: *mut *mut CSled, count: *mu
     shielded(-1, || {
         given(sleds, "sleds")?;
         given(count, "count")?;
-        let found = descriptor::with(fd, |file| table::surveyed(|surveyor| surveyor.file(file)))?.sleds;
+        let found =
+            descriptor::with(fd, |file| table::surveyed(|surveyor| surveyor.file(file)))?.sleds;
         let array = border::allocated(found.iter().map(c_sled))?;
         // SAFETY: neither is null, and the caller lets them be written to.
         unsafe {
@@ -107,7 +108,9 @@ pub extern "C" fn sleds_pick_init(fd: c_int, preferred_buffer_bytes: usize, reco
         let records = match record {
             -1 => Records::None,
             byte => Records::Delimiter(u8::try_from(byte).map_err(|_| {
-                Failure::argument("record: give a byte from 0 to 255, or SLEDS_NO_RECORDS".to_owned())
+                Failure::argument(
+                    "record: give a byte from 0 to 255, or SLEDS_NO_RECORDS".to_owned(),
+                )
             })?),
         };
         table::begin(fd, Wanted::records(preferred_buffer_bytes as u64, records))
@@ -144,14 +147,18 @@ pub unsafe extern "C" fn sleds_pick_next_read(
         given(offset, "offset")?;
         given(length, "length")?;
         let advised = descriptor::with(fd, |file| {
-            table::session(fd, |session| session.next_read(file, buffer_bytes as u64, whole_records != 0))
+            table::session(fd, |session| {
+                session.next_read(file, buffer_bytes as u64, whole_records != 0)
+            })
         });
         let (start, bytes, more) = match advised {
             Ok(Some(range)) => (range.start, range.end - range.start, 1),
             Ok(None) => (0, 0, 0),
             Err(failure) => {
                 // SAFETY: not null, and the caller lets it be written to.
-                unsafe { length.write(usize::try_from(failure.needed_bytes).unwrap_or(usize::MAX)) };
+                unsafe {
+                    length.write(usize::try_from(failure.needed_bytes).unwrap_or(usize::MAX))
+                };
                 return Err(failure);
             }
         };
@@ -176,8 +183,9 @@ pub unsafe extern "C" fn sleds_pick_read(
     offset: i64,
 ) -> libc::ssize_t {
     shielded(-1, || {
-        let offset = u64::try_from(offset)
-            .map_err(|_| Failure::argument("offset: lies before the start of the file".to_owned()))?;
+        let offset = u64::try_from(offset).map_err(|_| {
+            Failure::argument("offset: lies before the start of the file".to_owned())
+        })?;
         // SAFETY: as the caller says.
         let buffer = unsafe { border::lent(buffer, bytes) }?;
         read(fd, buffer, offset).map(usize::cast_signed)
@@ -241,8 +249,9 @@ pub unsafe extern "C" fn ff_sleds_pick_next_read(
     shielded(-1, || {
         given(first, "first")?;
         given(count, "count")?;
-        let next =
-            |session: &mut Session| descriptor::with(fd, |file| session.next_elements(file, buffer_elements));
+        let next = |session: &mut Session| {
+            descriptor::with(fd, |file| session.next_elements(file, buffer_elements))
+        };
         let advised = table::session(fd, next)?;
         let (start, elements) = advised.unwrap_or((0, 0));
         // SAFETY: neither is null, and the caller lets them be written to.
@@ -324,7 +333,11 @@ fn delivery_time(fd: c_int, attack_plan: c_int) -> Result<(f64, f64), Failure> {
     let plan = match attack_plan {
         0 => Plan::Linear,
         1 => Plan::Best,
-        _ => return Err(Failure::argument("attack_plan: give SLEDS_LINEAR or SLEDS_BEST".to_owned())),
+        _ => {
+            return Err(Failure::argument(
+                "attack_plan: give SLEDS_LINEAR or SLEDS_BEST".to_owned(),
+            ));
+        }
     };
     let survey = descriptor::with(fd, |file| table::surveyed(|surveyor| surveyor.file(file)))?;
     let room = Turnover::look().ok().map(|now| now.room_bytes);

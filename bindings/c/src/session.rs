@@ -45,17 +45,20 @@ pub(crate) struct Session {
 impl Elements {
     /// From C's numbers.
     pub(crate) fn new(origin: i64, bytes_each: i64, count: i64) -> Result<Self, Failure> {
-        let origin = u64::try_from(origin)
-            .map_err(|_| Failure::argument("origin: lies before the start of the file".to_owned()))?;
+        let origin = u64::try_from(origin).map_err(|_| {
+            Failure::argument("origin: lies before the start of the file".to_owned())
+        })?;
         let bytes_each = u64::try_from(bytes_each).ok().filter(|&bytes| bytes > 0);
-        let bytes_each = bytes_each
-            .ok_or_else(|| Failure::argument("record_bytes, element_bytes: give at least 1".to_owned()))?;
+        let bytes_each = bytes_each.ok_or_else(|| {
+            Failure::argument("record_bytes, element_bytes: give at least 1".to_owned())
+        })?;
         Ok(Elements { origin, bytes_each, count: u64::try_from(count).ok() })
     }
 
     /// The bytes of that many elements.
     pub(crate) fn bytes(&self, elements: i64) -> Result<u64, Failure> {
-        let bytes = u64::try_from(elements).ok().and_then(|elements| elements.checked_mul(self.bytes_each));
+        let bytes =
+            u64::try_from(elements).ok().and_then(|elements| elements.checked_mul(self.bytes_each));
         bytes.ok_or_else(|| {
             Failure::argument(format!("{elements} elements are more than can be counted in bytes"))
         })
@@ -102,10 +105,12 @@ impl Session {
         let about = rustix::fs::fstat(file).map_err(|error| {
             Failure::new(error.raw_os_error(), format!("cannot ask about the file: {error}"))
         })?;
-        let part =
-            wanted.fixed.map_or(0..u64::MAX, |fixed| fixed.part(u64::try_from(about.st_size).unwrap_or(0)));
+        let part = wanted
+            .fixed
+            .map_or(0..u64::MAX, |fixed| fixed.part(u64::try_from(about.st_size).unwrap_or(0)));
         let buffer_bytes = wanted.buffer_bytes();
-        let new = |surveyor: &mut _| FilePicker::new(file, surveyor, part, buffer_bytes, wanted.records);
+        let new =
+            |surveyor: &mut _| FilePicker::new(file, surveyor, part, buffer_bytes, wanted.records);
         let picker = surveyed(new)?;
         Ok(Session { picker, wanted, buffer_bytes, rest: 0..0 })
     }
@@ -150,8 +155,9 @@ impl Session {
         let left = unit.count.map_or(u64::MAX, |count| count.saturating_mul(unit.bytes_each));
         let bytes = unit.bytes(elements)?.min(left.saturating_sub(unit.bytes(first)?));
         let range = start.and_then(|start| Some(start..start.checked_add(bytes)?));
-        let range = range
-            .ok_or_else(|| Failure::argument(format!("element {first} lies beyond the largest offset")))?;
+        let range = range.ok_or_else(|| {
+            Failure::argument(format!("element {first} lies beyond the largest offset"))
+        })?;
         Ok((range, unit.bytes_each))
     }
 
@@ -169,7 +175,9 @@ impl Session {
     /// make.
     fn unit(&self, other: &str) -> Result<Elements, Failure> {
         let unit = self.wanted.fixed.filter(|_| self.wanted.in_elements);
-        unit.ok_or_else(|| Failure::argument(format!("this descriptor counts in bytes: call {other}")))
+        unit.ok_or_else(|| {
+            Failure::argument(format!("this descriptor counts in bytes: call {other}"))
+        })
     }
 
     /// Looks at the file again.

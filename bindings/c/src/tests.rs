@@ -24,7 +24,8 @@ fn the_structure_is_laid_out_as_the_header_says() {
 
 #[test]
 fn levels_have_the_names_that_they_have_elsewhere() {
-    let levels = [Level::Hole, Level::Memory, Level::Device, Level::Network, Level::Archive, Level::Unknown];
+    let levels =
+        [Level::Hole, Level::Memory, Level::Device, Level::Network, Level::Archive, Level::Unknown];
     for (number, level) in levels.into_iter().enumerate() {
         // SAFETY: a literal.
         let name = unsafe { CStr::from_ptr(sleds_level_name(number as c_int)) };

@@ -41,12 +41,18 @@ fn here() -> &'static Path {
 fn run(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(output.status.success(), "{command:?}: {}{}", text(&output.stdout), text(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{command:?}: {}{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    );
     text(&output.stdout)
 }
 
 fn has(command: &str) -> bool {
-    let found = Command::new(command).arg("--version").output().is_ok_and(|output| output.status.success());
+    let found =
+        Command::new(command).arg("--version").output().is_ok_and(|output| output.status.success());
     if !found {
         eprintln!("skipped: no {command} here");
     }
@@ -92,8 +98,10 @@ impl Place {
     /// Compiles a C program; nothing in it or in the header may be warned of.
     fn compiled(&self, source: &str, link: &[String]) -> PathBuf {
         let stem = Path::new(source).file_stem().and_then(OsStr::to_str).unwrap();
-        let program = self.folder.join(format!("{stem}{}", if link.len() > 3 { "_static" } else { "" }));
-        let words = ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"];
+        let program =
+            self.folder.join(format!("{stem}{}", if link.len() > 3 { "_static" } else { "" }));
+        let words =
+            ["-std=c11", "-D_DEFAULT_SOURCE", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"];
         run(Command::new("cc")
             .args(words)
             .args(self.pkg_config(&["--cflags"]))
@@ -132,7 +140,8 @@ impl Place {
 fn text(bytes: usize) -> Vec<u8> {
     let mut state = 42_u64;
     let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         state >> 33
     };
     let mut text = Vec::with_capacity(bytes);
@@ -180,7 +189,10 @@ fn every_call_does_as_the_header_says() {
 
     let mut link = vec![place.prefix.join("lib/libseekless_sleds.a").display().to_string()];
     link.extend(
-        place.pkg_config(&["--libs", "--static"]).into_iter().filter(|word| word != "-lseekless_sleds"),
+        place
+            .pkg_config(&["--libs", "--static"])
+            .into_iter()
+            .filter(|word| word != "-lseekless_sleds"),
     );
     let calls = place.compiled("tests/calls.c", &link);
     run(place.command(&calls).env_remove("LD_LIBRARY_PATH").arg("calls.data"));
@@ -208,7 +220,8 @@ fn the_header_and_the_manual_are_of_this_version() {
 
 #[test]
 fn the_manual_has_every_call_with_the_headers_words() {
-    let (header, manual) = (header(), fs::read_to_string(here().join("man/seekless_sleds.3")).unwrap());
+    let (header, manual) =
+        (header(), fs::read_to_string(here().join("man/seekless_sleds.3")).unwrap());
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let manual_words = one_line(&manual);
     for (name, declaration) in declared(&header) {
@@ -244,7 +257,8 @@ fn the_header_declares_what_the_library_exports() {
     let place = place();
     let library = place.prefix.join("lib/libseekless_sleds.so");
     let symbols = run(Command::new("nm").args(["-D", "--defined-only"]).arg(library));
-    let exported: BTreeSet<&str> = symbols.lines().filter_map(|line| line.split(' ').next_back()).collect();
+    let exported: BTreeSet<&str> =
+        symbols.lines().filter_map(|line| line.split(' ').next_back()).collect();
     let header = header();
     let declared: BTreeSet<&str> = declared(&header).into_iter().map(|(name, _)| name).collect();
     assert_eq!(declared, exported);
@@ -252,7 +266,11 @@ fn the_header_declares_what_the_library_exports() {
 
     if has("c++") {
         let source = place.folder.join("header.cc");
-        fs::write(&source, "#include <seekless_sleds.h>\nint main() { return sleds_error()[0]; }\n").unwrap();
+        fs::write(
+            &source,
+            "#include <seekless_sleds.h>\nint main() { return sleds_error()[0]; }\n",
+        )
+        .unwrap();
         run(Command::new("c++")
             .args(["-Wall", "-Wextra", "-Werror", "-fsyntax-only"])
             .args(place.pkg_config(&["--cflags"]))
@@ -276,7 +294,8 @@ fn the_examples_count_as_wc_does() {
         let program = place.shared(source);
         assert_eq!(fields(run(place.command(&program).args(files))), expected, "{source}");
     }
-    let absent: Output = place.command(&place.folder.join("wc_sleds")).arg("absent.txt").output().unwrap();
+    let absent: Output =
+        place.command(&place.folder.join("wc_sleds")).arg("absent.txt").output().unwrap();
     assert_eq!(absent.status.code(), Some(1));
 }
 
@@ -307,7 +326,9 @@ fn in_a_small_cache_every_pass_reads_only_what_the_last_could_not_keep() {
     if !tools() {
         return;
     }
-    let Some(group) = Group::new() else { return eprintln!("skipped: no memory control groups to be had") };
+    let Some(group) = Group::new() else {
+        return eprintln!("skipped: no memory control groups to be had");
+    };
     let place = place();
     let program = place.shared("examples/wc_sleds.c");
     fs::write(place.folder.join("large.txt"), text(FILE_BYTES)).unwrap();
@@ -338,7 +359,8 @@ fn the_example_prints_sleds() {
     place.mocked("print.data", &[1; 1000]);
     let program = place.shared("examples/sleds_print.c");
     let words = run(place.command(&program).arg("print.data"));
-    let lines: Vec<Vec<&str>> = words.lines().map(|line| line.split_whitespace().collect()).collect();
+    let lines: Vec<Vec<&str>> =
+        words.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines[1], ["0", "30", "archive", "40.000000", "s", "5.0", "MB/s"]);
     assert_eq!(lines[3][..3], ["70", "930", "device"]);
     assert!(lines[4].starts_with(&["linear:"]), "{words}");
@@ -358,7 +380,8 @@ fn fortran_takes_the_mean_of_elements() {
     bytes.extend([0; 3]);
     place.mocked("numbers.data", &bytes);
     let mean = values.iter().map(|&value| f64::from(value)).sum::<f64>() / values.len() as f64;
-    for (name, module) in [("mean_plain", None), ("mean_sleds", Some("include/seekless_sleds.f90"))] {
+    for (name, module) in [("mean_plain", None), ("mean_sleds", Some("include/seekless_sleds.f90"))]
+    {
         let program = place.folder.join(name);
         run(Command::new("gfortran")
             .args(["-O1", "-Wall", "-J"])

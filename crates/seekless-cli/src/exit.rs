@@ -20,14 +20,19 @@ const FORMS: [(&str, &str); 3] = [
 /// Advice on what to type, if a missing word may have been taken as one of the runs of `--trace`.
 fn advice(error: &clap::Error, words: &[String]) -> Option<String> {
     use clap::error::ErrorKind;
-    let is_missing = matches!(error.kind(), ErrorKind::MissingRequiredArgument | ErrorKind::UnknownArgument);
-    let (verb, form) = FORMS.iter().find(|(verb, _)| words.first().is_some_and(|word| word == verb))?;
-    let many = words.iter().find(|word| ["--trace", "--score", "--rivals"].contains(&word.as_str()));
+    let is_missing =
+        matches!(error.kind(), ErrorKind::MissingRequiredArgument | ErrorKind::UnknownArgument);
+    let (verb, form) =
+        FORMS.iter().find(|(verb, _)| words.first().is_some_and(|word| word == verb))?;
+    let many =
+        words.iter().find(|word| ["--trace", "--score", "--rivals"].contains(&word.as_str()));
     match many {
         Some(many) if is_missing => Some(format!(
             "{many} takes every word after it, up to the next option: put it last, as in `{form}`"
         )),
-        None if is_missing && *verb == "order" => Some(format!("name the runs with --trace: `{form}`")),
+        None if is_missing && *verb == "order" => {
+            Some(format!("name the runs with --trace: `{form}`"))
+        }
         _ => None,
     }
 }
@@ -75,7 +80,9 @@ fn words(error: &anyhow::Error) -> String {
 /// Whether the reader of our output has closed the pipe.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        cause.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
     })
 }
 
@@ -91,15 +98,19 @@ mod tests {
         let beneath = || std::io::Error::other("no such file");
         let error = anyhow::Error::new(beneath()).context("cannot open a.zip: no such file");
         assert_eq!(words(&error), "seekless: cannot open a.zip: no such file\n");
-        let error =
-            Err::<(), _>(beneath()).context("cannot open a.zip").context("cannot compare").unwrap_err();
-        let expected = "seekless: cannot compare\n  because: cannot open a.zip\n  because: no such file\n";
+        let error = Err::<(), _>(beneath())
+            .context("cannot open a.zip")
+            .context("cannot compare")
+            .unwrap_err();
+        let expected =
+            "seekless: cannot compare\n  because: cannot open a.zip\n  because: no such file\n";
         assert_eq!(words(&error), expected);
     }
 
     fn advised(line: &str) -> Option<String> {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        let error = Cli::try_parse_from(std::iter::once("seekless").chain(line.split(' '))).unwrap_err();
+        let error =
+            Cli::try_parse_from(std::iter::once("seekless").chain(line.split(' '))).unwrap_err();
         advice(&error, &words)
     }
 

@@ -34,7 +34,8 @@ pub fn main() -> ExitCode {
 
 /// The path of the program with all verbs: beside this one, with links resolved.
 fn verbs() -> PathBuf {
-    let own = env::current_exe().unwrap_or_else(|_| PathBuf::from(env::args_os().next().unwrap_or_default()));
+    let own = env::current_exe()
+        .unwrap_or_else(|_| PathBuf::from(env::args_os().next().unwrap_or_default()));
     let own = own.canonicalize().unwrap_or(own);
     own.parent().unwrap_or(Path::new("")).join(VERBS)
 }

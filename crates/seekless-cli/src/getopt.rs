@@ -84,7 +84,9 @@ pub fn parse<S: Copy>(words: Vec<OsString>, flags: &[Flag<S>], posix: bool) -> P
                 break;
             }
             [b'-', b'-', long @ ..] => self::long(long, flags, &mut words, &mut parsed),
-            [b'-', short @ ..] if !short.is_empty() => self::short(short, flags, &mut words, &mut parsed),
+            [b'-', short @ ..] if !short.is_empty() => {
+                self::short(short, flags, &mut words, &mut parsed)
+            }
             _ => {
                 parsed.operands.push(word);
                 if posix {
@@ -135,15 +137,22 @@ fn long<S: Copy>(
 /// The option of a name or of what abbreviates it, and its full name; else those that the name may
 /// stand for.
 fn named<'f, S>(name: &[u8], flags: &'f [Flag<S>]) -> Result<(&'f Flag<S>, &'static str), String> {
-    let all =
-        || flags.iter().enumerate().flat_map(|(at, flag)| flag.long.iter().map(move |long| (at, *long)));
+    let all = || {
+        flags
+            .iter()
+            .enumerate()
+            .flat_map(|(at, flag)| flag.long.iter().map(move |long| (at, *long)))
+    };
     if let Some((at, long)) = all().find(|(_, long)| long.as_bytes() == name) {
         return Ok((&flags[at], long));
     }
-    let fits = |(at, long): &(usize, &str)| flags[*at].abbreviates && long.as_bytes().starts_with(name);
+    let fits =
+        |(at, long): &(usize, &str)| flags[*at].abbreviates && long.as_bytes().starts_with(name);
     let mut fitting = all().filter(fits);
     match fitting.next() {
-        Some((first, long)) if fitting.all(|(other, _)| other == first) => Ok((&flags[first], long)),
+        Some((first, long)) if fitting.all(|(other, _)| other == first) => {
+            Ok((&flags[first], long))
+        }
         _ => {
             let mut possible: Vec<_> = all().filter(fits).collect();
             possible.sort_unstable(); // names of the same option as the tools' own tables have them
@@ -232,7 +241,13 @@ mod tests {
         Flag { short: b"n", long: &["number"], value: Value::Required("NUM"), sets: 'n', ..PLAIN },
         Flag { long: &["nothing"], sets: 'o', doc: "", ..PLAIN },
         Flag { long: &["linear"], sets: 'r', abbreviates: false, ..PLAIN },
-        Flag { short: b"c", long: &["color", "colour"], value: Value::Optional("WHEN"), sets: 'c', ..PLAIN },
+        Flag {
+            short: b"c",
+            long: &["color", "colour"],
+            value: Value::Optional("WHEN"),
+            sets: 'c',
+            ..PLAIN
+        },
         Flag { short: b"z", sets: 'z', ..PLAIN },
     ];
 
@@ -246,7 +261,9 @@ mod tests {
         let options: Vec<(char, Option<&str>, usize)> = parsed
             .options
             .iter()
-            .map(|(sets, given)| (*sets, given.value.as_deref().and_then(OsStr::to_str), given.place))
+            .map(|(sets, given)| {
+                (*sets, given.value.as_deref().and_then(OsStr::to_str), given.place)
+            })
             .collect();
         let expected = [
             ('l', None, 2),
@@ -289,9 +306,14 @@ mod tests {
     #[test]
     fn what_is_to_be_shown_is_described() {
         let help = described(Command::new("tool"), &FLAGS).render_help().to_string();
-        for shown in
-            ["-l, --lines", "-n, --number <NUM>", "    --linear", "-c, --color[=<WHEN>]", "--colour", "-z"]
-        {
+        for shown in [
+            "-l, --lines",
+            "-n, --number <NUM>",
+            "    --linear",
+            "-c, --color[=<WHEN>]",
+            "--colour",
+            "-z",
+        ] {
             assert!(help.contains(shown), "{shown}\n{help}");
         }
         assert!(!help.contains("nothing"), "{help}");

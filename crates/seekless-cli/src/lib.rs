@@ -23,7 +23,10 @@ pub struct Cli {
 /// One verb each; the file of the same name under `command/` holds its flags and its job. Those
 /// that stand in for a tool read their words themselves (`stand_in`).
 #[derive(Subcommand, Debug)]
-#[expect(missing_docs, reason = "a comment on a verb here would replace the help that stands at its Args")]
+#[expect(
+    missing_docs,
+    reason = "a comment on a verb here would replace the help that stands at its Args"
+)]
 pub enum Verb {
     Tour(command::tour::Args),
     Record(command::record::Args),

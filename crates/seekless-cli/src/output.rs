@@ -53,9 +53,9 @@ impl Words {
                 let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
                 written.context("cannot write to standard output")
             }
-            Words::Error => {
-                std::io::stderr().write_all(text.as_bytes()).context("cannot write to standard error")
-            }
+            Words::Error => std::io::stderr()
+                .write_all(text.as_bytes())
+                .context("cannot write to standard error"),
         }
     }
 }

@@ -112,7 +112,9 @@ impl<'a> ColdFiles<'a> {
         if found.extents > EXTENTS_IN_INODE {
             let in_block = (self.geometry.block_bytes / EXTENT_BYTES).saturating_sub(1).max(1);
             let blocks = found.extents.div_ceil(in_block);
-            (0..blocks).for_each(|_| tell(Fetch { content: Content::Map, bytes: self.geometry.block_bytes }));
+            (0..blocks).for_each(|_| {
+                tell(Fetch { content: Content::Map, bytes: self.geometry.block_bytes })
+            });
         }
         for piece in &found.pieces {
             tell(Fetch { content: Content::Data, bytes: piece.bytes });

@@ -55,7 +55,8 @@ impl Entry {
     fn new(folder: usize, name: &[u8]) -> Self {
         // FNV-1a. ext4's own hash is salted for each file system with what only root may read; any
         // even spread will do.
-        let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
+        let step =
+            |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
         let hash = name.iter().fold(0xCBF2_9CE4_8422_2325, step);
         Entry { folder, hash: hash ^ (hash >> 32) }
     }
@@ -103,7 +104,9 @@ impl Layout {
             let blocks = folder_blocks(names, geometry);
             let number = match path.rsplit_once('/') {
                 _ if path.is_empty() => layout.add_root(inode, blocks),
-                Some((above, name)) => layout.add_folder(numbers[above], name.as_bytes(), inode, blocks),
+                Some((above, name)) => {
+                    layout.add_folder(numbers[above], name.as_bytes(), inode, blocks)
+                }
                 None => layout.add_folder(numbers[""], path.as_bytes(), inode, blocks),
             };
             numbers.insert(*path, number);
@@ -192,12 +195,18 @@ mod tests {
     fn a_fresh_copy_numbers_folders_then_files_by_path() {
         let files = [("b/x", 5000), ("a/deep/y", 0), ("a/z", 1)];
         let layout = Layout::fresh(&files, &Geometry::default());
-        assert_eq!(layout.folders.iter().map(|folder| folder.inode).collect::<Vec<_>>(), [11, 12, 13, 14]);
+        assert_eq!(
+            layout.folders.iter().map(|folder| folder.inode).collect::<Vec<_>>(),
+            [11, 12, 13, 14]
+        );
         let above = |number: usize| layout.folders[number].entry.map(|entry| entry.folder);
         assert_eq!([above(0), above(1), above(2), above(3)], [None, Some(0), Some(1), Some(0)]);
         // By path: a/deep/y, a/z, b/x.
         assert_eq!(layout.files.iter().map(|file| file.inode).collect::<Vec<_>>(), [17, 15, 16]);
-        assert_eq!(layout.files.iter().map(|file| file.entry.folder).collect::<Vec<_>>(), [3, 2, 1]);
+        assert_eq!(
+            layout.files.iter().map(|file| file.entry.folder).collect::<Vec<_>>(),
+            [3, 2, 1]
+        );
         assert_eq!(layout.files[0].pieces, [Piece { place: None, bytes: 8192 }]);
         assert_eq!(layout.files[1].pieces, []);
     }

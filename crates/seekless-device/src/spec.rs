@@ -49,14 +49,21 @@ impl FromStr for DeviceSpec {
                 _ => return Err(unknown(setting)),
             };
             if twice {
-                return Err(Error::new(ErrorKind::Missing, format!("{name:?} is given twice: {FORMS}")));
+                return Err(Error::new(
+                    ErrorKind::Missing,
+                    format!("{name:?} is given twice: {FORMS}"),
+                ));
             }
         }
-        let missing = |name| Error::new(ErrorKind::Missing, format!("{text:?} does not say {name}: {FORMS}"));
+        let missing =
+            |name| Error::new(ErrorKind::Missing, format!("{text:?} does not say {name}: {FORMS}"));
         let iops = iops.ok_or_else(|| missing("iops"))?;
         let bytes_per_second = bandwidth.ok_or_else(|| missing("bandwidth"))?;
         if iops == 0 || bytes_per_second == 0 {
-            return Err(Error::new(ErrorKind::Zero, format!("{text:?} would never finish a read: {FORMS}")));
+            return Err(Error::new(
+                ErrorKind::Zero,
+                format!("{text:?} would never finish a read: {FORMS}"),
+            ));
         }
         Ok(DeviceSpec::Volume { iops, bytes_per_second })
     }
@@ -118,7 +125,10 @@ mod tests {
             assert_eq!(error.kind(), kind, "{text}");
             assert!(error.to_string().contains("iops=120,bandwidth=150MB/s"), "{error}");
         }
-        assert_eq!("iops=9,bandwidth=9M".parse::<DeviceSpec>().unwrap_err().kind(), ErrorKind::UnknownUnit);
+        assert_eq!(
+            "iops=9,bandwidth=9M".parse::<DeviceSpec>().unwrap_err().kind(),
+            ErrorKind::UnknownUnit
+        );
     }
 
     proptest! {

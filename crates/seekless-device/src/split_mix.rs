@@ -65,7 +65,8 @@ mod tests {
     fn the_numbers_are_those_of_the_published_program() {
         // Sebastiano Vigna's splitmix64.c from the seed 1234567.
         let mut numbers = SplitMix64::new(1_234_567);
-        let published = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
+        let published =
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
         assert_eq!(published.map(|_| numbers.bits()), published);
     }
 

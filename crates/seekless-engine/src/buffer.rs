@@ -94,7 +94,12 @@ impl AlignedBuf {
     pub(crate) fn unfilled(&mut self, from: usize) -> &mut [MaybeUninit<u8>] {
         assert!(from <= self.capacity);
         // SAFETY: the range is within what is owned, and MaybeUninit needs no initialised bytes.
-        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(from).cast(), self.capacity - from) }
+        unsafe {
+            std::slice::from_raw_parts_mut(
+                self.start.as_ptr().add(from).cast(),
+                self.capacity - from,
+            )
+        }
     }
 
     /// Records that the first `bytes` have been written.
@@ -123,7 +128,9 @@ impl AlignedBuf {
         if bytes > self.initialised {
             // SAFETY: `initialised..bytes` is within the owned bytes, as every caller keeps `bytes
             // <= capacity <= allocated`.
-            unsafe { self.start.as_ptr().add(self.initialised).write_bytes(0, bytes - self.initialised) };
+            unsafe {
+                self.start.as_ptr().add(self.initialised).write_bytes(0, bytes - self.initialised)
+            };
             self.initialised = bytes;
         }
     }

@@ -104,10 +104,9 @@ mod tests {
     #[test]
     fn a_thread_that_works_is_seen() {
         let (stop, stopped) = std::sync::mpsc::channel::<()>();
-        let busy =
-            std::thread::spawn(
-                move || while stopped.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {},
-            );
+        let busy = std::thread::spawn(move || {
+            while stopped.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {}
+        });
         assert!(!others_sleep());
         drop(stop);
         busy.join().unwrap();

@@ -46,7 +46,10 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-#![expect(unsafe_code, reason = "hands memory to the kernel, which fills it while the program runs on")]
+#![expect(
+    unsafe_code,
+    reason = "hands memory to the kernel, which fills it while the program runs on"
+)]
 
 mod buffer;
 mod clock;

@@ -31,7 +31,8 @@ impl BufferPool {
     pub fn take(&self, capacity: usize) -> AlignedBuf {
         let size = size_class(capacity);
         let idle = &mut *self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((&fits, buffers)) = idle.by_size.range_mut(size..=size.saturating_mul(2)).next() {
+        if let Some((&fits, buffers)) = idle.by_size.range_mut(size..=size.saturating_mul(2)).next()
+        {
             let buffer = buffers.pop().expect("a size without buffers is removed");
             if buffers.is_empty() {
                 idle.by_size.remove(&fits);
@@ -79,7 +80,10 @@ mod tests {
         pool.give(first);
         assert!(pool.idle_bytes() >= 100_000);
         let again = pool.take(99_000);
-        assert_eq!((again.as_ptr(), again.capacity(), again.len(), pool.idle_bytes()), (start, 99_000, 0, 0));
+        assert_eq!(
+            (again.as_ptr(), again.capacity(), again.len(), pool.idle_bytes()),
+            (start, 99_000, 0, 0)
+        );
     }
 
     #[test]

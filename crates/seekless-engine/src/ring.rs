@@ -52,7 +52,8 @@ impl Ring {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let shared = Arc::new(Shared { incoming: Mutex::default(), wake, tally: Tally::default() });
         let driver = Driver::new(ring, Arc::clone(&shared), depth as usize);
-        let thread = std::thread::Builder::new().name("seekless-ring".to_owned()).spawn(|| driver.run())?;
+        let thread =
+            std::thread::Builder::new().name("seekless-ring".to_owned()).spawn(|| driver.run())?;
         Ok(Ring { shared, thread: Some(thread), depth })
     }
 }

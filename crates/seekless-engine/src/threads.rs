@@ -58,7 +58,8 @@ impl Engine for Threads {
     fn submit(&self, reads: Vec<Read>) {
         let mut state = self.shared.lock();
         state.queue.extend(Fill::batch(reads));
-        let wanted = state.queue.len().saturating_sub(state.idle).min(THREADS_MAX - state.workers.len());
+        let wanted =
+            state.queue.len().saturating_sub(state.idle).min(THREADS_MAX - state.workers.len());
         for _ in 0..wanted {
             match start_worker(&self.shared) {
                 Ok(worker) => state.workers.push(worker),
@@ -117,7 +118,10 @@ fn start_worker(shared: &Arc<Shared>) -> io::Result<JoinHandle<()>> {
 fn fail_without_workers(state: &mut State, error: &io::Error) {
     if state.workers.is_empty() {
         for fill in state.queue.drain(..) {
-            fill.complete(Err(io::Error::new(error.kind(), format!("no thread to read with: {error}"))));
+            fill.complete(Err(io::Error::new(
+                error.kind(),
+                format!("no thread to read with: {error}"),
+            )));
         }
     }
 }

@@ -88,8 +88,10 @@ impl Throttle {
             return self.skip(state, wait);
         }
         if wait > AWAKE {
-            let (state, _) =
-                self.ended.wait_timeout(state, wait - AWAKE).unwrap_or_else(PoisonError::into_inner);
+            let (state, _) = self
+                .ended
+                .wait_timeout(state, wait - AWAKE)
+                .unwrap_or_else(PoisonError::into_inner);
             return state;
         }
         drop(state);
@@ -107,8 +109,10 @@ impl Throttle {
             state.pacer.skip();
             return state;
         }
-        let (state, _) =
-            self.ended.wait_timeout(state, wait.min(LOOK_AGAIN)).unwrap_or_else(PoisonError::into_inner);
+        let (state, _) = self
+            .ended
+            .wait_timeout(state, wait.min(LOOK_AGAIN))
+            .unwrap_or_else(PoisonError::into_inner);
         state
     }
 

@@ -54,8 +54,13 @@ impl<E: Engine + ?Sized> Throttled<E> {
     ///
     /// # Errors
     /// When the timer's thread cannot be started.
-    pub fn new(inner: Arc<E>, model: Box<dyn DeviceModel + Send>, clock: Clock) -> io::Result<Self> {
-        let state = State { pacer: Pacer::new(model, clock), pending: HashMap::new(), closing: false };
+    pub fn new(
+        inner: Arc<E>,
+        model: Box<dyn DeviceModel + Send>,
+        clock: Clock,
+    ) -> io::Result<Self> {
+        let state =
+            State { pacer: Pacer::new(model, clock), pending: HashMap::new(), closing: false };
         let shared = Arc::new(Shared { state: Mutex::new(state) });
         let (inner_done, completions) = channel();
         let timer_shared = Arc::clone(&shared);
@@ -141,7 +146,9 @@ impl State {
 
     /// Whether only the model is waited for, on a clock that may skip that.
     fn only_model_is_left(&self) -> bool {
-        self.pacer.may_skip() && !self.closing && self.pending.values().all(|entry| entry.read.is_some())
+        self.pacer.may_skip()
+            && !self.closing
+            && self.pending.values().all(|entry| entry.read.is_some())
     }
 
     /// Takes a completion of the engine below.

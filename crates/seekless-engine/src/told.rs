@@ -43,6 +43,9 @@ impl Engine for Told {
 
 impl std::fmt::Debug for Told {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Told").field("inner", &self.inner.name()).field("costs", &self.costs).finish()
+        f.debug_struct("Told")
+            .field("inner", &self.inner.name())
+            .field("costs", &self.costs)
+            .finish()
     }
 }

@@ -79,7 +79,10 @@ impl Bins {
             Division::Count(count) => (width / count as f64, count as f64),
         };
         if size.is_nan() || size <= 0.0 {
-            return invalid(format!("{} to {} cannot be divided into {count} bins", low.real, high.real));
+            return invalid(format!(
+                "{} to {} cannot be divided into {count} bins",
+                low.real, high.real
+            ));
         }
         if count > BINS_MAX as f64 {
             return invalid(format!(
@@ -92,7 +95,17 @@ impl Bins {
             _ => None,
         };
         let counts = vec![0; count as usize];
-        Ok(Bins { image: image.clone(), low, high, size, whole, counts, below: 0, above: 0, undefined: 0 })
+        Ok(Bins {
+            image: image.clone(),
+            low,
+            high,
+            size,
+            whole,
+            counts,
+            below: 0,
+            above: 0,
+            undefined: 0,
+        })
     }
 
     /// Counts a number `times` times. A NaN counts as an undefined pixel.
@@ -194,7 +207,8 @@ impl Work for Frequencies {
         let counts = &mut self.counts;
         match self.image.stored {
             Stored::U8 => bytes.iter().for_each(|&pixel| counts[usize::from(pixel)] += 1),
-            _ => super::image::pixels::<i16>(bytes).for_each(|pixel| counts[usize::from(pixel as u16)] += 1),
+            _ => super::image::pixels::<i16>(bytes)
+                .for_each(|pixel| counts[usize::from(pixel as u16)] += 1),
         }
         Ok(())
     }
@@ -216,7 +230,12 @@ pub(super) struct Extremes {
 
 impl Extremes {
     pub(super) fn new(image: &Image) -> Self {
-        Extremes { image: image.clone(), least: f64::INFINITY, greatest: f64::NEG_INFINITY, stored: None }
+        Extremes {
+            image: image.clone(),
+            least: f64::INFINITY,
+            greatest: f64::NEG_INFINITY,
+            stored: None,
+        }
     }
 
     pub(super) fn add(&mut self, value: f64) {
@@ -229,7 +248,10 @@ impl Extremes {
     /// Least and greatest, or `None` if no pixel has a finite number.
     pub(super) fn bounds(&self) -> Option<(Bound, Bound)> {
         if let (Some((least, greatest)), Some(zero)) = (self.stored, self.image.scale.whole()) {
-            return Some((Bound::whole(i128::from(least) + zero), Bound::whole(i128::from(greatest) + zero)));
+            return Some((
+                Bound::whole(i128::from(least) + zero),
+                Bound::whole(i128::from(greatest) + zero),
+            ));
         }
         (self.least <= self.greatest).then(|| (Bound::real(self.least), Bound::real(self.greatest)))
     }

@@ -124,7 +124,12 @@ impl Boxes {
         self.finish(sums.iter().map(|sum| (self.of_whole(*sum), sum.undefined)), row, out)
     }
 
-    fn real_row<P: Pixel + Into<f64>>(&self, band: &[u8], row: u64, out: &mut Vec<u8>) -> Result<Tally> {
+    fn real_row<P: Pixel + Into<f64>>(
+        &self,
+        band: &[u8],
+        row: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<Tally> {
         let sums = self.sums(band, P::BYTES, |part| {
             let mut found = Sum { sum: 0.0, undefined: 0 };
             for pixel in pixels::<P>(part) {
@@ -136,7 +141,11 @@ impl Boxes {
             }
             found
         });
-        self.finish(sums.iter().map(|sum| (self.of_real(sum.sum, sum.undefined), sum.undefined)), row, out)
+        self.finish(
+            sums.iter().map(|sum| (self.of_real(sum.sum, sum.undefined), sum.undefined)),
+            row,
+            out,
+        )
     }
 
     /// The number of a box of whole-number pixels. It is exact if BZERO, BSCALE and the number for
@@ -153,7 +162,9 @@ impl Boxes {
         let sum = found.sum + zero * defined + filling * i128::from(found.undefined);
         match self.average {
             false => Number::Whole(sum),
-            true if self.target.stored.is_float() => Number::Real(sum as f64 / self.pixels() as f64),
+            true if self.target.stored.is_float() => {
+                Number::Real(sum as f64 / self.pixels() as f64)
+            }
             true => Number::Whole(rounded(sum, self.pixels())),
         }
     }
@@ -185,7 +196,8 @@ impl Boxes {
                 Stored::F64 => out.extend(self.unscaled(number).to_be_bytes()),
                 stored => {
                     let (least, greatest) = stored.limits();
-                    let whole = self.whole(number).filter(|whole| (least..=greatest).contains(whole));
+                    let whole =
+                        self.whole(number).filter(|whole| (least..=greatest).contains(whole));
                     let whole = match whole {
                         Some(whole) => whole,
                         None if self.clamp => {
@@ -260,9 +272,16 @@ mod tests {
 
     #[test]
     fn quotients_are_rounded_half_away_from_zero() {
-        for (sum, divisor, expected) in
-            [(7, 2, 4), (-7, 2, -4), (5, 3, 2), (4, 3, 1), (-4, 3, -1), (0, 9, 0), (10, 4, 3), (-10, 4, -3)]
-        {
+        for (sum, divisor, expected) in [
+            (7, 2, 4),
+            (-7, 2, -4),
+            (5, 3, 2),
+            (4, 3, 1),
+            (-4, 3, -1),
+            (0, 9, 0),
+            (10, 4, 3),
+            (-10, 4, -3),
+        ] {
             assert_eq!(rounded(sum, divisor), expected, "{sum} / {divisor}");
         }
     }

@@ -104,8 +104,9 @@ impl Card {
 /// Parses a real number as FITS writes it, also with `D` before the exponent.
 pub(super) fn real(text: &str) -> Option<f64> {
     // Rust would also parse "inf" and "nan", which FITS does not allow.
-    let figures =
-        text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'E' | b'e' | b'D' | b'd'));
+    let figures = text
+        .bytes()
+        .all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'E' | b'e' | b'D' | b'd'));
     let number = figures.then(|| text.replace(['D', 'd'], "E").parse().ok()).flatten()?;
     f64::is_finite(number).then_some(number)
 }
@@ -142,7 +143,10 @@ mod tests {
             assert_eq!(real(&written), Some(value), "{written}");
         }
         assert_eq!(Card::new("EXTNAME", Value::Text("it's"), "").value().as_deref(), Some("it's"));
-        assert_eq!(Card::new("EXTEND", Value::Logical(true), "").text(), "EXTEND  =                    T /");
+        assert_eq!(
+            Card::new("EXTEND", Value::Logical(true), "").text(),
+            "EXTEND  =                    T /"
+        );
         assert_eq!(real("1.5D3"), Some(1500.0));
         assert_eq!((real("NaN"), real("1E999"), real("x")), (None, None, None));
     }

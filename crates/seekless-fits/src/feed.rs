@@ -14,7 +14,13 @@ pub(super) trait Feed {
     ///
     /// # Errors
     /// The file cannot be read, or the visitor fails.
-    fn pass(&mut self, source: &Source, from: u64, records: Records, visit: &mut dyn Visit) -> Result<()>;
+    fn pass(
+        &mut self,
+        source: &Source,
+        from: u64,
+        records: Records,
+        visit: &mut dyn Visit,
+    ) -> Result<()>;
 }
 
 /// Takes the pieces of a pass.
@@ -56,7 +62,11 @@ pub(super) struct Live<'a> {
 }
 
 impl<'a> Live<'a> {
-    pub(super) fn new(linear: bool, cancel: &'a AtomicBool, progress: &'a mut dyn FnMut(u64, u64)) -> Self {
+    pub(super) fn new(
+        linear: bool,
+        cancel: &'a AtomicBool,
+        progress: &'a mut dyn FnMut(u64, u64),
+    ) -> Self {
         let plan = if linear { Plan::Linear } else { Plan::Best };
         Live { plan, cancel, progress, total: 0, reading: Reading::default() }
     }
@@ -73,9 +83,16 @@ impl<'a> Live<'a> {
 }
 
 impl Feed for Live<'_> {
-    fn pass(&mut self, source: &Source, from: u64, records: Records, visit: &mut dyn Visit) -> Result<()> {
-        let failed =
-            |error| Error::because(ErrorKind::Io, format!("cannot read {}", source.path.display()), error);
+    fn pass(
+        &mut self,
+        source: &Source,
+        from: u64,
+        records: Records,
+        visit: &mut dyn Visit,
+    ) -> Result<()> {
+        let failed = |error| {
+            Error::because(ErrorKind::Io, format!("cannot read {}", source.path.display()), error)
+        };
         let mut file = seekless_sys::open_seekable(&source.path).map_err(failed)?;
         file.seek(SeekFrom::Start(from)).map_err(failed)?;
         let records = counted_from(records, from);
@@ -97,7 +114,10 @@ impl Feed for Live<'_> {
                 }
             }
             if self.cancel.load(Ordering::Relaxed) {
-                return Err(Error::new(ErrorKind::Interrupted, "interrupted; nothing was left behind"));
+                return Err(Error::new(
+                    ErrorKind::Interrupted,
+                    "interrupted; nothing was left behind",
+                ));
             }
             (self.progress)(done, self.total);
             if visit.is_complete() {
@@ -131,7 +151,11 @@ mod tests {
             [(2880, 8, 2880, 0), (2880, 7000, 2880, 0), (5760, 7000, 2880, 2880), (0, 100, 30, 70)]
         {
             let records = counted_from(Records::Fixed { origin, bytes }, from);
-            assert_eq!(records, Records::Fixed { origin: expected, bytes }, "{origin} {bytes} {from}");
+            assert_eq!(
+                records,
+                Records::Fixed { origin: expected, bytes },
+                "{origin} {bytes} {from}"
+            );
         }
     }
 }

@@ -50,13 +50,15 @@ impl Source {
     /// # Errors
     /// It cannot be read, is not a FITS file, is damaged, or is cut short.
     pub(super) fn open(path: &Path) -> Result<Self> {
-        let said = |error| Error::because(ErrorKind::Io, format!("cannot open {}", path.display()), error);
+        let said =
+            |error| Error::because(ErrorKind::Io, format!("cannot open {}", path.display()), error);
         let file = open_seekable(path).map_err(said)?;
         // The headers are far apart. Readahead would read data between them, and evict cached data.
         let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);
         let opened = file.metadata().map_err(said)?;
         let bytes = opened.len();
-        let mut source = Source { path: path.to_owned(), hdus: Vec::new(), bytes, left_over: 0, opened };
+        let mut source =
+            Source { path: path.to_owned(), hdus: Vec::new(), bytes, left_over: 0, opened };
         source.refuse_others(&file)?;
         while source.continues(&file)? {
             let hdu = Hdu::read(&file, path, source.hdus.len(), source.end())?;
@@ -103,7 +105,11 @@ impl Source {
         let mut start = [0; BLOCK_BYTES as usize];
         let room = start.len().min(usize::try_from(self.bytes - at).unwrap_or(usize::MAX));
         let failed = |error: io::Error| {
-            Error::because(ErrorKind::Io, format!("cannot read {} at byte {at}", self.path.display()), error)
+            Error::because(
+                ErrorKind::Io,
+                format!("cannot read {} at byte {at}", self.path.display()),
+                error,
+            )
         };
         file.read_exact_at(&mut start[..room], at).map_err(failed)?;
         if at == 0 || start.starts_with(b"XTENSION") {
@@ -167,7 +173,8 @@ impl Hdu {
         }
         let axes = axes(&header)?;
         let start = offset + header.bytes;
-        let too_large = || header.refusal("its axes say more bytes than any file can have; it is damaged");
+        let too_large =
+            || header.refusal("its axes say more bytes than any file can have; it is damaged");
         let end = data_bytes(&header, bitpix, &axes)?.and_then(|bytes| start.checked_add(bytes));
         let data = start..end.ok_or_else(too_large)?;
         let end = padded(data.end).ok_or_else(too_large)?;
@@ -183,7 +190,9 @@ impl Hdu {
 fn axes(header: &Header) -> Result<Vec<u64>> {
     let count = header.required("NAXIS")?;
     if !(0..=AXES_MAX).contains(&count) {
-        return Err(header.fault(header.find("NAXIS").unwrap_or_default(), "NAXIS must be 0 to 999"));
+        return Err(
+            header.fault(header.find("NAXIS").unwrap_or_default(), "NAXIS must be 0 to 999")
+        );
     }
     let axis = |number: i64| {
         let key = format!("NAXIS{number}");
@@ -200,8 +209,9 @@ fn axes(header: &Header) -> Result<Vec<u64>> {
 fn data_bytes(header: &Header, bitpix: i64, axes: &[u64]) -> Result<Option<u64>> {
     let count = |key: &str, otherwise: u64| -> Result<u64> {
         let Some(value) = header.integer(key)? else { return Ok(otherwise) };
-        u64::try_from(value)
-            .map_err(|_| header.fault(header.find(key).unwrap_or_default(), "it cannot be less than 0"))
+        u64::try_from(value).map_err(|_| {
+            header.fault(header.find(key).unwrap_or_default(), "it cannot be less than 0")
+        })
     };
     let (parameters, groups) = (count("PCOUNT", 0)?, count("GCOUNT", 1)?);
     let axes = match axes {

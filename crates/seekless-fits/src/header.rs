@@ -57,8 +57,9 @@ impl Header {
                 return Ok(header);
             }
         }
-        let what =
-            format!("the header at byte {offset} has no END in its first {BLOCKS_MAX} blocks; it is damaged");
+        let what = format!(
+            "the header at byte {offset} has no END in its first {BLOCKS_MAX} blocks; it is damaged"
+        );
         Err(Error::new(ErrorKind::Fits, format!("{}: {what}", header.name)))
     }
 
@@ -72,9 +73,10 @@ impl Header {
             }
             self.cards.push(card);
             if !card.is_text() {
-                return Err(
-                    self.fault(self.cards.len() - 1, "its keyword is not text: the header is damaged")
-                );
+                return Err(self.fault(
+                    self.cards.len() - 1,
+                    "its keyword is not text: the header is damaged",
+                ));
             }
         }
         Ok(false)
@@ -89,9 +91,14 @@ impl Header {
                 error,
             );
         }
-        let what =
-            format!("the file ends within the header that starts at byte {}, before its END", self.offset);
-        Error::new(ErrorKind::Fits, format!("{name}: {what}; the file is cut short or no FITS file"))
+        let what = format!(
+            "the file ends within the header that starts at byte {}, before its END",
+            self.offset
+        );
+        Error::new(
+            ErrorKind::Fits,
+            format!("{name}: {what}; the file is cut short or no FITS file"),
+        )
     }
 
     /// An error about a card. The message names the card and its offset.
@@ -153,8 +160,9 @@ impl Header {
     /// # Errors
     /// The keyword is missing, or its value is not a whole number.
     pub(super) fn required(&self, key: &str) -> Result<i64> {
-        let missing =
-            || self.refusal(&format!("the header at byte {} has no {key}; it is damaged", self.offset));
+        let missing = || {
+            self.refusal(&format!("the header at byte {} has no {key}; it is damaged", self.offset))
+        };
         self.integer(key)?.ok_or_else(missing)
     }
 
@@ -174,8 +182,10 @@ impl Header {
     /// Sets a keyword's value. A card that exists keeps its place; a new one is added after NAXISn.
     pub(super) fn set_after_axes(&mut self, key: &str, value: Value<'_>, comment: &str) {
         if self.find(key).is_none() {
-            let last_axis = self.cards.iter().rposition(|card| is_axis(card.key())).unwrap_or_default();
-            self.cards.insert((last_axis + 1).min(self.cards.len()), Card::new(key, value, comment));
+            let last_axis =
+                self.cards.iter().rposition(|card| is_axis(card.key())).unwrap_or_default();
+            self.cards
+                .insert((last_axis + 1).min(self.cards.len()), Card::new(key, value, comment));
         } else {
             self.set(key, value, comment);
         }
@@ -231,8 +241,8 @@ mod tests {
             assert_eq!(bytes.len(), (cards + 1).div_ceil(36) * 2880);
             io::Write::write_all(&mut file, &bytes).expect("room");
             let end = file.as_file().metadata().expect("there").len();
-            let read =
-                Header::read(file.as_file(), file.path(), 0, end - bytes.len() as u64).expect("a header");
+            let read = Header::read(file.as_file(), file.path(), 0, end - bytes.len() as u64)
+                .expect("a header");
             assert_eq!((read.cards, read.bytes), (written.cards, bytes.len() as u64));
         }
     }

@@ -68,7 +68,9 @@ impl Options {
             }
             Some(bins) if bins > 0 && self.bin_size <= 0.0 => return Ok(Division::Count(bins)),
             Some(_) => "a histogram needs at least one bin",
-            None => "a width of the bins that is not above 0 leaves it to their number: say that too",
+            None => {
+                "a width of the bins that is not above 0 leaves it to their number: say that too"
+            }
         };
         Err(Error::new(ErrorKind::Invalid, what))
     }
@@ -124,14 +126,19 @@ pub fn histogram(options: &Options, progress: &mut dyn FnMut(u64, u64)) -> Resul
 }
 
 /// The job, with the reading handed in: tests pass a feed of their own.
-pub(super) fn histogram_of(options: &Options, source: &Source, feed: &mut dyn Feed) -> Result<Report> {
+pub(super) fn histogram_of(
+    options: &Options,
+    source: &Source,
+    feed: &mut dyn Feed,
+) -> Result<Report> {
     let hdu = options.hdu.find(source)?;
     let image = Image::of(&source.hdus[hdu])?;
     let division = options.division()?;
     let mut sink = Sink::create(&options.output, options.clobber, options.linear)?;
     let (segments, copied) = copy_plan(source, &mut sink)?;
     let range = (options.range.0.map(Bound::real), options.range.1.map(Bound::real));
-    let mut job = Job { source, image: &image, feed, sink: &mut sink, segments: &segments, range, division };
+    let mut job =
+        Job { source, image: &image, feed, sink: &mut sink, segments: &segments, range, division };
     let bins = if options.linear { job.three_passes()? } else { job.fewest_passes()? };
     let end = table::write(&bins, hdu, &mut sink, copied)?;
     let output_bytes = end.next_multiple_of(super::header::BLOCK_BYTES);
@@ -225,8 +232,9 @@ impl Job<'_> {
             (Some(low), Some(high)) => (low, high),
             (low, high) => {
                 let what = "has no pixel with a finite number: say the range";
-                let none =
-                    || Error::new(ErrorKind::Invalid, format!("{} {what}", self.source.path.display()));
+                let none = || {
+                    Error::new(ErrorKind::Invalid, format!("{} {what}", self.source.path.display()))
+                };
                 let (least, greatest) = of_pixels().ok_or_else(none)?;
                 (low.unwrap_or(least), high.unwrap_or(greatest))
             }

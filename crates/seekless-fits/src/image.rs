@@ -132,17 +132,18 @@ impl Image {
         let stored = match Stored::of(hdu.bitpix) {
             Some(stored) if hdu.has_pixels() => stored,
             _ if header.is_true("ZIMAGE") => {
-                return Err(
-                    header.refusal("is a compressed image, stored as a table: unpack it first (funpack)")
-                );
+                return Err(header.refusal(
+                    "is a compressed image, stored as a table: unpack it first (funpack)",
+                ));
             }
             _ if hdu.is_image => return Err(header.refusal("holds no pixels")),
             _ => return Err(header.refusal("is not an image")),
         };
         let pixels = hdu.axes.iter().product::<u64>();
         if (hdu.data.end - hdu.data.start) / stored.bytes() != pixels {
-            return Err(header
-                .refusal("is an image with parameters or groups (PCOUNT, GCOUNT), which none should have"));
+            return Err(header.refusal(
+                "is an image with parameters or groups (PCOUNT, GCOUNT), which none should have",
+            ));
         }
         let factor = header.real("BSCALE")?.unwrap_or(1.0);
         if factor == 0.0 {
@@ -189,7 +190,11 @@ impl Image {
     }
 
     #[inline]
-    fn whole_values<P: Pixel + Into<i64> + Into<f64>>(&self, bytes: &[u8], mut each: impl FnMut(f64)) {
+    fn whole_values<P: Pixel + Into<i64> + Into<f64>>(
+        &self,
+        bytes: &[u8],
+        mut each: impl FnMut(f64),
+    ) {
         let Scale { factor, zero } = self.scale;
         let value = |pixel: P| zero + factor * Into::<f64>::into(pixel);
         match self.blank {

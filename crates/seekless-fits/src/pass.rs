@@ -48,15 +48,20 @@ pub(super) fn pass(
     // Records span the whole file, not only the image. If they began at the image, the reader would
     // hold everything before it in memory as one record.
     let records = Records::Fixed { origin: unit.start % record_bytes, bytes: record_bytes };
-    let wanted = segments.iter().map(|segment| segment.input.end - segment.input.start).sum::<u64>()
-        + (unit.end - unit.start);
+    let wanted =
+        segments.iter().map(|segment| segment.input.end - segment.input.start).sum::<u64>()
+            + (unit.end - unit.start);
     let mut visitor = Pass { segments, sink, unit, work, wanted, seen: 0 };
     feed.pass(source, from, records, &mut visitor)?;
     match visitor.seen == wanted {
         true => Ok(()),
         false => {
-            let what = format!("only {} of {wanted} bytes came: it changed meanwhile", visitor.seen);
-            Err(Error::new(ErrorKind::Differs, format!("{}: {what}; run this again", source.path.display())))
+            let what =
+                format!("only {} of {wanted} bytes came: it changed meanwhile", visitor.seen);
+            Err(Error::new(
+                ErrorKind::Differs,
+                format!("{}: {what}; run this again", source.path.display()),
+            ))
         }
     }
 }
@@ -80,11 +85,13 @@ fn shared(one: &Range<u64>, other: &Range<u64>) -> Option<Range<u64>> {
 impl Visit for Pass<'_> {
     fn piece(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
         let piece = offset..offset + bytes.len() as u64;
-        let part =
-            |range: &Range<u64>| &bytes[(range.start - offset) as usize..(range.end - offset) as usize];
+        let part = |range: &Range<u64>| {
+            &bytes[(range.start - offset) as usize..(range.end - offset) as usize]
+        };
         for segment in self.segments {
             if let Some(both) = shared(&segment.input, &piece) {
-                self.sink.write(segment.output + (both.start - segment.input.start), part(&both))?;
+                self.sink
+                    .write(segment.output + (both.start - segment.input.start), part(&both))?;
                 self.seen += both.end - both.start;
             }
         }

@@ -50,7 +50,9 @@ impl DataType {
             "k" | "64" => 64,
             "r" | "f" | "e" | "real" | "float" | "-32" => -32,
             "d" | "double" | "-64" => -64,
-            _ => return Err("is unknown; give one of - b i j k e d or 8 16 32 64 -32 -64".to_owned()),
+            _ => {
+                return Err("is unknown; give one of - b i j k e d or 8 16 32 64 -32 -64".to_owned());
+            }
         }))
     }
 }
@@ -159,7 +161,8 @@ pub(super) fn rebin_of(options: &Options, source: &Source, feed: &mut dyn Feed) 
     let unit = (boxes.image.data.clone(), shape.record_bytes());
     let output_axes = shape.axes.clone();
     let target = boxes.target.stored;
-    let mut work = Rows { boxes, shape, start: data_start, made: Vec::new(), tally: Tally::default() };
+    let mut work =
+        Rows { boxes, shape, start: data_start, made: Vec::new(), tally: Tally::default() };
     pass(feed, source, &segments, &mut sink, unit, &mut work)?;
     source.check_unchanged()?;
     sink.publish(output_bytes)?;
@@ -289,19 +292,28 @@ fn header(options: &Options, of: &Header, boxes: &Boxes, shape: &Shape) -> Resul
     }
     wcs::rebin(&mut header, [width as f64, height as f64])?;
     let done = if boxes.average { "averaged" } else { "summed" };
-    header.push(Card::history(&format!("seekless fits rebin: boxes of {width} x {height} pixels {done}")));
+    header.push(Card::history(&format!(
+        "seekless fits rebin: boxes of {width} x {height} pixels {done}"
+    )));
     Ok(header.encode())
 }
 
 /// The bytes to copy, where the new data start, and where the output ends.
-fn plan(source: &Source, hdu: &Hdu, header: &[u8], shape: &Shape) -> Result<(Vec<Segment>, u64, u64)> {
+fn plan(
+    source: &Source,
+    hdu: &Hdu,
+    header: &[u8],
+    shape: &Shape,
+) -> Result<(Vec<Segment>, u64, u64)> {
     let start = hdu.header.offset + header.len() as u64;
     let too_large = || hdu.header.refusal("the output would be larger than any file can be");
     let end = padded(start + shape.all_rows() * shape.row_bytes).ok_or_else(too_large)?;
     let before = Segment { input: 0..hdu.header.offset, output: 0 };
-    let behind = Segment { input: hdu.end.min(source.bytes)..source.end().min(source.bytes), output: end };
+    let behind =
+        Segment { input: hdu.end.min(source.bytes)..source.end().min(source.bytes), output: end };
     let output_bytes = end + (source.end() - hdu.end);
-    let segments = [before, behind].into_iter().filter(|segment| !segment.input.is_empty()).collect();
+    let segments =
+        [before, behind].into_iter().filter(|segment| !segment.input.is_empty()).collect();
     Ok((segments, start, output_bytes))
 }
 

@@ -24,7 +24,8 @@ impl Selector {
     pub fn split(name: &Path) -> (PathBuf, Selector) {
         let whole = || (name.to_owned(), Selector::FirstImage);
         let Some(text) = name.to_str().filter(|_| !name.exists()) else { return whole() };
-        if let Some((path, inside)) = text.strip_suffix(']').and_then(|text| text.rsplit_once('[')) {
+        if let Some((path, inside)) = text.strip_suffix(']').and_then(|text| text.rsplit_once('['))
+        {
             return (PathBuf::from(path), Selector::parse(inside));
         }
         match text.rsplit_once('+').map(|(path, number)| (path, number.parse())) {
@@ -58,16 +59,18 @@ impl Selector {
             [] => "it has no image at all".to_owned(),
             images => format!("images are HDU {}", images.join(", ")),
         };
-        let missing = |what: String| Error::new(ErrorKind::Missing, format!("{path} {what}; {there}"));
+        let missing =
+            |what: String| Error::new(ErrorKind::Missing, format!("{path} {what}; {there}"));
         match self {
             Selector::FirstImage => hdus
                 .iter()
                 .position(|hdu| hdu.has_pixels())
                 .ok_or_else(|| missing("holds no pixels".to_owned())),
             Selector::Number(number) if *number < hdus.len() => Ok(*number),
-            Selector::Number(number) => {
-                Err(missing(format!("has no HDU {number}, only 0 to {}", hdus.len().saturating_sub(1))))
-            }
+            Selector::Number(number) => Err(missing(format!(
+                "has no HDU {number}, only 0 to {}",
+                hdus.len().saturating_sub(1)
+            ))),
             Selector::Name(name, version) => {
                 let found = hdus.iter().position(|hdu| {
                     let fits = |text: String| text.trim().eq_ignore_ascii_case(name);

@@ -41,7 +41,9 @@ pub(super) fn write(bins: &Bins, image: usize, sink: &mut Sink, offset: u64) -> 
 }
 
 fn header(bins: &Bins, image: usize) -> Header {
-    let whole = |key: &str, value: u64, comment: &str| Card::new(key, Value::Integer(value.into()), comment);
+    let whole = |key: &str, value: u64, comment: &str| {
+        Card::new(key, Value::Integer(value.into()), comment)
+    };
     let real = |key: &str, value: f64, comment: &str| Card::new(key, Value::Real(value), comment);
     let text = |key: &str, value: &str, comment: &str| Card::new(key, Value::Text(value), comment);
     let mut cards = vec![

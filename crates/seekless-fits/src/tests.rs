@@ -59,10 +59,14 @@ impl Made {
             match bitpix {
                 8 => data.push(if undefined { 7 } else { small as u8 }),
                 16 => data.extend((if undefined { 7 } else { small as i16 * 3 }).to_be_bytes()),
-                32 => data.extend((if undefined { 7 } else { small as i32 * 70_001 }).to_be_bytes()),
+                32 => {
+                    data.extend((if undefined { 7 } else { small as i32 * 70_001 }).to_be_bytes())
+                }
                 64 => data.extend((if undefined { 7 } else { large >> 12 }).to_be_bytes()),
-                -32 => data.extend((if undefined { f32::NAN } else { small as f32 * 0.37 }).to_be_bytes()),
-                _ => data.extend((if undefined { f64::NAN } else { large as f64 / 1e15 }).to_be_bytes()),
+                -32 => data
+                    .extend((if undefined { f32::NAN } else { small as f32 * 0.37 }).to_be_bytes()),
+                _ => data
+                    .extend((if undefined { f64::NAN } else { large as f64 / 1e15 }).to_be_bytes()),
             }
         }
         Made { bitpix, axes: axes.to_vec(), cards: Vec::new(), blank, data }
@@ -82,7 +86,8 @@ impl Made {
     }
 
     pub(super) fn header(&self, primary: bool) -> Header {
-        let whole = |key: &str, value: i128| Card::new(key, Value::Integer(value), "made for a test");
+        let whole =
+            |key: &str, value: i128| Card::new(key, Value::Integer(value), "made for a test");
         let mut cards = vec![match primary {
             true => Card::new("SIMPLE", Value::Logical(true), "FITS"),
             false => Card::new("XTENSION", Value::Text("IMAGE"), "an image"),
@@ -125,7 +130,9 @@ impl Made {
         };
         let pixels = self.data.chunks_exact(self.bitpix.unsigned_abs() as usize / 8);
         pixels
-            .map(|pixel| stored(pixel).filter(|number| !number.is_nan()).map(|number| zero + factor * number))
+            .map(|pixel| {
+                stored(pixel).filter(|number| !number.is_nan()).map(|number| zero + factor * number)
+            })
             .collect()
     }
 }
@@ -137,11 +144,18 @@ pub(super) struct Shuffled {
 }
 
 impl Feed for Shuffled {
-    fn pass(&mut self, source: &Source, from: u64, records: Records, visit: &mut dyn Visit) -> Result<()> {
+    fn pass(
+        &mut self,
+        source: &Source,
+        from: u64,
+        records: Records,
+        visit: &mut dyn Visit,
+    ) -> Result<()> {
         let Records::Fixed { origin, bytes: record } = records else { panic!("records are fixed") };
         let file = std::fs::read(&source.path).expect("readable");
         // Every place at which a record may begin.
-        let edges = |at: &u64| *at > from && (*at + record - origin % record).is_multiple_of(record);
+        let edges =
+            |at: &u64| *at > from && (*at + record - origin % record).is_multiple_of(record);
         let mut cuts: Vec<u64> = (from + 1..file.len() as u64).filter(edges).collect();
         let pieces = self.dice.below(20) as usize;
         while cuts.len() > pieces {
@@ -180,7 +194,9 @@ pub(super) fn read_image(path: &Path, hdu: usize) -> (Image, Vec<f64>) {
     let image = Image::of(&source.hdus[hdu]).expect("an image");
     let file = std::fs::read(path).expect("readable");
     let mut numbers = Vec::new();
-    image.values(&file[image.data.start as usize..image.data.end as usize], |number| numbers.push(number));
+    image.values(&file[image.data.start as usize..image.data.end as usize], |number| {
+        numbers.push(number)
+    });
     (image, numbers)
 }
 
@@ -197,7 +213,11 @@ fn every_kind_of_pixel_reads_as_the_plain_way_does() {
             let expected = made.numbers();
             assert_eq!(numbers.len(), expected.len());
             for (number, expected) in numbers.iter().zip(expected) {
-                assert_eq!((!number.is_nan()).then_some(*number), expected, "{bitpix} {factor} {zero}");
+                assert_eq!(
+                    (!number.is_nan()).then_some(*number),
+                    expected,
+                    "{bitpix} {factor} {zero}"
+                );
             }
         }
     }

@@ -43,7 +43,9 @@ impl Rescale {
 fn rule(key: &str, sizes: [f64; 2]) -> Option<Rescale> {
     // A letter at the end names an alternative system.
     let plain = match key.as_bytes() {
-        [.., digit, letter] if digit.is_ascii_digit() && letter.is_ascii_uppercase() => &key[..key.len() - 1],
+        [.., digit, letter] if digit.is_ascii_digit() && letter.is_ascii_uppercase() => {
+            &key[..key.len() - 1]
+        }
         _ => key,
     };
     let size = |axis: &str| match axis {
@@ -51,7 +53,8 @@ fn rule(key: &str, sizes: [f64; 2]) -> Option<Rescale> {
         "2" => Some(sizes[1]),
         _ => None,
     };
-    let pair = |axes: &str| axes.split_once('_').map(|(one, other)| (one.to_owned(), other.to_owned()));
+    let pair =
+        |axes: &str| axes.split_once('_').map(|(one, other)| (one.to_owned(), other.to_owned()));
     if let Some(axis) = plain.strip_prefix("CRPIX") {
         return size(axis).map(Rescale::Place);
     }
@@ -94,7 +97,8 @@ mod tests {
             ("LTV1", 0.5),
             ("LTM2_2", 1.0),
         ];
-        let cards = cards.iter().map(|(key, value)| Card::new(key, Value::Real(*value), "")).collect();
+        let cards =
+            cards.iter().map(|(key, value)| Card::new(key, Value::Real(*value), "")).collect();
         let mut header = Header::new(cards);
         rebin(&mut header, [4.0, 2.0]).expect("numbers");
         let now = |key: &str| header.real(key).expect("a number").expect("there");

@@ -30,7 +30,11 @@ impl Sink {
     pub(super) fn create(path: &Path, force: bool, plain: bool) -> Result<Self> {
         let output = Destination::new(path).replacing(force).create(Content::Binary)?;
         let file = output.file().try_clone().map_err(|error| unwritable(path, error))?;
-        let hand = if plain { Hand::Own(Writer::plain(file)) } else { Hand::start(Writer::past_cache(file)) };
+        let hand = if plain {
+            Hand::Own(Writer::plain(file))
+        } else {
+            Hand::start(Writer::past_cache(file))
+        };
         Ok(Sink { output, hand, run: Run::new() })
     }
 
@@ -100,7 +104,8 @@ mod tests {
         let path = folder.path().join("out");
         let mut sink = Sink::create(&path, false, false).expect("a sink");
         if behind {
-            sink.hand = Hand::start(Writer::behind(sink.output.file().try_clone().expect("another")));
+            sink.hand =
+                Hand::start(Writer::behind(sink.output.file().try_clone().expect("another")));
         }
         let mut edges: Vec<usize> = cuts.iter().map(|cut| cut % bytes.len()).collect();
         edges.extend([0, bytes.len()]);
@@ -150,7 +155,9 @@ mod tests {
         match resident(true) {
             Some(kept) if kept >= 4 << 20 && folder_is_direct(folder.path()) => {}
             kept => {
-                eprintln!("skipped: of a file written through the page cache, {kept:?} bytes stay here");
+                eprintln!(
+                    "skipped: of a file written through the page cache, {kept:?} bytes stay here"
+                );
                 return;
             }
         }

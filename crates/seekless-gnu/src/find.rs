@@ -93,8 +93,9 @@ pub fn find(
     };
     let mut evaluator = Evaluator::new(&plan, out, messages, terminal, utf8);
     let shared = Shared::new(evaluator.changes());
-    let walked =
-        std::thread::scope(|scope| Walk::new(&plan, Ahead::new(scope, &shared, &plan)).run(&mut evaluator));
+    let walked = std::thread::scope(|scope| {
+        Walk::new(&plan, Ahead::new(scope, &shared, &plan)).run(&mut evaluator)
+    });
     let ended = evaluator.finish();
     match walked.and(ended) {
         Ok(true) => Ok(Ended::Well),

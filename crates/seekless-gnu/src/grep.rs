@@ -73,14 +73,19 @@ pub fn run(
     progress: &mut dyn FnMut(u64, u64),
 ) -> io::Result<Report> {
     let mut report = Report::default();
-    let in_vain = (options.max_count == Some(0) && !options.reads_in_vain) || selects_nothing(options);
+    let in_vain =
+        (options.max_count == Some(0) && !options.reads_in_vain) || selects_nothing(options);
     // -q and a discarded output cancel -L.
-    let lists_others = options.listing == Listing::NonMatching && !options.quiet && !options.discard;
+    let lists_others =
+        options.listing == Listing::NonMatching && !options.quiet && !options.discard;
     if in_vain && !lists_others {
         return Ok(report);
     }
     if let Some(old) = &options.old_color {
-        writeln!(err, "grep: warning: GREP_COLOR='{old}' is deprecated; use GREP_COLORS='mt={old}'")?;
+        writeln!(
+            err,
+            "grep: warning: GREP_COLOR='{old}' is deprecated; use GREP_COLORS='mt={old}'"
+        )?;
     }
     let Some(matcher) = matcher(options, err)? else {
         report.failed = true;
@@ -176,7 +181,9 @@ fn reader(options: &Options) -> Reader {
         // One that may stop early reads nothing before it has seen all that is cached. And what is
         // needed in order would, if it came from the device before its turn, be read from there
         // again.
-        overlap: !options.first_match_decides() && options.max_count.is_none() && !options.needs_order(),
+        overlap: !options.first_match_decides()
+            && options.max_count.is_none()
+            && !options.needs_order(),
         in_order: options.needs_order(),
         holes: true,
         ..seekless_read::Options::default()
@@ -185,7 +192,8 @@ fn reader(options: &Options) -> Reader {
 
 /// The patterns say that no line can be selected, and GNU then opens no file.
 fn selects_nothing(options: &Options) -> bool {
-    let empty = options.patterns.iter().all(|pattern| pattern.text.iter().all(|&byte| byte == b'\n'));
+    let empty =
+        options.patterns.iter().all(|pattern| pattern.text.iter().all(|&byte| byte == b'\n'));
     match (options.patterns.is_empty(), options.invert_match) {
         (true, invert) => !invert,
         (false, invert) => empty && invert && !options.line_regexp && !options.word_regexp,

@@ -10,7 +10,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for name in arguments {
         println!("{name}: {} bytes", store.load(&name)?.len());
     }
-    let names: Vec<String> = (0..store.len() as u32).map(|id| store.index().name(id).to_owned()).collect();
+    let names: Vec<String> =
+        (0..store.len() as u32).map(|id| store.index().name(id).to_owned()).collect();
     for (position, result) in store.load_many(&names) {
         if let Err(error) = result {
             println!("{}: {error}", names[position]);

@@ -33,7 +33,8 @@ impl Archive {
     pub(crate) fn open(path: &Path, direct: bool, engine: &dyn Engine) -> Result<Self, Error> {
         let file = open_seekable(path).map_err(|error| Error::open(path, error))?;
         if direct
-            && let Some(past_cache) = direct::open_direct(path).map_err(|error| Error::open(path, error))?
+            && let Some(past_cache) =
+                direct::open_direct(path).map_err(|error| Error::open(path, error))?
             && let Some(archive) = Self::read_directory(path, past_cache, true, engine)?
         {
             return Ok(archive);
@@ -176,8 +177,14 @@ mod tests {
 
     #[test]
     fn a_span_is_rounded_outwards() {
-        assert_eq!(align(Extent { offset: 4097, bytes: 4095 }, 4096), Extent { offset: 4096, bytes: 4096 });
-        assert_eq!(align(Extent { offset: 4095, bytes: 2 }, 4096), Extent { offset: 0, bytes: 8192 });
+        assert_eq!(
+            align(Extent { offset: 4097, bytes: 4095 }, 4096),
+            Extent { offset: 4096, bytes: 4096 }
+        );
+        assert_eq!(
+            align(Extent { offset: 4095, bytes: 2 }, 4096),
+            Extent { offset: 0, bytes: 8192 }
+        );
         assert_eq!(align(Extent { offset: 7, bytes: 2 }, 1), Extent { offset: 7, bytes: 2 });
     }
 }

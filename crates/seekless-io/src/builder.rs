@@ -165,7 +165,8 @@ impl StoreBuilder {
         let depth = engine.costs().depth.clamp(*IN_FLIGHT.start(), *IN_FLIGHT.end());
         let dear = requests_are_dear(&engine.costs());
         let window_bytes = self.window_bytes.unwrap_or(if dear { 256 << 20 } else { 64 << 20 });
-        let read_ahead_bytes = self.read_ahead_bytes.unwrap_or(if dear { 64 << 20 } else { 16 << 20 });
+        let read_ahead_bytes =
+            self.read_ahead_bytes.unwrap_or(if dear { 64 << 20 } else { 16 << 20 });
         let state = self.state(archive.extents.len(), depth as usize, read_ahead_bytes)?;
         let idle_bytes = read_ahead_bytes.min(IDLE_BYTES_MAX) as usize;
         let memory = Memory { window_bytes, idle_bytes, max_entry_bytes: self.max_entry_bytes };

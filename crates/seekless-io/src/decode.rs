@@ -19,8 +19,9 @@ const SLACK_SHARE: usize = 16;
 pub(crate) fn decode(archive: &Archive, read: &Arc<ReadData>, id: Id) -> Result<Buffer, Error> {
     let entry = &archive.index.entries()[id as usize];
     let name = archive.index.name(id);
-    let range =
-        read.range(archive.extents[id as usize]).map_err(|found| Error::truncated(&archive.at(id), found))?;
+    let range = read
+        .range(archive.extents[id as usize])
+        .map_err(|found| Error::truncated(&archive.at(id), found))?;
     let coded = &read.bytes()[range.clone()];
     let corrupt = |error| Error::corrupt(&archive.path, error);
     if entry.method == Method::Stored && entry.coded_bytes == entry.bytes {

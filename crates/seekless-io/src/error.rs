@@ -51,15 +51,20 @@ impl Error {
         Self(Arc::new(Inner { kind, message, source }))
     }
 
-    pub(crate) fn open(archive: &Path, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+    pub(crate) fn open(
+        archive: &Path,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
         let source = source.into();
         let message = format!("{}: cannot be opened as a pack: {source}", archive.display());
         Self::new(ErrorKind::Open, message, Some(source))
     }
 
     pub(crate) fn not_found(archive: &Path, name: &str) -> Self {
-        let message =
-            format!("{}: has no entry named {name:?}; names are matched exactly", archive.display());
+        let message = format!(
+            "{}: has no entry named {name:?}; names are matched exactly",
+            archive.display()
+        );
         Self::new(ErrorKind::NotFound, message, None)
     }
 
@@ -81,8 +86,9 @@ impl Error {
     }
 
     pub(crate) fn truncated(at: &At<'_>, found_bytes: u64) -> Self {
-        let message =
-            format!("{at}: the archive ends {found_bytes} bytes into it; it was truncated: pack it again");
+        let message = format!(
+            "{at}: the archive ends {found_bytes} bytes into it; it was truncated: pack it again"
+        );
         Self::new(ErrorKind::Corrupt, message, None)
     }
 
@@ -100,7 +106,10 @@ impl Error {
         Self::new(ErrorKind::Corrupt, message, None)
     }
 
-    pub(crate) fn setting(what: &str, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+    pub(crate) fn setting(
+        what: &str,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
         let source = source.into();
         Self::new(ErrorKind::Setting, format!("{what}: {source}"), Some(source))
     }

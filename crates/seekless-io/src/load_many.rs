@@ -56,7 +56,17 @@ impl LoadMany {
         let (sender, receiver) = mpsc::channel();
         let owner = NEXT_OWNER.fetch_add(1, Ordering::Relaxed);
         let ahead = Ahead::default();
-        Self { store, owner, names, next: 0, yielded: 0, ahead, ready: VecDeque::new(), sender, receiver }
+        Self {
+            store,
+            owner,
+            names,
+            next: 0,
+            yielded: 0,
+            ahead,
+            ready: VecDeque::new(),
+            sender,
+            receiver,
+        }
     }
 
     /// Fills the window again once half of it has been used.
@@ -68,7 +78,8 @@ impl LoadMany {
         }
         let mut fetch = Vec::new();
         // At least one, so that a file larger than the window is loaded too.
-        while self.next < self.names.len() && (self.ahead.files == 0 || self.ahead.has_room(window)) {
+        while self.next < self.names.len() && (self.ahead.files == 0 || self.ahead.has_room(window))
+        {
             self.ask(&mut fetch);
         }
         self.store.shared().fetch(fetch);

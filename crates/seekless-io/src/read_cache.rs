@@ -63,7 +63,12 @@ impl ReadCache {
 
     /// Keeps a read that holds `unused`, entries that have not been requested, if the policy
     /// decides so. Adds the reads that are kept no longer to `released`.
-    pub(crate) fn insert(&mut self, read: &Arc<ReadData>, unused: &[Id], released: &mut Vec<Arc<ReadData>>) {
+    pub(crate) fn insert(
+        &mut self,
+        read: &Arc<ReadData>,
+        unused: &[Id],
+        released: &mut Vec<Arc<ReadData>>,
+    ) {
         let Self { decisions, reads } = self;
         let dropped = |slot: Slot| released.extend(reads[slot as usize].take());
         let Some(slot) = decisions.insert(read.extent().bytes, unused, dropped) else { return };

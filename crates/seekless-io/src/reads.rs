@@ -210,7 +210,8 @@ mod tests {
         while let [start] = reads.start_next()[..] {
             order.push((start.extent, reads.finish(start.tag).unwrap().wanted));
         }
-        let expected = [(extent(0, 10), vec![0]), (extent(10, 10), vec![1]), (extent(30, 10), vec![2])];
+        let expected =
+            [(extent(0, 10), vec![0]), (extent(10, 10), vec![1]), (extent(30, 10), vec![2])];
         assert_eq!(order, expected);
     }
 

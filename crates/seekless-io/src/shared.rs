@@ -50,7 +50,12 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(archive: Archive, engine: Arc<dyn Engine>, state: State, memory: Memory) -> Self {
+    pub(crate) fn new(
+        archive: Archive,
+        engine: Arc<dyn Engine>,
+        state: State,
+        memory: Memory,
+    ) -> Self {
         let (done, jobs) = mpsc::channel();
         let slots = Slots::new(archive.extents.len());
         let hints = Hints::new(archive.extents.len());
@@ -190,7 +195,8 @@ impl Shared {
             });
         }
         tags.into_iter().for_each(|tag| self.tell(tag));
-        let extents: Vec<Extent> = ids.iter().map(|&id| self.archive.extents[id as usize]).collect();
+        let extents: Vec<Extent> =
+            ids.iter().map(|&id| self.archive.extents[id as usize]).collect();
         let planned = coalesce(&extents, &self.costs, self.planned_bytes_max());
         let starts = {
             let mut state = lock(&self.state);
@@ -268,8 +274,9 @@ impl Shared {
                     read
                 }
             };
-            let (arrived, missing): (Vec<Id>, Vec<Id>) =
-                wanted.into_iter().partition(|&id| read.extent().covers(self.archive.extents[id as usize]));
+            let (arrived, missing): (Vec<Id>, Vec<Id>) = wanted
+                .into_iter()
+                .partition(|&id| read.extent().covers(self.archive.extents[id as usize]));
             let (lost, joined): (Vec<Id>, Vec<Id>) =
                 missing.into_iter().partition(|&id| self.own_read(id) == extent);
             state.reads.enqueue_alone(joined.into_iter().map(|id| (id, self.own_read(id))));
@@ -314,7 +321,8 @@ impl Shared {
     /// is an error, since they would otherwise wait for ever.
     fn deliver(&self, read: &Arc<ReadData>, id: Id) {
         let decode = AssertUnwindSafe(|| crate::decode::decode(&self.archive, read, id));
-        let result = catch_unwind(decode).unwrap_or_else(|_| Err(Error::abandoned(&self.archive.at(id))));
+        let result =
+            catch_unwind(decode).unwrap_or_else(|_| Err(Error::abandoned(&self.archive.at(id))));
         self.finish(id, result);
     }
 

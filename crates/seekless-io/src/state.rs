@@ -165,7 +165,8 @@ impl State {
         }
         match result {
             Ok(buffer) => {
-                self.statistics.delivered_bytes += buffer.len() as u64 * flight.waiters.len() as u64;
+                self.statistics.delivered_bytes +=
+                    buffer.len() as u64 * flight.waiters.len() as u64;
                 // What was evicted while it was read must not be a hit, which the policy could not
                 // be told of.
                 match flight.kept && self.cache.resident(id) {

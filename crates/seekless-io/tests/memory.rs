@@ -37,7 +37,8 @@ mod memory {
 /// Loads all entries of an archive in every way, if it can be opened at all.
 fn load_all(path: &Path, builder: &StoreBuilder) {
     let Ok(store) = builder.clone().open(path) else { return };
-    let names: Vec<String> = (0..store.len()).map(|id| store.index().name(id as u32).to_owned()).collect();
+    let names: Vec<String> =
+        (0..store.len()).map(|id| store.index().name(id as u32).to_owned()).collect();
     for name in &names {
         check(store.load(name));
     }
@@ -74,14 +75,18 @@ fn failures_without_number_take_no_memory() {
     let path = folder.path().join("sample.zip");
     let names: Vec<String> = (0..200).map(|number| format!("{number:03}")).collect();
     let content = vec![7; 3_000];
-    let files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &content[..])).collect();
+    let files: Vec<(&str, &[u8])> =
+        names.iter().map(|name| (name.as_str(), &content[..])).collect();
     fs::write(&path, support::pack(&files, Codec::Stored)).unwrap();
     let engine = Arc::new(Faulty::new(Fault::None));
     let builder = Store::builder().shared_engine(engine.clone()).cache(0).read_ahead_cache(0);
     let store = builder.open(&path).unwrap();
     let fail = || {
         engine.set(Fault::Bad(0..u64::MAX));
-        assert_eq!(store.load_many(names.clone()).filter(|(_, result)| result.is_err()).count(), 200);
+        assert_eq!(
+            store.load_many(names.clone()).filter(|(_, result)| result.is_err()).count(),
+            200
+        );
         assert!(names.iter().all(|name| store.load(name).is_err()));
         engine.forget();
     };
@@ -91,6 +96,8 @@ fn failures_without_number_take_no_memory() {
     // The workers may still be freeing the last reads. A kilobyte for each of 12,000 failures would
     // be 12 MB.
     let leaked = || in_use_by_process().saturating_sub(before);
-    (0..500).take_while(|_| leaked() > 64 << 10).for_each(|_| thread::sleep(Duration::from_millis(10)));
+    (0..500)
+        .take_while(|_| leaked() > 64 << 10)
+        .for_each(|_| thread::sleep(Duration::from_millis(10)));
     assert!(leaked() <= 64 << 10, "{} bytes", leaked());
 }

@@ -12,7 +12,10 @@ mod tests;
 ///
 /// # Errors
 /// When there is nothing to run, a workload fails, or two trials delivered different bytes.
-pub fn alternate(workloads: &mut [&mut dyn Workload], rounds: usize) -> Result<Vec<Figures>, Error> {
+pub fn alternate(
+    workloads: &mut [&mut dyn Workload],
+    rounds: usize,
+) -> Result<Vec<Figures>, Error> {
     alternate_with_progress(workloads, rounds, &mut |_, _| ())
 }
 
@@ -43,7 +46,8 @@ pub fn alternate_with_progress(
         let done = turn as u64 * PARTS;
         progress(done, total);
         let workload = &mut *workloads[which];
-        let mut within = |share: f64| progress(done + (share.clamp(0.0, 1.0) * PARTS as f64) as u64, total);
+        let mut within =
+            |share: f64| progress(done + (share.clamp(0.0, 1.0) * PARTS as f64) as u64, total);
         let (coldness, trial) = one(workload, round, &mut within)?;
         check(&mut expected, workload.name(), &trial)?;
         match round {
@@ -52,7 +56,11 @@ pub fn alternate_with_progress(
         }
     }
     progress(total, total);
-    Ok(workloads.iter().zip(&seen).map(|(workload, own)| own.figures(workload.name(), &seen[0])).collect())
+    Ok(workloads
+        .iter()
+        .zip(&seen)
+        .map(|(workload, own)| own.figures(workload.name(), &seen[0]))
+        .collect())
 }
 
 /// One trial from cold. Round 0 is the discarded one.

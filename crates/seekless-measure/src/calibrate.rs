@@ -96,8 +96,10 @@ pub fn calibrate<P: AsRef<Path>>(
     let places = Places::of(files)?;
     let mut seed = dice_from_the_clock();
     let mut reading = Reading::of(files, &places)?;
-    let first_budget =
-        Budget { time: budget.time.mul_f64(FIRST_PHASE), bytes: (budget.bytes as f64 * FIRST_PHASE) as u64 };
+    let first_budget = Budget {
+        time: budget.time.mul_f64(FIRST_PHASE),
+        bytes: (budget.bytes as f64 * FIRST_PHASE) as u64,
+    };
     let mut buffer = AlignedBuf::with_capacity(SIZES[SIZES.len() - 1] as usize);
     let mut bytes_read = 0;
     let mut read = |bytes: u64| {
@@ -115,11 +117,14 @@ pub fn calibrate<P: AsRef<Path>>(
         bytes: budget.bytes.saturating_sub(bytes_read),
     };
     let expected = Duration::from_nanos(line.latency_ns)
-        + Duration::from_secs_f64(f64::from(DEPTH) * STREAM_BYTES as f64 / line.bytes_per_second as f64);
+        + Duration::from_secs_f64(
+            f64::from(DEPTH) * STREAM_BYTES as f64 / line.bytes_per_second as f64,
+        );
     let parallel = stream(&reading, &places, left, expected, &mut seed)?;
     shown(&clock);
     let single = line.bytes_per_second;
-    let several = parallel.map(|(bytes, elapsed)| (bytes as f64 / elapsed.as_secs_f64().max(1e-9)) as u64);
+    let several =
+        parallel.map(|(bytes, elapsed)| (bytes as f64 / elapsed.as_secs_f64().max(1e-9)) as u64);
     Ok(Calibration {
         latency_ns: line.latency_ns,
         latency_p90_ns: line.latency_p90_ns,
@@ -172,7 +177,8 @@ pub fn calibrate_memory(budget: Budget) -> Result<Calibration, Error> {
 }
 
 fn too_little() -> Error {
-    let why = "too little data to measure: name a file of some MiB, or a folder with such files".to_owned();
+    let why = "too little data to measure: name a file of some MiB, or a folder with such files"
+        .to_owned();
     Error::new(ErrorKind::Nothing, why)
 }
 

@@ -49,7 +49,8 @@ fn digest(part: &[u8]) -> u64 {
             *lane = (*lane ^ u64::from_le_bytes(*word)).wrapping_mul(factor).rotate_left(29);
         }
     }
-    let tail = rest.iter().fold(part.len() as u64, |tail, &byte| mix(tail ^ u64::from(byte), FACTORS[2]));
+    let tail =
+        rest.iter().fold(part.len() as u64, |tail, &byte| mix(tail ^ u64::from(byte), FACTORS[2]));
     lanes.iter().fold(tail, |all, &lane| mix(all ^ lane, FACTORS[3]))
 }
 

@@ -55,7 +55,8 @@ impl Coldness {
 
     /// Adds another set of files.
     pub fn merge(&mut self, other: Coldness) {
-        self.metadata_dropped = other.metadata_dropped && (self.metadata_dropped || self.files == 0);
+        self.metadata_dropped =
+            other.metadata_dropped && (self.metadata_dropped || self.files == 0);
         self.files += other.files;
         self.bytes += other.bytes;
         self.resident_bytes_before += other.resident_bytes_before;
@@ -95,7 +96,8 @@ pub fn make_cold<P: AsRef<Path>>(
 fn before(path: &Path, coldness: &mut Coldness) -> Result<(), Error> {
     let file = open(path)?;
     coldness.files += 1;
-    coldness.bytes += file.metadata().map_err(|error| Error::io(path, "cannot be examined", error))?.len();
+    coldness.bytes +=
+        file.metadata().map_err(|error| Error::io(path, "cannot be examined", error))?.len();
     match resident(path, &file)? {
         Some(bytes) => coldness.resident_bytes_before += bytes,
         None => coldness.unknown += 1,
@@ -130,7 +132,8 @@ fn open(path: &Path) -> Result<File, Error> {
 }
 
 fn resident(path: &Path, file: &File) -> Result<Option<u64>, Error> {
-    resident_bytes(file.as_fd()).map_err(|error| Error::io(path, "cannot ask what is cached", error))
+    resident_bytes(file.as_fd())
+        .map_err(|error| Error::io(path, "cannot ask what is cached", error))
 }
 
 fn drop_file(file: &File) -> io::Result<()> {

@@ -65,7 +65,10 @@ mod tests {
             Error::workload("loose files", 2, beneath().into()),
         ] {
             let cause = error.source().expect("a cause").to_string();
-            assert!(cause.contains("Input/output error") && !error.to_string().contains(&cause), "{error}");
+            assert!(
+                cause.contains("Input/output error") && !error.to_string().contains(&cause),
+                "{error}"
+            );
         }
     }
 }

@@ -63,7 +63,10 @@ impl Rounds {
     }
 
     fn times(&self) -> Vec<u64> {
-        self.trials.iter().map(|trial| u64::try_from(trial.elapsed.as_nanos()).unwrap_or(u64::MAX)).collect()
+        self.trials
+            .iter()
+            .map(|trial| u64::try_from(trial.elapsed.as_nanos()).unwrap_or(u64::MAX))
+            .collect()
     }
 
     /// The figures of at least one round.
@@ -76,7 +79,11 @@ impl Rounds {
             min_ns: times.iter().copied().min().unwrap_or(0),
             max_ns: times.iter().copied().max().unwrap_or(0),
             ratio: ratio(median(baseline_times.clone()), median_ns),
-            round_ratios: baseline_times.iter().zip(&times).map(|(&base, &own)| ratio(base, own)).collect(),
+            round_ratios: baseline_times
+                .iter()
+                .zip(&times)
+                .map(|(&base, &own)| ratio(base, own))
+                .collect(),
             rounds_ns: times,
             requests: self.known(|trial| trial.requests),
             bytes: self.known(|trial| trial.bytes),

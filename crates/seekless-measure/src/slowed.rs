@@ -59,7 +59,10 @@ impl Slowed {
         })?;
         locks.iter().try_for_each(Readahead::narrow)?;
         let group = place.make()?;
-        let limits = ReadLimits { bytes_per_second: Some(bytes_per_second), requests_per_second: Some(iops) };
+        let limits = ReadLimits {
+            bytes_per_second: Some(bytes_per_second),
+            requests_per_second: Some(iops),
+        };
         disks.iter().try_for_each(|&disk| group.limit(disk, limits))?;
         Ok(Slowed { disks, group, _undo: undo, _locks: locks })
     }
@@ -86,7 +89,10 @@ impl Slowed {
     fn served(&self) -> Result<ReadsServed, Error> {
         self.disks.iter().try_fold(ReadsServed::default(), |sum, &disk| {
             let of_disk = self.group.served(disk)?;
-            Ok(ReadsServed { requests: sum.requests + of_disk.requests, bytes: sum.bytes + of_disk.bytes })
+            Ok(ReadsServed {
+                requests: sum.requests + of_disk.requests,
+                bytes: sum.bytes + of_disk.bytes,
+            })
         })
     }
 }

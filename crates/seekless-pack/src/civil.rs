@@ -24,7 +24,8 @@ pub(crate) fn to_dos(unix_s: i64) -> (u16, u16) {
 pub(crate) fn from_dos(time: u16, date: u16) -> Option<i64> {
     let (year, month, day) =
         (FIRST_YEAR + i64::from(date >> 9), i64::from(date >> 5 & 15), i64::from(date & 31));
-    let (hour, minute, second) = (i64::from(time >> 11), i64::from(time >> 5 & 63), i64::from(time & 31) * 2);
+    let (hour, minute, second) =
+        (i64::from(time >> 11), i64::from(time >> 5 & 63), i64::from(time & 31) * 2);
     let valid = (1..=12).contains(&month) && day >= 1 && hour < 24 && minute < 60 && second < 60;
     valid.then(|| days_from_civil(year, month, day) * DAY_S + hour * 3600 + minute * 60 + second)
 }
@@ -44,7 +45,8 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let march_month = (5 * day_of_year + 2) / 153;
     let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };

@@ -5,8 +5,8 @@ use crate::entry::{Entry, Method};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{broken, check_crc, corrupt, disagrees, ends_early, no_memory, short};
 use crate::format::{
-    EXTRA_ZIP64, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_UTF8, LOCAL, LOCAL_BYTES, SEE_ZIP64_32, extra,
-    take_u64, u16_at, u32_at,
+    EXTRA_ZIP64, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_UTF8, LOCAL, LOCAL_BYTES, SEE_ZIP64_32,
+    extra, take_u64, u16_at, u32_at,
 };
 use crate::name;
 use crate::sum::Sum;

@@ -5,13 +5,16 @@ use crate::error::{Error, ErrorKind, Result};
 use std::fmt::Display;
 
 pub(crate) fn short(entry: &Entry, name: &str, extent_bytes: u64) -> Error {
-    let why = format!("it does not fit into its {extent_bytes} bytes; the archive is damaged, copy it again");
+    let why = format!(
+        "it does not fit into its {extent_bytes} bytes; the archive is damaged, copy it again"
+    );
     Error::of(entry, name, ErrorKind::Truncated, why)
 }
 
 pub(crate) fn disagrees(entry: &Entry, name: &str, what: &str) -> Error {
-    let why =
-        format!("its own header has another {what} than the directory; the archive is damaged or hostile");
+    let why = format!(
+        "its own header has another {what} than the directory; the archive is damaged or hostile"
+    );
     Error::of(entry, name, ErrorKind::Disagrees, why)
 }
 
@@ -29,7 +32,10 @@ pub(crate) fn broken(entry: &Entry, name: &str, fault: impl Display) -> Error {
 }
 
 pub(crate) fn ends_early(entry: &Entry, name: &str, found: u64) -> Error {
-    let why = format_args!("its data ends after {found} of {} bytes; copy the archive again", entry.bytes);
+    let why = format_args!(
+        "its data ends after {found} of {} bytes; copy the archive again",
+        entry.bytes
+    );
     corrupt(entry, name, why)
 }
 

@@ -84,7 +84,9 @@ impl Index {
         let count = usize::try_from(end.entries).map_err(no_memory)?;
         let (mut entries, mut names, mut table) = (Vec::new(), String::new(), HashTable::new());
         entries.try_reserve_exact(count).map_err(no_memory)?;
-        names.try_reserve_exact(directory.len().saturating_sub(count * CENTRAL_BYTES)).map_err(no_memory)?;
+        names
+            .try_reserve_exact(directory.len().saturating_sub(count * CENTRAL_BYTES))
+            .map_err(no_memory)?;
         // The hasher is not asked while the table is empty.
         table.try_reserve(count, |_: &u32| 0).map_err(no_memory)?;
         let mut rest = directory;
@@ -97,8 +99,13 @@ impl Index {
         if !entries.is_sorted_by_key(|entry| entry.header_offset) {
             entries.sort_by_key(|entry| entry.header_offset);
         }
-        let mut index =
-            Self { entries, names, table, hasher: RandomState::default(), data_bytes: end.directory_offset };
+        let mut index = Self {
+            entries,
+            names,
+            table,
+            hasher: RandomState::default(),
+            data_bytes: end.directory_offset,
+        };
         index.set_extents()?;
         index.fill_table()?;
         Ok(index)

@@ -18,10 +18,16 @@ pub fn check_new(name: &str) -> Result<()> {
         return Err(refuse(name, why));
     }
     if name.len() > NAME_BYTES_MAX {
-        return Err(refuse(&name[..name.floor_char_boundary_at(80)], "is longer than 65,535 bytes"));
+        return Err(refuse(
+            &name[..name.floor_char_boundary_at(80)],
+            "is longer than 65,535 bytes",
+        ));
     }
     if name.contains('\\') {
-        return Err(refuse(name, "has a backslash, which is a separator on Windows; rename the file"));
+        return Err(refuse(
+            name,
+            "has a backslash, which is a separator on Windows; rename the file",
+        ));
     }
     let path = name.strip_suffix('/').unwrap_or(name);
     if path.split('/').any(|part| part.is_empty() || part == ".") {

@@ -210,8 +210,9 @@ mod tests {
 
     #[test]
     fn auto_stores_what_does_not_shrink() {
-        let noise: Vec<u8> =
-            (0..4096u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8 ^ (n >> 3) as u8).collect();
+        let noise: Vec<u8> = (0..4096u32)
+            .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8 ^ (n >> 3) as u8)
+            .collect();
         let text = b"the same words, the same words, the same words".to_vec();
         for (bytes, codec, method) in [
             (text.clone(), Codec::Auto, Method::Deflate),
@@ -227,7 +228,9 @@ mod tests {
         }
         assert!(
             noise.len() as u64
-                >= prepare(About::named("n"), noise.clone(), Codec::Auto).expect("fine").coded_bytes()
+                >= prepare(About::named("n"), noise.clone(), Codec::Auto)
+                    .expect("fine")
+                    .coded_bytes()
         );
     }
 

@@ -4,8 +4,8 @@
 use crate::civil;
 use crate::entry::Method;
 use crate::format::{
-    CENTRAL, END, END64, END64_BYTES, EXTRA_TIME, EXTRA_ZIP64, FLAG_UTF8, LOCAL, LOCATOR64, SEE_ZIP64_16,
-    SEE_ZIP64_32,
+    CENTRAL, END, END64, END64_BYTES, EXTRA_TIME, EXTRA_ZIP64, FLAG_UTF8, LOCAL, LOCATOR64,
+    SEE_ZIP64_16, SEE_ZIP64_32,
 };
 
 /// "Version made by": Unix, so that readers take the mode from the attributes; 4.5 for Zip64.
@@ -112,7 +112,9 @@ impl Record<'_> {
 
     /// The exact second in UTC; seconds past 2038 do not fit and leave only the DOS time.
     fn time_extra(&self, out: &mut Vec<u8>) {
-        let Some(seconds) = self.modified.and_then(|seconds| i32::try_from(seconds).ok()) else { return };
+        let Some(seconds) = self.modified.and_then(|seconds| i32::try_from(seconds).ok()) else {
+            return;
+        };
         put16(out, EXTRA_TIME);
         put16(out, 5);
         out.push(1); // only the modification time follows
@@ -128,8 +130,9 @@ pub(crate) fn end(
     limits: Limits,
     out: &mut Vec<u8>,
 ) {
-    let wide =
-        entries >= limits.entries || directory_bytes >= limits.bytes || directory_offset >= limits.bytes;
+    let wide = entries >= limits.entries
+        || directory_bytes >= limits.bytes
+        || directory_offset >= limits.bytes;
     if wide {
         end64(entries, directory_bytes, directory_offset, out);
     }

@@ -48,7 +48,9 @@ impl<'a> Sum<'a> {
         let Self { entry, name, content } = self;
         let count = match content {
             Content::Stored(count) => count,
-            Content::Deflate(decoder) => decoder.finish().map_err(|error| broken(entry, name, error))?,
+            Content::Deflate(decoder) => {
+                decoder.finish().map_err(|error| broken(entry, name, error))?
+            }
         };
         if count.bytes != entry.bytes {
             return Err(ends_early(entry, name, count.bytes));

@@ -47,7 +47,8 @@ pub fn verify<R: ReadAt + ?Sized>(
             found.bytes += entry.bytes;
             found.coded_bytes += entry.coded_bytes;
         }
-        let done = index.entries()[group - 1].header_offset + index.entries()[group - 1].extent_bytes;
+        let done =
+            index.entries()[group - 1].header_offset + index.entries()[group - 1].extent_bytes;
         progress(done, file_bytes);
         next = group;
     }
@@ -68,7 +69,8 @@ impl<R: ReadAt + ?Sized> Check<'_, R> {
         let entries = self.index.entries();
         let start = entries[first].header_offset;
         let fits = |entry: &&Entry| {
-            entry.header_offset + entry.extent_bytes - start <= READ_BYTES && entry.bytes <= READ_BYTES
+            entry.header_offset + entry.extent_bytes - start <= READ_BYTES
+                && entry.bytes <= READ_BYTES
         };
         first + entries[first..].iter().take_while(fits).count().max(1)
     }
@@ -82,7 +84,8 @@ impl<R: ReadAt + ?Sized> Check<'_, R> {
         }
         self.fill(start, length)?;
         for (entry, number) in entries.iter().zip(range.start as u32..) {
-            let extent = &self.read[(entry.header_offset - start) as usize..][..entry.extent_bytes as usize];
+            let extent =
+                &self.read[(entry.header_offset - start) as usize..][..entry.extent_bytes as usize];
             decode(entry, self.index.name(number), extent, &mut self.content)?;
         }
         Ok(())
@@ -91,8 +94,12 @@ impl<R: ReadAt + ?Sized> Check<'_, R> {
     /// Reads `length` bytes, at most `READ_BYTES` or what the caller's records hold, at `offset`.
     fn fill(&mut self, offset: u64, length: u64) -> Result<()> {
         self.read.resize(length as usize, 0);
-        let said =
-            |error| Error::io(format!("cannot read {length} bytes of the archive at offset {offset}"), error);
+        let said = |error| {
+            Error::io(
+                format!("cannot read {length} bytes of the archive at offset {offset}"),
+                error,
+            )
+        };
         self.source.read_exact_at(&mut self.read, offset).map_err(said)
     }
 

@@ -109,7 +109,10 @@ impl<W: Write> PackWriter<W> {
 
     fn check_usable(&self) -> Result<()> {
         if self.failed {
-            return Err(Error::new(ErrorKind::Io, "the archive cannot be continued after a failed write"));
+            return Err(Error::new(
+                ErrorKind::Io,
+                "the archive cannot be continued after a failed write",
+            ));
         }
         Ok(())
     }
@@ -137,8 +140,9 @@ impl<W: Write> PackWriter<W> {
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
         let result = self.sink.write_all(bytes);
         self.failed |= result.is_err();
-        result
-            .map_err(|error| Error::io(format!("cannot write the archive at offset {}", self.at), error))?;
+        result.map_err(|error| {
+            Error::io(format!("cannot write the archive at offset {}", self.at), error)
+        })?;
         self.at += bytes.len() as u64;
         Ok(())
     }

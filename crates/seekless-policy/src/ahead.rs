@@ -94,7 +94,8 @@ mod tests {
 
     /// A request is worth 90 bytes.
     const COSTS: Costs = Costs { request_ns: 90, bytes_per_second: 1_000_000_000, depth: 1 };
-    const LIMITS: Limits = Limits { around_bytes_min: 30, around_bytes_max: 600, read_bytes_max: 1000 };
+    const LIMITS: Limits =
+        Limits { around_bytes_min: 30, around_bytes_max: 600, read_bytes_max: 1000 };
 
     fn extents(sizes: &[u64]) -> Vec<Extent> {
         let mut offset = 0;
@@ -106,7 +107,11 @@ mod tests {
         sizes.iter().map(place).collect()
     }
 
-    fn range(entries: &[Extent], index: usize, needed: impl Fn(usize) -> bool) -> std::ops::Range<usize> {
+    fn range(
+        entries: &[Extent],
+        index: usize,
+        needed: impl Fn(usize) -> bool,
+    ) -> std::ops::Range<usize> {
         let read = demand(entries, index, &COSTS, &LIMITS, needed).unwrap();
         read.first..read.first + read.count
     }

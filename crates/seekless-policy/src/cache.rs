@@ -115,7 +115,8 @@ impl<E: Eviction> Cache<E> {
     pub fn step(&mut self, request: &Request, out: &mut Vec<Command>) -> Step {
         let before = self.frames.states[request.id as usize];
         let outcome = self.decide(request, out);
-        let revived = before & IN_WRITE_BACK != 0 || (request.kind == Use::Write && !self.fetch_on_write);
+        let revived =
+            before & IN_WRITE_BACK != 0 || (request.kind == Use::Write && !self.fetch_on_write);
         match outcome {
             _ if before & IN_FLIGHT != 0 => Step::Wait,
             Outcome::Hit => Step::Ready,
@@ -237,7 +238,8 @@ impl<E: Eviction> Cache<E> {
     /// Changes the capacity; a bypass limit stays the same share of it.
     pub fn set_capacity(&mut self, capacity: u64, out: &mut Vec<Command>) {
         let Config { capacity: old, bypass_above } = self.config;
-        let scale = |limit| (u128::from(capacity) * u128::from(limit) / u128::from(old.max(1))) as u64;
+        let scale =
+            |limit| (u128::from(capacity) * u128::from(limit) / u128::from(old.max(1))) as u64;
         self.set_config(Config { capacity, bypass_above: bypass_above.map(scale) }, out);
     }
 
@@ -250,7 +252,8 @@ impl<E: Eviction> Cache<E> {
     /// Applies the bypass rule, then asks the policy. A resident id never bypasses.
     #[inline]
     fn decide<S: Sink>(&mut self, request: &Request, sink: &mut S) -> Outcome {
-        if self.config.bypass_above.is_some_and(|limit| request.weight > limit) && !self.resident(request.id)
+        if self.config.bypass_above.is_some_and(|limit| request.weight > limit)
+            && !self.resident(request.id)
         {
             return Outcome::Bypassed;
         }
@@ -274,8 +277,9 @@ fn check_needs(needs: Needs, offer: Needs) -> Result<()> {
     ];
     match unmet.iter().find(|(missing, _)| *missing) {
         Some((_, what)) => {
-            let message =
-                format!("this policy needs {what}, which this cache cannot supply; use another policy");
+            let message = format!(
+                "this policy needs {what}, which this cache cannot supply; use another policy"
+            );
             Err(Error::new(ErrorKind::NeedsUnmet, message))
         }
         None => Ok(()),

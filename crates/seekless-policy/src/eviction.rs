@@ -205,7 +205,8 @@ pub struct Needs {
 
 impl Needs {
     /// Nothing but the requests.
-    pub const NONE: Self = Self { next_use: false, state: false, neighbours: false, unit_weights: false };
+    pub const NONE: Self =
+        Self { next_use: false, state: false, neighbours: false, unit_weights: false };
 }
 
 /// The eviction rule of a cache.

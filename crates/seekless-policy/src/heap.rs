@@ -142,11 +142,9 @@ impl<K: Ord + Copy> IndexedHeap<K> {
     fn lesser_child(&self, at: usize) -> Option<usize> {
         let first = CHILDREN * at + 1;
         let end = (first + CHILDREN).min(self.entries.len());
-        (first..end).reduce(
-            |least, child| {
-                if self.entries[child].key < self.entries[least].key { child } else { least }
-            },
-        )
+        (first..end).reduce(|least, child| {
+            if self.entries[child].key < self.entries[least].key { child } else { least }
+        })
     }
 
     #[inline]

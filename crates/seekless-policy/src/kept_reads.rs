@@ -68,7 +68,12 @@ impl KeptReads {
     ///
     /// An entry that an older read holds too is served from the newer read. `dropped` is called
     /// with the slot of each read that is no longer kept; the returned slot may be one of these.
-    pub fn insert(&mut self, bytes: u64, unused: &[Id], mut dropped: impl FnMut(Slot)) -> Option<Slot> {
+    pub fn insert(
+        &mut self,
+        bytes: u64,
+        unused: &[Id],
+        mut dropped: impl FnMut(Slot),
+    ) -> Option<Slot> {
         if unused.is_empty() || bytes > self.capacity_bytes {
             return None;
         }
@@ -178,8 +183,11 @@ mod tests {
                 }
             }
             while self.bytes + bytes > self.capacity || self.held.len() >= self.reads_max {
-                let oldest =
-                    self.held.iter().min_by_key(|(_, held)| held.used_last).map(|(&number, _)| number);
+                let oldest = self
+                    .held
+                    .iter()
+                    .min_by_key(|(_, held)| held.used_last)
+                    .map(|(&number, _)| number);
                 let Some(oldest) = oldest else { break };
                 self.remove(oldest);
                 dropped.push(oldest);
@@ -232,7 +240,8 @@ mod tests {
         fn insert(&mut self, bytes: u64, unused: Vec<Id>) {
             let mut dropped = Vec::new();
             let slot = self.kept.insert(bytes, &unused, |slot| dropped.push(slot));
-            let dropped: Vec<u64> = dropped.iter().map(|slot| self.numbers.remove(slot).unwrap()).collect();
+            let dropped: Vec<u64> =
+                dropped.iter().map(|slot| self.numbers.remove(slot).unwrap()).collect();
             let (number, expected) = self.naive.insert(bytes, unused);
             assert_eq!(dropped, expected);
             assert_eq!(slot.is_some(), number.is_some());
@@ -250,7 +259,11 @@ mod tests {
         fn check(&self) {
             assert_eq!(self.kept.bytes(), self.naive.bytes);
             for entry in 0..ENTRIES {
-                assert_eq!(self.kept.has(entry), self.naive.holders.contains_key(&entry), "entry {entry}");
+                assert_eq!(
+                    self.kept.has(entry),
+                    self.naive.holders.contains_key(&entry),
+                    "entry {entry}"
+                );
             }
         }
     }

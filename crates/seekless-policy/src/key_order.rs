@@ -167,7 +167,8 @@ impl KeyOrder {
     fn position(&self, entry: Entry) -> (usize, usize) {
         let after = self.firsts.partition_point(|first| *first <= entry);
         let run = after.saturating_sub(1);
-        let at = self.runs.get(run).map_or(0, |entries| entries.partition_point(|other| *other < entry));
+        let at =
+            self.runs.get(run).map_or(0, |entries| entries.partition_point(|other| *other < entry));
         (run, at)
     }
 

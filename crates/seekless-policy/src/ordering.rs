@@ -33,7 +33,8 @@ pub fn by_method(method: &str, cache: Option<u64>) -> Result<Box<dyn Ordering + 
         "recent" => Box::new(Recent),
         "greedy" => Box::new(Greedy { cache }),
         _ => {
-            let message = format!("no order is called {method:?}; there are {}", METHODS.join(", "));
+            let message =
+                format!("no order is called {method:?}; there are {}", METHODS.join(", "));
             return Err(Error::new(ErrorKind::UnknownName, message));
         }
     })
@@ -62,7 +63,9 @@ impl Ordering for Recent {
         let newest_first = runs.iter().rev().flat_map(|run| run.iter().copied());
         newest_first
             .chain(0..bytes.len() as Id)
-            .filter(|&id| placed.get_mut(id as usize).is_some_and(|placed| !std::mem::replace(placed, true)))
+            .filter(|&id| {
+                placed.get_mut(id as usize).is_some_and(|placed| !std::mem::replace(placed, true))
+            })
             .collect()
     }
 }
@@ -71,7 +74,8 @@ impl Ordering for Recent {
 mod tests {
     use super::*;
 
-    pub(super) const COSTS: Costs = Costs { request_ns: 1_000_000, bytes_per_second: 100_000_000, depth: 1 };
+    pub(super) const COSTS: Costs =
+        Costs { request_ns: 1_000_000, bytes_per_second: 100_000_000, depth: 1 };
 
     #[test]
     fn the_most_recent_run_comes_first_and_untraced_files_last() {

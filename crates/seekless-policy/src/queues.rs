@@ -100,7 +100,8 @@ impl Queues {
     /// Takes an id out of its queue.
     #[inline]
     pub(crate) fn unlink(&mut self, id: Id) {
-        let Link { older, newer, queue } = std::mem::replace(&mut self.links[id as usize], UNLINKED);
+        let Link { older, newer, queue } =
+            std::mem::replace(&mut self.links[id as usize], UNLINKED);
         match older {
             NONE => self.ends[queue as usize].oldest = newer,
             _ => self.links[older as usize].newer = newer,

@@ -98,7 +98,9 @@ impl RadixQueue {
             if let Some(first) = self.equal.pop_front() {
                 self.len -= 1;
                 match truth(first.id) {
-                    Some(key) if key == (self.reference, first.tie()) => return Some((key, first.id)),
+                    Some(key) if key == (self.reference, first.tie()) => {
+                        return Some((key, first.id));
+                    }
                     moved => moved.into_iter().for_each(|key| self.push(first.id, key)),
                 }
                 continue;
@@ -120,7 +122,9 @@ impl RadixQueue {
         ids.dedup();
         self.occupied = Default::default();
         self.len = 0;
-        ids.into_iter().filter_map(|id| Some((id, truth(id)?))).for_each(|(id, key)| self.push(id, key));
+        ids.into_iter()
+            .filter_map(|id| Some((id, truth(id)?)))
+            .for_each(|(id, key)| self.push(id, key));
     }
 
     /// The bucket of the highest digit in which `number` differs from the reference, and of its
@@ -201,8 +205,10 @@ impl RadixQueue {
         if let Some(least) = least.filter(|&least| self.bucket(least) == Some(bucket)) {
             self.reference = least;
         }
-        let equal =
-            entries.iter().filter(|&&id| truth(id).is_some_and(|key| key.0 == self.reference)).count();
+        let equal = entries
+            .iter()
+            .filter(|&&id| truth(id).is_some_and(|key| key.0 == self.reference))
+            .count();
         self.equal.reserve_exact(equal);
         for id in entries.drain(..) {
             let Some(key) = truth(id) else { continue };

@@ -6,7 +6,8 @@ mod allocations;
 
 use allocations::peak_of_thread;
 use seekless_policy::eviction::{
-    Eviction, Id, NAMES, NEVER, Outcome, PageState, Pool, Request, Use, bytes_per_id, named, needs_of,
+    Eviction, Id, NAMES, NEVER, Outcome, PageState, Pool, Request, Use, bytes_per_id, named,
+    needs_of,
 };
 
 /// One more than a power of two: arrays that grow by doubling are at their emptiest.
@@ -64,7 +65,9 @@ fn measure(name: &str, capacity: u64, requests: &[Request]) -> f64 {
                 owner.resident[request.id as usize] = true;
             }
             if turn % IDS as usize == IDS as usize - 1 {
-                (0..IDS).filter(|&id| owner.resident[id as usize]).for_each(|id| policy.cleaned(id));
+                (0..IDS)
+                    .filter(|&id| owner.resident[id as usize])
+                    .for_each(|id| policy.cleaned(id));
             }
         }
         policy

@@ -12,7 +12,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let path = arguments.next().ok_or("which file?")?;
     let passes = arguments.next().map_or(Ok(1), |number| number.parse::<u32>())?;
-    let plan = if arguments.next().is_some_and(|word| word == "linear") { Plan::Linear } else { Plan::Best };
+    let plan = if arguments.next().is_some_and(|word| word == "linear") {
+        Plan::Linear
+    } else {
+        Plan::Best
+    };
     for _ in 0..passes {
         pass(Path::new(&path), plan)?;
     }
@@ -36,7 +40,8 @@ fn pass(path: &Path, plan: Plan) -> Result<(), Box<dyn std::error::Error>> {
     let did = reader.statistics();
     drop(reader);
     let file = File::open(path)?;
-    let runs = residency::runs(file.as_fd(), 0..file.metadata()?.len(), GRAIN_BYTES)?.unwrap_or_default();
+    let runs =
+        residency::runs(file.as_fd(), 0..file.metadata()?.len(), GRAIN_BYTES)?.unwrap_or_default();
     let kept: Vec<_> = runs.into_iter().filter(|run| run.resident).map(|run| run.range).collect();
     println!(
         "{lines} lines, {seconds:.3} s; cached before {:.1} MiB in {} runs; read {:.1} MiB, {:.1} past the cache; \

@@ -15,7 +15,8 @@ pub(crate) fn pages(offset: u64, bytes: u64) -> u64 {
 
 /// Whether every page of the range is known to be cached.
 pub(crate) fn is_cached(file: &File, offset: u64, bytes: u64) -> bool {
-    residency::count(file.as_fd(), offset, bytes).is_ok_and(|held| held.cached == pages(offset, bytes))
+    residency::count(file.as_fd(), offset, bytes)
+        .is_ok_and(|held| held.cached == pages(offset, bytes))
 }
 
 /// Copies a range out of the page cache, all of which must be cached and within the file. False if
@@ -31,7 +32,13 @@ pub(crate) fn copy(file: &File, buffer: &mut [u8], offset: u64) -> bool {
 }
 
 /// The same from an existing mapping, from its byte `before` on.
-pub(crate) fn copy_of(map: &GuardedMap, file: &File, buffer: &mut [u8], offset: u64, before: usize) -> bool {
+pub(crate) fn copy_of(
+    map: &GuardedMap,
+    file: &File,
+    buffer: &mut [u8],
+    offset: u64,
+    before: usize,
+) -> bool {
     buffer.copy_from_slice(&map.bytes()[before..before + buffer.len()]);
     // Past the end of the file, the last page of a mapping holds zeros.
     let end = offset + buffer.len() as u64;

@@ -142,7 +142,10 @@ mod tests {
             (error.kind(), error.to_string().as_str()),
             (ErrorKind::Survey, "/: a folder, which has no SLEDs")
         );
-        assert_eq!(error.survey_error().map(|error| error.kind()), Some(seekless_sled::ErrorKind::NotAFile));
+        assert_eq!(
+            error.survey_error().map(|error| error.kind()),
+            Some(seekless_sled::ErrorKind::NotAFile)
+        );
         assert!(error.io_error().is_none());
     }
 }

@@ -72,7 +72,8 @@ impl FilePicker {
         let ranges = priced(file, surveyor, &part)?;
         let end = ranges.last().map_or(0, |last| last.range.end);
         let keeper = Arc::new(Keeper::new(file)?);
-        let picker = Picker::new(ranges, chunk_bytes, records, &mut Search::new(file, records, &keeper))?;
+        let picker =
+            Picker::new(ranges, chunk_bytes, records, &mut Search::new(file, records, &keeper))?;
         let (device, inode, part) = (stat.st_dev, stat.st_ino, part.start.min(end)..end);
         Ok(FilePicker { picker, records, part, device, inode, looked_at: Instant::now(), keeper })
     }
@@ -82,7 +83,11 @@ impl FilePicker {
     ///
     /// # Errors
     /// The file is another one, or became shorter, or a record boundary could not be searched for.
-    pub fn next_read(&mut self, file: &File, surveyor: &mut Surveyor) -> Result<Option<Range<u64>>, Error> {
+    pub fn next_read(
+        &mut self,
+        file: &File,
+        surveyor: &mut Surveyor,
+    ) -> Result<Option<Range<u64>>, Error> {
         self.check(file)?;
         if self.looked_at.elapsed() >= BELIEVED {
             self.refresh(file, surveyor)?;
@@ -147,7 +152,11 @@ impl FilePicker {
         if (stat.st_dev, stat.st_ino) != (self.device, self.inode) {
             return Err(changed(file, "is another file now: begin again"));
         }
-        if u64::try_from(stat.st_size).unwrap_or(0) < self.part.end { Err(shorter(file)) } else { Ok(()) }
+        if u64::try_from(stat.st_size).unwrap_or(0) < self.part.end {
+            Err(shorter(file))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -196,7 +205,8 @@ impl<'a> Search<'a> {
     }
 
     fn plain(&self, piece: &mut [u8], offset: u64) -> io::Result<usize> {
-        if cached::is_cached(self.file, offset, piece.len() as u64) && cached::copy(self.file, piece, offset)
+        if cached::is_cached(self.file, offset, piece.len() as u64)
+            && cached::copy(self.file, piece, offset)
         {
             return Ok(piece.len());
         }

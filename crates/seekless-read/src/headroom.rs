@@ -72,7 +72,8 @@ mod tests {
 
     #[test]
     fn the_machine_tells_what_is_free_and_what_is_cached() {
-        let text = "MemTotal: 5 kB\nMemFree:        12 kB\nCached: 7 kB\nSwapCached: 1 kB\nShmem: 2 kB\n";
+        let text =
+            "MemTotal: 5 kB\nMemFree:        12 kB\nCached: 7 kB\nSwapCached: 1 kB\nShmem: 2 kB\n";
         assert_eq!(of_machine(text), Some(Headroom { free: 12 << 10, cached: 5 << 10 }));
         assert_eq!(of_machine(""), None);
     }

@@ -34,11 +34,16 @@ impl Hold {
     /// last and are at risk for longest. A range that is not cached whole is not held, because a
     /// hold must not move data.
     #[must_use]
-    pub fn on(file: &File, ranges: impl DoubleEndedIterator<Item = Range<u64>>, bytes_max: u64) -> Hold {
+    pub fn on(
+        file: &File,
+        ranges: impl DoubleEndedIterator<Item = Range<u64>>,
+        bytes_max: u64,
+    ) -> Hold {
         let mut hold = Hold::default();
         for range in ranges.rev().take(WINDOWS_MAX) {
             let left = bytes_max - hold.bytes;
-            let start = range.start.max(range.end.saturating_sub(left)).div_ceil(page_bytes()) * page_bytes();
+            let start = range.start.max(range.end.saturating_sub(left)).div_ceil(page_bytes())
+                * page_bytes();
             if start < range.end {
                 hold.take(file, start..range.end);
             }
@@ -113,19 +118,26 @@ mod tests {
     }
 
     fn cached(file: &File, range: Range<u64>) -> u64 {
-        residency::count(file.as_fd(), range.start, range.end - range.start).unwrap().cached * page_bytes()
+        residency::count(file.as_fd(), range.start, range.end - range.start).unwrap().cached
+            * page_bytes()
     }
 
     #[test]
     fn what_is_held_outlives_an_order_to_drop_it_and_what_is_let_go_does_not() {
-        let Some(file) = cached_file() else { return eprintln!("skipped: nothing tells what is cached") };
+        let Some(file) = cached_file() else {
+            return eprintln!("skipped: nothing tells what is cached");
+        };
         let mut hold = Hold::on(&file, [0..2 * MIB, 3 * MIB..8 * MIB].into_iter(), 6 * MIB);
         assert_eq!(hold.ranges(), [3 * MIB..8 * MIB, MIB..2 * MIB]);
         assert_eq!(hold.bytes(), 6 * MIB);
         assert!(hold.locked_bytes() <= hold.bytes());
         let locked = hold.locked_bytes();
         hold.let_go(&(5 * MIB..7 * MIB));
-        assert_eq!((hold.bytes(), hold.locked_bytes()), (6 * MIB, locked), "its end is still to come");
+        assert_eq!(
+            (hold.bytes(), hold.locked_bytes()),
+            (6 * MIB, locked),
+            "its end is still to come"
+        );
         residency::drop_cached(file.as_fd()).unwrap();
         for range in hold.ranges() {
             assert_eq!(cached(&file, range.clone()), range.end - range.start);
@@ -143,7 +155,9 @@ mod tests {
 
     #[test]
     fn nothing_is_brought_in_by_a_hold() {
-        let Some(file) = cached_file() else { return eprintln!("skipped: nothing tells what is cached") };
+        let Some(file) = cached_file() else {
+            return eprintln!("skipped: nothing tells what is cached");
+        };
         residency::drop_cached(file.as_fd()).unwrap();
         let before = cached(&file, 0..8 * MIB);
         let hold = Hold::on(&file, once(0..8 * MIB), 8 * MIB);
@@ -153,7 +167,9 @@ mod tests {
 
     #[test]
     fn a_hold_is_bounded() {
-        let Some(file) = cached_file() else { return eprintln!("skipped: nothing tells what is cached") };
+        let Some(file) = cached_file() else {
+            return eprintln!("skipped: nothing tells what is cached");
+        };
         assert_eq!(Hold::on(&file, once(0..8 * MIB), 0).bytes(), 0);
         let end = Hold::on(&file, once(0..8 * MIB - 5), page_bytes() + 904);
         assert_eq!(end.ranges().first(), Some(&(8 * MIB - page_bytes()..8 * MIB - 5)));

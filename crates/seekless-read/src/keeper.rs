@@ -101,7 +101,10 @@ impl Keeper {
     }
 
     /// As [`new`](Self::new), with `headroom` in place of a look at the system.
-    pub(crate) fn with_headroom(file: &File, headroom: fn() -> Option<Headroom>) -> Result<Self, Error> {
+    pub(crate) fn with_headroom(
+        file: &File,
+        headroom: fn() -> Option<Headroom>,
+    ) -> Result<Self, Error> {
         let about = file.metadata().map_err(found(file))?;
         Ok(Keeper {
             identity: (about.dev(), about.ino()),
@@ -127,7 +130,12 @@ impl Keeper {
     }
 
     /// As [`read`](Self::read), for bytes that will be read again at once.
-    pub(crate) fn search(&self, file: &File, buffer: &mut [u8], offset: u64) -> Result<usize, Error> {
+    pub(crate) fn search(
+        &self,
+        file: &File,
+        buffer: &mut [u8],
+        offset: u64,
+    ) -> Result<usize, Error> {
         self.read_as(file, buffer, offset, true)
     }
 
@@ -140,7 +148,12 @@ impl Keeper {
     /// keeper is dropped (Van Meter and Gao 2000, section 3.4). The last come first, up to
     /// `bytes_max` and half of what the cache may hold. Returns the bytes held. An earlier hold is
     /// released.
-    pub fn hold(&self, file: &File, ranges: impl Iterator<Item = Range<u64>>, bytes_max: u64) -> u64 {
+    pub fn hold(
+        &self,
+        file: &File,
+        ranges: impl Iterator<Item = Range<u64>>,
+        bytes_max: u64,
+    ) -> u64 {
         let most = (self.headroom)().map_or(u64::MAX, |room| room.bytes() / 2);
         let mut cached = Vec::new();
         for range in ranges {
@@ -168,7 +181,13 @@ impl Keeper {
         }
     }
 
-    fn read_as(&self, file: &File, buffer: &mut [u8], offset: u64, again: bool) -> Result<usize, Error> {
+    fn read_as(
+        &self,
+        file: &File,
+        buffer: &mut [u8],
+        offset: u64,
+        again: bool,
+    ) -> Result<usize, Error> {
         let about = file.metadata().map_err(found(file))?;
         if (about.dev(), about.ino()) != self.identity {
             return Err(changed(file, "is another file now: begin again"));
@@ -212,7 +231,8 @@ impl Keeper {
         if let Some(room) = &mut *lock(&self.room) {
             room.kept(0, bytes, STEP_BYTES, || cached_bytes(asked.file, asked.stamp.0));
             if room.belief() == Belief::Full {
-                cached_bytes(asked.file, asked.stamp.0).map(|cached| ours::note(self.identity, cached));
+                cached_bytes(asked.file, asked.stamp.0)
+                    .map(|cached| ours::note(self.identity, cached));
             }
         }
     }
@@ -225,7 +245,8 @@ impl Keeper {
         let mut filled = 0;
         while filled < buffer.len() {
             let start = offset + filled as u64;
-            let bytes = (FOLIO_BYTES - start % FOLIO_BYTES).min((buffer.len() - filled) as u64) as usize;
+            let bytes =
+                (FOLIO_BYTES - start % FOLIO_BYTES).min((buffer.len() - filled) as u64) as usize;
             let read = self.part(asked, &mut buffer[filled..filled + bytes], start)?;
             filled += read;
             if read < bytes {
@@ -240,7 +261,9 @@ impl Keeper {
         let bytes = buffer.len() as u64;
         match residency::count(asked.file.as_fd(), offset, bytes).map(|pages| pages.cached) {
             Ok(0) => self.absent(asked, buffer, offset),
-            Ok(cached) if cached == cached::pages(offset, bytes) => self.cached(asked, buffer, offset),
+            Ok(cached) if cached == cached::pages(offset, bytes) => {
+                self.cached(asked, buffer, offset)
+            }
             Ok(_) => self.mixed(asked, buffer, offset),
             Err(_) => fill(asked.file, buffer, offset, Caching::Usual),
         }
@@ -272,7 +295,8 @@ impl Keeper {
             let (at, bytes) = (offset + filled as u64, part.len());
             // Pages that are not mapped yet are faulted in one by one; the mapping reads nothing
             // ahead.
-            let copied = run.resident && cached::copy_of(&map, asked.file, part, at, before + filled);
+            let copied =
+                run.resident && cached::copy_of(&map, asked.file, part, at, before + filled);
             let read = if copied { bytes } else { self.absent(asked, part, at)? };
             filled += read;
             if read < bytes {
@@ -295,13 +319,15 @@ impl Keeper {
     fn bring_in(&self, asked: &Asked, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let start = offset / FOLIO_BYTES * FOLIO_BYTES;
         let end = (start + FOLIO_BYTES).min(asked.stamp.0);
-        let empty =
-            residency::count(asked.file.as_fd(), start, end - start).is_ok_and(|pages| pages.cached == 0);
+        let empty = residency::count(asked.file.as_fd(), start, end - start)
+            .is_ok_and(|pages| pages.cached == 0);
         let map = if empty { folios::bring_in(asked.file, start..end) } else { None };
         let brought = if map.is_some() { end - start } else { buffer.len() as u64 };
         let before = (offset - start) as usize;
-        let copied = map.is_some_and(|map| cached::copy_of(&map, asked.file, buffer, offset, before));
-        let read = if copied { buffer.len() } else { fill(asked.file, buffer, offset, Caching::Usual)? };
+        let copied =
+            map.is_some_and(|map| cached::copy_of(&map, asked.file, buffer, offset, before));
+        let read =
+            if copied { buffer.len() } else { fill(asked.file, buffer, offset, Caching::Usual)? };
         self.kept(asked, brought);
         Ok(read)
     }
@@ -315,7 +341,8 @@ impl Keeper {
         let (piece, at) = match held.filter(|(piece, at)| piece.len() - at >= buffer.len()) {
             Some(held) => held,
             None => {
-                let mut piece = vec![0; (before + buffer.len()).next_multiple_of(page_bytes() as usize)];
+                let mut piece =
+                    vec![0; (before + buffer.len()).next_multiple_of(page_bytes() as usize)];
                 let read = self.bypass.fill(asked.file, &mut piece, start)?;
                 piece.truncate(read);
                 let piece = Arc::new(piece);

@@ -82,7 +82,10 @@ impl Picker {
     ///
     /// # Errors
     /// What `find` returns.
-    pub fn next_read<F: FindDelimiter>(&mut self, find: &mut F) -> Result<Option<Range<u64>>, F::Error> {
+    pub fn next_read<F: FindDelimiter>(
+        &mut self,
+        find: &mut F,
+    ) -> Result<Option<Range<u64>>, F::Error> {
         let Some(&(cost, start)) = self.cheapest.first() else { return Ok(None) };
         let end = self.unseen.get(&start).map_or(start, |&(end, _)| end);
         let cut = self.cut(start..end, find)?;
@@ -100,7 +103,11 @@ impl Picker {
     ///
     /// # Errors
     /// What `find` returns.
-    pub fn refresh<F: FindDelimiter>(&mut self, ranges: &[Priced], find: &mut F) -> Result<(), F::Error> {
+    pub fn refresh<F: FindDelimiter>(
+        &mut self,
+        ranges: &[Priced],
+        find: &mut F,
+    ) -> Result<(), F::Error> {
         let mut left: Vec<Range<u64>> = Vec::new();
         for (&start, &(end, _)) in &self.unseen {
             match left.last_mut() {
@@ -180,7 +187,11 @@ impl Picker {
             ranges[left].range.end = start;
         }
         if let Some(right) = right {
-            end = if start < end { self.last_boundary(start..end, find)?.unwrap_or(start) } else { start };
+            end = if start < end {
+                self.last_boundary(start..end, find)?.unwrap_or(start)
+            } else {
+                start
+            };
             ranges[right].range.start = end;
         }
         ranges[at].range = start..end;
@@ -213,8 +224,10 @@ impl Picker {
             Records::None => Ok(Some(range.end)),
             Records::Delimiter(_) | Records::Either(..) => find.last(range),
             Records::Fixed { origin, bytes } => {
-                let last =
-                    range.end.checked_sub(origin).map(|after| origin + after / bytes.max(1) * bytes.max(1));
+                let last = range
+                    .end
+                    .checked_sub(origin)
+                    .map(|after| origin + after / bytes.max(1) * bytes.max(1));
                 Ok(last.filter(|&cut| cut > range.start))
             }
         }

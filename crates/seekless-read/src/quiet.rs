@@ -102,7 +102,9 @@ mod tests {
         for offset in [0, 100, 4096, (1 << 20) + 77, 2 << 20] {
             quiet.read_exact_at(&mut some, offset).unwrap();
             assert!(
-                some.iter().enumerate().all(|(at, &byte)| (at + offset as usize) % 251 == usize::from(byte))
+                some.iter()
+                    .enumerate()
+                    .all(|(at, &byte)| (at + offset as usize) % 251 == usize::from(byte))
             );
         }
         let kept = fill(&file, &mut [0; 1], 0, Caching::Leave).is_ok();

@@ -129,8 +129,11 @@ impl Reader {
         let Some(source) = self.files.get(file) else { return };
         let planned = source.planned();
         let base = planned.map_or(0, |planned| planned.base);
-        let open = planned.and_then(|planned| planned.opened.as_ref().map(|opened| opened.buffered.clone()));
-        let Some(open) = open.or_else(|| File::open(&source.path).ok().map(Arc::new)) else { return };
+        let open = planned
+            .and_then(|planned| planned.opened.as_ref().map(|opened| opened.buffered.clone()));
+        let Some(open) = open.or_else(|| File::open(&source.path).ok().map(Arc::new)) else {
+            return;
+        };
         let range = base + offset..(base + offset).saturating_add(bytes);
         let pages = pages(range.start, range.end - range.start);
         if self.kernel.count(&open, range.clone()).is_some_and(|held| held.cached >= pages) {
@@ -312,7 +315,8 @@ impl Reader {
         let Some(file) = self.schedule.next_cached() else { return false };
         let Some(opened) = self.opened(file) else { return true };
         let Some(planned) = self.files.planned(file) else { return false };
-        let windows = Windows { kernel: &*self.kernel, options: &self.options, open: &opened.buffered };
+        let windows =
+            Windows { kernel: &*self.kernel, options: &self.options, open: &opened.buffered };
         match windows.next(planned, &mut self.device) {
             Outcome::Block(offset, block) => self.take_in(file, offset, block),
             Outcome::Gone => {
@@ -413,7 +417,9 @@ impl Reader {
         let file_bytes = planned.stamp.bytes;
         let wanted = job.range.end - job.range.start;
         let block = match result {
-            Ok(Delivered::Read(range)) if range.len() as u64 == wanted => Block::Read(job.buffer, range),
+            Ok(Delivered::Read(range)) if range.len() as u64 == wanted => {
+                Block::Read(job.buffer, range)
+            }
             Ok(Delivered::Mapped(map)) => {
                 self.device.recycle(job.buffer);
                 Block::Mapped(map, 0..wanted as usize)
@@ -496,9 +502,9 @@ impl Reader {
     fn dearness_ns(&mut self, file: usize) -> u64 {
         let source = &self.files[file];
         match source.planned() {
-            Some(planned) if self.files.len() > 1 => {
-                self.schedule.dearness_ns(planned.stamp.device, || self.kernel.dearness_ns(&source.path))
-            }
+            Some(planned) if self.files.len() > 1 => self
+                .schedule
+                .dearness_ns(planned.stamp.device, || self.kernel.dearness_ns(&source.path)),
             _ => 0,
         }
     }
@@ -512,7 +518,10 @@ impl Reader {
         let headroom = self.room.headroom(|| self.kernel.headroom());
         let most = headroom.map_or(u64::MAX, |headroom| headroom.bytes() / 2);
         let most = self.options.hold_bytes.min(most).saturating_sub(held);
-        let Some(Planned { opened: Some(opened), left, hold, .. }) = self.files.planned(file) else { return };
+        let Some(Planned { opened: Some(opened), left, hold, .. }) = self.files.planned(file)
+        else {
+            return;
+        };
         *hold = Hold::on(&opened.buffered, left.cached.iter(), most);
         self.statistics.held_bytes += hold.bytes();
     }
@@ -529,7 +538,9 @@ impl Reader {
     /// Asks again what is cached of the rest of a file.
     fn look_again(&mut self, file: usize, opened: &Opened) {
         let survey = Survey { kernel: &*self.kernel, options: &self.options };
-        let Source { path, state: State::Planned(planned), .. } = &mut self.files[file] else { return };
+        let Source { path, state: State::Planned(planned), .. } = &mut self.files[file] else {
+            return;
+        };
         survey.again(path, planned, &opened.buffered);
         self.sort(file);
         self.statistics.looks += 1;

@@ -36,7 +36,9 @@ impl Records {
             Records::Delimiter(_) | Records::Either(..) => offset == 0,
             Records::Fixed { origin, bytes } => {
                 offset == 0
-                    || offset.checked_sub(origin).is_some_and(|after| after.is_multiple_of(bytes.max(1)))
+                    || offset
+                        .checked_sub(origin)
+                        .is_some_and(|after| after.is_multiple_of(bytes.max(1)))
             }
         }
     }
@@ -51,7 +53,9 @@ impl Records {
                 let bytes = bytes.max(1);
                 let next = match offset.checked_sub(origin) {
                     None => origin,
-                    Some(after) => (after / bytes).checked_add(1)?.checked_mul(bytes)?.checked_add(origin)?,
+                    Some(after) => {
+                        (after / bytes).checked_add(1)?.checked_mul(bytes)?.checked_add(origin)?
+                    }
                 };
                 within(next - offset, piece)
             }
@@ -124,7 +128,10 @@ mod tests {
         for (piece, first, last) in
             [(&b"a\nb\0c"[..], 2, 4), (b"a\0b\nc", 2, 4), (b"a\0b", 2, 2), (b"\n", 1, 1)]
         {
-            assert_eq!((records.first_cut(piece, 7), records.last_cut(piece, 7)), (Some(first), Some(last)));
+            assert_eq!(
+                (records.first_cut(piece, 7), records.last_cut(piece, 7)),
+                (Some(first), Some(last))
+            );
         }
         assert_eq!((records.first_cut(b"ab", 7), records.last_cut(b"ab", 7)), (None, None));
         let far = [&b"\0"[..], &vec![b'x'; 3 * NEAR_BYTES]].concat();

@@ -108,7 +108,8 @@ impl Room {
     /// Whether the room was judged, and the cache is so large that it has memory to spare for a few
     /// more reads in flight.
     pub(crate) fn is_large(&self) -> bool {
-        self.judged > 0 && self.headroom.flatten().is_some_and(|headroom| headroom.bytes() >= LARGE_BYTES)
+        self.judged > 0
+            && self.headroom.flatten().is_some_and(|headroom| headroom.bytes() >= LARGE_BYTES)
     }
 
     /// Begins to read a file into the cache; `cached` tells how many of its bytes are cached
@@ -117,7 +118,8 @@ impl Room {
         if self.growth.is_none_or(|(of, _)| of != file)
             && let Some(cached) = cached()
         {
-            let growth = self.growth.map_or(Growth::from(cached), |(_, growth)| growth.with(cached));
+            let growth =
+                self.growth.map_or(Growth::from(cached), |(_, growth)| growth.with(cached));
             self.growth = Some((file, growth));
         }
     }
@@ -200,7 +202,10 @@ mod tests {
         room.miss(1 << 30);
         room.judge(0, || unreachable!());
         assert_eq!(room.belief(), Belief::Trial);
-        assert_eq!(Room::of_file(2 << 30, 0, 0, now).belief(), Belief::Free((2 << 30) - (16 << 20)));
+        assert_eq!(
+            Room::of_file(2 << 30, 0, 0, now).belief(),
+            Belief::Free((2 << 30) - (16 << 20))
+        );
     }
 
     #[test]
@@ -215,7 +220,11 @@ mod tests {
             room.kept(0, 2 * MIB, step, || unreachable!());
             room.kept(0, 2 * MIB, step, || Some(cached));
         }
-        assert_eq!(room.belief(), Belief::Trial, "a strike is forgotten when the count grows again");
+        assert_eq!(
+            room.belief(),
+            Belief::Trial,
+            "a strike is forgotten when the count grows again"
+        );
         room.kept(0, 4 * MIB, step, || Some(15 * MIB));
         room.kept(0, 4 * MIB, step, || Some(15 * MIB));
         assert_eq!(room.belief(), Belief::Full);

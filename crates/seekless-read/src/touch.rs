@@ -27,7 +27,11 @@ pub(crate) fn spacing(bytes: u64) -> u64 {
 ///
 /// # Errors
 /// The descriptor is of something without pages.
-pub fn runs_by_touch(file: &File, range: Range<u64>, grain: u64) -> io::Result<Option<Vec<PageRun>>> {
+pub fn runs_by_touch(
+    file: &File,
+    range: Range<u64>,
+    grain: u64,
+) -> io::Result<Option<Vec<PageRun>>> {
     match residency::runs(file.as_fd(), range.clone(), grain)? {
         None => {
             let spacing = spacing(range.end - range.start);

@@ -14,7 +14,9 @@ fn main() -> ExitCode {
         match flag.to_str() {
             Some("--special") => options.special = true,
             Some("--force") => options.force = true,
-            Some("--only") => options.only.extend(words.next().and_then(|glob| glob.into_string().ok())),
+            Some("--only") => {
+                options.only.extend(words.next().and_then(|glob| glob.into_string().ok()))
+            }
             Some("--exclude") => {
                 options.exclude.extend(words.next().and_then(|glob| glob.into_string().ok()))
             }

@@ -49,7 +49,11 @@ pub(crate) fn descriptor(tid: i32, fd: i32) -> io::Result<Found> {
 
 /// What the kernel knows about a file without asking its file system.
 fn known(link: &str) -> io::Result<Statx> {
-    let wanted = StatxFlags::TYPE | StatxFlags::MODE | StatxFlags::NLINK | StatxFlags::INO | StatxFlags::SIZE;
+    let wanted = StatxFlags::TYPE
+        | StatxFlags::MODE
+        | StatxFlags::NLINK
+        | StatxFlags::INO
+        | StatxFlags::SIZE;
     Ok(rustix::fs::statx(CWD, link, AtFlags::STATX_DONT_SYNC | AtFlags::NO_AUTOMOUNT, wanted)?)
 }
 
@@ -113,8 +117,8 @@ impl Status {
 
 /// File systems that know a file's capabilities without asking a server.
 const LOCAL: [&str; 12] = [
-    "bcachefs", "btrfs", "erofs", "ext2", "ext3", "ext4", "f2fs", "overlay", "squashfs", "tmpfs", "xfs",
-    "zfs",
+    "bcachefs", "btrfs", "erofs", "ext2", "ext3", "ext4", "f2fs", "overlay", "squashfs", "tmpfs",
+    "xfs", "zfs",
 ];
 
 /// The file of the program that a process has just executed, if the file is setuid, setgid or has
@@ -131,8 +135,10 @@ pub(crate) fn withheld(tid: i32, mounts: &mut HashMap<u64, bool>) -> Option<Vec<
     let has = |bits: u32| mode & bits == bits;
     let status = Status::of(tid)?;
     let user = has(libc::S_ISUID) && status.number("Uid:", EFFECTIVE) != Some(file.stx_uid);
-    let group = has(libc::S_ISGID | libc::S_IXGRP) && status.number("Gid:", EFFECTIVE) != Some(file.stx_gid);
-    let capable = || rustix::fs::getxattr(&link, "security.capability", &mut [0_u8; 64][..]).is_ok();
+    let group = has(libc::S_ISGID | libc::S_IXGRP)
+        && status.number("Gid:", EFFECTIVE) != Some(file.stx_gid);
+    let capable =
+        || rustix::fs::getxattr(&link, "security.capability", &mut [0_u8; 64][..]).is_ok();
     if !(user || group || capable()) {
         return None;
     }
@@ -143,8 +149,10 @@ fn gives_privileges(tid: i32, mount: u64) -> bool {
     let mounts = std::fs::read_to_string(format!("/proc/{tid}/mountinfo")).unwrap_or_default();
     let line = mounts.lines().find(|line| line.split(' ').next() == Some(&mount.to_string()));
     let Some((mount, system)) = line.and_then(|line| line.split_once(" - ")) else { return false };
-    let allowed =
-        mount.split(' ').nth(5).is_some_and(|options| !options.split(',').any(|one| one == "nosuid"));
+    let allowed = mount
+        .split(' ')
+        .nth(5)
+        .is_some_and(|options| !options.split(',').any(|one| one == "nosuid"));
     allowed && system.split(' ').next().is_some_and(|kind| LOCAL.contains(&kind))
 }
 
@@ -247,7 +255,10 @@ mod tests {
         assert_eq!((position, flags & libc::O_APPEND), (5, libc::O_APPEND));
         assert!(descriptors(me()).unwrap().contains(&file.as_raw_fd()));
         std::fs::remove_file(&name).unwrap();
-        assert_eq!(descriptor(me(), file.as_raw_fd()).unwrap().name, name.as_os_str().as_encoded_bytes());
+        assert_eq!(
+            descriptor(me(), file.as_raw_fd()).unwrap().name,
+            name.as_os_str().as_encoded_bytes()
+        );
         assert_eq!(family(me()), Some((me(), std::os::unix::process::parent_id() as i32)));
         assert!(!is_closed(me()));
     }

@@ -48,14 +48,17 @@ impl Paths {
 /// program. `None` if it is not cached, and before Linux 5.12.
 fn cached_name(directory: &[u8]) -> Option<Vec<u8>> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let found = rustix::fs::openat2(CWD, directory, flags, Mode::empty(), ResolveFlags::CACHED).ok()?;
+    let found =
+        rustix::fs::openat2(CWD, directory, flags, Mode::empty(), ResolveFlags::CACHED).ok()?;
     let link = format!("/proc/self/fd/{}", found.as_raw_fd());
     Some(rustix::fs::readlink(link, Vec::new()).ok()?.into_bytes())
 }
 
 /// Whether a name is under /proc, /sys or /dev.
 pub(crate) fn is_special(path: &[u8]) -> bool {
-    SPECIAL.iter().any(|root| path.strip_prefix(*root).is_some_and(|rest| matches!(rest, [] | [b'/', ..])))
+    SPECIAL
+        .iter()
+        .any(|root| path.strip_prefix(*root).is_some_and(|rest| matches!(rest, [] | [b'/', ..])))
 }
 
 fn join(base: &[u8], path: &[u8]) -> Vec<u8> {

@@ -56,7 +56,12 @@ pub struct Options {
 /// See [`ErrorKind`]. The program was not executed and nothing is left behind, or it could not be
 /// followed and was killed. If only the trace could not be finished after the program ended, the
 /// result is not an error: see [`Recorded::unfinished`]. The spool is kept then.
-pub fn record(program: &OsStr, args: &[OsString], output: &Path, options: &Options) -> Result<Recorded> {
+pub fn record(
+    program: &OsStr,
+    args: &[OsString],
+    output: &Path,
+    options: &Options,
+) -> Result<Recorded> {
     if !arch::SUPPORTED {
         return Err(Error::new(
             ErrorKind::Unsupported,
@@ -69,8 +74,9 @@ pub fn record(program: &OsStr, args: &[OsString], output: &Path, options: &Optio
     let words = words(program, args)?;
     let selection = Selection::new(&options.only, &options.exclude)?;
     let _survive = signals::survive_file_size_limit();
-    let spool_path = spool_path(output)
-        .map_err(|error| Error::new(ErrorKind::Trace, "there is no folder for the spool").because(error))?;
+    let spool_path = spool_path(output).map_err(|error| {
+        Error::new(ErrorKind::Trace, "there is no folder for the spool").because(error)
+    })?;
     check_outputs(output, &spool_path, options)?;
     let destination = Destination::new(output).replacing(options.force);
     try_output(&destination)?;
@@ -82,7 +88,8 @@ pub fn record(program: &OsStr, args: &[OsString], output: &Path, options: &Optio
     let metadata = Metadata { runs: vec![run], ..Metadata::default() };
     let spool = SpoolWriter::create(&spool_path, &metadata).map_err(unwritable)?;
     let own = own_names(output, &spool_path);
-    let traced = trace(program, &words, spool, Settings { special: options.special, selection, own });
+    let traced =
+        trace(program, &words, spool, Settings { special: options.special, selection, own });
     if traced.as_ref().is_err_and(|error| error.kind() != ErrorKind::Trace) {
         let _ = std::fs::remove_file(&spool_path); // the program did not run, so the spool is empty
     }
@@ -92,8 +99,9 @@ pub fn record(program: &OsStr, args: &[OsString], output: &Path, options: &Optio
 fn words(program: &OsStr, args: &[OsString]) -> Result<Vec<CString>> {
     let words = std::iter::once(program).chain(args.iter().map(OsString::as_os_str));
     let words: Result<Vec<CString>, _> = words.map(|word| CString::new(word.as_bytes())).collect();
-    words
-        .map_err(|error| Error::new(ErrorKind::CannotExecute, "an argument holds a zero byte").because(error))
+    words.map_err(|error| {
+        Error::new(ErrorKind::CannotExecute, "an argument holds a zero byte").because(error)
+    })
 }
 
 /// Fails now if the output cannot be written, rather than after the program's end. The file does
@@ -128,8 +136,16 @@ fn check_outputs(output: &Path, spool: &Path, options: &Options) -> Result<()> {
 
 fn own_names(output: &Path, spool: &Path) -> Vec<Vec<u8>> {
     let own = [output, spool].into_iter().filter_map(|path| {
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Some(parent.canonicalize().ok()?.join(path.file_name()?).into_os_string().into_encoded_bytes())
+        let parent =
+            path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some(
+            parent
+                .canonicalize()
+                .ok()?
+                .join(path.file_name()?)
+                .into_os_string()
+                .into_encoded_bytes(),
+        )
     });
     own.collect()
 }
@@ -138,8 +154,13 @@ fn circumstances(program: &OsStr, args: &[OsString]) -> RunInfo {
     let name = rustix::system::uname();
     let text = |word: &OsStr| seekless_trace::escape_path(word.as_bytes());
     RunInfo {
-        command: std::iter::once(program).chain(args.iter().map(OsString::as_os_str)).map(text).collect(),
-        directory: std::env::current_dir().map(|directory| text(directory.as_os_str())).unwrap_or_default(),
+        command: std::iter::once(program)
+            .chain(args.iter().map(OsString::as_os_str))
+            .map(text)
+            .collect(),
+        directory: std::env::current_dir()
+            .map(|directory| text(directory.as_os_str()))
+            .unwrap_or_default(),
         host: name.nodename().to_string_lossy().into_owned(),
         kernel: name.release().to_string_lossy().into_owned(),
         clock: "monotonic".into(),
@@ -153,15 +174,22 @@ fn circumstances(program: &OsStr, args: &[OsString]) -> RunInfo {
 }
 
 /// Starts the program and follows it to its end.
-fn trace(program: &OsStr, words: &[CString], spool: SpoolWriter, settings: Settings) -> Result<Traced> {
+fn trace(
+    program: &OsStr,
+    words: &[CString],
+    spool: SpoolWriter,
+    settings: Settings,
+) -> Result<Traced> {
     let own_failure =
         |what: &'static str| move |error: io::Error| Error::new(ErrorKind::Io, what).because(error);
-    let child =
-        tracee::spawn(words, &calls::filter(), attach).map_err(|failure| explain(program, failure))?;
+    let child = tracee::spawn(words, &calls::filter(), attach)
+        .map_err(|failure| explain(program, failure))?;
     let Waiting { pid, .. } = child;
-    let sink = Sink::new(spool).map_err(own_failure("the thread that writes the spool cannot be started"))?;
+    let sink = Sink::new(spool)
+        .map_err(own_failure("the thread that writes the spool cannot be started"))?;
     let tracer = Tracer::new(pid, sink, settings);
-    let released = child.release().map_err(own_failure("the program's process died before it started"))?;
+    let released =
+        child.release().map_err(own_failure("the program's process died before it started"))?;
     let traced = tracer.run().map_err(|error| {
         Error::new(ErrorKind::Trace, "the program could no longer be waited for and was killed")
             .because(error)

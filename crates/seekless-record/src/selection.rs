@@ -32,7 +32,8 @@ fn set(globs: &[String]) -> Result<GlobSet> {
     let mut set = GlobSetBuilder::new();
     for glob in globs {
         let bad = |why: &str| {
-            let message = format!("{glob:?} is not a glob: {why}; write one such as '*.db' or '/usr/**'");
+            let message =
+                format!("{glob:?} is not a glob: {why}; write one such as '*.db' or '/usr/**'");
             Error::new(ErrorKind::Usage, message)
         };
         let named = glob.trim_end_matches('/');
@@ -41,11 +42,13 @@ fn set(globs: &[String]) -> Result<GlobSet> {
         }
         let start = if glob.starts_with('/') { "" } else { "**/" };
         for end in ["", "/**"] {
-            let one = GlobBuilder::new(&format!("{start}{named}{end}")).literal_separator(true).build();
+            let one =
+                GlobBuilder::new(&format!("{start}{named}{end}")).literal_separator(true).build();
             set.add(one.map_err(|error| bad(&error.kind().to_string()))?);
         }
     }
-    set.build().map_err(|error| Error::new(ErrorKind::Usage, "there are too many globs").because(error))
+    set.build()
+        .map_err(|error| Error::new(ErrorKind::Usage, "there are too many globs").because(error))
 }
 
 #[cfg(test)]
@@ -53,7 +56,8 @@ mod tests {
     use super::*;
 
     fn keeps(only: &[&str], exclude: &[&str], name: &str) -> bool {
-        let owned = |globs: &[&str]| globs.iter().map(|glob| (*glob).to_owned()).collect::<Vec<_>>();
+        let owned =
+            |globs: &[&str]| globs.iter().map(|glob| (*glob).to_owned()).collect::<Vec<_>>();
         Selection::new(&owned(only), &owned(exclude)).unwrap().keeps(name.as_bytes())
     }
 
@@ -61,7 +65,11 @@ mod tests {
     fn globs_choose_by_name_and_folder() {
         assert!(keeps(&[], &[], "/any"));
         assert!(keeps(&["*.db"], &[], "/a/b.db") && !keeps(&["*.db"], &[], "/a/b.dbx"));
-        assert!(keeps(&["/a"], &[], "/a/b/c") && keeps(&["/a/"], &[], "/a") && !keeps(&["/a"], &[], "/b/a"));
+        assert!(
+            keeps(&["/a"], &[], "/a/b/c")
+                && keeps(&["/a/"], &[], "/a")
+                && !keeps(&["/a"], &[], "/b/a")
+        );
         assert!(keeps(&["b/c*"], &[], "/a/b/cd") && !keeps(&["b/*d"], &[], "/a/b/c/x"));
         assert!(!keeps(&["/a/*.db"], &[], "/a/b/c.db") && keeps(&["/a/**/*.db"], &[], "/a/b/c.db"));
         assert!(keeps(&["*.{so,db}", "/x"], &["/usr"], "/lib/a.so"));

@@ -141,9 +141,9 @@ fn write(shared: &Shared, mut written: Written) -> Written {
 /// whether the time is up.
 fn take(shared: &Shared, names: &mut Vec<String>, rows: &mut Vec<Access>) -> (bool, bool) {
     let queue = shared.lock();
-    let waited = shared
-        .more
-        .wait_timeout_while(queue, BATCH_TIME, |queue| queue.rows.len() < BATCH_ROWS && !queue.done);
+    let waited = shared.more.wait_timeout_while(queue, BATCH_TIME, |queue| {
+        queue.rows.len() < BATCH_ROWS && !queue.done
+    });
     let (mut queue, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
     names.append(&mut queue.names);
     std::mem::swap(&mut queue.rows, rows);

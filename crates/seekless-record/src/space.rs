@@ -36,7 +36,9 @@ impl Space {
         gone: &mut Vec<DescriptionId>,
         split: &mut Vec<DescriptionId>,
     ) {
-        while let Some(mapping) = self.last_below(end).filter(|last| last.end > start && start < end) {
+        while let Some(mapping) =
+            self.last_below(end).filter(|last| last.end > start && start < end)
+        {
             self.mappings.remove(&mapping.start);
             let pieces = [(mapping.start, start), (end, mapping.end)];
             let mut left = 0;

@@ -123,7 +123,9 @@ impl Tracer {
                 Err(error) if error.raw_os_error() == Some(libc::EINTR) => self.pass_to_the_rest(),
                 Err(error) if error.raw_os_error() == Some(libc::ECHILD) => break,
                 Err(error) => {
-                    self.threads.values().for_each(|thread| drop(signals::send(thread.pid, libc::SIGKILL)));
+                    self.threads
+                        .values()
+                        .for_each(|thread| drop(signals::send(thread.pid, libc::SIGKILL)));
                     return Err(error);
                 }
             }
@@ -143,7 +145,9 @@ impl Tracer {
     fn stopped(&mut self, tid: i32, stop: Stop) {
         match stop {
             Stop::Exited(code) => return self.ended(tid, Status::Exited(code)),
-            Stop::Killed { signal, core } => return self.ended(tid, Status::Killed { signal, core }),
+            Stop::Killed { signal, core } => {
+                return self.ended(tid, Status::Killed { signal, core });
+            }
             _ => {}
         }
         if !self.threads.contains_key(&tid) {
@@ -177,9 +181,11 @@ impl Tracer {
 
     /// Before a call: decides whether its exit matters.
     fn entered(&mut self, tid: i32) -> io::Result<()> {
-        let until = if self.live && self.note_entry(tid) { Until::SyscallExit } else { Until::Event };
+        let until =
+            if self.live && self.note_entry(tid) { Until::SyscallExit } else { Until::Event };
         let resumed_ns = self.elapsed_ns();
-        if let Some(pending) = self.threads.get_mut(&tid).and_then(|thread| thread.pending.as_mut()) {
+        if let Some(pending) = self.threads.get_mut(&tid).and_then(|thread| thread.pending.as_mut())
+        {
             pending.resumed_ns = resumed_ns;
         }
         tracee::resume(tid, until, 0)
@@ -204,7 +210,8 @@ impl Tracer {
 
     /// At a call's exit.
     fn left(&mut self, tid: i32) {
-        let Some(pending) = self.threads.get_mut(&tid).and_then(|thread| thread.pending.take()) else {
+        let Some(pending) = self.threads.get_mut(&tid).and_then(|thread| thread.pending.take())
+        else {
             return;
         };
         self.resumed_ns = pending.resumed_ns;
@@ -230,10 +237,13 @@ impl Tracer {
     /// Whether a signal is the second copy of one. A signal to the whole process group reaches the
     /// program twice: directly, and passed on by this process.
     fn is_second_of_a_pair(&mut self, tid: i32, signal: i32) -> bool {
-        let Some(forwarding) = self.forwarding.as_ref().filter(|_| signals::is_forwarded(signal)) else {
+        let Some(forwarding) = self.forwarding.as_ref().filter(|_| signals::is_forwarded(signal))
+        else {
             return false;
         };
-        if self.status.is_some() || self.threads.get(&tid).is_none_or(|thread| thread.pid != self.main) {
+        if self.status.is_some()
+            || self.threads.get(&tid).is_none_or(|thread| thread.pid != self.main)
+        {
             return false;
         }
         let Ok(from) = tracee::signal_sender(tid) else { return false };
@@ -251,7 +261,9 @@ impl Tracer {
     /// After the program's end, passes a signal to this process on to the processes that the
     /// program has left behind.
     fn pass_to_the_rest(&mut self) {
-        let Some(signal) = self.forwarding.as_ref().and_then(Forwarding::undelivered) else { return };
+        let Some(signal) = self.forwarding.as_ref().and_then(Forwarding::undelivered) else {
+            return;
+        };
         let processes: HashSet<i32> = self.threads.values().map(|thread| thread.pid).collect();
         processes.into_iter().for_each(|pid| drop(signals::send(pid, signal)));
     }

@@ -19,7 +19,8 @@ pub struct BarRow {
 pub fn bars(rows: &[BarRow], width: usize) -> String {
     let longest = rows.iter().map(|row| length(row.value)).fold(0.0, f64::max);
     let cells = rows.iter().map(|row| {
-        let bar = if longest > 0.0 { bar(length(row.value) / longest, width) } else { String::new() };
+        let bar =
+            if longest > 0.0 { bar(length(row.value) / longest, width) } else { String::new() };
         vec![row.label.clone(), format!("{bar} {}", row.figure)]
     });
     crate::table::lay_out(&[], &cells.collect::<Vec<_>>(), &[false, false])
@@ -48,14 +49,22 @@ mod tests {
 
     #[test]
     fn the_longest_fills_the_width_and_the_others_keep_their_share() {
-        let text =
-            bars(&[row("loose files", 8.0, "8.0 s"), row("pack", 1.2, "1.2 s"), row("none", 0.0, "0 s")], 10);
-        assert_eq!(text, "loose files  ██████████ 8.0 s\npack         █▌ 1.2 s\nnone          0 s\n");
+        let text = bars(
+            &[row("loose files", 8.0, "8.0 s"), row("pack", 1.2, "1.2 s"), row("none", 0.0, "0 s")],
+            10,
+        );
+        assert_eq!(
+            text,
+            "loose files  ██████████ 8.0 s\npack         █▌ 1.2 s\nnone          0 s\n"
+        );
     }
 
     #[test]
     fn odd_values_are_no_bars() {
-        assert_eq!(bars(&[row("a", f64::NAN, "unknown"), row("b", -1.0, "-1")], 4), "a   unknown\nb   -1\n");
+        assert_eq!(
+            bars(&[row("a", f64::NAN, "unknown"), row("b", -1.0, "-1")], 4),
+            "a   unknown\nb   -1\n"
+        );
     }
 
     #[test]

@@ -19,7 +19,8 @@ const BAR: f64 = 22.0;
 pub fn before_after(title: &str, rows: &[(&str, f64)], caption: &str) -> Drawing {
     let mut drawing = Drawing::new(WIDTH as u32, title);
     let mut y = lines(&mut drawing, MARGIN, title, Ink::Text, 19.0, true, 22.0) + 14.0;
-    let longest = rows.iter().map(|row| row.1).filter(|seconds| seconds.is_finite()).fold(0.0, f64::max);
+    let longest =
+        rows.iter().map(|row| row.1).filter(|seconds| seconds.is_finite()).fold(0.0, f64::max);
     let before = rows.first().map_or(0.0, |row| row.1);
     for (index, &(label, seconds)) in rows.iter().enumerate() {
         let ink = if index == 0 { Ink::Before } else { Ink::After };
@@ -31,7 +32,15 @@ pub fn before_after(title: &str, rows: &[(&str, f64)], caption: &str) -> Drawing
 }
 
 /// Text in as many lines as it takes, below y; returns the last baseline.
-fn lines(drawing: &mut Drawing, mut y: f64, text: &str, ink: Ink, size: f64, bold: bool, step: f64) -> f64 {
+fn lines(
+    drawing: &mut Drawing,
+    mut y: f64,
+    text: &str,
+    ink: Ink,
+    size: f64,
+    bold: bool,
+    step: f64,
+) -> f64 {
     for line in wrap_pixels(text, size, bold, WIDTH - 2.0 * MARGIN) {
         y += step;
         drawing.text((MARGIN, y), ink, size, bold, &line);

@@ -61,7 +61,8 @@ fn is_figures(rows: &[Vec<String>], column: usize) -> bool {
 
 /// A number with or without a unit: `12`, `-1.5`, `36,266`, `14.3 %`, `7.7×`, `10MB`; but not `2q`.
 fn is_figure(cell: &str) -> bool {
-    let unsigned = cell.trim_start_matches(['+', '-', '−', '~', '≈', '<', '>', '≥', '≤']).trim_start();
+    let unsigned =
+        cell.trim_start_matches(['+', '-', '−', '~', '≈', '<', '>', '≥', '≤']).trim_start();
     if !unsigned.starts_with(|c: char| c.is_ascii_digit()) {
         return false;
     }
@@ -83,7 +84,10 @@ mod tests {
     fn figures_stand_right_and_words_left() {
         let text = table(
             &["read from", "time", "ratio", "requests"],
-            rows(&[&["loose files", "12.3 s", "1.0×", "1,204"], &["pack", "987 ms", "12.5×", "unknown"]]),
+            rows(&[
+                &["loose files", "12.3 s", "1.0×", "1,204"],
+                &["pack", "987 ms", "12.5×", "unknown"],
+            ]),
         );
         let expected = "\
 read from      time  ratio  requests

@@ -20,13 +20,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let kinds = [
         ("objects", Requests::from_files(&ids, &[1; IDS])),
         ("files", Requests::from_files(&ids, &sizes)),
-        ("pages, each third request writes", Requests::from_pages(ids).with_writes((0..count).step_by(3))),
+        (
+            "pages, each third request writes",
+            Requests::from_pages(ids).with_writes((0..count).step_by(3)),
+        ),
     ];
     for (what, requests) in &kinds {
         let capacity = requests.distinct_weight() / 20 * requests.unit_bytes();
         println!("{count} requests for {} {what}, cache 5 %", requests.distinct());
         let mut refused = Vec::new();
-        for policy in NAMES.iter().filter(|name| chosen.is_empty() || chosen.iter().any(|one| one == *name)) {
+        for policy in
+            NAMES.iter().filter(|name| chosen.is_empty() || chosen.iter().any(|one| one == *name))
+        {
             let case = Case { policy: (*policy).to_owned(), capacity };
             if check_cases(requests, std::slice::from_ref(&case), &Options::default()).is_err() {
                 refused.push(*policy);

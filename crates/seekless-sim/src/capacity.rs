@@ -76,8 +76,11 @@ fn range(text: &str, start: &str, rest: &str) -> Result<Vec<Size>> {
     };
     let (start, end) = (size(start)?, size(end)?);
     let next: Box<dyn Fn(u64) -> u64> = if multiplies {
-        let factor: f64 =
-            step.parse().ok().filter(|&factor| factor > 1.0).ok_or_else(|| wrong(step, "a factor over 1"))?;
+        let factor: f64 = step
+            .parse()
+            .ok()
+            .filter(|&factor| factor > 1.0)
+            .ok_or_else(|| wrong(step, "a factor over 1"))?;
         Box::new(move |number| (number as f64 * factor).round() as u64)
     } else {
         let step = size(step)?;
@@ -103,13 +106,20 @@ fn range(text: &str, start: &str, rest: &str) -> Result<Vec<Size>> {
 
 fn size(text: &str) -> Result<Size> {
     if let Some(percent) = text.strip_suffix('%') {
-        return share(percent).map(Size::Share).ok_or_else(|| wrong(text, "a share such as 0.5% or 10%"));
+        return share(percent)
+            .map(Size::Share)
+            .ok_or_else(|| wrong(text, "a share such as 0.5% or 10%"));
     }
     if let Some(pages) = text.strip_suffix("pages").or_else(|| text.strip_suffix("page")) {
-        let bytes = pages.trim().parse::<u64>().ok().and_then(|pages| pages.checked_mul(PAGE_BYTES));
-        return bytes.map(Size::Bytes).ok_or_else(|| wrong(text, "a number of pages such as 10000pages"));
+        let bytes =
+            pages.trim().parse::<u64>().ok().and_then(|pages| pages.checked_mul(PAGE_BYTES));
+        return bytes
+            .map(Size::Bytes)
+            .ok_or_else(|| wrong(text, "a number of pages such as 10000pages"));
     }
-    parse_bytes(text).map(Size::Bytes).map_err(|error| Error::new(ErrorKind::Usage, error.to_string()))
+    parse_bytes(text)
+        .map(Size::Bytes)
+        .map_err(|error| Error::new(ErrorKind::Usage, error.to_string()))
 }
 
 /// Millionths of a percent, without rounding.

@@ -36,7 +36,9 @@ fn check_policy(requests: &Requests, name: &str) -> Result<()> {
     };
     let hint = match requests.unit() {
         Unit::Page => "",
-        Unit::File | Unit::Object => "; --unit page has pages of one weight, --unit-weights weighs each 1",
+        Unit::File | Unit::Object => {
+            "; --unit page has pages of one weight, --unit-weights weighs each 1"
+        }
     };
     Err(Error::new(ErrorKind::Policy, format!("{name}: {error}{hint}")))
 }
@@ -51,9 +53,11 @@ mod tests {
     fn a_policy_for_pages_is_refused_by_name_on_files() {
         let requests = Requests::from_files(&[0, 1], &[5, 6]);
         let only = Needs { unit_weights: true, ..Needs::default() };
-        let policy = NAMES.iter().find(|name| needs_of(name).is_ok_and(|needs| needs == only)).unwrap();
+        let policy =
+            NAMES.iter().find(|name| needs_of(name).is_ok_and(|needs| needs == only)).unwrap();
         let case = Case { policy: (*policy).to_owned(), capacity: 4 };
-        let error = check_cases(&requests, std::slice::from_ref(&case), &Options::default()).unwrap_err();
+        let error =
+            check_cases(&requests, std::slice::from_ref(&case), &Options::default()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Policy);
         assert!(error.to_string().starts_with(&format!("{policy}: ")), "{error}");
         assert_eq!(simulate(&requests, &case).unwrap_err().to_string(), error.to_string());

@@ -109,7 +109,8 @@ impl Figures {
         let (total, writes) = (requests.len() as u64, requests.writes());
         let compulsory = u64::from(requests.distinct());
         let unit_bytes = requests.unit_bytes();
-        let (hit_bytes, miss_bytes) = (counts.hit_weight * unit_bytes, counts.miss_weight * unit_bytes);
+        let (hit_bytes, miss_bytes) =
+            (counts.hit_weight * unit_bytes, counts.miss_weight * unit_bytes);
         let misses = total - counts.hits;
         let (policy, variant) = match policy.split_once('@') {
             Some((policy, variant)) => (policy, Some(variant.to_owned())),

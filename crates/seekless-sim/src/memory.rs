@@ -26,7 +26,10 @@ pub fn memory_bytes_max(requests: &Requests, cases: &[Case]) -> Result<u64> {
             // OPT's queues: at most two of 8 bytes for each 64 positions, and a bit.
             positions = requests.len() as u64 / 2;
         }
-        bytes.push(FRAME_BYTES + bytes_per_id(&case.policy, requests.unit_weights()).map_err(Error::from)?);
+        bytes.push(
+            FRAME_BYTES
+                + bytes_per_id(&case.policy, requests.unit_weights()).map_err(Error::from)?,
+        );
     }
     bytes.sort_unstable_by(|one, other| other.cmp(one));
     let at_once = cases.len().min(rayon::current_num_threads());

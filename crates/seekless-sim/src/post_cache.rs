@@ -29,7 +29,11 @@ impl Format {
     /// The format for a file name: text if it ends in `.txt`.
     #[must_use]
     pub fn of(path: &Path) -> Self {
-        if path.extension().is_some_and(|ending| ending == "txt") { Format::Ozen } else { Format::Parquet }
+        if path.extension().is_some_and(|ending| ending == "txt") {
+            Format::Ozen
+        } else {
+            Format::Parquet
+        }
     }
 
     /// A description of the format.
@@ -102,7 +106,8 @@ fn blocks(
 ) -> Result<Figures> {
     let source = format!("post-cache of {} with {} bytes", case.policy, case.capacity);
     let runs = vec![RunInfo { source, ..RunInfo::default() }];
-    let mut writer = Writer::create(out, Metadata { kind: Kind::Blocks, runs, ..Metadata::default() })?;
+    let mut writer =
+        Writer::create(out, Metadata { kind: Kind::Blocks, runs, ..Metadata::default() })?;
     let mut failed = Ok(());
     let device = |access: DeviceAccess| {
         if failed.is_ok() {

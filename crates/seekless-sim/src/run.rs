@@ -92,7 +92,11 @@ pub fn victims(requests: &Requests, case: &Case) -> Result<Vec<Vec<Id>>> {
 
 /// The counts of `policy` in a cache of any configuration, under the rules of [`Options::default`].
 pub(crate) fn count(requests: &Requests, policy: &str, config: Config) -> Result<Counts> {
-    visit(policy, config.capacity, Run { requests, config, options: &Options::default(), device: None })?
+    visit(
+        policy,
+        config.capacity,
+        Run { requests, config, options: &Options::default(), device: None },
+    )?
 }
 
 /// Files over half the cache bypass it; pages, objects and bare ids never do.
@@ -113,7 +117,8 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn cache<E: Eviction>(&self, policy: E) -> Result<Cache<E>> {
-        let mut cache = Cache::with_offer(policy, self.config, self.requests.offer()).map_err(Error::from)?;
+        let mut cache =
+            Cache::with_offer(policy, self.config, self.requests.offer()).map_err(Error::from)?;
         cache.grow(self.requests.id_limit());
         Ok(cache)
     }
@@ -156,7 +161,11 @@ impl Visitor for Watch<'_> {
     }
 }
 
-fn watch<E: Eviction>(cache: &mut Cache<E>, requests: &Requests, next_uses: &[u32]) -> Vec<Vec<Id>> {
+fn watch<E: Eviction>(
+    cache: &mut Cache<E>,
+    requests: &Requests,
+    next_uses: &[u32],
+) -> Vec<Vec<Id>> {
     let mut commands = Vec::new();
     let mut evicted = |(position, &id): (usize, &Id)| {
         cache.step(&drive::request(requests, next_uses, position, id), &mut commands);
@@ -226,7 +235,9 @@ mod tests {
             (1..20).collect::<Vec<_>>()
         );
         assert!(
-            figures.iter().all(|row| row.hits + row.misses == 5000 && row.misses >= row.compulsory_misses)
+            figures
+                .iter()
+                .all(|row| row.hits + row.misses == 5000 && row.misses >= row.compulsory_misses)
         );
     }
 

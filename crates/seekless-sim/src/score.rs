@@ -55,7 +55,8 @@ impl<'a> Placement<'a> {
         let mut ranks = vec![Id::MAX; bytes.len()];
         let mut offsets = vec![0; bytes.len()];
         let mut offset = 0;
-        for (rank, &id) in order.iter().enumerate().filter(|(_, id)| (**id as usize) < bytes.len()) {
+        for (rank, &id) in order.iter().enumerate().filter(|(_, id)| (**id as usize) < bytes.len())
+        {
             ranks[id as usize] = rank as Id;
             offsets[id as usize] = offset;
             offset += bytes[id as usize];
@@ -69,7 +70,8 @@ impl<'a> Placement<'a> {
     pub fn score(&self, run: &[Id], block_bytes: u64) -> RunScore {
         let firsts = self.first_loads(run);
         let ranks = firsts.iter().map(|&id| self.ranks[id as usize]);
-        let seeks = ranks.clone().zip(ranks.skip(1)).filter(|&(before, rank)| rank != before + 1).count();
+        let seeks =
+            ranks.clone().zip(ranks.skip(1)).filter(|&(before, rank)| rank != before + 1).count();
         let (touched_blocks, block_runs) = self.blocks(&firsts, block_bytes);
         RunScore {
             loads: firsts.len() as u64,

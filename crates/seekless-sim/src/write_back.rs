@@ -55,7 +55,10 @@ impl FromStr for WriteBack {
                 Some(("every", period)) => rule.every = Some(parse_period(period)?),
                 Some(("dirty", share)) => rule.dirty_max = Some(parse_share(share)?),
                 _ => {
-                    return Err(wrong(part, "evict, every=TIME, every=REQUESTS, dirty=PERCENT% or sync"));
+                    return Err(wrong(
+                        part,
+                        "evict, every=TIME, every=REQUESTS, dirty=PERCENT% or sync",
+                    ));
                 }
             }
         }
@@ -82,7 +85,8 @@ fn parse_period(text: &str) -> Result<Period> {
     let period = match text.parse() {
         Ok(requests) => Period::Requests(requests),
         Err(_) => Period::Time(
-            parse_duration(text).map_err(|error| Error::new(ErrorKind::Usage, error.to_string()))?,
+            parse_duration(text)
+                .map_err(|error| Error::new(ErrorKind::Usage, error.to_string()))?,
         ),
     };
     match period {

@@ -93,7 +93,9 @@ impl Config {
     pub fn load() -> Result<Config, Error> {
         let Some(path) = Config::path() else { return Ok(Config::default()) };
         match Config::read(&path) {
-            Err(error) if error.io_error().is_some_and(|io| io.kind() == io::ErrorKind::NotFound) => {
+            Err(error)
+                if error.io_error().is_some_and(|io| io.kind() == io::ErrorKind::NotFound) =>
+            {
                 Ok(Config::default())
             }
             other => other,
@@ -120,8 +122,10 @@ impl Config {
             let remote = rule.remote.as_ref().map(|remote| &remote.prefix);
             let paths = [Some(&rule.path), remote, rule.cache.as_ref()];
             if let Some(path) = paths.into_iter().flatten().find(|path| !path.is_absolute()) {
-                let why =
-                    format!("mount {:?}: the path {path:?} must be absolute, like /mnt/data", rule.path);
+                let why = format!(
+                    "mount {:?}: the path {path:?} must be absolute, like /mnt/data",
+                    rule.path
+                );
                 return Err(Error::new(ErrorKind::Config, why));
             }
         }
@@ -164,7 +168,8 @@ pub(crate) fn bounded_text(path: &Path, bytes_max: u64) -> Result<String, Error>
     let file = fs::File::open(path).map_err(|error| Error::io(path, error))?;
     file.take(bytes_max + 1).read_to_string(&mut text).map_err(|error| Error::io(path, error))?;
     if text.len() as u64 > bytes_max {
-        let why = format!("{}: larger than {bytes_max} bytes: is this the right file?", path.display());
+        let why =
+            format!("{}: larger than {bytes_max} bytes: is this the right file?", path.display());
         return Err(Error::new(ErrorKind::Config, why));
     }
     Ok(text)
@@ -204,11 +209,13 @@ remote = { server = "storage:7007", prefix = "/export/data" }
     #[test]
     fn the_deepest_rule_holds() {
         let config = Config::parse(TEXT).expect("understood");
-        let path = |file: &str| config.rule(Path::new(file)).map(|rule| rule.path.display().to_string());
+        let path =
+            |file: &str| config.rule(Path::new(file)).map(|rule| rule.path.display().to_string());
         assert_eq!(path("/mnt/remote/cold/x").as_deref(), Some("/mnt/remote/cold"));
         assert_eq!(path("/mnt/remote/colder").as_deref(), Some("/mnt/remote"));
         assert_eq!(path("/mnt/other"), None);
-        let recall = config.rule(Path::new("/mnt/remote/cold")).and_then(|rule| rule.recall.as_ref());
+        let recall =
+            config.rule(Path::new("/mnt/remote/cold")).and_then(|rule| rule.recall.as_ref());
         assert_eq!(recall.expect("a rule").patience(), Duration::from_secs(2));
         assert_eq!(config.row("tape").expect("a row").at(0).latency_ns, 40_000_000_000);
         assert!(config.mock_files);
@@ -221,7 +228,10 @@ remote = { server = "storage:7007", prefix = "/export/data" }
             ("[device.x]\nzones = []", "no zone"),
             ("[device.x]\nzones = [{ latency = \"soon\", bandwidth = \"1MB/s\" }]", "2"),
             ("[[mount]]\npath = \"relative\"", "relative"),
-            ("[[mount]]\npath = \"/a\"\nremote = { server = \"h:1\", prefix = \"b\" }", "must be absolute"),
+            (
+                "[[mount]]\npath = \"/a\"\nremote = { server = \"h:1\", prefix = \"b\" }",
+                "must be absolute",
+            ),
             ("[[mount]]\npath = \"/a\"\nlevel = \"moon\"", "moon"),
             ("= 5", "1"),
         ];

@@ -119,7 +119,8 @@ impl Fetched {
                 self.bytes = self.bytes.saturating_add(sled.bytes);
                 // Within one file, reading continues where the last fetch ended and pays no second
                 // latency.
-                let latency = if std::mem::take(&mut self.seeks) { from.latency } else { Duration::ZERO };
+                let latency =
+                    if std::mem::take(&mut self.seeks) { from.latency } else { Duration::ZERO };
                 Sled { bytes: sled.bytes, latency, ..from }.cost()
             }
             (Level::Memory, _) => sled.cost(),
@@ -166,12 +167,20 @@ mod tests {
         ];
         assert_eq!(time(&file, Plan::Best, None), (2580, 2580), "18 ms + 2 s + 27/48 s");
         assert_eq!(time(&file, Plan::Linear, None), (2580, 5018), "at worst all 45 MB from disk");
-        assert_eq!(time(&file, Plan::Linear, Some(18_000_000)), (2580, 2580), "there is room for both");
+        assert_eq!(
+            time(&file, Plan::Linear, Some(18_000_000)),
+            (2580, 2580),
+            "there is room for both"
+        );
         let turned = [
             sled(Level::Memory, "memory", 0, 27_000_000),
             sled(Level::Device, "disk", 27_000_000, 18_000_000),
         ];
-        assert_eq!(time(&turned, Plan::Linear, None), (2580, 2580), "the cached part comes first anyway");
+        assert_eq!(
+            time(&turned, Plan::Linear, None),
+            (2580, 2580),
+            "the cached part comes first anyway"
+        );
     }
 
     #[test]
@@ -189,7 +198,8 @@ mod tests {
 
     #[test]
     fn what_is_unknown_gives_a_range() {
-        let unknown = Sled { confidence: Confidence::Unknown, ..sled(Level::Unknown, "disk", 0, 9_000_000) };
+        let unknown =
+            Sled { confidence: Confidence::Unknown, ..sled(Level::Unknown, "disk", 0, 9_000_000) };
         let (low, high) = time(&[unknown], Plan::Best, None);
         assert_eq!((low, high), (2, 1018), "from memory at 4 GB/s, or all from disk");
     }

@@ -77,7 +77,9 @@ impl Devices {
     pub fn read(path: &Path) -> Result<Devices, Error> {
         match bounded_text(path, BYTES_MAX) {
             Ok(text) => Devices::parse(&text).map_err(|error| error.of_file(path)),
-            Err(error) if error.io_error().is_some_and(|io| io.kind() == io::ErrorKind::NotFound) => {
+            Err(error)
+                if error.io_error().is_some_and(|io| io.kind() == io::ErrorKind::NotFound) =>
+            {
                 Ok(Devices::default())
             }
             Err(error) => Err(error),
@@ -92,7 +94,10 @@ impl Devices {
         let devices: Devices = from_toml(text)?;
         let fail = |why: String| Err(Error::new(ErrorKind::Config, why));
         if devices.version != VERSION {
-            return fail(format!("version {}, but this program reads version {VERSION}", devices.version));
+            return fail(format!(
+                "version {}, but this program reads version {VERSION}",
+                devices.version
+            ));
         }
         match devices.entries.iter().try_for_each(|(key, entry)| entry.row.check(key)) {
             Err(error) => fail(error.to_string()),
@@ -137,8 +142,8 @@ impl Devices {
         flock(&lock, FlockOperation::LockExclusive).map_err(|error| said(error.into()))?;
         let mut devices = Devices::read(path)?;
         change(&mut devices);
-        let text =
-            toml::to_string(&devices).map_err(|error| Error::new(ErrorKind::Config, error.to_string()))?;
+        let text = toml::to_string(&devices)
+            .map_err(|error| Error::new(ErrorKind::Config, error.to_string()))?;
         replace(path, &text).map_err(said)?;
         Ok(devices)
     }
@@ -146,8 +151,11 @@ impl Devices {
 
 /// Replaces the file in one step: at any moment either the old or the new one is there, complete.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = Destination::new(path).replacing(true).create(Content::Text).map_err(io::Error::other)?;
-    file.write_all(b"# What `seekless probe` measured. Delete a device and it is measured again.\n")?;
+    let mut file =
+        Destination::new(path).replacing(true).create(Content::Text).map_err(io::Error::other)?;
+    file.write_all(
+        b"# What `seekless probe` measured. Delete a device and it is measured again.\n",
+    )?;
     file.write_all(text.as_bytes())?;
     file.publish().map_err(io::Error::other)
 }
@@ -158,7 +166,12 @@ mod tests {
     use seekless_device::{Origin, Zone};
 
     fn entry(latency_ns: u64) -> Entry {
-        let zone = |from_byte| Zone { from_byte, latency_ns, latency_p90_ns: Some(9), bytes_per_second: 7 };
+        let zone = |from_byte| Zone {
+            from_byte,
+            latency_ns,
+            latency_p90_ns: Some(9),
+            bytes_per_second: 7,
+        };
         let row = Row { origin: Origin::Calibrated, zones: vec![zone(0), zone(1 << 40)] };
         Entry { measured_unix_s: 1_764_000_000, conditions: "O_DIRECT, \"quiet\"".to_owned(), row }
     }
@@ -187,8 +200,10 @@ mod tests {
             for number in 0..8 {
                 let path = &path;
                 scope.spawn(move || {
-                    Devices::update(path, |devices| devices.insert(number.to_string(), entry(number)))
-                        .expect("kept");
+                    Devices::update(path, |devices| {
+                        devices.insert(number.to_string(), entry(number))
+                    })
+                    .expect("kept");
                 });
             }
         });
@@ -199,10 +214,12 @@ mod tests {
     fn a_file_that_is_broken_or_of_tomorrow_is_named_and_left_alone() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("devices.toml");
-        let bad = ["version = 2\n", "version = 1\n[device.x]\n", "garbage", "version = 1\nmore = 2\n"];
+        let bad =
+            ["version = 2\n", "version = 1\n[device.x]\n", "garbage", "version = 1\nmore = 2\n"];
         for text in bad {
             fs::write(&path, text).expect("written");
-            let error = Devices::update(&path, |devices| devices.insert("x", entry(1))).expect_err(text);
+            let error =
+                Devices::update(&path, |devices| devices.insert("x", entry(1))).expect_err(text);
             assert_eq!(error.kind(), ErrorKind::Config);
             assert!(error.to_string().contains("devices.toml"), "{error}");
             assert_eq!(fs::read_to_string(&path).expect("there"), text);

@@ -38,9 +38,11 @@ fn applied(below: &Sled, claim: &Claim) -> Sled {
         }
         // The zeros of a hole cost nothing on any level, and a file in memory stays in memory.
         _ if matches!(below.level, Level::Hole | Level::Memory) => *below,
-        Presence::Absent(confidence) => {
-            Sled { confidence: below.confidence.max(confidence), age: below.age.max(claim.age), ..*below }
-        }
+        Presence::Absent(confidence) => Sled {
+            confidence: below.confidence.max(confidence),
+            age: below.age.max(claim.age),
+            ..*below
+        },
         Presence::Unknown => Sled {
             level: Level::Unknown,
             confidence: Confidence::Unknown,
@@ -87,7 +89,12 @@ mod tests {
     fn presence(number: u8) -> Presence {
         let (level, confidence) = (Level::Memory, Confidence::Exact);
         match number {
-            0 => Presence::Here { level, latency: Duration::from_nanos(175), bandwidth: 48e6, confidence },
+            0 => Presence::Here {
+                level,
+                latency: Duration::from_nanos(175),
+                bandwidth: 48e6,
+                confidence,
+            },
             1 => Presence::Absent(Confidence::Sampled),
             _ => Presence::Unknown,
         }
@@ -101,7 +108,8 @@ mod tests {
     fn memory_covers_the_device_and_a_doubt_covers_no_hole() {
         let lower = vec![device(0, 100), hole(100, 50), device(150, 50)];
         let sleds = overlay(lower, &[claim(10, 20, 0), claim(90, 100, 2)]);
-        let levels: Vec<_> = sleds.iter().map(|sled| (sled.offset, sled.bytes, sled.level)).collect();
+        let levels: Vec<_> =
+            sleds.iter().map(|sled| (sled.offset, sled.bytes, sled.level)).collect();
         use Level::{Device, Hole, Memory, Unknown};
         let expected = [
             (0, 10, Device),
@@ -113,7 +121,11 @@ mod tests {
             (190, 10, Device),
         ];
         assert_eq!(levels, expected);
-        assert_eq!(sleds[3].latency, Duration::from_millis(18), "unknown costs what lies below, at most");
+        assert_eq!(
+            sleds[3].latency,
+            Duration::from_millis(18),
+            "unknown costs what lies below, at most"
+        );
     }
 
     proptest! {

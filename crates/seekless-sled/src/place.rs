@@ -108,7 +108,8 @@ fn local(numbers: (u32, u32), file_system: String, source: String) -> Home {
         return Home { kind: Kind::Local, key, file_system, source, assumed: Table::VIRTUAL };
     };
     let device = sysfs::look(numbers);
-    let mut key = format!("{}:{} {} {file_system}", numbers.0, numbers.1, device.name).trim_end().to_owned();
+    let mut key =
+        format!("{}:{} {} {file_system}", numbers.0, numbers.1, device.name).trim_end().to_owned();
     if let Ok(groups) = Groups::of_this_process() {
         key += &throttled(groups.read_limits(device.disk));
     }
@@ -119,7 +120,8 @@ fn local(numbers: (u32, u32), file_system: String, source: String) -> Home {
 /// What a key says of limits: ` at 200MB/s`, ` at 500/s`, ` at 200MB/s 500/s`, or nothing.
 fn throttled(limits: ReadLimits) -> String {
     let requests = limits.requests_per_second.map(|requests| format!("{requests}/s"));
-    let words: Vec<String> = limits.bytes_per_second.map(format_rate).into_iter().chain(requests).collect();
+    let words: Vec<String> =
+        limits.bytes_per_second.map(format_rate).into_iter().chain(requests).collect();
     if words.is_empty() { String::new() } else { format!(" at {}", words.join(" ")) }
 }
 

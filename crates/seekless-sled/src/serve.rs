@@ -4,8 +4,8 @@
 mod clients;
 
 use crate::wire::{
-    ANSWER_BYTES_MAX, Answer, QUESTION_BYTES_MAX, Question, SLEDS_MAX, VERSION, Wire, WireSled, read_line,
-    write_line,
+    ANSWER_BYTES_MAX, Answer, QUESTION_BYTES_MAX, Question, SLEDS_MAX, VERSION, Wire, WireSled,
+    read_line, write_line,
 };
 use crate::{Confidence, Error, ErrorKind, Level, Sled, Surveyor};
 use clients::{Clients, Entered};
@@ -69,8 +69,9 @@ impl Server {
         surveyor: Surveyor,
     ) -> Result<Server, Error> {
         let shared = Shared::new(options, surveyor)?;
-        let listener = TcpListener::bind(address)
-            .map_err(|error| Error::new(ErrorKind::Remote, format!("cannot listen there: {error}")))?;
+        let listener = TcpListener::bind(address).map_err(|error| {
+            Error::new(ErrorKind::Remote, format!("cannot listen there: {error}"))
+        })?;
         Ok(Server { listener, shared: Arc::new(shared) })
     }
 
@@ -167,13 +168,18 @@ fn opened_root(root: &Path) -> Result<(PathBuf, OwnedFd), Error> {
     let said = |error| Error::io(root, error);
     let path = root.canonicalize().map_err(said)?;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let folder = rustix::fs::openat(CWD, &path, flags, Mode::empty()).map_err(|error| said(error.into()))?;
+    let folder =
+        rustix::fs::openat(CWD, &path, flags, Mode::empty()).map_err(|error| said(error.into()))?;
     Ok((path, folder))
 }
 
 impl Shared {
     fn new(options: ServerOptions, surveyor: Surveyor) -> Result<Self, Error> {
-        let roots = options.roots.iter().map(|root| opened_root(root)).collect::<Result<Vec<_>, Error>>()?;
+        let roots = options
+            .roots
+            .iter()
+            .map(|root| opened_root(root))
+            .collect::<Result<Vec<_>, Error>>()?;
         let clients_max = options.clients_max.min(affordable());
         let clients = Mutex::new(Clients::new(clients_max, options.clients_of_peer_max));
         Ok(Shared { roots, surveyor: surveyor.without_remotes(), options, clients })
@@ -191,7 +197,11 @@ impl Shared {
 
     /// Answers one question after the other. `stays` is told since when the client has been silent,
     /// or `None` while an answer is being made; it returns whether the client may stay.
-    fn converse(&self, stream: &impl Wire, mut stays: impl FnMut(Option<Instant>) -> bool) -> io::Result<()> {
+    fn converse(
+        &self,
+        stream: &impl Wire,
+        mut stays: impl FnMut(Option<Instant>) -> bool,
+    ) -> io::Result<()> {
         let mut surveyor = self.surveyor.clone();
         let deadline = || Instant::now() + self.options.patience;
         while let Some(line) = read_line(stream, QUESTION_BYTES_MAX, deadline())? {
@@ -228,9 +238,12 @@ impl Shared {
     /// Files outside are reported as missing.
     fn find(&self, path: &Path) -> Result<OwnedFd, &'static str> {
         let plain = |part: Component<'_>| matches!(part, Component::RootDir | Component::Normal(_));
-        let below =
-            self.roots.iter().find_map(|(root, folder)| Some((folder, path.strip_prefix(root).ok()?)));
-        let (folder, name) = below.filter(|_| path.components().all(plain)).ok_or("no such file")?;
+        let below = self
+            .roots
+            .iter()
+            .find_map(|(root, folder)| Some((folder, path.strip_prefix(root).ok()?)));
+        let (folder, name) =
+            below.filter(|_| path.components().all(plain)).ok_or("no such file")?;
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         let within = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
         openat2(folder, name, flags, Mode::empty(), within).map_err(|_| "no such file")
@@ -281,8 +294,11 @@ impl Unconnected {
     /// # Errors
     /// Why it hung up.
     pub fn talk(&self, said: &[u8], at_a_time: usize) -> (Vec<u8>, io::Result<()>) {
-        let memory =
-            Memory { said: RefCell::new(said), at_a_time: at_a_time.max(1), heard: RefCell::default() };
+        let memory = Memory {
+            said: RefCell::new(said),
+            at_a_time: at_a_time.max(1),
+            heard: RefCell::default(),
+        };
         let ended = self.0.converse(&memory, |_| true);
         (memory.heard.into_inner(), ended)
     }

@@ -7,8 +7,8 @@ use crate::provider::{
     CacheFile, Claim, Device, Holes, Mock, PageCache, Presence, Provider, Recall, Remote, Target,
 };
 use crate::{
-    Confidence, Config, DeliveryTime, Devices, Error, ErrorKind, Home, Kind, Level, MountRule, Plan, Sled,
-    delivery_time,
+    Confidence, Config, DeliveryTime, Devices, Error, ErrorKind, Home, Kind, Level, MountRule,
+    Plan, Sled, delivery_time,
 };
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, openat};
 use rustix::path::Arg;
@@ -82,7 +82,8 @@ impl Survey {
     /// The same survey after some time without asking again.
     #[must_use]
     pub fn aged(&self, by: Duration) -> Survey {
-        let sleds = self.sleds.iter().map(|sled| Sled { age: sled.age.saturating_add(by), ..*sled });
+        let sleds =
+            self.sleds.iter().map(|sled| Sled { age: sled.age.saturating_add(by), ..*sled });
         Survey { sleds: sleds.collect(), ..self.clone() }
     }
 }
@@ -127,9 +128,19 @@ impl Surveyor {
     /// A surveyor with this configuration and device table.
     #[must_use]
     pub fn with(config: Config, devices: Devices) -> Self {
-        let (mounts, homes, lines) = (Mounts::read().unwrap_or_default(), HashMap::new(), HashMap::new());
+        let (mounts, homes, lines) =
+            (Mounts::read().unwrap_or_default(), HashMap::new(), HashMap::new());
         let user = rustix::process::geteuid();
-        Surveyor { config, devices, assumed: Table::assumed(), mounts, homes, last_asked: None, lines, user }
+        Surveyor {
+            config,
+            devices,
+            assumed: Table::assumed(),
+            mounts,
+            homes,
+            last_asked: None,
+            lines,
+            user,
+        }
     }
 
     /// The same surveyor, but it asks no other machine.
@@ -168,7 +179,9 @@ impl Surveyor {
         if let Some(survey) = self.unopened(&subject) {
             return Ok(survey);
         }
-        let file = self.open(folder, below, Some(&subject.stat)).map_err(|error| Error::io(name, error))?;
+        let file = self
+            .open(folder, below, Some(&subject.stat))
+            .map_err(|error| Error::io(name, error))?;
         self.opened(&subject, Some(&file))
     }
 
@@ -292,7 +305,8 @@ impl Surveyor {
         if let Some(survey) = self.unopened(&subject) {
             return Ok(survey);
         }
-        let file = self.open(CWD, open_as, Some(&subject.stat)).map_err(|error| Error::io(name, error))?;
+        let file =
+            self.open(CWD, open_as, Some(&subject.stat)).map_err(|error| Error::io(name, error))?;
         // Between `stat` and the opening, another file may have taken its place.
         let stat = rustix::fs::fstat(&file).map_err(|error| Error::io(name, error.into()))?;
         if (stat.st_dev, stat.st_ino) != (subject.stat.st_dev, subject.stat.st_ino) {
@@ -306,7 +320,12 @@ impl Surveyor {
     /// is allowed.
     /// Opens a file for reading, without marking it as read where that is allowed. `stat` tells
     /// whether it is; without it, the kernel is asked.
-    fn open(&self, folder: BorrowedFd<'_>, path: impl Arg + Copy, stat: Option<&Stat>) -> io::Result<File> {
+    fn open(
+        &self,
+        folder: BorrowedFd<'_>,
+        path: impl Arg + Copy,
+        stat: Option<&Stat>,
+    ) -> io::Result<File> {
         let plain = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
         if self.user.is_root() || stat.is_none_or(|stat| self.user.as_raw() == stat.st_uid) {
             match openat(folder, path, plain | OFlags::NOATIME, Mode::empty()) {
@@ -389,19 +408,26 @@ impl Surveyor {
             }
         }
         let rule = subject.rule.as_ref().and_then(|rule| rule.recall.clone());
-        let row = subject.rule.as_ref().and_then(|rule| rule.row.as_deref()).unwrap_or(Table::ARCHIVE);
+        let row =
+            subject.rule.as_ref().and_then(|rule| rule.row.as_deref()).unwrap_or(Table::ARCHIVE);
         let doubtful = rule.is_none() && subject.home.kind == Kind::Network;
         let recall = Recall { rule: rule.unwrap_or_default(), archive: self.zone(row) };
         match told(&recall, &target, &mut notes) {
             Some(ranges) if !ranges.is_empty() => Some(self.survey(subject, &[ranges], notes)),
             Some(_) if doubtful && target.bytes > 0 && target.allocated_bytes == 0 => {
                 notes.push("has a size and no blocks: opening it might recall it (see `recall` in the configuration)".into());
-                Some(self.survey(subject, &[vec![Claim::now(0, target.bytes, Presence::Unknown)]], notes))
+                Some(self.survey(
+                    subject,
+                    &[vec![Claim::now(0, target.bytes, Presence::Unknown)]],
+                    notes,
+                ))
             }
             Some(_) => None,
-            None => {
-                Some(self.survey(subject, &[vec![Claim::now(0, target.bytes, Presence::Unknown)]], notes))
-            }
+            None => Some(self.survey(
+                subject,
+                &[vec![Claim::now(0, target.bytes, Presence::Unknown)]],
+                notes,
+            )),
         }
     }
 
@@ -450,8 +476,11 @@ impl Surveyor {
     fn remote(&mut self, subject: &Subject<'_>) -> Option<Remote> {
         let rule = subject.rule.as_ref()?;
         let remote = rule.remote.as_ref()?;
-        let line =
-            self.lines.entry(remote.server.clone()).or_insert_with(|| Line::new(&remote.server)).clone();
+        let line = self
+            .lines
+            .entry(remote.server.clone())
+            .or_insert_with(|| Line::new(&remote.server))
+            .clone();
         let network = *self.row(&subject.home, Some(rule)).at(0);
         Some(Remote { mount: rule.path.clone(), prefix: remote.prefix.clone(), network, line })
     }
@@ -475,7 +504,15 @@ impl Surveyor {
             let bandwidth = zone.bytes_per_second as f64;
             push(
                 &mut sleds,
-                Sled { offset: 0, bytes, latency, bandwidth, level, confidence, age: Duration::ZERO },
+                Sled {
+                    offset: 0,
+                    bytes,
+                    latency,
+                    bandwidth,
+                    level,
+                    confidence,
+                    age: Duration::ZERO,
+                },
             );
         }
         for layer in layers {
@@ -517,7 +554,11 @@ fn device(subject: &Subject<'_>, row: Row) -> Device {
 }
 
 /// A provider's answer. If it cannot be asked, a note says why.
-fn told(provider: &dyn Provider, target: &Target<'_>, notes: &mut Vec<String>) -> Option<Vec<Claim>> {
+fn told(
+    provider: &dyn Provider,
+    target: &Target<'_>,
+    notes: &mut Vec<String>,
+) -> Option<Vec<Claim>> {
     match provider.claims(target) {
         Ok(claims) => Some(claims),
         Err(error) => {

@@ -36,9 +36,11 @@ impl Turnover {
         let (vmstat, memory) =
             (std::fs::read_to_string("/proc/vmstat")?, std::fs::read_to_string("/proc/meminfo")?);
         let uptime = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-        let uptime = Duration::new(uptime.tv_sec.unsigned_abs(), u32::try_from(uptime.tv_nsec).unwrap_or(0));
+        let uptime =
+            Duration::new(uptime.tv_sec.unsigned_abs(), u32::try_from(uptime.tv_nsec).unwrap_or(0));
         let mut seen = Turnover::parse(&vmstat, &memory, uptime);
-        let limits = Groups::of_this_process().map(|groups| groups.memory_limits()).unwrap_or_default();
+        let limits =
+            Groups::of_this_process().map(|groups| groups.memory_limits()).unwrap_or_default();
         let allowed = limits.iter().map(MemoryLimit::free_bytes).min();
         seen.room_bytes = seen.room_bytes.min(allowed.unwrap_or(u64::MAX));
         Ok(seen)
@@ -91,7 +93,8 @@ mod tests {
     use super::*;
 
     fn seen(uptime_s: u64, taken_pages: u64, drops: u64) -> Turnover {
-        let vmstat = format!("nr_free_pages 5\npgsteal_file {taken_pages}\ndrop_pagecache {drops}\n");
+        let vmstat =
+            format!("nr_free_pages 5\npgsteal_file {taken_pages}\ndrop_pagecache {drops}\n");
         let memory = "MemTotal: 9 kB\nMemFree:     100 kB\nSwapCached: 7 kB\nCached:   4000 kB\n";
         Turnover::parse(&vmstat, memory, Duration::from_secs(uptime_s))
     }

@@ -85,8 +85,10 @@ pub(crate) fn checked(sleds: &[WireSled], bytes: u64) -> Result<Vec<Sled>, &'sta
     }
     let mut checked = Vec::with_capacity(sleds.len());
     for sled in sleds {
-        let next = sled.offset.checked_add(sled.bytes).filter(|&next| sled.bytes > 0 && next <= bytes);
-        let next = next.filter(|_| sled.offset >= end).ok_or("ranges out of order or beyond the file")?;
+        let next =
+            sled.offset.checked_add(sled.bytes).filter(|&next| sled.bytes > 0 && next <= bytes);
+        let next =
+            next.filter(|_| sled.offset >= end).ok_or("ranges out of order or beyond the file")?;
         let bandwidth = sled.bandwidth.unwrap_or(f64::INFINITY);
         if bandwidth.is_nan() || bandwidth <= 0.0 {
             return Err("a bandwidth is zero or negative");
@@ -94,7 +96,15 @@ pub(crate) fn checked(sleds: &[WireSled], bytes: u64) -> Result<Vec<Sled>, &'sta
         let time = |seconds| Duration::try_from_secs_f64(seconds).map_err(|_| "a time is invalid");
         let (latency, age) = (time(sled.latency_s)?, time(sled.age_s)?);
         let (offset, level, confidence) = (sled.offset, sled.level, sled.confidence);
-        checked.push(Sled { offset, bytes: sled.bytes, latency, bandwidth, level, confidence, age });
+        checked.push(Sled {
+            offset,
+            bytes: sled.bytes,
+            latency,
+            bandwidth,
+            level,
+            confidence,
+            age,
+        });
         end = next;
     }
     Ok(checked)
@@ -155,7 +165,11 @@ pub(crate) fn read_line(
             other => other?,
         };
         if read == 0 {
-            return if line.is_empty() { Ok(None) } else { Err(io::ErrorKind::UnexpectedEof.into()) };
+            return if line.is_empty() {
+                Ok(None)
+            } else {
+                Err(io::ErrorKind::UnexpectedEof.into())
+            };
         }
         if line.len() + read > bytes_max {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "a line that is too long"));
@@ -183,7 +197,15 @@ mod tests {
 
     fn sled(offset: u64, bytes: u64) -> WireSled {
         let (level, confidence) = (Level::Device, Confidence::Exact);
-        WireSled { offset, bytes, latency_s: 0.018, bandwidth: Some(9e6), level, confidence, age_s: 0.0 }
+        WireSled {
+            offset,
+            bytes,
+            latency_s: 0.018,
+            bandwidth: Some(9e6),
+            level,
+            confidence,
+            age_s: 0.0,
+        }
     }
 
     #[test]

@@ -21,8 +21,7 @@ use std::sync::{Mutex, PoisonError};
 const BYTES_MAX: usize = 1_000_000;
 /// Memory is counted for one test at a time.
 static COUNTING: Mutex<()> = Mutex::new(());
-const SLED: &str =
-    r#"{"offset":0,"bytes":1,"latency_s":0,"bandwidth":1,"level":"hole","confidence":"exact","age_s":0}"#;
+const SLED: &str = r#"{"offset":0,"bytes":1,"latency_s":0,"bandwidth":1,"level":"hole","confidence":"exact","age_s":0}"#;
 
 /// The most memory that was in use while a server that answers with `answer`, as often as the
 /// client takes it, was asked.
@@ -39,15 +38,27 @@ fn cost(answer: &'static str) -> usize {
     let mount = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
     let path = mount.path().canonicalize().expect("there").join("file");
     std::fs::write(&path, [1; 100]).expect("written");
-    rustix::fs::fadvise(std::fs::File::open(&path).expect("there"), 0, None, rustix::fs::Advice::DontNeed)
-        .expect("a file");
+    rustix::fs::fadvise(
+        std::fs::File::open(&path).expect("there"),
+        0,
+        None,
+        rustix::fs::Advice::DontNeed,
+    )
+    .expect("a file");
     // As on a mount of which only the names are known: nothing of it is cached, so the server is
     // asked.
-    std::fs::File::options().write(true).open(&path).expect("there").set_len(1 << 30).expect("sparse");
+    std::fs::File::options()
+        .write(true)
+        .open(&path)
+        .expect("there")
+        .set_len(1 << 30)
+        .expect("sparse");
     let mount = path.parent().expect("a folder");
-    let rule =
-        format!("[[mount]]\npath = {mount:?}\nremote = {{ server = \"{server}\", prefix = \"/export\" }}\n");
-    let mut surveyor = Surveyor::with(Config::parse(&rule).expect("understood"), Devices::default());
+    let rule = format!(
+        "[[mount]]\npath = {mount:?}\nremote = {{ server = \"{server}\", prefix = \"/export\" }}\n"
+    );
+    let mut surveyor =
+        Surveyor::with(Config::parse(&rule).expect("understood"), Devices::default());
     let (survey, cost) = peak_of_process(|| surveyor.path(&path));
     let survey = survey.expect("an answer, whatever the server says");
     assert!(survey.notes.iter().any(|note| note.starts_with("remote: ")), "{:?}", survey.notes);

@@ -22,7 +22,8 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 /// A name; its bytes need not be UTF-8.
 pub type Name = Arc<[u8]>;
 
-static MACHINE: LazyLock<Accounts> = LazyLock::new(|| Accounts::new(Path::new("/etc"), getent::programs()));
+static MACHINE: LazyLock<Accounts> =
+    LazyLock::new(|| Accounts::new(Path::new("/etc"), getent::programs()));
 
 /// The name of the user with this number; `None` if the user does not exist or cannot be looked up.
 #[must_use]
@@ -105,7 +106,8 @@ impl Database {
             return None;
         }
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let ask = || self.getent(number.to_string().as_ref()).filter(|found| found.number == number);
+        let ask =
+            || self.getent(number.to_string().as_ref()).filter(|found| found.number == number);
         asked.names.entry(number).or_insert_with(|| ask().map(|found| found.name.into())).clone()
     }
 
@@ -129,8 +131,9 @@ impl Database {
             let mut listed = Listed { others: services.others, ..Listed::default() };
             if services.files {
                 let text = std::fs::read(self.folder.join(self.kind.file())).unwrap_or_default();
-                for account in
-                    text.split(|&byte| byte == b'\n').filter_map(|line| Account::parse(line, self.kind))
+                for account in text
+                    .split(|&byte| byte == b'\n')
+                    .filter_map(|line| Account::parse(line, self.kind))
                 {
                     let name: Name = account.name.into();
                     listed.names.entry(account.number).or_insert_with(|| name.clone());

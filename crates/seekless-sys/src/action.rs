@@ -7,7 +7,10 @@ use std::ptr;
 pub(crate) fn current(signal: i32) -> Option<libc::sigaction> {
     let mut action = MaybeUninit::uninit();
     // SAFETY: a null new action only asks; on success the kernel has filled the structure.
-    unsafe { (libc::sigaction(signal, ptr::null(), action.as_mut_ptr()) == 0).then(|| action.assume_init()) }
+    unsafe {
+        (libc::sigaction(signal, ptr::null(), action.as_mut_ptr()) == 0)
+            .then(|| action.assume_init())
+    }
 }
 
 /// Whether this process ignores the signal.

@@ -135,7 +135,10 @@ impl Version {
         match self {
             Version::One(controllers) => {
                 mount.kind == "cgroup"
-                    && mount.options.split(',').any(|option| controllers.iter().any(|name| name == option))
+                    && mount
+                        .options
+                        .split(',')
+                        .any(|option| controllers.iter().any(|name| name == option))
             }
             Version::Two => mount.kind == "cgroup2",
         }

@@ -35,7 +35,9 @@ impl Default for Alignment {
 pub fn open_direct(path: &Path) -> io::Result<Option<File>> {
     match OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(path) {
         Ok(file) => Ok(Some(file)),
-        Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::EOPNOTSUPP)) => Ok(None),
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::EOPNOTSUPP)) => {
+            Ok(None)
+        }
         Err(error) => Err(error),
     }
 }
@@ -57,7 +59,10 @@ pub fn alignment(file: impl AsFd) -> io::Result<Alignment> {
         && answer.stx_dio_mem_align.is_power_of_two()
         && answer.stx_dio_offset_align.is_power_of_two();
     Ok(if known {
-        Alignment { memory_bytes: answer.stx_dio_mem_align, offset_bytes: answer.stx_dio_offset_align }
+        Alignment {
+            memory_bytes: answer.stx_dio_mem_align,
+            offset_bytes: answer.stx_dio_offset_align,
+        }
     } else {
         Alignment::default()
     })
@@ -85,7 +90,8 @@ mod tests {
         };
         let mut buffer = vec![0_u8; 4096 * 2];
         let start = buffer.as_ptr().align_offset(4096);
-        let read = std::os::unix::fs::FileExt::read_at(&file, &mut buffer[start..start + 4096], 0).unwrap();
+        let read = std::os::unix::fs::FileExt::read_at(&file, &mut buffer[start..start + 4096], 0)
+            .unwrap();
         assert_eq!(&buffer[start..start + read], &vec![7_u8; 4096][..]);
     }
 

@@ -90,7 +90,11 @@ pub fn extents(file: impl AsFd, range: Range<u64>, limit: usize) -> io::Result<O
 }
 
 /// Makes one call: adds its extents, and moves the end of what was answered.
-fn ask<const COUNT: usize>(file: BorrowedFd<'_>, range: Range<u64>, answer: &mut Extents) -> io::Result<()> {
+fn ask<const COUNT: usize>(
+    file: BorrowedFd<'_>,
+    range: Range<u64>,
+    answer: &mut Extents,
+) -> io::Result<()> {
     let mut request = Request {
         start: range.start,
         length: range.end - range.start,
@@ -121,9 +125,14 @@ fn ask<const COUNT: usize>(file: BorrowedFd<'_>, range: Range<u64>, answer: &mut
 
 fn refused(error: io::Error) -> io::Result<Option<Extents>> {
     match error.raw_os_error() {
-        Some(libc::EOPNOTSUPP | libc::ENOTTY | libc::EINVAL | libc::ENOSYS | libc::EBADR | libc::EPERM) => {
-            Ok(None)
-        }
+        Some(
+            libc::EOPNOTSUPP
+            | libc::ENOTTY
+            | libc::EINVAL
+            | libc::ENOSYS
+            | libc::EBADR
+            | libc::EPERM,
+        ) => Ok(None),
         _ => Err(error),
     }
 }
@@ -166,13 +175,17 @@ mod tests {
     #[test]
     fn what_is_reserved_and_never_written_says_so() {
         let file = on_a_disk();
-        let reserved = rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, 1 << 20);
+        let reserved =
+            rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, 1 << 20);
         let found = extents(&file, 0..1 << 20, 1000).unwrap();
         let (Ok(()), Some(found)) = (reserved, found) else {
             eprintln!("skipped: the file system reserves nothing or does not tell");
             return;
         };
-        assert!(!found.list.is_empty() && found.list.iter().all(|extent| extent.unwritten), "{found:?}");
+        assert!(
+            !found.list.is_empty() && found.list.iter().all(|extent| extent.unwritten),
+            "{found:?}"
+        );
     }
 
     #[test]

@@ -27,7 +27,10 @@ const KERNEL_MIN: (u32, u32) = (5, 18);
 /// from, and a `read` would obey that.
 #[must_use]
 pub fn bring_in(file: &File, range: Range<u64>) -> Option<GuardedMap> {
-    if !*IS_KNOWN.get_or_init(is_known) || !range.start.is_multiple_of(FOLIO_BYTES) || range.is_empty() {
+    if !*IS_KNOWN.get_or_init(is_known)
+        || !range.start.is_multiple_of(FOLIO_BYTES)
+        || range.is_empty()
+    {
         return None;
     }
     let map = GuardedMap::new(file, range.start, usize::try_from(range.end - range.start).ok()?)?;
@@ -87,8 +90,9 @@ mod tests {
             return eprintln!("skipped: no such faults in this kernel");
         };
         assert!(map.bytes().iter().all(|&byte| byte == 7));
-        let cached =
-            |start, bytes| residency::count(file.as_fd(), start, bytes).unwrap().cached * page_bytes();
+        let cached = |start, bytes| {
+            residency::count(file.as_fd(), start, bytes).unwrap().cached * page_bytes()
+        };
         assert_eq!(cached(FOLIO_BYTES, FOLIO_BYTES), FOLIO_BYTES);
         assert_eq!(cached(0, 5 << 20), FOLIO_BYTES);
         assert!(bring_in(&file, 2 * FOLIO_BYTES..5 << 20).is_some(), "up to the end of the file");

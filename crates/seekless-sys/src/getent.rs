@@ -13,7 +13,12 @@ use std::process::{Command, Stdio};
 pub(crate) fn programs() -> Vec<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let listed = env::split_paths(&path).filter(|folder| folder.is_absolute());
-    ["/usr/bin", "/bin"].into_iter().map(PathBuf::from).chain(listed).map(|at| at.join("getent")).collect()
+    ["/usr/bin", "/bin"]
+        .into_iter()
+        .map(PathBuf::from)
+        .chain(listed)
+        .map(|at| at.join("getent"))
+        .collect()
 }
 
 /// The output of `getent DATABASE KEY`; `None` if it does not know the key (its status 2), fails or

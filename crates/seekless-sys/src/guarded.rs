@@ -63,8 +63,9 @@ impl GuardedMap {
         let count = (bytes as u64).div_ceil(page_bytes());
         let (slot, address) = GUARDED.guard(|| {
             // SAFETY: a fresh mapping at an address of the kernel's choice.
-            let mapped =
-                unsafe { mmap(ptr::null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, file, offset) };
+            let mapped = unsafe {
+                mmap(ptr::null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, file, offset)
+            };
             let address = mapped.ok()?;
             let pages = Pages::new(address as u64 / page_bytes(), count);
             if pages.is_none() {
@@ -83,8 +84,9 @@ impl GuardedMap {
     pub fn populate(&self) {
         // SAFETY: advice about our own mapping; a failure (an old kernel, a lost page) leaves it to
         // the faults.
-        let _ =
-            unsafe { rustix::mm::madvise(self.address, self.bytes, rustix::mm::Advice::LinuxPopulateRead) };
+        let _ = unsafe {
+            rustix::mm::madvise(self.address, self.bytes, rustix::mm::Advice::LinuxPopulateRead)
+        };
     }
 
     /// Keeps the pages that are in memory there as long as the window exists. False where that is
@@ -93,7 +95,8 @@ impl GuardedMap {
     pub fn lock(&self) -> bool {
         // SAFETY: locks our own mapping, which unmapping undoes; it changes no byte. On fault:
         // nothing is read for it.
-        unsafe { rustix::mm::mlock_with(self.address, self.bytes, rustix::mm::MlockFlags::ONFAULT) }.is_ok()
+        unsafe { rustix::mm::mlock_with(self.address, self.bytes, rustix::mm::MlockFlags::ONFAULT) }
+            .is_ok()
     }
 
     /// As [`populate`](Self::populate), a large folio at a time. False when something could not be
@@ -230,7 +233,8 @@ fn chain(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
 
 /// The earlier handler and its flags.
 fn previous() -> (libc::sighandler_t, i32) {
-    let (handler, flags) = PREVIOUS.get().map_or((libc::SIG_DFL, 0), |old| (old.sa_sigaction, old.sa_flags));
+    let (handler, flags) =
+        PREVIOUS.get().map_or((libc::SIG_DFL, 0), |old| (old.sa_sigaction, old.sa_flags));
     if flags & libc::SA_RESETHAND != 0 && PREVIOUS_IS_SPENT.swap(true, Ordering::Relaxed) {
         return (libc::SIG_DFL, 0);
     }

@@ -18,7 +18,8 @@ pub fn config() -> Option<PathBuf> {
 }
 
 fn folder(variable: &str, below_home: &str) -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let set =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let folder = set(variable).or_else(|| Some(set("HOME")?.join(below_home)))?;
     Some(folder.join("seekless"))
 }

@@ -15,8 +15,9 @@ pub fn addresses(server: &str) -> io::Result<Vec<SocketAddr>> {
         return Ok(vec![address]);
     }
     let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidInput, why);
-    let (host, port) =
-        server.rsplit_once(':').ok_or_else(|| invalid(format!("{server} has no port: write HOST:PORT")))?;
+    let (host, port) = server
+        .rsplit_once(':')
+        .ok_or_else(|| invalid(format!("{server} has no port: write HOST:PORT")))?;
     let port = port.parse().map_err(|_| invalid(format!("{port} is no port: write HOST:PORT")))?;
     let none = || io::Error::new(io::ErrorKind::NotFound, format!("{host} has no address"));
     // `getent` takes a name that starts with a dash for an option.
@@ -37,7 +38,9 @@ pub fn addresses(server: &str) -> io::Result<Vec<SocketAddr>> {
 fn listed(answer: &[u8], port: u16) -> Vec<SocketAddr> {
     let text = String::from_utf8_lossy(answer);
     let mut found: Vec<SocketAddr> = Vec::new();
-    for address in text.lines().filter_map(|line| line.split_whitespace().next()?.parse::<IpAddr>().ok()) {
+    for address in
+        text.lines().filter_map(|line| line.split_whitespace().next()?.parse::<IpAddr>().ok())
+    {
         let address = SocketAddr::new(address, port);
         if !found.contains(&address) {
             found.push(address);
@@ -58,7 +61,8 @@ mod tests {
 
     #[test]
     fn each_address_is_taken_once_and_other_lines_never() {
-        let answer = b"::1             STREAM localhost\n::1             DGRAM\n127.0.0.1 RAW\nnonsense\n\n";
+        let answer =
+            b"::1             STREAM localhost\n::1             DGRAM\n127.0.0.1 RAW\nnonsense\n\n";
         assert_eq!(listed(answer, 7), ["[::1]:7".parse().unwrap(), "127.0.0.1:7".parse().unwrap()]);
     }
 
@@ -80,6 +84,8 @@ mod tests {
         if getent::programs().iter().all(|program| !program.exists()) {
             return eprintln!("skipped: getent is not installed");
         }
-        assert!(addresses("localhost:80").unwrap().iter().all(|address| address.ip().is_loopback()));
+        assert!(
+            addresses("localhost:80").unwrap().iter().all(|address| address.ip().is_loopback())
+        );
     }
 }

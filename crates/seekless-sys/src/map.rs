@@ -28,13 +28,15 @@ impl Map {
     /// It is not a regular file, or there is no room in the address space.
     pub fn new(file: &File) -> io::Result<Self> {
         use rustix::mm::{MapFlags, ProtFlags, mmap};
-        let bytes = usize::try_from(file.metadata()?.len()).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        let bytes =
+            usize::try_from(file.metadata()?.len()).map_err(|_| io::ErrorKind::OutOfMemory)?;
         if bytes == 0 {
             return Ok(Self { address: ptr::null_mut(), bytes }); // an empty mapping is refused by the kernel
         }
         // SAFETY: a fresh mapping at an address of the kernel's choice; no reference to it is ever
         // formed.
-        let address = unsafe { mmap(ptr::null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, file, 0)? };
+        let address =
+            unsafe { mmap(ptr::null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, file, 0)? };
         Ok(Self { address, bytes })
     }
 
@@ -56,8 +58,8 @@ impl Map {
     /// The range does not lie in the file.
     pub fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         let start = usize::try_from(offset).ok();
-        let Some(start) =
-            start.filter(|&start| start.checked_add(buffer.len()).is_some_and(|end| end <= self.bytes))
+        let Some(start) = start
+            .filter(|&start| start.checked_add(buffer.len()).is_some_and(|end| end <= self.bytes))
         else {
             return Err(io::ErrorKind::UnexpectedEof.into());
         };

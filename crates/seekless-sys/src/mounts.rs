@@ -70,7 +70,14 @@ fn mount(line: &str) -> Option<Mount> {
     let kind = fields.next()?.to_owned();
     let source = unescaped(fields.next()?).to_string_lossy().into_owned();
     let options = fields.next().unwrap_or_default().to_owned();
-    Some(Mount { device: (major.parse().ok()?, minor.parse().ok()?), root, point, kind, source, options })
+    Some(Mount {
+        device: (major.parse().ok()?, minor.parse().ok()?),
+        root,
+        point,
+        kind,
+        source,
+        options,
+    })
 }
 
 #[cfg(test)]
@@ -88,7 +95,8 @@ nonsense
     #[test]
     fn a_mount_is_found_by_number_and_else_by_the_path() {
         let mounts = Mounts::parse(TEXT);
-        let found = |device, path: &str| mounts.of(device, Some(Path::new(path))).map(|m| m.kind.as_str());
+        let found =
+            |device, path: &str| mounts.of(device, Some(Path::new(path))).map(|m| m.kind.as_str());
         assert_eq!(found((8, 1), "/elsewhere"), Some("xfs"));
         assert_eq!(found((0, 99), "/home/me/file"), Some("btrfs"));
         assert_eq!(found((0, 99), "/data/deep/file"), Some("fuse.rclone"));

@@ -110,7 +110,10 @@ impl Destination {
     fn check_file(&self, path: &Path) -> Result<(), Error> {
         let found = fs::metadata(path);
         let is_folder = found.as_ref().is_ok_and(fs::Metadata::is_dir);
-        if is_folder || path.file_name().is_none() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        if is_folder
+            || path.file_name().is_none()
+            || path.as_os_str().as_encoded_bytes().ends_with(b"/")
+        {
             return Err(self.unfit("is a folder; name a file to write"));
         }
         if found.is_ok_and(|found| !found.is_file()) {

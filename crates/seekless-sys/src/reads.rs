@@ -32,7 +32,8 @@ pub fn read_at(file: &File, buffer: &mut [u8], offset: u64, caching: Caching) ->
         Caching::Leave => RWF_DONTCACHE,
         Caching::NoWait => libc::RWF_NOWAIT,
     };
-    let offset: i64 = offset.try_into().map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let offset: i64 =
+        offset.try_into().map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
     let part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     // SAFETY: one live vector element over a buffer that is ours to write for the length given.
     let read = unsafe { libc::preadv2(file.as_raw_fd(), &raw const part, 1, offset, flags) };
@@ -101,7 +102,9 @@ mod tests {
             let mut buffer = [0; 16];
             match read_at(&file, &mut buffer, 4, caching) {
                 Ok(read) => assert_eq!(&buffer[..read], b"456789"),
-                Err(error) => assert_eq!(error.kind(), io::ErrorKind::Unsupported, "{caching:?}: {error}"),
+                Err(error) => {
+                    assert_eq!(error.kind(), io::ErrorKind::Unsupported, "{caching:?}: {error}")
+                }
             }
         }
         assert!(read_at(&file, &mut [0; 4], u64::MAX, Caching::Usual).is_err());
@@ -118,7 +121,8 @@ mod tests {
         assert_eq!(fill_by(&mut [0; 10], 100, 1, read).unwrap(), 6);
         assert_eq!(asked, [(10, 100), (6, 104), (6, 104), (4, 106)]);
         let mut steps = [4, 2].into_iter();
-        let read = |_: &mut [u8], _: u64| Ok(steps.next().expect("no read after one off the grain"));
+        let read =
+            |_: &mut [u8], _: u64| Ok(steps.next().expect("no read after one off the grain"));
         assert_eq!(fill_by(&mut [0; 10], 100, 4, read).unwrap(), 6);
         let refused = |_: &mut [u8], _: u64| Err(io::ErrorKind::InvalidInput.into());
         assert!(fill_by(&mut [0; 10], 100, 4, refused).is_err());

@@ -11,7 +11,8 @@ use std::ptr;
 /// start-up changed them. Returns only on failure. Call it before threads start.
 #[must_use]
 pub fn become_program(program: &CStr, arguments: &[CString]) -> io::Error {
-    let mut pointers: Vec<*const c_char> = arguments.iter().map(|argument| argument.as_ptr()).collect();
+    let mut pointers: Vec<*const c_char> =
+        arguments.iter().map(|argument| argument.as_ptr()).collect();
     pointers.push(ptr::null());
     let closed = inherited::closed_streams();
     // SAFETY: plain calls; each string ends with its NUL, and the vector of them with a null

@@ -106,7 +106,11 @@ mod tests {
         if let Ok(pages) = count(file.as_fd(), 0, 10_000) {
             assert_eq!(pages.cached, 10_000_u64.div_ceil(page_bytes()));
             assert_eq!(all_or_nothing(file.as_fd(), 10_000), Some(true));
-            assert_eq!(all_or_nothing(file.as_fd(), 10_000 + page_bytes()), None, "there is no such page");
+            assert_eq!(
+                all_or_nothing(file.as_fd(), 10_000 + page_bytes()),
+                None,
+                "there is no such page"
+            );
         }
     }
 

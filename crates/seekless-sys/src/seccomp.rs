@@ -94,7 +94,8 @@ impl Filter {
         for section in sections {
             let body = section.body();
             let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
-            program.extend([jump(IF_EQUAL, section.architecture, 1, 0), jump(ALWAYS, length, 0, 0)]);
+            program
+                .extend([jump(IF_EQUAL, section.architecture, 1, 0), jump(ALWAYS, length, 0, 0)]);
             program.extend(body);
         }
         program.push(allow());
@@ -122,8 +123,9 @@ impl Filter {
         };
         // SAFETY: the kernel copies `len` instructions from the live vector and does not write to
         // it.
-        let result =
-            unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program, 0, 0) };
+        let result = unsafe {
+            libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program, 0, 0)
+        };
         if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 }

@@ -42,6 +42,9 @@ mod tests {
         let file = folder.path().join("file");
         std::fs::write(&file, "bytes").unwrap();
         assert_eq!(open_seekable(&file).unwrap().metadata().unwrap().len(), 5);
-        assert_eq!(open_seekable(&folder.path().join("absent")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(
+            open_seekable(&folder.path().join("absent")).unwrap_err().kind(),
+            io::ErrorKind::NotFound
+        );
     }
 }

@@ -156,7 +156,8 @@ pub fn survive_file_size_limit() -> Option<Replaced> {
 /// continues it. Elsewhere no process waits for that, and nothing happens.
 pub fn stop_with_program() {
     let Ok(terminal) = std::fs::File::open("/dev/tty") else { return };
-    if rustix::termios::tcgetpgrp(&terminal).is_ok_and(|group| group == rustix::process::getpgrp()) {
+    if rustix::termios::tcgetpgrp(&terminal).is_ok_and(|group| group == rustix::process::getpgrp())
+    {
         // SAFETY: no pointers.
         unsafe { libc::kill(libc::getpid(), libc::SIGSTOP) };
     }

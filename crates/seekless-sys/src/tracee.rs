@@ -83,7 +83,8 @@ pub fn spawn(
     filter: &Filter,
     attach: impl FnOnce(i32) -> io::Result<()>,
 ) -> Result<Waiting, Failure> {
-    let mut pointers: Vec<*const libc::c_char> = arguments.iter().map(|argument| argument.as_ptr()).collect();
+    let mut pointers: Vec<*const libc::c_char> =
+        arguments.iter().map(|argument| argument.as_ptr()).collect();
     pointers.push(ptr::null());
     let (go_reader, go) = io::pipe().map_err(Failure::Start)?;
     let (failure, failure_writer) = io::pipe().map_err(Failure::Start)?;
@@ -204,7 +205,8 @@ fn wait_with(pid: i32, flags: i32) -> io::Result<(i32, i32)> {
     let mut status = 0;
     // Other threads of this process may have children of their own, so: only this thread's.
     // SAFETY: the kernel writes one int to a live one.
-    let pid = unsafe { libc::waitpid(pid, &raw mut status, libc::__WALL | libc::__WNOTHREAD | flags) };
+    let pid =
+        unsafe { libc::waitpid(pid, &raw mut status, libc::__WALL | libc::__WNOTHREAD | flags) };
     if pid < 0 { Err(io::Error::last_os_error()) } else { Ok((pid, status)) }
 }
 
@@ -212,8 +214,12 @@ fn wait_with(pid: i32, flags: i32) -> io::Result<(i32, i32)> {
 #[must_use]
 pub fn is_followed(pid: i32) -> bool {
     let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
-    let flags =
-        libc::WEXITED | libc::WSTOPPED | libc::WNOHANG | libc::WNOWAIT | libc::__WALL | libc::__WNOTHREAD;
+    let flags = libc::WEXITED
+        | libc::WSTOPPED
+        | libc::WNOHANG
+        | libc::WNOWAIT
+        | libc::__WALL
+        | libc::__WNOTHREAD;
     // SAFETY: the kernel writes one siginfo to a live one.
     unsafe { libc::waitid(libc::P_PID, pid as libc::id_t, info.as_mut_ptr(), flags) == 0 }
 }
@@ -274,7 +280,12 @@ pub fn entered(pid: i32) -> io::Result<Entered> {
     }
     // SAFETY: `op` says that the kernel has filled this part of the union.
     let call = unsafe { info.u.seccomp };
-    Ok(Entered { architecture: info.arch, number: call.nr, arguments: call.args, mark: call.ret_data })
+    Ok(Entered {
+        architecture: info.arch,
+        number: call.nr,
+        arguments: call.args,
+        mark: call.ret_data,
+    })
 }
 
 /// What the system call returned at whose exit a tracee stands ([`Stop::Syscall`]), or minus the
@@ -312,7 +323,12 @@ pub fn signal_sender(pid: i32) -> io::Result<i32> {
     let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
     // SAFETY: the kernel writes one siginfo to a live one, which all zeroes already makes valid.
     unsafe {
-        if libc::ptrace(libc::PTRACE_GETSIGINFO, pid, ptr::null_mut::<libc::c_void>(), info.as_mut_ptr()) != 0
+        if libc::ptrace(
+            libc::PTRACE_GETSIGINFO,
+            pid,
+            ptr::null_mut::<libc::c_void>(),
+            info.as_mut_ptr(),
+        ) != 0
         {
             return Err(io::Error::last_os_error());
         }
@@ -331,7 +347,8 @@ pub fn listen(pid: i32) -> io::Result<()> {
 
 fn request_of(request: libc::c_uint, pid: i32, signal: i32) -> io::Result<()> {
     // SAFETY: these requests take no pointer; the signal number is passed by value.
-    let result = unsafe { libc::ptrace(request, pid, ptr::null_mut::<libc::c_void>(), signal as usize) };
+    let result =
+        unsafe { libc::ptrace(request, pid, ptr::null_mut::<libc::c_void>(), signal as usize) };
     if result == 0 {
         return Ok(());
     }
@@ -362,7 +379,10 @@ mod tests {
     #[test]
     fn a_child_runs_and_its_end_is_told() {
         assert!(matches!(end_of(&["sh", "-c", "exit 7"]), (Stop::Exited(7), Ok(()))));
-        assert!(matches!(end_of(&["sh", "-c", "kill -9 $$"]), (Stop::Killed { signal: 9, .. }, Ok(()))));
+        assert!(matches!(
+            end_of(&["sh", "-c", "kill -9 $$"]),
+            (Stop::Killed { signal: 9, .. }, Ok(()))
+        ));
     }
 
     #[test]
@@ -401,6 +421,9 @@ mod tests {
         assert_eq!(stopped(libc::SIGSTOP, libc::PTRACE_EVENT_STOP), Stop::Group(libc::SIGSTOP));
         assert_eq!(stopped(libc::SIGTRAP, libc::PTRACE_EVENT_STOP), Stop::Trap);
         assert_eq!(stopped(40, 0), Stop::Signal(40));
-        assert_eq!(stopped(libc::SIGTRAP, libc::PTRACE_EVENT_EXEC), Stop::Event(libc::PTRACE_EVENT_EXEC));
+        assert_eq!(
+            stopped(libc::SIGTRAP, libc::PTRACE_EVENT_EXEC),
+            Stop::Event(libc::PTRACE_EVENT_EXEC)
+        );
     }
 }

@@ -115,7 +115,8 @@ fn wait_for_signals(wait: impl FnOnce(SigSet) + Send + 'static) -> io::Result<()
     signals.thread_block()?;
     let thread = Builder::new().name("seekless-interrupt".to_owned()).spawn(move || wait(signals));
     thread.map(drop).map_err(|error| {
-        let what = format!("cannot start a thread ({error}): raise the limit of processes (`ulimit -u`)");
+        let what =
+            format!("cannot start a thread ({error}): raise the limit of processes (`ulimit -u`)");
         io::Error::new(error.kind(), what)
     })
 }
@@ -140,7 +141,10 @@ mod tests {
 
     #[test]
     fn ignored_signals_are_read_from_the_status() {
-        assert_eq!(ignored_mask("Name:\tx\nSigIgn:\t0000000000001001\nSigCgt:\t00000001800044e8\n"), 0x1001);
+        assert_eq!(
+            ignored_mask("Name:\tx\nSigIgn:\t0000000000001001\nSigCgt:\t00000001800044e8\n"),
+            0x1001
+        );
         assert_eq!(ignored_mask("Name:\tx\n"), 0);
     }
 

@@ -122,16 +122,26 @@ pub fn compare(
         Error::because(ErrorKind::Io, format!("cannot open folder {}", directory.display()), error)
     })?;
     if options.rounds == 0 {
-        return Err(Error::new(ErrorKind::Invalid, "a comparison needs at least one round: --rounds 5"));
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            "a comparison needs at least one round: --rounds 5",
+        ));
     }
     let run = chosen_run(loads, options.run)?;
-    let opened = open_seekable(pack)
-        .map_err(|error| Error::because(ErrorKind::Io, format!("cannot open {}", pack.display()), error))?;
+    let opened = open_seekable(pack).map_err(|error| {
+        Error::because(ErrorKind::Io, format!("cannot open {}", pack.display()), error)
+    })?;
     // Before its directory is read, which would be found cached.
     let pack_at_start = cold(&[pack.to_path_buf()], options)?;
     let index = read_index(pack, &opened)?;
-    let plan =
-        Plan::new(directory, &index, loads, &loads.runs[run as usize], options.unique, &options.roots)?;
+    let plan = Plan::new(
+        directory,
+        &index,
+        loads,
+        &loads.runs[run as usize],
+        options.unique,
+        &options.roots,
+    )?;
     let loose_at_start = cold(&plan.paths(), options)?;
     plan.check(&index)?;
     let sought: Vec<Sought<'_>> =
@@ -175,7 +185,9 @@ pub fn compare(
 
 fn slow(spec: DeviceSpec, paths: &[&Path]) -> Result<Slowed> {
     let DeviceSpec::Volume { iops, bytes_per_second } = spec else {
-        let why = format!("{spec} cannot be made of a real device: give --throttle iops=N,bandwidth=RATE");
+        let why = format!(
+            "{spec} cannot be made of a real device: give --throttle iops=N,bandwidth=RATE"
+        );
         return Err(Error::new(ErrorKind::Invalid, why));
     };
     Slowed::new(paths, iops, bytes_per_second)
@@ -200,7 +212,9 @@ fn cold(paths: &[PathBuf], options: &Options) -> Result<Coldness> {
 fn chosen_run(loads: &Loads, wanted: Option<u32>) -> Result<u32> {
     let runs = loads.runs.len() as u32;
     match wanted {
-        _ if runs == 0 => Err(Error::new(ErrorKind::Missing, "the trace has no run: record one first")),
+        _ if runs == 0 => {
+            Err(Error::new(ErrorKind::Missing, "the trace has no run: record one first"))
+        }
         Some(run) if run >= runs => {
             let message = format!("there is no run {run}: the trace has runs 0 to {}", runs - 1);
             Err(Error::new(ErrorKind::Missing, message))

@@ -8,7 +8,11 @@ use std::thread::{Builder, Scope};
 ///
 /// # Errors
 /// No thread can be started.
-pub(crate) fn start<'scope, W>(scope: &'scope Scope<'scope, '_>, threads: usize, work: W) -> Result<()>
+pub(crate) fn start<'scope, W>(
+    scope: &'scope Scope<'scope, '_>,
+    threads: usize,
+    work: W,
+) -> Result<()>
 where
     W: FnOnce() + Clone + Send + 'scope,
 {

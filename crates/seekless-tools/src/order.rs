@@ -64,7 +64,8 @@ impl Default for Options {
 }
 
 /// A slow cloud volume. No present method uses it.
-pub(crate) const COSTS: Costs = Costs { request_ns: 2_000_000, bytes_per_second: 150_000_000, depth: 1 };
+pub(crate) const COSTS: Costs =
+    Costs { request_ns: 2_000_000, bytes_per_second: 150_000_000, depth: 1 };
 
 /// An order and its ratings.
 #[derive(Clone, Debug)]
@@ -94,7 +95,8 @@ pub fn order(traces: &[PathBuf], options: &Options) -> Result<Ordered> {
     }
     let scored = read_runs(&options.score, &roots)?;
     if options.leave_one_out && runs.len() < 2 {
-        let why = format!("leaving one run out needs at least two, and the traces hold {}", runs.len());
+        let why =
+            format!("leaving one run out needs at least two, and the traces hold {}", runs.len());
         return Err(Error::new(ErrorKind::Invalid, why));
     }
     let universe = match &options.files {
@@ -171,7 +173,8 @@ impl Task<'_> {
 
     fn report(&self, order: &[Id], trained: &[Numbered], scored: &[Numbered]) -> Report {
         let Options { method, cache, block_bytes, .. } = self.options;
-        let mut unlisted: Vec<&String> = trained.iter().chain(scored).flat_map(|run| &run.unlisted).collect();
+        let mut unlisted: Vec<&String> =
+            trained.iter().chain(scored).flat_map(|run| &run.unlisted).collect();
         unlisted.sort_unstable();
         unlisted.dedup();
         Report {
@@ -193,7 +196,11 @@ impl Task<'_> {
     fn rate(&self, order: &[Id], runs: &[Numbered]) -> Group {
         let placement = Placement::new(order, &self.universe.bytes);
         let block_bytes = self.options.block_bytes;
-        Group::new(runs.iter().map(|run| row(&run.label, placement.score(&run.ids, block_bytes))).collect())
+        Group::new(
+            runs.iter()
+                .map(|run| row(&run.label, placement.score(&run.ids, block_bytes)))
+                .collect(),
+        )
     }
 
     fn leave_one_out(&self, runs: &[Numbered]) -> Group {

@@ -173,7 +173,10 @@ fn pack_arranged(
 
 fn stop_if_cancelled(options: &Options) -> Result<()> {
     if options.cancel.load(Ordering::Relaxed) {
-        return Err(Error::new(ErrorKind::Interrupted, "packing was interrupted; nothing was left behind"));
+        return Err(Error::new(
+            ErrorKind::Interrupted,
+            "packing was interrupted; nothing was left behind",
+        ));
     }
     Ok(())
 }
@@ -184,8 +187,9 @@ fn write(
     options: &Options,
     progress: &mut Progress<'_>,
 ) -> Result<Written> {
-    let said =
-        |error| Error::because(ErrorKind::Pack, format!("cannot write {}", output.path().display()), error);
+    let said = |error| {
+        Error::because(ErrorKind::Pack, format!("cannot write {}", output.path().display()), error)
+    };
     let mut writer = PackWriter::new(BufWriter::with_capacity(WRITE_BYTES, output.file()));
     let result = fill::in_order(nodes, options.codec, &options.cancel, |node, ready| {
         match ready {

@@ -81,7 +81,8 @@ pub fn probe(path: &Path, options: &Options, progress: &mut dyn FnMut(u64, u64))
 /// # Errors
 /// The device table cannot be read.
 pub fn known(table: Option<&Path>) -> Result<(PathBuf, Devices)> {
-    let table = table.map_or_else(|| Devices::path().map_err(sled), |table| Ok(table.to_owned()))?;
+    let table =
+        table.map_or_else(|| Devices::path().map_err(sled), |table| Ok(table.to_owned()))?;
     let devices = Devices::read(&table).map_err(sled)?;
     Ok((table, devices))
 }
@@ -101,7 +102,8 @@ fn measured(
         )
     };
     let calibration = if home.kind == Kind::Memory {
-        calibrate_memory(Budget { time: Duration::from_millis(500), ..options.budget }).map_err(measure)?
+        calibrate_memory(Budget { time: Duration::from_millis(500), ..options.budget })
+            .map_err(measure)?
     } else {
         let files = choose::files(path)?;
         calibrate(&files, options.budget, progress).map_err(measure)?
@@ -114,7 +116,8 @@ fn measured(
     };
     let row = Row { origin: Origin::Calibrated, zones: vec![zone] };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    let entry = Entry { measured_unix_s: now, conditions: conditions(&calibration, home, &load), row };
+    let entry =
+        Entry { measured_unix_s: now, conditions: conditions(&calibration, home, &load), row };
     Ok((entry, calibration))
 }
 
@@ -214,8 +217,8 @@ mod tests {
             (again.latency_s, again.bandwidth, again.device),
             (first.latency_s, first.bandwidth, first.device)
         );
-        let refreshed =
-            probe(&path, &Options { refresh: true, ..options.clone() }, &mut |_, _| {}).expect("measured");
+        let refreshed = probe(&path, &Options { refresh: true, ..options.clone() }, &mut |_, _| {})
+            .expect("measured");
         assert!(refreshed.calibration.is_some());
 
         let memory = probe_memory(&options).expect("measured");
@@ -226,11 +229,12 @@ mod tests {
     #[test]
     fn a_folder_without_large_files_says_what_is_wanted() {
         let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
-        let options = Options { table: Some(folder.path().join("devices.toml")), ..Options::default() };
+        let options =
+            Options { table: Some(folder.path().join("devices.toml")), ..Options::default() };
         let error = probe(folder.path(), &options, &mut |_, _| {}).expect_err("nothing to read");
         assert_eq!(error.kind(), ErrorKind::Missing);
-        let error =
-            probe(&folder.path().join("missing"), &options, &mut |_, _| {}).expect_err("nothing there");
+        let error = probe(&folder.path().join("missing"), &options, &mut |_, _| {})
+            .expect_err("nothing there");
         assert!(error.to_string().contains("missing"), "{error}");
     }
 }

@@ -35,9 +35,12 @@ impl FromStr for Root {
             trimmed => trimmed.to_owned(),
         };
         match text.split_once('=') {
-            Some((old, new)) if !old.is_empty() => Ok(Root { old: trimmed(old), new: trimmed(new) }),
+            Some((old, new)) if !old.is_empty() => {
+                Ok(Root { old: trimmed(old), new: trimmed(new) })
+            }
             _ => {
-                let why = format!("{text:?} does not say what moved where: write /old/place=/new/place");
+                let why =
+                    format!("{text:?} does not say what moved where: write /old/place=/new/place");
                 Err(Error::new(ErrorKind::Invalid, why))
             }
         }
@@ -125,8 +128,10 @@ pub fn guess<'a>(names: impl IntoIterator<Item = &'a str>, traced: &[&str]) -> O
     for path in traced.iter().step_by(step) {
         looked_at += 1;
         let same = namesakes.get(last(path)).map_or(&[][..], Vec::as_slice);
-        let longest =
-            same.iter().map(|name| heads(path, name)).min_by_key(|(old, new)| (old.len(), new.len()));
+        let longest = same
+            .iter()
+            .map(|name| heads(path, name))
+            .min_by_key(|(old, new)| (old.len(), new.len()));
         if let Some(heads) = longest {
             *votes.entry(heads).or_default() += 1;
         }
@@ -174,7 +179,8 @@ mod tests {
 
     #[test]
     fn the_longest_root_that_fits_holds() {
-        let roots = Roots::new(vec![root("/home/u=/srv"), root("/home/u/game/=/data/"), root("/=/mnt")]);
+        let roots =
+            Roots::new(vec![root("/home/u=/srv"), root("/home/u/game/=/data/"), root("/=/mnt")]);
         for (traced, now) in [
             ("/home/u/notes", "/srv/notes"),
             ("/home/u/game/art/x", "/data/art/x"),
@@ -200,7 +206,8 @@ mod tests {
     #[test]
     fn a_moved_tree_is_found_by_its_tails() {
         let names = ["art/wall.dds", "art/floor.dds", "maps/wall.dds", "config"];
-        let guessed = guess(names, &["/old/game/art/wall.dds", "/old/game/config", "/usr/lib/libc.so.6"]);
+        let guessed =
+            guess(names, &["/old/game/art/wall.dds", "/old/game/config", "/usr/lib/libc.so.6"]);
         assert_eq!(guessed, Some(Root { old: "/old/game".into(), new: String::new() }));
         // The folder holds more above than the trace names, and the other way round.
         let guessed = guess(["data/art/wall.dds", "data/config"], &["art/wall.dds", "config"]);
@@ -213,7 +220,8 @@ mod tests {
 
     #[test]
     fn one_namesake_among_many_is_no_tree() {
-        let strangers: Vec<String> = (0..100).map(|number| format!("/usr/share/{number}")).collect();
+        let strangers: Vec<String> =
+            (0..100).map(|number| format!("/usr/share/{number}")).collect();
         let mut traced: Vec<&str> = strangers.iter().map(String::as_str).collect();
         traced.push("/usr/lib/__init__.py");
         assert_eq!(guess(["__init__.py", "main.py"], &traced), None);

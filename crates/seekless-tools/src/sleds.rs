@@ -158,8 +158,13 @@ mod tests {
         let mut surveyor = Surveyor::with(Config::default(), Devices::default());
         let mut complaints = Vec::new();
         let missing = Path::new("no/such/folder");
-        let sum =
-            sum_up(missing, &mut surveyor, None, &mut |why| complaints.push(why), &mut |_, _| unreachable!());
+        let sum = sum_up(
+            missing,
+            &mut surveyor,
+            None,
+            &mut |why| complaints.push(why),
+            &mut |_, _| unreachable!(),
+        );
         assert_eq!((sum.files, sum.unreadable), (0, 1));
         assert!(complaints[0].starts_with("no/such/folder: "), "{complaints:?}");
     }

@@ -39,7 +39,11 @@ fn timed<T>(
     let start = Instant::now();
     let done = job()?;
     let seconds = start.elapsed().as_secs_f64();
-    println!("{what}: {seconds:.1} s, {:.2} M rows/s, peak {} so far", rows as f64 / seconds / 1e6, peak());
+    println!(
+        "{what}: {seconds:.1} s, {:.2} M rows/s, peak {} so far",
+        rows as f64 / seconds / 1e6,
+        peak()
+    );
     Ok(done)
 }
 
@@ -90,14 +94,18 @@ fn access(row: u64, rows: u64, files: &[u32], shuffled: bool) -> Access {
         file_bytes: Some(1 << 20),
         device: Some(0x801),
         inode: Some(1_000_000 + file),
-        ..Access::new(if noise.is_multiple_of(50) { Op::Open } else { Op::Read }, files[file as usize])
+        ..Access::new(
+            if noise.is_multiple_of(50) { Op::Open } else { Op::Read },
+            files[file as usize],
+        )
     }
 }
 
 /// A well mixed function of `number` (the finaliser of SplitMix64).
 fn mix(number: u64) -> u64 {
-    let number =
-        (number ^ (number >> 30)).wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 30))
+        .wrapping_add(0x9e37_79b9_7f4a_7c15)
+        .wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     number ^ (number >> 31)
 }
@@ -107,14 +115,17 @@ fn columns() -> Columns {
 }
 
 fn scan(path: &Path) -> seekless_trace::Result<u64> {
-    Trace::open(path)?.scan(columns())?.try_fold(0, |sum, batch| Ok(sum + batch?.bytes().iter().sum::<u64>()))
+    Trace::open(path)?
+        .scan(columns())?
+        .try_fold(0, |sum, batch| Ok(sum + batch?.bytes().iter().sum::<u64>()))
 }
 
 fn number_pages(path: &Path) -> seekless_trace::Result<()> {
     let mut numbers = PageNumbers::new();
     for batch in Trace::open(path)?.scan(columns())? {
         let batch = batch?;
-        for ((&file, &offset), &bytes) in batch.file().iter().zip(batch.offset()).zip(batch.bytes()) {
+        for ((&file, &offset), &bytes) in batch.file().iter().zip(batch.offset()).zip(batch.bytes())
+        {
             let pages = offset as u64 / 4096..(offset as u64 + bytes).div_ceil(4096);
             for page in pages {
                 numbers.id(file, page);

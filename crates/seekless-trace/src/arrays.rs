@@ -6,7 +6,12 @@ use std::sync::Arc;
 
 /// The columns of `rows`, in the order of the schema. The caller passes those in which the two
 /// formats differ.
-pub(crate) fn columns(rows: &[Access], op: ArrayRef, file: ArrayRef, path: ArrayRef) -> Vec<ArrayRef> {
+pub(crate) fn columns(
+    rows: &[Access],
+    op: ArrayRef,
+    file: ArrayRef,
+    path: ArrayRef,
+) -> Vec<ArrayRef> {
     vec![
         u32s(rows, |row| row.run),
         u64s(rows, |row| row.time_ns),

@@ -42,7 +42,8 @@ const FOOTER_END_BYTES: u64 = 4096;
 /// The maker's name begins at most this far behind the last pair.
 const MAKER_WITHIN_BYTES: usize = 16;
 
-const CHANGED: &str = "was damaged after it was written (a checksum differs): copy it again from its source";
+const CHANGED: &str =
+    "was damaged after it was written (a checksum differs): copy it again from its source";
 
 /// The sums of a file's blocks, and which blocks have been checked.
 #[derive(Debug)]
@@ -57,7 +58,9 @@ impl Blocks {
     pub(crate) fn parse(value: Option<&str>, covered: u64) -> Option<Self> {
         let (block_bytes, digits) = value?.split_once(' ')?;
         let count = covered.div_ceil(BLOCK_BYTES);
-        if block_bytes.parse() != Ok(BLOCK_BYTES) || digits.len() as u64 != count * SUM_DIGITS as u64 {
+        if block_bytes.parse() != Ok(BLOCK_BYTES)
+            || digits.len() as u64 != count * SUM_DIGITS as u64
+        {
             return None;
         }
         let sums = digits.as_bytes().chunks(SUM_DIGITS);

@@ -5,8 +5,8 @@
 use crate::Op;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, DictionaryArray, PrimitiveArray};
 use arrow_buffer::ScalarBuffer;
@@ -17,7 +17,9 @@ use std::any::Any;
 pub(crate) type Wrong = String;
 
 /// The values of an integer column as `T`. A null has an arbitrary value.
-pub(crate) fn integers<T: ArrowPrimitiveType>(array: &ArrayRef) -> Result<ScalarBuffer<T::Native>, Wrong>
+pub(crate) fn integers<T: ArrowPrimitiveType>(
+    array: &ArrayRef,
+) -> Result<ScalarBuffer<T::Native>, Wrong>
 where
     T::Native: TryFrom<i128>,
 {
@@ -39,7 +41,9 @@ where
 }
 
 /// pandas keeps a column of integers with nulls as floats, which are exact up to 2^53.
-fn converted_floats<T: ArrowPrimitiveType>(array: &ArrayRef) -> Result<ScalarBuffer<T::Native>, Wrong>
+fn converted_floats<T: ArrowPrimitiveType>(
+    array: &ArrayRef,
+) -> Result<ScalarBuffer<T::Native>, Wrong>
 where
     T::Native: TryFrom<i128>,
 {
@@ -82,7 +86,9 @@ pub(crate) fn ops(array: &ArrayRef) -> Result<Vec<Op>, Wrong> {
     let array = dictionary::<Int8Type>(array)?;
     let words = array.values().as_string_opt::<i32>().ok_or("its dictionary is not text")?;
     let ops: Vec<Result<Op, Wrong>> = (0..words.len())
-        .map(|at| words.value(at).parse().map_err(|error| format!("holds `{}`, {error}", words.value(at))))
+        .map(|at| {
+            words.value(at).parse().map_err(|error| format!("holds `{}`, {error}", words.value(at)))
+        })
         .collect();
     let op = |&key: &i8| match usize::try_from(key).ok().and_then(|key| ops.get(key)) {
         Some(op) => op.clone(),

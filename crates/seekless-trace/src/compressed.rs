@@ -49,9 +49,10 @@ fn sniff(file: File) -> io::Result<(Box<dyn BufRead>, &'static str, Arc<AtomicU6
     let raw = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(start).chain(file));
     let reader: Box<dyn BufRead> = match format {
         "gzip" => buffered(MultiGzDecoder::new(raw)),
-        "xz" => {
-            buffered(XzDecoder::new_stream(raw, Stream::new_stream_decoder(XZ_MEMORY_MAX, CONCATENATED)?))
-        }
+        "xz" => buffered(XzDecoder::new_stream(
+            raw,
+            Stream::new_stream_decoder(XZ_MEMORY_MAX, CONCATENATED)?,
+        )),
         "lzma" => buffered(XzDecoder::new_stream(raw, Stream::new_lzma_decoder(XZ_MEMORY_MAX)?)),
         "zstd" => buffered(zstd::Decoder::with_buffer(raw)?),
         _ => Box::new(raw),

@@ -36,7 +36,12 @@ impl Format {
     ///
     /// # Errors
     /// As the function of the same name.
-    pub fn write(self, trace: &Trace, out: &mut dyn Write, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+    pub fn write(
+        self,
+        trace: &Trace,
+        out: &mut dyn Write,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<()> {
         match self {
             Format::Csv => csv(trace, out, progress),
             Format::Ozen => ozen(trace, out, progress),
@@ -75,7 +80,8 @@ pub fn to_file(
 /// Output is written in pieces of this size.
 const BUFFER_BYTES: usize = 1 << 18;
 
-const HEADER: &str = "run,time_ns,pid,tid,op,path,offset,bytes,latency_ns,error,file_bytes,device,inode\n";
+const HEADER: &str =
+    "run,time_ns,pid,tid,op,path,offset,bytes,latency_ns,error,file_bytes,device,inode\n";
 
 /// Writes all rows of `trace` as CSV. Times are in nanoseconds, unknown fields are empty, and paths
 /// are the original bytes. Calls `progress` with rows done and their sum. Each write to `out` has

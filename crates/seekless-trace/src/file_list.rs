@@ -48,7 +48,9 @@ impl FileList {
                 return Err(too_many_names(&lines));
             }
             if !names.intern(&name).1 {
-                return Err(lines.malformed(format!("has `{name}` a second time, expected each path once")));
+                return Err(
+                    lines.malformed(format!("has `{name}` a second time, expected each path once"))
+                );
             }
             bytes.push(size);
         }
@@ -58,11 +60,16 @@ impl FileList {
 
 /// The columns, if the record is a header, which has known names only.
 fn header(record: &Record) -> Option<Vec<Binding>> {
-    let names: Vec<String> = record.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
+    let names: Vec<String> =
+        record.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     bind_header(&names).ok().filter(|(_, ignored)| ignored.is_empty()).map(|(bindings, _)| bindings)
 }
 
-fn entry(lines: &mut Lines, record: &mut Record, columns: &[Binding]) -> Result<(String, Option<u64>)> {
+fn entry(
+    lines: &mut Lines,
+    record: &mut Record,
+    columns: &[Binding],
+) -> Result<(String, Option<u64>)> {
     record.read(lines, b',')?;
     let find = |field| {
         let binding = columns.iter().find(|binding| binding.field == field)?;

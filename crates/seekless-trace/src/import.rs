@@ -39,7 +39,11 @@ fn import_each(
     read: impl Fn(&mut Import<'_>, &Path) -> Result<()>,
 ) -> Result<Report> {
     if files.is_empty() {
-        return Err(Error::new(ErrorKind::Usage, out.path(), "nothing to import: name at least one file"));
+        return Err(Error::new(
+            ErrorKind::Usage,
+            out.path(),
+            "nothing to import: name at least one file",
+        ));
     }
     let writer = Writer::create(out, Metadata::default())?;
     let mut import = Import::new(files, writer, kind, options, progress);
@@ -108,9 +112,22 @@ impl<'a> Import<'a> {
         options: &'a Options,
         progress: Progress<'a>,
     ) -> Self {
-        let total = files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|file| file.len()).sum();
+        let total = files
+            .iter()
+            .filter_map(|file| std::fs::metadata(file).ok())
+            .map(|file| file.len())
+            .sum();
         writer.metadata_mut().kind = kind;
-        Import { writer, options, report: Report::default(), progress, done: 0, total, ticks: 0, full: false }
+        Import {
+            writer,
+            options,
+            report: Report::default(),
+            progress,
+            done: 0,
+            total,
+            ticks: 0,
+            full: false,
+        }
     }
 
     /// Adds `runs` runs, which came from `path`.

@@ -102,8 +102,10 @@ impl Lines {
         if !self.too_long {
             return Ok(());
         }
-        let message =
-            format!("line {} has over {LINE_BYTES_MAX} bytes, expected a line of text", self.number);
+        let message = format!(
+            "line {} has over {LINE_BYTES_MAX} bytes, expected a line of text",
+            self.number
+        );
         Err(Error::new(ErrorKind::Limit, &self.path, message).at(Place::Byte(self.start)))
     }
 

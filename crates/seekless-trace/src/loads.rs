@@ -67,13 +67,20 @@ impl Loads {
         Ok(loads)
     }
 
-    fn append(&mut self, trace: &Trace, names: &mut Names, memory_bytes_max: Option<u64>) -> Result<()> {
-        let joined: Vec<FileId> = trace.file_names()?.iter().map(|name| names.intern(name).0).collect();
+    fn append(
+        &mut self,
+        trace: &Trace,
+        names: &mut Names,
+        memory_bytes_max: Option<u64>,
+    ) -> Result<()> {
+        let joined: Vec<FileId> =
+            trace.file_names()?.iter().map(|name| names.intern(name).0).collect();
         self.bytes.resize(names.len(), 0);
         let loads_max = memory_bytes_max.map_or(u64::MAX, |bytes| bytes / LOAD_BYTES);
         let mut gather = Gather { left: loads_max, ..Gather::default() };
         let mut rows = 0;
-        let columns = Columns::RUN | Columns::TIME_NS | Columns::OP | Columns::FILE | Columns::BYTES;
+        let columns =
+            Columns::RUN | Columns::TIME_NS | Columns::OP | Columns::FILE | Columns::BYTES;
         for batch in trace.scan(columns | Columns::ERROR | Columns::FILE_BYTES | Columns::OFFSET)? {
             let batch = batch?;
             for row in 0..batch.rows() {
@@ -86,11 +93,11 @@ impl Loads {
                 access.file_bytes = batch.file_bytes().get(row);
                 gather.add(&access, trace)?;
                 if gather.left == 0 {
-                    let message =
-                        format!("is load {loads_max} of the trace, and more would take too much memory");
-                    return Err(
-                        Error::new(ErrorKind::Limit, trace.path(), message).at(Place::Row(rows + row as u64))
+                    let message = format!(
+                        "is load {loads_max} of the trace, and more would take too much memory"
                     );
+                    return Err(Error::new(ErrorKind::Limit, trace.path(), message)
+                        .at(Place::Row(rows + row as u64)));
                 }
             }
             rows += batch.rows() as u64;

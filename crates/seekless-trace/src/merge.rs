@@ -20,7 +20,11 @@ pub fn merge(
     out.check(Content::Binary)?;
     let traces: Vec<Trace> = traces.iter().map(|path| open_any(path)).collect::<Result<_>>()?;
     let Some(first) = traces.first() else {
-        return Err(Error::new(ErrorKind::Usage, out.path(), "nothing to merge: name at least one trace"));
+        return Err(Error::new(
+            ErrorKind::Usage,
+            out.path(),
+            "nothing to merge: name at least one trace",
+        ));
     };
     let total = traces.iter().map(Trace::rows).sum();
     let Metadata { kind, page_bytes, .. } = *first.metadata();
@@ -50,8 +54,9 @@ fn check_same(first: &Trace, other: &Trace) -> Result<()> {
     if one.kind == two.kind && one.page_bytes == two.page_bytes {
         return Ok(());
     }
-    let describe =
-        |metadata: &Metadata| format!("{} with {} byte pages", metadata.kind.as_str(), metadata.page_bytes);
+    let describe = |metadata: &Metadata| {
+        format!("{} with {} byte pages", metadata.kind.as_str(), metadata.page_bytes)
+    };
     let message = format!(
         "is a trace of {}, but {} is one of {}",
         describe(two),

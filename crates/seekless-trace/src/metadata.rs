@@ -118,16 +118,21 @@ impl Metadata {
 
     /// Reads the pairs back. A file that another tool has rewritten may have lost them all; then
     /// the defaults apply. The error says which key is wrong and why.
-    pub(crate) fn from_pairs<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
+    pub(crate) fn from_pairs<'a>(
+        pairs: impl Iterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self, String> {
         let mut metadata = Metadata::default();
         for (key, value) in pairs {
-            let wrong = |expected: &str| format!("its metadata key {key} is `{value}`, expected {expected}");
+            let wrong = |expected: &str| {
+                format!("its metadata key {key} is `{value}`, expected {expected}")
+            };
             match key {
                 KEY_VERSION if value != VERSION => {
                     return Err(wrong("1; a newer seekless wrote it, update this one"));
                 }
                 KEY_KIND => {
-                    metadata.kind = Kind::parse(value).ok_or_else(|| wrong("files, blocks or ids"))?
+                    metadata.kind =
+                        Kind::parse(value).ok_or_else(|| wrong("files, blocks or ids"))?
                 }
                 KEY_PAGE_BYTES => {
                     let bytes = value.parse().ok().filter(|bytes| *bytes > 0);
@@ -135,7 +140,8 @@ impl Metadata {
                 }
                 KEY_LOST => metadata.lost = value.parse().map_err(|_| wrong("a number"))?,
                 KEY_RUNS => {
-                    metadata.runs = serde_json::from_str(value).map_err(|error| wrong(&error.to_string()))?;
+                    metadata.runs =
+                        serde_json::from_str(value).map_err(|error| wrong(&error.to_string()))?;
                 }
                 _ => {}
             }
@@ -165,9 +171,13 @@ mod tests {
 
     #[test]
     fn wrong_pairs_name_the_key() {
-        for (key, value) in
-            [(KEY_VERSION, "2"), (KEY_KIND, "x"), (KEY_PAGE_BYTES, "0"), (KEY_LOST, "-1"), (KEY_RUNS, "{")]
-        {
+        for (key, value) in [
+            (KEY_VERSION, "2"),
+            (KEY_KIND, "x"),
+            (KEY_PAGE_BYTES, "0"),
+            (KEY_LOST, "-1"),
+            (KEY_RUNS, "{"),
+        ] {
             let error = Metadata::from_pairs([(key, value)].into_iter()).unwrap_err();
             assert!(error.contains(key), "{error}");
         }

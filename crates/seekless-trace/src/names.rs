@@ -51,7 +51,8 @@ impl Names {
     /// read. A compressed text can unfold to a thousand times its size, but real names of files do
     /// not.
     pub(crate) fn are_too_many(&self, consumed: u64) -> bool {
-        self.bytes() > NAMES_BYTES_BASE.saturating_add(consumed.saturating_mul(NAMES_BYTES_PER_BYTE))
+        self.bytes()
+            > NAMES_BYTES_BASE.saturating_add(consumed.saturating_mul(NAMES_BYTES_PER_BYTE))
     }
 
     pub(crate) fn len(&self) -> usize {

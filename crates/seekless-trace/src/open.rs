@@ -30,8 +30,8 @@ impl Trace {
             Err(error) => return Err(Error::io(path, "could not be opened", error)),
         };
         let mut start = [0; 4];
-        let read =
-            read_start(&mut file, &mut start).map_err(|error| Error::io(path, "could not be read", error))?;
+        let read = read_start(&mut file, &mut start)
+            .map_err(|error| Error::io(path, "could not be read", error))?;
         match &start[..read] {
             b"PAR1" => Self::from_file(file, path),
             start if start == spool::MAGIC => spool::open(path),

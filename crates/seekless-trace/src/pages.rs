@@ -68,7 +68,8 @@ impl PageNumbers {
     /// At 2^32 − 1 pages, which is 16 TiB of distinct data at 4096 bytes a page.
     #[inline]
     pub fn id(&mut self, file: FileId, page: u64) -> u32 {
-        let plain = self.files.get_mut(file as usize).and_then(|table| table.plain.get_mut(page as usize));
+        let plain =
+            self.files.get_mut(file as usize).and_then(|table| table.plain.get_mut(page as usize));
         match plain {
             Some(slot) => number(slot, &mut self.count),
             None => self.id_in_tree(file, page),
@@ -100,7 +101,8 @@ impl PageNumbers {
     #[inline(never)]
     fn id_in_tree(&mut self, file: FileId, page: u64) -> u32 {
         let block = self.block(file, page >> BLOCK_BITS);
-        let id = number(&mut self.blocks[block][page as usize & (BLOCK_PAGES - 1)], &mut self.count);
+        let id =
+            number(&mut self.blocks[block][page as usize & (BLOCK_PAGES - 1)], &mut self.count);
         let table = &self.files[file as usize];
         if table.blocks >= table.ask_at.max(PLAIN_BLOCKS_MIN) {
             self.flatten(file);
@@ -170,7 +172,8 @@ impl PageNumbers {
         let table = &self.files[file as usize];
         let is_used = |block: &&[u32]| block.iter().any(|&id| id != NONE);
         let taken = table.plain.chunks(BLOCK_PAGES).filter(is_used).count() as u64;
-        let (plain, Root { levels, child }) = ((table.plain.len() >> BLOCK_BITS) as u64, table.root);
+        let (plain, Root { levels, child }) =
+            ((table.plain.len() >> BLOCK_BITS) as u64, table.root);
         let all = (taken + table.blocks).next_power_of_two();
         for span in [SPARSE * all, SPARSE / 2 * all, all] {
             let mut near = Vec::new();
@@ -200,7 +203,14 @@ impl PageNumbers {
 
     /// The blocks of a subtree whose numbers lie in `wanted`, and their indices; `first` is the
     /// subtree's first.
-    fn gather(&self, level: u32, at: u32, first: u64, wanted: Range<u64>, found: &mut Vec<(u64, u32)>) {
+    fn gather(
+        &self,
+        level: u32,
+        at: u32,
+        first: u64,
+        wanted: Range<u64>,
+        found: &mut Vec<(u64, u32)>,
+    ) {
         if level == 0 {
             if wanted.contains(&first) {
                 found.push((first, at));
@@ -209,7 +219,8 @@ impl PageNumbers {
         }
         let step = 1_u64 << (NODE_BITS * (level - 1)).min(63);
         for (slot, &child) in self.nodes[at as usize].iter().enumerate() {
-            let Some(begin) = step.checked_mul(slot as u64).and_then(|offset| first.checked_add(offset))
+            let Some(begin) =
+                step.checked_mul(slot as u64).and_then(|offset| first.checked_add(offset))
             else {
                 return;
             };
@@ -264,10 +275,15 @@ mod tests {
             let (mut numbers, mut naive) = (PageNumbers::new(), HashMap::new());
             for turn in 0..200_000_u64 {
                 let page = turn * 7919 % 50_021 + if turn > 100_000 { 40_000 } else { 0 };
-                let asked = far.into_iter().filter(|_| turn % 100 == 0).map(|far| far + turn).chain([page]);
+                let asked =
+                    far.into_iter().filter(|_| turn % 100 == 0).map(|far| far + turn).chain([page]);
                 for page in asked {
                     let next = naive.len() as u32;
-                    assert_eq!(numbers.id(1, page), *naive.entry(page).or_insert(next), "page {page}");
+                    assert_eq!(
+                        numbers.id(1, page),
+                        *naive.entry(page).or_insert(next),
+                        "page {page}"
+                    );
                 }
             }
             let plain = numbers.files[1].plain.len();

@@ -22,7 +22,11 @@ pub(crate) struct Paths {
 
 impl Paths {
     /// `column` is its number among the leaves of the schema; `None` if it holds no text.
-    pub(crate) fn new(source: Source, parquet: Arc<ParquetMetaData>, column: usize) -> Option<Self> {
+    pub(crate) fn new(
+        source: Source,
+        parquet: Arc<ParquetMetaData>,
+        column: usize,
+    ) -> Option<Self> {
         let descriptor = parquet.file_metadata().schema_descr().column(column);
         if descriptor.physical_type() != Type::BYTE_ARRAY || descriptor.max_rep_level() > 0 {
             return None;
@@ -58,7 +62,8 @@ impl Paths {
         self.next_group += 1;
         self.left_in_group = group.num_rows().try_into().unwrap_or(0);
         let column = group.column(self.column);
-        let pages = SerializedPageReader::new(self.source.clone(), column, self.left_in_group, None)?;
+        let pages =
+            SerializedPageReader::new(self.source.clone(), column, self.left_in_group, None)?;
         self.reader = Some(ColumnReaderImpl::new(column.column_descr_ptr(), Box::new(pages)));
         Ok(true)
     }

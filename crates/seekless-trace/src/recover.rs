@@ -27,9 +27,11 @@ pub struct Recovered {
 /// not be replaced, or cannot be written.
 pub fn recover(spool: &Path, out: impl Into<Destination>) -> Result<Recovered> {
     let found = if spool.exists() { None } else { spool::find(spool) };
-    let (summary, left) = spool::convert(found.as_deref().unwrap_or(spool), out, Damage::EndsTheSpool)?;
+    let (summary, left) =
+        spool::convert(found.as_deref().unwrap_or(spool), out, Damage::EndsTheSpool)?;
     if let Some(found) = found.filter(|_| left.damaged_at.is_none()) {
-        std::fs::remove_file(&found).map_err(|error| Error::io(&found, "could not be deleted", error))?;
+        std::fs::remove_file(&found)
+            .map_err(|error| Error::io(&found, "could not be deleted", error))?;
     }
     Ok(Recovered { summary, torn_bytes: left.bytes, damaged_at: left.damaged_at })
 }

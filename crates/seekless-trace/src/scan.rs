@@ -163,7 +163,12 @@ pub struct Scan {
 
 impl Scan {
     /// `bytes` is the file's size, which limits how many files it can name.
-    pub(crate) fn new(reader: ParquetRecordBatchReader, columns: Columns, path: PathBuf, bytes: u64) -> Self {
+    pub(crate) fn new(
+        reader: ParquetRecordBatchReader,
+        columns: Columns,
+        path: PathBuf,
+        bytes: u64,
+    ) -> Self {
         let files_max = FILES_BASE + bytes / 2;
         let (reader, files) = (Some(Box::new(reader)), Renumber::default());
         Scan { reader, columns, path, rows: 0, files, files_max }
@@ -177,7 +182,8 @@ impl Scan {
 
     fn decode(&mut self) -> Option<Result<RecordBatch>> {
         let reader = self.reader.as_mut()?;
-        let damaged = |why| Error::corrupt(&self.path, DAMAGED).at(Place::Row(self.rows)).because(why);
+        let damaged =
+            |why| Error::corrupt(&self.path, DAMAGED).at(Place::Row(self.rows)).because(why);
         // The Parquet reader panics on some damaged files, which must not end the program.
         match catch_unwind(AssertUnwindSafe(|| reader.next())) {
             Ok(next) => Some(next?.map_err(|error| damaged(error.to_string()))),
@@ -207,7 +213,8 @@ impl Scan {
             batch.file = dense.into();
         }
         if u64::from(self.files.files()) > self.files_max {
-            let message = format!("names over {} files, which its size does not allow", self.files_max);
+            let message =
+                format!("names over {} files, which its size does not allow", self.files_max);
             return Err(Error::new(ErrorKind::Limit, &self.path, message).at(Place::Row(self.rows)));
         }
         self.rows += batch.rows as u64;
@@ -225,7 +232,11 @@ struct Pick<'a> {
 }
 
 impl Pick<'_> {
-    fn integers<T: ArrowPrimitiveType>(&self, column: Columns, name: &str) -> Result<ScalarBuffer<T::Native>>
+    fn integers<T: ArrowPrimitiveType>(
+        &self,
+        column: Columns,
+        name: &str,
+    ) -> Result<ScalarBuffer<T::Native>>
     where
         T::Native: TryFrom<i128>,
     {
@@ -235,13 +246,18 @@ impl Pick<'_> {
         }
     }
 
-    fn nullable<T: ArrowPrimitiveType>(&self, column: Columns, name: &str) -> Result<Nullable<T::Native>>
+    fn nullable<T: ArrowPrimitiveType>(
+        &self,
+        column: Columns,
+        name: &str,
+    ) -> Result<Nullable<T::Native>>
     where
         T::Native: TryFrom<i128>,
     {
         match self.array(column, name) {
             Some(array) => {
-                let values = column::integers::<T>(array).map_err(|wrong| self.wrong(name, &wrong))?;
+                let values =
+                    column::integers::<T>(array).map_err(|wrong| self.wrong(name, &wrong))?;
                 Ok(Nullable { values, nulls: array.nulls().cloned() })
             }
             None => Ok(Nullable::default()),
@@ -254,7 +270,9 @@ impl Pick<'_> {
             .and_then(|array| array.nulls())
             .and_then(|nulls| (0..nulls.len()).find(|&row| nulls.is_null(row)))
         {
-            Some(row) => Err(self.wrong(name, "holds no value").at(Place::Row(self.scan.rows + row as u64))),
+            Some(row) => {
+                Err(self.wrong(name, "holds no value").at(Place::Row(self.scan.rows + row as u64)))
+            }
             None => Ok(array),
         }
     }

@@ -158,9 +158,13 @@ impl SpoolWriter {
         Ok(summary)
     }
 
-    fn write(&mut self, batch: Result<arrow_array::RecordBatch, arrow_schema::ArrowError>) -> Result<()> {
+    fn write(
+        &mut self,
+        batch: Result<arrow_array::RecordBatch, arrow_schema::ArrowError>,
+    ) -> Result<()> {
         let encoded = batch.and_then(|batch| self.stream.write(&batch));
-        let written = encoded.map_err(|error| failed(&self.path, error)).and_then(|()| self.write_message());
+        let written =
+            encoded.map_err(|error| failed(&self.path, error)).and_then(|()| self.write_message());
         self.torn |= written.is_err();
         written
     }
@@ -202,9 +206,12 @@ impl Drop for SpoolWriter {
 /// first, and ends with the process.
 fn create_locked(path: &Path) -> Result<File> {
     let failed = |error| Error::io(path, "could not be created", error);
-    let file = File::options().write(true).create(true).truncate(false).open(path).map_err(failed)?;
-    if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
-        let message = "is being written by another recording; wait for its end, or name another output";
+    let file =
+        File::options().write(true).create(true).truncate(false).open(path).map_err(failed)?;
+    if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
+    {
+        let message =
+            "is being written by another recording; wait for its end, or name another output";
         return Err(Error::new(ErrorKind::Usage, path, message));
     }
     file.set_len(0).map_err(failed)?;
@@ -224,7 +231,11 @@ pub(crate) enum Damage {
 }
 
 /// Writes the spool at `spool` as the trace `out`. Returns which part of it was not read.
-pub(crate) fn convert(spool: &Path, out: impl Into<Destination>, damage: Damage) -> Result<(Summary, Left)> {
+pub(crate) fn convert(
+    spool: &Path,
+    out: impl Into<Destination>,
+    damage: Damage,
+) -> Result<(Summary, Left)> {
     let mut writer = Writer::create(out, Metadata::default())?;
     let left = copy(spool, &mut writer, damage)?;
     Ok((writer.finish()?, left))
@@ -245,8 +256,10 @@ fn copy(spool: &Path, writer: &mut Writer, damage: Damage) -> Result<Left> {
     }
     let left = reader.left();
     if let (Some(at), Damage::IsAnError) = (left.damaged_at, damage) {
-        let message =
-            format!("{}; `seekless trace recover` makes a trace of what lies before", read::damage(at));
+        let message = format!(
+            "{}; `seekless trace recover` makes a trace of what lies before",
+            read::damage(at)
+        );
         return Err(Error::corrupt(spool, message));
     }
     *writer.metadata_mut() = reader.metadata().clone();

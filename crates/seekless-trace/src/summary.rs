@@ -90,8 +90,12 @@ pub struct RunSummary {
 /// The trace cannot be read, or is not sorted by run.
 pub fn summarise(trace: &Trace, progress: &mut dyn FnMut(u64, u64)) -> Result<TraceSummary> {
     let mut count = count::Count::new(trace.file_bytes());
-    let columns =
-        Columns::RUN | Columns::TIME_NS | Columns::OP | Columns::FILE | Columns::OFFSET | Columns::BYTES;
+    let columns = Columns::RUN
+        | Columns::TIME_NS
+        | Columns::OP
+        | Columns::FILE
+        | Columns::OFFSET
+        | Columns::BYTES;
     let optional = Columns::LATENCY_NS | Columns::ERROR | Columns::FILE_BYTES;
     let mut done = 0;
     for batch in trace.scan(columns | optional)? {

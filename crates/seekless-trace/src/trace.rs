@@ -58,7 +58,8 @@ impl Trace {
         let covered = checksum::check_footer(source.len(), |start, end| source.read(start, end));
         let covered = covered.map_err(unreadable)?;
         let covered = covered.map_err(|wrong| Error::corrupt(path, wrong))?;
-        let damaged = |why: String| Error::corrupt(path, "is not a complete Parquet file").because(why);
+        let damaged =
+            |why: String| Error::corrupt(path, "is not a complete Parquet file").because(why);
         check_footer(&source).map_err(|error| damaged(error.to_string()))?;
         let load = || {
             let plain = ArrowReaderMetadata::load(&source, ArrowReaderOptions::new())?;
@@ -68,18 +69,22 @@ impl Trace {
         let parquet = caught(load).map_err(damaged)?;
         readable(parquet.metadata()).map_err(|wrong| Error::new(ErrorKind::Schema, path, wrong))?;
         let pairs = parquet.metadata().file_metadata().key_value_metadata();
-        let pairs =
-            pairs.into_iter().flatten().filter_map(|pair| Some((pair.key.as_str(), pair.value.as_deref()?)));
-        let mut sums = pairs.clone().filter(|(key, _)| *key == checksum::KEY_BLOCKS).map(|(_, value)| value);
+        let pairs = pairs
+            .into_iter()
+            .flatten()
+            .filter_map(|pair| Some((pair.key.as_str(), pair.value.as_deref()?)));
+        let mut sums =
+            pairs.clone().filter(|(key, _)| *key == checksum::KEY_BLOCKS).map(|(_, value)| value);
         let source = match covered {
             Some(covered) => {
-                let lost = || Error::corrupt(path, "its footer has lost the checksums of its blocks");
+                let lost =
+                    || Error::corrupt(path, "its footer has lost the checksums of its blocks");
                 source.with_blocks(Blocks::parse(sums.next_back(), covered).ok_or_else(lost)?)
             }
             None => source,
         };
-        let metadata =
-            Metadata::from_pairs(pairs).map_err(|wrong| Error::new(ErrorKind::Schema, path, wrong))?;
+        let metadata = Metadata::from_pairs(pairs)
+            .map_err(|wrong| Error::new(ErrorKind::Schema, path, wrong))?;
         Ok(Trace { path: path.to_owned(), source, parquet, metadata, origin: Origin::Parquet })
     }
 
@@ -127,16 +132,16 @@ impl Trace {
         for (column, name, optional) in COLUMNS {
             match self.leaf(name)? {
                 _ if !columns.contains(column) => {}
-                Some(leaf) => {
-                    leaves.push((leaf, if name == schema::OP { Column::Op } else { Column::Number }))
-                }
+                Some(leaf) => leaves
+                    .push((leaf, if name == schema::OP { Column::Op } else { Column::Number })),
                 None if optional => {}
                 None => return Err(self.lacks(name)),
             }
         }
         let build = || {
             let source = self.source_of(&leaves)?;
-            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, self.parquet.clone());
+            let builder =
+                ParquetRecordBatchReaderBuilder::new_with_metadata(source, self.parquet.clone());
             let leaves = leaves.iter().map(|(leaf, _)| *leaf);
             let mask = ProjectionMask::leaves(builder.parquet_schema(), leaves);
             builder.with_projection(mask).with_batch_size(BATCH_ROWS).build()
@@ -155,7 +160,8 @@ impl Trace {
         if flat && column.physical_type() != Type::FIXED_LEN_BYTE_ARRAY {
             return Ok(Some(leaf));
         }
-        let message = format!("its column `{name}` holds no plain values, expected numbers or text");
+        let message =
+            format!("its column `{name}` holds no plain values, expected numbers or text");
         Err(Error::new(ErrorKind::Schema, &self.path, message))
     }
 
@@ -188,14 +194,16 @@ impl Trace {
     /// As [`Trace::scan`].
     pub fn file_names(&self) -> Result<Vec<String>> {
         let leaf = self.leaf(schema::PATH)?.ok_or_else(|| self.lacks(schema::PATH))?;
-        let not_text = || Error::new(ErrorKind::Schema, &self.path, "its column `path` is not text");
-        let source =
-            caught(|| self.source_of(&[(leaf, Column::Path)])).map_err(|why| self.undecodable(why))?;
-        let mut paths = Paths::new(source, self.parquet.metadata().clone(), leaf).ok_or_else(not_text)?;
+        let not_text =
+            || Error::new(ErrorKind::Schema, &self.path, "its column `path` is not text");
+        let source = caught(|| self.source_of(&[(leaf, Column::Path)]))
+            .map_err(|why| self.undecodable(why))?;
+        let mut paths =
+            Paths::new(source, self.parquet.metadata().clone(), leaf).ok_or_else(not_text)?;
         let mut names: Vec<String> = Vec::new();
         let (mut row, mut bytes) = (0, 0);
-        let bytes_max =
-            NAMES_BYTES_BASE.saturating_add(self.source.len().saturating_mul(NAMES_BYTES_PER_FILE_BYTE));
+        let bytes_max = NAMES_BYTES_BASE
+            .saturating_add(self.source.len().saturating_mul(NAMES_BYTES_PER_FILE_BYTE));
         for batch in self.scan(Columns::FILE)? {
             let batch = batch?;
             let read = caught(|| paths.next(batch.rows())).map_err(|why| self.undecodable(why))?;
@@ -207,16 +215,22 @@ impl Trace {
             for (&file, path) in batch.file().iter().zip(read) {
                 if file as usize == names.len() {
                     if path.len() > LINE_BYTES_MAX {
-                        let message =
-                            format!("has a path of {} bytes; one has at most {LINE_BYTES_MAX}", path.len());
-                        return Err(Error::new(ErrorKind::Limit, &self.path, message).at(Place::Row(row)));
+                        let message = format!(
+                            "has a path of {} bytes; one has at most {LINE_BYTES_MAX}",
+                            path.len()
+                        );
+                        return Err(
+                            Error::new(ErrorKind::Limit, &self.path, message).at(Place::Row(row))
+                        );
                     }
                     bytes += (path.len() + size_of::<String>()) as u64;
                     if bytes > bytes_max {
                         let message = format!(
                             "has names of over {bytes_max} bytes together, which its size does not allow"
                         );
-                        return Err(Error::new(ErrorKind::Limit, &self.path, message).at(Place::Row(row)));
+                        return Err(
+                            Error::new(ErrorKind::Limit, &self.path, message).at(Place::Row(row))
+                        );
                     }
                     names.push(str::from_utf8(path.data()).map_err(|_| not_text())?.to_owned());
                 }
@@ -275,7 +289,9 @@ const COLUMNS: [(Columns, &str, bool); 13] = [
 fn wanted(found: &SchemaRef) -> SchemaRef {
     let field = |field: &Arc<Field>| match (field.name().as_str(), is_text(field.data_type())) {
         (schema::OP, true) => Arc::new(field.as_ref().clone().with_data_type(schema::op_type())),
-        (schema::PATH, true) => Arc::new(field.as_ref().clone().with_data_type(schema::path_type())),
+        (schema::PATH, true) => {
+            Arc::new(field.as_ref().clone().with_data_type(schema::path_type()))
+        }
         _ => field.clone(),
     };
     Arc::new(Schema::new(found.fields().iter().map(field).collect::<Vec<_>>()))
@@ -316,8 +332,10 @@ impl Iterator for Accesses {
 fn readable(parquet: &ParquetMetaData) -> Result<(), String> {
     for column in parquet.row_groups().iter().flat_map(|group| group.columns()) {
         match column.compression() {
-            Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::GZIP(_) | Compression::ZSTD(_) => {
-            }
+            Compression::UNCOMPRESSED
+            | Compression::SNAPPY
+            | Compression::GZIP(_)
+            | Compression::ZSTD(_) => {}
             other => {
                 return Err(format!(
                     "column {} is compressed with {other}, which is not read here: write it with zstd, gzip or snappy",
@@ -349,9 +367,11 @@ mod tests {
         let columns = group.columns().iter().map(|column| {
             column.clone().into_builder().set_compression(Compression::LZ4_RAW).build().unwrap()
         });
-        let group = group.clone().into_builder().set_column_metadata(columns.collect()).build().unwrap();
-        let changed =
-            ParquetMetaDataBuilder::new(written.file_metadata().clone()).add_row_group(group).build();
+        let group =
+            group.clone().into_builder().set_column_metadata(columns.collect()).build().unwrap();
+        let changed = ParquetMetaDataBuilder::new(written.file_metadata().clone())
+            .add_row_group(group)
+            .build();
         assert!(readable(&changed).unwrap_err().contains("LZ4_RAW"));
     }
 }

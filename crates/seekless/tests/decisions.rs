@@ -77,7 +77,8 @@ fn load(store: &Store, loads: usize, mut seed: u64) {
 
 /// Checks that the simulator evicts the same files as the store at each request. Returns how many.
 fn replay(store: &Store, policy: &str) -> usize {
-    let mut cache = Cache::new(named(policy, CACHE_BYTES).unwrap(), Config::files(CACHE_BYTES)).unwrap();
+    let mut cache =
+        Cache::new(named(policy, CACHE_BYTES).unwrap(), Config::files(CACHE_BYTES)).unwrap();
     cache.grow(store.len() as u32);
     let (mut commands, mut victims) = (Vec::new(), 0);
     for (turn, decision) in store.decisions().into_iter().enumerate() {
@@ -149,7 +150,8 @@ fn hinted_loads_evict_as_simulated() {
     for policy in ["landlord", "gds", "gdsf", "hyperbolic"] {
         let store = open(&path, policy);
         for number in 0..FILES {
-            let hint = [Hint::Usual, Hint::LongLived, Hint::Usual, Hint::ShortLived][number as usize % 4];
+            let hint =
+                [Hint::Usual, Hint::LongLived, Hint::Usual, Hint::ShortLived][number as usize % 4];
             store.hint(&name(number), hint).unwrap();
         }
         load(&store, 1_500, 23);
@@ -186,7 +188,9 @@ fn load_many_evicts_as_simulated_also_when_dropped_early() {
                     let mut seed = seed * 104_729;
                     for taken in [400, 3, 400, 0, 50] {
                         let names: Vec<String> = (0..400).map(|_| pick(&mut seed)).collect();
-                        assert!(store.load_many(names).take(taken).all(|(_, result)| result.is_ok()));
+                        assert!(
+                            store.load_many(names).take(taken).all(|(_, result)| result.is_ok())
+                        );
                     }
                 });
             }

@@ -124,7 +124,9 @@ impl<'a> Lines<'a> {
         let mut commands = std::mem::take(&mut self.commands);
         for command in commands.drain(..) {
             match command {
-                Command::Drop(line) => self.spare.push(std::mem::take(&mut self.frames[line as usize])),
+                Command::Drop(line) => {
+                    self.spare.push(std::mem::take(&mut self.frames[line as usize]))
+                }
                 Command::Fetch(line) => {
                     let result = self.fetch(line);
                     let filled = if result.is_ok() { Filled::Yes } else { Filled::Failed };

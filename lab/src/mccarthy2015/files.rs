@@ -22,7 +22,12 @@ pub(crate) struct Tree {
 
 impl Tree {
     /// Makes the files below `folder`.
-    pub(crate) fn make(folder: &Path, ids: &[u64], modulus: u64, bytes: usize) -> anyhow::Result<Self> {
+    pub(crate) fn make(
+        folder: &Path,
+        ids: &[u64],
+        modulus: u64,
+        bytes: usize,
+    ) -> anyhow::Result<Self> {
         let paths: Vec<PathBuf> = ids.iter().map(|&id| folder.join(place(id, modulus))).collect();
         for (path, &id) in paths.iter().zip(ids) {
             let make = || {
@@ -46,10 +51,17 @@ pub(crate) struct Packed {
 
 impl Packed {
     /// Makes the file with the entries in this order.
-    pub(crate) fn make(path: PathBuf, ids: &[u64], order: &[Id], entry_bytes: usize) -> anyhow::Result<Self> {
+    pub(crate) fn make(
+        path: PathBuf,
+        ids: &[u64],
+        order: &[Id],
+        entry_bytes: usize,
+    ) -> anyhow::Result<Self> {
         let write = || {
             let mut file = BufWriter::with_capacity(1 << 20, File::create(&path)?);
-            order.iter().try_for_each(|&number| file.write_all(&entry(ids[number as usize], entry_bytes)))?;
+            order.iter().try_for_each(|&number| {
+                file.write_all(&entry(ids[number as usize], entry_bytes))
+            })?;
             file.into_inner()?.sync_all()
         };
         write().with_context(|| format!("cannot make {}", path.display()))?;

@@ -62,7 +62,8 @@ pub(crate) fn measure(trace: &Trace, folder: &Path, args: &Args) -> anyhow::Resu
     let rivals: Vec<Rival> = rivals.iter().flat_map(|rival| rivals_of(rival, entries)).collect();
     eprintln!("reading the second half of the trace cold");
     let seen = alternate(trace, &rivals, second, args)?;
-    let row = |(rival, (times, counts)): (&Rival, (Vec<f64>, Counts))| rival.row(second, times, counts);
+    let row =
+        |(rival, (times, counts)): (&Rival, (Vec<f64>, Counts))| rival.row(second, times, counts);
     Ok(rivals.iter().zip(seen).map(row).collect())
 }
 
@@ -82,13 +83,21 @@ fn rivals_of<'a>(
         let lines = (entries / u64::from(entries_a_line)).max(1);
         Method::Cached { lines, entries_a_line }
     });
-    let by_threads =
-        PREFETCH.into_iter().map(move |(ahead, threads)| Method::Prefetching { entries, ahead, threads });
+    let by_threads = PREFETCH.into_iter().map(move |(ahead, threads)| Method::Prefetching {
+        entries,
+        ahead,
+        threads,
+    });
     by_lines.chain(by_threads).map(|method| Rival { order, trained: *trained, packed, method })
 }
 
 impl Rival<'_> {
-    fn row(&self, requests: &[Id], times: Vec<f64>, Counts { hits, reads, read_bytes }: Counts) -> Row {
+    fn row(
+        &self,
+        requests: &[Id],
+        times: Vec<f64>,
+        Counts { hits, reads, read_bytes }: Counts,
+    ) -> Row {
         let (entries_a_line, ahead, threads) = match self.method {
             Method::Cached { entries_a_line, .. } => (entries_a_line, 0, 0),
             Method::Prefetching { ahead, threads, .. } => (1, ahead, threads),
@@ -143,7 +152,9 @@ fn order(trace: &Trace, requests: &[Id], entries: u64, args: &Args) -> anyhow::R
 }
 
 pub(crate) fn words(rows: &[Row]) -> String {
-    let share = |count: u64, row: &Row| format!("{:.2} %", 100.0 * count as f64 / row.requests.max(1) as f64);
+    let share = |count: u64, row: &Row| {
+        format!("{:.2} %", 100.0 * count as f64 / row.requests.max(1) as f64)
+    };
     let cells = rows.iter().map(|row| {
         vec![
             row.order.to_owned(),

@@ -37,7 +37,9 @@ impl Method {
             Method::Packed => "packed file".to_owned(),
             Method::Mapped => "memory map".to_owned(),
             Method::Cached { lines, entries_a_line: 1 } => format!("LRU of {lines} entries"),
-            Method::Cached { lines, entries_a_line } => format!("LRU of {lines} lines of {entries_a_line}"),
+            Method::Cached { lines, entries_a_line } => {
+                format!("LRU of {lines} lines of {entries_a_line}")
+            }
             Method::Published { entries } => format!("his LRU of {entries} entries"),
             Method::Prefetching { entries, ahead, threads } => {
                 format!("LRU of {entries} entries, {threads} threads fetch {ahead} ahead")
@@ -45,7 +47,11 @@ impl Method {
         }
     }
 
-    pub(crate) fn open<'a>(self, tree: &'a Tree, packed: &'a Packed) -> anyhow::Result<Box<dyn Access + 'a>> {
+    pub(crate) fn open<'a>(
+        self,
+        tree: &'a Tree,
+        packed: &'a Packed,
+    ) -> anyhow::Result<Box<dyn Access + 'a>> {
         let buffer = vec![0; packed.entry_bytes];
         Ok(match self {
             Method::Directory => Box::new(Loose { tree, buffer, reads: 0 }),
@@ -55,7 +61,9 @@ impl Method {
                 let map = map.with_context(|| format!("cannot map {}", packed.path.display()))?;
                 Box::new(Mapped { packed, map, buffer, reads: 0 })
             }
-            Method::Cached { lines, entries_a_line } => Box::new(Lines::new(packed, lines, entries_a_line)?),
+            Method::Cached { lines, entries_a_line } => {
+                Box::new(Lines::new(packed, lines, entries_a_line)?)
+            }
             Method::Published { entries } => Box::new(Published::new(packed, entries)?),
             Method::Prefetching { entries, ahead, threads } => {
                 Box::new(Prefetching::new(packed, entries, ahead, threads)?)

@@ -30,8 +30,11 @@ pub(crate) struct Row {
 
 pub(crate) fn measure(trace: &Trace, packed: &Packed, args: &Args) -> anyhow::Result<Vec<Row>> {
     let entries = args.lines[args.lines.len() / 2] * u64::from(args.entries_a_line);
-    let methods =
-        [Method::Packed, Method::Published { entries }, Method::Cached { lines: entries, entries_a_line: 1 }];
+    let methods = [
+        Method::Packed,
+        Method::Published { entries },
+        Method::Cached { lines: entries, entries_a_line: 1 },
+    ];
     let in_order: Vec<Id> = (0..trace.ids.len() as Id).collect();
     let mut rows = Vec::new();
     for ((order, paper), requests) in PAPER.into_iter().zip([&in_order, &trace.requests]) {
@@ -43,7 +46,15 @@ pub(crate) fn measure(trace: &Trace, packed: &Packed, args: &Args) -> anyhow::Re
             let over_packed_ns = (warm.mean_ms - plain) * 1e6 / requests.len().max(1) as f64;
             let paper_ms = (entries == 20_000).then(|| paper.get(number).copied()).flatten();
             let Counts { hits, reads, .. } = counts;
-            rows.push(Row { order, method: method.name(), hits, reads, warm, over_packed_ns, paper_ms });
+            rows.push(Row {
+                order,
+                method: method.name(),
+                hits,
+                reads,
+                warm,
+                over_packed_ns,
+                paper_ms,
+            });
         }
     }
     Ok(rows)

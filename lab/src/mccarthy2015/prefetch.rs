@@ -36,7 +36,12 @@ pub(super) struct Prefetching<'a> {
 impl<'a> Prefetching<'a> {
     /// A cache of `entries` entries. `threads` threads fetch the `ahead` entries after a miss, at
     /// most half as many as the cache holds.
-    pub(super) fn new(packed: &'a Packed, entries: u64, ahead: u32, threads: u32) -> anyhow::Result<Self> {
+    pub(super) fn new(
+        packed: &'a Packed,
+        entries: u64,
+        ahead: u32,
+        threads: u32,
+    ) -> anyhow::Result<Self> {
         let mut cache = Cache::new(Lru::new(entries), Config::pages(entries))?;
         cache.grow(packed.slots.len() as u32);
         let (jobs, taken) = channel();
@@ -45,7 +50,10 @@ impl<'a> Prefetching<'a> {
         let spawn = |_| {
             let (file, taken, finished) = (packed.open()?, Arc::clone(&taken), finished.clone());
             let work = move || fetch_each(&file, &taken, &finished);
-            thread::Builder::new().name("prefetch".into()).spawn(work).context("cannot start a thread")
+            thread::Builder::new()
+                .name("prefetch".into())
+                .spawn(work)
+                .context("cannot start a thread")
         };
         Ok(Self {
             file: packed.open()?,
@@ -193,7 +201,11 @@ mod tests {
             for turn in 0..3000_u32 {
                 let entry = if turn % 3 == 0 { draws.below(300) as Id } else { 299 - turn % 300 };
                 let found = cache.read(entry).unwrap();
-                assert_eq!(found[..ID_BYTES], ids[entry as usize].to_le_bytes(), "{entries} entries");
+                assert_eq!(
+                    found[..ID_BYTES],
+                    ids[entry as usize].to_le_bytes(),
+                    "{entries} entries"
+                );
             }
             let counts = cache.counts();
             assert!(counts.hits <= 3000 && counts.hits + counts.reads >= 3000);

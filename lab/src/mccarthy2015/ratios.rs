@@ -55,7 +55,8 @@ fn row(requests: &Requests, entries: u64, args: &Args) -> anyhow::Result<Row> {
     let lru = simulate_with(requests, &case("lru"), &options)?;
     let curve: Vec<(u64, f64)> =
         lru.over_time.iter().map(|point| (point.requests, point.miss_ratio)).collect();
-    let published = if args.small || args.trace.is_some() { None } else { compare(&curve, entries, args)? };
+    let published =
+        if args.small || args.trace.is_some() { None } else { compare(&curve, entries, args)? };
     Ok(Row {
         entries,
         hits: lru.hits,
@@ -76,13 +77,18 @@ fn compare(curve: &[(u64, f64)], entries: u64, args: &Args) -> anyhow::Result<Op
     };
     let his: Vec<(u64, f64)> = text.lines().filter_map(point).collect();
     let his_at = |count: u64| his.iter().find(|point| point.0 == count).map(|point| point.1);
-    let both: Vec<(u64, f64, f64)> =
-        curve.iter().filter_map(|&(count, ours)| his_at(count).map(|his| (count, ours, his))).collect();
+    let both: Vec<(u64, f64, f64)> = curve
+        .iter()
+        .filter_map(|&(count, ours)| his_at(count).map(|his| (count, ours, his)))
+        .collect();
     let (last, end) =
         both.last().zip(his.last()).with_context(|| format!("{} has no points", path.display()))?;
     for &(count, ours, his) in &both {
         let differs = (ours - his).abs() > TOLERANCE;
-        ensure!(!differs, "{entries} entries, {count} requests: miss ratio {ours:.6}, published {his}");
+        ensure!(
+            !differs,
+            "{entries} entries, {count} requests: miss ratio {ours:.6}, published {his}"
+        );
     }
     Ok(Some(Published {
         points_compared: both.len(),
@@ -98,7 +104,8 @@ pub(crate) fn words(trace: &Trace, rows: &[Row]) -> String {
     let or_nothing = |found: Option<String>| found.unwrap_or_else(|| "-".to_owned());
     let cells = rows.iter().map(|row| {
         let published = row.published.as_ref();
-        let printed = FIGURE_4.iter().find(|(entries, _)| published.is_some() && *entries == row.entries);
+        let printed =
+            FIGURE_4.iter().find(|(entries, _)| published.is_some() && *entries == row.entries);
         vec![
             row.entries.to_string(),
             percent(row.hit_ratio),
@@ -135,13 +142,18 @@ pub(crate) fn words(trace: &Trace, rows: &[Row]) -> String {
 
 /// Figure 3 with a tenth of its points.
 fn curves(rows: &[Row]) -> String {
-    let names: Vec<String> = rows.iter().map(|row| format!("misses, {} entries", row.entries)).collect();
-    let header: Vec<&str> = ["requests"].into_iter().chain(names.iter().map(String::as_str)).collect();
+    let names: Vec<String> =
+        rows.iter().map(|row| format!("misses, {} entries", row.entries)).collect();
+    let header: Vec<&str> =
+        ["requests"].into_iter().chain(names.iter().map(String::as_str)).collect();
     let points = rows.first().map_or(0, |row| row.curve.len());
     let step = (points / 8).max(1);
     let line = |place: usize| {
         let count = rows.first().map(|row| row.curve[place].0.to_string());
-        count.into_iter().chain(rows.iter().map(|row| format!("{:.6}", row.curve[place].1))).collect()
+        count
+            .into_iter()
+            .chain(rows.iter().map(|row| format!("{:.6}", row.curve[place].1)))
+            .collect()
     };
     table(&header, (0..points).step_by(step).map(line).collect())
 }
@@ -149,12 +161,20 @@ fn curves(rows: &[Row]) -> String {
 pub(crate) fn picture(rows: &[Row]) -> Drawing {
     let series = |row: &Row| Series {
         name: format!("{} entries", row.entries),
-        points: row.curve.iter().map(|&(count, ratio)| LinePoint::exact(count as f64, ratio)).collect(),
+        points: row
+            .curve
+            .iter()
+            .map(|&(count, ratio)| LinePoint::exact(count as f64, ratio))
+            .collect(),
     };
     LineChart {
         title: "Number of requests and miss ratio of LRU".to_owned(),
         x: Axis { label: "requests".to_owned(), scale: Scale::Linear, unit: Unit::Count },
-        y: Axis { label: "misses, of requests so far".to_owned(), scale: Scale::Linear, unit: Unit::Percent },
+        y: Axis {
+            label: "misses, of requests so far".to_owned(),
+            scale: Scale::Linear,
+            unit: Unit::Percent,
+        },
         series: rows.iter().map(series).collect(),
         caption: "McCarthy 2015, figure 3, on the first part of his trace.".to_owned(),
     }

@@ -16,7 +16,8 @@ const FILE_BYTES: u64 = 512;
 /// Refuses a folder whose file system has too little room.
 pub(crate) fn check(folder: &Path, trace: &Trace, args: &Args) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let disk = rustix::fs::statvfs(folder).with_context(|| format!("cannot look at {}", folder.display()))?;
+    let disk = rustix::fs::statvfs(folder)
+        .with_context(|| format!("cannot look at {}", folder.display()))?;
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     let needed = needed_bytes(trace.ids.len() as u64, args.file_size as u64);
     ensure!(

@@ -55,7 +55,12 @@ pub(crate) struct Spread {
     pub(crate) trials_ms: Vec<f64>,
 }
 
-pub(crate) fn measure(trace: &Trace, tree: &Tree, packed: &Packed, args: &Args) -> anyhow::Result<Times> {
+pub(crate) fn measure(
+    trace: &Trace,
+    tree: &Tree,
+    packed: &Packed,
+    args: &Args,
+) -> anyhow::Result<Times> {
     let bench = Bench { trace, tree, packed };
     let mut times = Times { residency: Coldness::default(), rows: Vec::new() };
     for (number, order) in ORDERS.into_iter().enumerate() {
@@ -76,7 +81,9 @@ pub(crate) fn measure(trace: &Trace, tree: &Tree, packed: &Packed, args: &Args) 
                 times.note(coldness);
             }
         }
-        times.rows.extend(methods.iter().zip(seen).map(|(method, seen)| row(number, *method, seen)));
+        times
+            .rows
+            .extend(methods.iter().zip(seen).map(|(method, seen)| row(number, *method, seen)));
     }
     Ok(times)
 }
@@ -89,7 +96,8 @@ fn methods(args: &Args) -> Vec<Method> {
 
 fn row(order: usize, method: Method, (cold, warm, counts): (Vec<f64>, Vec<f64>, Counts)) -> Row {
     let method = method.name();
-    let paper_ms = PAPER.iter().find(|(name, _)| *name == method).map(|(_, figures)| figures[order]);
+    let paper_ms =
+        PAPER.iter().find(|(name, _)| *name == method).map(|(_, figures)| figures[order]);
     Row {
         order: ORDERS[order],
         cold: Spread::of(cold),
@@ -143,8 +151,9 @@ pub(crate) fn time(
     let start = Instant::now();
     for &entry in requests {
         let id = ids[entry as usize];
-        let bytes =
-            access.read(entry).with_context(|| format!("{}: cannot read entry {id}", method.name()))?;
+        let bytes = access
+            .read(entry)
+            .with_context(|| format!("{}: cannot read entry {id}", method.name()))?;
         ensure!(bytes[..ID_BYTES] == id.to_le_bytes(), "{}: entry {id} is another", method.name());
     }
     Ok((start.elapsed(), access.counts()))
@@ -170,8 +179,9 @@ impl Spread {
 impl Times {
     /// Keeps the least cold start.
     fn note(&mut self, coldness: Coldness) {
-        let warmth =
-            |coldness: &Coldness| (coldness.resident_bytes_after_drop, coldness.unknown, coldness.files);
+        let warmth = |coldness: &Coldness| {
+            (coldness.resident_bytes_after_drop, coldness.unknown, coldness.files)
+        };
         if warmth(&coldness) >= warmth(&self.residency) {
             self.residency = coldness;
         }
@@ -183,7 +193,8 @@ impl Times {
 
     /// How much longer a random order takes than the sequential one, in microseconds an entry.
     fn seek_us(&self, of: impl Fn(&Row) -> f64) -> Option<f64> {
-        let (random, in_order) = (self.row("random", "directory")?, self.row("in order", "directory")?);
+        let (random, in_order) =
+            (self.row("random", "directory")?, self.row("in order", "directory")?);
         Some((of(random) - of(in_order)) * 1e3 / random.reads.max(1) as f64)
     }
 }
@@ -195,9 +206,10 @@ pub(crate) fn words(times: &Times) -> String {
             packed.map_or_else(|| "-".to_owned(), |packed| format!("{:.2}", own / packed))
         };
         let paper = row.paper_ms.map_or_else(|| "-".to_owned(), |ms| format!("{ms:.0} ms"));
-        let paper_ratio = row
-            .paper_ms
-            .map_or_else(|| "-".to_owned(), |own| ratio(own, packed.and_then(|packed| packed.paper_ms)));
+        let paper_ratio = row.paper_ms.map_or_else(
+            || "-".to_owned(),
+            |own| ratio(own, packed.and_then(|packed| packed.paper_ms)),
+        );
         vec![
             row.order.to_owned(),
             row.method.clone(),
@@ -209,8 +221,10 @@ pub(crate) fn words(times: &Times) -> String {
             paper_ratio,
         ]
     });
-    let header = ["entries", "read by", "cold", "× packed", "again, warm", "× packed", "paper", "× packed"];
-    let seek = |found: Option<f64>| found.map_or_else(|| "unknown".to_owned(), |us| format!("{us:.2} µs"));
+    let header =
+        ["entries", "read by", "cold", "× packed", "again, warm", "× packed", "paper", "× packed"];
+    let seek =
+        |found: Option<f64>| found.map_or_else(|| "unknown".to_owned(), |us| format!("{us:.2} µs"));
     format!(
         "Read performance (figures 1 and 2): mean and deviation of the trials; × packed: time over that of the packed file\n\n{}\n\
          Cold: {}.\nWarm: at once after, so all that fits is in the page cache; the caches begin empty.\n\

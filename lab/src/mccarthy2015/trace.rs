@@ -15,8 +15,9 @@ pub(crate) struct Trace {
 
 impl Trace {
     pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read {}; name the requests with --trace", path.display()))?;
+        let text = std::fs::read_to_string(path).with_context(|| {
+            format!("cannot read {}; name the requests with --trace", path.display())
+        })?;
         let number = |(line, word): (usize, &str)| {
             let at = || format!("{}, line {}: {word:?} is no id", path.display(), line + 1);
             word.trim().parse::<u64>().with_context(at)
@@ -29,8 +30,9 @@ impl Trace {
     /// A made-up trace of up to 300 ids, some of them much more frequent than others.
     pub(crate) fn small() -> Self {
         let mut draws = Draws::new(2015);
-        let asked: Vec<u64> =
-            (0..4000).map(|_| 51 + (draws.below(300) * draws.below(300) / 300) as u64 * 7).collect();
+        let asked: Vec<u64> = (0..4000)
+            .map(|_| 51 + (draws.below(300) * draws.below(300) / 300) as u64 * 7)
+            .collect();
         Self::of(&asked)
     }
 
@@ -38,7 +40,8 @@ impl Trace {
         let mut ids = asked.to_vec();
         ids.sort_unstable();
         ids.dedup();
-        let requests = asked.iter().map(|id| ids.partition_point(|other| other < id) as Id).collect();
+        let requests =
+            asked.iter().map(|id| ids.partition_point(|other| other < id) as Id).collect();
         Self { ids, requests }
     }
 

@@ -158,7 +158,10 @@ struct Test {
 
 pub(super) fn run(args: &SqliteArgs, picture: Option<&Path>, json: bool) -> Result<()> {
     pictures::check(picture)?;
-    ensure!(picture.is_none() || !args.further, "--picture draws tests 5 to 16; --further has none");
+    ensure!(
+        picture.is_none() || !args.further,
+        "--picture draws tests 5 to 16; --further has none"
+    );
     let setting = args.setting();
     let folder = room::make(args.dir.as_deref(), &setting)?;
     let removal = interrupt::remove_when_interrupted(folder.path())?;
@@ -178,7 +181,12 @@ enum Measured {
     Further(further::Figures),
 }
 
-fn measure(args: &SqliteArgs, setting: &Setting, folder: &Path, picture: Option<&Path>) -> Result<Measured> {
+fn measure(
+    args: &SqliteArgs,
+    setting: &Setting,
+    folder: &Path,
+    picture: Option<&Path>,
+) -> Result<Measured> {
     if args.further {
         return Ok(Measured::Further(further::measure(setting, folder)?));
     }
@@ -210,7 +218,8 @@ impl Setting {
         if path.exists() {
             std::fs::remove_file(&path)?;
         }
-        let mut bar = progress(format!("making the {}, pages of {} KiB", kind.name(), page_bytes / 1024));
+        let mut bar =
+            progress(format!("making the {}, pages of {} KiB", kind.name(), page_bytes / 1024));
         match kind {
             Kind::BTree => tree::make(&path, page_bytes, self.rows, &mut bar),
             Kind::Hash => hash::make(&path, page_bytes, self.rows, &mut bar),

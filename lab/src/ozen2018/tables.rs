@@ -19,7 +19,16 @@ pub(super) fn words(experiment: &Experiment) -> String {
         ),
         summary(&experiment.as_published),
         table(
-            &["policy", "of his", "read", "reference", "written", "reference", "dirty at the end", "is"],
+            &[
+                "policy",
+                "of his",
+                "read",
+                "reference",
+                "written",
+                "reference",
+                "dirty at the end",
+                "is"
+            ],
             experiment.corrected.iter().map(corrected).collect()
         ),
         NOTE
@@ -77,8 +86,10 @@ fn mark(row: &Row) -> &'static str {
 
 fn summary(rows: &[Row]) -> String {
     let equal = rows.iter().filter(|row| row.equal() == Some(true)).count();
-    let digests =
-        rows.iter().filter(|row| row.expected.is_some_and(|expected| expected.output_md5.is_some())).count();
+    let digests = rows
+        .iter()
+        .filter(|row| row.expected.is_some_and(|expected| expected.output_md5.is_some()))
+        .count();
     let output = if digests == rows.len() { ", the output byte for byte" } else { "" };
     format!("{equal} of {} rows are equal{output}.", rows.len())
 }

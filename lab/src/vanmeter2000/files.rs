@@ -40,7 +40,8 @@ pub(super) struct Random(pub(super) u64);
 
 impl Random {
     pub(super) fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
     }
 }
@@ -59,12 +60,14 @@ impl Text {
             // block, which has the mark.
             let part = bytes / NEEDLES;
             let place = number * part + random.below(part);
-            let line =
-                starts[1..].partition_point(|&start| start as u64 <= place % BLOCK_BYTES as u64).max(1);
+            let line = starts[1..]
+                .partition_point(|&start| start as u64 <= place % BLOCK_BYTES as u64)
+                .max(1);
             let place = place / BLOCK_BYTES as u64 * BLOCK_BYTES as u64 + starts[line] as u64;
             text.needles.push((format!("needle{number:04}"), place));
         }
-        text.write(&template, blocks).with_context(|| format!("cannot write {}", text.path.display()))?;
+        text.write(&template, blocks)
+            .with_context(|| format!("cannot write {}", text.path.display()))?;
         Ok(text)
     }
 
@@ -74,11 +77,14 @@ impl Text {
             let mut block = template.to_vec();
             let mark = format!("block{number:08} {MARK} ");
             block[..mark.len()].copy_from_slice(mark.as_bytes());
-            let end = block.iter().position(|&byte| byte == b'\n').map_or(block.len(), |end| end + 1);
+            let end =
+                block.iter().position(|&byte| byte == b'\n').map_or(block.len(), |end| end + 1);
             self.marked.extend(&block[..end]);
             let start = number * BLOCK_BYTES as u64;
             for (needle, place) in &self.needles {
-                if let Some(place) = place.checked_sub(start).filter(|&place| place < BLOCK_BYTES as u64) {
+                if let Some(place) =
+                    place.checked_sub(start).filter(|&place| place < BLOCK_BYTES as u64)
+                {
                     block[place as usize..][..needle.len()].copy_from_slice(needle.as_bytes());
                 }
             }
@@ -149,11 +155,16 @@ pub(super) fn forget(path: &Path) -> anyhow::Result<()> {
     let deadline = Instant::now() + ARRIVAL_MAX;
     loop {
         drop_cached(file.as_fd())?;
-        let left = resident_bytes(file.as_fd())?.context("this kernel does not say what is cached")?;
+        let left =
+            resident_bytes(file.as_fd())?.context("this kernel does not say what is cached")?;
         if left == 0 {
             return Ok(());
         }
-        ensure!(Instant::now() < deadline, "{} stays in the page cache: {left} bytes of it", path.display());
+        ensure!(
+            Instant::now() < deadline,
+            "{} stays in the page cache: {left} bytes of it",
+            path.display()
+        );
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -169,11 +180,15 @@ mod tests {
         let read = std::fs::read_to_string(&text.path).unwrap();
         assert_eq!(read.len() as u64, text.bytes);
         assert_eq!(read.lines().count() as u64, text.lines);
-        let marked: String =
-            read.lines().filter(|line| line.contains(MARK)).map(|line| format!("{line}\n")).collect();
+        let marked: String = read
+            .lines()
+            .filter(|line| line.contains(MARK))
+            .map(|line| format!("{line}\n"))
+            .collect();
         assert_eq!(marked.as_bytes(), text.marked);
         for (needle, place) in &text.needles {
-            let places: Vec<usize> = read.match_indices(needle.as_str()).map(|(place, _)| place).collect();
+            let places: Vec<usize> =
+                read.match_indices(needle.as_str()).map(|(place, _)| place).collect();
             assert_eq!(places, [*place as usize], "{needle}");
         }
         assert!(!read.contains(ABSENT));

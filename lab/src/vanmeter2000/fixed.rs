@@ -25,11 +25,17 @@ pub(super) struct Place {
 }
 
 /// `None` if no part of the text is cached.
-pub(super) fn measure(setting: &Setting<'_>, text: &Text, passes: usize) -> anyhow::Result<Option<Fixed>> {
+pub(super) fn measure(
+    setting: &Setting<'_>,
+    text: &Text,
+    passes: usize,
+) -> anyhow::Result<Option<Fixed>> {
     warm(setting, Tool::Seekless)?;
     let kept = resident(&text.path)?.runs;
-    let is_kept = |place: u64| kept.iter().any(|run| run.contains(&place) && run.contains(&(place + 64)));
-    let last = |wanted: bool| text.needles.iter().rev().find(|(_, place)| is_kept(*place) == wanted);
+    let is_kept =
+        |place: u64| kept.iter().any(|run| run.contains(&place) && run.contains(&(place + 64)));
+    let last =
+        |wanted: bool| text.needles.iter().rev().find(|(_, place)| is_kept(*place) == wanted);
     let inside = last(true).map(|needle| place(setting, needle, passes, false)).transpose()?;
     let outside = last(false).map(|needle| place(setting, needle, passes, true)).transpose()?;
     Ok(Some(Fixed { inside, outside }))
@@ -42,8 +48,9 @@ fn place(
     warmed: bool,
 ) -> anyhow::Result<Place> {
     let task = Task::Holds(needle.0.clone());
-    let repeat =
-        |tool: Tool| (0..passes).map(|_| setting.pass(tool, &task, None)).collect::<anyhow::Result<Vec<_>>>();
+    let repeat = |tool: Tool| {
+        (0..passes).map(|_| setting.pass(tool, &task, None)).collect::<anyhow::Result<Vec<_>>>()
+    };
     if warmed {
         warm(setting, Tool::Seekless)?;
     }

@@ -60,16 +60,20 @@ impl Group {
     /// have limited groups in it.
     fn second_version(disk: &str) -> anyhow::Result<Self> {
         let groups = fs::read_to_string("/proc/self/cgroup")?;
-        let own = groups.lines().find_map(|line| line.strip_prefix("0::")).context("not mounted")?;
+        let own =
+            groups.lines().find_map(|line| line.strip_prefix("0::")).context("not mounted")?;
         let own = Path::new(ROOT).join(own.trim_start_matches('/'));
         let able = |folder: &&Path| {
             let controls = folder.join("cgroup.subtree_control");
             let _ = fs::write(&controls, "+memory +io");
             let enabled = fs::read_to_string(&controls).unwrap_or_default();
-            ["memory", "io"].iter().all(|name| enabled.split_whitespace().any(|enabled| enabled == *name))
+            ["memory", "io"]
+                .iter()
+                .all(|name| enabled.split_whitespace().any(|enabled| enabled == *name))
         };
         let parent = own.ancestors().take_while(|folder| folder.starts_with(ROOT)).find(able);
-        let folder = parent.context("memory and io cannot be limited here (root is needed)")?.join(name());
+        let folder =
+            parent.context("memory and io cannot be limited here (root is needed)")?.join(name());
         fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
         Ok(Group { folders: vec![folder], is_unified: true, disk: disk.to_owned() })
     }
@@ -84,7 +88,8 @@ impl Group {
         let requests = speed.and_then(|speed| speed.requests_per_second);
         let disk = &self.disk;
         if self.is_unified {
-            let word = |limit: Option<u64>| limit.map_or("max".to_owned(), |limit| limit.to_string());
+            let word =
+                |limit: Option<u64>| limit.map_or("max".to_owned(), |limit| limit.to_string());
             let limits = format!("{disk} rbps={} riops={}", word(bytes), word(requests));
             return write(&self.folders[0].join("io.max"), &limits);
         }
@@ -98,7 +103,9 @@ impl Group {
 
     /// Moves a process into the group before it begins its work.
     pub(super) fn take_in(&self, process: u32) -> anyhow::Result<()> {
-        self.folders.iter().try_for_each(|folder| write(&folder.join("cgroup.procs"), &process.to_string()))
+        self.folders
+            .iter()
+            .try_for_each(|folder| write(&folder.join("cgroup.procs"), &process.to_string()))
     }
 
     /// The bytes that the group's processes have read from the disk; `None` where they are not
@@ -171,8 +178,9 @@ fn own_folder(groups: &str, controller: &str) -> Option<PathBuf> {
 
 /// The disk of a folder. Throttles apply to whole disks.
 fn disk_of(folder: &Path) -> anyhow::Result<String> {
-    let device =
-        rustix::fs::stat(folder).with_context(|| format!("cannot look at {}", folder.display()))?.st_dev;
+    let device = rustix::fs::stat(folder)
+        .with_context(|| format!("cannot look at {}", folder.display()))?
+        .st_dev;
     let numbers = format!("{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
     let block = PathBuf::from(format!("/sys/dev/block/{numbers}"));
     ensure!(block.exists(), "{} is not on a local disk that can be throttled", folder.display());
@@ -190,10 +198,14 @@ mod tests {
     #[test]
     fn a_disk_is_named_by_its_numbers_or_refused_in_words() {
         match disk_of(Path::new(env!("CARGO_MANIFEST_DIR"))) {
-            Ok(disk) => assert!(disk.split(':').all(|number| number.parse::<u32>().is_ok()), "{disk}"),
+            Ok(disk) => {
+                assert!(disk.split(':').all(|number| number.parse::<u32>().is_ok()), "{disk}")
+            }
             Err(error) => assert!(error.to_string().contains("throttled"), "{error}"),
         }
-        assert!(disk_of(Path::new("/proc")).unwrap_err().to_string().contains("not on a local disk"));
+        assert!(
+            disk_of(Path::new("/proc")).unwrap_err().to_string().contains("not on a local disk")
+        );
     }
 
     #[test]

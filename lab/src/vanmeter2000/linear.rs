@@ -27,7 +27,8 @@ pub(crate) struct LinearArgs {
 
 /// Reads as `args` say. The exit code is 1 if nothing matched.
 pub(crate) fn read(args: &LinearArgs) -> anyhow::Result<ExitCode> {
-    let file = File::open(&args.file).with_context(|| format!("cannot open {}", args.file.display()))?;
+    let file =
+        File::open(&args.file).with_context(|| format!("cannot open {}", args.file.display()))?;
     let mut work = Work { args, lines: 0, matches: 0, out: std::io::stdout().lock() };
     let mut buffer = vec![0; BUFFER_BYTES];
     let (mut offset, mut kept) = (0_u64, 0);
@@ -35,8 +36,10 @@ pub(crate) fn read(args: &LinearArgs) -> anyhow::Result<ExitCode> {
         if kept == buffer.len() {
             buffer.resize(2 * kept, 0);
         }
-        let read = read_at(&file, &mut buffer[kept..], offset, Caching::Leave)
-            .with_context(|| format!("cannot read {} at {offset} with RWF_DONTCACHE", args.file.display()))?;
+        let read =
+            read_at(&file, &mut buffer[kept..], offset, Caching::Leave).with_context(|| {
+                format!("cannot read {} at {offset} with RWF_DONTCACHE", args.file.display())
+            })?;
         let filled = kept + read;
         let whole = match read {
             0 => filled,
@@ -63,7 +66,8 @@ impl Work<'_> {
     /// Returns true if no more needs to be read.
     fn on_lines(&mut self, text: &[u8]) -> anyhow::Result<bool> {
         if self.args.count {
-            self.lines += text.chunks(u8::MAX.into()).map(|piece| u64::from(newlines(piece))).sum::<u64>();
+            self.lines +=
+                text.chunks(u8::MAX.into()).map(|piece| u64::from(newlines(piece))).sum::<u64>();
             return Ok(false);
         }
         let mut rest = text;
@@ -72,7 +76,8 @@ impl Work<'_> {
             if self.args.quiet {
                 return Ok(true);
             }
-            let start = rest[..found].iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+            let start =
+                rest[..found].iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
             let end = rest[found..]
                 .iter()
                 .position(|&byte| byte == b'\n')

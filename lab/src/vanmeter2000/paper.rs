@@ -40,7 +40,9 @@ pub(super) fn found(question: Question) -> &'static str {
         Question::OneMatch => {
             "more than ten times (Figs. 11, 12; disk); the plain program gains nothing of what is cached (Fig. 13; NFS, 64 MB)"
         }
-        Question::Histogram => "15 to 25 % less time, 30 to 50 % fewer page faults at 48 to 64 MB (disk)",
+        Question::Histogram => {
+            "15 to 25 % less time, 30 to 50 % fewer page faults at 48 to 64 MB (disk)"
+        }
         Question::RebinBy4 => "11 % less time, 30 to 50 % fewer page faults from 48 MB on (disk)",
         Question::RebinBy16 => "25 to 35 % less time from 48 MB on (disk)",
     }

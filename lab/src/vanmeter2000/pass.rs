@@ -53,8 +53,8 @@ pub(super) struct Resident {
 pub(super) fn resident(path: &Path) -> anyhow::Result<Resident> {
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let bytes = file.metadata()?.len();
-    let found =
-        runs(file.as_fd(), 0..bytes, RUN_GRAIN_BYTES)?.context("this kernel does not say what is cached")?;
+    let found = runs(file.as_fd(), 0..bytes, RUN_GRAIN_BYTES)?
+        .context("this kernel does not say what is cached")?;
     let exact = seekless::sys::residency::resident_bytes(file.as_fd())?;
     let mut runs: Vec<std::ops::Range<u64>> = Vec::new();
     for run in found.into_iter().filter(|run| run.resident) {
@@ -96,7 +96,9 @@ pub(super) fn run(group: &Group, words: &[OsString], input: &Path) -> anyhow::Re
     };
     let Some(code) = status.code() else { bail!("{words:?} ended by {status}") };
     let device_bytes = match (group.device_bytes(), device_before) {
-        (Some(after), Some(before)) if after > before || used.read_bytes.is_none() => after - before,
+        (Some(after), Some(before)) if after > before || used.read_bytes.is_none() => {
+            after - before
+        }
         // Some kernels count a group's bytes only while it is throttled.
         _ => used.read_bytes.unwrap_or(0),
     };
@@ -156,12 +158,18 @@ struct Used {
 impl Used {
     fn of(process: u32) -> Self {
         let fields = fields(process).unwrap_or_default();
-        let number =
-            |index: usize| fields.get(index).and_then(|field| field.parse::<u64>().ok()).unwrap_or(0);
+        let number = |index: usize| {
+            fields.get(index).and_then(|field| field.parse::<u64>().ok()).unwrap_or(0)
+        };
         let counts = fs::read_to_string(format!("/proc/{process}/io")).unwrap_or_default();
-        let read_bytes = counts.lines().find_map(|line| line.strip_prefix("read_bytes: ")?.parse().ok());
+        let read_bytes =
+            counts.lines().find_map(|line| line.strip_prefix("read_bytes: ")?.parse().ok());
         let ticks = rustix::param::clock_ticks_per_second() as f64;
-        Used { cpu_seconds: (number(11) + number(12)) as f64 / ticks, major_faults: number(9), read_bytes }
+        Used {
+            cpu_seconds: (number(11) + number(12)) as f64 / ticks,
+            major_faults: number(9),
+            read_bytes,
+        }
     }
 }
 

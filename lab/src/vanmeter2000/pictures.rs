@@ -17,10 +17,12 @@ const MILLI: f64 = 1000.0;
 pub(super) fn save(folder: &Path, curves: &[Curve], wanted: &[u32]) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     for curve in curves {
-        for &figure in paper::figures(curve.question).iter().filter(|figure| wanted.contains(figure)) {
+        for &figure in
+            paper::figures(curve.question).iter().filter(|figure| wanted.contains(figure))
+        {
             let by_sixteen = if curve.question == Question::RebinBy16 { "-by-16" } else { "" };
-            let path =
-                folder.join(format!("figure-{figure}{by_sixteen}-{}.svg", file_name(&curve.speed.name)));
+            let path = folder
+                .join(format!("figure-{figure}{by_sixteen}-{}.svg", file_name(&curve.speed.name)));
             if let Some(drawing) = draw(figure, curve) {
                 crate::picture::save(&path, &drawing)?;
             }
@@ -41,9 +43,11 @@ fn draw(figure: u32, curve: &Curve) -> Option<Drawing> {
         _ => "time of a pass",
     };
     let (x, y, series) = match figure {
-        8 | 12 => {
-            (size_axis(), Axis::linear("speed, % of the plain program's", Unit::Percent), ratios(curve))
-        }
+        8 | 12 => (
+            size_axis(),
+            Axis::linear("speed, % of the plain program's", Unit::Percent),
+            ratios(curve),
+        ),
         9 => (size_axis(), Axis::linear("bytes read", Unit::Bytes), by_size(curve, bytes)),
         13 => {
             let x = Axis::linear("milliseconds", Unit::Count);
@@ -52,7 +56,10 @@ fn draw(figure: u32, curve: &Curve) -> Option<Drawing> {
         _ => (size_axis(), Axis::linear("milliseconds", Unit::Count), by_size(curve, milliseconds)),
     };
     let chart = LineChart {
-        title: format!("Van Meter and Gao 2000, figure {figure}: {}, {what}", curve.question.name()),
+        title: format!(
+            "Van Meter and Gao 2000, figure {figure}: {}, {what}",
+            curve.question.name()
+        ),
         x,
         y,
         series,
@@ -95,15 +102,22 @@ fn by_size(curve: &Curve, value: fn(&Passes) -> [f64; 3]) -> Vec<Series> {
             let [y, low, high] = value(point.of(tool)?);
             Some(LinePoint { x: point.file_bytes as f64, y, low, high })
         };
-        Series { name: tool.name().to_owned(), points: curve.points.iter().filter_map(at).collect() }
+        Series {
+            name: tool.name().to_owned(),
+            points: curve.points.iter().filter_map(at).collect(),
+        }
     };
     tools(curve).into_iter().map(line).collect()
 }
 
 fn ratios(curve: &Curve) -> Vec<Series> {
     let line = |tool: Tool| {
-        let at = |point: &Point| Some(LinePoint::exact(point.file_bytes as f64, point.ratio(tool)?));
-        Series { name: tool.name().to_owned(), points: curve.points.iter().filter_map(at).collect() }
+        let at =
+            |point: &Point| Some(LinePoint::exact(point.file_bytes as f64, point.ratio(tool)?));
+        Series {
+            name: tool.name().to_owned(),
+            points: curve.points.iter().filter_map(at).collect(),
+        }
     };
     tools(curve).into_iter().map(line).collect()
 }

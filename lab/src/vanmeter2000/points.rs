@@ -49,7 +49,12 @@ pub(super) struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    pub(super) fn curve(&self, question: Question, speed: &Speed, sizes: &[f64]) -> anyhow::Result<Curve> {
+    pub(super) fn curve(
+        &self,
+        question: Question,
+        speed: &Speed,
+        sizes: &[f64],
+    ) -> anyhow::Result<Curve> {
         self.group.throttle(Some(speed))?;
         let mut points = Vec::new();
         for &size in sizes {
@@ -69,8 +74,11 @@ impl Bench<'_> {
         let text = Text::make(self.folder.join("text"), bytes)?;
         let check = |task: &Task, code: i32, stdout: &[u8]| check(&text, task, code, stdout);
         let setting = self.setting(&text.path, &check);
-        let series =
-            setting.measure(&question.tools(self.programs), &question.warming(), &self.tasks(question))?;
+        let series = setting.measure(
+            &question.tools(self.programs),
+            &question.warming(),
+            &self.tasks(question),
+        )?;
         let fixed = match question {
             Question::OneMatch => fixed::measure(&setting, &text, self.passes)?,
             _ => None,
@@ -89,8 +97,11 @@ impl Bench<'_> {
             Ok(())
         };
         let setting = self.setting(&path, &check);
-        let series =
-            setting.measure(&question.tools(self.programs), &question.warming(), &self.tasks(question))?;
+        let series = setting.measure(
+            &question.tools(self.programs),
+            &question.warming(),
+            &self.tasks(question),
+        )?;
         std::fs::remove_file(&path)?;
         Ok(Point { file_bytes, series, fixed: None, load_average: [before, load_average()] })
     }

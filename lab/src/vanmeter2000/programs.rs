@@ -51,12 +51,15 @@ impl Programs {
     /// Copies the programs that exist to `folder`, each to its own folder, since some behave by
     /// their names.
     pub(super) fn copied_to(mut self, folder: &Path) -> anyhow::Result<Self> {
-        for (number, program) in self.all().into_iter().enumerate().filter(|(_, program)| program.exists()) {
+        for (number, program) in
+            self.all().into_iter().enumerate().filter(|(_, program)| program.exists())
+        {
             let name = program.file_name().context("a program has a name")?;
             let place = folder.join(number.to_string());
             fs::create_dir(&place)?;
             let copy = place.join(name);
-            fs::copy(&*program, &copy).with_context(|| format!("cannot copy {}", program.display()))?;
+            fs::copy(&*program, &copy)
+                .with_context(|| format!("cannot copy {}", program.display()))?;
             // The command becomes the program beside it for verbs other than wc, grep and find.
             let verbs = program.with_file_name(VERBS);
             if program.ends_with("seekless") && verbs.exists() {
@@ -73,7 +76,8 @@ impl Programs {
     pub(super) fn start_once(&self) -> anyhow::Result<()> {
         let ours = [&self.seekless, &self.lab];
         let others = [&self.wc, &self.grep, &self.ripgrep, &self.uutils_wc];
-        for program in ours.into_iter().chain(others.into_iter().filter(|program| program.exists())) {
+        for program in ours.into_iter().chain(others.into_iter().filter(|program| program.exists()))
+        {
             let status = Command::new(program)
                 .arg("--version")
                 .stdout(Stdio::null())

@@ -24,13 +24,20 @@ impl FromStr for Speed {
     type Err = String;
 
     fn from_str(word: &str) -> Result<Self, String> {
-        if let Some(&(name, micros, bytes_per_second)) = PAPER.iter().find(|(name, ..)| *name == word) {
+        if let Some(&(name, micros, bytes_per_second)) =
+            PAPER.iter().find(|(name, ..)| *name == word)
+        {
             let requests_per_second = Some((1_000_000 / micros).max(1));
             return Ok(Speed { name: name.to_owned(), bytes_per_second, requests_per_second });
         }
-        let bytes_per_second = parse_rate(word)
-            .map_err(|error| format!("{error}; or one of the paper's: disk, cdrom, nfs, fits-disk"))?;
-        Ok(Speed { name: format_rate(bytes_per_second), bytes_per_second, requests_per_second: None })
+        let bytes_per_second = parse_rate(word).map_err(|error| {
+            format!("{error}; or one of the paper's: disk, cdrom, nfs, fits-disk")
+        })?;
+        Ok(Speed {
+            name: format_rate(bytes_per_second),
+            bytes_per_second,
+            requests_per_second: None,
+        })
     }
 }
 
@@ -38,7 +45,11 @@ impl Speed {
     pub(super) fn words(&self) -> String {
         match self.requests_per_second {
             Some(requests) => {
-                format!("{}: {}, {requests} requests/s", self.name, format_rate(self.bytes_per_second))
+                format!(
+                    "{}: {}, {requests} requests/s",
+                    self.name,
+                    format_rate(self.bytes_per_second)
+                )
             }
             None => self.name.clone(),
         }

@@ -27,7 +27,8 @@ pub(super) struct Row {
 /// Our numbers, counted by the script of the bindings; empty where it is missing.
 pub(super) fn rows() -> Vec<Row> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bindings/c/adopting.sh");
-    let said = Command::new("bash").arg(script).output().map(|output| output.stdout).unwrap_or_default();
+    let said =
+        Command::new("bash").arg(script).output().map(|output| output.stdout).unwrap_or_default();
     let row = |line: &str| {
         let mut fields = line.split('\t');
         let (application, modified, total) = (fields.next()?, fields.next()?, fields.next()?);

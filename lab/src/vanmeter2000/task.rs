@@ -71,7 +71,9 @@ impl Question {
     pub(super) fn tools(self, programs: &Programs) -> Vec<Tool> {
         let mut tools = match self {
             Question::CountLines => vec![Tool::Gnu, Tool::Seekless, Tool::DontCache],
-            Question::AllMatches | Question::OneMatch => vec![Tool::Gnu, Tool::Seekless, Tool::DontCache],
+            Question::AllMatches | Question::OneMatch => {
+                vec![Tool::Gnu, Tool::Seekless, Tool::DontCache]
+            }
             _ => return vec![Tool::SeeklessLinear, Tool::Seekless],
         };
         if self == Question::CountLines && programs.uutils_wc.exists() {
@@ -117,7 +119,13 @@ impl Tool {
 
 impl Programs {
     /// The program and its arguments.
-    pub(super) fn command(&self, tool: Tool, task: &Task, input: &Path, output: &Path) -> Vec<OsString> {
+    pub(super) fn command(
+        &self,
+        tool: Tool,
+        task: &Task,
+        input: &Path,
+        output: &Path,
+    ) -> Vec<OsString> {
         let (program, verb) = match (tool, task) {
             (Tool::Seekless, Task::CountLines) => (&*self.seekless, &["wc", "-l"][..]),
             (Tool::Gnu, Task::CountLines) => (&*self.wc, &["-l"][..]),
@@ -173,7 +181,10 @@ mod tests {
     fn each_rival_is_asked_in_its_own_words() {
         assert_eq!(command(Tool::Seekless, &Task::CountLines), "/s wc -l in");
         assert_eq!(command(Tool::Gnu, &Task::Holds("x".to_owned())), "/usr/bin/grep -q x in");
-        assert_eq!(command(Tool::DontCache, &Task::Matches("x")), "/lab vanmeter2000-linear --word x in");
+        assert_eq!(
+            command(Tool::DontCache, &Task::Matches("x")),
+            "/lab vanmeter2000-linear --word x in"
+        );
         assert_eq!(
             command(Tool::SeeklessLinear, &Task::Histogram),
             "/s fits histogram --linear in out INDEF,INDEF 10"

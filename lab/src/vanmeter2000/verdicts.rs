@@ -67,7 +67,9 @@ fn named(curve: &Curve, point: &Point) -> String {
 }
 
 fn lines(curve: &Curve, point: &Point, verdicts: &mut Vec<Verdict>) {
-    let (Some(ours), Some(ratio)) = (point.of(Tool::Seekless), point.ratio(Tool::Seekless)) else { return };
+    let (Some(ours), Some(ratio)) = (point.of(Tool::Seekless), point.ratio(Tool::Seekless)) else {
+        return;
+    };
     let (size, name) = (curve.size(point), named(curve, point));
     let near = |wanted: f64| (size - wanted).abs() < NEAR * wanted;
     if near(1.1) || near(1.2) {
@@ -123,11 +125,18 @@ fn matches(curve: &Curve, point: &Point, verdicts: &mut Vec<Verdict>) {
 
 fn read(claim: String, passes: &[Pass]) -> Verdict {
     let most = passes.iter().map(|pass| pass.device_bytes).max().unwrap_or(0);
-    Verdict { point: 2, claim, measured: format_bytes(most), wanted: "0 bytes".to_owned(), holds: most == 0 }
+    Verdict {
+        point: 2,
+        claim,
+        measured: format_bytes(most),
+        wanted: "0 bytes".to_owned(),
+        holds: most == 0,
+    }
 }
 
 fn image(curve: &Curve, point: &Point, wanted: f64, verdicts: &mut Vec<Verdict>) {
-    let (Some(ours), Some(linear)) = (point.of(Tool::Seekless), point.of(Tool::SeeklessLinear)) else {
+    let (Some(ours), Some(linear)) = (point.of(Tool::Seekless), point.of(Tool::SeeklessLinear))
+    else {
         return;
     };
     if (curve.size(point) - 1.28).abs() > 0.03 {
@@ -136,7 +145,12 @@ fn image(curve: &Curve, point: &Point, wanted: f64, verdicts: &mut Vec<Verdict>)
     let name = named(curve, point);
     let bytes = ours.device_bytes().mean / linear.device_bytes().mean;
     let seconds = ours.seconds().mean / linear.seconds().mean;
-    verdicts.push(at_most(6, format!("{name}: bytes read, of the linear program's"), bytes, wanted));
+    verdicts.push(at_most(
+        6,
+        format!("{name}: bytes read, of the linear program's"),
+        bytes,
+        wanted,
+    ));
     verdicts.push(at_most(6, format!("{name}: time, of the linear program's"), seconds, wanted));
 }
 

@@ -36,8 +36,10 @@ pub(super) fn words(figures: &Figures) -> String {
 
 /// The largest gain.
 fn best(curve: &Curve) -> String {
-    let ratios =
-        curve.points.iter().filter_map(|point| Some((point.ratio(Tool::Seekless)?, curve.size(point))));
+    let ratios = curve
+        .points
+        .iter()
+        .filter_map(|point| Some((point.ratio(Tool::Seekless)?, curve.size(point))));
     let Some((ratio, size)) = ratios.max_by(|one, other| one.0.total_cmp(&other.0)) else {
         return "-".to_owned();
     };
@@ -45,8 +47,10 @@ fn best(curve: &Curve) -> String {
 }
 
 pub(super) fn curve(curve: &Curve) -> String {
-    let rows =
-        curve.points.iter().flat_map(|point| point.series.iter().map(|series| row(curve, point, series)));
+    let rows = curve
+        .points
+        .iter()
+        .flat_map(|point| point.series.iter().map(|series| row(curve, point, series)));
     let header = [
         "N",
         "N / C",
@@ -75,7 +79,8 @@ pub(super) fn curve(curve: &Curve) -> String {
 }
 
 fn row(curve: &Curve, point: &Point, series: &Series) -> Vec<String> {
-    let ratio = point.ratio(series.tool).map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"));
+    let ratio =
+        point.ratio(series.tool).map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"));
     let [before, after] = point.load_average;
     vec![
         format_bytes(point.file_bytes),
@@ -143,7 +148,10 @@ fn places(curve: &Curve) -> String {
             };
             rows.push(vec![
                 format!("{:.2}", curve.size(point)),
-                format!("{name}, at {:.0} %", 100.0 * place.offset as f64 / point.file_bytes as f64),
+                format!(
+                    "{name}, at {:.0} %",
+                    100.0 * place.offset as f64 / point.file_bytes as f64
+                ),
                 format!("{ours:.4}"),
                 format!("{gnu:.4}"),
                 format!("{:.1}", gnu / ours),
@@ -152,8 +160,15 @@ fn places(curve: &Curve) -> String {
             ]);
         }
     }
-    let header =
-        ["N / C", "match, of what is kept", "seekless, s", "GNU, s", "times", "seekless reads", "GNU reads"];
+    let header = [
+        "N / C",
+        "match, of what is kept",
+        "seekless, s",
+        "GNU, s",
+        "times",
+        "seekless reads",
+        "GNU reads",
+    ];
     format!(
         "\nOne match again and again: from the second pass on, and bytes read by the first three\n\n{}",
         table(&header, rows)

@@ -25,7 +25,8 @@ pub(crate) fn measure(zero_ad: &ZeroAd, folder: &Path, args: &Args) -> anyhow::R
     let files = synth::files_of(&zero_ad.files, &roots::Roots::default())?;
     eprintln!("making {} files in {}", files.len(), tree.display());
     synth::synth(&tree, &files, &synth::Options::default(), &mut |_, _| ())?;
-    let universe: Vec<(String, u64)> = files.into_iter().map(|file| (file.path, file.bytes)).collect();
+    let universe: Vec<(String, u64)> =
+        files.into_iter().map(|file| (file.path, file.bytes)).collect();
     args.run.iter().map(|run| held_out(zero_ad, &tree, &universe, run, args)).collect()
 }
 
@@ -36,10 +37,13 @@ fn held_out(
     run: &str,
     args: &Args,
 ) -> anyhow::Result<Row> {
-    let is_run =
-        |path: &&PathBuf| path.file_name().is_some_and(|name| name == format!("{run}.csv.gz").as_str());
-    let held_out = zero_ad.runs.iter().find(is_run).with_context(|| format!("there is no run {run}"))?;
-    let others: Vec<PathBuf> = zero_ad.runs.iter().filter(|path| *path != held_out).cloned().collect();
+    let is_run = |path: &&PathBuf| {
+        path.file_name().is_some_and(|name| name == format!("{run}.csv.gz").as_str())
+    };
+    let held_out =
+        zero_ad.runs.iter().find(is_run).with_context(|| format!("there is no run {run}"))?;
+    let others: Vec<PathBuf> =
+        zero_ad.runs.iter().filter(|path| *path != held_out).cloned().collect();
     let order = order::order_names(&others, universe, "greedy", None)?;
     let archive = tree.with_file_name(format!("without-{run}.zip"));
     eprintln!("packing {} in the order of the other four", archive.display());
@@ -63,8 +67,11 @@ fn held_out(
 }
 
 pub(crate) fn words(rows: &[Row], args: &Args) -> String {
-    let header = ["held-out run", "loaded from", "median", "requests", "bytes read", "times as fast"];
-    let cells = rows.iter().flat_map(|row| row.comparison.rivals.iter().map(|rival| cells(&row.run, rival)));
+    let header =
+        ["held-out run", "loaded from", "median", "requests", "bytes read", "times as fast"];
+    let cells = rows
+        .iter()
+        .flat_map(|row| row.comparison.rivals.iter().map(|rival| cells(&row.run, rival)));
     let on = if args.throttle { "the disk limited to" } else { "a modelled" };
     let models = rows.iter().map(|row| model(row, args.throttle)).collect::<String>();
     format!(

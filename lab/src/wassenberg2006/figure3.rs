@@ -10,10 +10,14 @@ const MEGABYTES: [u64; 16] = [1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 75, 100, 150, 2
 
 pub(crate) fn simulate(zero_ad: &ZeroAd) -> anyhow::Result<Vec<Figures>> {
     let requests = Requests::read(&zero_ad.runs, Unit::File, &mut |_, _| ())?;
-    let case =
-        |policy: &str, megabytes: u64| Case { policy: policy.to_owned(), capacity: megabytes * 1_000_000 };
-    let cases: Vec<Case> =
-        POLICIES.iter().flat_map(|policy| MEGABYTES.map(|megabytes| case(policy, megabytes))).collect();
+    let case = |policy: &str, megabytes: u64| Case {
+        policy: policy.to_owned(),
+        capacity: megabytes * 1_000_000,
+    };
+    let cases: Vec<Case> = POLICIES
+        .iter()
+        .flat_map(|policy| MEGABYTES.map(|megabytes| case(policy, megabytes)))
+        .collect();
     Ok(simulate_all(&requests, &cases, &mut |_, _| ())?)
 }
 
@@ -23,7 +27,8 @@ fn of<'a>(figures: &'a [Figures], policy: &'a str) -> impl Iterator<Item = &'a F
 }
 
 pub(crate) fn words(figures: &[Figures]) -> String {
-    let header = ["cache", "LRU, hits", "non-compulsory misses", "Landlord, hits", "non-compulsory misses"];
+    let header =
+        ["cache", "LRU, hits", "non-compulsory misses", "Landlord, hits", "non-compulsory misses"];
     let percent = |share: f64| format!("{:.2} %", share * 100.0);
     let cells = of(figures, "lru").zip(of(figures, "landlord")).map(|(lru, landlord)| {
         vec![
@@ -43,7 +48,8 @@ pub(crate) fn words(figures: &[Figures]) -> String {
 }
 
 pub(crate) fn picture(figures: &[Figures]) -> Drawing {
-    let point = |row: &Figures| LinePoint::exact(row.capacity as f64, row.non_compulsory_miss_ratio);
+    let point =
+        |row: &Figures| LinePoint::exact(row.capacity as f64, row.non_compulsory_miss_ratio);
     let series = |policy: &&str| Series {
         name: (*policy).to_owned(),
         points: of(figures, policy).map(point).collect(),
@@ -57,7 +63,8 @@ pub(crate) fn picture(figures: &[Figures]) -> Drawing {
             unit: Written::Percent,
         },
         series: POLICIES.iter().map(series).collect(),
-        caption: "Wassenberg 2006, figure 3, on five starts of 0 A.D. A26, one after another.".to_owned(),
+        caption: "Wassenberg 2006, figure 3, on five starts of 0 A.D. A26, one after another."
+            .to_owned(),
     }
     .draw()
 }

@@ -68,8 +68,12 @@ pub(crate) fn measure(zero_ad: &ZeroAd, scale: &Scale) -> anyhow::Result<Vec<Row
 
 /// Sizes of `count` files of the game, each drawn once.
 fn sizes(zero_ad: &ZeroAd, count: usize) -> anyhow::Result<Vec<u64>> {
-    let mut bytes: Vec<u64> =
-        FileList::read(&zero_ad.files)?.bytes.into_iter().flatten().filter(|&bytes| bytes > 0).collect();
+    let mut bytes: Vec<u64> = FileList::read(&zero_ad.files)?
+        .bytes
+        .into_iter()
+        .flatten()
+        .filter(|&bytes| bytes > 0)
+        .collect();
     ensure!(bytes.len() >= count, "{} lists fewer than {count} files", zero_ad.files.display());
     let mut draws = Draws::new(SEED);
     for place in 0..count {
@@ -84,7 +88,8 @@ impl Script {
     /// The cache holds half of the files' bytes.
     fn new(bytes: &[u64], additions: f64, operations: usize) -> Self {
         let mut draws = Draws::new(SEED + 1);
-        let adds = (0..operations).map(|_| (draws.below(1000) as f64) < additions * 1000.0).collect();
+        let adds =
+            (0..operations).map(|_| (draws.below(1000) as f64) < additions * 1000.0).collect();
         Self { bytes: bytes.to_vec(), capacity: bytes.iter().sum::<u64>() / 2, adds }
     }
 }
@@ -159,8 +164,9 @@ fn add<E: Eviction>(policy: &mut E, outside: &mut Outside, draws: &mut Draws, sc
 
 fn row(variant: usize, times: &[Vec<Duration>], additions: f64, scale: &Scale) -> Row {
     let (policy, paper, paper_reciprocal) = VARIANTS[variant];
-    let ns =
-        |variant: usize| median(&times[variant]).as_nanos().max(1) as f64 / scale.operations.max(1) as f64;
+    let ns = |variant: usize| {
+        median(&times[variant]).as_nanos().max(1) as f64 / scale.operations.max(1) as f64
+    };
     let faster_than = |other: usize| (ns(other) / ns(variant) - 1.0) * 100.0;
     Row {
         policy,
@@ -181,8 +187,15 @@ fn median(times: &[Duration]) -> Duration {
 }
 
 pub(crate) fn words(rows: &[Row]) -> String {
-    let header =
-        ["additions", "policy", "ns per operation", "faster than naive", "paper", "reciprocal", "paper"];
+    let header = [
+        "additions",
+        "policy",
+        "ns per operation",
+        "faster than naive",
+        "paper",
+        "reciprocal",
+        "paper",
+    ];
     let signed = |percent: Option<f64>| percent.map_or_else(|| "-".to_owned(), faster);
     let cells = rows.iter().map(|row| {
         vec![
@@ -206,5 +219,9 @@ pub(crate) fn words(rows: &[Row]) -> String {
 
 /// `+21.0 %`; from ten times as fast on, `526×`.
 fn faster(percent: f64) -> String {
-    if percent < 900.0 { format!("{percent:+.1} %") } else { format!("{:.0}×", percent / 100.0 + 1.0) }
+    if percent < 900.0 {
+        format!("{percent:+.1} %")
+    } else {
+        format!("{:.0}×", percent / 100.0 + 1.0)
+    }
 }

@@ -7,7 +7,8 @@ use std::process::Command;
 /// Whether this process may trace another, which recording needs.
 fn may_record(output: &std::process::Output) -> bool {
     let words = String::from_utf8_lossy(&output.stderr);
-    let refused = words.contains("may not trace another") || words.contains("is not supported on this");
+    let refused =
+        words.contains("may not trace another") || words.contains("is not supported on this");
     if refused {
         eprintln!("skipped: recording is not possible here");
     }
@@ -22,7 +23,11 @@ fn sqlite_under_his_policies_ranks_as_his_does_and_each_time_the_same() {
     std::fs::create_dir(&work).unwrap();
     let arguments = ["ozen2018", "--sqlite", "--small", "--json", "--dir", work.as_str()];
     let run = |more: &[&str]| {
-        Command::new(env!("CARGO_BIN_EXE_seekless-lab")).args(arguments).args(more).output().unwrap()
+        Command::new(env!("CARGO_BIN_EXE_seekless-lab"))
+            .args(arguments)
+            .args(more)
+            .output()
+            .unwrap()
     };
     let output = run(&["--tests", "7,15,16", "--picture", &picture]);
     if !may_record(&output) {
@@ -55,7 +60,9 @@ fn a_hash_table_asks_for_less_than_a_b_tree() {
     let rows = figures["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 2 * 3 * 3 * 2, "stores, their pages, their caches, caches below");
     let calls = |store: &str, cache: u64| {
-        let found = rows.iter().find(|row| row["store"] == store && row["application_cache_pages"] == cache);
+        let found = rows
+            .iter()
+            .find(|row| row["store"] == store && row["application_cache_pages"] == cache);
         found.and_then(|row| row["calls_per_statement"].as_f64()).unwrap()
     };
     assert!(calls("hash", 0) < calls("b-tree", 0) && calls("b-tree", 200) < calls("b-tree", 0));

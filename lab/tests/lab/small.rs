@@ -6,14 +6,18 @@ use std::process::Command;
 
 /// Runs a lab and reads the figures that it prints.
 fn lab(arguments: &[&str]) -> Value {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_seekless-lab")).args(arguments).arg("--json").output().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_seekless-lab"))
+        .args(arguments)
+        .arg("--json")
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
 fn is_data_there(folder: &str) -> bool {
-    let found = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data")).join(folder).is_dir();
+    let found =
+        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data")).join(folder).is_dir();
     if !found {
         eprintln!("skipped: {folder}/ is not in ../shared/data");
     }
@@ -86,7 +90,8 @@ fn wassenbergs_cache_misses_less_as_it_grows() {
     }
     let figures = lab(&["wassenberg2006", "--cache", "--small", "--rounds", "1"]);
     let of = |policy: &str| -> Vec<f64> {
-        let rows = figures["figure_3"].as_array().unwrap().iter().filter(|row| row["policy"] == policy);
+        let rows =
+            figures["figure_3"].as_array().unwrap().iter().filter(|row| row["policy"] == policy);
         rows.map(|row| row["non_compulsory_miss_ratio"].as_f64().unwrap()).collect()
     };
     let (lru, landlord) = (of("lru"), of("landlord"));

@@ -10,7 +10,8 @@ fn seekless() -> PathBuf {
     let path = Path::new(env!("CARGO_BIN_EXE_seekless-lab")).with_file_name("seekless");
     if !path.exists() {
         let profile = if path.parent().unwrap().ends_with("release") { "release" } else { "dev" };
-        let build = ["build", "--locked", "--package", "seekless-cli", "--bins", "--profile", profile];
+        let build =
+            ["build", "--locked", "--package", "seekless-cli", "--bins", "--profile", profile];
         assert!(Command::new(env!("CARGO")).args(build).status().unwrap().success());
     }
     path
@@ -32,7 +33,8 @@ fn a_file_larger_than_the_cache_is_not_read_whole_again_and_again() {
     // Not in /tmp, which may be memory: the disk of the group is under the checkout.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let pictures = folder.path().join("pictures");
-    let output = lab(folder.path(), &["--figures", "7,9,11,13", "--pictures", pictures.to_str().unwrap()]);
+    let output =
+        lab(folder.path(), &["--figures", "7,9,11,13", "--pictures", pictures.to_str().unwrap()]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     if let Some(skipped) = said.lines().find(|line| line.starts_with("skipped: ")) {
@@ -56,7 +58,8 @@ fn a_file_larger_than_the_cache_is_not_read_whole_again_and_again() {
     };
     assert!(bytes(1, 1) < bytes(0, 1), "{} and {}", bytes(1, 1), bytes(0, 1));
     for figure in [7, 9, 11, 13] {
-        let picture = std::fs::read_to_string(pictures.join(format!("figure-{figure}-200MB-s.svg"))).unwrap();
+        let picture =
+            std::fs::read_to_string(pictures.join(format!("figure-{figure}-200MB-s.svg"))).unwrap();
         assert!(picture.starts_with("<svg"));
     }
     let left: Vec<_> =

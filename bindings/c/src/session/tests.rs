@@ -14,7 +14,8 @@ fn a_record_longer_than_the_buffer_comes_in_pieces_or_is_refused() {
     let mut text = vec![b'a'; 10_000];
     text.extend(b"\nbb\n");
     let file = file(&text);
-    let mut session = Session::new(&file, Wanted::records(4096, Records::Delimiter(b'\n'))).unwrap();
+    let mut session =
+        Session::new(&file, Wanted::records(4096, Records::Delimiter(b'\n'))).unwrap();
     assert_eq!(session.buffer_bytes(), 4096);
     let failure = session.next_read(&file, 4096, true).unwrap_err();
     assert_eq!((failure.errno, failure.needed_bytes), (libc::ERANGE, 10_001));

@@ -139,7 +139,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut progress = output::stages();
     let compared = compare(&args.directory, &args.pack, &loads, &options, &mut progress);
     drop(progress);
-    let Some(comparison) = interrupt::finished(compared)? else { return Ok(interrupt::exit_code()) };
+    let Some(comparison) = interrupt::finished(compared)? else {
+        return Ok(interrupt::exit_code());
+    };
     if let Some(picture) = picture {
         let title = format!("Loading {}", args.directory.display());
         draw(picture, &title, &comparison)?;
@@ -228,7 +230,9 @@ fn on_what(comparison: &Comparison) -> String {
         }
         (true, _) => format!("on this disk, limited by the kernel to {device}\n"),
         (false, Basis::AsTheyLie) => {
-            format!("on a modelled device: {device}; the loose files are charged as they lie on ext4\n")
+            format!(
+                "on a modelled device: {device}; the loose files are charged as they lie on ext4\n"
+            )
         }
         (false, _) => format!(
             "on a modelled device: {device}; the loose files lie on another file system and are charged as a fresh copy on \
@@ -292,7 +296,10 @@ fn coldness(comparison: &Comparison, drop_all: bool) -> String {
     let dropped = match (left.could_not_drop, left.unknown) {
         (0, 0) => "dropped before each trial".to_owned(),
         (0, unknown) => {
-            format!("dropped, but of {} the kernel does not say what is left", counted(unknown, "file"))
+            format!(
+                "dropped, but of {} the kernel does not say what is left",
+                counted(unknown, "file")
+            )
         }
         _ => format!(
             "dropped but for {} that is in use elsewhere or lies in memory (tmpfs), such as {}",
@@ -302,7 +309,9 @@ fn coldness(comparison: &Comparison, drop_all: bool) -> String {
     };
     let names = match (left.metadata_dropped, drop_all) {
         (true, _) => "",
-        (false, true) => "; --drop-all-caches needs root, so directories and inodes may stay cached",
+        (false, true) => {
+            "; --drop-all-caches needs root, so directories and inodes may stay cached"
+        }
         (false, false) => "; directories and inodes may stay cached",
     };
     format!(
@@ -359,15 +368,20 @@ pub(crate) fn times(ratio: f64) -> String {
 
 /// Draws the rivals' times.
 pub(crate) fn draw(picture: Picture, title: &str, comparison: &Comparison) -> anyhow::Result<()> {
-    let rows: Vec<(&str, f64)> =
-        comparison.rivals.iter().map(|rival| (rival.name.as_str(), rival.median_ns as f64 / 1e9)).collect();
+    let rows: Vec<(&str, f64)> = comparison
+        .rivals
+        .iter()
+        .map(|rival| (rival.name.as_str(), rival.median_ns as f64 / 1e9))
+        .collect();
     let caption = format!(
         "{} of {}, each from a cold start, on {}; median of {} in turn. Seekless {}.",
         counted(comparison.loads, "load"),
         format_bytes(comparison.bytes),
-        comparison.device.as_deref().map_or("this disk".to_owned(), |device| match comparison.throttled {
-            true => format!("a disk limited to {device}"),
-            false => format!("a modelled disk ({device})"),
+        comparison.device.as_deref().map_or("this disk".to_owned(), |device| {
+            match comparison.throttled {
+                true => format!("a disk limited to {device}"),
+                false => format!("a modelled disk ({device})"),
+            }
         }),
         counted(comparison.rounds.into(), "round"),
         env!("CARGO_PKG_VERSION"),

@@ -78,7 +78,8 @@ fn listed() -> String {
             group = word.group;
         }
         let names = word.names.join(", ");
-        let joint = if word.argument.is_empty() || word.argument.starts_with('=') { "" } else { " " };
+        let joint =
+            if word.argument.is_empty() || word.argument.starts_with('=') { "" } else { " " };
         let shown = format!("  {names}{joint}{}", word.argument);
         match shown.len() < COLUMN {
             true => _ = writeln!(text, "{shown:COLUMN$} {}", word.doc),
@@ -107,7 +108,9 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
         Ok(Ended::Well) => return ExitCode::SUCCESS,
         Ok(Ended::Badly) => return ExitCode::FAILURE,
         Ok(Ended::Help) => output::text(&getopt::help(command(), "seekless find")),
-        Ok(Ended::Version) => output::text(concat!("seekless-find ", env!("CARGO_PKG_VERSION"), "\n")),
+        Ok(Ended::Version) => {
+            output::text(concat!("seekless-find ", env!("CARGO_PKG_VERSION"), "\n"))
+        }
         Err(error) => {
             eprintln!("find: {error}");
             return ExitCode::FAILURE;

@@ -87,7 +87,11 @@ impl Common {
 }
 
 fn statistics(reading: &Reading) -> String {
-    let passes = if reading.passes == 1 { "1 pass".to_owned() } else { format!("{} passes", reading.passes) };
+    let passes = if reading.passes == 1 {
+        "1 pass".to_owned()
+    } else {
+        format!("{} passes", reading.passes)
+    };
     let resident = format_bytes(reading.resident_bytes);
     let absent = format_bytes(reading.device_bytes);
     format!(

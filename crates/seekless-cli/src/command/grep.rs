@@ -57,9 +57,13 @@ Examples:
 /// What the help, the man page and the completions are made of.
 #[must_use]
 pub fn command() -> Command {
-    let command =
-        Command::new("grep").about(ABOUT).long_about(LONG_ABOUT).after_help(AFTER).override_usage(USAGE);
-    let patterns = Arg::new("patterns").value_name("PATTERNS").help("What to find, unless -e or -f says it");
+    let command = Command::new("grep")
+        .about(ABOUT)
+        .long_about(LONG_ABOUT)
+        .after_help(AFTER)
+        .override_usage(USAGE);
+    let patterns =
+        Arg::new("patterns").value_name("PATTERNS").help("What to find, unless -e or -f says it");
     let files = Arg::new("files").value_name("FILE").help("Where").action(ArgAction::Append);
     getopt::described(command, FLAGS).args([patterns, files])
 }
@@ -76,7 +80,9 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
     match wrong {
         Wrong::Usage => usage(FAILURE),
         Wrong::Help => finished(output::text(&getopt::help(command(), "seekless grep"))),
-        Wrong::Version => finished(output::text(concat!("seekless-grep ", env!("CARGO_PKG_VERSION"), "\n"))),
+        Wrong::Version => {
+            finished(output::text(concat!("seekless-grep ", env!("CARGO_PKG_VERSION"), "\n")))
+        }
         Wrong::Message(message) => {
             say(&message);
             ExitCode::from(FAILURE)
@@ -120,7 +126,8 @@ fn search(mut asked: asked::Asked) -> ExitCode {
         }
     };
     let mut out = io::stdout().lock();
-    let result = run(&asked.options, &asked.search, &mut out, &mut io::stderr(), &mut report_progress);
+    let result =
+        run(&asked.options, &asked.search, &mut out, &mut io::stderr(), &mut report_progress);
     drop(out);
     match result {
         Ok(report) => {
@@ -146,7 +153,9 @@ fn code(report: &Report, quiet: bool) -> u8 {
 }
 
 fn usage(code: u8) -> ExitCode {
-    eprintln!("Usage: grep [OPTION]... PATTERNS [FILE]...\nTry 'grep --help' for more information.");
+    eprintln!(
+        "Usage: grep [OPTION]... PATTERNS [FILE]...\nTry 'grep --help' for more information."
+    );
     ExitCode::from(code)
 }
 
@@ -162,8 +171,11 @@ fn finished(printed: anyhow::Result<()>) -> ExitCode {
 
 fn print_statistics(report: &Report) {
     let read = report.statistics;
-    let held =
-        if read.held_bytes > 0 { format!(", {} B of them held", read.held_bytes) } else { String::new() };
+    let held = if read.held_bytes > 0 {
+        format!(", {} B of them held", read.held_bytes)
+    } else {
+        String::new()
+    };
     eprintln!(
         "grep: {} B searched in {}; {} B resident at the start{held}; {} B read from devices, {} B of them past the cache",
         read.bytes,

@@ -116,7 +116,9 @@ fn notes(report: &Report) -> String {
     let mut text = report.moved.as_ref().map(output::moved).unwrap_or_default();
     if let Some(example) = &report.unlisted_example {
         let files = counted(report.unlisted_files, "file");
-        text += &format!("passed over {files} that the runs load and the list lacks, such as {example}\n");
+        text += &format!(
+            "passed over {files} that the runs load and the list lacks, such as {example}\n"
+        );
     }
     if report.files_of_unknown_size > 0 {
         let files = counted(report.files_of_unknown_size, "file");
@@ -150,9 +152,14 @@ fn both_table(trained: &Group, held_out: &Group) -> String {
         ]
     };
     let pairs = trained.runs.iter().zip(&held_out.runs);
-    let mut rows: Vec<_> =
-        pairs.map(|(one, other)| join(one.run.clone(), Cells::run(one), Cells::run(other))).collect();
-    rows.push(join(total_label(trained), Cells::totals(&trained.totals), Cells::totals(&held_out.totals)));
+    let mut rows: Vec<_> = pairs
+        .map(|(one, other)| join(one.run.clone(), Cells::run(one), Cells::run(other)))
+        .collect();
+    rows.push(join(
+        total_label(trained),
+        Cells::totals(&trained.totals),
+        Cells::totals(&held_out.totals),
+    ));
     table(&header, rows)
 }
 
@@ -160,7 +167,8 @@ fn group_table(group: &Group) -> String {
     let line = |label: String, cells: Cells| {
         vec![label, cells.loads, cells.seeks, cells.block_runs, cells.amplification]
     };
-    let mut rows: Vec<_> = group.runs.iter().map(|row| line(row.run.clone(), Cells::run(row))).collect();
+    let mut rows: Vec<_> =
+        group.runs.iter().map(|row| line(row.run.clone(), Cells::run(row))).collect();
     if rows.len() > 1 {
         rows.push(line(total_label(group), Cells::totals(&group.totals)));
     }
@@ -214,13 +222,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let trace = |name: &str, files: [&str; 3]| {
             let path = folder.path().join(name);
-            let lines: String =
-                files.iter().enumerate().map(|(at, file)| format!("{at},{file},131072\n")).collect();
+            let lines: String = files
+                .iter()
+                .enumerate()
+                .map(|(at, file)| format!("{at},{file},131072\n"))
+                .collect();
             std::fs::write(&path, format!("time_s,path,size\n{lines}")).unwrap();
             path
         };
         let traces = [trace("monday.csv", ["a", "c", "b"]), trace("tuesday.csv", ["b", "c", "a"])];
-        let options = Options { leave_one_out: true, score: vec![traces[0].clone()], ..Options::default() };
+        let options =
+            Options { leave_one_out: true, score: vec![traces[0].clone()], ..Options::default() };
         let expected = "\
 3 files of 393.2 KB in the order greedy, from 2 runs
 

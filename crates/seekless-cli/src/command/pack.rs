@@ -152,18 +152,28 @@ fn pack_folder(directory: &Path, out: &Path, args: &Args) -> anyhow::Result<Exit
 /// replaced: no name in a pack matches such a path.
 fn order(args: &Args) -> anyhow::Result<Vec<String>> {
     let Some(file) = &args.order else { return Ok(Vec::new()) };
-    let bytes = std::fs::read(file).with_context(|| format!("cannot read the order {}", file.display()))?;
-    Ok(String::from_utf8_lossy(&bytes).lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
+    let bytes =
+        std::fs::read(file).with_context(|| format!("cannot read the order {}", file.display()))?;
+    Ok(String::from_utf8_lossy(&bytes)
+        .lines()
+        .filter(|line| !line.is_empty())
+        .map(str::to_owned)
+        .collect())
 }
 
 /// Warns of things in the archive that the user may not expect.
 fn warn(summary: &Summary, args: &Args) {
     if summary.order.given == 0 && !args.trace.is_empty() {
-        eprintln!("seekless: the runs load no file, so the files lie by name (see `seekless trace info`)");
+        eprintln!(
+            "seekless: the runs load no file, so the files lie by name (see `seekless trace info`)"
+        );
     }
     let left_out = &summary.left_out;
     if left_out.count > 0 {
-        eprintln!("seekless: left out {} that a pack cannot hold:", counted(left_out.count, "thing"));
+        eprintln!(
+            "seekless: left out {} that a pack cannot hold:",
+            counted(left_out.count, "thing")
+        );
         left_out.examples.iter().for_each(|example| eprintln!("  {example}"));
         if left_out.count > left_out.examples.len() as u64 {
             eprintln!("  ...");

@@ -48,7 +48,8 @@ pub struct Args {
 
 /// Measures the device or looks it up, and prints its figures.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let options = Options { refresh: args.refresh, table: args.table.clone(), ..Options::default() };
+    let options =
+        Options { refresh: args.refresh, table: args.table.clone(), ..Options::default() };
     let probed = if args.memory {
         probe_memory(&options)?
     } else if let Some(path) = &args.path {
@@ -105,7 +106,10 @@ fn list(args: &Args) -> anyhow::Result<ExitCode> {
                 ago(row.measured_unix_s),
             ]
         });
-        output::text(&table(&["device", "latency", "bandwidth", "from", "measured"], cells.collect()))?;
+        output::text(&table(
+            &["device", "latency", "bandwidth", "from", "measured"],
+            cells.collect(),
+        ))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -115,8 +119,9 @@ fn report(probed: &Probe) -> String {
     let mut line = |name: &str, value: String| {
         let _ = writeln!(text, "  {name:<11} {value}");
     };
-    let late =
-        probed.latency_p90_s.map_or(String::new(), |late| format!("  (9 of 10 within {})", seconds(late)));
+    let late = probed
+        .latency_p90_s
+        .map_or(String::new(), |late| format!("  (9 of 10 within {})", seconds(late)));
     line("latency", seconds(probed.latency_s) + &late);
     line("bandwidth", rate(probed.bandwidth));
     line("figures", word(probed.origin).to_owned());

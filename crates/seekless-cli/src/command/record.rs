@@ -72,7 +72,12 @@ pub struct Args {
     #[arg(short, long)]
     quiet: bool,
     /// The program and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "CMD"
+    )]
     command: Vec<OsString>,
 }
 
@@ -92,8 +97,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Some((program, arguments)) = args.command.split_first() else {
         anyhow::bail!("no program to record: seekless record -o run.parquet -- PROGRAM");
     };
-    let options =
-        Options { special: args.special, force: args.force, only: args.only, exclude: args.exclude };
+    let options = Options {
+        special: args.special,
+        force: args.force,
+        only: args.only,
+        exclude: args.exclude,
+    };
     match record::record(program, arguments, &args.output, &options) {
         Ok(mut recorded) => {
             if let Some(error) = recorded.unfinished.take() {
@@ -131,11 +140,16 @@ fn summary(recorded: &Recorded, output: &Path) -> String {
         let _ = writeln!(text, "  lost, since not understood: {}", counted(seen.lost, "call"));
     }
     if seen.left_out > 0 {
-        let _ = writeln!(text, "  left out by --only or --exclude: {}", counted(seen.left_out, "call"));
+        let _ =
+            writeln!(text, "  left out by --only or --exclude: {}", counted(seen.left_out, "call"));
     }
     for (program, times) in &seen.deprived {
-        let times = if *times > 1 { format!(" ({})", counted(*times, "time")) } else { String::new() };
-        let _ = writeln!(text, "  ran without its privileges, since you are not root: {program}{times}");
+        let times =
+            if *times > 1 { format!(" ({})", counted(*times, "time")) } else { String::new() };
+        let _ = writeln!(
+            text,
+            "  ran without its privileges, since you are not root: {program}{times}"
+        );
     }
     for (what, times) in &seen.blind_spots {
         let _ = writeln!(text, "  not seen: {what}, used {}", counted(*times, "time"));

@@ -11,8 +11,8 @@ use seekless::device::units::{counted, format_bytes, format_count, parse_bytes};
 use seekless::policy::eviction::{About, NAMES, POLICIES, nearest};
 use seekless::sim::post_cache::{self, Format};
 use seekless::sim::{
-    Capacities, Case, Figures, Lines, Options, Reading, Requests, Unit, WriteBack, check_cases, each_case,
-    memory_bytes_max, simulate_with,
+    Capacities, Case, Figures, Lines, Options, Reading, Requests, Unit, WriteBack, check_cases,
+    each_case, memory_bytes_max, simulate_with,
 };
 use seekless::sys::output::Destination;
 use serde::Serialize;
@@ -131,14 +131,21 @@ const DEFAULT_POLICIES: &str = "lru,arc,landlord";
 /// Each policy, its description and its source. They stand on one line, or on two if `between` is a
 /// line feed, to fit the width of the help.
 fn policies(between: &str) -> String {
-    let width =
-        |of: fn(&About) -> &str| POLICIES.iter().map(|about| of(about).chars().count()).max().unwrap_or(0);
+    let width = |of: fn(&About) -> &str| {
+        POLICIES.iter().map(|about| of(about).chars().count()).max().unwrap_or(0)
+    };
     let (names, whats) = (width(|about| about.name), width(|about| about.what));
     let source = |about: &About| match between {
         "\n" => format!("\n  {:names$}  {}", "", about.source),
-        _ => format!("{:pad$}{between}{}", "", about.source, pad = whats - about.what.chars().count()),
+        _ => format!(
+            "{:pad$}{between}{}",
+            "",
+            about.source,
+            pad = whats - about.what.chars().count()
+        ),
     };
-    let line = |about: &About| format!("  {:names$}  {}{}\n", about.name, about.what, source(about));
+    let line =
+        |about: &About| format!("  {:names$}  {}{}\n", about.name, about.what, source(about));
     POLICIES.iter().map(line).collect()
 }
 
@@ -210,7 +217,8 @@ impl Outputs {
         if let Some((out, format)) = &post_cache {
             out.check(format.content())?;
         }
-        let all = plot.iter().map(Picture::destination).chain(post_cache.iter().map(|(out, _)| out));
+        let all =
+            plot.iter().map(Picture::destination).chain(post_cache.iter().map(|(out, _)| out));
         let words = Words::beside(all.clone());
         if all.filter(|out| out.is_standard_output()).count() > 1 {
             bail!("--plot and --post-cache cannot both go to standard output: name a file for one");
@@ -228,14 +236,19 @@ fn read(args: &Args) -> anyhow::Result<Requests> {
     };
     let names = args.post_cache.is_some();
     let times = names || args.write_back.needs_times();
-    let memory_bytes_max = args.memory.or_else(|| seekless::sys::memory::free_bytes().map(|free| free / 2));
-    let reading = Reading { unit, lines, unit_weights: args.unit_weights, times, names, memory_bytes_max };
+    let memory_bytes_max =
+        args.memory.or_else(|| seekless::sys::memory::free_bytes().map(|free| free / 2));
+    let reading =
+        Reading { unit, lines, unit_weights: args.unit_weights, times, names, memory_bytes_max };
     let mut progress = output::progress("Reading");
     let requests = reading.read(&args.traces, &mut progress)?;
     drop(progress);
     if requests.unmapped() > 0 {
         let what = if args.raw { "counted as page 0" } else { "left out" };
-        eprintln!("seekless: sectors that lay nowhere (-1), {what}: {}", format_count(requests.unmapped()));
+        eprintln!(
+            "seekless: sectors that lay nowhere (-1), {what}: {}",
+            format_count(requests.unmapped())
+        );
     }
     if requests.reads_inside() > 0 {
         let reads = counted(requests.reads_inside(), "read");
@@ -246,8 +259,9 @@ fn read(args: &Args) -> anyhow::Result<Requests> {
 
 fn cases(args: &Args, requests: &Requests) -> Vec<Case> {
     let capacities = args.capacity.iter().flat_map(|capacities| capacities.resolve(requests));
-    let of_capacity =
-        |capacity: u64| args.policy.iter().map(move |policy| Case { policy: policy.clone(), capacity });
+    let of_capacity = |capacity: u64| {
+        args.policy.iter().map(move |policy| Case { policy: policy.clone(), capacity })
+    };
     capacities.flat_map(of_capacity).collect()
 }
 
@@ -275,7 +289,8 @@ fn options(args: &Args) -> Options {
 fn simulate(args: &Args, requests: &Requests, cases: &[Case]) -> anyhow::Result<Vec<Row>> {
     let options = options(args);
     let mut progress = output::progress("Simulating");
-    let rows = each_case(cases, &mut progress, |case| timed(|| simulate_with(requests, case, &options)))?;
+    let rows =
+        each_case(cases, &mut progress, |case| timed(|| simulate_with(requests, case, &options)))?;
     Ok(rows)
 }
 

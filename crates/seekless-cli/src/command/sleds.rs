@@ -151,7 +151,8 @@ fn print(args: &Args, seen: &[Seen]) -> anyhow::Result<()> {
         }
         _ => {
             let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            let texts: Vec<String> = figures.iter().map(|figures| words::report(figures, colour)).collect();
+            let texts: Vec<String> =
+                figures.iter().map(|figures| words::report(figures, colour)).collect();
             output::text(&texts.join("\n"))
         }
     }
@@ -159,8 +160,8 @@ fn print(args: &Args, seen: &[Seen]) -> anyhow::Result<()> {
 
 fn serve(address: &str, roots: &[PathBuf], surveyor: Surveyor) -> anyhow::Result<ExitCode> {
     let options = ServerOptions { roots: roots.to_vec(), ..ServerOptions::default() };
-    let server =
-        Server::bind(address, options, surveyor).with_context(|| format!("cannot serve at {address}"))?;
+    let server = Server::bind(address, options, surveyor)
+        .with_context(|| format!("cannot serve at {address}"))?;
     let mut out = std::io::stdout().lock();
     writeln!(out, "serving at {}", server.address()?)?;
     out.flush()?;

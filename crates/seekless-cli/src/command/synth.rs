@@ -40,7 +40,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let cancel = interrupt::cancel_when_interrupted()?;
     let files = files_of(&args.source, &Roots::new(args.root))?;
     let mut progress = output::progress("Making files");
-    let made = synth(&args.directory, &files, &Options { force: args.force, cancel }, &mut progress);
+    let made =
+        synth(&args.directory, &files, &Options { force: args.force, cancel }, &mut progress);
     drop(progress);
     let Some(summary) = interrupt::finished(made)? else { return Ok(interrupt::exit_code()) };
     if args.json {

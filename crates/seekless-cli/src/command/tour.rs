@@ -45,7 +45,8 @@ pub struct Args {
     small: bool,
 }
 
-const PICTURE_TITLE: &str = "A game's start: its files, and the same files in a pack ordered by other runs";
+const PICTURE_TITLE: &str =
+    "A game's start: its files, and the same files in a pack ordered by other runs";
 
 /// Runs all steps in a temporary folder, or in the folder of `--keep`.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
@@ -58,7 +59,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
         None => {
             let parent = room_for(&options)?;
-            let directory = tempfile::Builder::new().prefix("seekless-tour-").tempdir_in(&parent)?;
+            let directory =
+                tempfile::Builder::new().prefix("seekless-tour-").tempdir_in(&parent)?;
             let removal = interrupt::remove_when_interrupted(directory.path())?;
             removal.unless_begun(walk(directory.path(), &options, &args, picture))?;
             directory.close().context("cannot remove the tour's temporary folder")?;
@@ -68,17 +70,19 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 fn options(args: &Args) -> anyhow::Result<Options> {
-    let program =
-        std::env::current_exe().context("cannot find the running command, which the tour records")?;
+    let program = std::env::current_exe()
+        .context("cannot find the running command, which the tour records")?;
     let reader: Vec<OsString> = vec![program.into(), "__tour-reader".into()];
     let base = if args.small { Options::small(reader) } else { Options::full(reader) };
     Ok(Options { device: args.device, ..base })
 }
 
 fn prepare(directory: &Path) -> anyhow::Result<()> {
-    std::fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
-    let mut entries =
-        directory.read_dir().with_context(|| format!("cannot look into {}", directory.display()))?;
+    std::fs::create_dir_all(directory)
+        .with_context(|| format!("cannot make {}", directory.display()))?;
+    let mut entries = directory
+        .read_dir()
+        .with_context(|| format!("cannot look into {}", directory.display()))?;
     anyhow::ensure!(
         entries.next().is_none(),
         "{} is not empty: give --keep a new or empty folder",
@@ -87,7 +91,12 @@ fn prepare(directory: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn walk(directory: &Path, options: &Options, args: &Args, picture: Option<Picture>) -> anyhow::Result<()> {
+fn walk(
+    directory: &Path,
+    options: &Options,
+    args: &Args,
+    picture: Option<Picture>,
+) -> anyhow::Result<()> {
     let words = Words::beside(picture.as_ref().map(Picture::destination));
     if !args.json {
         words.text(&welcome(directory, args.keep.is_some()))?;
@@ -98,7 +107,11 @@ fn walk(directory: &Path, options: &Options, args: &Args, picture: Option<Pictur
     if let Some(picture) = picture {
         draw(picture, PICTURE_TITLE, &done.comparison)?;
     }
-    if args.json { words.json(&done) } else { words.text(&ending(&done, directory, args.keep.is_some())) }
+    if args.json {
+        words.json(&done)
+    } else {
+        words.text(&ending(&done, directory, args.keep.is_some()))
+    }
 }
 
 /// Prints each step when it is done, and a progress bar while a step takes long.
@@ -135,7 +148,8 @@ fn welcome(directory: &Path, keep: bool) -> String {
 }
 
 fn step_text(number: u32, step: &Step) -> String {
-    let commands: String = step.commands.iter().map(|command| format!("   $ {command}\n")).collect();
+    let commands: String =
+        step.commands.iter().map(|command| format!("   $ {command}\n")).collect();
     format!("\n{number}. {}\n{commands}   {}\n", step.title, step.found)
 }
 
@@ -149,7 +163,8 @@ fn ending(done: &Tour, directory: &Path, keep: bool) -> String {
             figure: times(rival.ratio),
         })
         .collect();
-    let kept = if keep { format!("Everything is in {}.\n", directory.display()) } else { String::new() };
+    let kept =
+        if keep { format!("Everything is in {}.\n", directory.display()) } else { String::new() };
     format!(
         "\nBefore and after: a run that the order was not made from, on {}\n\n{}\n{}\n{kept}\
          Next, with your own program:\n   \

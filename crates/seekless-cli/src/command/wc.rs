@@ -39,7 +39,8 @@ Examples:
 #[must_use]
 pub fn command() -> Command {
     let command = Command::new("wc").about(ABOUT).long_about(LONG_ABOUT).after_help(AFTER);
-    let files = Arg::new("files").value_name("FILE").help("The files to count").action(ArgAction::Append);
+    let files =
+        Arg::new("files").value_name("FILE").help("The files to count").action(ArgAction::Append);
     getopt::described(command, &FLAGS).arg(files)
 }
 
@@ -129,7 +130,8 @@ fn draft(parsed: &getopt::Parsed<flags::Sets>) -> Result<Draft, Wrong> {
 }
 
 fn asked(parsed: &getopt::Parsed<flags::Sets>, charset: &mut Charset) -> Result<Asked, Wrong> {
-    let Draft { mut wanted, total, plan, list, cached_only, hold_bytes, json, stats } = draft(parsed)?;
+    let Draft { mut wanted, total, plan, list, cached_only, hold_bytes, json, stats } =
+        draft(parsed)?;
     if wanted == Wanted::default() {
         wanted = Wanted { lines: true, words: true, bytes: true, ..wanted };
     }
@@ -139,13 +141,27 @@ fn asked(parsed: &getopt::Parsed<flags::Sets>, charset: &mut Charset) -> Result<
         None => (parsed.operands.iter().map(|name| names::input(name)).collect(), None),
     };
     let (statistics, aligned) = (json || stats, later.is_none());
-    let job = Job { inputs, wanted, total, aligned, plan, cached_only, hold_bytes, statistics, quiet: json };
+    let job = Job {
+        inputs,
+        wanted,
+        total,
+        aligned,
+        plan,
+        cached_only,
+        hold_bytes,
+        statistics,
+        quiet: json,
+    };
     Ok(Asked { job, later, json, stats })
 }
 
 fn total(word: &OsStr) -> Result<Total, Vec<u8>> {
-    const WHEN: [(&str, Total); 4] =
-        [("auto", Total::Auto), ("always", Total::Always), ("only", Total::Only), ("never", Total::Never)];
+    const WHEN: [(&str, Total); 4] = [
+        ("auto", Total::Auto),
+        ("always", Total::Always),
+        ("only", Total::Only),
+        ("never", Total::Never),
+    ];
     let word = word.to_string_lossy();
     let exact = WHEN.iter().find(|(name, _)| *name == word);
     let fitting: Vec<_> = WHEN.iter().filter(|(name, _)| name.starts_with(&*word)).collect();
@@ -155,7 +171,8 @@ fn total(word: &OsStr) -> Result<Total, Vec<u8>> {
             let what = if fitting.is_empty() { "invalid" } else { "ambiguous" };
             let names: String = WHEN.iter().map(|(name, _)| format!("\n  - '{name}'")).collect();
             Err(usage(
-                format!("{what} argument '{word}' for '--total'\nValid arguments are:{names}").as_bytes(),
+                format!("{what} argument '{word}' for '--total'\nValid arguments are:{names}")
+                    .as_bytes(),
             ))
         }
     }
@@ -163,8 +180,9 @@ fn total(word: &OsStr) -> Result<Total, Vec<u8>> {
 
 fn held(word: &OsStr) -> Result<u64, Vec<u8>> {
     let word = word.to_string_lossy();
-    parse_bytes(&word)
-        .map_err(|error| usage(format!("invalid argument '{word}' for '--hold': {error}").as_bytes()))
+    parse_bytes(&word).map_err(|error| {
+        usage(format!("invalid argument '{word}' for '--hold': {error}").as_bytes())
+    })
 }
 
 /// A message about the command line, and where to look.
@@ -187,7 +205,8 @@ fn count(asked: &mut Asked, charset: &mut Charset) -> ExitCode {
             if asked.stats {
                 print_statistics(&report, before);
             }
-            let printed = if asked.json { output::json(&figures(&report, asked.job.wanted)) } else { Ok(()) };
+            let printed =
+                if asked.json { output::json(&figures(&report, asked.job.wanted)) } else { Ok(()) };
             match printed {
                 Ok(()) => code,
                 failed => finished(failed),
@@ -246,7 +265,10 @@ fn figures(report: &Report, wanted: Wanted) -> serde_json::Value {
         .iter()
         .map(|file| {
             let mut object = counts(&file.counts, wanted);
-            object.insert("name".to_owned(), json!(file.name.as_ref().map(|name| name.to_string_lossy())));
+            object.insert(
+                "name".to_owned(),
+                json!(file.name.as_ref().map(|name| name.to_string_lossy())),
+            );
             object.insert("skipped_bytes".to_owned(), json!(file.skipped));
             object
         })
@@ -279,11 +301,16 @@ fn counts(counts: &Counts, wanted: Wanted) -> Map<String, serde_json::Value> {
 fn print_statistics(report: &Report, before: Option<u64>) {
     let read = report.statistics;
     let device = match (before, device_bytes()) {
-        (Some(before), Some(after)) => format!("{} B read from devices", after.saturating_sub(before)),
+        (Some(before), Some(after)) => {
+            format!("{} B read from devices", after.saturating_sub(before))
+        }
         _ => "what came from devices is unknown (/proc/self/io cannot be read)".to_owned(),
     };
-    let held =
-        if read.held_bytes > 0 { format!(", {} B of them held", read.held_bytes) } else { String::new() };
+    let held = if read.held_bytes > 0 {
+        format!(", {} B of them held", read.held_bytes)
+    } else {
+        String::new()
+    };
     eprintln!(
         "wc: {} B counted; {} B resident at the start{held}; {device}",
         read.bytes, read.resident_bytes

@@ -43,7 +43,12 @@ fn grepped(words: &[&str], change: impl FnOnce(&Path)) -> (Output, String) {
 }
 
 fn append(path: &Path, text: &str) {
-    File::options().append(true).open(path).expect("opened").write_all(text.as_bytes()).expect("appended");
+    File::options()
+        .append(true)
+        .open(path)
+        .expect("opened")
+        .write_all(text.as_bytes())
+        .expect("appended");
 }
 
 fn touch(path: &Path) {
@@ -54,13 +59,19 @@ fn touch(path: &Path) {
 fn assert_printed(output: &Output, expected: &str) {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert_eq!(output.status.code(), Some(0));
-    assert!(output.stdout == expected.as_bytes(), "{} bytes, not {}", output.stdout.len(), expected.len());
+    assert!(
+        output.stdout == expected.as_bytes(),
+        "{} bytes, not {}",
+        output.stdout.len(),
+        expected.len()
+    );
 }
 
 #[test]
 fn lines_that_are_appended_are_printed_too() {
     for words in [&["some"][..], &["-A1", "some"], &["-B1", "some"]] {
-        let (output, text) = grepped(words, |path| append(path, "at last some more\nsome without an end"));
+        let (output, text) =
+            grepped(words, |path| append(path, "at last some more\nsome without an end"));
         assert_printed(&output, &(text + "at last some more\nsome without an end\n"));
     }
 }
@@ -96,7 +107,10 @@ fn a_line_that_is_overwritten_is_printed_once_as_it_was_or_as_it_is() {
     let lines = printed.lines().zip(text.lines()).enumerate();
     for (at, (printed, line)) in lines {
         let (number, found) = printed.split_once(':').expect("a number");
-        assert_eq!((number, found.to_lowercase()), (&(at + 1).to_string()[..], line.to_lowercase()));
+        assert_eq!(
+            (number, found.to_lowercase()),
+            (&(at + 1).to_string()[..], line.to_lowercase())
+        );
     }
     assert_eq!(printed.lines().count(), LINES);
 }
@@ -112,7 +126,11 @@ fn what_was_printed_of_a_file_that_is_cut_short_is_all_there_is() {
         let (output, text) = grepped(words, |path| cut(path, 1000));
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{words:?}");
         assert_eq!(output.status.code(), Some(0), "{words:?}");
-        assert!(text.as_bytes().starts_with(&output.stdout), "{words:?}: {} bytes", output.stdout.len());
+        assert!(
+            text.as_bytes().starts_with(&output.stdout),
+            "{words:?}: {} bytes",
+            output.stdout.len()
+        );
     }
 }
 
@@ -156,7 +174,8 @@ fn a_touched_file_is_counted_once() {
 #[test]
 fn a_growing_file_is_counted_once_and_all_of_it_that_was_there() {
     let (count, told, bytes) = counted(&["-lc"], |path| append(path, &line(0)));
-    let figures: Vec<usize> = count.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let figures: Vec<usize> =
+        count.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     assert!(figures[0] >= LINES && figures[1] >= bytes, "{count}");
     assert!(figures[1].abs_diff(figures[0] * line(0).len()) < line(0).len(), "{count}");
     assert!(told.starts_with(&format!("wc: {} B counted; ", figures[1])), "{told}");

@@ -28,11 +28,19 @@ fn a_pack_that_loses_ends_with_1_if_asked_to() {
     for file in 0..2000 {
         std::fs::write(directory.path().join(format!("data/{file:0200}")), "x").unwrap();
     }
-    std::fs::write(directory.path().join("run.csv"), format!("time_s,path,size\n0,{:0200},1\n", 7)).unwrap();
+    std::fs::write(directory.path().join("run.csv"), format!("time_s,path,size\n0,{:0200},1\n", 7))
+        .unwrap();
     printed(directory.path(), "pack data -o data.zip");
-    let words = "compare data data.zip --trace run.csv --rounds 3 --device iops=100,bandwidth=100KB/s";
-    assert_eq!(run(directory.path(), &format!("{words} --fail-if-slower 5%")).status.code(), Some(1));
-    assert_eq!(run(directory.path(), &format!("{words} --fail-if-slower 9000%")).status.code(), Some(0));
+    let words =
+        "compare data data.zip --trace run.csv --rounds 3 --device iops=100,bandwidth=100KB/s";
+    assert_eq!(
+        run(directory.path(), &format!("{words} --fail-if-slower 5%")).status.code(),
+        Some(1)
+    );
+    assert_eq!(
+        run(directory.path(), &format!("{words} --fail-if-slower 9000%")).status.code(),
+        Some(0)
+    );
     assert_eq!(run(directory.path(), words).status.code(), Some(0));
 }
 
@@ -64,7 +72,8 @@ fn figures_come_as_json() {
     let directory = workplace();
     prepare(directory.path(), 3, 100);
     let words = "compare data data.zip --trace run.csv --rounds 2 --device iops=2000,bandwidth=1GB/s --json";
-    let figures: serde_json::Value = serde_json::from_str(&printed(directory.path(), words)).unwrap();
+    let figures: serde_json::Value =
+        serde_json::from_str(&printed(directory.path(), words)).unwrap();
     assert_eq!(figures["loads"], 3);
     assert_eq!(figures["rivals"][0]["requests"], figures["expected"]["requests"]);
     assert_eq!(figures["rivals"][1]["rounds_ns"].as_array().unwrap().len(), 2);
@@ -77,7 +86,10 @@ fn a_changed_file_ends_with_2_and_its_name() {
     std::fs::write(directory.path().join("data/1"), "something else").unwrap();
     let output = run(directory.path(), "compare data data.zip --trace run.csv --rounds 1");
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("data/1 holds other bytes"), "{output:?}");
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("data/1 holds other bytes"),
+        "{output:?}"
+    );
 }
 
 #[test]
@@ -119,8 +131,10 @@ fn the_real_clock_and_the_skipping_one_agree() {
 fn a_verdict_takes_three_rounds() {
     let directory = workplace();
     prepare(directory.path(), 1, 1);
-    let output =
-        run(directory.path(), "compare data data.zip --trace run.csv --rounds 2 --fail-if-slower 5%");
+    let output = run(
+        directory.path(),
+        "compare data data.zip --trace run.csv --rounds 2 --fail-if-slower 5%",
+    );
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("--rounds 3 or more"), "{output:?}");
 }
@@ -144,10 +158,12 @@ fn a_tree_that_moved_is_said_in_a_line() {
         "time_s,path,size\n0,/gone/data/1,10\n1,/gone/data/2,10\n",
     )
     .unwrap();
-    let words = "compare data data.zip --trace run.csv --rounds 1 --device iops=2000,bandwidth=1GB/s";
+    let words =
+        "compare data data.zip --trace run.csv --rounds 1 --device iops=2000,bandwidth=1GB/s";
     let text = printed(directory.path(), words);
     assert!(
-        text.contains("2 loads of 20 B") && text.contains("by the tails of names /gone/data=. was taken"),
+        text.contains("2 loads of 20 B")
+            && text.contains("by the tails of names /gone/data=. was taken"),
         "{text}"
     );
     let text = printed(directory.path(), &format!("{words} --root /gone/data=data"));
@@ -194,7 +210,8 @@ impl Throttled {
                 eprintln!("skipped: {}", said.trim());
                 return None;
             }
-            let groups = std::fs::read_to_string(format!("/proc/{}/cgroup", child.id())).unwrap_or_default();
+            let groups =
+                std::fs::read_to_string(format!("/proc/{}/cgroup", child.id())).unwrap_or_default();
             if let Some(group) = groups
                 .lines()
                 .find_map(|line| line.rsplit(':').next().filter(|path| path.contains("/seekless-")))
@@ -204,7 +221,8 @@ impl Throttled {
             std::thread::sleep(Duration::from_millis(5));
         };
         let changed = settings.into_iter().find(|(path, before)| value(path) != *before);
-        let guardian = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", child.id())).unwrap();
+        let guardian =
+            std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", child.id())).unwrap();
         let guardian = guardian.split_whitespace().next().expect("a guardian").parse().unwrap();
         Some(Throttled { group: PathBuf::from(group), setting: changed, guardian, child })
     }
@@ -248,7 +266,12 @@ fn a_throttled_comparison_that_is_killed_leaves_nothing_changed() {
     throttled.kill();
     let started = Instant::now();
     while !throttled.is_put_back() {
-        assert!(started.elapsed() < Duration::from_secs(30), "{:?} {:?}", throttled.group, throttled.setting);
+        assert!(
+            started.elapsed() < Duration::from_secs(30),
+            "{:?} {:?}",
+            throttled.group,
+            throttled.setting
+        );
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -263,7 +286,8 @@ fn what_a_killed_comparison_and_its_guardian_left_is_put_back_by_the_next() {
     throttled.kill();
     assert!(!throttled.is_put_back());
     let next = || {
-        let words = "compare data data.zip --trace run.csv --rounds 1 --device iops=2000,bandwidth=1GB/s";
+        let words =
+            "compare data data.zip --trace run.csv --rounds 1 --device iops=2000,bandwidth=1GB/s";
         let command = seekless(directory.path())
             .args(words.split(' '))
             .env("XDG_STATE_HOME", directory.path().join("state"))
@@ -271,7 +295,10 @@ fn what_a_killed_comparison_and_its_guardian_left_is_put_back_by_the_next() {
         String::from_utf8(command.unwrap().stderr).unwrap()
     };
     let said = next();
-    assert!(said.contains("a run that was killed had left this machine changed; put back: "), "{said}");
+    assert!(
+        said.contains("a run that was killed had left this machine changed; put back: "),
+        "{said}"
+    );
     assert!(throttled.is_put_back());
     assert_eq!(next(), "");
 }

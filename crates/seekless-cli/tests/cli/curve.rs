@@ -9,7 +9,8 @@ use std::path::Path;
 /// 3,000 loads of 400 files, some more popular than others.
 fn trace(directory: &Path) {
     let loads = (0..3000u64).map(|turn| turn * turn % 401 * (turn % 7) % 400);
-    let rows: String = loads.map(|file| format!("file{file},{}\n", 500 + file * 37 % 1000)).collect();
+    let rows: String =
+        loads.map(|file| format!("file{file},{}\n", 500 + file * 37 % 1000)).collect();
     fs::write(directory.join("run.csv"), format!("path,size\n{rows}")).unwrap();
 }
 
@@ -21,13 +22,19 @@ fn json(directory: &Path, words: &str) -> Value {
 fn an_exact_curve_has_the_miss_ratios_of_plain_runs() {
     let directory = workplace();
     trace(directory.path());
-    let curves = json(directory.path(), "sim run.csv --curve exact --policy lru,arc --points 6 --json");
+    let curves =
+        json(directory.path(), "sim run.csv --curve exact --policy lru,arc --points 6 --json");
     for curve in curves.as_array().unwrap() {
         let policy = curve["policy"].as_str().unwrap();
         assert_eq!(curve["points"].as_array().unwrap().len(), 6);
         for point in curve["points"].as_array().unwrap() {
-            let words = format!("sim run.csv --policy {policy} --capacity {} --json", point["capacity"]);
-            assert_eq!(json(directory.path(), &words)[0]["miss_ratio"], point["miss_ratio"], "{words}");
+            let words =
+                format!("sim run.csv --policy {policy} --capacity {} --json", point["capacity"]);
+            assert_eq!(
+                json(directory.path(), &words)[0]["miss_ratio"],
+                point["miss_ratio"],
+                "{words}"
+            );
         }
     }
 }
@@ -47,7 +54,9 @@ fn samples_print_their_bars() {
 fn pictures_are_what_their_endings_say() {
     let directory = workplace();
     trace(directory.path());
-    for words in ["--curve exact --policy lru", "--capacity 50KB,100KB", "--every 500 --capacity 50KB"] {
+    for words in
+        ["--curve exact --policy lru", "--capacity 50KB,100KB", "--every 500 --capacity 50KB"]
+    {
         printed(directory.path(), &format!("sim run.csv {words} --force --plot a.svg"));
         printed(directory.path(), &format!("sim run.csv {words} --force --plot a.png"));
         let svg = fs::read_to_string(directory.path().join("a.svg")).unwrap();

@@ -94,7 +94,9 @@ fn links_lead_to_files_and_headings() {
             let target = if file.is_empty() { document.clone() } else { folder.join(file) };
             let leads = match heading {
                 "" => target.exists(),
-                heading => std::fs::read_to_string(&target).is_ok_and(|text| has_heading(&text, heading)),
+                heading => {
+                    std::fs::read_to_string(&target).is_ok_and(|text| has_heading(&text, heading))
+                }
             };
             if !leads {
                 wrong.push(format!("{}: {link}", document.display()));
@@ -151,7 +153,8 @@ fn word_without_figures(word: &str) -> String {
     while let Some(start) = rest.find(|at: char| at.is_ascii_digit()) {
         plain.push_str(&rest[..start]);
         plain.push('#');
-        let figure = rest[start..].trim_start_matches(|at: char| at.is_ascii_digit() || ".,".contains(at));
+        let figure =
+            rest[start..].trim_start_matches(|at: char| at.is_ascii_digit() || ".,".contains(at));
         // A mark directly after a figure may end a clause: `3.4,` is a figure and a comma.
         let end = rest.len() - figure.len();
         let tail = &rest[start..end];
@@ -167,7 +170,10 @@ fn figures_are_compared_by_their_places() {
     let there = "pack, on demand  1.2 s  7×  1,263  900 B, (12 %)\n────────\n";
     assert_eq!(without_figures(here), "pack, on demand # #× # #, (# %)\n─\n");
     assert_eq!(without_figures(here), without_figures(there));
-    assert_ne!(without_figures(here), without_figures("pack by name  217.3 ms   13.9×  26  18.5 MB\n"));
+    assert_ne!(
+        without_figures(here),
+        without_figures("pack by name  217.3 ms   13.9×  26  18.5 MB\n")
+    );
     assert_ne!(without_figures("lost events 0"), without_figures("lost events none"));
 }
 

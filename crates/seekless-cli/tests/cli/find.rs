@@ -9,7 +9,13 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 fn found(mut command: Command, folder: &Path, words: &[&str], locale: &str) -> Output {
-    command.current_dir(folder).args(words).env_clear().env("LC_ALL", locale).output().expect("it starts")
+    command
+        .current_dir(folder)
+        .args(words)
+        .env_clear()
+        .env("LC_ALL", locale)
+        .output()
+        .expect("it starts")
 }
 
 fn is_gnu() -> bool {
@@ -86,7 +92,9 @@ fn side_by_side(words: &[&str], search_path: &str, input: &str) -> [(Output, Vec
             .env("PATH", search_path)
             .stdin(stdin);
         let output = command.output().expect("it starts");
-        let left = ["keep/inside", "other/file", "top"].into_iter().filter(|name| folder.join(name).exists());
+        let left = ["keep/inside", "other/file", "top"]
+            .into_iter()
+            .filter(|name| folder.join(name).exists());
         (output, left.map(str::to_owned).collect())
     };
     let mut ours = seekless(Path::new("."));
@@ -130,10 +138,13 @@ fn only_gnus_yes_is_a_yes() {
     if !is_gnu() {
         return;
     }
-    for input in ["y\ny\ny\n", "Y", "yes\n", " y\n\ty\n y\n", "", "n\ny\n", "ja\n", "\u{1}y\nyy\n1\n"] {
-        for words in
-            [&[".", "-type", "f", "-ok", "rm", "{}", ";"], &[".", "-type", "f", "-okdir", "rm", "{}", ";"]]
-        {
+    for input in
+        ["y\ny\ny\n", "Y", "yes\n", " y\n\ty\n y\n", "", "n\ny\n", "ja\n", "\u{1}y\nyy\n1\n"]
+    {
+        for words in [
+            &[".", "-type", "f", "-ok", "rm", "{}", ";"],
+            &[".", "-type", "f", "-okdir", "rm", "{}", ";"],
+        ] {
             is_alike(words, SEARCH_PATH, input);
         }
     }
@@ -185,7 +196,10 @@ fn files_of_unknown_owners_are_named_by_their_numbers() {
 /// The output of a shell's line on a terminal; `None` if script(1) cannot run it.
 fn on_a_terminal(folder: &Path, line: &str, locale: &str) -> Option<Vec<u8>> {
     let mut command = Command::new("script");
-    command.args(["-qec", line, "/dev/null"]).current_dir(folder).stdin(std::process::Stdio::null());
+    command
+        .args(["-qec", line, "/dev/null"])
+        .current_dir(folder)
+        .stdin(std::process::Stdio::null());
     let output = command.env_clear().env("PATH", "/usr/bin:/bin").env("LC_ALL", locale).output();
     output.ok().filter(|output| output.status.success()).map(|output| output.stdout)
 }
@@ -208,7 +222,9 @@ fn a_terminal_is_shown_no_control_characters() {
         b"nel\xc2\x85",
         b"plain",
     ];
-    names.iter().for_each(|name| std::fs::write(folder.join(OsStr::from_bytes(name)), "").expect("written"));
+    names.iter().for_each(|name| {
+        std::fs::write(folder.join(OsStr::from_bytes(name)), "").expect("written")
+    });
     std::os::unix::fs::symlink("x\ty", folder.join("link")).expect("linked");
     let program = seekless(folder).get_program().to_owned().into_string().expect("text");
     for locale in ["C", "C.UTF-8"] {
@@ -223,10 +239,11 @@ fn a_terminal_is_shown_no_control_characters() {
             "-fprintf /dev/tty '%f\\n'",
             "-printf '%p\\n' | cat",
         ] {
-            let [theirs, ours] =
-                ["/usr/bin/find", &format!("'{program}' find")].map(|find| format!("{find} . {words}"));
+            let [theirs, ours] = ["/usr/bin/find", &format!("'{program}' find")]
+                .map(|find| format!("{find} . {words}"));
             let [theirs, ours] = [theirs, ours].map(|line| on_a_terminal(folder, &line, locale));
-            let text = |bytes: Option<Vec<u8>>| bytes.unwrap_or_default().escape_ascii().to_string();
+            let text =
+                |bytes: Option<Vec<u8>>| bytes.unwrap_or_default().escape_ascii().to_string();
             assert_eq!(text(ours), text(theirs), "find . {words} in {locale}");
         }
     }

@@ -13,7 +13,8 @@ fn image(path: &Path) {
         "NAXIS2  =                    2",
         "END",
     ];
-    let mut bytes: Vec<u8> = cards.iter().flat_map(|card| format!("{card:<80}").into_bytes()).collect();
+    let mut bytes: Vec<u8> =
+        cards.iter().flat_map(|card| format!("{card:<80}").into_bytes()).collect();
     bytes.resize(2880, b' ');
     bytes.extend((0..8_i16).flat_map(i16::to_be_bytes));
     bytes.resize(5760, 0);
@@ -38,7 +39,8 @@ fn a_histogram_is_made_and_told() {
     assert!(message.starts_with("seekless: out.fits: exists already"), "{message}");
 
     let words = "fits histogram in.fits[0] out.fits INDEF 0 --nbins 4 --clobber --json";
-    let json: serde_json::Value = serde_json::from_str(&printed(folder.path(), words)).expect("JSON");
+    let json: serde_json::Value =
+        serde_json::from_str(&printed(folder.path(), words)).expect("JSON");
     assert_eq!((&json["counted"], &json["bin_size"]), (&8.into(), &1.75.into()));
     assert_eq!(json["reading"]["passes"], 1);
 }
@@ -48,7 +50,8 @@ fn an_image_is_rebinned_and_told() {
     let folder = workplace();
     image(&folder.path().join("in.fits"));
     for linear in ["", " --linear"] {
-        let text = printed(folder.path(), &format!("fits rebin in.fits out.fits 2 --clobber{linear}"));
+        let text =
+            printed(folder.path(), &format!("fits rebin in.fits out.fits 2 --clobber{linear}"));
         assert_eq!(text, "out.fits: 2 x 1 pixels (BITPIX 16), from 4 x 2 (BITPIX 16) of HDU 0\n");
         let made = std::fs::read(folder.path().join("out.fits")).expect("readable");
         assert_eq!(made[2880..2884], [0, 10, 0, 18]);

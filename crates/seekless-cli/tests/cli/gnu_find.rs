@@ -49,7 +49,8 @@ impl Case {
         let mut words = if changes { words::changing(random) } else { words::looking(random) };
         // If a word is lost, a path after it becomes a starting point. Nothing outside may be
         // deleted, and `/` is too large to search.
-        let leads_out = words.iter().any(|word| if changes { word.starts_with(b"/") } else { word == b"/" });
+        let leads_out =
+            words.iter().any(|word| if changes { word.starts_with(b"/") } else { word == b"/" });
         if random.chance(10) && !leads_out {
             words::spoil(&mut words, random);
         }

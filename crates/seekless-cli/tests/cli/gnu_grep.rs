@@ -14,7 +14,8 @@ fn cases_from_a_seed_are_searched_as_gnu_grep_does() {
 
 struct Grep;
 
-const FILES: [&str; 9] = ["a", "b", "bad", "binary", "crlf", "open", "long", "tree/c", "tree/deep/d.txt"];
+const FILES: [&str; 9] =
+    ["a", "b", "bad", "binary", "crlf", "open", "long", "tree/c", "tree/deep/d.txt"];
 const OTHERS: [&str; 13] = [
     "-",
     "missing",
@@ -87,9 +88,10 @@ impl Cases for Grep {
         fs::create_dir_all(folder.join("tree/deep")).expect("made");
         for name in FILES {
             let text = match name {
-                "bad" => {
-                    spoiled(random, &[b"\xff", b"\xc3", b"\xa9", b"\xed\xa0\x80", b"\xe4\xb8", b"\xc0\x80"])
-                }
+                "bad" => spoiled(
+                    random,
+                    &[b"\xff", b"\xc3", b"\xa9", b"\xed\xa0\x80", b"\xe4\xb8", b"\xc0\x80"],
+                ),
                 "binary" => spoiled(random, &[b"\0", b"\0\0\0", b"\n\0", b"\xff"]),
                 "crlf" => text(random, b"\r\n"),
                 "open" => [text(random, b"\n"), line(random)].concat(),
@@ -124,7 +126,8 @@ impl Cases for Grep {
     /// With -q, ours may find the deciding line before it meets the errors of earlier files, as the
     /// help says.
     fn same_message(case: &Case, ours: &str, theirs: &str) -> bool {
-        let quiet = case.words.iter().any(|word| word == "-q" || word == "--quiet" || word == "--silent");
+        let quiet =
+            case.words.iter().any(|word| word == "-q" || word == "--quiet" || word == "--silent");
         ours == theirs || (quiet && ours.lines().all(|line| theirs.contains(line)))
     }
 
@@ -168,8 +171,9 @@ impl Cases for Grep {
                 word(pattern(random, syntax)),
             ]),
             _ => words.push(
-                ["-fpatterns", "-f/dev/null", "-f-", "-fmissing"][[0, 0, 0, 0, 1, 1, 2, 3][random.below(8)]]
-                    .into(),
+                ["-fpatterns", "-f/dev/null", "-f-", "-fmissing"]
+                    [[0, 0, 0, 0, 1, 1, 2, 3][random.below(8)]]
+                .into(),
             ),
         }
         for _ in 0..[0, 1, 1, 1, 1, 2, 2, 3][random.below(8)] {
@@ -187,7 +191,8 @@ impl Cases for Grep {
         leave_out_what_differs(&mut words);
         let mut variables = Vec::new();
         if random.chance(75) {
-            let locale = *random.pick(&["C", "C.UTF-8", "C.UTF-8", "C.UTF-8", "POSIX", "none.UTF-8"]);
+            let locale =
+                *random.pick(&["C", "C.UTF-8", "C.UTF-8", "C.UTF-8", "POSIX", "none.UTF-8"]);
             variables.push((*random.pick(&["LC_ALL", "LC_CTYPE", "LANG"]), locale.into()));
         }
         if random.chance(5) {
@@ -214,7 +219,8 @@ impl Cases for Grep {
         if random.chance(2) {
             variables.push(("GREP_COLOR", ["", "1;33", "x", "7"][random.below(4)].into()));
         }
-        let input = ["a", "bad", "binary", "open", "empty", "/dev/null", "tree"][random.below(7)].into();
+        let input =
+            ["a", "bad", "binary", "open", "empty", "/dev/null", "tree"][random.below(7)].into();
         Case { words, variables, input }
     }
 }
@@ -225,7 +231,9 @@ fn leave_out_what_differs(words: &mut Vec<OsString>) {
         let bytes = word.as_bytes();
         let digits = bytes.len() > 1 && bytes[0] == b'-' && bytes[1].is_ascii_digit();
         digits
-            || [&b"-A"[..], b"-B", b"-C", b"--after", b"--context"].iter().any(|name| bytes.starts_with(name))
+            || [&b"-A"[..], b"-B", b"-C", b"--after", b"--context"]
+                .iter()
+                .any(|name| bytes.starts_with(name))
     };
     if words.iter().any(context) {
         words.retain(|word| word != "-m-1");
@@ -241,7 +249,8 @@ fn leave_out_what_differs(words: &mut Vec<OsString>) {
 /// Whether the pattern has the end of a group followed by a repetition operator.
 fn repeats_group(pattern: &[u8]) -> bool {
     pattern.windows(3).any(|three| {
-        three[0] == b')' && (b"*+?{".contains(&three[1]) || (three[1] == b'\\' && b"+?{".contains(&three[2])))
+        three[0] == b')'
+            && (b"*+?{".contains(&three[1]) || (three[1] == b'\\' && b"+?{".contains(&three[2])))
     }) || pattern.ends_with(b")*")
         || pattern.ends_with(b")+")
         || pattern.ends_with(b")?")
@@ -257,8 +266,8 @@ enum Syntax {
 
 fn option(random: &mut Random) -> Vec<u8> {
     const LETTERS: [&str; 29] = [
-        "-i", "-v", "-w", "-x", "-c", "-n", "-b", "-o", "-H", "-h", "-l", "-L", "-q", "-s", "-a", "-I", "-z",
-        "-Z", "-T", "-U", "-y", "-i", "-v", "-w", "-o", "-n", "-x", "-c", "-in",
+        "-i", "-v", "-w", "-x", "-c", "-n", "-b", "-o", "-H", "-h", "-l", "-L", "-q", "-s", "-a",
+        "-I", "-z", "-Z", "-T", "-U", "-y", "-i", "-v", "-w", "-o", "-n", "-x", "-c", "-in",
     ];
     const LONG: [&str; 39] = [
         "--ignore-case",
@@ -395,12 +404,22 @@ fn branches(random: &mut Random, syntax: Syntax, depth: usize) -> Vec<u8> {
 fn part(random: &mut Random, syntax: Syntax, depth: usize) -> Vec<u8> {
     let mut part = atom(random, syntax, depth);
     if random.chance(30) {
-        const BASIC: [&str; 9] =
-            ["*", "\\+", "\\?", "\\{2\\}", "\\{1,2\\}", "\\{0,1\\}", "\\{1,\\}", "\\{,2\\}", "\\{2,1\\}"];
+        const BASIC: [&str; 9] = [
+            "*",
+            "\\+",
+            "\\?",
+            "\\{2\\}",
+            "\\{1,2\\}",
+            "\\{0,1\\}",
+            "\\{1,\\}",
+            "\\{,2\\}",
+            "\\{2,1\\}",
+        ];
         const EXTENDED: [&str; 11] =
             ["*", "+", "?", "{2}", "{1,2}", "{0}", "{1,}", "{,2}", "{2,1}", "{x", "**"];
         // `{,2}` is an interval only from PCRE2 10.43 on, as the help says.
-        const PERL: [&str; 11] = ["*", "+", "?", "{2}", "{1,2}", "*?", "+?", "*+", "{1,}", "??", "{0}"];
+        const PERL: [&str; 11] =
+            ["*", "+", "?", "{2}", "{1,2}", "*?", "+?", "*+", "{1,}", "??", "{0}"];
         // Bounds in the wrong order are rare.
         let odd = usize::from(!random.chance(10));
         let times = match syntax {
@@ -443,8 +462,8 @@ fn atom(random: &mut Random, syntax: Syntax, depth: usize) -> Vec<u8> {
         "[X-a]",
     ];
     const ESCAPES: [&str; 17] = [
-        "\\w", "\\W", "\\s", "\\S", "\\<", "\\>", "\\b", "\\B", "\\`", "\\'", "\\.", "\\*", "\\-", "\\a",
-        "\\1", "\\/", "\\^",
+        "\\w", "\\W", "\\s", "\\S", "\\<", "\\>", "\\b", "\\B", "\\`", "\\'", "\\.", "\\*", "\\-",
+        "\\a", "\\1", "\\/", "\\^",
     ];
     // Left out, as the help says: with PCRE2 10.42, which GNU grep uses here, \S, \W and \D miss
     // characters beyond ASCII, and \p{Lu} does not match a small letter with -i.

@@ -105,7 +105,8 @@ impl Cases for Wc {
         fs::write(folder.join("empty"), "").expect("written");
         fs::write(folder.join("page"), vec![b'x'; 4096 * random.below(3)]).expect("written");
         fs::create_dir(folder.join("folder")).expect("made");
-        for (target, link) in [("nowhere", "dangling"), ("loop", "loop"), ("a", "link"), ("folder", "linked")]
+        for (target, link) in
+            [("nowhere", "dangling"), ("loop", "loop"), ("a", "link"), ("folder", "linked")]
         {
             symlink(target, folder.join(link)).expect("linked");
         }
@@ -131,7 +132,9 @@ impl Cases for Wc {
             let list = *random.pick(&LISTS);
             words.push(word([b"--files0-from=", list].concat()));
         }
-        if !words.iter().any(|word| word.as_bytes().starts_with(b"--files0-from=")) || random.chance(10) {
+        if !words.iter().any(|word| word.as_bytes().starts_with(b"--files0-from="))
+            || random.chance(10)
+        {
             for _ in 0..random.below(4) {
                 let at = random.below(words.len() + 1);
                 words.insert(at, name(random));
@@ -139,14 +142,16 @@ impl Cases for Wc {
         }
         let mut variables = Vec::new();
         if random.chance(70) {
-            let locale = *random.pick(&["C", "C.UTF-8", "C.utf8", "POSIX", "none.UTF-8", "C.UTF-8", ""]);
+            let locale =
+                *random.pick(&["C", "C.UTF-8", "C.utf8", "POSIX", "none.UTF-8", "C.UTF-8", ""]);
             let name = *random.pick(&["LC_ALL", "LC_CTYPE", "LANG"]);
             variables.push((name, locale.into()));
         }
         if random.chance(15) {
             variables.push(("POSIXLY_CORRECT", ["", "1"][random.below(2)].into()));
         }
-        let input = ["a", "long", "list", "empty", "page", "folder", "/dev/null"][random.below(7)].into();
+        let input =
+            ["a", "long", "list", "empty", "page", "folder", "/dev/null"][random.below(7)].into();
         Case { words, variables, input }
     }
 }

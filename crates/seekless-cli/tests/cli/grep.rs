@@ -105,7 +105,9 @@ fn nothing_is_said_that_gnu_grep_does_not_get_to() {
 fn what_is_cached_can_be_held_within_a_bound() {
     let place = workplace();
     std::fs::write(place.path().join("a"), "yes\n".repeat(1 << 18)).expect("written");
-    let grep = |words: &[&str]| seekless(place.path()).arg("grep").args(words).output().expect("it starts");
+    let grep = |words: &[&str]| {
+        seekless(place.path()).arg("grep").args(words).output().expect("it starts")
+    };
     let output = grep(&["-c", "--hold", "512KiB", "--stats", "e", "a"]);
     assert_eq!(output.stdout, b"262144\n");
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -114,6 +116,7 @@ fn what_is_cached_can_be_held_within_a_bound() {
     let output = grep(&["--hold=much", "e", "a"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        String::from_utf8_lossy(&output.stderr).starts_with("grep: invalid argument 'much' for '--hold': ")
+        String::from_utf8_lossy(&output.stderr)
+            .starts_with("grep: invalid argument 'much' for '--hold': ")
     );
 }

@@ -26,7 +26,8 @@ fn same(folder: &Path, tool: &str, words: &[&str], locale: &str) {
     let mut ours = seekless(folder);
     ours.arg(tool);
     let [theirs, ours] = [gnu, ours].map(|mut command| {
-        let output = command.args(words).env_clear().env("LC_ALL", locale).output().expect("it starts");
+        let output =
+            command.args(words).env_clear().env("LC_ALL", locale).output().expect("it starts");
         let text = |bytes: &[u8]| bytes[..bytes.len().min(400)].escape_ascii().to_string();
         let stdout = (output.stdout.len(), text(&output.stdout));
         (stdout, text(&output.stderr), output.status.code())
@@ -39,8 +40,16 @@ fn holes_are_searched_and_counted_as_gnu_does() {
     let place = workplace();
     let mib = MEBIBYTE;
     let holes = [
-        sparse(&place.path().join("first"), 3 * mib + 5, &[(mib, "a needle\nand "), (2 * mib, "more\n")]),
-        sparse(&place.path().join("text"), 4 * mib, &[(0, "a needle\nand "), (3 * mib - 3, "a needle")]),
+        sparse(
+            &place.path().join("first"),
+            3 * mib + 5,
+            &[(mib, "a needle\nand "), (2 * mib, "more\n")],
+        ),
+        sparse(
+            &place.path().join("text"),
+            4 * mib,
+            &[(0, "a needle\nand "), (3 * mib - 3, "a needle")],
+        ),
         sparse(&place.path().join("late"), 2 * mib, &[(0, &"a needle\n".repeat(20_000))]),
         sparse(&place.path().join("empty"), mib, &[]),
     ];
@@ -95,7 +104,8 @@ fn holes_are_not_read() {
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code().is_some_and(|code| code < 2), "{words}: {told}");
         let read = told.split("; ").last().and_then(|text| text.split(' ').next());
-        let read: u64 = read.and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("{words}: {told}"));
+        let read: u64 =
+            read.and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("{words}: {told}"));
         assert!(read < 16 * MEBIBYTE, "{words}: {told}");
     }
 }

@@ -44,7 +44,11 @@ fn run(directory: &Path, words: &str) -> Output {
 /// The standard output of a run that must succeed.
 fn printed(directory: &Path, words: &str) -> String {
     let output = run(directory, words);
-    assert!(output.status.success(), "seekless {words}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "seekless {words}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8(output.stdout).expect("text")
 }
 

@@ -31,9 +31,13 @@ fn peak(folder: &Path, words: &[&str]) -> (u64, i32) {
     let this = std::env::current_exe().expect("its path");
     let mut command = Command::new(this);
     command.args(["--exact", "memory::the_peak_of_a_command", "--ignored", "--nocapture"]);
-    let output = command.env(WORDS, words.join("\n")).current_dir(folder).output().expect("it starts");
+    let output =
+        command.env(WORDS, words.join("\n")).current_dir(folder).output().expect("it starts");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let line = text.lines().find_map(|line| line.split("peak ").nth(1)).unwrap_or_else(|| panic!("{text}"));
+    let line = text
+        .lines()
+        .find_map(|line| line.split("peak ").nth(1))
+        .unwrap_or_else(|| panic!("{text}"));
     let (bytes, code) = line.split_once(' ').expect("two figures");
     (bytes.parse().expect("bytes"), code.parse().expect("a code"))
 }
@@ -41,7 +45,11 @@ fn peak(folder: &Path, words: &[&str]) -> (u64, i32) {
 fn assert_bounded(folder: &Path, words: &[&str]) -> i32 {
     let (start, _) = peak(folder, &[words[0], "--version"]);
     let (bytes, code) = peak(folder, words);
-    assert!(bytes <= start + ALLOWED_BYTES, "{words:?}: {} MiB above its start", (bytes - start) / MEBIBYTE);
+    assert!(
+        bytes <= start + ALLOWED_BYTES,
+        "{words:?}: {} MiB above its start",
+        (bytes - start) / MEBIBYTE
+    );
     code
 }
 
@@ -72,7 +80,9 @@ fn a_run_of_nuls_is_no_long_line() {
 fn a_line_longer_than_memory_may_hold_is_an_error_that_says_where() {
     let place = workplace();
     sparse(&place.path().join("holes"), 160, b"\nanother needle\n");
-    for words in [&["grep", "-a", "another", "holes"][..], &["grep", "-a", "-c", "another", "holes"]] {
+    for words in
+        [&["grep", "-a", "another", "holes"][..], &["grep", "-a", "-c", "another", "holes"]]
+    {
         assert_eq!(assert_bounded(place.path(), words), 2, "{words:?}");
     }
     let output = super::run(place.path(), "grep -a -n needle holes");
@@ -131,7 +141,8 @@ fn a_long_list_of_names_is_read_as_it_is_counted() {
     let place = workplace();
     fs::write(place.path().join("one"), "one line\n").expect("written");
     let mut list = File::create(place.path().join("list")).expect("created");
-    list.write_all(format!("./{}one\0", "./".repeat(60)).repeat(150_000).as_bytes()).expect("written");
+    list.write_all(format!("./{}one\0", "./".repeat(60)).repeat(150_000).as_bytes())
+        .expect("written");
     assert_eq!(assert_bounded(place.path(), &["wc", "-l", "--files0-from=list"]), 0);
     let output = super::run(place.path(), "wc -l --files0-from=list");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

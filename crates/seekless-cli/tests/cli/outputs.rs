@@ -87,10 +87,15 @@ fn a_file_that_is_there_is_replaced_only_with_force() {
 fn record_and_tour_say_the_same() {
     let folder = workplace();
     fs::write(folder.path().join("there.svg"), "precious").unwrap();
-    for (words, status) in [("record -o there.svg -- true", 125), ("tour --small --picture there.svg", 2)] {
+    for (words, status) in
+        [("record -o there.svg -- true", 125), ("tour --small --picture there.svg", 2)]
+    {
         let output = run(folder.path(), words);
         let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(said, "seekless: there.svg: exists already; give --force to replace it\n", "{words}");
+        assert_eq!(
+            said, "seekless: there.svg: exists already; give --force to replace it\n",
+            "{words}"
+        );
         assert_eq!(output.status.code(), Some(status), "{words}");
     }
     assert_eq!(fs::read(folder.path().join("there.svg")).unwrap(), b"precious");
@@ -110,7 +115,10 @@ fn links_count_as_files_and_what_is_no_file_is_never_replaced() {
         for stem in ["device", "pipe"] {
             let words = format!("{words} {} --force", name(stem));
             let said = refused(&run(path, &words), &words);
-            assert!(said.contains("is a device or pipe, which the output would replace"), "{words}: {said}");
+            assert!(
+                said.contains("is a device or pipe, which the output would replace"),
+                "{words}: {said}"
+            );
         }
         for stem in ["link", "dangling"] {
             let words = format!("{words} {}", name(stem));
@@ -253,9 +261,11 @@ fn a_dash_is_standard_output() {
 fn bytes_are_not_for_a_terminal() {
     let folder = prepared();
     let command = env!("CARGO_BIN_EXE_seekless");
-    for words in
-        ["trace merge run.parquet -o -", "pack data -o -", "trace export --format oracle-general run.parquet"]
-    {
+    for words in [
+        "trace merge run.parquet -o -",
+        "pack data -o -",
+        "trace export --format oracle-general run.parquet",
+    ] {
         let typed = format!("{command} {words}; echo status $?");
         let mut script = Command::new("script"); // gives the command a terminal
         script.current_dir(folder.path()).args(["-qec", &typed, "/dev/null"]);

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-const TRACE: &str = "time_s,path,size\n0.1,art/wall.dds,70000\n0.2,map.xml,900\n0.3,art/floor.dds,5000\n";
+const TRACE: &str =
+    "time_s,path,size\n0.1,art/wall.dds,70000\n0.2,map.xml,900\n0.3,art/floor.dds,5000\n";
 
 fn refusal(folder: &Path, words: &str) -> String {
     let output = run(folder, words);
@@ -25,7 +26,9 @@ fn from_a_trace_to_a_checked_pack() {
     let said = printed(folder.path(), "pack data -o data.zip --trace run.csv --verify");
     assert!(said.starts_with("data.zip: 4 files, 75.9 KB in 4"), "{said}");
     assert!(
-        said.ends_with("(3 deflated, 1 stored), read back and whole\n3 of them are placed by the order\n"),
+        said.ends_with(
+            "(3 deflated, 1 stored), read back and whole\n3 of them are placed by the order\n"
+        ),
         "{said}"
     );
     assert_eq!(
@@ -36,10 +39,15 @@ fn from_a_trace_to_a_checked_pack() {
     let why = refusal(folder.path(), "pack data -o data.zip");
     assert!(why.contains("data.zip: exists already; give --force"), "{why}");
     fs::write(folder.path().join("order.txt"), "map.xml\ngone\n").expect("room");
-    let said =
-        printed(folder.path(), "pack data -o data.zip --order order.txt --codec stored --force --json");
+    let said = printed(
+        folder.path(),
+        "pack data -o data.zip --order order.txt --codec stored --force --json",
+    );
     let figures: serde_json::Value = serde_json::from_str(&said).expect("JSON");
-    assert_eq!((figures["stored"].as_u64(), figures["order"]["missing"].as_u64()), (Some(4), Some(1)));
+    assert_eq!(
+        (figures["stored"].as_u64(), figures["order"]["missing"].as_u64()),
+        (Some(4), Some(1))
+    );
     let said = printed(folder.path(), "pack --check data.zip --json");
     let figures: serde_json::Value = serde_json::from_str(&said).expect("JSON");
     assert_eq!((figures["entries"].as_u64(), figures["bytes"].as_u64()), (Some(4), Some(75_910)));
@@ -57,7 +65,9 @@ fn a_broken_pack_is_said_to_be_so() {
     fs::write(&path, bytes).expect("room");
     let why = refusal(folder.path(), "pack --check data.zip");
     assert!(
-        why.contains("data.zip is not whole") && why.contains("art/floor.dds") && why.contains("CRC"),
+        why.contains("data.zip is not whole")
+            && why.contains("art/floor.dds")
+            && why.contains("CRC"),
         "{why}"
     );
 }
@@ -91,7 +101,8 @@ fn endless_pack(folder: &Path) -> Child {
         env!("CARGO_BIN_EXE_seekless"),
     ]);
     command.args(["pack", "data", "-o", "data.zip", "--codec", "deflate"]);
-    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the command starts");
+    let child =
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the command starts");
     while !has_open(child.id(), &data.join("large")) {
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -152,7 +163,8 @@ fn a_run_without_loads_and_odd_things_are_said() {
     std::os::unix::fs::symlink("nowhere", directory.path().join("data/dangling")).unwrap();
     fs::write(directory.path().join("empty.csv"), "time_s,path,size\n").unwrap();
     let output = run(directory.path(), "pack data -o data.zip --trace empty.csv --exclude *.tmp");
-    let (text, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (text, said) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{said}");
     assert!(text.contains(": 1 file, ") && text.contains("1 excluded"), "{text}");
     assert!(said.contains("the runs load no file, so the files lie by name"), "{said}");

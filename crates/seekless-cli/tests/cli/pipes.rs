@@ -26,7 +26,8 @@ fn full_folder() -> tempfile::TempDir {
 }
 
 /// Command lines that print hundreds of kilobytes each.
-const LINES: [&str; 3] = ["\"$seekless\" wc *", "\"$seekless\" grep -H 0 *", "\"$seekless\" find ."];
+const LINES: [&str; 3] =
+    ["\"$seekless\" wc *", "\"$seekless\" grep -H 0 *", "\"$seekless\" find ."];
 
 #[test]
 fn a_reader_that_goes_away_ends_the_tool_by_sigpipe() {
@@ -45,8 +46,11 @@ fn a_reader_that_goes_away_ends_the_tool_by_sigpipe() {
 #[test]
 fn the_wait_status_is_a_death_by_signal() {
     let place = full_folder();
-    let mut child =
-        seekless(place.path()).args(["find", "."]).stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut child = seekless(place.path())
+        .args(["find", "."])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
     drop(child.stdout.take());
     assert_eq!(child.wait().expect("it ends").signal(), Some(13));
 }
@@ -59,11 +63,16 @@ fn with_sigpipe_ignored_by_inheritance_a_failed_write_is_an_error() {
         (LINES[1], "grep: write error: Broken pipe\n", "2\n"),
         (LINES[2], "find: 'standard output': Broken pipe\nfind: write error\n", "1\n"),
     ] {
-        let line = format!("export LC_ALL=C; trap '' PIPE; {{ {line}; echo $? >status; }} | head -n 1");
+        let line =
+            format!("export LC_ALL=C; trap '' PIPE; {{ {line}; echo $? >status; }} | head -n 1");
         let told = shell(place.path(), &line);
         let messages = String::from_utf8_lossy(&told.stderr);
         assert_eq!(messages, message, "{line}");
-        assert_eq!(std::fs::read_to_string(place.path().join("status")).expect("a status"), code, "{line}");
+        assert_eq!(
+            std::fs::read_to_string(place.path().join("status")).expect("a status"),
+            code,
+            "{line}"
+        );
         std::fs::remove_file(place.path().join("status")).expect("removed");
     }
 }
@@ -102,8 +111,12 @@ fn commands_of_find_get_the_disposition_that_find_was_given() {
     let line = "\"$seekless\" find . -maxdepth 0 -exec grep SigIgn /proc/self/status \\;";
     let ignored = |line: &str| {
         let told = shell(place.path(), line);
-        let mask =
-            String::from_utf8_lossy(&told.stdout).trim().rsplit('\t').next().unwrap_or_default().to_owned();
+        let mask = String::from_utf8_lossy(&told.stdout)
+            .trim()
+            .rsplit('\t')
+            .next()
+            .unwrap_or_default()
+            .to_owned();
         u64::from_str_radix(&mask, 16).expect("a mask") & (1 << 12) != 0
     };
     assert!(!ignored(line));
@@ -117,10 +130,16 @@ fn find_learns_what_became_of_commands_where_sigchld_is_ignored() {
     // bash is the shell that lets the program inherit the ignored signal.
     let line = "trap '' CHLD; \"$seekless\" find . -maxdepth 0 -exec true \\; -print";
     let mut command = Command::new("bash");
-    let Ok(told) = command.current_dir(place.path()).arg("-c").arg(line).env("seekless", program).output()
+    let Ok(told) =
+        command.current_dir(place.path()).arg("-c").arg(line).env("seekless", program).output()
     else {
         eprintln!("skipped: no bash, which starts commands with SIGCHLD ignored");
         return;
     };
-    assert_eq!(String::from_utf8_lossy(&told.stdout), ".\n", "{}", String::from_utf8_lossy(&told.stderr));
+    assert_eq!(
+        String::from_utf8_lossy(&told.stdout),
+        ".\n",
+        "{}",
+        String::from_utf8_lossy(&told.stderr)
+    );
 }

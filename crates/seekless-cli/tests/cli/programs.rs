@@ -22,8 +22,11 @@ fn said(output: &Output) -> String {
 fn alone_it_counts_searches_and_finds_and_says_what_the_other_verbs_need() {
     let folder = workplace();
     fs::write(folder.path().join("a"), "one\n").expect("room");
-    let output =
-        alone(folder.path()).current_dir(folder.path()).args(["wc", "-l", "a"]).output().expect("it starts");
+    let output = alone(folder.path())
+        .current_dir(folder.path())
+        .args(["wc", "-l", "a"])
+        .output()
+        .expect("it starts");
     assert_eq!(output.stdout, b"1 a\n");
     let output = alone(folder.path()).args(["sim", "a"]).output().expect("it starts");
     assert_eq!(output.status.code(), Some(2));
@@ -48,7 +51,10 @@ fn it_is_position_independent_and_stripped() {
         assert_eq!(kind, 3, "{program} is not ET_DYN");
         if !cfg!(debug_assertions) {
             let holds = |name: &[u8]| memchr::memmem::find(&bytes, name).is_some();
-            assert!(!holds(b"\0.symtab\0") && !holds(b"\0.debug_info\0"), "{program} holds symbols");
+            assert!(
+                !holds(b"\0.symtab\0") && !holds(b"\0.debug_info\0"),
+                "{program} holds symbols"
+            );
         }
     }
 }
@@ -58,15 +64,18 @@ fn it_is_position_independent_and_stripped() {
 #[test]
 fn the_other_program_gets_what_the_first_was_started_with() {
     let folder = workplace();
-    let script =
-        "grep -i SigIgn /proc/self/status > ignored; test -e /proc/self/fd/0 && echo open || echo closed";
+    let script = "grep -i SigIgn /proc/self/status > ignored; test -e /proc/self/fd/0 && echo open || echo closed";
     fs::write(folder.path().join("look.sh"), script).expect("room");
     let record = format!("{} record -o run.parquet", env!("CARGO_BIN_EXE_seekless"));
     for (how, streams, pipe_ignored) in
         [("", "open", false), ("trap '' PIPE;", "open", true), ("exec <&-;", "closed", false)]
     {
         let shell = format!("{how} {record} -- sh look.sh");
-        let output = Command::new("sh").args(["-c", &shell]).current_dir(folder.path()).output().expect("sh");
+        let output = Command::new("sh")
+            .args(["-c", &shell])
+            .current_dir(folder.path())
+            .output()
+            .expect("sh");
         if said(&output).contains("may not trace") {
             eprintln!("skipped: recording is not possible here");
             return;
@@ -78,8 +87,8 @@ fn the_other_program_gets_what_the_first_was_started_with() {
             said(&output)
         );
         let ignored = fs::read_to_string(folder.path().join("ignored")).expect("written");
-        let mask =
-            u64::from_str_radix(ignored.split_whitespace().nth(1).expect("a mask"), 16).expect("hexadecimal");
+        let mask = u64::from_str_radix(ignored.split_whitespace().nth(1).expect("a mask"), 16)
+            .expect("hexadecimal");
         assert_eq!(mask >> 12 & 1 == 1, pipe_ignored, "{how} {ignored}");
         fs::remove_file(folder.path().join("run.parquet")).expect("recorded");
     }
@@ -100,8 +109,14 @@ fn completions_name_the_verbs() {
 /// completions call them.
 const OPTIONS: [(&str, &[&str]); 3] = [
     ("wc", &["--max-line-length", "--files0-from", "--cached-only", "--help"]),
-    ("grep", &["--after-context", "--perl-regexp", "--files-without-match", "--colour", "--hold", "-I"]),
-    ("find", &["-maxdepth", "-newerXY", "-daystart", "-exec", "-latency", "--cheapest-first", "-not"]),
+    (
+        "grep",
+        &["--after-context", "--perl-regexp", "--files-without-match", "--colour", "--hold", "-I"],
+    ),
+    (
+        "find",
+        &["-maxdepth", "-newerXY", "-daystart", "-exec", "-latency", "--cheapest-first", "-not"],
+    ),
 ];
 
 #[test]
@@ -113,16 +128,19 @@ fn an_option_that_is_declared_is_shown_everywhere() {
     for (tool, options) in OPTIONS {
         assert!(list.contains(&format!("\n  {tool} ")), "{list}");
         let help = printed(folder.path(), &format!("{tool} --help"));
-        let page = fs::read_to_string(folder.path().join(format!("seekless-{tool}.1"))).expect("a page");
+        let page =
+            fs::read_to_string(folder.path().join(format!("seekless-{tool}.1"))).expect("a page");
         // roff has its dashes escaped, in most places.
         let page = page.replace("\\-", "-");
         let words = script
             .split(&format!("seekless__subcmd__{tool})"))
             .nth(1)
             .or_else(|| script.split(&format!("seekless__{tool})")).nth(1));
-        let words =
-            words.and_then(|text| text.split("opts=\"").nth(1)).and_then(|text| text.split('"').next());
-        let words: Vec<&str> = words.unwrap_or_else(|| panic!("{script}")).split_whitespace().collect();
+        let words = words
+            .and_then(|text| text.split("opts=\"").nth(1))
+            .and_then(|text| text.split('"').next());
+        let words: Vec<&str> =
+            words.unwrap_or_else(|| panic!("{script}")).split_whitespace().collect();
         for option in options {
             assert!(help.contains(option), "{option} in\n{help}");
             assert!(page.contains(option), "{option} in\n{page}");

@@ -39,7 +39,10 @@ fn a_killed_recording_is_found_by_its_output() {
     assert!(text(&output.stdout).starts_with("run.parquet: "), "{}", text(&output.stderr));
     let output = run(directory.path(), &["trace", "info", "run.parquet"]);
     assert_eq!((output.status.success(), text(&output.stderr)), (true, String::new()));
-    assert_eq!(std::fs::read_dir(directory.path().join("state/seekless/spool")).unwrap().count(), 0);
+    assert_eq!(
+        std::fs::read_dir(directory.path().join("state/seekless/spool")).unwrap().count(),
+        0
+    );
 }
 
 #[test]
@@ -51,7 +54,11 @@ fn latencies_are_called_upper_bounds() {
         return;
     }
     let output = run(directory.path(), &["trace", "info", "run.parquet"]);
-    assert!(text(&output.stdout).contains("latencies         upper bounds"), "{}", text(&output.stdout));
+    assert!(
+        text(&output.stdout).contains("latencies         upper bounds"),
+        "{}",
+        text(&output.stdout)
+    );
 }
 
 #[test]
@@ -82,7 +89,12 @@ fn privileged(folder: &Path) -> std::io::Result<[std::path::PathBuf; 2]> {
     std::fs::set_permissions(&paths[0], std::fs::Permissions::from_mode(0o4755))?;
     let mut net_raw = [0_u8; 20];
     net_raw[..8].copy_from_slice(&[1, 0, 0, 2, 0, 32, 0, 0]); // effective, version 2; bit 13
-    rustix::fs::setxattr(&paths[1], "security.capability", &net_raw, rustix::fs::XattrFlags::empty())?;
+    rustix::fs::setxattr(
+        &paths[1],
+        "security.capability",
+        &net_raw,
+        rustix::fs::XattrFlags::empty(),
+    )?;
     Ok(paths)
 }
 
@@ -97,13 +109,24 @@ fn programs_that_lose_their_privileges_are_named() {
     };
     let mut command = seekless(directory.path());
     command.env("XDG_STATE_HOME", directory.path().join("state")).uid(NOBODY).gid(NOBODY);
-    command.args(["record", "-o", "run.parquet", "--", "sh", "-c", "\"$@\"; \"$2\"; \"$1\"; true", "sh"]);
+    command.args([
+        "record",
+        "-o",
+        "run.parquet",
+        "--",
+        "sh",
+        "-c",
+        "\"$@\"; \"$2\"; \"$1\"; true",
+        "sh",
+    ]);
     match command.args(&programs).output() {
         Ok(output) if output.status.success() => {
             let said = text(&output.stderr);
             for (program, times) in programs.iter().zip([" (2 times)\n", "\n"]) {
-                let line =
-                    format!("without its privileges, since you are not root: {}{times}", program.display());
+                let line = format!(
+                    "without its privileges, since you are not root: {}{times}",
+                    program.display()
+                );
                 assert!(said.contains(&line), "{said}");
             }
         }

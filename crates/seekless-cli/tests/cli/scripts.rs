@@ -27,7 +27,8 @@ fn run_builds_in_the_checkout_and_runs_where_the_caller_is() {
     fs::create_dir(&caller).expect("a new folder");
     tool(&tools, "cargo", CARGO);
     tool(&tools, "cc", "#!/bin/sh\n");
-    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("it is here");
+    let checkout =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("it is here");
     let path = format!("{}:{}", tools.display(), std::env::var("PATH").expect("set"));
     let output = Command::new(checkout.join("run"))
         .args(["sim", "a trace"])
@@ -38,6 +39,11 @@ fn run_builds_in_the_checkout_and_runs_where_the_caller_is() {
         .expect("it starts");
     let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert_eq!(said(&output.stdout), format!("ran in {}: sim a trace\n", caller.display()));
-    assert!(said(&output.stderr).contains(&format!("cargo in {}: build --release", checkout.display())));
-    assert!(caller.join("target/release/seekless").exists(), "a relative target folder is the caller's");
+    assert!(
+        said(&output.stderr).contains(&format!("cargo in {}: build --release", checkout.display()))
+    );
+    assert!(
+        caller.join("target/release/seekless").exists(),
+        "a relative target folder is the caller's"
+    );
 }

@@ -7,7 +7,8 @@ use std::process::Command;
 
 /// The path of a file of the shared data. `None` if it is missing, after printing so.
 fn data(name: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")).join(name);
+    let path =
+        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")).join(name);
     if !path.is_file() {
         eprintln!("skipped: {name} is not in ../shared/data");
         return None;
@@ -35,10 +36,16 @@ fn ozens_lru_row_of_copygrep_comes_out_to_the_byte() {
     let Some(trace) = data("ozen-2018/SequentialCopyGrep.txt.lzma") else { return };
     let directory = workplace();
     let import = format!("trace import --format ozen {} -o copygrep.parquet", trace.display());
-    assert_eq!(printed(directory.path(), &import), "copygrep.parquet: 6,933,091 rows, 1 run, 1 file\n");
+    assert_eq!(
+        printed(directory.path(), &import),
+        "copygrep.parquet: 6,933,091 rows, 1 run, 1 file\n"
+    );
     let words = "copygrep.parquet --raw --policy lru --capacity 10000pages --post-cache lru.txt";
     let row = &rows(directory.path(), words)[0];
-    assert_eq!((row["read_misses"].as_u64(), row["write_backs"].as_u64()), (Some(675_594), Some(181_910)));
+    assert_eq!(
+        (row["read_misses"].as_u64(), row["write_backs"].as_u64()),
+        (Some(675_594), Some(181_910))
+    );
     assert_eq!((row["reads"].as_u64(), row["writes"].as_u64()), (Some(5_472_134), Some(1_460_957)));
     assert_eq!(digest(&directory.path().join("lru.txt")), "19383b4573f58adb");
     let again = "trace import --format ozen lru.txt -o lru.parquet";
@@ -49,23 +56,36 @@ fn ozens_lru_row_of_copygrep_comes_out_to_the_byte() {
 fn cloudphysics_misses_what_is_published_and_goes_back_to_the_byte() {
     let Some(sample) = data("cloudphysics/cloudPhysicsIO.oracleGeneral.bin") else { return };
     let directory = workplace();
-    let import = format!("trace import --format oracle-general {} -o sample.parquet", sample.display());
-    assert_eq!(printed(directory.path(), &import), "sample.parquet: 113,872 rows, 1 run, 48,974 files\n");
+    let import =
+        format!("trace import --format oracle-general {} -o sample.parquet", sample.display());
+    assert_eq!(
+        printed(directory.path(), &import),
+        "sample.parquet: 113,872 rows, 1 run, 48,974 files\n"
+    );
     let ratios = |words: &str| -> Vec<String> {
         let rows = rows(directory.path(), &format!("sample.parquet --policy lru {words}"));
         rows.iter().map(|row| format!("{:.4}", row["miss_ratio"].as_f64().unwrap())).collect()
     };
     let published = ["0.8380", "0.8246", "0.8049", "0.7249", "0.6328"];
     assert_eq!(ratios("--unit-weights --capacity 1%,5%,10%,20%,40%"), published);
-    assert_eq!(ratios("--unit object --unit-weights --capacity 489,2448,4897,9794,19589"), published);
+    assert_eq!(
+        ratios("--unit object --unit-weights --capacity 489,2448,4897,9794,19589"),
+        published
+    );
     // The same capacities in bytes: the right half of the reference's table.
     let bytes = "--capacity 20297697,101488486,202976972,405953945,811907891";
     assert_eq!(ratios(bytes), ["0.8339", "0.8229", "0.8097", "0.7333", "0.6332"]);
 
     printed(directory.path(), "trace export --format oracle-general sample.parquet -o sample.bin");
-    assert!(std::fs::read(directory.path().join("sample.bin")).unwrap() == std::fs::read(sample).unwrap());
+    assert!(
+        std::fs::read(directory.path().join("sample.bin")).unwrap()
+            == std::fs::read(sample).unwrap()
+    );
     printed(directory.path(), "trace export --format oracle-general sample.parquet -o sample.zst");
-    let again = printed(directory.path(), "trace import --format oracle-general sample.zst -o again.parquet");
+    let again = printed(
+        directory.path(),
+        "trace import --format oracle-general sample.zst -o again.parquet",
+    );
     assert_eq!(again, "again.parquet: 113,872 rows, 1 run, 48,974 files\n");
 }
 
@@ -90,8 +110,12 @@ fn a_block_traces_sectors_are_merged_unless_raw() {
     sectors(directory.path());
     let merged = &rows(directory.path(), "sectors.parquet --policy lru --capacity 1pages")[0];
     assert_eq!((merged["unit"].as_str(), merged["requests"].as_u64()), (Some("page"), Some(3)));
-    assert_eq!((merged["write_backs"].as_u64(), merged["dirty_at_end"].as_u64()), (Some(1), Some(0)));
-    let output = run(directory.path(), "sim sectors.parquet --raw --policy lru --capacity 1pages --json");
+    assert_eq!(
+        (merged["write_backs"].as_u64(), merged["dirty_at_end"].as_u64()),
+        (Some(1), Some(0))
+    );
+    let output =
+        run(directory.path(), "sim sectors.parquet --raw --policy lru --capacity 1pages --json");
     let raw: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((raw[0]["requests"].as_u64(), raw[0]["write_backs"].as_u64()), (Some(5), Some(2)));
     let said = String::from_utf8(output.stderr).unwrap();
@@ -115,9 +139,13 @@ fn a_post_cache_trace_is_a_block_trace() {
             "0,4,0,0,read,disk,8192,4096,,,,,"
         ]
     );
-    let output = run(directory.path(), "sim sectors.parquet --capacity 1pages --post-cache x.parquet");
-    assert!(String::from_utf8(output.stderr).unwrap().contains("give one --policy and one --capacity"));
-    let output = run(directory.path(), "sim sectors.parquet --unit object --policy lru --post-cache x.txt");
+    let output =
+        run(directory.path(), "sim sectors.parquet --capacity 1pages --post-cache x.parquet");
+    assert!(
+        String::from_utf8(output.stderr).unwrap().contains("give one --policy and one --capacity")
+    );
+    let output =
+        run(directory.path(), "sim sectors.parquet --unit object --policy lru --post-cache x.txt");
     assert!(String::from_utf8(output.stderr).unwrap().contains("use --unit page"));
     assert!(!directory.path().join("x.txt").exists());
 }
@@ -127,7 +155,10 @@ fn rows_have_the_promised_fields_and_points_in_time() {
     let directory = workplace();
     std::fs::write(directory.path().join("ids.txt"), "7\n9\n7\n8\n").unwrap();
     printed(directory.path(), "trace import --format ids ids.txt -o ids.parquet");
-    let rows = rows(directory.path(), "ids.parquet --policy landlord@full,lru --capacity 2..4*2 --every 2");
+    let rows = rows(
+        directory.path(),
+        "ids.parquet --policy landlord@full,lru --capacity 2..4*2 --every 2",
+    );
     assert_eq!(rows.len(), 4);
     let keys = "policy variant unit capacity requests hits read_misses compulsory_misses write_backs miss_ratio \
                 byte_miss_ratio seconds requests_per_second";
@@ -135,9 +166,15 @@ fn rows_have_the_promised_fields_and_points_in_time() {
     assert_eq!((rows[0]["variant"].as_str(), rows[1]["variant"].as_str()), (Some("full"), None));
     assert_eq!((rows[0]["unit"].as_str(), rows[2]["capacity"].as_u64()), (Some("object"), Some(4)));
     let points = rows[1]["over_time"].as_array().unwrap();
-    assert_eq!((points[0]["miss_ratio"].as_f64(), points[1]["miss_ratio"].as_f64()), (Some(1.0), Some(0.75)));
+    assert_eq!(
+        (points[0]["miss_ratio"].as_f64(), points[1]["miss_ratio"].as_f64()),
+        (Some(1.0), Some(0.75))
+    );
     let text = printed(directory.path(), "sim ids.parquet --policy lru --capacity 2 --every 2");
-    assert!(text.contains("4 requests for 3 ids\n") && text.contains("lru at 2, over time\n"), "{text}");
+    assert!(
+        text.contains("4 requests for 3 ids\n") && text.contains("lru at 2, over time\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -159,12 +196,13 @@ fn what_is_typed_wrongly_is_said() {
 #[test]
 fn write_back_rules_write_what_stays() {
     let directory = workplace();
-    let csv =
-        "time_s,op,path,offset,bytes\n0,write,a,0,4096\n1,sync,a,0,0\n40,write,a,4096,4096\n90,read,a,0,1\n";
+    let csv = "time_s,op,path,offset,bytes\n0,write,a,0,4096\n1,sync,a,0,0\n40,write,a,4096,4096\n90,read,a,0,1\n";
     std::fs::write(directory.path().join("run.csv"), csv).unwrap();
     let written = |rule: &str| {
-        let row =
-            &rows(directory.path(), &format!("run.csv --unit page --policy lru --write-back {rule}"))[0];
+        let row = &rows(
+            directory.path(),
+            &format!("run.csv --unit page --policy lru --write-back {rule}"),
+        )[0];
         (row["write_backs"].as_u64(), row["flushed"].as_u64(), row["dirty_at_end"].as_u64())
     };
     assert_eq!(written("evict"), (Some(0), Some(0), Some(2)));
@@ -202,15 +240,20 @@ fn reads_inside_files_are_told_and_make_pages_the_unit() {
     let directory = workplace();
     let run_of = |reads: usize| {
         let mut text = "op,path,offset,bytes,file_bytes\n".to_owned();
-        (0..reads).for_each(|read| text += &format!("read,data.db,{},100,20000000\n", read * 1_000_000));
+        (0..reads)
+            .for_each(|read| text += &format!("read,data.db,{},100,20000000\n", read * 1_000_000));
         (0..3).for_each(|file| text += &format!("read,{file},0,10,10\nload,{file},0,10,10\n"));
         std::fs::write(directory.path().join("run.csv"), text).unwrap();
     };
     run_of(3);
     let output = run(directory.path(), "sim run.csv --capacity 64MB");
-    let (text, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (text, said) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(text.starts_with("4 requests for 4 files of 20.0 MB"), "{text}{said}");
-    assert!(said.contains("not in this simulation: 3 reads inside files; use --unit page"), "{said}");
+    assert!(
+        said.contains("not in this simulation: 3 reads inside files; use --unit page"),
+        "{said}"
+    );
     run_of(9);
     let text = printed(directory.path(), "sim run.csv --capacity 64MB");
     assert!(text.contains(" pages of "), "{text}");
@@ -241,12 +284,17 @@ fn a_row_of_an_exabyte_is_an_error_that_names_it() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(
-        said.starts_with("seekless: run.csv, row 1: 1,152,921,504,606,846,976 bytes from byte 0 on "),
+        said.starts_with(
+            "seekless: run.csv, row 1: 1,152,921,504,606,846,976 bytes from byte 0 on "
+        ),
         "{said}"
     );
     assert!(said.contains("--memory"), "{said}");
-    std::fs::write(directory.path().join("few.csv"), "time_s,op,path,offset,bytes\n0,read,a,0,99999999\n")
-        .unwrap();
+    std::fs::write(
+        directory.path().join("few.csv"),
+        "time_s,op,path,offset,bytes\n0,read,a,0,99999999\n",
+    )
+    .unwrap();
     let words = "sim few.csv --unit page --policy lru --capacity 1MB";
     printed(directory.path(), words);
     let output = run(directory.path(), &format!("{words} --memory 100KB"));

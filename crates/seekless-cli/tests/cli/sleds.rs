@@ -19,7 +19,10 @@ fn tape(folder: &Path) {
 fn the_figures_of_a_tape_in_json() {
     let folder = workplace();
     tape(folder.path());
-    let text = printed(folder.path(), "sleds --mock --json --config none.toml --table none.devices tape.bin");
+    let text = printed(
+        folder.path(),
+        "sleds --mock --json --config none.toml --table none.devices tape.bin",
+    );
     let figures: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let file = &figures[0];
     assert_eq!((file["file"].as_str(), file["bytes"].as_u64()), (Some("tape.bin"), Some(5 << 20)));
@@ -40,9 +43,13 @@ fn the_figures_of_a_tape_in_json() {
 fn a_tape_in_words() {
     let folder = workplace();
     tape(folder.path());
-    let text = printed(folder.path(), "sleds --mock --config none.toml --table none.devices tape.bin");
+    let text =
+        printed(folder.path(), "sleds --mock --config none.toml --table none.devices tape.bin");
     let bar = "█".repeat(13) + &"▁".repeat(51);
-    assert!(text.starts_with(&format!("tape.bin  5.2 MB\n{bar}\n█ memory  ▁ archive\n\n")), "{text}");
+    assert!(
+        text.starts_with(&format!("tape.bin  5.2 MB\n{bar}\n█ memory  ▁ archive\n\n")),
+        "{text}"
+    );
     assert!(text.contains("linear 41.02 s: from the first byte to the last"), "{text}");
     assert!(text.contains("best   41.02 s: what is cached first"), "{text}");
 }
@@ -53,11 +60,16 @@ fn what_has_no_sleds_is_said_and_the_rest_is_shown() {
     fs::write(folder.path().join("file"), "text").expect("written");
     fs::write(folder.path().join("none.toml"), "").expect("written");
     fs::write(folder.path().join("empty"), "").expect("written");
-    rustix::fs::mkfifoat(rustix::fs::CWD, folder.path().join("pipe"), rustix::fs::Mode::RUSR).expect("made");
-    let output = run(folder.path(), "sleds --config none.toml --table none.devices pipe file missing empty");
+    rustix::fs::mkfifoat(rustix::fs::CWD, folder.path().join("pipe"), rustix::fs::Mode::RUSR)
+        .expect("made");
+    let output =
+        run(folder.path(), "sleds --config none.toml --table none.devices pipe file missing empty");
     assert_eq!(output.status.code(), Some(2));
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(errors.contains("pipe: a pipe, which has no SLEDs") && errors.contains("missing: "), "{errors}");
+    assert!(
+        errors.contains("pipe: a pipe, which has no SLEDs") && errors.contains("missing: "),
+        "{errors}"
+    );
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("file  4 B") && text.contains("empty  0 B"), "{text}");
 }
@@ -89,16 +101,22 @@ fn an_entry_that_cannot_be_asked_about_is_said_and_the_others_are_summed_up() {
     fs::write(folder.path().join("data/one"), vec![1; 1000]).expect("written");
     // Nested folders whose path is longer than the limit: not even root can list the innermost.
     let name = "d".repeat(250);
-    let mut inner = std::os::fd::OwnedFd::from(fs::File::open(folder.path().join("data")).expect("there"));
+    let mut inner =
+        std::os::fd::OwnedFd::from(fs::File::open(folder.path().join("data")).expect("there"));
     for _ in 0..20 {
         mkdirat(&inner, &name, Mode::RWXU).expect("made");
-        inner = openat(&inner, &name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).expect("there");
+        inner =
+            openat(&inner, &name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).expect("there");
     }
     let output = run(folder.path(), "sleds data");
     assert_eq!(output.status.code(), Some(2));
-    let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (out, errors) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(errors.contains("seekless: data/d"), "{errors}");
-    assert!(out.contains("in 1 file") && out.contains("not counted: 1 that could not be asked"), "{out}");
+    assert!(
+        out.contains("in 1 file") && out.contains("not counted: 1 that could not be asked"),
+        "{out}"
+    );
 }
 
 #[test]
@@ -114,7 +132,10 @@ fn a_device_that_was_never_measured_is_said_to_be_assumed_beside_its_figures() {
         return eprintln!("skipped: the file stays in memory, or nobody tells");
     }
     assert!(text.contains("assumed\n"), "{text}");
-    assert!(text.contains(" was never measured, its figures are assumed: seekless probe cold\n"), "{text}");
+    assert!(
+        text.contains(" was never measured, its figures are assumed: seekless probe cold\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -140,20 +161,28 @@ impl Drop for Serving {
 #[test]
 fn another_machine_is_asked_over_the_network() {
     let folder = workplace();
-    let at = |name: &str| folder.path().join(name).canonicalize().expect("there").display().to_string();
+    let at =
+        |name: &str| folder.path().join(name).canonicalize().expect("there").display().to_string();
     for name in ["export", "mount"] {
         fs::create_dir(folder.path().join(name)).expect("made");
     }
     tape(&folder.path().join("export"));
     // On the client it is a file without data, as on a mount that knows only names.
-    fs::File::create(folder.path().join("mount/tape.bin")).expect("made").set_len(5 << 20).expect("sparse");
+    fs::File::create(folder.path().join("mount/tape.bin"))
+        .expect("made")
+        .set_len(5 << 20)
+        .expect("sparse");
     fs::write(folder.path().join("none.toml"), "").expect("written");
 
-    let words = ["sleds", "--mock", "--config", "none.toml", "--serve", "127.0.0.1:0", "--root", "export"];
-    let child = seekless(folder.path()).args(words).stdout(Stdio::piped()).spawn().expect("it starts");
+    let words =
+        ["sleds", "--mock", "--config", "none.toml", "--serve", "127.0.0.1:0", "--root", "export"];
+    let child =
+        seekless(folder.path()).args(words).stdout(Stdio::piped()).spawn().expect("it starts");
     let mut server = Serving(child);
     let mut line = String::new();
-    BufReader::new(server.0.stdout.take().expect("piped")).read_line(&mut line).expect("it says where");
+    BufReader::new(server.0.stdout.take().expect("piped"))
+        .read_line(&mut line)
+        .expect("it says where");
     let address = line.trim().strip_prefix("serving at ").expect("an address").to_owned();
 
     let config = format!(
@@ -162,14 +191,17 @@ fn another_machine_is_asked_over_the_network() {
         at("export")
     );
     fs::write(folder.path().join("client.toml"), config).expect("written");
-    let text =
-        printed(folder.path(), "sleds --json --config client.toml --table none.devices mount/tape.bin");
+    let text = printed(
+        folder.path(),
+        "sleds --json --config client.toml --table none.devices mount/tape.bin",
+    );
     let figures: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let levels: Vec<_> =
         figures[0]["sleds"].as_array().expect("some").iter().map(|sled| &sled["level"]).collect();
     assert_eq!(levels, ["network", "archive"], "{text}");
     drop(server);
-    let text = printed(folder.path(), "sleds --config client.toml --table none.devices mount/tape.bin");
+    let text =
+        printed(folder.path(), "sleds --config client.toml --table none.devices mount/tape.bin");
     assert!(text.contains("note: remote: "), "{text}");
 }
 
@@ -186,9 +218,12 @@ fn a_server_that_runs_out_of_descriptors_goes_on() {
     command.args(["-c", words]).arg(program).current_dir(folder.path()).stdout(Stdio::piped());
     let mut server = Serving(command.spawn().expect("it starts"));
     let mut line = String::new();
-    BufReader::new(server.0.stdout.take().expect("piped")).read_line(&mut line).expect("it says where");
+    BufReader::new(server.0.stdout.take().expect("piped"))
+        .read_line(&mut line)
+        .expect("it says where");
     let address = line.trim().strip_prefix("serving at ").expect("an address").to_owned();
-    let silent: Vec<_> = (0..40).filter_map(|_| std::net::TcpStream::connect(&address).ok()).collect();
+    let silent: Vec<_> =
+        (0..40).filter_map(|_| std::net::TcpStream::connect(&address).ok()).collect();
     let path = folder.path().join("export/tape.bin").canonicalize().expect("there");
     let mut stream = std::net::TcpStream::connect(&address).expect("it listens");
     writeln!(stream, "{{\"seekless\":1,\"path\":{path:?}}}").expect("it takes the question");
@@ -207,7 +242,10 @@ fn a_device_is_probed_and_kept() {
     let text = printed(folder.path(), "probe data --table devices.toml --json");
     let probed: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert!(probed["latency_s"].as_f64().is_some_and(|latency| latency > 0.0), "{text}");
-    assert!(probed["calibration"]["bytes_read"].as_u64().is_some_and(|bytes| bytes <= 1 << 30), "{text}");
+    assert!(
+        probed["calibration"]["bytes_read"].as_u64().is_some_and(|bytes| bytes <= 1 << 30),
+        "{text}"
+    );
     let again = printed(folder.path(), "probe data --table devices.toml");
     assert!(again.contains("latency") && again.contains("conditions"), "{again}");
     assert!(!again.contains("read of"), "known, so not measured again: {again}");

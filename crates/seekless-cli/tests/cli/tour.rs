@@ -18,20 +18,26 @@ fn is_empty(directory: &Path) -> bool {
 fn the_tour_ends_with_the_table_and_leaves_nothing() {
     let directory = workplace();
     let mut command = seekless(directory.path());
-    let output = command.env("TMPDIR", directory.path()).arg("tour").args(FAST.split(' ')).output().unwrap();
+    let output =
+        command.env("TMPDIR", directory.path()).arg("tour").args(FAST.split(' ')).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    let steps = ["\n1. Make", "\n2. Record", "\n3. Order", "\n4. Pack", "\n5. Load", "\nBefore and after"];
+    let steps =
+        ["\n1. Make", "\n2. Record", "\n3. Order", "\n4. Pack", "\n5. Load", "\nBefore and after"];
     assert!(steps.iter().all(|step| text.contains(step)), "{text}");
     let row = |name: &str| text.lines().any(|line| line.starts_with(name) && line.contains('×'));
-    assert!(["loose files, on demand", "pack, on demand", "pack, list known"].into_iter().all(row), "{text}");
+    assert!(
+        ["loose files, on demand", "pack, on demand", "pack, list known"].into_iter().all(row),
+        "{text}"
+    );
     assert!(is_empty(directory.path()), "the temporary folder is removed");
 }
 
 #[test]
 fn kept_things_stay_and_are_not_overwritten() {
     let directory = workplace();
-    let figures = printed(directory.path(), &format!("tour --keep kept {FAST} --picture tour.svg --json"));
+    let figures =
+        printed(directory.path(), &format!("tour --keep kept {FAST} --picture tour.svg --json"));
     let figures: serde_json::Value = serde_json::from_str(&figures).unwrap();
     assert_eq!(figures["steps"].as_array().unwrap().len(), 5);
     assert!(directory.path().join("kept/sample.zip").is_file());
@@ -53,8 +59,14 @@ fn an_interruption_removes_the_folder() {
         .spawn()
         .unwrap();
     let patience = Instant::now();
-    let has_tree =
-        || directory.path().read_dir().unwrap().flatten().any(|entry| entry.path().join("sample").is_dir());
+    let has_tree = || {
+        directory
+            .path()
+            .read_dir()
+            .unwrap()
+            .flatten()
+            .any(|entry| entry.path().join("sample").is_dir())
+    };
     while !has_tree() {
         assert!(patience.elapsed() < Duration::from_secs(60), "the tour never began");
         std::thread::sleep(Duration::from_millis(5));

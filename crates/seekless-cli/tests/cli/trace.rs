@@ -5,7 +5,8 @@ use super::{printed, run, workplace};
 use seekless::trace::{Access, Metadata, Op, SpoolWriter};
 use std::path::Path;
 
-const RUN: &str = "time_s,path,size\n0.5,art/wall.dds,3000\n0.75,\"a, b\",10\n1,art/wall.dds,3000\n";
+const RUN: &str =
+    "time_s,path,size\n0.5,art/wall.dds,3000\n0.75,\"a, b\",10\n1,art/wall.dds,3000\n";
 
 fn imported(directory: &Path) {
     std::fs::write(directory.join("run.csv"), RUN).unwrap();
@@ -63,9 +64,13 @@ fn malformed_lines_end_the_import_or_are_counted() {
     let output = run(directory.path(), "trace import --format csv bad.csv -o bad.parquet");
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert_eq!(said, "seekless: bad.csv, line 3: has `x` in column 2, expected a whole number from 0\n");
+    assert_eq!(
+        said,
+        "seekless: bad.csv, line 3: has `x` in column 2, expected a whole number from 0\n"
+    );
     assert!(!directory.path().join("bad.parquet").exists());
-    let said = printed(directory.path(), "trace import --format csv bad.csv -o bad.parquet --lenient");
+    let said =
+        printed(directory.path(), "trace import --format csv bad.csv -o bad.parquet --lenient");
     assert!(said.contains("1 row,") && said.contains("skipped 1 malformed line,"), "{said}");
 }
 
@@ -79,8 +84,10 @@ fn ids_and_columns_without_a_header() {
     let words = "trace import --format csv plain.tsv -o plain.parquet --delimiter tab --no-header --columns path=#1,size:KiB=#2";
     printed(directory.path(), words);
     assert_eq!(info(directory.path(), "plain.parquet")["read_bytes"], 5 * 1024);
-    let output =
-        run(directory.path(), "trace import --format csv plain.tsv -o plain.parquet --columns size=#2");
+    let output = run(
+        directory.path(),
+        "trace import --format csv plain.tsv -o plain.parquet --columns size=#2",
+    );
     assert!(String::from_utf8(output.stderr).unwrap().contains("names no path; add `path=COLUMN`"));
 }
 
@@ -101,7 +108,8 @@ fn a_recording_that_was_cut_off() {
     let output = run(directory.path(), "trace info run.parquet --json");
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.contains("this recording was cut off") && said.contains("`seekless trace recover run.parquet`"),
+        said.contains("this recording was cut off")
+            && said.contains("`seekless trace recover run.parquet`"),
         "{said}"
     );
     let said = printed(directory.path(), "trace recover run.parquet.spool");
@@ -168,14 +176,19 @@ order  opened  failed  stats  read     bytes   unique      size   waited  first 
 fn files_as_json_of_several_traces_and_of_a_recording_that_was_cut_off() {
     let directory = workplace();
     std::fs::write(directory.path().join("game.csv"), GAME).unwrap();
-    let said = printed(directory.path(), "trace files game.csv game.csv --sort order --top 1 --json");
+    let said =
+        printed(directory.path(), "trace files game.csv game.csv --sort order --top 1 --json");
     let json: serde_json::Value = serde_json::from_str(&said).unwrap();
     assert_eq!((json["count"].as_u64(), json["files"].as_array().unwrap().len()), (Some(4), 1));
     let file = &json["files"][0];
-    assert_eq!((file["path"].as_str(), file["maps"].as_u64()), (Some("/usr/lib/libgame.so"), Some(2)));
+    assert_eq!(
+        (file["path"].as_str(), file["maps"].as_u64()),
+        (Some("/usr/lib/libgame.so"), Some(2))
+    );
     assert_eq!(file["last"]["run"].as_u64(), Some(2));
 
-    let mut spool = SpoolWriter::create(&directory.path().join("cut.spool"), &Metadata::default()).unwrap();
+    let mut spool =
+        SpoolWriter::create(&directory.path().join("cut.spool"), &Metadata::default()).unwrap();
     let file = spool.file("odd\u{1b}[2J");
     spool.push(Access { bytes: 5, ..Access::new(Op::Read, file) }).unwrap();
     drop(spool);

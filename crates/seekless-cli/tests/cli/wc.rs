@@ -28,7 +28,10 @@ fn counted(mut command: Command, words: &[&str], locale: &str, input: &Path) -> 
         .env_remove("LC_CTYPE")
         .env_remove("POSIXLY_CORRECT")
         .env("LC_ALL", locale);
-    command.stdin(fs::File::open(input).expect("the input")).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .stdin(fs::File::open(input).expect("the input"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command.output().expect("the command starts")
 }
 
@@ -47,7 +50,8 @@ fn gnu(folder: &Path) -> Command {
 
 fn assert_same(folder: &Path, words: &[&str], locale: &str) {
     let input = folder.join("input");
-    let [theirs, ours] = [gnu(folder), ours(folder)].map(|command| counted(command, words, locale, &input));
+    let [theirs, ours] =
+        [gnu(folder), ours(folder)].map(|command| counted(command, words, locale, &input));
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert_eq!(text(&ours.stdout), text(&theirs.stdout), "wc {words:?} in {locale}");
     assert_eq!(text(&ours.stderr), text(&theirs.stderr), "wc {words:?} in {locale}");
@@ -58,7 +62,8 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) % limit as u64) as usize
     }
 
@@ -66,12 +71,13 @@ impl Random {
         let mut text = Vec::new();
         for _ in 0..self.below(24) {
             match self.below(8) {
-                0..3 => {
-                    text.extend((0..self.below(9)).map(|_| b'a' + self.below(26) as u8).collect::<Vec<u8>>())
-                }
+                0..3 => text.extend(
+                    (0..self.below(9)).map(|_| b'a' + self.below(26) as u8).collect::<Vec<u8>>(),
+                ),
                 3..5 => text.push(b" \n\t\r\x0b\x0c"[self.below(6)]),
                 5 => text.extend(self.character().to_string().bytes()),
-                6 => text.extend((0..self.below(6)).map(|_| self.below(256) as u8).collect::<Vec<u8>>()),
+                6 => text
+                    .extend((0..self.below(6)).map(|_| self.below(256) as u8).collect::<Vec<u8>>()),
                 _ => text.extend(b"plain words in lines\n".repeat(self.below(200))),
             }
         }
@@ -111,7 +117,8 @@ fn random_files_count_as_gnu_says() {
             fs::write(folder.path().join(name), random.text()).unwrap();
         }
         let words: &[&str] =
-            [&["a"][..], &["-m", "a"], &["-lwcmL", "a", "b"], &["-L", "-", "b"], &["-w"], &[]][round % 6];
+            [&["a"][..], &["-m", "a"], &["-lwcmL", "a", "b"], &["-L", "-", "b"], &["-w"], &[]]
+                [round % 6];
         for locale in ["C", "C.UTF-8", "no_SUCH.UTF-8"] {
             assert_same(folder.path(), words, locale);
         }
@@ -201,7 +208,8 @@ fn called_wc_it_is_wc() {
 fn figures_come_as_json_and_in_words() {
     let folder = workplace();
     fs::write(folder.path().join("a"), "one two\n").unwrap();
-    let output = ours(folder.path()).args(["-lw", "--json", "--stats", "--linear", "a"]).output().unwrap();
+    let output =
+        ours(folder.path()).args(["-lw", "--json", "--stats", "--linear", "a"]).output().unwrap();
     let figures: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(figures["files"][0]["name"], "a");
     assert_eq!((&figures["total"]["lines"], &figures["total"]["words"]), (&1.into(), &2.into()));
@@ -214,7 +222,8 @@ fn figures_come_as_json_and_in_words() {
 fn what_is_cached_can_be_held_within_a_bound() {
     let folder = workplace();
     fs::write(folder.path().join("a"), vec![b'\n'; 1 << 20]).unwrap();
-    let output = ours(folder.path()).args(["-l", "--hold", "512KiB", "--json", "a"]).output().unwrap();
+    let output =
+        ours(folder.path()).args(["-l", "--hold", "512KiB", "--json", "a"]).output().unwrap();
     let figures: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(figures["total"]["lines"], 1 << 20);
     let (resident, held) =
@@ -223,7 +232,8 @@ fn what_is_cached_can_be_held_within_a_bound() {
     let output = ours(folder.path()).args(["--hold=much", "a"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        String::from_utf8_lossy(&output.stderr).starts_with("wc: invalid argument 'much' for '--hold': ")
+        String::from_utf8_lossy(&output.stderr)
+            .starts_with("wc: invalid argument 'much' for '--hold': ")
     );
 }
 
@@ -234,8 +244,12 @@ fn a_full_device_is_an_error() {
         eprintln!("skipped: no /dev/full");
         return;
     };
-    let output =
-        ours(folder.path()).arg("--total=always").stdin(Stdio::null()).stdout(full).output().unwrap();
+    let output = ours(folder.path())
+        .arg("--total=always")
+        .stdin(Stdio::null())
+        .stdout(full)
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "wc: write error\n");
 }
@@ -247,14 +261,18 @@ fn the_help_and_the_reader_of_flags_agree() {
     let output = ours(folder.path()).arg("--help").output().unwrap();
     let help = String::from_utf8(output.stdout).unwrap();
     let flags = help.split_whitespace().filter_map(|word| word.strip_prefix("--"));
-    let flags: Vec<&str> = flags.map(|flag| flag.split([']', '=', '.']).next().unwrap_or("")).collect();
+    let flags: Vec<&str> =
+        flags.map(|flag| flag.split([']', '=', '.']).next().unwrap_or("")).collect();
     assert!(flags.contains(&"max-line-length"), "{help}");
     for flag in flags {
         if ["help", "version", "files0-from", "total", "hold"].contains(&flag) {
             continue;
         }
-        let output =
-            ours(folder.path()).arg(OsStr::new(&format!("--{flag}"))).stdin(Stdio::null()).output().unwrap();
+        let output = ours(folder.path())
+            .arg(OsStr::new(&format!("--{flag}")))
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
         assert!(output.status.success(), "--{flag}: {}", String::from_utf8_lossy(&output.stderr));
     }
 }

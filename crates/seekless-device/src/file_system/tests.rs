@@ -52,13 +52,19 @@ fn inodes_are_read_ahead_to_the_end_of_the_window_and_one_more() {
         layout.add_file(root, b"file", inode, &[]);
     }
     let mut files = ColdFiles::new(&layout, Geometry::default());
-    assert_eq!(opened(&mut files, 0), [(Inodes, 33), (Names, 1), (Inodes, 32)], "0 to 32, then 33 to 64");
+    assert_eq!(
+        opened(&mut files, 0),
+        [(Inodes, 33), (Names, 1), (Inodes, 32)],
+        "0 to 32, then 33 to 64"
+    );
     assert_eq!(opened(&mut files, 1), []);
     assert_eq!(opened(&mut files, 2), []);
     assert_eq!(opened(&mut files, 3), [(Inodes, 32)]);
 
-    let mut throttled =
-        ColdFiles::new(&layout, Geometry { inode_readahead_blocks: 1, joins: false, ..Geometry::default() });
+    let mut throttled = ColdFiles::new(
+        &layout,
+        Geometry { inode_readahead_blocks: 1, joins: false, ..Geometry::default() },
+    );
     let expected = [(Inodes, 1), (Inodes, 1), (Names, 1), (Inodes, 1), (Inodes, 1)];
     assert_eq!(opened(&mut throttled, 0), expected, "each block and the next, charged apart");
 }
@@ -83,7 +89,8 @@ fn a_large_folder_is_asked_for_its_index_and_a_leaf() {
     }
     let mut files = ColdFiles::new(&layout, plain());
     assert_eq!(opened(&mut files, 0), [(Inodes, 1), (Names, 1), (Names, 1)]);
-    let leaves: u64 = (1..500).flat_map(|file| opened(&mut files, file)).map(|(_, blocks)| blocks).sum();
+    let leaves: u64 =
+        (1..500).flat_map(|file| opened(&mut files, file)).map(|(_, blocks)| blocks).sum();
     assert!((95..=99).contains(&leaves), "500 names fall into nearly all of 100 leaves: {leaves}");
 }
 

@@ -25,11 +25,16 @@ fn read<'de, D: Deserializer<'de>, T>(
 pub(crate) mod duration {
     use super::*;
 
-    pub(crate) fn serialize<S: Serializer>(nanos: &Nanos, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(
+        nanos: &Nanos,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&exact(*nanos))
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Nanos, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Nanos, D::Error> {
         read(deserializer, parse_duration)
     }
 }
@@ -38,14 +43,19 @@ pub(crate) mod duration {
 pub(crate) mod optional_duration {
     use super::*;
 
-    pub(crate) fn serialize<S: Serializer>(nanos: &Option<Nanos>, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(
+        nanos: &Option<Nanos>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         match nanos {
             Some(nanos) => serializer.serialize_str(&exact(*nanos)),
             None => serializer.serialize_none(),
         }
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Nanos>, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Nanos>, D::Error> {
         read(deserializer, parse_duration).map(Some)
     }
 }
@@ -54,7 +64,10 @@ pub(crate) mod optional_duration {
 pub(crate) mod rate {
     use super::*;
 
-    pub(crate) fn serialize<S: Serializer>(bytes_per_second: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(
+        bytes_per_second: &u64,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&format_rate(*bytes_per_second))
     }
 

@@ -30,7 +30,8 @@ impl Row {
 
 impl Zone {
     fn refine(&mut self, bytes: u64, elapsed_ns: Nanos) {
-        let (bytes, elapsed, latency) = (bytes as f64, elapsed_ns as f64, self.latency_ns.max(1) as f64);
+        let (bytes, elapsed, latency) =
+            (bytes as f64, elapsed_ns as f64, self.latency_ns.max(1) as f64);
         let byte_ns = 1e9 / self.bytes_per_second.max(1) as f64;
         if bytes * byte_ns <= latency {
             let mean = toward(latency, elapsed - bytes * byte_ns);

@@ -31,7 +31,8 @@ fn zone(from_byte: u64, bytes_per_second: u64) -> Zone {
 
 #[test]
 fn a_byte_costs_what_its_zone_says() {
-    let row = Row { origin: Origin::Given, zones: vec![zone(0, 200), zone(1000, 150), zone(5000, 100)] };
+    let row =
+        Row { origin: Origin::Given, zones: vec![zone(0, 200), zone(1000, 150), zone(5000, 100)] };
     let bandwidth = |byte| row.at(byte).bytes_per_second;
     assert_eq!([0, 999, 1000, 4999, 5000, u64::MAX].map(bandwidth), [200, 200, 150, 150, 100, 100]);
     assert_eq!([0, 1000, 5000].map(|byte| row.zone_end(byte)), [Some(1000), Some(5000), None]);

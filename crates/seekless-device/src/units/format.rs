@@ -29,8 +29,9 @@ pub fn format_bytes(bytes: u64) -> String {
 /// `"150MB/s"`, `"1234B/s"`.
 #[must_use]
 pub fn format_rate(bytes_per_second: u64) -> String {
-    let fits =
-        |&(_, scale): &(&str, u64)| bytes_per_second >= scale && bytes_per_second.is_multiple_of(scale);
+    let fits = |&(_, scale): &(&str, u64)| {
+        bytes_per_second >= scale && bytes_per_second.is_multiple_of(scale)
+    };
     match SIZES[..4].iter().rev().find(|unit| fits(unit)) {
         Some((name, scale)) => format!("{}{name}/s", bytes_per_second / scale),
         None => format!("{bytes_per_second}B/s"),

@@ -78,7 +78,10 @@ fn figures_as_people_read_them() {
 
 #[test]
 fn one_is_said_as_one() {
-    assert_eq!([0, 1, 2_936].map(|count| counted(count, "load")), ["0 loads", "1 load", "2,936 loads"]);
+    assert_eq!(
+        [0, 1, 2_936].map(|count| counted(count, "load")),
+        ["0 loads", "1 load", "2,936 loads"]
+    );
     assert_eq!(
         [1, 2].map(|count| counted(count, "empty directory")),
         ["1 empty directory", "2 empty directories"]

@@ -48,7 +48,8 @@ fn reads_take_as_long_as_behind_a_throttle() {
 fn what_a_slice_allows_may_be_used_at_its_start() {
     let mut volume = Volume::new(500, 150_000_000);
     (0..120).for_each(|tag| volume.submit(7 * MS, io(tag, 0)));
-    let slices: Vec<Nanos> = ends(&mut volume, u64::MAX).into_iter().map(|(end, _)| end / MS).collect();
+    let slices: Vec<Nanos> =
+        ends(&mut volume, u64::MAX).into_iter().map(|(end, _)| end / MS).collect();
     assert_eq!(slices, [vec![7; 50], vec![107; 50], vec![207; 20]].concat());
 }
 

@@ -69,7 +69,8 @@ impl Driver {
     fn push_wake(&mut self) {
         if !self.wake_polled {
             let wake = types::Fd(self.shared.wake.as_raw_fd());
-            let poll = opcode::PollAdd::new(wake, u32::from(PollFlags::IN.bits())).build().user_data(WAKE);
+            let poll =
+                opcode::PollAdd::new(wake, u32::from(PollFlags::IN.bits())).build().user_data(WAKE);
             // SAFETY: a poll touches no memory of ours, and the eventfd lives as long as `shared`.
             self.wake_polled = unsafe { push(&mut self.ring, &poll) };
         }
@@ -79,7 +80,9 @@ impl Driver {
         while self.slots.in_flight() < self.depth {
             let Some(fill) = self.queue.pop_front() else { return };
             let slot = self.slots.insert(fill);
-            let Some(entry) = self.slots.get_mut(slot).map(|fill| read_entry(fill, slot)) else { return };
+            let Some(entry) = self.slots.get_mut(slot).map(|fill| read_entry(fill, slot)) else {
+                return;
+            };
             // SAFETY: the entry points into the buffer of the read in `slot`, which stays there,
             // neither moved nor freed, until its completion is reaped; the read also holds its file
             // open.

@@ -13,7 +13,10 @@ pub(super) fn open(depth: u32) -> io::Result<IoUring> {
     if needed.iter().all(|&code| probe.is_supported(code)) {
         return Ok(ring);
     }
-    Err(io::Error::new(io::ErrorKind::Unsupported, "this kernel's io_uring cannot read (Linux 5.6 can)"))
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        "this kernel's io_uring cannot read (Linux 5.6 can)",
+    ))
 }
 
 /// The fallback's name for an error of [`open`].
@@ -22,7 +25,9 @@ pub(crate) fn why_refused(error: &io::Error) -> &'static str {
         Some(Errno::NOSYS) => "threads (this kernel has no io_uring)",
         Some(Errno::PERM | Errno::ACCESS) => "threads (io_uring is not permitted here)",
         Some(Errno::NOMEM) => "threads (io_uring: too little memory may be locked)",
-        None if error.kind() == io::ErrorKind::Unsupported => "threads (this kernel's io_uring is too old)",
+        None if error.kind() == io::ErrorKind::Unsupported => {
+            "threads (this kernel's io_uring is too old)"
+        }
         _ => "threads (io_uring is refused here)",
     }
 }

@@ -61,7 +61,8 @@ mod tests {
 
     fn fill(tag: u64, done: &mpsc::Sender<crate::Completion>) -> Fill {
         let file = Arc::new(std::fs::File::open("/dev/null").unwrap());
-        let read = Read { file, offset: 0, buffer: AlignedBuf::with_capacity(8), tag, done: done.clone() };
+        let read =
+            Read { file, offset: 0, buffer: AlignedBuf::with_capacity(8), tag, done: done.clone() };
         Fill::batch(vec![read]).next().unwrap()
     }
 

@@ -1,7 +1,9 @@
 //! A file with known bytes, the engines to try, and a helper that reads and waits.
 
 use seekless_device::Volume;
-use seekless_engine::{AlignedBuf, Clock, Completion, Engine, EngineKind, Read, Threads, Throttled, build};
+use seekless_engine::{
+    AlignedBuf, Clock, Completion, Engine, EngineKind, Read, Threads, Throttled, build,
+};
 use std::fs::File;
 use std::io::Write;
 use std::sync::{Arc, mpsc};
@@ -13,7 +15,8 @@ pub(crate) const FILE_BYTES: usize = 3_000_001;
 /// A file on a real disk where there is one (tests may need O_DIRECT), and its bytes.
 pub(crate) fn sample() -> (NamedTempFile, Vec<u8>) {
     let mut state = 1u64;
-    let bytes: Vec<u8> = std::iter::repeat_with(|| next_random(&mut state) as u8).take(FILE_BYTES).collect();
+    let bytes: Vec<u8> =
+        std::iter::repeat_with(|| next_random(&mut state) as u8).take(FILE_BYTES).collect();
     let mut file = NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     file.write_all(&bytes).unwrap();
     file.as_file().sync_all().unwrap();
@@ -43,7 +46,11 @@ pub(crate) fn engines() -> Vec<Arc<dyn Engine>> {
 }
 
 /// Reads these ranges (offset, bytes) in one batch; the completions come back in the order asked.
-pub(crate) fn read_all(engine: &dyn Engine, file: &Arc<File>, ranges: &[(u64, usize)]) -> Vec<Completion> {
+pub(crate) fn read_all(
+    engine: &dyn Engine,
+    file: &Arc<File>,
+    ranges: &[(u64, usize)],
+) -> Vec<Completion> {
     let (done, completions) = mpsc::channel();
     engine.submit(reads(file, ranges, &done));
     drop(done);
@@ -56,7 +63,11 @@ pub(crate) fn read_all(engine: &dyn Engine, file: &Arc<File>, ranges: &[(u64, us
     all
 }
 
-pub(crate) fn reads(file: &Arc<File>, ranges: &[(u64, usize)], done: &mpsc::Sender<Completion>) -> Vec<Read> {
+pub(crate) fn reads(
+    file: &Arc<File>,
+    ranges: &[(u64, usize)],
+    done: &mpsc::Sender<Completion>,
+) -> Vec<Read> {
     let read = |(tag, &(offset, bytes)): (u64, &(u64, usize))| Read {
         file: Arc::clone(file),
         offset,

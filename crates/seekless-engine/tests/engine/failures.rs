@@ -28,11 +28,18 @@ fn an_error_belongs_to_its_read_alone() {
         drop(done);
         let mut ended: Vec<_> = completions.iter().collect();
         ended.sort_by_key(|completion| completion.tag);
-        let kinds: Vec<_> =
-            ended.iter().map(|read| read.result.as_ref().map_err(|error| error.kind()).copied()).collect();
+        let kinds: Vec<_> = ended
+            .iter()
+            .map(|read| read.result.as_ref().map_err(|error| error.kind()).copied())
+            .collect();
         assert_eq!(kinds[1], Err(ErrorKind::IsADirectory), "{}", engine.name());
         let bad_descriptor = ended[2].result.as_ref().err().and_then(std::io::Error::raw_os_error);
-        assert_eq!(bad_descriptor, Some(rustix::io::Errno::BADF.raw_os_error()), "{}", engine.name());
+        assert_eq!(
+            bad_descriptor,
+            Some(rustix::io::Errno::BADF.raw_os_error()),
+            "{}",
+            engine.name()
+        );
         assert!(ended[1].buffer.is_empty() && ended[2].buffer.is_empty());
         for good in [&ended[0], &ended[3]] {
             assert!(good.buffer[..] == bytes[100..150], "{}", engine.name());
@@ -94,7 +101,8 @@ fn a_shallow_ring_reads_what_does_not_fit_later() {
     };
     let (file, bytes) = sample();
     let open = Arc::new(File::open(file.path()).unwrap());
-    let ranges: Vec<(u64, usize)> = (0..500).map(|at| (at * 6_001 % FILE_BYTES as u64, 3_000)).collect();
+    let ranges: Vec<(u64, usize)> =
+        (0..500).map(|at| (at * 6_001 % FILE_BYTES as u64, 3_000)).collect();
     for (completion, &(offset, length)) in read_all(&ring, &open, &ranges).iter().zip(&ranges) {
         assert!(completion.buffer[..] == *expected(&bytes, offset, length));
     }

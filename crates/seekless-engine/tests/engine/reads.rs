@@ -26,7 +26,9 @@ fn the_same_bytes_as_std_at_any_offset_and_size() {
         (5, 2 * FILE_BYTES),
     ]);
     for engine in engines() {
-        for (completion, &(offset, length)) in read_all(&*engine, &open, &ranges).iter().zip(&ranges) {
+        for (completion, &(offset, length)) in
+            read_all(&*engine, &open, &ranges).iter().zip(&ranges)
+        {
             let wanted = expected(&bytes, offset, length);
             let context = format!("{} at {offset} for {length}", engine.name());
             assert_eq!(completion.result.as_ref().ok(), Some(&wanted.len()), "{context}");
@@ -42,9 +44,12 @@ fn direct_reads_are_exact_up_to_the_end_of_the_file_and_counted_so() {
         return eprintln!("skipped: direct reads: this file system refuses O_DIRECT");
     };
     let end = (FILE_BYTES as u64).next_multiple_of(4096);
-    let ranges = [(0, 4096), (4096, 2 << 20), (end - 4096, 4096), (end - 8192, 65_536), (end, 4096)];
+    let ranges =
+        [(0, 4096), (4096, 2 << 20), (end - 4096, 4096), (end - 8192, 65_536), (end, 4096)];
     for engine in engines() {
-        for (completion, &(offset, length)) in read_all(&*engine, &open, &ranges).iter().zip(&ranges) {
+        for (completion, &(offset, length)) in
+            read_all(&*engine, &open, &ranges).iter().zip(&ranges)
+        {
             let wanted = expected(&bytes, offset, length);
             let context = format!("{} at {offset} for {length}", engine.name());
             assert_eq!(completion.result.as_ref().ok(), Some(&wanted.len()), "{context}");

@@ -3,7 +3,9 @@
 
 use crate::common::{read_all, reads, sample};
 use seekless_device::{Costs, DeviceModel, DeviceSpec, Io, Nanos};
-use seekless_engine::{Clock, Engine, EngineKind, Noop, Throttle, Throttled, build, build_throttled};
+use seekless_engine::{
+    Clock, Engine, EngineKind, Noop, Throttle, Throttled, build, build_throttled,
+};
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -17,7 +19,11 @@ fn counts_requests_by_the_mebibyte_and_bytes_within_the_file() {
     let spec: DeviceSpec = "iops=1000000,bandwidth=100GB/s".parse().unwrap();
     let engine = build(EngineKind::Throttled(spec)).unwrap();
     assert_eq!((engine.name(), engine.costs()), ("throttled", spec.costs()));
-    read_all(&*engine, &open, &[(0, 100), (0, MIB as usize + 1), (2_999_999, 4096), (9_000_000, 50)]);
+    read_all(
+        &*engine,
+        &open,
+        &[(0, 100), (0, MIB as usize + 1), (2_999_999, 4096), (9_000_000, 50)],
+    );
     engine.charge(0);
     engine.charge(2 * MIB);
     let counters = engine.counters();
@@ -52,7 +58,8 @@ impl DeviceModel for Backwards {
     }
 
     fn advance(&mut self, now: Nanos, done: &mut dyn FnMut(Nanos, Io)) {
-        let (ended, waiting): (Vec<Io>, Vec<Io>) = self.waiting.iter().partition(|io| self.may_end(io));
+        let (ended, waiting): (Vec<Io>, Vec<Io>) =
+            self.waiting.iter().partition(|io| self.may_end(io));
         self.waiting = waiting;
         ended.into_iter().rev().for_each(|io| done(now, io));
     }
@@ -66,7 +73,8 @@ impl DeviceModel for Backwards {
 fn completions_come_in_the_models_order() {
     let gate = Arc::new(AtomicBool::new(false));
     let model = Backwards { waiting: Vec::new(), gate: Arc::clone(&gate) };
-    let engine = Throttled::new(Arc::new(Noop::patterned()), Box::new(model), Clock::wall()).unwrap();
+    let engine =
+        Throttled::new(Arc::new(Noop::patterned()), Box::new(model), Clock::wall()).unwrap();
     let file = Arc::new(File::open("/dev/null").unwrap());
     let ranges: Vec<(u64, usize)> = (0..50).map(|offset| (offset, 1)).collect();
     let (done, completions) = mpsc::channel();
@@ -153,7 +161,10 @@ fn reads_on_a_skipping_clock_end_in_the_models_order_and_at_its_times() {
     drop(done);
     let mut last = 0;
     for (place, read) in completions.iter().enumerate() {
-        assert_eq!((read.tag, &read.buffer[..]), (place as u64, &bytes[place * 10..place * 10 + 10]));
+        assert_eq!(
+            (read.tag, &read.buffer[..]),
+            (place as u64, &bytes[place * 10..place * 10 + 10])
+        );
         // One request a second, at the start of the slice that allows it. The clock may have
         // skipped to the next request before this one is looked at.
         assert!(clock.now() >= place as u64 * 1_000_000_000 + 900_000_000 && clock.now() >= last);

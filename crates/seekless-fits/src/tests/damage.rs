@@ -10,7 +10,8 @@ fn said(bytes: &[u8]) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let (path, out) = (folder.path().join("in.fits"), folder.path().join("out.fits"));
     std::fs::write(&path, bytes).expect("room");
-    let error = histogram(&HistogramOptions::new(&path, &out, 4), &mut |_, _| {}).expect_err("damaged");
+    let error =
+        histogram(&HistogramOptions::new(&path, &out, 4), &mut |_, _| {}).expect_err("damaged");
     assert!(!out.exists(), "nothing is left");
     let text = error.to_string();
     assert!(text.contains("in.fits"), "{text}");
@@ -40,7 +41,10 @@ fn a_message_says_what_is_wrong_and_where() {
             "its data are bytes 2880 to 6880, but the file has only 6000: it is cut short",
         ),
         (with(0, "SIMPLE  =                    F"), "only SIMPLE = T"),
-        (with(1, "BITPIX  =                   12"), "card 2 at byte 80 (BITPIX  =                   12)"),
+        (
+            with(1, "BITPIX  =                   12"),
+            "card 2 at byte 80 (BITPIX  =                   12)",
+        ),
         (with(1, "BITPIX  =                  abc"), "should be a whole number"),
         (with(1, "COMMENT"), "has no BITPIX"),
         (with(2, "NAXIS   =                 1000"), "NAXIS must be 0 to 999"),
@@ -54,7 +58,8 @@ fn a_message_says_what_is_wrong_and_where() {
     ] {
         let text = said(&bytes);
         // A header without END runs into the data, which are no cards.
-        let runs_on = what == "no END" && (text.contains("END") || text.contains("header is damaged"));
+        let runs_on =
+            what == "no END" && (text.contains("END") || text.contains("header is damaged"));
         assert!(text.contains(what) || runs_on, "{what}: {text}");
     }
 }
@@ -115,7 +120,8 @@ fn a_file_that_changes_meanwhile_is_an_error() {
             std::fs::write(&path, Made::new(16, &[40, 50], 3).hdu(true)).expect("room");
         }
     };
-    let error = histogram(&HistogramOptions::new(&path, &out, 4), &mut meddle).expect_err("it changed");
+    let error =
+        histogram(&HistogramOptions::new(&path, &out, 4), &mut meddle).expect_err("it changed");
     assert_eq!(error.kind(), crate::ErrorKind::Differs, "{error}");
     assert!(!out.exists());
 }

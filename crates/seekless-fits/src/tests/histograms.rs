@@ -15,7 +15,13 @@ pub(super) fn table(path: &Path) -> Vec<(f64, f64, u64)> {
     let eight = |bytes: &[u8]| u64::from_be_bytes(bytes.try_into().unwrap());
     file[hdu.data.start as usize..hdu.data.end as usize]
         .chunks_exact(24)
-        .map(|row| (f64::from_bits(eight(&row[..8])), f64::from_bits(eight(&row[8..16])), eight(&row[16..])))
+        .map(|row| {
+            (
+                f64::from_bits(eight(&row[..8])),
+                f64::from_bits(eight(&row[8..16])),
+                eight(&row[16..]),
+            )
+        })
         .collect()
 }
 
@@ -93,7 +99,8 @@ fn the_file_is_copied_and_announces_its_extensions() {
         primary.cards = vec![("FILLER", 1.0); extra];
         let others = [Made::new(-32, &[40, 50], 2).hdu(false), Made::new(16, &[7], 3).hdu(false)];
         write(&path, &[primary.hdu(true), others[0].clone(), others[1].clone()]);
-        let report = quick(&Options { clobber: true, ..Options::new(&path, &out, 4) }).expect("a histogram");
+        let report =
+            quick(&Options { clobber: true, ..Options::new(&path, &out, 4) }).expect("a histogram");
         let source = Source::open(&out).expect("a FITS file");
         assert_eq!(source.hdus.len(), 4);
         assert!(source.hdus[0].header.is_true("EXTEND"));
@@ -163,7 +170,10 @@ fn what_makes_no_histogram_is_refused() {
     refused(options.clone(), "say the range");
     refused(Options { bins: None, ..options.clone() }, "leaves it to their number");
     refused(Options { bins: Some(0), ..options.clone() }, "at least one bin");
-    refused(Options { range: (Some(2.0), Some(1.0)), ..options.clone() }, "no range goes from 2 up to 1");
+    refused(
+        Options { range: (Some(2.0), Some(1.0)), ..options.clone() },
+        "no range goes from 2 up to 1",
+    );
     let fine = Options { range: (Some(0.0), Some(1e9)), bin_size: 1.0, ..options.clone() };
     refused(fine, "1000000001 bins, and 16777216 is the most");
     std::fs::write(&out, "mine").expect("room");

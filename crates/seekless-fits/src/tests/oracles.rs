@@ -32,7 +32,10 @@ fn everything(folder: &Path, mut check: impl FnMut(&str, &Path, serde_json::Valu
             let other = Made::new(-32, &[8, 9], 5);
             match hdu {
                 0 => write(&path, &[made.hdu(true)]),
-                _ => write(&path, &[other.hdu(true), other.hdu(false), made.hdu(false), other.hdu(false)]),
+                _ => write(
+                    &path,
+                    &[other.hdu(true), other.hdu(false), made.hdu(false), other.hdu(false)],
+                ),
             }
             let defined: Vec<f64> = made.numbers().into_iter().flatten().collect();
             let range = defined.iter().copied().fold(f64::NEG_INFINITY, f64::max)
@@ -46,8 +49,7 @@ fn everything(folder: &Path, mut check: impl FnMut(&str, &Path, serde_json::Valu
             };
             histogram(&HistogramOptions { bin_size: size, bins: None, ..options }, &mut |_, _| {})
                 .expect(name);
-            let parameters =
-                json!({"what": "histogram", "input": path, "output": out, "hdu": hdu, "bin_size": size});
+            let parameters = json!({"what": "histogram", "input": path, "output": out, "hdu": hdu, "bin_size": size});
             check(name, &out, parameters);
             for data_type in [DataType::Same, DataType::Bitpix(64), DataType::Bitpix(-64)] {
                 let options = RebinOptions {
@@ -125,7 +127,10 @@ fn astropy_says_the_same() {
         compared.push(kept);
     });
     assert!(compared.len() > 60, "{} were compared", compared.len());
-    let output =
-        Command::new(python).arg(script).arg(json!(compared).to_string()).output().expect("it starts");
+    let output = Command::new(python)
+        .arg(script)
+        .arg(json!(compared).to_string())
+        .output()
+        .expect("it starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -111,7 +111,8 @@ fn whole_numbers_are_summed_exactly() {
     };
     // 2^60 and so on: a double would lose the ones.
     let mut made = Made::new(64, &[4], 1);
-    made.data = [1 << 60, 1, -3, 1 << 58].iter().flat_map(|number: &i64| number.to_be_bytes()).collect();
+    made.data =
+        [1 << 60, 1, -3, 1 << 58].iter().flat_map(|number: &i64| number.to_be_bytes()).collect();
     write(&path, &[made.hdu(true)]);
     let options = Options { clobber: true, ..Options::new(&path, &out, 2) };
     quick(&options).expect("an image");
@@ -121,7 +122,10 @@ fn whole_numbers_are_summed_exactly() {
     // The same as unsigned: two zeros of 2^63 add up to more than fits.
     write(&path, &[made.clone().card("BZERO", 9_223_372_036_854_775_808.0).hdu(true)]);
     let error = quick(&options).expect_err("too much").to_string();
-    assert!(error.contains("pixel 1 of row 1 of the output would be 19599665578316398593"), "{error}");
+    assert!(
+        error.contains("pixel 1 of row 1 of the output would be 19599665578316398593"),
+        "{error}"
+    );
     quick(&Options { average: true, ..options }).expect("an image");
     assert_eq!(stored(&out), [(1 << 59) + 1, (1 << 57) - 1]);
 }
@@ -139,7 +143,8 @@ fn the_unsigned_convention_holds_its_own_limits() {
     let options = Options { clobber: true, ..Options::new(&path, &out, 2) };
     let error = quick(&options).expect_err("70000 is over 65535").to_string();
     assert!(
-        error.contains("pixel 2 of row 1 of the output would be 70000, which BITPIX 16 cannot hold"),
+        error
+            .contains("pixel 2 of row 1 of the output would be 70000, which BITPIX 16 cannot hold"),
         "{error}"
     );
     let report = quick(&Options { overflow: true, ..options.clone() }).expect("an image");
@@ -157,7 +162,8 @@ fn infinities_stay_and_have_no_whole_number() {
     let folder = tempfile::tempdir().expect("a folder");
     let (path, out) = (folder.path().join("in.fits"), folder.path().join("out.fits"));
     let mut made = Made::new(-32, &[4, 1], 1);
-    made.data = [f32::INFINITY, 1.0, -1e38, 2.0].iter().flat_map(|number| number.to_be_bytes()).collect();
+    made.data =
+        [f32::INFINITY, 1.0, -1e38, 2.0].iter().flat_map(|number| number.to_be_bytes()).collect();
     write(&path, &[made.hdu(true)]);
     let options = Options { clobber: true, y_bin_size: 1, ..Options::new(&path, &out, 2) };
     quick(&options).expect("an image");
@@ -172,10 +178,12 @@ fn infinities_stay_and_have_no_whole_number() {
 fn the_other_hdus_are_copied() {
     let folder = tempfile::tempdir().expect("a folder");
     let (path, out) = (folder.path().join("in.fits"), folder.path().join("out.fits"));
-    let parts: Vec<Vec<u8>> = (0..4).map(|at| Made::new(-64, &[50, 60 + at], at).hdu(at == 0)).collect();
+    let parts: Vec<Vec<u8>> =
+        (0..4).map(|at| Made::new(-64, &[50, 60 + at], at).hdu(at == 0)).collect();
     write(&path, &parts);
     for hdu in 0..4 {
-        let options = Options { clobber: true, hdu: Selector::Number(hdu), ..Options::new(&path, &out, 7) };
+        let options =
+            Options { clobber: true, hdu: Selector::Number(hdu), ..Options::new(&path, &out, 7) };
         let report = quick(&options).expect("an image");
         let (source, made) =
             (Source::open(&out).expect("a FITS file"), std::fs::read(&out).expect("readable"));
@@ -194,7 +202,10 @@ fn boxes_must_fit() {
     let (path, out) = (folder.path().join("in.fits"), folder.path().join("out.fits"));
     write(&path, &[Made::new(8, &[5, 3], 1).hdu(true)]);
     let error = quick(&Options::new(&path, &out, 4)).expect_err("too high").to_string();
-    assert!(error.contains("in.fits, HDU 0: boxes of 4 x 4 pixels do not fit an image of 5 x 3"), "{error}");
+    assert!(
+        error.contains("in.fits, HDU 0: boxes of 4 x 4 pixels do not fit an image of 5 x 3"),
+        "{error}"
+    );
     assert!(!out.exists());
 }
 

@@ -167,8 +167,9 @@ impl Hand {
             let _ = written.send(buffer()); // the receiver exists, so this cannot fail
         }
         let Ok(file) = writer.file.try_clone() else { return Hand::Own(writer) };
-        let spawned =
-            Builder::new().name("seekless-write".to_owned()).spawn(move || work(writer, &to_write, &written));
+        let spawned = Builder::new()
+            .name("seekless-write".to_owned())
+            .spawn(move || work(writer, &to_write, &written));
         match spawned {
             Ok(thread) => Hand::Thread(Thread { runs, free, thread }),
             Err(_) => Hand::Own(Writer::past_cache(file)),
@@ -208,7 +209,9 @@ impl Hand {
             Hand::Ended => Err(ended()),
             Hand::Thread(Thread { runs, free, thread }) => {
                 drop((runs, free));
-                thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread that writes has panicked")))
+                thread.join().unwrap_or_else(|_| {
+                    Err(io::Error::other("the thread that writes has panicked"))
+                })
             }
         }
     }
@@ -219,7 +222,11 @@ fn ended() -> io::Error {
 }
 
 /// Writes runs until the sender is dropped; stops at the first failure.
-fn work(mut writer: Writer, runs: &Receiver<Run>, written: &Sender<AlignedBuf>) -> io::Result<Writer> {
+fn work(
+    mut writer: Writer,
+    runs: &Receiver<Run>,
+    written: &Sender<AlignedBuf>,
+) -> io::Result<Writer> {
     for run in runs {
         writer.write(&run)?;
         let _ = written.send(run.buffer); // at the end no receiver is left

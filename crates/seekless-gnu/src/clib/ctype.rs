@@ -58,7 +58,8 @@ impl Ctype {
     #[must_use]
     pub(crate) fn named(name: &CStr) -> Option<Self> {
         // SAFETY: the name is a string of C; no base locale is handed over.
-        let locale = unsafe { libc::newlocale(libc::LC_ALL_MASK, name.as_ptr(), std::ptr::null_mut()) };
+        let locale =
+            unsafe { libc::newlocale(libc::LC_ALL_MASK, name.as_ptr(), std::ptr::null_mut()) };
         if locale.is_null() { None } else { Some(Ctype { locale }) }
     }
 
@@ -157,7 +158,8 @@ fn name_of_all() -> Option<String> {
         Some(name) => name,
         None => {
             let language = set("LANG");
-            let mut names = CATEGORIES.iter().map(|category| set(category).or_else(|| language.clone()));
+            let mut names =
+                CATEGORIES.iter().map(|category| set(category).or_else(|| language.clone()));
             let first = names.next()??;
             names.all(|name| name.as_ref() == Some(&first)).then_some(first)?
         }
@@ -170,7 +172,9 @@ fn is_utf8_installed(locales: &Path, name: &str) -> bool {
     let Some((language, codeset)) = name.split_once('.') else { return false };
     let is_utf8 = ["UTF-8", "utf-8", "UTF8", "utf8"].contains(&codeset);
     // The C library writes codesets so; a slash would lead elsewhere.
-    is_utf8 && !language.contains('/') && locales.join(format!("{language}.utf8/LC_CTYPE")).is_file()
+    is_utf8
+        && !language.contains('/')
+        && locales.join(format!("{language}.utf8/LC_CTYPE")).is_file()
 }
 
 fn characters_bytes_max() -> usize {
@@ -205,8 +209,9 @@ fn character(code: u32) -> Character {
 
 fn single(byte: u8) -> Character {
     // SAFETY: each takes any value of an unsigned byte.
-    let (printable, space, code) =
-        unsafe { (libc::isprint(byte.into()) != 0, libc::isspace(byte.into()) != 0, btowc(byte.into())) };
+    let (printable, space, code) = unsafe {
+        (libc::isprint(byte.into()) != 0, libc::isspace(byte.into()) != 0, btowc(byte.into()))
+    };
     Character { printable, space, columns: printable.into(), code }
 }
 
@@ -260,8 +265,8 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("seekless-locales.{}", std::process::id()));
         std::fs::create_dir_all(folder.join("C.utf8")).expect("a folder can be made");
         std::fs::write(folder.join("C.utf8/LC_CTYPE"), "").expect("a file can be written");
-        let seen =
-            ["C.UTF-8", "C.utf8", "C", "D.UTF-8", "C.utf9"].map(|name| is_utf8_installed(&folder, name));
+        let seen = ["C.UTF-8", "C.utf8", "C", "D.UTF-8", "C.utf9"]
+            .map(|name| is_utf8_installed(&folder, name));
         std::fs::remove_dir_all(&folder).expect("it was made above");
         assert_eq!(seen, [true, true, false, false, false]);
     }

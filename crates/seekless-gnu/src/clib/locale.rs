@@ -128,8 +128,9 @@ impl BrokenDown {
         let mut text = vec![0_u8; 1024];
         // SAFETY: the buffer has the length given; the format ends with NUL; the time and its
         // zone's name live.
-        let length =
-            unsafe { libc::strftime(text.as_mut_ptr().cast(), text.len(), format.as_ptr(), &raw const time) };
+        let length = unsafe {
+            libc::strftime(text.as_mut_ptr().cast(), text.len(), format.as_ptr(), &raw const time)
+        };
         text.truncate(length);
         text
     }
@@ -198,7 +199,8 @@ mod tests {
             assert_eq!(time.settled(), Some((seconds, time.clone())));
         }
         assert_eq!(broken_down(i64::MAX), None);
-        let time = BrokenDown { year: 70, month: 0, day: 32, daylight: -1, ..BrokenDown::default() };
+        let time =
+            BrokenDown { year: 70, month: 0, day: 32, daylight: -1, ..BrokenDown::default() };
         let (_, settled) = time.settled().unwrap();
         assert_eq!((settled.month, settled.day, settled.weekday), (1, 1, 0));
         assert_eq!(BrokenDown { year: i32::MAX, month: i32::MAX, ..time }.settled(), None);
@@ -221,9 +223,14 @@ mod tests {
 
     #[test]
     fn an_answer_is_yes_by_its_first_letter() {
-        for (answer, yes) in
-            [(c"y", true), (c"Yes", true), (c" y", false), (c"", false), (c"n", false), (c"ja", false)]
-        {
+        for (answer, yes) in [
+            (c"y", true),
+            (c"Yes", true),
+            (c" y", false),
+            (c"", false),
+            (c"n", false),
+            (c"ja", false),
+        ] {
             assert_eq!(is_yes(answer), yes, "{answer:?}");
         }
     }

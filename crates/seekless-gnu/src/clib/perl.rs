@@ -58,7 +58,14 @@ impl Perl {
             let context = pcre2::pcre2_compile_context_create_8(ptr::null_mut());
             pcre2::pcre2_set_compile_extra_options_8(context, extra);
             let (start, length) = (pattern.as_ptr(), pattern.len());
-            let code = pcre2::pcre2_compile_8(start, length, flags, &raw mut wrong, &raw mut place, context);
+            let code = pcre2::pcre2_compile_8(
+                start,
+                length,
+                flags,
+                &raw mut wrong,
+                &raw mut place,
+                context,
+            );
             pcre2::pcre2_compile_context_free_8(context);
             code
         };
@@ -80,7 +87,8 @@ impl Perl {
         if perl.data.is_null() || perl.context.is_null() {
             return Err("memory exhausted".to_owned());
         }
-        perl.empty = [false, true].map(|begins| perl.run(b"", 0, begins).is_ok_and(|found| found.is_some()));
+        perl.empty =
+            [false, true].map(|begins| perl.run(b"", 0, begins).is_ok_and(|found| found.is_some()));
         Ok(perl)
     }
 
@@ -88,11 +96,16 @@ impl Perl {
     ///
     /// # Errors
     /// Why PCRE2 gave up, in GNU grep's words.
-    pub(crate) fn find(&mut self, line: &[u8], from: usize) -> Result<Option<Range<usize>>, String> {
+    pub(crate) fn find(
+        &mut self,
+        line: &[u8],
+        from: usize,
+    ) -> Result<Option<Range<usize>>, String> {
         let (mut start, mut at) = (0, from.min(line.len()));
         let mut begins = at == 0;
         // Bytes that begin no character are passed over, as if the line began after them.
-        while self.utf8 && line.get(at).is_some_and(|byte| matches!(byte, 0x80..0xc2 | 0xfe | 0xff)) {
+        while self.utf8 && line.get(at).is_some_and(|byte| matches!(byte, 0x80..0xc2 | 0xfe | 0xff))
+        {
             at += 1;
             (start, begins) = (at, false);
         }
@@ -103,7 +116,12 @@ impl Perl {
         Ok(found.map(|found| start + found.start..start + found.end))
     }
 
-    fn run(&mut self, text: &[u8], from: usize, begins: bool) -> Result<Option<Range<usize>>, String> {
+    fn run(
+        &mut self,
+        text: &[u8],
+        from: usize,
+        begins: bool,
+    ) -> Result<Option<Range<usize>>, String> {
         let flags = if begins { 0 } else { pcre2::PCRE2_NOTBOL };
         loop {
             // SAFETY: code, data and context are live and this one's alone; the text has the length
@@ -127,8 +145,12 @@ impl Perl {
                 pcre2::PCRE2_ERROR_NOMATCH => Ok(None),
                 pcre2::PCRE2_ERROR_JIT_STACKLIMIT if self.grow() => continue,
                 pcre2::PCRE2_ERROR_JIT_STACKLIMIT => Err("exhausted PCRE JIT stack".to_owned()),
-                pcre2::PCRE2_ERROR_MATCHLIMIT => Err("exceeded PCRE's backtracking limit".to_owned()),
-                pcre2::PCRE2_ERROR_DEPTHLIMIT => Err("exceeded PCRE's nested backtracking limit".to_owned()),
+                pcre2::PCRE2_ERROR_MATCHLIMIT => {
+                    Err("exceeded PCRE's backtracking limit".to_owned())
+                }
+                pcre2::PCRE2_ERROR_DEPTHLIMIT => {
+                    Err("exceeded PCRE's nested backtracking limit".to_owned())
+                }
                 pcre2::PCRE2_ERROR_RECURSELOOP => Err("PCRE detected recurse loop".to_owned()),
                 pcre2::PCRE2_ERROR_HEAPLIMIT => Err("exceeded PCRE's heap limit".to_owned()),
                 other => Err(format!("internal PCRE error: {other}")),
@@ -193,9 +215,13 @@ mod tests {
     #[test]
     fn bytes_that_are_no_characters_part_what_is_around_them() {
         let line = b"aaX\xffabA";
-        for (pattern, found) in
-            [("abA", Some(4..7)), ("aaXabA", None), ("X$", None), ("[^a]", Some(2..3)), ("^ab", None)]
-        {
+        for (pattern, found) in [
+            ("abA", Some(4..7)),
+            ("aaXabA", None),
+            ("X$", None),
+            ("[^a]", Some(2..3)),
+            ("^ab", None),
+        ] {
             assert_eq!(perl(pattern, true).find(line, 0), Ok(found), "{pattern}");
         }
         assert_eq!(perl("^a", true).find(b"\xffa", 0), Ok(None));

@@ -98,7 +98,11 @@ mod library {
         ///
         /// # Errors
         /// What the C library says is wrong with it.
-        pub(crate) fn new(pattern: &[u8], dialect: Dialect, ignore_case: bool) -> Result<Self, String> {
+        pub(crate) fn new(
+            pattern: &[u8],
+            dialect: Dialect,
+            ignore_case: bool,
+        ) -> Result<Self, String> {
             let syntax = dialect.0 | if ignore_case { IGNORE_CASE } else { 0 };
             // SAFETY: all zeros is an empty expression, which the C library requires before it
             // compiles one.
@@ -127,7 +131,8 @@ mod library {
             let regex = (&raw const *self.0).cast_mut();
             // SAFETY: the expression was compiled and is locked by the C library while it matches;
             // the text has the length given, and no registers are asked for.
-            let matched = unsafe { re_match(regex, text.as_ptr().cast(), length, 0, ptr::null_mut()) };
+            let matched =
+                unsafe { re_match(regex, text.as_ptr().cast(), length, 0, ptr::null_mut()) };
             matched == length
         }
     }
@@ -164,7 +169,11 @@ mod library {
         ///
         /// # Errors
         /// What the C library says is wrong with it.
-        pub(crate) fn new(pattern: &[u8], dialect: Dialect, ignore_case: bool) -> Result<Self, String> {
+        pub(crate) fn new(
+            pattern: &[u8],
+            dialect: Dialect,
+            ignore_case: bool,
+        ) -> Result<Self, String> {
             let mut regex = Regex::new(pattern, dialect, ignore_case)?;
             set_bits(&mut regex, 0, NEWLINE_ANCHOR);
             let registers = Registers { count: 0, start: ptr::null_mut(), end: ptr::null_mut() };
@@ -176,9 +185,14 @@ mod library {
         ///
         /// # Errors
         /// Why it gave up.
-        pub(crate) fn find(&mut self, line: &[u8], from: usize) -> Result<Option<Range<usize>>, String> {
+        pub(crate) fn find(
+            &mut self,
+            line: &[u8],
+            from: usize,
+        ) -> Result<Option<Range<usize>>, String> {
             set_bits(&mut self.regex, 0, NOT_EOL);
-            let (Ok(length), Ok(start)) = (c_int::try_from(line.len()), c_int::try_from(from)) else {
+            let (Ok(length), Ok(start)) = (c_int::try_from(line.len()), c_int::try_from(from))
+            else {
                 return Err(EXHAUSTED.to_owned());
             };
             let registers = (&raw mut self.registers).cast();
@@ -217,7 +231,8 @@ mod library {
             };
             let text = line[..limit].as_ptr().cast();
             // SAFETY: as above; no registers are asked for.
-            let matched = unsafe { re_match(&raw mut *self.regex.0, text, length, at, ptr::null_mut()) };
+            let matched =
+                unsafe { re_match(&raw mut *self.regex.0, text, length, at, ptr::null_mut()) };
             match matched {
                 -1 => Ok(None),
                 0.. => Ok(Some(start + matched as usize)),
@@ -270,7 +285,11 @@ mod library {
         ///
         /// # Errors
         /// This C library has no such expressions.
-        pub(crate) fn new(_pattern: &[u8], _dialect: Dialect, _ignore_case: bool) -> Result<Self, String> {
+        pub(crate) fn new(
+            _pattern: &[u8],
+            _dialect: Dialect,
+            _ignore_case: bool,
+        ) -> Result<Self, String> {
             Err("regular expressions need the GNU C library".to_owned())
         }
 
@@ -289,7 +308,11 @@ mod library {
         ///
         /// # Errors
         /// This C library has no such expressions.
-        pub(crate) fn new(_pattern: &[u8], _dialect: Dialect, _ignore_case: bool) -> Result<Self, String> {
+        pub(crate) fn new(
+            _pattern: &[u8],
+            _dialect: Dialect,
+            _ignore_case: bool,
+        ) -> Result<Self, String> {
             Err("back-references need the GNU C library".to_owned())
         }
 
@@ -297,7 +320,11 @@ mod library {
         ///
         /// # Errors
         /// Never.
-        pub(crate) fn find(&mut self, _line: &[u8], _from: usize) -> Result<Option<Range<usize>>, String> {
+        pub(crate) fn find(
+            &mut self,
+            _line: &[u8],
+            _from: usize,
+        ) -> Result<Option<Range<usize>>, String> {
             match *self {}
         }
 
@@ -355,7 +382,10 @@ mod tests {
         let egrep = Dialect::named("egrep").unwrap();
         let mut search = Search::new(br"(a|b+)\1", egrep, false).unwrap();
         assert_eq!(search.find(b"abbbbba", 0), Ok(Some(1..5)));
-        assert_eq!((search.find(b"abbbbba", 3), search.find(b"abbbbba", 5)), (Ok(Some(3..5)), Ok(None)));
+        assert_eq!(
+            (search.find(b"abbbbba", 3), search.find(b"abbbbba", 5)),
+            (Ok(Some(3..5)), Ok(None))
+        );
         assert_eq!(search.end_before(b"abbbbba", 1, 4), Ok(Some(3)));
         assert_eq!(search.end_before(b"abbbbba", 1, 2), Ok(None));
         let mut lines = Search::new(br"(a)?^b$", egrep, false).unwrap();

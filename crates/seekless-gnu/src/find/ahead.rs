@@ -141,7 +141,8 @@ impl Part {
     /// The first child, from this one on, that the walk must visit. Returns the end of the part if
     /// there is none in it.
     pub(super) fn skip_passed(&self, child: usize) -> usize {
-        let Some(rest) = child.checked_sub(self.first).and_then(|place| self.seen.get(place..)) else {
+        let Some(rest) = child.checked_sub(self.first).and_then(|place| self.seen.get(place..))
+        else {
             return child;
         };
         child + rest.iter().take_while(|seen| matches!(seen, Seen::Passed)).count()
@@ -230,7 +231,11 @@ pub(super) struct Ahead<'scope, 'env> {
 
 impl<'scope, 'env> Ahead<'scope, 'env> {
     /// Starts no thread yet. It never starts any if there is only one core or nothing to save.
-    pub(super) fn new(scope: &'scope Scope<'scope, 'env>, shared: &'env Shared, plan: &'env Plan) -> Self {
+    pub(super) fn new(
+        scope: &'scope Scope<'scope, 'env>,
+        shared: &'env Shared,
+        plan: &'env Plan,
+    ) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let helpers = if foresee::is_worthwhile(plan) { (cores - 1).min(HELPERS_MAX) } else { 0 };
         Ahead {
@@ -275,7 +280,12 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
     }
 
     /// What was seen of a part of the current folder's list.
-    pub(super) fn part(&mut self, task: &Arc<Task>, open: Option<&Rc<OwnedFd>>, prices: &mut Prices) -> Part {
+    pub(super) fn part(
+        &mut self,
+        task: &Arc<Task>,
+        open: Option<&Rc<OwnedFd>>,
+        prices: &mut Prices,
+    ) -> Part {
         match (self.obtain(task, true, open, prices), &task.job) {
             (Some(Found::Looked(part)), _) => part,
             (_, Job::Look { children, .. }) => Part::blank(children.clone()),

@@ -21,11 +21,15 @@ pub(super) fn plainly(test: &Test, entry: &Entry<'_>) -> Result<Option<bool>, Er
         Test::Path(glob) => glob_matches(&glob.pattern, entry.path, glob.ignore_case),
         Test::Regex(regex) => regex.matches_all(entry.bytes()),
         Test::Type(kinds) => kinds.contains(&entry.file_type()?),
-        Test::Size { unit_bytes, bound } => bound.holds((entry.stat()?.st_size as u64).div_ceil(*unit_bytes)),
+        Test::Size { unit_bytes, bound } => {
+            bound.holds((entry.stat()?.st_size as u64).div_ceil(*unit_bytes))
+        }
         Test::Time(stamp, window) => window.holds(stamp.of(entry.stat()?)),
         Test::Newer(stamp, than) => stamp.of(entry.stat()?) > *than,
         Test::Used(used) => used.holds(entry.stat()?),
-        Test::Permissions(permissions) => permissions.hold(entry.stat()?.st_mode, entry.is_folder()),
+        Test::Permissions(permissions) => {
+            permissions.hold(entry.stat()?.st_mode, entry.is_folder())
+        }
         Test::Owner(bound) => bound.holds(entry.stat()?.st_uid.into()),
         Test::Group(bound) => bound.holds(entry.stat()?.st_gid.into()),
         Test::Links(bound) => bound.holds(entry.stat()?.st_nlink),
@@ -48,7 +52,9 @@ pub(super) fn by_cost(test: &Test, cost: Option<&Cost>) -> Option<bool> {
         Test::Cost { unit_ns, bound } => {
             cost.is_some_and(|cost| in_units(cost.device_ns_high, *unit_ns, bound))
         }
-        Test::Cached(bound) => cost.and_then(Cost::resident_percent).is_some_and(|share| bound.holds(share)),
+        Test::Cached(bound) => {
+            cost.and_then(Cost::resident_percent).is_some_and(|share| bound.holds(share))
+        }
         Test::Level(name) => cost.is_some_and(|cost| cost.level.name() == name),
         _ => return None,
     })

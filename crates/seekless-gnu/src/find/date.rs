@@ -72,7 +72,8 @@ fn settle(items: &Items, today: BrokenDown) -> Option<i128> {
     };
     if let (Some((ordinal, weekday)), 0) = (items.weekday, items.dates) {
         let weeks = ordinal.checked_sub(i64::from(ordinal > 0 && time.weekday != weekday))?;
-        let days = weeks.checked_mul(7)?.checked_add(i64::from((weekday - time.weekday).rem_euclid(7)))?;
+        let days =
+            weeks.checked_mul(7)?.checked_add(i64::from((weekday - time.weekday).rem_euclid(7)))?;
         time.day = i32::try_from(i64::from(time.day).checked_add(days)?).ok()?;
         time.daylight = -1;
         (start, time) = time.settled()?;
@@ -102,7 +103,8 @@ fn settle(items: &Items, today: BrokenDown) -> Option<i128> {
 /// Whether date and time are the requested ones. They differ if the request does not exist, such as
 /// the 31st of April.
 fn same_clock(found: &BrokenDown, asked: &BrokenDown) -> bool {
-    let parts = |time: &BrokenDown| (time.year, time.month, time.day, time.hour, time.minute, time.second);
+    let parts =
+        |time: &BrokenDown| (time.year, time.month, time.day, time.hour, time.minute, time.second);
     parts(found) == parts(asked)
 }
 
@@ -124,7 +126,8 @@ fn elsewhere(asked: &BrokenDown, east_seconds: i64) -> Option<(i64, BrokenDown)>
     let days = (year - 1970) * 365 + leaps(before) - leaps(1969)
         + days_of[..month].iter().map(|&days| i64::from(days)).sum::<i64>()
         + i64::from(asked.day - 1);
-    let clock = i64::from(asked.hour) * 3600 + i64::from(asked.minute) * 60 + i64::from(asked.second);
+    let clock =
+        i64::from(asked.hour) * 3600 + i64::from(asked.minute) * 60 + i64::from(asked.second);
     let time = BrokenDown {
         weekday: i32::try_from((days + 4).rem_euclid(7)).ok()?,
         east_seconds: -east_seconds,

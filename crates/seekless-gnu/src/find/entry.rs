@@ -110,7 +110,9 @@ impl<'a> Entry<'a> {
     /// The type; it comes from the folder's list, without a system call, if that has it.
     pub(super) fn file_type(&self) -> Result<FileType, Errno> {
         match self.listed {
-            Some(listed) if self.stat.get().is_none() && !(self.follow && listed == FileType::Symlink) => {
+            Some(listed)
+                if self.stat.get().is_none() && !(self.follow && listed == FileType::Symlink) =>
+            {
                 Ok(listed)
             }
             _ => self.stat().map(|stat| FileType::from_raw_mode(stat.st_mode)),

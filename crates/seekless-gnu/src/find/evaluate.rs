@@ -84,7 +84,8 @@ impl<'a> Evaluator<'a> {
     ) -> Self {
         let mut batches = Vec::new();
         batches.resize_with(plan.batches, Batch::default);
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+        let now =
+            SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
         Evaluator {
             plan,
             output: Output::new(out, terminal, &plan.files, utf8),
@@ -193,7 +194,15 @@ impl<'a> Evaluator<'a> {
             let (name_at, root_bytes, depth) = (entry.name_at, entry.root_bytes, entry.depth);
             let path = entry.path.to_owned();
             let follow = entry.follow;
-            self.waiting.push(Waiting { cost_ns, path, name_at, root_bytes, depth, follow, actions });
+            self.waiting.push(Waiting {
+                cost_ns,
+                path,
+                name_at,
+                root_bytes,
+                depth,
+                follow,
+                actions,
+            });
         }
         Ok(if self.pruned { Verdict::Prune } else { Verdict::GoOn })
     }
@@ -245,7 +254,9 @@ impl<'a> Evaluator<'a> {
         }
         Ok(match expression {
             Expression::Test(test) => self.passes(test, entry)?,
-            Expression::Action(action @ (Action::Prune | Action::Quit)) => self.act(action, entry)?,
+            Expression::Action(action @ (Action::Prune | Action::Quit)) => {
+                self.act(action, entry)?
+            }
             Expression::Action(action) if self.plan.cheapest_first => {
                 actions.push(action);
                 true
@@ -300,7 +311,9 @@ impl<'a> Evaluator<'a> {
             Test::Empty => is_empty(entry)?,
             Test::NoUser => user_name(entry.stat()?.st_uid).is_none(),
             Test::NoGroup => group_name(entry.stat()?.st_gid).is_none(),
-            Test::Access(access) => accessat(entry.base(), entry.below(), *access, AtFlags::empty()).is_ok(),
+            Test::Access(access) => {
+                accessat(entry.base(), entry.below(), *access, AtFlags::empty()).is_ok()
+            }
             Test::FileSystem(name) => self.mounts.type_of(entry.stat()?.st_dev).as_bytes() == name,
             // All other tests are of costs, and `by_cost` answers each of those.
             _ => by_cost(test, self.price(entry)?.as_ref()).unwrap_or(true),
@@ -335,7 +348,8 @@ impl<'a> Evaluator<'a> {
             Action::Printf { to, format } => {
                 let cost = if format.asks_latency() { self.cost(entry)? } else { None };
                 let terminal = self.output.is_terminal(*to);
-                let mut context = Context { mounts: &mut self.mounts, cost, terminal, utf8: self.utf8 };
+                let mut context =
+                    Context { mounts: &mut self.mounts, cost, terminal, utf8: self.utf8 };
                 match format.write(entry, &mut context) {
                     Ok(line) => {
                         self.write(*to, &line)?;
@@ -364,7 +378,8 @@ impl<'a> Evaluator<'a> {
             }
             Action::ExecuteMany { number, command } => {
                 self.output.flush()?;
-                let ran = command.add(entry, &mut self.batches[*number], self.messages.0, self.utf8)?;
+                let ran =
+                    command.add(entry, &mut self.batches[*number], self.messages.0, self.utf8)?;
                 self.well &= ran == Ran::Succeeded;
                 if self.batches[*number].is_first() {
                     self.changes.fetch_add(1, Ordering::Release);
@@ -377,7 +392,8 @@ impl<'a> Evaluator<'a> {
     fn list(&mut self, to: Target, entry: &Entry<'_>) -> io::Result<bool> {
         match entry.stat() {
             Ok(stat) => {
-                let line = list::line(entry, stat, &mut self.widths, self.plan.block_bytes, self.now);
+                let line =
+                    list::line(entry, stat, &mut self.widths, self.plan.block_bytes, self.now);
                 self.write(to, &line).map(|()| true)
             }
             Err(error) => self.complain_once(entry.bytes(), error).map(|()| false),
@@ -404,7 +420,9 @@ impl<'a> Evaluator<'a> {
 /// Collects the commands that take many files, with their numbers.
 fn collect<'a>(expression: &'a Expression, commands: &mut Vec<(usize, &'a Command)>) {
     match expression {
-        Expression::Action(Action::ExecuteMany { number, command }) => commands.push((*number, command)),
+        Expression::Action(Action::ExecuteMany { number, command }) => {
+            commands.push((*number, command))
+        }
         Expression::Test(_) | Expression::Action(_) => {}
         Expression::Not(inner) => collect(inner, commands),
         Expression::All(parts) | Expression::Any(parts) | Expression::List(parts) => {
@@ -425,5 +443,6 @@ fn is_empty(entry: &Entry<'_>) -> Result<bool, Unpriced> {
 fn has_no_entries(entry: &Entry<'_>) -> Result<bool, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut lines = Dir::new(openat(entry.base(), entry.below(), flags, Mode::empty())?)?;
-    Ok(!lines.any(|line| line.is_ok_and(|line| line.file_name() != c"." && line.file_name() != c"..")))
+    Ok(!lines
+        .any(|line| line.is_ok_and(|line| line.file_name() != c"." && line.file_name() != c"..")))
 }

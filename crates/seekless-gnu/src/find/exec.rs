@@ -56,7 +56,12 @@ impl Command {
     }
 
     /// Runs the command for one file.
-    pub(super) fn run(&self, entry: &Entry<'_>, messages: &mut dyn Write, utf8: bool) -> io::Result<Ran> {
+    pub(super) fn run(
+        &self,
+        entry: &Entry<'_>,
+        messages: &mut dyn Write,
+        utf8: bool,
+    ) -> io::Result<Ran> {
         let words = self.filled(&self.path_of(entry));
         if self.ask && !confirmed(&self.words[0], entry, messages)? {
             return Ok(Ran::Failed);
@@ -94,8 +99,9 @@ impl Command {
 
     fn room(&self) -> usize {
         let words: usize = self.words.iter().map(|word| word.len() + 1 + size_of::<usize>()).sum();
-        let environment: usize =
-            std::env::vars_os().map(|(name, value)| name.len() + value.len() + 2 + size_of::<usize>()).sum();
+        let environment: usize = std::env::vars_os()
+            .map(|(name, value)| name.len() + value.len() + 2 + size_of::<usize>())
+            .sum();
         ARGUMENTS_MAX.saturating_sub(words + environment).max(4096)
     }
 
@@ -162,7 +168,10 @@ fn start(
     utf8: bool,
 ) -> io::Result<Ran> {
     let mut status = prepared(&words[0], &words[1..], folder.as_deref(), detached).status();
-    if status.as_ref().is_err_and(|error| error.raw_os_error() == Some(Errno::NOEXEC.raw_os_error())) {
+    if status
+        .as_ref()
+        .is_err_and(|error| error.raw_os_error() == Some(Errno::NOEXEC.raw_os_error()))
+    {
         // The script has no `#!` line, so the shell runs it, as in execvp(3).
         status = prepared("/bin/sh".as_ref(), words, folder.as_deref(), detached).status();
     }

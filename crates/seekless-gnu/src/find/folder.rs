@@ -80,7 +80,12 @@ impl List {
             let kind = Some(line.file_type()).filter(|kind| *kind != FileType::Unknown);
             // Linux limits names to 255 bytes.
             let name_bytes = u16::try_from(name.len()).map_err(|_| Errno::NAMETOOLONG)?;
-            list.children.push(Child { name_at: list.names.len(), name_bytes, kind, inode: line.ino() });
+            list.children.push(Child {
+                name_at: list.names.len(),
+                name_bytes,
+                kind,
+                inode: line.ino(),
+            });
             list.names.extend_from_slice(name);
         }
         if list.len() > SORTED_MIN && sorting_helps(folder) {

@@ -13,7 +13,8 @@ use rustix::fs::FileType;
 /// many files are allowed: they invalidate what was seen before them.
 pub(super) fn is_worthwhile(plan: &Plan) -> bool {
     let acts = |part: &Expression| {
-        matches!(part, Expression::Action(Action::Execute(_) | Action::Delete)) && !plan.cheapest_first
+        matches!(part, Expression::Action(Action::Execute(_) | Action::Delete))
+            && !plan.cheapest_first
     };
     plan.expression.any(&asks) && !plan.expression.any(&acts)
 }
@@ -23,7 +24,12 @@ fn asks(part: &Expression) -> bool {
     match part {
         Expression::Test(test) => !matches!(
             test,
-            Test::True | Test::False | Test::Name(_) | Test::Path(_) | Test::Regex(_) | Test::Type(_)
+            Test::True
+                | Test::False
+                | Test::Name(_)
+                | Test::Path(_)
+                | Test::Regex(_)
+                | Test::Type(_)
         ),
         Expression::Action(Action::List { .. }) => true,
         Expression::Action(Action::Printf { format, .. }) => format.asks_stat(),
@@ -33,16 +39,17 @@ fn asks(part: &Expression) -> bool {
 
 /// Whether the expression can keep the walk out of a folder or end it.
 pub(super) fn turns_back(plan: &Plan) -> bool {
-    let turns = |part: &Expression| matches!(part, Expression::Action(Action::Prune | Action::Quit));
+    let turns =
+        |part: &Expression| matches!(part, Expression::Action(Action::Prune | Action::Quit));
     plan.expression.any(&turns)
 }
 
 /// Whether the expression calls stat for more than a file's cost.
 pub(super) fn asks_stat(plan: &Plan) -> bool {
     let asks_more = |part: &Expression| match part {
-        Expression::Test(Test::Latency { .. } | Test::Cost { .. } | Test::Cached(_) | Test::Level(_)) => {
-            false
-        }
+        Expression::Test(
+            Test::Latency { .. } | Test::Cost { .. } | Test::Cached(_) | Test::Level(_),
+        ) => false,
         other => asks(other),
     };
     plan.expression.any(&asks_more)
@@ -58,7 +65,12 @@ pub(super) struct Foreseen {
 }
 
 /// Reads everything of the file that the expression will read.
-pub(super) fn foresee(plan: &Plan, turns_back: bool, entry: &Entry<'_>, prices: &mut Prices) -> Foreseen {
+pub(super) fn foresee(
+    plan: &Plan,
+    turns_back: bool,
+    entry: &Entry<'_>,
+    prices: &mut Prices,
+) -> Foreseen {
     let mut foresight = Foresight { plan, entry, prices, pruned: false, acted: false };
     let judged = entry.depth >= plan.depth_min;
     let answer = if judged { foresight.holds(&plan.expression) } else { Some(false) };

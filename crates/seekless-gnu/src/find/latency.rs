@@ -86,7 +86,8 @@ impl Prices {
             return None;
         }
         let surveyor = self.surveyor.as_mut()?;
-        let (stat, survey) = surveyor.opened_unless_in_memory(entry.base(), entry.below(), name(entry))?;
+        let (stat, survey) =
+            surveyor.opened_unless_in_memory(entry.base(), entry.below(), name(entry))?;
         entry.know(stat);
         let bytes = u64::try_from(stat.st_size).unwrap_or(0);
         match survey {

@@ -50,7 +50,8 @@ impl Permissions {
     }
 
     pub(super) fn hold(self, mode: RawMode, folder: bool) -> bool {
-        let (Permissions::Exactly(modes) | Permissions::All(modes) | Permissions::Any(modes)) = self;
+        let (Permissions::Exactly(modes) | Permissions::All(modes) | Permissions::Any(modes)) =
+            self;
         let wanted = if folder { modes.folder } else { modes.file };
         match self {
             Permissions::Exactly(_) => mode & BITS == wanted,
@@ -194,13 +195,14 @@ pub(super) fn permission_bits(mode: RawMode) -> RawMode {
 /// The ten letters that `ls -l` prints.
 pub(super) fn letters(mode: RawMode) -> String {
     let bit = |bit: RawMode, letter: char| if mode & bit != 0 { letter } else { '-' };
-    let special = |execute: RawMode, set: RawMode, letter: char| match (mode & set != 0, mode & execute != 0)
-    {
-        (true, true) => letter,
-        (true, false) => letter.to_ascii_uppercase(),
-        (false, true) => 'x',
-        (false, false) => '-',
-    };
+    let special =
+        |execute: RawMode, set: RawMode, letter: char| match (mode & set != 0, mode & execute != 0)
+        {
+            (true, true) => letter,
+            (true, false) => letter.to_ascii_uppercase(),
+            (false, true) => 'x',
+            (false, false) => '-',
+        };
     let kind = match super::entry::type_letter(rustix::fs::FileType::from_raw_mode(mode)) {
         'f' => '-',
         other => other,

@@ -26,7 +26,8 @@ impl<'a> Output<'a> {
         files: &'a [(PathBuf, File)],
         utf8: bool,
     ) -> Self {
-        let files = files.iter().map(|(path, file)| (path.as_path(), BufWriter::new(file))).collect();
+        let files =
+            files.iter().map(|(path, file)| (path.as_path(), BufWriter::new(file))).collect();
         let terminals = [terminal, isatty(rustix::stdio::stderr())];
         Output { standard, terminals, files, utf8 }
     }
@@ -37,7 +38,9 @@ impl<'a> Output<'a> {
     /// In GNU find's words, without the program's name.
     pub(super) fn write(&mut self, to: Target, bytes: &[u8]) -> io::Result<()> {
         match to {
-            Target::Output => self.standard.write_all(bytes).map_err(|error| unwritten(&error, self.utf8)),
+            Target::Output => {
+                self.standard.write_all(bytes).map_err(|error| unwritten(&error, self.utf8))
+            }
             Target::Messages => Ok(()),
             Target::File(number) => match self.files.get_mut(number) {
                 Some((path, file)) => {
@@ -53,7 +56,9 @@ impl<'a> Output<'a> {
         match to {
             Target::Output => self.terminals[0],
             Target::Messages => self.terminals[1],
-            Target::File(number) => self.files.get(number).is_some_and(|(_, file)| isatty(file.get_ref())),
+            Target::File(number) => {
+                self.files.get(number).is_some_and(|(_, file)| isatty(file.get_ref()))
+            }
         }
     }
 
@@ -61,9 +66,9 @@ impl<'a> Output<'a> {
     pub(super) fn flush(&mut self) -> io::Result<()> {
         let utf8 = self.utf8;
         self.standard.flush().map_err(|error| unwritten(&error, utf8))?;
-        self.files
-            .iter_mut()
-            .try_for_each(|(path, file)| file.flush().map_err(|error| unwritten_file(path, &error, utf8)))
+        self.files.iter_mut().try_for_each(|(path, file)| {
+            file.flush().map_err(|error| unwritten_file(path, &error, utf8))
+        })
     }
 }
 

@@ -178,7 +178,8 @@ impl<'a> Parser<'a> {
     /// Adds a word; what stands side by side is joined by `and`.
     fn push(&mut self, name: &[u8], kind: Kind) {
         let joins = matches!(kind, Kind::Not | Kind::Open | Kind::Part(_));
-        let ends = matches!(self.nodes.last().map(|node| &node.kind), Some(Kind::Part(_) | Kind::Close));
+        let ends =
+            matches!(self.nodes.last().map(|node| &node.kind), Some(Kind::Part(_) | Kind::Close));
         if joins && ends {
             self.nodes.push(Node::new(b"-a", Kind::Operator(Operator::And)));
         }

@@ -88,15 +88,21 @@ impl Format {
         self.pieces.iter().any(|piece| {
             matches!(
                 piece,
-                Piece::Directive { what: What::Latency | What::Cost | What::Resident | What::Level, .. }
+                Piece::Directive {
+                    what: What::Latency | What::Cost | What::Resident | What::Level,
+                    ..
+                }
             )
         })
     }
 
     /// Whether the format needs more of a file than its path.
     pub(super) fn asks_stat(&self) -> bool {
-        let of_path = |what: &What| matches!(what, What::Letter(b'p' | b'f' | b'h' | b'H' | b'P' | b'd'));
-        self.pieces.iter().any(|piece| matches!(piece, Piece::Directive { what, .. } if !of_path(what)))
+        let of_path =
+            |what: &What| matches!(what, What::Letter(b'p' | b'f' | b'h' | b'H' | b'P' | b'd'));
+        self.pieces
+            .iter()
+            .any(|piece| matches!(piece, Piece::Directive { what, .. } if !of_path(what)))
     }
 
     fn text(&mut self, byte: u8) {
@@ -122,9 +128,11 @@ impl Format {
             b'v' => 0x0b,
             b'\\' => b'\\',
             b'0'..=b'7' => {
-                let digits = rest.iter().take(3).take_while(|digit| (b'0'..=b'7').contains(digit)).count();
-                let value =
-                    rest[..digits].iter().fold(0_u32, |value, digit| value * 8 + u32::from(digit - b'0'));
+                let digits =
+                    rest.iter().take(3).take_while(|digit| (b'0'..=b'7').contains(digit)).count();
+                let value = rest[..digits]
+                    .iter()
+                    .fold(0_u32, |value, digit| value * 8 + u32::from(digit - b'0'));
                 self.text(value as u8);
                 return &rest[digits..];
             }
@@ -138,7 +146,11 @@ impl Format {
         after
     }
 
-    fn directive<'a>(&mut self, rest: &'a [u8], warnings: &mut Vec<Vec<u8>>) -> Result<&'a [u8], Vec<u8>> {
+    fn directive<'a>(
+        &mut self,
+        rest: &'a [u8],
+        warnings: &mut Vec<Vec<u8>>,
+    ) -> Result<&'a [u8], Vec<u8>> {
         if rest.is_empty() {
             return Err(say!("error: % at end of format string"));
         }
@@ -158,7 +170,11 @@ impl Format {
             _ if LETTERS.contains(&letter) => (What::Letter(letter), after),
             (b'{', name) if name.contains(&b'}') => What::of_cost(name)?,
             (b'{' | b'[' | b'(', _) => {
-                return Err(say!("error: the format directive `%", [letter], "' is reserved for future use"));
+                return Err(say!(
+                    "error: the format directive `%",
+                    [letter],
+                    "' is reserved for future use"
+                ));
             }
             _ => {
                 warnings.push(match letter {

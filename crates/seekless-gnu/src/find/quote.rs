@@ -50,7 +50,10 @@ pub(super) fn quoted(name: &[u8], utf8: bool) -> String {
 /// byte that is not part of a character.
 pub(super) fn printable(name: &[u8], utf8: bool) -> Vec<u8> {
     if !utf8 {
-        return name.iter().map(|byte| if (b' '..=b'~').contains(byte) { *byte } else { b'?' }).collect();
+        return name
+            .iter()
+            .map(|byte| if (b' '..=b'~').contains(byte) { *byte } else { b'?' })
+            .collect();
     }
     let mut text = String::new();
     for chunk in name.utf8_chunks() {
@@ -58,7 +61,8 @@ pub(super) fn printable(name: &[u8], utf8: bool) -> Vec<u8> {
         text.extend(chunk.valid().chars().map(shown));
         // A character that is cut off at the end of the name counts once, however many bytes it
         // has.
-        let cut = std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());
+        let cut =
+            std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());
         let ends = name.ends_with(chunk.invalid())
             && std::ptr::eq(name.as_ptr_range().end, chunk.invalid().as_ptr_range().end);
         let marks = if cut && ends { 1 } else { chunk.invalid().len() };

@@ -101,16 +101,21 @@ fn rank(expression: &Expression) -> Option<Rank> {
     match expression {
         Expression::Action(_) => None,
         Expression::Not(inner) => rank(inner),
-        Expression::All(parts) | Expression::Any(parts) | Expression::List(parts) => {
-            parts.iter().map(rank).try_fold(Rank::Nothing, |most, part| part.map(|part| most.max(part)))
-        }
+        Expression::All(parts) | Expression::Any(parts) | Expression::List(parts) => parts
+            .iter()
+            .map(rank)
+            .try_fold(Rank::Nothing, |most, part| part.map(|part| most.max(part))),
         Expression::Test(test) => Some(match test {
-            Test::True | Test::False | Test::Name(_) | Test::Path(_) | Test::Regex(_) => Rank::Nothing,
+            Test::True | Test::False | Test::Name(_) | Test::Path(_) | Test::Regex(_) => {
+                Rank::Nothing
+            }
             Test::Inode(_) => Rank::Inode,
             Test::Type(_) => Rank::Type,
             Test::LinkName(_) => Rank::Link,
             Test::Access(_) => Rank::Access,
-            Test::Latency { .. } | Test::Cost { .. } | Test::Cached(_) | Test::Level(_) => Rank::Price,
+            Test::Latency { .. } | Test::Cost { .. } | Test::Cached(_) | Test::Level(_) => {
+                Rank::Price
+            }
             _ => Rank::Stat,
         }),
     }
@@ -138,7 +143,9 @@ fn odds_of(test: &Test) -> f32 {
         }
         Test::Regex(_) => 0.8,
         Test::LinkName(_) => 0.08,
-        Test::Type(kinds) | Test::OtherType(kinds) => kinds.iter().map(|kind| odds_of_kind(*kind)).sum(),
+        Test::Type(kinds) | Test::OtherType(kinds) => {
+            kinds.iter().map(|kind| odds_of_kind(*kind)).sum()
+        }
         Test::Size { unit_bytes, bound } => match bound {
             Bound::More(count) if count.saturating_mul(*unit_bytes) > 20_480 => 0.1,
             Bound::Less(count) if count.saturating_mul(*unit_bytes) <= 20_480 => 0.1,
@@ -197,7 +204,8 @@ fn odds_of_age(days: i128) -> f32 {
 /// Whole days from `moment` to one day ago.
 fn days_since(moment: i128) -> i128 {
     const DAY_NS: i128 = 86_400 * 1_000_000_000;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128);
+    let now =
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128);
     (now - DAY_NS).saturating_sub(moment) / DAY_NS
 }
 
@@ -209,7 +217,9 @@ mod tests {
     /// The names of the expression's tests after reordering; actions are `!`.
     fn order(text: &str) -> Vec<String> {
         let arguments: Vec<_> = text.split(' ').map(Into::into).collect();
-        let Expression::All(parts) = parse(&arguments, true, Opening::Files).plan.unwrap().expression else {
+        let Expression::All(parts) =
+            parse(&arguments, true, Opening::Files).plan.unwrap().expression
+        else {
             panic!("{text}")
         };
         let word = |part: &Expression| match part {

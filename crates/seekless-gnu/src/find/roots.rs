@@ -23,11 +23,17 @@ impl Names {
         let utf8 = evaluator.utf8();
         if file == "-" {
             let file = quoted(b"(standard input)", utf8);
-            return Ok(Some(Names { reader: BufReader::new(Box::new(io::stdin())), file, read: 0 }));
+            return Ok(Some(Names {
+                reader: BufReader::new(Box::new(io::stdin())),
+                file,
+                read: 0,
+            }));
         }
         let name = quoted(file.as_bytes(), utf8);
         match File::open(file) {
-            Ok(opened) => Ok(Some(Names { reader: BufReader::new(Box::new(opened)), file: name, read: 0 })),
+            Ok(opened) => {
+                Ok(Some(Names { reader: BufReader::new(Box::new(opened)), file: name, read: 0 }))
+            }
             Err(error) => {
                 evaluator.message(&format!("cannot open {name} for reading: {}", words(&error)))?;
                 Ok(None)
@@ -55,7 +61,8 @@ impl Names {
             if !name.is_empty() {
                 return Ok(Some(name));
             }
-            evaluator.message(&format!("{}:{}: invalid zero-length file name", self.file, self.read))?;
+            evaluator
+                .message(&format!("{}:{}: invalid zero-length file name", self.file, self.read))?;
         }
     }
 }

@@ -35,9 +35,10 @@ fn make(root: &Path) -> std::io::Result<()> {
         let path = root.join(name);
         std::fs::write(&path, vec![b'x'; bytes])?;
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode))?;
-        let then = std::time::SystemTime::now() - std::time::Duration::from_secs(day * 86_400 + 1_000);
-        let file =
-            std::fs::File::open(&path).or_else(|_| std::fs::OpenOptions::new().write(true).open(&path));
+        let then =
+            std::time::SystemTime::now() - std::time::Duration::from_secs(day * 86_400 + 1_000);
+        let file = std::fs::File::open(&path)
+            .or_else(|_| std::fs::OpenOptions::new().write(true).open(&path));
         if let Ok(file) = file {
             file.set_times(std::fs::FileTimes::new().set_accessed(then).set_modified(then))?;
         }
@@ -67,7 +68,11 @@ fn ours(arguments: &[OsString]) -> (Vec<u8>, String, bool) {
 /// The result of GNU find, in the C locale, which is the tests' own.
 fn gnus(arguments: &[OsString]) -> Option<(Vec<u8>, String, bool)> {
     let output = Command::new("find").args(arguments).output().ok()?;
-    Some((output.stdout, String::from_utf8_lossy(&output.stderr).into_owned(), output.status.success()))
+    Some((
+        output.stdout,
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+        output.status.success(),
+    ))
 }
 
 fn is_gnu() -> bool {
@@ -94,9 +99,15 @@ fn over_tree(leading: &str, expression: &[OsString]) -> Vec<OsString> {
 fn compare(arguments: &[OsString]) {
     let Some(expected) = gnus(arguments) else { return };
     let (out, messages, well) = ours(arguments);
-    let lines = |out: &[u8]| out.split(|byte| b"\n\0".contains(byte)).map(<[u8]>::to_vec).collect::<Vec<_>>();
+    let lines = |out: &[u8]| {
+        out.split(|byte| b"\n\0".contains(byte)).map(<[u8]>::to_vec).collect::<Vec<_>>()
+    };
     for (line, expected) in lines(&out).iter().zip(lines(&expected.0)) {
-        assert_eq!(String::from_utf8_lossy(line), String::from_utf8_lossy(&expected), "{arguments:?}");
+        assert_eq!(
+            String::from_utf8_lossy(line),
+            String::from_utf8_lossy(&expected),
+            "{arguments:?}"
+        );
     }
     assert!(out == expected.0, "{arguments:?}");
     assert_eq!(unquoted(&messages), unquoted(&expected.1), "{arguments:?}");
@@ -289,7 +300,9 @@ fn paths_come_from_a_file_as_in_gnu_find() {
     let folder = tempfile::tempdir().expect("room");
     let list = folder.path().join("list");
     let tree = TREE.path().as_os_str().as_bytes();
-    let named = |names: &[&[u8]]| names.iter().map(|name| [tree, name].concat()).collect::<Vec<_>>().join(&0);
+    let named = |names: &[&[u8]]| {
+        names.iter().map(|name| [tree, name].concat()).collect::<Vec<_>>().join(&0)
+    };
     for text in [
         Vec::new(),
         b"\0".to_vec(),
@@ -332,7 +345,10 @@ fn files_that_actions_write_hold_what_gnu_find_writes() {
     assert!(well, "{messages}");
     gnus(&arguments(gnu_names)).expect("GNU find is there");
     for (ours, gnus) in our_names.iter().zip(gnu_names) {
-        assert_eq!(String::from_utf8_lossy(&written(ours)), String::from_utf8_lossy(&written(gnus)));
+        assert_eq!(
+            String::from_utf8_lossy(&written(ours)),
+            String::from_utf8_lossy(&written(gnus))
+        );
     }
 }
 
@@ -428,12 +444,18 @@ fn deep_nesting_and_deep_trees_have_no_stack_to_exhaust() {
     let (_, messages, well) = ours(&over_tree("", &vec!["(".into(); 10_000]));
     assert!(!well && messages.contains("nested"), "{messages}");
     let folder = tempfile::tempdir().expect("room");
-    let mut inner = rustix::fs::open(folder.path(), rustix::fs::OFlags::DIRECTORY, rustix::fs::Mode::empty())
-        .expect("open");
+    let mut inner =
+        rustix::fs::open(folder.path(), rustix::fs::OFlags::DIRECTORY, rustix::fs::Mode::empty())
+            .expect("open");
     for _ in 0..600 {
         rustix::fs::mkdirat(&inner, "d", rustix::fs::Mode::RWXU).expect("a folder");
-        inner = rustix::fs::openat(&inner, "d", rustix::fs::OFlags::DIRECTORY, rustix::fs::Mode::empty())
-            .expect("open");
+        inner = rustix::fs::openat(
+            &inner,
+            "d",
+            rustix::fs::OFlags::DIRECTORY,
+            rustix::fs::Mode::empty(),
+        )
+        .expect("open");
     }
     let (out, messages, well) = ours(&[folder.path().into()]);
     assert!(well, "{messages}");

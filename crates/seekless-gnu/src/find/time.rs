@@ -58,7 +58,9 @@ pub(super) struct Clock {
 
 impl Clock {
     pub(super) fn now() -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128);
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_nanos() as i128);
         Clock { day: now - DAY_SECONDS * SECOND_NS, from_midnight: false, start: now }
     }
 
@@ -73,7 +75,8 @@ impl Clock {
             return self;
         }
         let now = ((self.day / SECOND_NS) + DAY_SECONDS) as i64;
-        let day = (i128::from(now) - i128::from(crate::clib::locale::seconds_of_day(now))) * SECOND_NS;
+        let day =
+            (i128::from(now) - i128::from(crate::clib::locale::seconds_of_day(now))) * SECOND_NS;
         Clock { day, from_midnight: true, ..self }
     }
 

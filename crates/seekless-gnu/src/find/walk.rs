@@ -180,7 +180,8 @@ impl<'scope, 'a> Walk<'scope, 'a> {
         if entry.depth >= plan.depth_min && !judged_late {
             inside = evaluator.judge(entry)? == Verdict::GoOn;
         }
-        let enters = inside && entry.depth < plan.depth_max && entry.is_folder() && !evaluator.has_quit();
+        let enters =
+            inside && entry.depth < plan.depth_max && entry.is_folder() && !evaluator.has_quit();
         let entered = match enters {
             true => self.enter(entry, task.as_ref(), evaluator.prices()),
             false => Ok(None),
@@ -235,8 +236,10 @@ impl<'scope, 'a> Walk<'scope, 'a> {
     ) -> Result<Option<Level>, Wrong> {
         let root_device = self.levels.first().map(|root| root.list.device);
         let follow = if entry.follow { OFlags::empty() } else { OFlags::NOFOLLOW };
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK | follow;
-        let folder = openat(entry.base(), entry.below(), flags, Mode::empty()).map_err(Wrong::Unreadable)?;
+        let flags =
+            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK | follow;
+        let folder =
+            openat(entry.base(), entry.below(), flags, Mode::empty()).map_err(Wrong::Unreadable)?;
         let stat = fstat(&folder).map_err(Wrong::Unreadable)?;
         if self.plan.one_file_system && root_device.is_some_and(|device| device != stat.st_dev) {
             return Ok(None);
@@ -268,7 +271,8 @@ impl<'scope, 'a> Walk<'scope, 'a> {
 
     /// Refuses a link to a folder above, which would be an endless loop.
     fn check_loop(&self, stat: &Stat) -> Result<(), Wrong> {
-        let same = |level: &&Level| level.list.device == stat.st_dev && level.list.inode == stat.st_ino;
+        let same =
+            |level: &&Level| level.list.device == stat.st_dev && level.list.inode == stat.st_ino;
         match self.levels.iter().find(same) {
             Some(level) => Err(Wrong::Loop { path_bytes: level.path_bytes }),
             None => Ok(()),
@@ -329,7 +333,8 @@ impl Level {
         while self.next < self.list.list.len() {
             match &self.part {
                 Some(part) if part.holds(self.next) => {
-                    let next = if ahead.is_fresh(part) { part.skip_passed(self.next) } else { self.next };
+                    let next =
+                        if ahead.is_fresh(part) { part.skip_passed(self.next) } else { self.next };
                     if next == self.next {
                         break;
                     }
@@ -338,7 +343,10 @@ impl Level {
                 _ => {
                     let Some(task) = self.parts.pop_front() else { break };
                     let part = ahead.part(&task, self.folder.as_ref(), prices);
-                    self.part.replace(part).into_iter().for_each(|part| ahead.discard(Waste::Part(part)));
+                    self.part
+                        .replace(part)
+                        .into_iter()
+                        .for_each(|part| ahead.discard(Waste::Part(part)));
                     ahead.discard(Waste::Task(task));
                 }
             }

@@ -43,7 +43,8 @@ pub(super) enum Class {
 impl Set {
     /// The set of `\w`, `\W`, `\s` or `\S`.
     pub(super) fn escaped(letter: char) -> Set {
-        let item = if letter.eq_ignore_ascii_case(&'w') { Item::Word } else { Item::Class(Class::Space) };
+        let item =
+            if letter.eq_ignore_ascii_case(&'w') { Item::Word } else { Item::Class(Class::Space) };
         Set { negated: letter.is_ascii_uppercase(), items: vec![item] }
     }
 }
@@ -142,7 +143,9 @@ fn element(input: &mut Input<'_>) -> Result<Element, String> {
     let name = &rest[..end];
     input.skip(end + 2);
     if kind == b':' {
-        return Class::named(name).map(Element::Class).ok_or_else(|| "Invalid character class name".into());
+        return Class::named(name)
+            .map(Element::Class)
+            .ok_or_else(|| "Invalid character class name".into());
     }
     match first_unit(name, input.locale()) {
         // Without collation rules, a collating element is a single byte.

@@ -4,7 +4,9 @@
 use super::Locale;
 use super::bracket::{Class, Item, Set};
 use super::fold::{by_capital, lower, upper, variants};
-use regex_syntax::hir::{self, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, HirKind};
+use regex_syntax::hir::{
+    self, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, HirKind,
+};
 
 /// How characters are interpreted.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +35,9 @@ impl Characters {
     pub(super) fn one(self, character: char) -> Vec<char> {
         match (self.ignore_case, self.locale) {
             (false, _) => vec![character],
-            (true, Locale::C) => vec![character.to_ascii_lowercase(), character.to_ascii_uppercase()],
+            (true, Locale::C) => {
+                vec![character.to_ascii_lowercase(), character.to_ascii_uppercase()]
+            }
             (true, Locale::Utf8) => variants(character),
         }
     }
@@ -42,9 +46,13 @@ impl Characters {
         let mut class = ClassBytes::empty();
         for &item in &set.items {
             match item {
-                Item::Chars(first, last) => class.push(ClassBytesRange::new(first as u8, last as u8)),
+                Item::Chars(first, last) => {
+                    class.push(ClassBytesRange::new(first as u8, last as u8))
+                }
                 Item::Folded(first, last) => {
-                    for byte in (0..=127).filter(|&byte| (first..=last).contains(&upper(char::from(byte)))) {
+                    for byte in
+                        (0..=127).filter(|&byte| (first..=last).contains(&upper(char::from(byte))))
+                    {
                         class.push(ClassBytesRange::new(byte, byte));
                     }
                 }
@@ -62,7 +70,8 @@ impl Characters {
         if set.negated {
             class.negate();
         }
-        class.difference(&ClassBytes::new([ClassBytesRange::new(self.terminator, self.terminator)]));
+        class
+            .difference(&ClassBytes::new([ClassBytesRange::new(self.terminator, self.terminator)]));
         class
     }
 
@@ -118,7 +127,8 @@ fn folded(class: &mut ClassUnicode, first: char, last: char) {
     }
     // A lowercase letter in the range counts by its uppercase form only.
     let inside = table.iter().filter(|(capital, _)| (first..=last).contains(*capital));
-    let kept = inside.flat_map(|(_, smalls)| smalls).map(|&small| ClassUnicodeRange::new(small, small));
+    let kept =
+        inside.flat_map(|(_, smalls)| smalls).map(|&small| ClassUnicodeRange::new(small, small));
     outside.difference(&ClassUnicode::new(kept));
     class.difference(&outside);
 }
@@ -161,7 +171,9 @@ fn named(name: Class) -> ClassUnicode {
         Class::Space => r"[\p{White_Space}--[\u{85}\u{a0}\u{2007}\u{202f}]]",
         Class::Blank => r"[\t[\p{Zs}--[\u{a0}\u{2007}\u{202f}]]]",
         Class::Cntrl => r"[\p{Cc}\u{2028}\u{2029}]",
-        Class::Graph => r"[^\p{Cc}\p{Cn}\u{2028}\u{2029}[\p{White_Space}--[\u{a0}\u{2007}\u{202f}]]]",
+        Class::Graph => {
+            r"[^\p{Cc}\p{Cn}\u{2028}\u{2029}[\p{White_Space}--[\u{a0}\u{2007}\u{202f}]]]"
+        }
         Class::Print => r"[^\p{Cc}\p{Cn}\u{2028}\u{2029}]",
         Class::Punct => {
             r"[^\p{Cc}\p{Cn}\u{2028}\u{2029}[\p{White_Space}--[\u{a0}\u{2007}\u{202f}]]\p{Alphabetic}\p{Nd}]"

@@ -55,13 +55,18 @@ impl Colors {
     /// `GREP_COLORS` leaves unset. Also returns whether it set one.
     #[must_use]
     pub fn parse_with_old(text: &str, old: &str) -> (Self, bool) {
-        let is_color = !old.is_empty() && old.bytes().all(|byte| byte == b';' || byte.is_ascii_digit());
+        let is_color =
+            !old.is_empty() && old.bytes().all(|byte| byte == b';' || byte.is_ascii_digit());
         if !is_color {
             return (Colors::parse(text), false);
         }
         // A value that the variable cannot have.
         const UNSET: &str = "unset";
-        let unset = Colors { selected_match: UNSET.into(), context_match: UNSET.into(), ..Colors::default() };
+        let unset = Colors {
+            selected_match: UNSET.into(),
+            context_match: UNSET.into(),
+            ..Colors::default()
+        };
         let mut colors = unset.with(text);
         let mut used = false;
         for color in [&mut colors.selected_match, &mut colors.context_match] {
@@ -78,7 +83,9 @@ impl Colors {
         for part in text.split(':') {
             let (name, value) =
                 part.split_once('=').map_or((part, None), |(name, value)| (name, Some(value)));
-            if value.is_some_and(|value| !value.bytes().all(|byte| byte == b';' || byte.is_ascii_digit())) {
+            if value.is_some_and(|value| {
+                !value.bytes().all(|byte| byte == b';' || byte.is_ascii_digit())
+            }) {
                 break;
             }
             if name.is_empty() && value.is_some() {

@@ -23,7 +23,12 @@ impl Summary {
 }
 
 /// Counts the selected lines of a piece, at most `most`. Also returns the end of the last of them.
-pub(super) fn count(matcher: &mut Matcher, options: &Options, bytes: &[u8], most: u64) -> (u64, usize) {
+pub(super) fn count(
+    matcher: &mut Matcher,
+    options: &Options,
+    bytes: &[u8],
+    most: u64,
+) -> (u64, usize) {
     if most == 0 {
         return (0, 0);
     }
@@ -55,7 +60,8 @@ fn count_lines(
         let found = matcher.next_line(text, at);
         if options.invert_match {
             let stop = found.as_ref().map_or(bytes.len(), |line| line.start);
-            let (lines, end) = lines_forward(&bytes[at..stop], most - counted, options.terminator());
+            let (lines, end) =
+                lines_forward(&bytes[at..stop], most - counted, options.terminator());
             counted += lines;
             last = if lines > 0 { at + end } else { last };
             at = found.map_or(bytes.len(), |line| line.end);

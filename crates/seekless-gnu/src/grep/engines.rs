@@ -29,7 +29,12 @@ pub(super) struct Engines {
 
 #[derive(Debug)]
 enum Finder {
-    Automaton { first: Box<meta::Regex>, expression: Hir, longest: Option<Box<Longest>>, literal: bool },
+    Automaton {
+        first: Box<meta::Regex>,
+        expression: Hir,
+        longest: Option<Box<Longest>>,
+        literal: bool,
+    },
     Library(Box<Library>),
     Perl(Perl),
 }
@@ -62,7 +67,11 @@ struct Words {
 }
 
 impl Engines {
-    pub(super) fn posix(bounds: Bounds, characters: Characters, patterns: Patterns) -> Result<Self, String> {
+    pub(super) fn posix(
+        bounds: Bounds,
+        characters: Characters,
+        patterns: Patterns,
+    ) -> Result<Self, String> {
         let Patterns { plain, library, showing } = patterns;
         let hirs = || plain.iter().map(|ast| characters.hir(ast)).collect::<Vec<_>>();
         let whole = |hir: Hir| if bounds.line { whole_line(hir) } else { hir };
@@ -95,7 +104,13 @@ impl Engines {
 
     pub(super) fn perl(pattern: &[u8], options: &Options) -> Result<Self, String> {
         let finder = Finder::Perl(perl(pattern, options)?);
-        Ok(Engines { candidates: None, exact: false, finders: vec![finder], showing: None, word: None })
+        Ok(Engines {
+            candidates: None,
+            exact: false,
+            finders: vec![finder],
+            showing: None,
+            word: None,
+        })
     }
 
     /// The first matching line in `lines`.
@@ -116,7 +131,9 @@ impl Engines {
                 None => from,
             };
             let line = line_around(text, from, near, terminator)?;
-            if self.exact || self.matches(&text[line.start..trimmed(text, &line, terminator)], failure) {
+            if self.exact
+                || self.matches(&text[line.start..trimmed(text, &line, terminator)], failure)
+            {
                 return Some(line);
             }
             from = line.end;
@@ -186,7 +203,12 @@ impl From<&Options> for Bounds {
 
 /// The line around a match that holds `near` or ends there. Returns `None` if that is after the
 /// last line.
-pub(super) fn line_around(text: &[u8], from: usize, near: usize, terminator: u8) -> Option<Range<usize>> {
+pub(super) fn line_around(
+    text: &[u8],
+    from: usize,
+    near: usize,
+    terminator: u8,
+) -> Option<Range<usize>> {
     let start = near::last(terminator, &text[from..near]).map_or(from, |before| from + before + 1);
     if start >= text.len() {
         return None;
@@ -224,16 +246,21 @@ impl Finder {
     /// The first match from `from` on. Its start is right, but it may not be the longest.
     fn start(&mut self, line: &[u8], from: usize) -> Result<Option<Range<usize>>, String> {
         match self {
-            Finder::Automaton { first, .. } => {
-                Ok(first.search(&Input::new(line).range(from..)).map(|found| found.start()..found.end()))
-            }
+            Finder::Automaton { first, .. } => Ok(first
+                .search(&Input::new(line).range(from..))
+                .map(|found| found.start()..found.end())),
             Finder::Library(engine) => engine.find(line, from),
             Finder::Perl(engine) => engine.find(line, from),
         }
     }
 
     /// The end of the longest match that begins at `found.start` and ends at `limit` or before.
-    fn end(&mut self, line: &[u8], found: Range<usize>, limit: usize) -> Result<Option<usize>, String> {
+    fn end(
+        &mut self,
+        line: &[u8],
+        found: Range<usize>,
+        limit: usize,
+    ) -> Result<Option<usize>, String> {
         match self {
             Finder::Automaton { literal: true, .. } | Finder::Perl(_) => {
                 Ok(Some(found.end).filter(|&end| end <= limit))
@@ -241,7 +268,8 @@ impl Finder {
             Finder::Automaton { first, expression, longest, .. } => {
                 if longest.is_none() {
                     let terminator = first.get_config().get_line_terminator();
-                    let built = Longest::new(expression, terminator).map_err(|error| error.to_string())?;
+                    let built =
+                        Longest::new(expression, terminator).map_err(|error| error.to_string())?;
                     *longest = Some(Box::new(built));
                 }
                 Ok(longest.as_mut().and_then(|longest| longest.end(line, found.start, limit)))
@@ -254,7 +282,12 @@ impl Finder {
 impl Words {
     /// Searches for whole words as GNU does: tries shorter and shorter matches at the leftmost
     /// place, then moves on.
-    fn find(&self, finder: &mut Finder, line: &[u8], from: usize) -> Result<Option<Range<usize>>, String> {
+    fn find(
+        &self,
+        finder: &mut Finder,
+        line: &[u8],
+        from: usize,
+    ) -> Result<Option<Range<usize>>, String> {
         let mut at = from;
         while let Some(found) = finder.start(line, at)? {
             let start = found.start;

@@ -27,7 +27,9 @@ impl Characters {
             Ast::Back(_) => repeat(Hir::class(self.any_byte()), 0, None),
             Ast::Repeat(inner, low, high) => repeat(self.hir(inner), *low, *high),
             Ast::Concat(parts) => Hir::concat(parts.iter().map(|part| self.hir(part)).collect()),
-            Ast::Either(parts) => Hir::alternation(parts.iter().map(|part| self.hir(part)).collect()),
+            Ast::Either(parts) => {
+                Hir::alternation(parts.iter().map(|part| self.hir(part)).collect())
+            }
         }
     }
 

@@ -84,7 +84,8 @@ fn longest(ast: &Ast, characters: Characters, foreign: bool) -> Option<Run> {
             runs.push(Run::default());
         }
     }
-    let longest = runs.into_iter().max_by_key(|run| run.bytes.len()).filter(|run| !run.bytes.is_empty())?;
+    let longest =
+        runs.into_iter().max_by_key(|run| run.bytes.len()).filter(|run| !run.bytes.is_empty())?;
     Some(Run { whole, ..longest })
 }
 
@@ -120,21 +121,28 @@ impl Run {
     fn push(&mut self, part: &Ast, characters: Characters, foreign: bool) -> bool {
         match *part {
             Ast::Byte(byte) if characters.locale == Locale::C => self.add(byte, 0),
-            Ast::Char(character) if !character.is_ascii_control() => match characters.one(character)[..] {
-                [only] => {
-                    only.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| _ = self.add(byte, 0));
-                    true
-                }
-                [one, other, ref more @ ..] if one.is_ascii() && one.eq_ignore_ascii_case(&other) => {
-                    let mask = if one == other { 0 } else { CASE };
-                    let known = more.is_empty() || (foreign && more.iter().all(|letter| !letter.is_ascii()));
-                    if known {
-                        self.foreign.extend_from_slice(more);
+            Ast::Char(character) if !character.is_ascii_control() => {
+                match characters.one(character)[..] {
+                    [only] => {
+                        only.encode_utf8(&mut [0; 4])
+                            .bytes()
+                            .for_each(|byte| _ = self.add(byte, 0));
+                        true
                     }
-                    known && self.add(one as u8 | mask, mask)
+                    [one, other, ref more @ ..]
+                        if one.is_ascii() && one.eq_ignore_ascii_case(&other) =>
+                    {
+                        let mask = if one == other { 0 } else { CASE };
+                        let known = more.is_empty()
+                            || (foreign && more.iter().all(|letter| !letter.is_ascii()));
+                        if known {
+                            self.foreign.extend_from_slice(more);
+                        }
+                        known && self.add(one as u8 | mask, mask)
+                    }
+                    _ => false,
                 }
-                _ => false,
-            },
+            }
             _ => false,
         }
     }
@@ -170,7 +178,9 @@ impl Run {
         let mut places: Vec<usize> = (0..self.bytes.len()).collect();
         // The sort is stable, so the first of equally rare bytes is taken. A byte that occurs a
         // second time tells less, so it comes last.
-        places.sort_by_key(|&at| (self.bytes[..at].contains(&self.bytes[at]), frequency(self.bytes[at])));
+        places.sort_by_key(|&at| {
+            (self.bytes[..at].contains(&self.bytes[at]), frequency(self.bytes[at]))
+        });
         let probe = |at: usize| Probe { at, byte: self.bytes[at], mask: self.masks[at] };
         let last = *places.get(..PROBES.min(places.len()))?.last()?;
         let probes = std::array::from_fn(|index| probe(places.get(index).copied().unwrap_or(last)));
@@ -198,7 +208,10 @@ mod tests {
     }
 
     fn texts(fragments: &[Fragment]) -> Vec<String> {
-        fragments.iter().map(|fragment| String::from_utf8_lossy(&fragment.bytes).into_owned()).collect()
+        fragments
+            .iter()
+            .map(|fragment| String::from_utf8_lossy(&fragment.bytes).into_owned())
+            .collect()
     }
 
     #[test]
@@ -211,7 +224,11 @@ mod tests {
             ("été", "été", true),
         ] {
             let found = all(pattern, false, Locale::Utf8);
-            assert_eq!((texts(&found), found[0].whole), (vec![expected.to_owned()], whole), "{pattern}");
+            assert_eq!(
+                (texts(&found), found[0].whole),
+                (vec![expected.to_owned()], whole),
+                "{pattern}"
+            );
         }
         for pattern in ["", "a*", "a|b*", "(ab)", "[ab]", "a|", "a|b|c|d|e|f|g"] {
             assert_eq!(all(pattern, false, Locale::Utf8), [], "{pattern}");

@@ -17,7 +17,8 @@ pub(super) struct Interval {
 pub(super) fn interval(text: &[u8], extended: bool) -> Option<Result<Interval, String>> {
     let (opening, closing): (&[u8], &[u8]) = if extended { (b"{", b"}") } else { (b"\\{", b"\\}") };
     let body = text.strip_prefix(opening)?;
-    match bounds(body).and_then(|(low, high, rest)| Some((low, high, rest.strip_prefix(closing)?))) {
+    match bounds(body).and_then(|(low, high, rest)| Some((low, high, rest.strip_prefix(closing)?)))
+    {
         Some((low, high, rest)) if high.is_none_or(|high| low <= high) => {
             let length = text.len() - rest.len();
             Some(match high.unwrap_or(low) > REPEAT_MAX {
@@ -48,8 +49,9 @@ fn bounds(body: &[u8]) -> Option<(u32, Option<u32>, &[u8])> {
 fn number(text: &[u8]) -> (Option<u32>, &[u8]) {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (digits, rest) = text.split_at(digits);
-    let value =
-        digits.iter().fold(0, |value: u32, digit| (value * 10 + u32::from(digit - b'0')).min(REPEAT_MAX + 1));
+    let value = digits
+        .iter()
+        .fold(0, |value: u32, digit| (value * 10 + u32::from(digit - b'0')).min(REPEAT_MAX + 1));
     ((!digits.is_empty()).then_some(value), rest)
 }
 

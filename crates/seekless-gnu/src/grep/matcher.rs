@@ -146,7 +146,8 @@ impl Matcher {
                 }
             }
             _ => {
-                let engines = Self::engines(&mut self.engines, &mut self.literal, &mut self.failure)?;
+                let engines =
+                    Self::engines(&mut self.engines, &mut self.literal, &mut self.failure)?;
                 while let Some(part) = text.marks.next(from, bytes.len()) {
                     let lines = lines_of(bytes, from, part, terminator);
                     from = lines.end;
@@ -200,7 +201,8 @@ fn has_nul(bytes: &[u8]) -> bool {
 
 /// The whole lines, from `from` on, that overlap a part of the text.
 fn lines_of(text: &[u8], from: usize, part: Range<usize>, terminator: u8) -> Range<usize> {
-    let start = near::last(terminator, &text[from..part.start]).map_or(from, |before| from + before + 1);
+    let start =
+        near::last(terminator, &text[from..part.start]).map_or(from, |before| from + before + 1);
     let last = part.end - 1;
     let end = near::first(terminator, &text[last..]).map_or(text.len(), |behind| last + behind + 1);
     start..end
@@ -226,7 +228,11 @@ fn is_blind(ast: &Ast) -> bool {
 
 /// Reads the patterns. Errors of all patterns are reported before any warning. Repeated patterns
 /// are skipped.
-fn read(options: &Options, characters: Characters, complaints: &mut Complaints) -> Option<Patterns> {
+fn read(
+    options: &Options,
+    characters: Characters,
+    complaints: &mut Complaints,
+) -> Option<Patterns> {
     let mut patterns = Patterns { plain: Vec::new(), library: Vec::new(), showing: None };
     let (mut all, mut notes) = (Vec::new(), Notes::default());
     for (pattern, index, text) in unique(options) {
@@ -258,7 +264,8 @@ impl Patterns {
     /// automaton.
     fn share(&mut self, all: Vec<Read<'_>>, options: &Options) -> Result<(), String> {
         let library_decides = all.iter().any(|read| read.is_for_library);
-        let (referring, other): (Vec<_>, Vec<_>) = all.into_iter().partition(|read| read.refers_back);
+        let (referring, other): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|read| read.refers_back);
         let differ = other.iter().any(|read| read.engines_differ);
         let text = || other.iter().map(|read| read.text).collect::<Vec<_>>().join(&b'\n');
         if differ && library_decides {

@@ -34,7 +34,10 @@ mod tests {
     #[test]
     fn places_and_counts() {
         let text = b"a\nb\0\nc";
-        assert_eq!((first(b'\n', text), last(b'\n', text), count(b'\n', text)), (Some(1), Some(4), 2));
+        assert_eq!(
+            (first(b'\n', text), last(b'\n', text), count(b'\n', text)),
+            (Some(1), Some(4), 2)
+        );
         assert_eq!((first(0, text), last(0, text), count(0, text)), (Some(3), Some(3), 1));
         assert_eq!((first(b'x', text), last(b'x', text), count(b'x', text)), (None, None, 0));
     }

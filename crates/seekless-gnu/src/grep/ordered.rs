@@ -273,7 +273,8 @@ impl Ordered {
                 }
                 (None, false) => break,
                 (found, true) => {
-                    let (stop, next) = found.map_or((text.len(), text.len()), |line| (line.start, line.end));
+                    let (stop, next) =
+                        found.map_or((text.len(), text.len()), |line| (line.start, line.end));
                     self.select_all(text, at, stop, tools);
                     at = next;
                 }
@@ -294,7 +295,14 @@ impl Ordered {
     }
 
     /// `leads` says that the line before is not selected, so that context may come before this one.
-    fn select(&mut self, text: &[u8], start: usize, end: usize, leads: bool, tools: &mut Tools<'_, '_>) {
+    fn select(
+        &mut self,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        leads: bool,
+        tools: &mut Tools<'_, '_>,
+    ) {
         let options = tools.printer.options;
         if self.is_binary(end) && !options.count {
             self.print_pending(text, start, tools);
@@ -338,12 +346,24 @@ impl Ordered {
         let buffer = self.buffer_of(self.position + end);
         if buffer > self.mark.buffer {
             let (out, selected) = (self.out.len(), self.selected);
-            self.mark =
-                Mark { buffer, out, selected, group_at: self.group_at, encoding_error: self.encoding_error };
+            self.mark = Mark {
+                buffer,
+                out,
+                selected,
+                group_at: self.group_at,
+                encoding_error: self.encoding_error,
+            };
         }
     }
 
-    fn print(&mut self, text: &[u8], start: usize, end: usize, mark: u8, tools: &mut Tools<'_, '_>) -> bool {
+    fn print(
+        &mut self,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        mark: u8,
+        tools: &mut Tools<'_, '_>,
+    ) -> bool {
         self.settle(end as u64);
         let terminator = tools.printer.options.terminator();
         let number = match tools.printer.options.line_number {
@@ -354,8 +374,13 @@ impl Ordered {
             false => 0,
         };
         let content = &text[start..end - usize::from(text[start..end].ends_with(&[terminator]))];
-        let line =
-            Line { text: content, offset: self.position + start as u64, number, width: tools.width, mark };
+        let line = Line {
+            text: content,
+            offset: self.position + start as u64,
+            number,
+            width: tools.width,
+            mark,
+        };
         let shown = tools.printer.line(&mut self.out, tools.name, line, tools.matcher).is_ok();
         if shown {
             self.printed_to = Some(self.position + end as u64);
@@ -430,7 +455,8 @@ impl Ordered {
         self.lines_to = self.position;
         let mut at = 0;
         while at < carried.len() {
-            let end = near::first(terminator, &carried[at..]).map_or(carried.len(), |end| at + end + 1);
+            let end =
+                near::first(terminator, &carried[at..]).map_or(carried.len(), |end| at + end + 1);
             _ = self.print(carried, at, end, CONTEXT, tools);
             at = end;
         }
@@ -465,10 +491,17 @@ impl Ordered {
 
 /// Goes back from `end`, the start of a line, by at most `count` lines, but not before `floor`.
 /// Returns the place and the number of lines.
-pub(super) fn lines_back(text: &[u8], floor: usize, end: usize, count: u64, terminator: u8) -> (usize, u64) {
+pub(super) fn lines_back(
+    text: &[u8],
+    floor: usize,
+    end: usize,
+    count: u64,
+    terminator: u8,
+) -> (usize, u64) {
     let (mut at, mut found) = (end, 0);
     while found < count && at > floor {
-        at = near::last(terminator, &text[floor..at - 1]).map_or(floor, |before| floor + before + 1);
+        at =
+            near::last(terminator, &text[floor..at - 1]).map_or(floor, |before| floor + before + 1);
         found += 1;
     }
     (at, found)

@@ -22,7 +22,8 @@ impl<'o> Output<'o> {
         if self.gathered.len() + text.len() < WRITE_BYTES {
             self.gathered.extend_from_slice(text);
         } else if self.refused.is_none() {
-            let written = self.out.write_all(&self.gathered).and_then(|()| self.out.write_all(text));
+            let written =
+                self.out.write_all(&self.gathered).and_then(|()| self.out.write_all(text));
             self.refused = written.err();
             self.gathered.clear();
         }

@@ -13,8 +13,11 @@ use std::ops::Range;
 /// PCRE2's message.
 pub(super) fn perl(pattern: &[u8], options: &Options) -> Result<Perl, String> {
     let (word, whole_line) = (options.word_regexp && !options.line_regexp, options.line_regexp);
-    let asked =
-        PerlOptions { ignore_case: options.ignore_case, utf8: options.locale == Locale::Utf8, whole_line };
+    let asked = PerlOptions {
+        ignore_case: options.ignore_case,
+        utf8: options.locale == Locale::Utf8,
+        whole_line,
+    };
     match word {
         true => Perl::new(&[br"(?<!\w)(?:", pattern, br")(?!\w)"].concat(), asked),
         false => Perl::new(pattern, asked),
@@ -55,7 +58,11 @@ impl Library {
 
     /// The leftmost-longest match at `from` or after. With whole lines, only a match of the whole
     /// line.
-    pub(super) fn find(&mut self, line: &[u8], from: usize) -> Result<Option<Range<usize>>, String> {
+    pub(super) fn find(
+        &mut self,
+        line: &[u8],
+        from: usize,
+    ) -> Result<Option<Range<usize>>, String> {
         let found = self.search.find(line, from)?;
         Ok(found.filter(|found| !self.whole_line || *found == (0..line.len())))
     }

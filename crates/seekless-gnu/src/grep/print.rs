@@ -101,7 +101,11 @@ impl Printer<'_> {
             let text = &line.text[found.clone()];
             if self.options.only_matching {
                 let mark = if self.options.invert_match { CONTEXT } else { SELECTED };
-                self.head(out, name, Line { text, offset: line.offset + found.start as u64, mark, ..line })?;
+                self.head(
+                    out,
+                    name,
+                    Line { text, offset: line.offset + found.start as u64, mark, ..line },
+                )?;
             } else {
                 colors.start(out, line_color);
                 out.extend_from_slice(&line.text[shown..found.start]);

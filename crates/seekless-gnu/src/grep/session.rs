@@ -264,7 +264,9 @@ impl<'a, 'o> Session<'a, 'o> {
     fn with(&mut self, file: usize, act: impl FnOnce(&mut Self, &mut Searched)) {
         let turn = file.checked_sub(self.files_past).and_then(|at| self.files.get(at));
         let Some(at) = turn.map(|turn| turn - self.past) else { return };
-        if let Turn::File(mut searched) = std::mem::replace(&mut self.turns[at], Turn::Problem(Vec::new())) {
+        if let Turn::File(mut searched) =
+            std::mem::replace(&mut self.turns[at], Turn::Problem(Vec::new()))
+        {
             act(self, &mut searched);
             self.turns[at] = Turn::File(searched);
         }
@@ -429,11 +431,14 @@ impl<'a, 'o> Session<'a, 'o> {
         let Some(state) = state else { return };
         let before = state.ordered.out.len();
         let width = if options.initial_tab { source.width() } else { 0 };
-        let turn = is_current.then_some(Handing { output: &mut self.output, grouped: self.grouped });
-        let mut tools = Tools { matcher: &mut self.matcher, printer: self.printer, name, width, turn };
+        let turn =
+            is_current.then_some(Handing { output: &mut self.output, grouped: self.grouped });
+        let mut tools =
+            Tools { matcher: &mut self.matcher, printer: self.printer, name, width, turn };
         state.ordered.piece(&text, &mut tools);
         if !is_current {
-            self.waiting_bytes = (self.waiting_bytes + state.ordered.out.len()).saturating_sub(before);
+            self.waiting_bytes =
+                (self.waiting_bytes + state.ordered.out.len()).saturating_sub(before);
         }
         if state.ordered.done && !searched.ended {
             searched.ended = true;
@@ -533,7 +538,8 @@ impl<'a, 'o> Session<'a, 'o> {
         self.report(&searched.name, selected);
         if let Some(state) = &state {
             let binary = state.ordered.binary_match
-                || (state.ordered.encoding_error && self.options.binary_files == BinaryFiles::Binary);
+                || (state.ordered.encoding_error
+                    && self.options.binary_files == BinaryFiles::Binary);
             if binary && self.options.prints_lines() {
                 self.output.say(&problem(&searched.name, "binary file matches"));
             }
@@ -575,7 +581,8 @@ impl Searched {
     fn state(&mut self, options: &Options, open: Option<&File>) -> &mut State {
         let stream = matches!(self.source, Source::Standard { regular: false, .. });
         self.state.get_or_insert_with(|| {
-            let has_hole = options.needs_order() && heeds_nuls(options) && open.is_some_and(has_hole);
+            let has_hole =
+                options.needs_order() && heeds_nuls(options) && open.is_some_and(has_hole);
             let ordered = Ordered::new(options, stream, has_hole);
             Box::new(State { ordered, waiting: Waiting::default(), selected: 0 })
         })

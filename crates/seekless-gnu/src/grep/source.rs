@@ -46,7 +46,9 @@ impl Source {
     fn open(&mut self) -> io::Result<(&QuietFile, u64)> {
         Ok(match self {
             Source::Standard { start, again: Some(again), .. } => (again, *start),
-            Source::Standard { file, start, again, .. } => (again.insert(QuietFile::again(file)?), *start),
+            Source::Standard { file, start, again, .. } => {
+                (again.insert(QuietFile::again(file)?), *start)
+            }
             Source::Path { again: Some(again), .. } => (again, 0),
             Source::Path { path, identity, again } => {
                 let open = QuietFile::open(path)?;
@@ -65,7 +67,9 @@ impl Source {
         let bytes = match self {
             Source::Standard { regular: false, .. } => None,
             Source::Standard { file, .. } => file.metadata().ok(),
-            Source::Path { path, .. } => std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file),
+            Source::Path { path, .. } => {
+                std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)
+            }
         };
         bytes.map_or(i64::MAX as u64, |data| data.len()).to_string().len()
     }
@@ -76,7 +80,8 @@ impl Source {
         let (file, start) = self.open()?;
         loop {
             let there = bytes.min(file.bytes()?.saturating_sub(start + offset));
-            let mut buffer = vec![0; usize::try_from(there).map_err(|_| io::ErrorKind::OutOfMemory)?];
+            let mut buffer =
+                vec![0; usize::try_from(there).map_err(|_| io::ErrorKind::OutOfMemory)?];
             match file.read_exact_at(&mut buffer, start + offset) {
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {}
                 read => return read.map(|()| buffer),
@@ -101,8 +106,10 @@ impl Source {
                 return Ok(text);
             }
             // The line may have been changed since the first search, so that it has no end.
-            let cut =
-                options.records().last_cut(&text, offset).or((step >= most as u64).then_some(text.len()));
+            let cut = options
+                .records()
+                .last_cut(&text, offset)
+                .or((step >= most as u64).then_some(text.len()));
             if let Some(cut) = cut {
                 text.truncate(cut);
                 return Ok(text);
@@ -119,7 +126,8 @@ impl Source {
             if (text.len() as u64) < bytes {
                 return Vec::new();
             }
-            let (first, found) = lines_back(&text, 0, text.len(), options.before, options.terminator());
+            let (first, found) =
+                lines_back(&text, 0, text.len(), options.before, options.terminator());
             // The first of these lines may be cut off at the edge.
             if bytes == position || (found == options.before && first > 0) {
                 return text[first..].to_vec();

@@ -32,7 +32,8 @@ impl Marks {
         if self.groups.is_empty() || from >= length {
             return (from < length).then_some(from..length);
         }
-        let first = from / GROUP + self.groups.get(from / GROUP..)?.iter().position(|&mark| mark != 0)?;
+        let first =
+            from / GROUP + self.groups.get(from / GROUP..)?.iter().position(|&mark| mark != 0)?;
         let behind = self.groups[first..].iter().position(|&mark| mark == 0);
         let end = behind.map_or(length, |groups| (first + groups) * GROUP);
         Some(from.max(first * GROUP)..end.min(length))
@@ -93,10 +94,13 @@ fn mark_rows<const FOLDS: bool, const NULS: bool>(
     for step in 0..each {
         for stream in 0..STREAMS {
             let group = stream * each + step;
-            if let Some(next) = text.get(group * GROUP + AHEAD..).and_then(<[u8]>::first_chunk::<GROUP>) {
+            if let Some(next) =
+                text.get(group * GROUP + AHEAD..).and_then(<[u8]>::first_chunk::<GROUP>)
+            {
                 fetch(next);
             }
-            groups[group] |= mark::<FOLDS, NULS>(&text[group * GROUP..], &fragment.probes, &mut zero);
+            groups[group] |=
+                mark::<FOLDS, NULS>(&text[group * GROUP..], &fragment.probes, &mut zero);
         }
     }
     for group in each * STREAMS..whole {
@@ -150,7 +154,8 @@ pub(super) fn find(text: &[u8], fragment: &Fragment, range: Range<usize>) -> Opt
     while at < range.end {
         let Some(hits) = row(text, at, fragment) else { break };
         if hits.iter().fold(0, |all, &hit| all | hit) != 0 {
-            let starts = (at..range.end).zip(hits).filter(|(_, hit)| *hit != 0).map(|(start, _)| start);
+            let starts =
+                (at..range.end).zip(hits).filter(|(_, hit)| *hit != 0).map(|(start, _)| start);
             if let Some(found) = starts.into_iter().find(|&start| fragment.leads(&text[start..])) {
                 return Some(found);
             }

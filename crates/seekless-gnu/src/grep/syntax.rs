@@ -106,7 +106,12 @@ impl Ast {
     fn is_anchor(&self) -> bool {
         matches!(
             self,
-            Ast::LineStart | Ast::LineEnd | Ast::WordStart | Ast::WordEnd | Ast::WordEdge | Ast::NotWordEdge
+            Ast::LineStart
+                | Ast::LineEnd
+                | Ast::WordStart
+                | Ast::WordEnd
+                | Ast::WordEdge
+                | Ast::NotWordEdge
         )
     }
 }
@@ -124,7 +129,11 @@ pub(super) struct Rules {
 /// # Errors
 ///
 /// The error in the pattern. If glibc finds an error too, GNU shows glibc's message.
-pub(super) fn parse(pattern: &[u8], rules: Rules, notes: &mut Notes) -> Result<(Ast, bool), String> {
+pub(super) fn parse(
+    pattern: &[u8],
+    rules: Rules,
+    notes: &mut Notes,
+) -> Result<(Ast, bool), String> {
     let mut parser = Parser {
         input: Input::new(pattern, rules.locale),
         extended: rules.extended,

@@ -13,8 +13,9 @@ use std::path::PathBuf;
 
 #[test]
 fn what_would_be_very_long_if_it_were_written_out_is_refused() {
-    let nested =
-        |inner: &str, times: &str| (0..40).fold(inner.to_owned(), |all, _| format!("({all}){times}"));
+    let nested = |inner: &str, times: &str| {
+        (0..40).fold(inner.to_owned(), |all, _| format!("({all}){times}"))
+    };
     for pattern in [
         nested("a", "+") + r"\1",
         nested("a", "{2}"),
@@ -53,7 +54,8 @@ fn pieces(text: &[u8], lines: usize) -> Vec<Range<usize>> {
 fn search(options: &Options, texts: &[&[u8]], lines: usize, turns: &[u32]) -> (Vec<u8>, Vec<u8>) {
     let folder = tempfile::tempdir().unwrap();
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let mut session = Session::new(options, matcher(options), true, Output::new(&mut out, &mut err));
+    let mut session =
+        Session::new(options, matcher(options), true, Output::new(&mut out, &mut err));
     let mut feed = Vec::new();
     for (file, text) in texts.iter().enumerate() {
         let path: PathBuf = folder.path().join(file.to_string());
@@ -117,7 +119,8 @@ fn text() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn any_options() -> impl Strategy<Value = Options> {
-    let pattern = prop::sample::select(vec!["a", "ab", "^$", "b$", "a.b", "[ab]x", "", "zz", "a*b"]);
+    let pattern =
+        prop::sample::select(vec!["a", "ab", "^$", "b$", "a.b", "[ab]x", "", "zz", "a*b"]);
     let flags = prop::collection::vec(any::<bool>(), 9);
     (pattern, flags, 0u64..3, 0u64..3, prop::option::of(1u64..4)).prop_map(
         |(pattern, flags, before, after, max)| Options {
@@ -223,9 +226,10 @@ proptest! {
 
 #[test]
 fn every_class_of_characters_can_be_read() {
-    for class in
-        ["alpha", "digit", "alnum", "upper", "lower", "space", "blank", "punct", "print", "graph", "cntrl"]
-    {
+    for class in [
+        "alpha", "digit", "alnum", "upper", "lower", "space", "blank", "punct", "print", "graph",
+        "cntrl",
+    ] {
         let options = Options { locale: Locale::Utf8, ..options(&format!("[[:{class}:]]")) };
         let member = match class {
             "digit" => "7",
@@ -291,15 +295,16 @@ const ATOMS: [&str; 18] = [
 
 fn expression() -> impl Strategy<Value = String> {
     let times = prop::sample::select(vec!["", "", "", "*", "+", "?", "{2}", "{1,2}"]);
-    let part =
-        (prop::sample::select(ATOMS.to_vec()), times, any::<bool>()).prop_map(|(atom, times, group)| {
+    let part = (prop::sample::select(ATOMS.to_vec()), times, any::<bool>()).prop_map(
+        |(atom, times, group)| {
             match atom {
                 // glibc and GNU's automaton disagree about repeated anchors.
                 "^" | "$" => atom.to_string(),
                 _ if group => format!("({atom}{times})"),
                 _ => format!("{atom}{times}"),
             }
-        });
+        },
+    );
     let branch = prop::collection::vec(part, 0..4).prop_map(|parts| parts.concat());
     prop::collection::vec(branch, 1..3).prop_map(|branches| branches.join("|"))
 }
@@ -385,7 +390,8 @@ fn context_before_a_nul_far_into_a_file_is_gnu_greps() {
                 eprintln!("skipped: no GNU grep 3.8 to compare with");
                 return;
             };
-            let options = Options { line_number: true, context: true, before, after, ..options("needle") };
+            let options =
+                Options { line_number: true, context: true, before, after, ..options("needle") };
             let operands = vec![file.clone().into_os_string()];
             let search = super::Search { operands, ..super::Search::default() };
             let (mut out, mut err) = (Vec::new(), Vec::new());

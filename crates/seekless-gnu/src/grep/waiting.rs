@@ -49,7 +49,9 @@ mod tests {
     fn neighbours_that_are_alike_are_one() {
         let mut waiting = Waiting::default();
         let summary = |plain| Summary { bytes: 10, lines: 2, plain };
-        for (offset, plain) in [(30, true), (10, true), (0, false), (20, true), (50, true), (40, false)] {
+        for (offset, plain) in
+            [(30, true), (10, true), (0, false), (20, true), (50, true), (40, false)]
+        {
             waiting.add(offset, summary(plain));
         }
         let mut all = Vec::new();

@@ -133,7 +133,8 @@ impl<'a> Walk<'a> {
         let Ok(data) = fs::metadata(path) else { return file(0) };
         let search = self.search;
         if data.is_dir() {
-            let left_out = search.directories == Directories::Skip || search.folders.leaves_out(name, true);
+            let left_out =
+                search.directories == Directories::Skip || search.folders.leaves_out(name, true);
             return match search.directories {
                 _ if left_out => None,
                 Directories::Recurse => self.enter(path.to_owned(), folder_prefix(name)),
@@ -157,8 +158,11 @@ impl<'a> Walk<'a> {
                 None
             }
             Err(error) => {
-                let name =
-                    if prefix.is_empty() { b"." } else { prefix.strip_suffix(b"/").unwrap_or(&prefix) };
+                let name = if prefix.is_empty() {
+                    b"."
+                } else {
+                    prefix.strip_suffix(b"/").unwrap_or(&prefix)
+                };
                 Some(Item::Problem(problem(name, &words(&error))))
             }
         }
@@ -170,8 +174,11 @@ impl<'a> Walk<'a> {
         let search = self.search;
         let base = entry.name.as_bytes();
         let name = [&folder.prefix[..], base].concat();
-        let path =
-            if folder.prefix.is_empty() { PathBuf::from(&entry.name) } else { folder.path.join(&entry.name) };
+        let path = if folder.prefix.is_empty() {
+            PathBuf::from(&entry.name)
+        } else {
+            folder.path.join(&entry.name)
+        };
         let left_out = |is_folder: bool| match is_folder {
             true => search.folders.leaves_out(base, false),
             false => search.files.leaves_out(base, false),
@@ -211,7 +218,8 @@ impl<'a> Walk<'a> {
             return None;
         }
         // Only the progress bar uses the size, which is not worth a call for each file of a tree.
-        let output = search.output.is_some() && fs::metadata(&path).is_ok_and(|data| self.is_output(&data));
+        let output =
+            search.output.is_some() && fs::metadata(&path).is_ok_and(|data| self.is_output(&data));
         Some(if output { same_as_output(&name) } else { Item::File { path, name, bytes: 0 } })
     }
 

@@ -125,8 +125,9 @@ impl Charset {
         if let Some(Some(classes)) = blocks.get(block) {
             return classes[code as usize & 0xff];
         }
-        let classes =
-            ctype.characters(code & !0xff).map(|character| Class::of(character, self.posixly_correct));
+        let classes = ctype
+            .characters(code & !0xff)
+            .map(|character| Class::of(character, self.posixly_correct));
         if blocks.len() <= block {
             blocks.resize(block + 1, None);
         }
@@ -138,7 +139,9 @@ impl Charset {
 impl State {
     fn of(ctype: Option<Ctype>, posixly_correct: bool) -> State {
         match ctype {
-            Some(ctype) if ctype.encoding() == Encoding::Utf8 => State::Utf8 { ctype, blocks: Vec::new() },
+            Some(ctype) if ctype.encoding() == Encoding::Utf8 => {
+                State::Utf8 { ctype, blocks: Vec::new() }
+            }
             Some(ctype) if ctype.encoding() == Encoding::SingleByte => {
                 let mut classes = ctype.bytes().map(|byte| Class::of(byte, posixly_correct));
                 classes[..0x80].copy_from_slice(&ASCII[..0x80]);

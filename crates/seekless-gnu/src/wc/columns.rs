@@ -42,7 +42,9 @@ impl Stretch {
         match (self.after, next.after) {
             (None, _) => Stretch { before: self.before + next.before, after: next.after },
             (Some(after), None) => Stretch { after: Some(after + next.before), ..self },
-            (Some(after), Some(last)) => Stretch { after: Some(stop(after + next.before) + last), ..self },
+            (Some(after), Some(last)) => {
+                Stretch { after: Some(stop(after + next.before) + last), ..self }
+            }
         }
     }
 

@@ -197,7 +197,9 @@ impl<'a> Run<'a> {
             let index = self.add(input.clone());
             let counted = match input {
                 Input::Path(path) => match File::open(path) {
-                    Ok(mut file) => size::bytes_of(&mut file, Some(0)).map_err(|error| (error, true)),
+                    Ok(mut file) => {
+                        size::bytes_of(&mut file, Some(0)).map_err(|error| (error, true))
+                    }
                     Err(error) => Err((error, false)),
                 },
                 Input::Standard { .. } => standard_input()
@@ -254,7 +256,9 @@ impl<'a> Run<'a> {
                     }
                 }
             }
-            Err(error) => Outcome::Failed { message: self.complaint(index, &words(&error)), counted: None },
+            Err(error) => {
+                Outcome::Failed { message: self.complaint(index, &words(&error)), counted: None }
+            }
         };
         self.end(index, outcome)
     }
@@ -280,7 +284,8 @@ impl<'a> Run<'a> {
         // Files being read, by the reader's number: the number of the input and the pieces counted
         // so far.
         let mut counting: BTreeMap<usize, (usize, Pieces)> = BTreeMap::new();
-        let all = sizes.iter().map(|size| if let Size::Bytes(bytes) = size { *bytes } else { 0 }).sum();
+        let all =
+            sizes.iter().map(|size| if let Size::Bytes(bytes) = size { *bytes } else { 0 }).sum();
         let (mut standard, mut more, mut done) = (false, true, 0);
         loop {
             while more && self.pending.len() < PENDING_MAX {
@@ -325,7 +330,8 @@ impl<'a> Run<'a> {
                     let outcome = match counted.whole() || skipped > 0 {
                         true => Outcome::Counted { counts: counted.counts(), skipped, unknown },
                         false => {
-                            let what = "bytes are missing in the middle: count it again with --linear";
+                            let what =
+                                "bytes are missing in the middle: count it again with --linear";
                             Outcome::Failed { message: self.complaint(index, what), counted: None }
                         }
                     };
@@ -451,7 +457,14 @@ impl<'a> Run<'a> {
         };
         if shown && !self.job.quiet {
             let name = (self.job.total != Total::Only).then_some(Path::new("total"));
-            print::line(self.out, &self.report.total, self.job.wanted, self.width, name, self.charset)?;
+            print::line(
+                self.out,
+                &self.report.total,
+                self.job.wanted,
+                self.width,
+                name,
+                self.charset,
+            )?;
         }
         self.out.flush()?;
         Ok(self.report)

@@ -25,7 +25,13 @@ impl Pieces {
     }
 
     /// Counts `bytes` zeros that lie at `offset`.
-    pub(crate) fn add_zeros(&mut self, offset: u64, bytes: u64, wanted: Wanted, charset: &mut Charset) {
+    pub(crate) fn add_zeros(
+        &mut self,
+        offset: u64,
+        bytes: u64,
+        wanted: Wanted,
+        charset: &mut Charset,
+    ) {
         let tally = Tally::of(&[0], wanted, charset).repeated(bytes, wanted, charset);
         self.join(offset, Piece { end: offset + bytes, tally }, wanted, charset);
     }

@@ -29,7 +29,8 @@ pub(crate) fn newlines(bytes: &[u8]) -> u64 {
     let mut total = few_newlines(rest);
     for start in (0..each).step_by(STEP * 255) {
         let length = (each - start).min(STEP * 255);
-        total += streams(std::array::from_fn(|stream| &streamed[stream * each + start..][..length]));
+        total +=
+            streams(std::array::from_fn(|stream| &streamed[stream * each + start..][..length]));
     }
     total
 }
@@ -45,7 +46,8 @@ fn few_newlines(bytes: &[u8]) -> u64 {
 fn streams(streams: [&[u8]; STREAMS]) -> u64 {
     let mut lanes = [[0u8; STEP]; STREAMS];
     let mut at = 0;
-    while let [Some(a), Some(b), Some(c), Some(d)] = streams.map(|stream| stream[at..].first_chunk::<STEP>())
+    while let [Some(a), Some(b), Some(c), Some(d)] =
+        streams.map(|stream| stream[at..].first_chunk::<STEP>())
     {
         for (lanes, row) in lanes.iter_mut().zip([a, b, c, d]) {
             for lane in 0..STEP {

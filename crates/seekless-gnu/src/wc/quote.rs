@@ -6,8 +6,9 @@ use super::utf8::{self, Decoded};
 /// Quotes a name if a shell needs it. A colon is quoted too, because a colon follows the name in
 /// messages.
 pub(crate) fn name(name: &[u8], charset: &mut Charset) -> Vec<u8> {
-    let plain =
-        !name.is_empty() && !name.contains(&b':') && parts(name, charset).iter().all(|part| !part.special);
+    let plain = !name.is_empty()
+        && !name.contains(&b':')
+        && parts(name, charset).iter().all(|part| !part.special);
     if plain { name.to_vec() } else { always(name, charset) }
 }
 
@@ -60,12 +61,16 @@ fn parts<'a>(name: &'a [u8], charset: &mut Charset) -> Vec<Part<'a>> {
     while at < name.len() {
         let (length, printable) = character(&name[at..], charset);
         let bytes = &name[at..at + length];
-        let escape = if printable { String::new() } else { bytes.iter().map(|&byte| escape(byte)).collect() };
+        let escape = if printable {
+            String::new()
+        } else {
+            bytes.iter().map(|&byte| escape(byte)).collect()
+        };
         let lone = name.len() == 1;
         let special = !printable
             || match bytes[0] {
-                b' ' | b'!' | b'"' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b';' | b'<' | b'=' | b'>'
-                | b'?' | b'[' | b'\\' | b'^' | b'`' | b'|' => true,
+                b' ' | b'!' | b'"' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b';' | b'<'
+                | b'=' | b'>' | b'?' | b'[' | b'\\' | b'^' | b'`' | b'|' => true,
                 b'#' | b'~' => at == 0,
                 b'{' | b'}' => lone,
                 _ => false,

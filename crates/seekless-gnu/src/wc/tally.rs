@@ -66,7 +66,11 @@ impl Tally {
         let total = bytes.len() as u64;
         if !wanted.text() {
             let lines = if wanted.lines { plain::newlines(bytes) } else { 0 };
-            return Tally { body: Some(Body { lines, ..Body::default() }), bytes: total, ..Tally::default() };
+            return Tally {
+                body: Some(Body { lines, ..Body::default() }),
+                bytes: total,
+                ..Tally::default()
+            };
         }
         // Only bytes beyond ASCII depend on the locale, and loading it costs more than counting a
         // small file.
@@ -105,7 +109,9 @@ impl Tally {
         match middle.bytes() {
             [] => {}
             cut => match utf8::decode(cut) {
-                Decoded::Character(code, _) => Counter { wanted, charset, body }.add(&mut body, code),
+                Decoded::Character(code, _) => {
+                    Counter { wanted, charset, body }.add(&mut body, code)
+                }
                 Decoded::Incomplete if next.body.is_none() => body.tail = middle,
                 Decoded::Incomplete | Decoded::Invalid => {}
             },

@@ -46,7 +46,11 @@ pub(crate) fn decode(bytes: &[u8]) -> Decoded {
     }
     let longer_than_needed = length > 2 && code >> (5 * length - 4) == 0;
     let surrogate = (0xd800..0xe000).contains(&code);
-    if longer_than_needed || surrogate { Decoded::Invalid } else { Decoded::Character(code, length) }
+    if longer_than_needed || surrogate {
+        Decoded::Invalid
+    } else {
+        Decoded::Character(code, length)
+    }
 }
 
 #[cfg(test)]

@@ -30,7 +30,11 @@ impl<const STRIPES: usize> HitLog<STRIPES> {
     /// Looks for the buffer of `id` and, if the cache has it, logs the hit for the calling thread:
     /// one step for a thread that [stops](Self::stop) hits. True beside the buffer says that the
     /// log is to be drained now.
-    pub(crate) fn hit<T: AsRef<[u8]>>(&self, id: Id, look: impl FnOnce() -> Option<T>) -> Option<(T, bool)> {
+    pub(crate) fn hit<T: AsRef<[u8]>>(
+        &self,
+        id: Id,
+        look: impl FnOnce() -> Option<T>,
+    ) -> Option<(T, bool)> {
         let mut hits = lock(&self.0[own_number() % STRIPES].0);
         let buffer = look()?;
         hits.ids.push(id);

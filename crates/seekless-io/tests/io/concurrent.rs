@@ -60,8 +60,11 @@ fn the_policy_is_told_of_every_load_by_any_thread() {
             });
         }
     });
-    let told =
-        store.decisions().iter().filter(|decision| matches!(decision, Decision::Requested { .. })).count();
+    let told = store
+        .decisions()
+        .iter()
+        .filter(|decision| matches!(decision, Decision::Requested { .. }))
+        .count();
     assert_eq!(told, THREADS as usize * 10_000);
 }
 

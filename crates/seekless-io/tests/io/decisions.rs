@@ -10,12 +10,14 @@ use std::sync::LazyLock;
 
 const CACHE_BYTES: u64 = 30_000;
 
-static SAMPLE: LazyLock<Sample> =
-    LazyLock::new(|| Sample::of_sizes((0..60).map(|number| 200 + number * 311 % 9_000), Codec::Auto));
+static SAMPLE: LazyLock<Sample> = LazyLock::new(|| {
+    Sample::of_sizes((0..60).map(|number| 200 + number * 311 % 9_000), Codec::Auto)
+});
 
 /// Holds what a store of `cache_bytes` has decided to what a cache of its own decides.
 pub(crate) fn check_replay(store: &Store, policy: &str, cache_bytes: u64) {
-    let mut cache = Cache::new(named(policy, cache_bytes).unwrap(), Config::files(cache_bytes)).unwrap();
+    let mut cache =
+        Cache::new(named(policy, cache_bytes).unwrap(), Config::files(cache_bytes)).unwrap();
     cache.grow(store.len() as u32);
     let mut commands = Vec::new();
     for decision in store.decisions() {

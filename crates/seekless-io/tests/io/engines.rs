@@ -14,7 +14,11 @@ fn check_all(sample: &Sample, store: &Store) {
     let mut seed = 99;
     order.sort_by_cached_key(|_| random(&mut seed));
     for &number in &order {
-        assert_eq!(&store.load(sample.name(number)).unwrap()[..], sample.bytes(number), "load {number}");
+        assert_eq!(
+            &store.load(sample.name(number)).unwrap()[..],
+            sample.bytes(number),
+            "load {number}"
+        );
     }
     let names: Vec<&str> = order.iter().map(|&number| sample.name(number)).collect();
     let mut seen = vec![false; names.len()];
@@ -72,7 +76,8 @@ fn a_stored_file_over_a_reads_size_is_not_copied_and_equal() {
 fn an_entry_is_one_read_with_its_header_and_the_next_ones_come_with_it() {
     let sample = Sample::of_sizes(vec![2_000; 20], Codec::Stored);
     let gate = Arc::new(Gate::new());
-    let store = Store::builder().shared_engine(gate.clone()).cache(1 << 20).open(&sample.path).unwrap();
+    let store =
+        Store::builder().shared_engine(gate.clone()).cache(1 << 20).open(&sample.path).unwrap();
     gate.close();
     gate.open();
     let opened = store.counters().requests;
@@ -84,14 +89,19 @@ fn an_entry_is_one_read_with_its_header_and_the_next_ones_come_with_it() {
     let statistics = store.statistics();
     assert_eq!((statistics.misses, statistics.read_ahead_hits, statistics.hits), (20, 19, 0));
     assert_eq!(statistics.coded_bytes, 40_000);
-    assert!(statistics.unused_bytes < 2 * 4096, "only what alignment adds: {}", statistics.unused_bytes);
+    assert!(
+        statistics.unused_bytes < 2 * 4096,
+        "only what alignment adds: {}",
+        statistics.unused_bytes
+    );
 }
 
 #[test]
 fn what_lies_before_an_entry_comes_with_it_and_what_is_at_hand_is_not_read_again() {
     let sample = Sample::of_sizes(vec![2_000; 100], Codec::Stored);
     let gate = Arc::new(Gate::new());
-    let store = Store::builder().shared_engine(gate.clone()).cache(1 << 20).open(&sample.path).unwrap();
+    let store =
+        Store::builder().shared_engine(gate.clone()).cache(1 << 20).open(&sample.path).unwrap();
     gate.close();
     gate.open();
     for number in [50, 45, 60, 75] {

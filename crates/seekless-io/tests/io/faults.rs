@@ -137,7 +137,9 @@ fn any_one_read_that_fails_or_is_short_costs_at_most_the_file_that_it_was_for() 
             let sound = Bench::new(&sample, builder);
             sound.engine.set(Fault::None);
             assert_eq!(sound.failed(way), []);
-            for fault in (0..sound.engine.reads()).flat_map(|nth| [Fault::Nth(nth), Fault::ShortNth(nth)]) {
+            for fault in
+                (0..sound.engine.reads()).flat_map(|nth| [Fault::Nth(nth), Fault::ShortNth(nth)])
+            {
                 let bench = Bench::new(&sample, builder);
                 bench.engine.set(fault.clone());
                 let failed = bench.failed(way);

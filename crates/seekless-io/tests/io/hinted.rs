@@ -25,7 +25,11 @@ fn evicted(sample: &Sample, store: &Store) -> Vec<u32> {
 #[test]
 fn the_long_lived_stay_and_the_short_lived_leave_first() {
     let sample = Sample::of_sizes([FILE_BYTES; FILES], Codec::Stored);
-    assert_eq!(evicted(&sample, &open(&sample)), [0, 1, 2, 3, 4, 5, 6, 7], "without hints, the oldest");
+    assert_eq!(
+        evicted(&sample, &open(&sample)),
+        [0, 1, 2, 3, 4, 5, 6, 7],
+        "without hints, the oldest"
+    );
     let store = open(&sample);
     store.hint(sample.name(0), Hint::LongLived).unwrap();
     store.hint(sample.name(3), Hint::ShortLived).unwrap();

@@ -74,7 +74,8 @@ fn a_consumer_that_stops_stops_the_reading() {
 fn dropped_early_it_reads_no_more_and_harms_nobody() {
     let sample = Sample::of_sizes(vec![600_000; 40], Codec::Stored);
     let gate = Arc::new(Gate::new());
-    let builder = Store::builder().shared_engine(gate.clone()).cache(100_000_000).record_decisions(true);
+    let builder =
+        Store::builder().shared_engine(gate.clone()).cache(100_000_000).record_decisions(true);
     let store = builder.open(&sample.path).unwrap();
     gate.close();
     let started = {

@@ -19,8 +19,10 @@ pub(crate) struct Sample {
 impl Sample {
     /// Files of these sizes, every other one compressible.
     pub(crate) fn of_sizes(sizes: impl IntoIterator<Item = usize>, codec: Codec) -> Self {
-        let contents = sizes.into_iter().enumerate().map(|(number, bytes)| content(number as u64, bytes));
-        let files = contents.enumerate().map(|(number, bytes)| (format!("dir/{number:04}.bin"), bytes));
+        let contents =
+            sizes.into_iter().enumerate().map(|(number, bytes)| content(number as u64, bytes));
+        let files =
+            contents.enumerate().map(|(number, bytes)| (format!("dir/{number:04}.bin"), bytes));
         Self::of_files(files.collect(), codec)
     }
 
@@ -72,7 +74,12 @@ fn content(number: u64, bytes: usize) -> Vec<u8> {
     let mut seed = number * 2_654_435_761 + 1;
     match number % 2 {
         0 => (0..bytes).map(|_| random(&mut seed) as u8).collect(),
-        _ => format!("file {number} says {seed}. ").into_bytes().into_iter().cycle().take(bytes).collect(),
+        _ => format!("file {number} says {seed}. ")
+            .into_bytes()
+            .into_iter()
+            .cycle()
+            .take(bytes)
+            .collect(),
     }
 }
 

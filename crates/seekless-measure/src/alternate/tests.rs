@@ -14,9 +14,18 @@ struct Scripted<'a> {
     diary: &'a RefCell<Vec<String>>,
 }
 
-fn scripted<'a>(name: &'static str, times_ms: &[u64], diary: &'a RefCell<Vec<String>>) -> Scripted<'a> {
-    let trial =
-        Trial { elapsed: Duration::ZERO, requests: Some(7), bytes: None, delivered_bytes: 10, checksum: 3 };
+fn scripted<'a>(
+    name: &'static str,
+    times_ms: &[u64],
+    diary: &'a RefCell<Vec<String>>,
+) -> Scripted<'a> {
+    let trial = Trial {
+        elapsed: Duration::ZERO,
+        requests: Some(7),
+        bytes: None,
+        delivered_bytes: 10,
+        checksum: 3,
+    };
     Scripted { name, times_ms: times_ms.to_vec(), trial, diary }
 }
 
@@ -64,8 +73,10 @@ fn each_trial_is_made_cold_and_another_workload_goes_first_each_round() {
     let diary = RefCell::default();
     let [mut a, mut b, mut c] = ["a", "b", "c"].map(|name| scripted(name, &[1; 4], &diary));
     let mut heard = Vec::new();
-    alternate_with_progress(&mut [&mut a, &mut b, &mut c], 3, &mut |done, total| heard.push((done, total)))
-        .unwrap();
+    alternate_with_progress(&mut [&mut a, &mut b, &mut c], 3, &mut |done, total| {
+        heard.push((done, total))
+    })
+    .unwrap();
     let diary = diary.into_inner();
     assert!(diary.chunks(2).all(|pair| pair[0] == format!("cold {}", pair[1])));
     let runs: String = diary.chunks(2).map(|pair| pair[1].as_str()).collect();
@@ -83,7 +94,10 @@ fn rivals_that_deliver_other_bytes_are_refused() {
     let error = alternate(&mut [&mut loose, &mut pack], 2).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Disagree);
     let message = error.to_string();
-    assert!(message.contains("pack delivered 10 bytes") && message.contains("but loose"), "{message}");
+    assert!(
+        message.contains("pack delivered 10 bytes") && message.contains("but loose"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -29,8 +29,9 @@ pub struct Line {
 /// The figures of the reads of one size; at least one.
 pub(super) fn of_reads(bytes: u64, mut times: Vec<u64>) -> SizeTimes {
     times.sort_unstable();
-    let at =
-        |share: f64| times.get(((times.len() - 1) as f64 * share).round() as usize).copied().unwrap_or(0);
+    let at = |share: f64| {
+        times.get(((times.len() - 1) as f64 * share).round() as usize).copied().unwrap_or(0)
+    };
     SizeTimes { bytes, reads: times.len() as u64, median_ns: at(0.5), p90_ns: at(0.9) }
 }
 
@@ -108,11 +109,16 @@ mod tests {
 
     #[test]
     fn a_disturbed_size_does_not_bend_the_line() {
-        let mut points: Vec<(f64, f64)> =
-            super::super::SIZES.iter().map(|&bytes| (bytes as f64, 18e6 + bytes as f64 * 111.0)).collect();
+        let mut points: Vec<(f64, f64)> = super::super::SIZES
+            .iter()
+            .map(|&bytes| (bytes as f64, 18e6 + bytes as f64 * 111.0))
+            .collect();
         points[2].1 *= 5.0;
         let (latency, byte_ns) = line(&points).expect("a line");
-        assert!((17e6..20e6).contains(&latency) && (105.0..125.0).contains(&byte_ns), "{latency} {byte_ns}");
+        assert!(
+            (17e6..20e6).contains(&latency) && (105.0..125.0).contains(&byte_ns),
+            "{latency} {byte_ns}"
+        );
     }
 
     /// Medians under a throttle of 9 MB/s, as measured: what is small slips through.
@@ -125,7 +131,8 @@ mod tests {
             (1 << 20, 153_200_000),
             (4 << 20, 463_900_000),
         ];
-        let sizes: Vec<SizeTimes> = times.iter().map(|&(bytes, time)| of_reads(bytes, vec![time])).collect();
+        let sizes: Vec<SizeTimes> =
+            times.iter().map(|&(bytes, time)| of_reads(bytes, vec![time])).collect();
         let line = of_times(&sizes).expect("a line");
         assert_eq!((line.latency_ns, line.latency_p90_ns), (83_200, 83_200));
         assert!((8_000_000..10_000_000).contains(&line.bytes_per_second), "{line:?}");

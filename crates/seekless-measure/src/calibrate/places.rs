@@ -38,11 +38,13 @@ impl Places {
             let failed = |error| Error::io(path, "cannot be examined", error);
             let file = seekless_sys::open_seekable(path).map_err(failed)?;
             let size = file.metadata().map_err(failed)?.len();
-            ranges.extend(data(&file, size).map_err(failed)?.into_iter().map(|(offset, end)| Range {
-                file: number,
-                offset,
-                bytes: end - offset,
-            }));
+            ranges.extend(
+                data(&file, size).map_err(failed)?.into_iter().map(|(offset, end)| Range {
+                    file: number,
+                    offset,
+                    bytes: end - offset,
+                }),
+            );
         }
         Ok(Places { ranges })
     }
@@ -72,8 +74,9 @@ impl Places {
         for range in &self.ranges {
             let Some((first, _)) = room(range, bytes, alignment) else { continue };
             let count = (range.offset + range.bytes - first) / bytes;
-            places
-                .extend((0..count).map(|number| Place { file: range.file, offset: first + number * bytes }));
+            places.extend(
+                (0..count).map(|number| Place { file: range.file, offset: first + number * bytes }),
+            );
         }
         if !places.is_empty() {
             let middle = dice.below(places.len() as u64) as usize;
@@ -96,7 +99,8 @@ fn data(file: &File, size: u64) -> std::io::Result<Vec<(u64, u64)>> {
     let Some(found) = extents(file, 0..size, EXTENTS_MAX)? else { return Ok(vec![(0, size)]) };
     let mut ranges: Vec<(u64, u64)> = Vec::new();
     for extent in found.list.iter().filter(|extent| !extent.unwritten && extent.place.is_some()) {
-        let (start, end) = (extent.offset.min(size), extent.offset.saturating_add(extent.bytes).min(size));
+        let (start, end) =
+            (extent.offset.min(size), extent.offset.saturating_add(extent.bytes).min(size));
         match ranges.last_mut() {
             Some(last) if last.1 == start => last.1 = end,
             _ if start < end => ranges.push((start, end)),

@@ -44,13 +44,18 @@ impl Reading {
             fadvise(&file, 0, None, Advice::Random).map_err(|error| failed(error.into()))?;
             Ok((path.to_owned(), file))
         });
-        Ok(Reading { files: buffered.collect::<Result<_, Error>>()?, alignment: 4096, direct: false })
+        Ok(Reading {
+            files: buffered.collect::<Result<_, Error>>()?,
+            alignment: 4096,
+            direct: false,
+        })
     }
 
     /// `None` if a trial read is refused after all.
     fn direct(files: Vec<(PathBuf, File)>, places: &Places) -> Option<Reading> {
-        let aligned =
-            files.iter().map(|(_, file)| alignment(file).ok().map(|needed| u64::from(needed.offset_bytes)));
+        let aligned = files
+            .iter()
+            .map(|(_, file)| alignment(file).ok().map(|needed| u64::from(needed.offset_bytes)));
         let alignment = aligned.collect::<Option<Vec<u64>>>()?.into_iter().max()?.max(4096);
         let reading = Reading { files, alignment, direct: true };
         let mut dice = dice_from_the_clock();
@@ -97,11 +102,13 @@ impl Reading {
         if !self.direct && self.is_cached(place, buffer.len())? {
             return Ok(false);
         }
-        file.read_exact_at(buffer, place.offset).map_err(|error| Error::io(path, "cannot be read", error))?;
+        file.read_exact_at(buffer, place.offset)
+            .map_err(|error| Error::io(path, "cannot be read", error))?;
         if !self.direct {
             // As we found it: what was not cached before is not cached afterwards. If it stays, no
             // harm is done.
-            let _ = fadvise(file, place.offset, NonZeroU64::new(buffer.len() as u64), Advice::DontNeed);
+            let _ =
+                fadvise(file, place.offset, NonZeroU64::new(buffer.len() as u64), Advice::DontNeed);
         }
         Ok(true)
     }
@@ -122,7 +129,8 @@ pub(super) fn timed_read(file: &File, offset: u64, buffer: &mut [u8]) -> io::Res
 
 /// A file that is nowhere but in memory.
 pub(super) fn in_memory(bytes: u64) -> io::Result<File> {
-    let mut file = File::from(rustix::fs::memfd_create("seekless", rustix::fs::MemfdFlags::CLOEXEC)?);
+    let mut file =
+        File::from(rustix::fs::memfd_create("seekless", rustix::fs::MemfdFlags::CLOEXEC)?);
     let block = vec![0x5A; 1 << 20];
     for _ in 0..bytes >> 20 {
         file.write_all(&block)?;

@@ -23,8 +23,13 @@ fn workplace() -> tempfile::TempDir {
 fn a_file_tells_what_its_device_costs_within_the_budget() {
     let folder = workplace();
     let path = written(folder.path(), 16 << 20);
-    let found = calibrate(&[&path], small(), &mut |done, total| assert!(done <= total)).expect("measured");
-    assert!(found.latency_ns > 0 && found.bytes_per_second > 0 && found.latency_p90_ns >= found.latency_ns);
+    let found =
+        calibrate(&[&path], small(), &mut |done, total| assert!(done <= total)).expect("measured");
+    assert!(
+        found.latency_ns > 0
+            && found.bytes_per_second > 0
+            && found.latency_p90_ns >= found.latency_ns
+    );
     assert!(found.bytes_read <= 32 << 20, "{found:?}");
     assert!(
         found.sizes.len() >= 2
@@ -60,7 +65,9 @@ fn holes_and_small_files_are_nothing_to_measure() {
     let folder = workplace();
     let path = folder.path().join("hole");
     File::create(&path).expect("made").set_len(1 << 30).expect("sparse");
-    let kind = |path: &Path| calibrate(&[path], small(), &mut |_, _| {}).expect_err("nothing to read").kind();
+    let kind = |path: &Path| {
+        calibrate(&[path], small(), &mut |_, _| {}).expect_err("nothing to read").kind()
+    };
     assert_eq!(kind(&path), ErrorKind::Nothing);
     assert_eq!(kind(&written(folder.path(), 5000)), ErrorKind::Nothing);
     assert_eq!(kind(&folder.path().join("missing")), ErrorKind::Io);
@@ -68,8 +75,8 @@ fn holes_and_small_files_are_nothing_to_measure() {
 
 #[test]
 fn memory_is_measured_too() {
-    let found =
-        calibrate_memory(Budget { time: Duration::from_millis(200), bytes: 64 << 20 }).expect("measured");
+    let found = calibrate_memory(Budget { time: Duration::from_millis(200), bytes: 64 << 20 })
+        .expect("measured");
     assert!(found.latency_ns > 0 && found.bytes_per_second > 1_000_000);
     assert!(found.bytes_read <= 64 << 20);
 }

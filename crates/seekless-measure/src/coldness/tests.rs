@@ -8,7 +8,8 @@ use std::io::Write;
 /// never cold.
 fn files(count: usize, bytes: usize) -> (tempfile::TempDir, Vec<PathBuf>) {
     let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-    let paths: Vec<PathBuf> = (0..count).map(|name| directory.path().join(name.to_string())).collect();
+    let paths: Vec<PathBuf> =
+        (0..count).map(|name| directory.path().join(name.to_string())).collect();
     for path in &paths {
         File::create(path).unwrap().write_all(&vec![5; bytes]).unwrap();
     }
@@ -22,7 +23,10 @@ fn files_just_written_are_flushed_and_dropped() {
     if coldness.unknown > 0 {
         return eprintln!("skipped: this kernel does not say what is cached");
     }
-    assert_eq!((coldness.files, coldness.bytes, coldness.resident_bytes_before), (3, 30_000, 30_000));
+    assert_eq!(
+        (coldness.files, coldness.bytes, coldness.resident_bytes_before),
+        (3, 30_000, 30_000)
+    );
     assert!(coldness.is_cold(), "{coldness}");
     assert_eq!(make_cold(&paths, Dropping::Files).unwrap().resident_bytes_before, 0);
     std::fs::read(&paths[1]).unwrap();

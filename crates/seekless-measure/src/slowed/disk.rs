@@ -17,7 +17,8 @@ pub(super) struct Disk {
 
 impl Disk {
     pub(super) fn of(path: &Path) -> Result<Self, Error> {
-        let lies = fs::metadata(path).map_err(|error| Error::io(path, "cannot be examined", error))?.dev();
+        let lies =
+            fs::metadata(path).map_err(|error| Error::io(path, "cannot be examined", error))?.dev();
         let (major, minor) = (major(lies), minor(lies));
         let link = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
         let place = fs::canonicalize(&link).map_err(|error| {
@@ -25,9 +26,14 @@ impl Disk {
             Error::io(path, doing, error)
         })?;
         let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let whole = if place.join("partition").exists() { place.parent().unwrap_or(&place) } else { &place };
+        let whole = if place.join("partition").exists() {
+            place.parent().unwrap_or(&place)
+        } else {
+            &place
+        };
         let file = whole.join("dev");
-        let text = fs::read_to_string(&file).map_err(|error| Error::io(&file, "cannot be read", error))?;
+        let text =
+            fs::read_to_string(&file).map_err(|error| Error::io(&file, "cannot be read", error))?;
         let number = numbers(text.trim()).unwrap_or((major, minor));
         Ok(Disk { number, name })
     }

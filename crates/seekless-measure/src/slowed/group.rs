@@ -33,7 +33,12 @@ impl Place {
         let groups = Groups::as_mounted_now()
             .map_err(|error| Error::io(Path::new("/proc/self"), "cannot be read", error))?;
         if let Some(home) = groups.version_1("blkio") {
-            return Ok(Place { folder: ours(home.folder()), home: home.clone(), mount: None, grant: None });
+            return Ok(Place {
+                folder: ours(home.folder()),
+                home: home.clone(),
+                mount: None,
+                grant: None,
+            });
         }
         if let Some(home) = groups.version_2()
             && has_io(home.top())
@@ -52,7 +57,9 @@ impl Place {
         let line = format!("1 0 0:0 / {} rw - cgroup none rw,blkio", top.display());
         let groups = Groups::parse("1:blkio:/", &seekless_sys::mounts::Mounts::parse(&line));
         match groups.version_1("blkio") {
-            Some(home) => Ok(Place { folder: ours(&top), home: home.clone(), mount: Some(top), grant: None }),
+            Some(home) => {
+                Ok(Place { folder: ours(&top), home: home.clone(), mount: Some(top), grant: None })
+            }
             None => Err(Error::io(
                 &top,
                 "is an odd place for a mount: set TMPDIR",
@@ -143,7 +150,8 @@ impl Own {
 
     /// Moves this process, all its threads, into the group until the answer is dropped.
     pub(super) fn enter(&self) -> Result<Stay<'_>, Error> {
-        move_to(&self.folder).map_err(|error| Error::io(&self.folder, "cannot be entered", error))?;
+        move_to(&self.folder)
+            .map_err(|error| Error::io(&self.folder, "cannot be entered", error))?;
         Ok(Stay { group: self })
     }
 
@@ -185,7 +193,8 @@ mod tests {
         fs::write(&grant, "memory pids").unwrap();
         assert!(!lists_io(&grant));
         let place = Place { home, folder: folder.clone(), mount: None, grant: Some(grant.clone()) };
-        let steps: Vec<String> = place.undo(&[(8, 0)]).unwrap().iter().map(Step::to_string).collect();
+        let steps: Vec<String> =
+            place.undo(&[(8, 0)]).unwrap().iter().map(Step::to_string).collect();
         let expected = [
             format!("write 8:0 rbps=max riops=max to {}/io.max", folder.display()),
             format!("remove the folder {}", folder.display()),
@@ -194,9 +203,13 @@ mod tests {
         assert_eq!(steps, expected);
         let own = place.make().unwrap();
         assert_eq!(fs::read_to_string(&grant).unwrap(), "+io");
-        let limits = ReadLimits { bytes_per_second: Some(1_000_000), requests_per_second: Some(500) };
+        let limits =
+            ReadLimits { bytes_per_second: Some(1_000_000), requests_per_second: Some(500) };
         own.limit((8, 0), limits).unwrap();
-        assert_eq!(fs::read_to_string(folder.join("io.max")).unwrap(), "8:0 rbps=1000000 riops=500");
+        assert_eq!(
+            fs::read_to_string(folder.join("io.max")).unwrap(),
+            "8:0 rbps=1000000 riops=500"
+        );
         fs::write(folder.join("io.stat"), "8:0 rbytes=4096 wbytes=0 rios=1 wios=0\n").unwrap();
         assert_eq!(own.served((8, 0)).unwrap(), ReadsServed { requests: 1, bytes: 4096 });
     }

@@ -31,11 +31,16 @@ impl Readahead {
     }
 
     fn lock(path: PathBuf) -> Result<Self, Error> {
-        let mut lock =
-            OpenOptions::new().read(true).write(true).open(&path).map_err(|error| refused(&path, error))?;
+        let mut lock = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(&path)
+            .map_err(|error| refused(&path, error))?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|error| {
             let doing = match error {
-                Errno::WOULDBLOCK => "is held by another measurement of this file system: wait for it to end",
+                Errno::WOULDBLOCK => {
+                    "is held by another measurement of this file system: wait for it to end"
+                }
                 _ => "cannot be locked",
             };
             Error::io(&path, doing, error.into())

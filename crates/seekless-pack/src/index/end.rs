@@ -31,7 +31,11 @@ impl Tail {
 
     /// The directory: out of the tail where it reaches, else with one more read of what lies
     /// before.
-    pub(super) fn directory<R: ReadAt + ?Sized>(&self, end: &End, source: &R) -> Result<Cow<'_, [u8]>> {
+    pub(super) fn directory<R: ReadAt + ?Sized>(
+        &self,
+        end: &End,
+        source: &R,
+    ) -> Result<Cow<'_, [u8]>> {
         if let Some(bytes) = self.within(end.directory_offset, end.directory_bytes) {
             return Ok(Cow::Borrowed(bytes));
         }
@@ -51,9 +55,9 @@ impl Tail {
     /// Where in `bytes` the end record starts: the one whose comment ends exactly with the file.
     fn find_end(&self) -> Result<usize> {
         let starts = (0..(self.bytes.len() + 1).saturating_sub(END_BYTES)).rev();
-        let mut fitting = starts
-            .filter(|&at| starts_with(&self.bytes[at..], END))
-            .filter(|&at| at + END_BYTES + usize::from(u16_at(&self.bytes, at + 20)) == self.bytes.len());
+        let mut fitting = starts.filter(|&at| starts_with(&self.bytes[at..], END)).filter(|&at| {
+            at + END_BYTES + usize::from(u16_at(&self.bytes, at + 20)) == self.bytes.len()
+        });
         let Some(found) = fitting.next() else { return Err(self.no_end()) };
         if fitting.next().is_some() {
             let why = "the archive has two ends, one in the comment of the other, so that tools would read it differently; repack it";
@@ -242,14 +246,15 @@ pub(super) fn starts_with(bytes: &[u8], signature: u32) -> bool {
 
 /// `length` is never more than lies in the file.
 fn read<R: ReadAt + ?Sized>(source: &R, offset: u64, length: u64, what: &str) -> Result<Vec<u8>> {
-    let length =
-        usize::try_from(length).map_err(|_| Error::new(ErrorKind::Limit, format!("{what} is too large")))?;
+    let length = usize::try_from(length)
+        .map_err(|_| Error::new(ErrorKind::Limit, format!("{what} is too large")))?;
     let mut bytes = Vec::new();
     let no_memory =
         |_| Error::new(ErrorKind::Limit, format!("there is no memory for {what} ({length} bytes)"));
     bytes.try_reserve_exact(length).map_err(no_memory)?;
     bytes.resize(length, 0);
-    let said = |error| Error::io(format!("cannot read {what} ({length} bytes at offset {offset})"), error);
+    let said =
+        |error| Error::io(format!("cannot read {what} ({length} bytes at offset {offset})"), error);
     source.read_exact_at(&mut bytes, offset).map_err(said)?;
     Ok(bytes)
 }

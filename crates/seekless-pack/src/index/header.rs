@@ -5,8 +5,8 @@ use crate::civil;
 use crate::entry::{Entry, Method};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{
-    CENTRAL, CENTRAL_BYTES, DEFLATE_RATIO_MAX, EXTRA_TIME, EXTRA_ZIP64, FLAG_ENCRYPTED, FLAG_STRONG,
-    FLAG_UTF8, SEE_ZIP64_16, SEE_ZIP64_32, extra, take_u64, u16_at, u32_at,
+    CENTRAL, CENTRAL_BYTES, DEFLATE_RATIO_MAX, EXTRA_TIME, EXTRA_ZIP64, FLAG_ENCRYPTED,
+    FLAG_STRONG, FLAG_UTF8, SEE_ZIP64_16, SEE_ZIP64_32, extra, take_u64, u16_at, u32_at,
 };
 use crate::name;
 
@@ -119,11 +119,13 @@ impl Raw<'_> {
         let mut fields = extra(self.extra, EXTRA_ZIP64).unwrap_or(&[]);
         let mut widen = |value: u32| match value {
             // Without the extra field the value is just that: a size of 4 GiB less one.
-            SEE_ZIP64_32 if self.has_zip64() => take_u64(&mut fields)
-                .ok_or_else(|| refused(ErrorKind::Sizes, number, "has a Zip64 field that is too short")),
+            SEE_ZIP64_32 if self.has_zip64() => take_u64(&mut fields).ok_or_else(|| {
+                refused(ErrorKind::Sizes, number, "has a Zip64 field that is too short")
+            }),
             value => Ok(u64::from(value)),
         };
-        let (bytes, coded_bytes, header_offset) = (widen(bytes)?, widen(coded_bytes)?, widen(header_offset)?);
+        let (bytes, coded_bytes, header_offset) =
+            (widen(bytes)?, widen(coded_bytes)?, widen(header_offset)?);
         let disk = match (disk, fields.len()) {
             (SEE_ZIP64_16, 4..) => u32_at(fields, 0),
             (disk, _) => u32::from(disk),
@@ -141,7 +143,8 @@ impl Raw<'_> {
     }
 
     fn modified(&self) -> Option<i64> {
-        let exact = extra(self.extra, EXTRA_TIME).filter(|body| body.len() >= 5 && body[0] & 1 != 0);
+        let exact =
+            extra(self.extra, EXTRA_TIME).filter(|body| body.len() >= 5 && body[0] & 1 != 0);
         match exact {
             Some(body) => Some(i64::from(u32_at(body, 1).cast_signed())),
             None => civil::from_dos(u16_at(self.fixed, 12), u16_at(self.fixed, 14)),
@@ -150,7 +153,10 @@ impl Raw<'_> {
 }
 
 fn refused(kind: ErrorKind, number: u64, why: &str) -> Error {
-    Error::new(kind, format!("entry {number} of the directory {why}; the archive is damaged or hostile"))
+    Error::new(
+        kind,
+        format!("entry {number} of the directory {why}; the archive is damaged or hostile"),
+    )
 }
 
 /// No content is larger than its data can hold, so a reader may allocate what an entry claims.

@@ -62,8 +62,11 @@ impl<W: Write + Seek> PackWriter<W> {
     }
 
     fn blank<'a>(&self, about: &'a About, bytes: u64, method: Method) -> Record<'a> {
-        let most =
-            if method == Method::Deflate { bytes.saturating_add(bytes >> GROWTH_SHIFT) } else { bytes };
+        let most = if method == Method::Deflate {
+            bytes.saturating_add(bytes >> GROWTH_SHIFT)
+        } else {
+            bytes
+        };
         Record {
             name: &about.name,
             mode: about.full_mode(),
@@ -92,7 +95,8 @@ impl<W: Write + Seek> PackWriter<W> {
     fn deflate_from(&mut self, source: &mut dyn Read, name: &str) -> Result<(u32, u64)> {
         let mut reader = Checked::new(source);
         let mut chunk = vec![0; CHUNK_BYTES];
-        let mut encoder = DeflateEncoder::new(Vec::with_capacity(CHUNK_BYTES), Compression::new(LEVEL));
+        let mut encoder =
+            DeflateEncoder::new(Vec::with_capacity(CHUNK_BYTES), Compression::new(LEVEL));
         loop {
             let length = reader.read(&mut chunk).map_err(|error| unreadable(name, error))?;
             if length == 0 {

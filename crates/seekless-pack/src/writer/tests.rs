@@ -38,16 +38,21 @@ fn zip64_records_say_the_same() {
         assert_eq!(read(archive, "large"), vec![b'x'; 5000]);
         assert_eq!(read(archive, "streamed"), vec![b'y'; 3000]);
         assert_eq!(read(archive, "last"), b"behind");
-        assert_eq!(verify(archive, archive.len() as u64, &mut |_, _| {}).expect("our own").entries, 4);
+        assert_eq!(
+            verify(archive, archive.len() as u64, &mut |_, _| {}).expect("our own").entries,
+            4
+        );
     }
 }
 
 #[test]
 fn others_read_zip64_records() {
     let mut archive = zip::ZipArchive::new(Cursor::new(sample(LOW))).expect("it opens");
-    for (name, bytes) in
-        [("small", b"few bytes".to_vec()), ("large", vec![b'x'; 5000]), ("streamed", vec![b'y'; 3000])]
-    {
+    for (name, bytes) in [
+        ("small", b"few bytes".to_vec()),
+        ("large", vec![b'x'; 5000]),
+        ("streamed", vec![b'y'; 3000]),
+    ] {
         let mut content = Vec::new();
         archive.by_name(name).expect("it is there").read_to_end(&mut content).expect("it is whole");
         assert_eq!(content, bytes);
@@ -55,11 +60,16 @@ fn others_read_zip64_records() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("wide.zip");
     std::fs::write(&path, sample(LOW)).expect("room");
-    let script = "import sys, zipfile; sys.exit(zipfile.ZipFile(sys.argv[1]).testzip() is not None)";
+    let script =
+        "import sys, zipfile; sys.exit(zipfile.ZipFile(sys.argv[1]).testzip() is not None)";
     for (program, arguments) in [("python3", &["-c", script][..]), ("unzip", &["-tqq"][..])] {
         match std::process::Command::new(program).args(arguments).arg(&path).output() {
             Ok(done) => {
-                assert!(done.status.success(), "{program}: {}", String::from_utf8_lossy(&done.stderr))
+                assert!(
+                    done.status.success(),
+                    "{program}: {}",
+                    String::from_utf8_lossy(&done.stderr)
+                )
             }
             Err(error) => eprintln!("skipped: {program}: {error}"),
         }
@@ -70,7 +80,8 @@ fn others_read_zip64_records() {
 fn a_stream_that_is_shorter_or_longer_is_refused() {
     for length in [9, 11] {
         let mut writer = PackWriter::new(Cursor::new(Vec::new()));
-        let added = writer.add_stream(&About::named("a"), &mut &vec![1; length][..], 10, Method::Stored);
+        let added =
+            writer.add_stream(&About::named("a"), &mut &vec![1; length][..], 10, Method::Stored);
         assert_eq!(added.expect_err("another length").kind(), ErrorKind::Disagrees);
         assert_eq!(writer.finish().expect_err("half an entry").kind(), ErrorKind::Io);
     }
@@ -80,7 +91,8 @@ fn a_stream_that_is_shorter_or_longer_is_refused() {
 fn a_sink_that_fails_ends_it() {
     let mut room = [0u8; 40];
     let mut writer = PackWriter::new(&mut room[..]);
-    let entry = |name| prepare(About::named(name), vec![1; 50], Codec::Stored).expect("a good name");
+    let entry =
+        |name| prepare(About::named(name), vec![1; 50], Codec::Stored).expect("a good name");
     assert_eq!(writer.add(entry("a")).expect_err("too long").kind(), ErrorKind::Io);
     assert_eq!(writer.add(entry("b")).expect_err("no way on").kind(), ErrorKind::Io);
     assert_eq!(writer.finish().expect_err("no way on").kind(), ErrorKind::Io);

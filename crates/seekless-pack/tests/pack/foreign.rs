@@ -23,7 +23,9 @@ fn sample() -> Vec<u8> {
         let about = About::named(name).mode(0o640).modified(1_600_000_001);
         writer.add(prepare(about, bytes, codec).expect("a good name")).expect("room");
     }
-    writer.add(prepare_directory(About::named("hollow").mode(0o750)).expect("a good name")).expect("room");
+    writer
+        .add(prepare_directory(About::named("hollow").mode(0o750)).expect("a good name"))
+        .expect("room");
     writer.finish().expect("room").0
 }
 

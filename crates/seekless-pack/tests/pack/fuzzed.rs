@@ -19,12 +19,17 @@ fn mutated_seeds_are_read_or_refused() {
         let opened = seekless_pack::Index::open(archive, archive.len() as u64).is_ok();
         read.set(read.get() + u32::from(opened));
     });
-    assert!(read.get() > all.get() / 50, "too few come past the directory: {} of {}", read.get(), all.get());
+    assert!(
+        read.get() > all.get() / 50,
+        "too few come past the directory: {} of {}",
+        read.get(),
+        all.get()
+    );
 }
 
 #[test]
 fn hostile_archives_are_read_or_refused() {
-    hostile()
-        .iter()
-        .for_each(|sample| bounded(sample.archive.len() + sample.right_bytes, || check(&sample.archive)));
+    hostile().iter().for_each(|sample| {
+        bounded(sample.archive.len() + sample.right_bytes, || check(&sample.archive))
+    });
 }

@@ -33,7 +33,9 @@ fn check_index(index: &Index) {
         end = entry.header_offset + entry.extent_bytes;
         let name = index.name(number);
         assert_eq!(index.find(name), Some(number));
-        assert!(!name.is_empty() && !name.starts_with('/') && !name.split('/').any(|part| part == ".."));
+        assert!(
+            !name.is_empty() && !name.starts_with('/') && !name.split('/').any(|part| part == "..")
+        );
     }
     assert!(end <= index.data_bytes());
 }

@@ -20,7 +20,10 @@ fn with(change: impl FnOnce(&mut Forged)) -> Vec<u8> {
 #[test]
 fn the_forger_can_also_write_it_right() {
     let files = read_all(&Forgery::of(two()).bytes()).expect("nothing is wrong with it");
-    assert_eq!(files, [("a.txt".to_owned(), b"alpha".to_vec()), ("b.txt".to_owned(), b"beta".to_vec())]);
+    assert_eq!(
+        files,
+        [("a.txt".to_owned(), b"alpha".to_vec()), ("b.txt".to_owned(), b"beta".to_vec())]
+    );
 }
 
 #[test]
@@ -64,14 +67,22 @@ fn the_same_name_twice() {
 
 #[test]
 fn overlapping_entries() {
-    assert_eq!(refusal(&with(|entry| entry.offset = Some(20))), ErrorKind::Overlap, "into the next");
+    assert_eq!(
+        refusal(&with(|entry| entry.offset = Some(20))),
+        ErrorKind::Overlap,
+        "into the next"
+    );
     let second_on_first = {
         let mut entries = two();
         entries[1].offset = Some(0);
         Forgery::of(entries).bytes()
     };
     assert_eq!(refusal(&second_on_first), ErrorKind::Overlap, "two on one header");
-    assert_eq!(refusal(&with(|entry| entry.offset = Some(80))), ErrorKind::Overlap, "into the directory");
+    assert_eq!(
+        refusal(&with(|entry| entry.offset = Some(80))),
+        ErrorKind::Overlap,
+        "into the directory"
+    );
     assert_eq!(
         refusal(&with(|entry| entry.offset = Some(u32::MAX - 1))),
         ErrorKind::Overlap,
@@ -159,7 +170,8 @@ fn few_bytes_cannot_ask_for_much_memory() {
     for Hostile { what, archive, right_bytes } in hostile() {
         let bytes = archive.len();
         println!("{what}: {bytes} bytes");
-        let whole = bounded(bytes, || verify(archive.as_slice(), bytes as u64, &mut |_, _| {}).is_ok());
+        let whole =
+            bounded(bytes, || verify(archive.as_slice(), bytes as u64, &mut |_, _| {}).is_ok());
         assert_eq!(bounded(bytes + right_bytes, || are_right(&archive)), whole, "{what}");
     }
 }
@@ -187,7 +199,8 @@ fn a_local_header_that_disagrees() {
     ] {
         assert_eq!(refusal(&forged), ErrorKind::Disagrees);
     }
-    let longer = with(|entry| (entry.local_name, entry.local_extra) = (Some(b"a.txt".into()), vec![0; 60]));
+    let longer =
+        with(|entry| (entry.local_name, entry.local_extra) = (Some(b"a.txt".into()), vec![0; 60]));
     let mut short = longer.clone();
     short[28..30].copy_from_slice(&60_000u16.to_le_bytes());
     assert!(read_all(&longer).is_ok(), "padding is none of our business");
@@ -200,7 +213,8 @@ fn content_that_is_not_what_was_packed() {
     assert_eq!(refusal(&with(|entry| entry.crc ^= 1)), ErrorKind::Crc);
     let broken = |data: Vec<u8>, bytes: u32| {
         with(|entry| {
-            (entry.method, entry.coded_bytes, entry.data, entry.bytes) = (8, data.len() as u32, data, bytes)
+            (entry.method, entry.coded_bytes, entry.data, entry.bytes) =
+                (8, data.len() as u32, data, bytes)
         })
     };
     assert_eq!(refusal(&broken(vec![0xff; 9], 20)), ErrorKind::Corrupt, "no deflate at all");
@@ -228,7 +242,8 @@ fn what_is_not_read_here() {
         error.to_string(),
         "entry \"a.txt\" at offset 0: it is coded with zstd (method 93), which is not read here; repack it as stored or deflate"
     );
-    let index = Index::open(archive.as_slice(), archive.len() as u64).expect("the other entry is fine");
+    let index =
+        Index::open(archive.as_slice(), archive.len() as u64).expect("the other entry is fine");
     let entry = index.entries()[1];
     let mut content = Vec::new();
     decode(&entry, "b.txt", &archive[entry.header_offset as usize..], &mut content)
@@ -307,7 +322,8 @@ fn old_names_are_code_page_437() {
 fn modes_of_others_are_not_taken_for_unix() {
     let mode = |made_by: u16| {
         let archive = with(|entry| (entry.made_by, entry.attributes) = (made_by, 0o100_755 << 16));
-        Index::open(archive.as_slice(), archive.len() as u64).expect("it is right").entries()[0].mode
+        Index::open(archive.as_slice(), archive.len() as u64).expect("it is right").entries()[0]
+            .mode
     };
     assert_eq!((mode(3 << 8 | 30), mode(20)), (Some(0o100_755), None));
 }

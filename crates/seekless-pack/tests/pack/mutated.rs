@@ -9,7 +9,10 @@ use seekless_pack::{Codec, Index, verify};
 
 fn archive() -> Vec<u8> {
     let text = "some words, some words again, and words".repeat(20);
-    pack(&[("a/b.txt", text.as_bytes()), ("ä", b"stored"), ("empty", b""), ("z", &[0; 5000])], Codec::Auto)
+    pack(
+        &[("a/b.txt", text.as_bytes()), ("ä", b"stored"), ("empty", b""), ("z", &[0; 5000])],
+        Codec::Auto,
+    )
 }
 
 proptest! {

@@ -83,12 +83,16 @@ fn extents_follow_each_other_in_the_given_order() {
 fn modes_times_and_empty_folders_are_kept() {
     let mut writer = PackWriter::new(Vec::new());
     let script = About::named("run.sh").mode(0o755).modified(1_234_567_891);
-    writer.add(prepare(script, b"#!/bin/sh".to_vec(), Codec::Auto).expect("a good name")).expect("room");
+    writer
+        .add(prepare(script, b"#!/bin/sh".to_vec(), Codec::Auto).expect("a good name"))
+        .expect("room");
     let early = About::named("early").modified(-5);
     writer.add(prepare(early, Vec::new(), Codec::Auto).expect("a good name")).expect("room");
     let late = About::named("late").modified(4_000_000_001);
     writer.add(prepare(late, Vec::new(), Codec::Auto).expect("a good name")).expect("room");
-    writer.add(prepare_directory(About::named("empty").mode(0o700)).expect("a good name")).expect("room");
+    writer
+        .add(prepare_directory(About::named("empty").mode(0o700)).expect("a good name"))
+        .expect("room");
     let (archive, written) = writer.finish().expect("room");
     assert_eq!((written.entries, written.directories, written.stored), (4, 1, 3));
     assert_eq!(written.archive_bytes, archive.len() as u64);
@@ -124,14 +128,18 @@ fn an_empty_archive_opens() {
 #[test]
 fn a_large_entry_is_verified_in_pieces() {
     // Six bits of noise a byte: deflate leaves three quarters.
-    let noise = |n: u32| (n.wrapping_mul(2_654_435_761) ^ n.wrapping_mul(n)).wrapping_mul(0x9e37_79b9) >> 26;
+    let noise = |n: u32| {
+        (n.wrapping_mul(2_654_435_761) ^ n.wrapping_mul(n)).wrapping_mul(0x9e37_79b9) >> 26
+    };
     let large: Vec<u8> = (0..9_000_000).map(|n| noise(n) as u8).collect();
     for codec in [Codec::Stored, Codec::Deflate] {
         let mut archive = pack(&[("small", b"s"), ("large", &large), ("after", b"a")], codec);
         let (mut last, mut total) = (0, 0);
-        let check =
-            |archive: &[u8], hear: &mut dyn FnMut(u64, u64)| verify(archive, archive.len() as u64, hear);
-        let found = check(&archive, &mut |done, all| (last, total) = (done, all)).expect("it is whole");
+        let check = |archive: &[u8], hear: &mut dyn FnMut(u64, u64)| {
+            verify(archive, archive.len() as u64, hear)
+        };
+        let found =
+            check(&archive, &mut |done, all| (last, total) = (done, all)).expect("it is whole");
         assert_eq!((found.entries, found.bytes), (3, 9_000_002));
         assert_eq!((last, total), (archive.len() as u64, archive.len() as u64));
         archive[2_000_000] ^= 1;

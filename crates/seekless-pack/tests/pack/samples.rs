@@ -18,7 +18,9 @@ pub(crate) struct Hostile {
 /// One of every kind.
 pub(crate) fn hostile() -> Vec<Hostile> {
     let sample = |what, archive| Hostile { what, archive, right_bytes: 0 };
-    let lie = |method, flags, bytes| Forgery::of([wide(method, flags, bytes), Forged::stored("b", b"beta")]);
+    let lie = |method, flags, bytes| {
+        Forgery::of([wide(method, flags, bytes), Forged::stored("b", b"beta")])
+    };
     let zeros = vec![0; 100 << 20];
     let bomb = deflated("bomb", &zeros);
     vec![
@@ -111,8 +113,10 @@ fn long_names() -> Vec<u8> {
 }
 
 fn many_entries() -> Vec<u8> {
-    Forgery::of((0..65_535).map(|number| Forged::stored(&format!("{number:x}"), b"")).collect::<Vec<_>>())
-        .bytes()
+    Forgery::of(
+        (0..65_535).map(|number| Forged::stored(&format!("{number:x}"), b"")).collect::<Vec<_>>(),
+    )
+    .bytes()
 }
 
 /// Two right entries, and a Zip64 end record that says otherwise.
@@ -125,7 +129,10 @@ fn end64(entries: u64, directory_bytes: u64, directory_offset: Option<u64>) -> V
     put64(between, &[44]);
     put16(between, &[45, 45]);
     put32(between, &[0, 0]);
-    put64(between, &[entries, entries, directory_bytes, directory_offset.unwrap_or(directory_starts)]);
+    put64(
+        between,
+        &[entries, entries, directory_bytes, directory_offset.unwrap_or(directory_starts)],
+    );
     put32(between, &[0x0706_4b50, 0]);
     put64(between, &[record_starts]);
     put32(between, &[1]);

@@ -10,7 +10,8 @@ use std::os::unix::fs::FileExt;
 fn of_entries(count: u32) -> Vec<u8> {
     let mut writer = PackWriter::new(Vec::new());
     for number in 0..count {
-        let entry = prepare(About::named(format!("{number}")), Vec::new(), Codec::Auto).expect("a good name");
+        let entry = prepare(About::named(format!("{number}")), Vec::new(), Codec::Auto)
+            .expect("a good name");
         writer.add(entry).expect("room");
     }
     writer.finish().expect("room").0
@@ -68,10 +69,13 @@ const LARGE_BYTES: u64 = (4 << 30) + 5;
 fn a_file_and_an_offset_beyond_4_gib() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("data.zip");
-    let file = File::options().read(true).write(true).create_new(true).open(&path).expect("a new file");
+    let file =
+        File::options().read(true).write(true).create_new(true).open(&path).expect("a new file");
     let mut writer = PackWriter::new(Holes(file));
     let mut zeros = io::repeat(0).take(LARGE_BYTES);
-    writer.add_stream(&About::named("large"), &mut zeros, LARGE_BYTES, Method::Stored).expect("room");
+    writer
+        .add_stream(&About::named("large"), &mut zeros, LARGE_BYTES, Method::Stored)
+        .expect("room");
     writer
         .add(prepare(About::named("after"), b"beyond".to_vec(), Codec::Auto).expect("a good name"))
         .expect("room");
@@ -98,7 +102,8 @@ fn a_file_and_an_offset_beyond_4_gib() {
 fn zip64_fields_of_others_are_read_where_they_are_needed() {
     use crate::support::{Forged, Forgery, put16, put64};
     let mut entry = Forged::stored("a.txt", b"alpha");
-    for (extra, values) in [(&mut entry.local_extra, &[5, 5][..]), (&mut entry.central_extra, &[5, 5, 0][..])]
+    for (extra, values) in
+        [(&mut entry.local_extra, &[5, 5][..]), (&mut entry.central_extra, &[5, 5, 0][..])]
     {
         put16(extra, &[1, 8 * values.len() as u16]);
         put64(extra, values);
@@ -108,5 +113,8 @@ fn zip64_fields_of_others_are_read_where_they_are_needed() {
     assert_eq!(read_all(&archive).expect("it is right"), [("a.txt".to_owned(), b"alpha".to_vec())]);
     entry.central_extra.truncate(12);
     entry.central_extra[2] = 8;
-    assert_eq!(crate::support::refusal(&Forgery::of([entry]).bytes()), seekless_pack::ErrorKind::Sizes);
+    assert_eq!(
+        crate::support::refusal(&Forgery::of([entry]).bytes()),
+        seekless_pack::ErrorKind::Sizes
+    );
 }

@@ -207,7 +207,11 @@ fn a_flush_cleans_each_dirty_id_once_and_leaves_the_rest() {
     out.clear();
     cache.step(&write(3), &mut out);
     cache.flush(|_| true, &mut out);
-    assert_eq!(out, [Command::WriteBack(1), Command::WriteBack(3)], "dirtied again while in write-back");
+    assert_eq!(
+        out,
+        [Command::WriteBack(1), Command::WriteBack(3)],
+        "dirtied again while in write-back"
+    );
 }
 
 proptest! {

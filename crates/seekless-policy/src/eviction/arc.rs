@@ -46,7 +46,12 @@ impl Arc {
     /// An empty cache of `capacity` units of weight.
     #[must_use]
     pub fn new(capacity: u64) -> Self {
-        Self { capacity: capacity.min(CAPACITY_MAX), target: 0.0, lists: Segments::new(), whole_steps: false }
+        Self {
+            capacity: capacity.min(CAPACITY_MAX),
+            target: 0.0,
+            lists: Segments::new(),
+            whole_steps: false,
+        }
     }
 
     /// As Ozen's program has it: the target moves by whole numbers.
@@ -83,7 +88,9 @@ impl Arc {
             self.lists.remove(victim);
             pool.discard(victim);
         }
-        while self.lists.total() > (2 * self.capacity).saturating_sub(weight) && self.drop_ghost(B2, pool) {}
+        while self.lists.total() > (2 * self.capacity).saturating_sub(weight)
+            && self.drop_ghost(B2, pool)
+        {}
         self.make_room(weight, false, pool);
         self.lists.push(T1, request.id, weight);
         self.trim(pool);
@@ -119,7 +126,9 @@ impl Arc {
     /// Keeps the bound on ghosts after a change that the paper does not have: of a weight or of the
     /// capacity.
     fn trim<P: Pool + ?Sized>(&mut self, pool: &mut P) {
-        while self.lists.size(T1) + self.lists.size(B1) > self.capacity && self.drop_ghost(B1, pool) {}
+        while self.lists.size(T1) + self.lists.size(B1) > self.capacity && self.drop_ghost(B1, pool)
+        {
+        }
         while self.lists.total() > 2 * self.capacity && self.drop_ghost(B2, pool) {}
     }
 }

@@ -62,7 +62,10 @@ impl BeladySize {
     /// An empty cache whose samples follow from `seed`.
     #[must_use]
     pub fn with_seed(capacity: u64, seed: u64) -> Self {
-        Self::with_rule(capacity, BeladySizeRule { draws: Draws::new(seed), ..BeladySizeRule::default() })
+        Self::with_rule(
+            capacity,
+            BeladySizeRule { draws: Draws::new(seed), ..BeladySizeRule::default() },
+        )
     }
 }
 

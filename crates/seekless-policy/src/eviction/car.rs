@@ -109,7 +109,9 @@ impl Car {
         while self.lists.size(T1) + self.lists.size(B1) > self.capacity.saturating_sub(weight)
             && self.drop_ghost(B1, pool)
         {}
-        while self.lists.total() > (2 * self.capacity).saturating_sub(weight) && self.drop_ghost(B2, pool) {}
+        while self.lists.total() > (2 * self.capacity).saturating_sub(weight)
+            && self.drop_ghost(B2, pool)
+        {}
     }
 
     /// A ghost is requested: T1's target moves towards the list that lost the page.

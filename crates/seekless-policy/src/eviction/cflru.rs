@@ -53,7 +53,8 @@ impl Cflru {
     /// one).
     pub fn with_window(capacity: u64, share: f64) -> Result<Self> {
         if !(0.0..=1.0).contains(&share) {
-            let message = format!("CFLRU's window can be a share of 0 to 1 of the cache, not {share}");
+            let message =
+                format!("CFLRU's window can be a share of 0 to 1 of the cache, not {share}");
             return Err(Error::new(ErrorKind::BadParameter, message));
         }
         Ok(Self::with_rule(capacity, CflruRule { share, ..CflruRule::default() }))

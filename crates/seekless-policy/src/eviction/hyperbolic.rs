@@ -78,7 +78,10 @@ impl Hyperbolic {
     /// An empty cache whose victims follow from `seed`.
     #[must_use]
     pub fn with_seed(capacity: u64, seed: u64) -> Self {
-        Self::with_rule(capacity, HyperbolicRule { draws: Draws::new(seed), ..HyperbolicRule::default() })
+        Self::with_rule(
+            capacity,
+            HyperbolicRule { draws: Draws::new(seed), ..HyperbolicRule::default() },
+        )
     }
 }
 
@@ -101,7 +104,11 @@ impl HyperbolicRule {
             for half in [bits >> 32, bits & 0xFFFF_FFFF] {
                 let at = ((half * resident as u64) >> 32) as usize;
                 let looked_at = (pages[at].priority(now), at);
-                least = if turn == 0 && half == bits >> 32 { looked_at } else { lesser(least, looked_at) };
+                least = if turn == 0 && half == bits >> 32 {
+                    looked_at
+                } else {
+                    lesser(least, looked_at)
+                };
             }
         }
         Some(least.1)

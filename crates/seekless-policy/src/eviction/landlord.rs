@@ -81,8 +81,9 @@ impl Landlord {
     /// `fraction` is not between 0 and 1.
     pub fn with_restore(capacity: u64, fraction: f64) -> Result<Self> {
         if !(0.0..=1.0).contains(&fraction) {
-            let message =
-                format!("a hit can restore a fraction of 0 to 1 of the lost credit, not {fraction}");
+            let message = format!(
+                "a hit can restore a fraction of 0 to 1 of the lost credit, not {fraction}"
+            );
             return Err(Error::new(ErrorKind::BadParameter, message));
         }
         let restore = (fraction * RESTORE_ONE as f64).round() as u128;

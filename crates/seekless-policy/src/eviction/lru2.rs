@@ -189,7 +189,8 @@ impl Eviction for Lru2 {
             }
             None => {
                 let histories = &self.histories;
-                let Some((_, victim)) = self.twice.settle_root(|id| histories[id as usize].last_but_one)
+                let Some((_, victim)) =
+                    self.twice.settle_root(|id| histories[id as usize].last_but_one)
                 else {
                     return false;
                 };

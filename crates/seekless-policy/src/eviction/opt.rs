@@ -79,8 +79,11 @@ impl Opt {
     /// Puts a page that is in no queue into the queue of its next use.
     #[inline]
     fn attach(&mut self, id: Id, next_use: u64) {
-        let queue =
-            if next_use == NEVER { DONE } else { (next_use / QUEUE_POSITIONS + 1).min(QUEUES_MAX) as u32 };
+        let queue = if next_use == NEVER {
+            DONE
+        } else {
+            (next_use / QUEUE_POSITIONS + 1).min(QUEUES_MAX) as u32
+        };
         self.grow_queues(queue);
         self.next_uses[id as usize] = next_use;
         if self.queues.is_empty(queue) {

@@ -177,7 +177,8 @@ impl<R: Rules> Eviction for Probation<R> {
     }
 
     fn evict_one<P: Pool + ?Sized>(&mut self, pool: &mut P) -> bool {
-        let small_first = self.lists.size(SMALL) >= self.small_capacity() || self.lists.is_empty(MAIN);
+        let small_first =
+            self.lists.size(SMALL) >= self.small_capacity() || self.lists.is_empty(MAIN);
         (small_first && self.evict_small(pool)) || self.evict_main(pool) || self.evict_small(pool)
     }
 

@@ -102,7 +102,9 @@ impl Slru {
     fn enter<P: Pool + ?Sized>(&mut self, weight: u64, pool: &mut P) -> usize {
         let mut entered = 0;
         if self.entry == Entry::LowestWithRoom {
-            if let Some(segment) = (0..self.segments).find(|&segment| self.has_room(segment, weight)) {
+            if let Some(segment) =
+                (0..self.segments).find(|&segment| self.has_room(segment, weight))
+            {
                 entered = segment;
             } else {
                 while !self.has_room(0, weight) && self.evict_from(0, pool) {}

@@ -4,8 +4,12 @@
 use super::Eviction;
 use super::landlord::{Charging, Division, Lazy, Reciprocal};
 use super::{Arc, Car, Cflru, Clock, ClockOzen, ClockPro, ClockProOzen, Fab, Fifo, Fwf, Gds, Gdsf};
-use super::{BeladySize, Hyperbolic, Landlord, Lfu, LfuDa, Lru, Lru2, LruWsr, Mq, Opt, Random, Random2};
-use super::{Clock2QPlus, Clock2QPlusShort, Lirs, Qdlp, S3Fifo, S3Fifo2024, Sieve, TwoLists, WTinyLfu};
+use super::{
+    BeladySize, Hyperbolic, Landlord, Lfu, LfuDa, Lru, Lru2, LruWsr, Mq, Opt, Random, Random2,
+};
+use super::{
+    Clock2QPlus, Clock2QPlusShort, Lirs, Qdlp, S3Fifo, S3Fifo2024, Sieve, TwoLists, WTinyLfu,
+};
 use super::{Random2Ozen, Rrip, Slru, SpatialClock, SpatialClockOzen, TwoQueue, TwoQueueSimple};
 use crate::{Error, ErrorKind, Result};
 
@@ -238,7 +242,8 @@ const OFFERED: usize = 3;
 /// The names most similar to `wrong`, the most similar first.
 #[must_use]
 pub fn nearest(wrong: &str) -> Vec<&'static str> {
-    let plain = |name: &str| -> String { name.chars().filter(char::is_ascii_alphanumeric).collect() };
+    let plain =
+        |name: &str| -> String { name.chars().filter(char::is_ascii_alphanumeric).collect() };
     let wrong = plain(&wrong.to_lowercase());
     let likeness = |name: &str| {
         let name = plain(name);
@@ -263,7 +268,11 @@ mod tests {
             assert!(named(policy.name, 100).is_ok(), "{}", policy.name);
             assert!(!policy.what.is_empty() && !policy.source.is_empty(), "{}", policy.name);
             assert!(policy.what.len() + policy.name.len() < 96, "{}: one line", policy.name);
-            assert!(POLICIES[..at].iter().all(|other| other.name != policy.name), "{} twice", policy.name);
+            assert!(
+                POLICIES[..at].iter().all(|other| other.name != policy.name),
+                "{} twice",
+                policy.name
+            );
         }
         assert_eq!(NAMES.len(), POLICIES.len());
     }

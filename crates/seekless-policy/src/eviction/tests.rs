@@ -72,7 +72,14 @@ fn weight_of(id: Id) -> u64 {
 }
 
 fn any_use() -> impl Strategy<Value = Use> {
-    prop::sample::select(vec![Use::Read, Use::Read, Use::Read, Use::Write, Use::Prefetch, Use::FirstUse])
+    prop::sample::select(vec![
+        Use::Read,
+        Use::Read,
+        Use::Read,
+        Use::Write,
+        Use::Prefetch,
+        Use::FirstUse,
+    ])
 }
 
 fn request(unit: bool) -> impl Strategy<Value = Request> {
@@ -155,7 +162,8 @@ fn check_promises(name: &str, mut capacity: u64, steps: &[Step]) {
         assert!(owner.resident_weight() <= capacity, "{} over {capacity}", owner.resident_weight());
         let weight = |id| if unit_weights { 1 } else { weight_of(id) };
         let ghosts = owner.known.iter().filter(|id| !owner.resident.contains_key(id));
-        let (count, weights) = ghosts.fold((0, 0), |(count, sum), &id| (count + 1, sum + weight(id)));
+        let (count, weights) =
+            ghosts.fold((0, 0), |(count, sum), &id| (count + 1, sum + weight(id)));
         let limit = ghosts_max(name, capacity);
         // A ghost without weight takes no room, but a policy without ghosts has not even that.
         assert!(
@@ -265,7 +273,10 @@ fn a_dear_file_outstays_a_cheap_one() {
 #[test]
 fn a_fraction_of_credit_outside_0_to_1_is_refused() {
     for fraction in [-0.1, 1.1, f64::NAN] {
-        assert_eq!(Landlord::with_restore(1, fraction).unwrap_err().kind(), crate::ErrorKind::BadParameter);
+        assert_eq!(
+            Landlord::with_restore(1, fraction).unwrap_err().kind(),
+            crate::ErrorKind::BadParameter
+        );
     }
 }
 

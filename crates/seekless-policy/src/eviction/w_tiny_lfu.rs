@@ -136,7 +136,8 @@ impl WTinyLfu {
         }
         self.sketch.add(request.key);
         let sample = self.sketch.sample();
-        if let Some(share) = self.climber.as_mut().and_then(|climber| climber.request(hit, sample)) {
+        if let Some(share) = self.climber.as_mut().and_then(|climber| climber.request(hit, sample))
+        {
             self.resize_window(share);
         }
     }
@@ -189,7 +190,9 @@ impl WTinyLfu {
             let window_overflows = self.sizes[WINDOW] + weight > self.window;
             let candidate = if window_overflows { self.lists.back(WINDOW) } else { None };
             match (candidate, self.main_victim()) {
-                (Some(candidate), Some(victim)) if self.frequency(candidate) > self.frequency(victim) => {
+                (Some(candidate), Some(victim))
+                    if self.frequency(candidate) > self.frequency(victim) =>
+                {
                     self.evict(victim, pool);
                     self.displace(candidate);
                     self.place(PROBATION, candidate);
@@ -207,7 +210,9 @@ impl WTinyLfu {
     fn compete<P: Pool + ?Sized>(&mut self, request: &Request, pool: &mut P) -> bool {
         let frequency = self.sketch.estimate(request.key);
         while self.used() > self.capacity - request.weight {
-            let Some(victim) = self.main_victim().or_else(|| self.lists.back(WINDOW)) else { return true };
+            let Some(victim) = self.main_victim().or_else(|| self.lists.back(WINDOW)) else {
+                return true;
+            };
             if frequency <= self.frequency(victim) {
                 return false;
             }
@@ -272,7 +277,8 @@ impl Eviction for WTinyLfu {
     /// The window keeps its share of the cache.
     fn set_capacity<P: Pool + ?Sized>(&mut self, capacity: u64, pool: &mut P) {
         let capacity = capacity.min(CAPACITY_MAX);
-        let scaled = u128::from(self.window) * u128::from(capacity) / u128::from(self.capacity.max(1));
+        let scaled =
+            u128::from(self.window) * u128::from(capacity) / u128::from(self.capacity.max(1));
         self.window = (scaled as u64).max(first_window(capacity)).min(capacity);
         self.capacity = capacity;
         while self.used() > self.capacity {

@@ -44,14 +44,18 @@ impl Greedy {
         let known = run.iter().copied().filter(|&id| (id as usize) < bytes.len());
         let Some(capacity) = self.cache else {
             let mut loaded = vec![false; bytes.len()];
-            return known.filter(|&id| !std::mem::replace(&mut loaded[id as usize], true)).collect();
+            return known
+                .filter(|&id| !std::mem::replace(&mut loaded[id as usize], true))
+                .collect();
         };
         let config = Config::files(capacity);
         let Ok(mut cache) = Cache::new(Landlord::new(capacity), config) else {
             return known.collect(); // Landlord has no needs, so it is never refused
         };
         cache.grow(bytes.len() as u32);
-        known.filter(|&id| cache.access(&Request::file(id, bytes[id as usize])) != Outcome::Hit).collect()
+        known
+            .filter(|&id| cache.access(&Request::file(id, bytes[id as usize])) != Outcome::Hit)
+            .collect()
     }
 }
 
@@ -63,7 +67,8 @@ fn push_edges(misses: &[Id], edges: &mut Vec<(Id, Id)>) {
 
 /// Distinct edges, most frequent first, equal counts in the order of their first appearance.
 fn by_falling_count(edges: Vec<(Id, Id)>) -> impl Iterator<Item = (Id, Id)> {
-    let mut sorted: Vec<_> = edges.into_iter().enumerate().map(|(position, edge)| (edge, position)).collect();
+    let mut sorted: Vec<_> =
+        edges.into_iter().enumerate().map(|(position, edge)| (edge, position)).collect();
     sorted.sort_unstable();
     let mut counted: Vec<_> = sorted
         .chunk_by(|one, other| one.0 == other.0)

@@ -50,8 +50,10 @@ impl Step {
 
     /// The steps that bytes stand for; each request knows its next use.
     fn all(bytes: &[u8], needs: Needs) -> Vec<Self> {
-        let mut steps: Vec<_> = bytes.chunks_exact(STEP_BYTES).map(|bytes| Step::new(bytes, needs)).collect();
-        let mut position = steps.iter().filter(|step| matches!(step, Step::Request(_))).count() as u64;
+        let mut steps: Vec<_> =
+            bytes.chunks_exact(STEP_BYTES).map(|bytes| Step::new(bytes, needs)).collect();
+        let mut position =
+            steps.iter().filter(|step| matches!(step, Step::Request(_))).count() as u64;
         let mut next_uses = HashMap::new();
         for step in steps.iter_mut().rev() {
             if let Step::Request(request) = step {
@@ -86,7 +88,10 @@ impl Pool for Owner {
     }
 
     fn state(&self, id: Id) -> PageState {
-        assert!(self.resident.contains_key(&id), "asked for the state of {id}, which is not resident");
+        assert!(
+            self.resident.contains_key(&id),
+            "asked for the state of {id}, which is not resident"
+        );
         PageState { dirty: self.dirty.contains(&id), ..PageState::default() }
     }
 }
@@ -109,7 +114,11 @@ impl Run {
     fn request(&mut self, request: &Request) {
         let was_resident = self.owner.resident.contains_key(&request.id);
         let outcome = self.policy.request(request, &mut self.owner);
-        assert_eq!(outcome == Outcome::Hit, was_resident, "a hit is what was resident: {request:?}");
+        assert_eq!(
+            outcome == Outcome::Hit,
+            was_resident,
+            "a hit is what was resident: {request:?}"
+        );
         self.hits += usize::from(outcome == Outcome::Hit);
         if outcome == Outcome::Admitted {
             self.owner.resident.insert(request.id, request.weight);

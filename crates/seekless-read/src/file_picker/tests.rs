@@ -51,7 +51,8 @@ fn picks(pick: &mut FilePicker, file: &File, surveyor: &mut Surveyor) -> Vec<Ran
 fn the_cheapest_comes_first_in_whole_records() {
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     let (_, file, mut surveyor) = mocked(folder.path(), &text());
-    let mut pick = FilePicker::new(&file, &mut surveyor, 0..u64::MAX, 24, Records::Delimiter(b'\n')).unwrap();
+    let mut pick =
+        FilePicker::new(&file, &mut surveyor, 0..u64::MAX, 24, Records::Delimiter(b'\n')).unwrap();
     assert_eq!(pick.unseen_bytes(), 100);
     let found = picks(&mut pick, &file, &mut surveyor);
     assert_eq!(found, [32..56, 56..64, 64..88, 88..100, 0..24, 24..32]);
@@ -115,12 +116,21 @@ fn in_a_full_cache_all_lines_come_once_and_the_cache_stays_as_it_was() {
     let before = cached();
     let mut surveyor = Surveyor::with(Config::default(), Devices::default());
     for chunk_bytes in [100_000, 4096, 1 << 20] {
-        let mut pick =
-            FilePicker::new(&file, &mut surveyor, 0..u64::MAX, chunk_bytes, Records::Delimiter(b'\n'))
-                .unwrap();
+        let mut pick = FilePicker::new(
+            &file,
+            &mut surveyor,
+            0..u64::MAX,
+            chunk_bytes,
+            Records::Delimiter(b'\n'),
+        )
+        .unwrap();
         let full = Keeper::with_headroom(&file, || Some(Headroom { free: 0, cached: 0 }));
         pick.keeper = Arc::new(full.unwrap());
-        assert_eq!(pick.read(&file, &mut [0; 10], 0).unwrap(), 10, "judged before the first search");
+        assert_eq!(
+            pick.read(&file, &mut [0; 10], 0).unwrap(),
+            10,
+            "judged before the first search"
+        );
         let mut seen = vec![0; text.len()];
         let mut bytes = 0;
         while let Some(range) = pick.next_read(&file, &mut surveyor).unwrap() {

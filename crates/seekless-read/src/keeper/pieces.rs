@@ -55,7 +55,9 @@ mod tests {
         let mut pieces = Pieces::default();
         pieces.add(10, now, Arc::new(vec![1; 5]));
         pieces.add(12, now, Arc::new(vec![2; 5]));
-        let start = |pieces: &Pieces, offset, stamp| pieces.at(offset, stamp).map(|(held, at)| (held[0], at));
+        let start = |pieces: &Pieces, offset, stamp| {
+            pieces.at(offset, stamp).map(|(held, at)| (held[0], at))
+        };
         assert_eq!(start(&pieces, 11, now), Some((1, 1)));
         assert_eq!(start(&pieces, 14, now), Some((2, 2)));
         assert_eq!(start(&pieces, 17, now), None);

@@ -37,7 +37,8 @@ fn written() -> File {
 }
 
 fn cached(file: &File, range: Range<u64>) -> u64 {
-    residency::count(file.as_fd(), range.start, range.end - range.start).unwrap().cached * page_bytes()
+    residency::count(file.as_fd(), range.start, range.end - range.start).unwrap().cached
+        * page_bytes()
 }
 
 /// A file of which exactly the ranges (whole pages) are cached, or `None` where that cannot be had.
@@ -63,7 +64,11 @@ fn cached_in_part(ranges: &[Range<u64>]) -> Option<File> {
 fn check(keeper: &Keeper, file: &File, range: Range<u64>) {
     let mut buffer = vec![0xff; (range.end - range.start) as usize];
     let read = keeper.read(file, &mut buffer, range.start).unwrap() as u64;
-    assert_eq!(read, range.end.min(FILE_BYTES).saturating_sub(range.start.min(FILE_BYTES)), "{range:?}");
+    assert_eq!(
+        read,
+        range.end.min(FILE_BYTES).saturating_sub(range.start.min(FILE_BYTES)),
+        "{range:?}"
+    );
     let right = |(at, &found): (usize, &u8)| {
         found == if (at as u64) < read { byte(range.start + at as u64) } else { 0xff }
     };
@@ -156,7 +161,8 @@ fn a_search_and_the_read_after_it_ask_the_device_once() {
     let keeper = Keeper::with_headroom(&file, full).unwrap();
     check(&keeper, &file, 0..10);
     keeper.search(&file, &mut [0; 5000], MIB - 1).unwrap();
-    let held = lock(&keeper.pieces).at(MIB - 4096, stamp_of(&file)).map(|(piece, at)| (piece.len(), at));
+    let held =
+        lock(&keeper.pieces).at(MIB - 4096, stamp_of(&file)).map(|(piece, at)| (piece.len(), at));
     assert_eq!(held, Some((12288, 0)));
     check(&keeper, &file, MIB - 9000..MIB + 9000);
     // Another state of the file is another file.

@@ -31,7 +31,10 @@ fn priced(lengths_and_costs: &[(u64, u64)]) -> Vec<Priced> {
         .collect()
 }
 
-fn picks<F: FindDelimiter<Error = Infallible>>(picker: &mut Picker, find: &mut F) -> Vec<Range<u64>> {
+fn picks<F: FindDelimiter<Error = Infallible>>(
+    picker: &mut Picker,
+    find: &mut F,
+) -> Vec<Range<u64>> {
     std::iter::from_fn(|| picker.next_read(find).unwrap()).collect()
 }
 
@@ -63,9 +66,11 @@ fn five_blocks_and_a_cache_of_three_as_in_figure_3() {
     (0..5).for_each(|block| cache.read(block));
     assert_eq!(cache.fetched, 10, "a second linear pass gains nothing");
     cache.fetched = 0;
-    let costs: Vec<_> = (0..5).map(|block| (1, u64::from(!cache.blocks.contains(&block)))).collect();
+    let costs: Vec<_> =
+        (0..5).map(|block| (1, u64::from(!cache.blocks.contains(&block)))).collect();
     let mut picker = Picker::new(priced(&costs), 1, Records::None, &mut NoDelimiter).unwrap();
-    let order: Vec<_> = picks(&mut picker, &mut NoDelimiter).into_iter().map(|chunk| chunk.start).collect();
+    let order: Vec<_> =
+        picks(&mut picker, &mut NoDelimiter).into_iter().map(|chunk| chunk.start).collect();
     assert_eq!(order, [2, 3, 4, 0, 1]);
     order.into_iter().for_each(|block| cache.read(block));
     assert_eq!(cache.fetched, 2, "two blocks instead of five");
@@ -83,9 +88,13 @@ fn edges_are_pulled_in_to_records_as_in_figure_4() {
 #[test]
 fn a_cheap_range_without_a_whole_record_goes_to_its_neighbours() {
     let text = b"aaaaaaaaaaaa\n";
-    let mut picker =
-        Picker::new(priced(&[(4, 9), (4, 1), (5, 9)]), 100, Records::Delimiter(b'\n'), &mut Text(text))
-            .unwrap();
+    let mut picker = Picker::new(
+        priced(&[(4, 9), (4, 1), (5, 9)]),
+        100,
+        Records::Delimiter(b'\n'),
+        &mut Text(text),
+    )
+    .unwrap();
     let all = picks(&mut picker, &mut Text(text));
     assert_eq!(all.iter().map(|chunk| chunk.end - chunk.start).sum::<u64>(), 13);
     assert_eq!((all.len(), all.first()), (1, Some(&(0..13))));

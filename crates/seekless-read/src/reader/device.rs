@@ -168,7 +168,8 @@ mod tests {
         let mut device = device(256 << 10);
         let (large, small) = (device.buffer(), device.small_buffer(1000));
         assert!(
-            large.capacity() as u64 >= READ_BYTES + 2 * DIRECT_BYTES && small.capacity() < large.capacity()
+            large.capacity() as u64 >= READ_BYTES + 2 * DIRECT_BYTES
+                && small.capacity() < large.capacity()
         );
         let addresses = [large.as_ptr(), small.as_ptr()];
         device.recycle(large);

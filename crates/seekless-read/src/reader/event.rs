@@ -34,7 +34,8 @@ impl<'a> Chunk<'a> {
     /// The rest after its first `bytes` bytes; `None` if nothing is left.
     #[must_use]
     pub fn behind(self, bytes: u64) -> Option<Self> {
-        let rest = self.bytes.get(usize::try_from(bytes).ok()?..).filter(|rest| !rest.is_empty())?;
+        let rest =
+            self.bytes.get(usize::try_from(bytes).ok()?..).filter(|rest| !rest.is_empty())?;
         Some(Chunk { offset: self.offset + bytes, bytes: rest, ..self })
     }
 
@@ -45,7 +46,8 @@ impl<'a> Chunk<'a> {
     pub fn is_lost(&self) -> bool {
         let end = self.base + self.offset + self.bytes.len() as u64;
         // In the page where the file ends now, zeros follow its bytes without a fault.
-        let is_cut = || self.open.is_some_and(|file| file.metadata().is_ok_and(|now| now.len() < end));
+        let is_cut =
+            || self.open.is_some_and(|file| file.metadata().is_ok_and(|now| now.len() < end));
         self.map.is_some_and(|map| map.is_lost() || is_cut())
     }
 }

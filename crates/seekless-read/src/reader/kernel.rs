@@ -25,7 +25,11 @@ pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
         grain: u64,
         touch: bool,
     ) -> io::Result<Option<Vec<PageRun>>> {
-        if touch { runs_by_touch(file, range, grain) } else { residency::runs(file.as_fd(), range, grain) }
+        if touch {
+            runs_by_touch(file, range, grain)
+        } else {
+            residency::runs(file.as_fd(), range, grain)
+        }
     }
 
     /// How many pages of the range are cached, or were; `None` if unknown.
@@ -33,7 +37,13 @@ pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
         residency::count(file.as_fd(), range.start, range.end - range.start).ok()
     }
 
-    fn read_at(&self, file: &File, buffer: &mut [u8], offset: u64, caching: Caching) -> io::Result<usize> {
+    fn read_at(
+        &self,
+        file: &File,
+        buffer: &mut [u8],
+        offset: u64,
+        caching: Caching,
+    ) -> io::Result<usize> {
         reads::read_at(file, buffer, offset, caching)
     }
 
@@ -67,7 +77,9 @@ pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
             let key = Surveyor::new()?.home(path)?.0.key;
             let table = Devices::path()?;
             if Devices::read(&table)?.entry(&key).is_some() {
-                Devices::update(&table, |devices| devices.refine(&key, cost.bytes, cost.elapsed_ns))?;
+                Devices::update(&table, |devices| {
+                    devices.refine(&key, cost.bytes, cost.elapsed_ns)
+                })?;
             }
             Ok(())
         };

@@ -43,7 +43,8 @@ impl Learned {
     pub(super) fn cost(&self) -> Option<ReadCost> {
         let reads = u64::from(self.reads);
         let elapsed_ns = u64::try_from(self.busy.as_nanos()).ok()? / reads.max(1);
-        (self.reads >= READS_MIN).then_some(ReadCost { bytes: self.bytes / reads.max(1), elapsed_ns })
+        (self.reads >= READS_MIN)
+            .then_some(ReadCost { bytes: self.bytes / reads.max(1), elapsed_ns })
     }
 }
 

@@ -48,7 +48,9 @@ impl Opened {
     /// costs several times as much.
     pub(super) fn ahead(&mut self) -> Arc<File> {
         let buffered = &self.buffered;
-        let open = || File::open(by_descriptor(&**buffered)).map_or_else(|_| Arc::clone(buffered), Arc::new);
+        let open = || {
+            File::open(by_descriptor(&**buffered)).map_or_else(|_| Arc::clone(buffered), Arc::new)
+        };
         Arc::clone(self.ahead.get_or_insert_with(open))
     }
 
@@ -84,12 +86,18 @@ impl Stamp {
     /// Whether `now` is the same file, and no byte was cut off it. Times, and bytes that were
     /// appended, say nothing about the bytes that were there.
     pub(super) fn is_kept_by(&self, now: &Stamp) -> bool {
-        (self.device, self.inode, self.born) == (now.device, now.inode, now.born) && now.bytes >= self.bytes
+        (self.device, self.inode, self.born) == (now.device, now.inode, now.born)
+            && now.bytes >= self.bytes
     }
 }
 
 impl From<&Metadata> for Stamp {
     fn from(about: &Metadata) -> Self {
-        Stamp { device: about.dev(), inode: about.ino(), born: about.created().ok(), bytes: about.len() }
+        Stamp {
+            device: about.dev(),
+            inode: about.ino(),
+            born: about.created().ok(),
+            bytes: about.len(),
+        }
     }
 }

@@ -205,7 +205,12 @@ mod tests {
     use std::io::Write;
 
     fn options(chunk_bytes: usize, record_bytes_max: usize) -> Options {
-        Options { records: Records::Delimiter(b'\n'), chunk_bytes, record_bytes_max, ..Options::default() }
+        Options {
+            records: Records::Delimiter(b'\n'),
+            chunk_bytes,
+            record_bytes_max,
+            ..Options::default()
+        }
     }
 
     /// A file with this text, all of which is to come.
@@ -213,12 +218,18 @@ mod tests {
         let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         file.write_all(text).unwrap();
         let opened = Opened::new(file.try_clone().unwrap());
-        let mut planned = Planned::new(Stamp::of(&file).unwrap(), 0, opened, Records::Delimiter(b'\n'));
+        let mut planned =
+            Planned::new(Stamp::of(&file).unwrap(), 0, opened, Records::Delimiter(b'\n'));
         planned.left.absent.push(0..text.len() as u64);
         (planned, file)
     }
 
-    fn read(planned: &mut Planned, text: &[u8], range: Range<usize>, options: &Options) -> Vec<Piece> {
+    fn read(
+        planned: &mut Planned,
+        text: &[u8],
+        range: Range<usize>,
+        options: &Options,
+    ) -> Vec<Piece> {
         planned.take_in(&text[range.clone()], range.start as u64, options)
     }
 
@@ -245,7 +256,10 @@ mod tests {
         assert_eq!(cut.end(&Stamp::of(&file).unwrap(), false), Ending::Changed);
         file.set_len(20).unwrap();
         let begun = b"two".to_vec();
-        assert_eq!(cut.end(&Stamp::of(&file).unwrap(), false), Ending::Appended { offset: 4, begun });
+        assert_eq!(
+            cut.end(&Stamp::of(&file).unwrap(), false),
+            Ending::Appended { offset: 4, begun }
+        );
         let (mut short, _) = planned(text);
         read(&mut short, text, 0..3, &options(100, usize::MAX));
         let now = short.stamp;
@@ -261,10 +275,16 @@ mod tests {
         planned.left.cached.push(0..10);
         assert_eq!(read(&mut planned, &text, 10..30, &options), []);
         assert!(planned.bound(&options).is_ok(), "20 bytes are kept");
-        let (tight, tighter) =
-            (Options { record_bytes_max: 15, ..options }, Options { record_bytes_max: 5, ..options });
+        let (tight, tighter) = (
+            Options { record_bytes_max: 15, ..options },
+            Options { record_bytes_max: 5, ..options },
+        );
         assert!(planned.bound(&tight).is_ok());
-        assert_eq!(planned.left.absent.first(), Some(0..30), "what was let go comes again, in order");
+        assert_eq!(
+            planned.left.absent.first(),
+            Some(0..30),
+            "what was let go comes again, in order"
+        );
         assert_eq!(planned.left.take_all().len(), 1);
         assert!(!planned.is_stale());
         read(&mut planned, &text, 0..10, &options);

@@ -73,7 +73,9 @@ mod tests {
         let file = tempfile::tempfile().unwrap();
         let all = 40 * HOLE_BYTES_MIN;
         file.set_len(all).unwrap();
-        for (at, bytes) in [(0, 100), (9 * HOLE_BYTES_MIN, 100), (9 * HOLE_BYTES_MIN + (64 << 10), 100)] {
+        for (at, bytes) in
+            [(0, 100), (9 * HOLE_BYTES_MIN, 100), (9 * HOLE_BYTES_MIN + (64 << 10), 100)]
+        {
             file.write_all_at(&vec![b'x'; bytes], at).unwrap();
         }
         if rustix::fs::seek(&file, SeekFrom::Hole(0)).is_ok_and(|hole| hole == all) {
@@ -84,11 +86,9 @@ mod tests {
         assert_eq!((holes[0].end, holes[1].end), (9 * HOLE_BYTES_MIN, all));
         let mut bytes = vec![0; (all) as usize];
         file.read_exact_at(&mut bytes, 0).unwrap();
-        assert!(
-            holes.iter().all(|hole| {
-                bytes[hole.start as usize - 1..hole.end as usize].iter().all(|&byte| byte == 0)
-            })
-        );
+        assert!(holes.iter().all(|hole| {
+            bytes[hole.start as usize - 1..hole.end as usize].iter().all(|&byte| byte == 0)
+        }));
         let parts: Vec<_> = between(&holes, 0..all).collect();
         assert_eq!(parts, [0..holes[0].start, holes[0].end..holes[1].start]);
         assert_eq!(between(&[], 3..9).collect::<Vec<_>>(), vec![Range { start: 3, end: 9 }]);
@@ -97,7 +97,9 @@ mod tests {
     #[test]
     fn only_where_a_nul_ends_a_record_holes_may_be_passed_over() {
         assert!(ends_with_nul(Records::None) && ends_with_nul(Records::Delimiter(0)));
-        assert!(ends_with_nul(Records::Either(b'\n', 0)) && !ends_with_nul(Records::Delimiter(b'\n')));
+        assert!(
+            ends_with_nul(Records::Either(b'\n', 0)) && !ends_with_nul(Records::Delimiter(b'\n'))
+        );
         assert!(!ends_with_nul(Records::Fixed { origin: 0, bytes: 4 }));
     }
 }

@@ -84,7 +84,8 @@ impl Stitch {
             let (whole_from, whole_to) = (start + head, island.end - tail);
             again.extend([start..whole_from, whole_to..island.end]);
             if whole_from < whole_to {
-                let bare = Island { end: whole_to, head: Vec::new(), solid: false, tail: Vec::new() };
+                let bare =
+                    Island { end: whole_to, head: Vec::new(), solid: false, tail: Vec::new() };
                 self.islands.insert(whole_from, bare);
             }
         }
@@ -99,7 +100,8 @@ impl Stitch {
     /// never two ranges side by side.
     pub(super) fn pass_over(&mut self, offset: u64, bytes: u64) {
         if self.records != Records::None {
-            let island = Island { end: offset + bytes, head: Vec::new(), solid: false, tail: Vec::new() };
+            let island =
+                Island { end: offset + bytes, head: Vec::new(), solid: false, tail: Vec::new() };
             self.islands.insert(offset, island);
         }
     }
@@ -124,12 +126,17 @@ impl Stitch {
         let end = offset + piece.len() as u64;
         let first = if starts_record { Some(0) } else { self.records.first_cut(piece, offset) };
         let last = self.records.last_cut(piece, offset);
-        let left = self.islands.range_mut(..offset).next_back().filter(|(_, island)| island.end == offset);
+        let left =
+            self.islands.range_mut(..offset).next_back().filter(|(_, island)| island.end == offset);
         let (start, island) = match left {
             Some((&start, island)) => (start, island),
             None => {
-                let island =
-                    Island { end: offset, head: Vec::new(), solid: !starts_record, tail: Vec::new() };
+                let island = Island {
+                    end: offset,
+                    head: Vec::new(),
+                    solid: !starts_record,
+                    tail: Vec::new(),
+                };
                 (offset, self.islands.entry(offset).or_insert(island))
             }
         };
@@ -187,14 +194,23 @@ mod tests {
     /// Feeds `file` in pieces cut at `cuts`, in the order of `keys`, and returns what was
     /// completed. With over `most` bytes kept, all but the open record is let go, and what is left
     /// comes in order.
-    fn fed(file: &[u8], records: Records, cuts: &[usize], keys: &[u32], most: usize) -> Vec<(u64, Vec<u8>)> {
+    fn fed(
+        file: &[u8],
+        records: Records,
+        cuts: &[usize],
+        keys: &[u32],
+        most: usize,
+    ) -> Vec<(u64, Vec<u8>)> {
         let mut edges: Vec<usize> = cuts.iter().map(|cut| cut % (file.len() + 1)).collect();
         edges.extend([0, file.len()]);
         edges.sort_unstable();
         edges.dedup();
         let mut pieces: Vec<_> = edges.windows(2).map(|pair| pair[0]..pair[1]).collect();
-        let mut numbered: Vec<_> =
-            pieces.drain(..).enumerate().map(|(at, piece)| (keys[at % keys.len()], piece)).collect();
+        let mut numbered: Vec<_> = pieces
+            .drain(..)
+            .enumerate()
+            .map(|(at, piece)| (keys[at % keys.len()], piece))
+            .collect();
         numbered.sort_by_key(|(key, piece)| (*key, piece.start % 7));
         let mut stitch = Stitch::new(records);
         let mut all = Vec::new();
@@ -215,7 +231,10 @@ mod tests {
             assert!(records == Records::None || stitch.kept() == kept);
             if stitch.kept() > most {
                 queue.extend(
-                    stitch.let_go().into_iter().map(|range| range.start as usize..range.end as usize),
+                    stitch
+                        .let_go()
+                        .into_iter()
+                        .map(|range| range.start as usize..range.end as usize),
                 );
                 in_order = true;
             }

@@ -45,7 +45,15 @@ struct Made {
 impl Made {
     fn new(cached: &[bool]) -> Self {
         let (warm, reads, learned) = Default::default();
-        Made { cached: cached.to_vec(), warm, known: true, broken: None, room: None, reads, learned }
+        Made {
+            cached: cached.to_vec(),
+            warm,
+            known: true,
+            broken: None,
+            room: None,
+            reads,
+            learned,
+        }
     }
 
     fn is_cached(&self, page: u64) -> bool {
@@ -55,12 +63,22 @@ impl Made {
 }
 
 impl Kernel for Made {
-    fn runs(&self, _: &File, range: Range<u64>, _: u64, _: bool) -> io::Result<Option<Vec<PageRun>>> {
+    fn runs(
+        &self,
+        _: &File,
+        range: Range<u64>,
+        _: u64,
+        _: bool,
+    ) -> io::Result<Option<Vec<PageRun>>> {
         let mut runs: Vec<PageRun> = Vec::new();
         let mut start = range.start;
         while start < range.end {
             let end = ((start / PAGE + 1) * PAGE).min(range.end);
-            runs.push(PageRun { range: start..end, resident: self.is_cached(start / PAGE), exact: true });
+            runs.push(PageRun {
+                range: start..end,
+                resident: self.is_cached(start / PAGE),
+                exact: true,
+            });
             start = end;
         }
         Ok(self.known.then_some(runs))
@@ -72,7 +90,13 @@ impl Kernel for Made {
         self.known.then(|| Pages { cached, ..Pages::default() })
     }
 
-    fn read_at(&self, file: &File, buffer: &mut [u8], offset: u64, caching: Caching) -> io::Result<usize> {
+    fn read_at(
+        &self,
+        file: &File,
+        buffer: &mut [u8],
+        offset: u64,
+        caching: Caching,
+    ) -> io::Result<usize> {
         if self.broken.is_some_and(|at| (offset..offset + buffer.len() as u64).contains(&at)) {
             return Err(io::Error::from_raw_os_error(5)); // EIO
         }
@@ -116,7 +140,10 @@ impl Told {
         match event {
             Event::Chunk(chunk) => {
                 assert!(!chunk.bytes.is_empty());
-                self.chunks.entry(chunk.file).or_default().push((chunk.offset, chunk.bytes.to_vec()));
+                self.chunks
+                    .entry(chunk.file)
+                    .or_default()
+                    .push((chunk.offset, chunk.bytes.to_vec()));
             }
             Event::Hole { file, offset, bytes, .. } => {
                 self.chunks.entry(file).or_default().push((offset, vec![0; bytes as usize]));
@@ -164,7 +191,9 @@ fn written(bytes: usize) -> NamedTempFile {
 }
 
 fn text(bytes: usize) -> Vec<u8> {
-    (0..bytes).map(|at| if (at * at / 7) % 61 == 3 { b'\n' } else { b'a' + (at % 23) as u8 }).collect()
+    (0..bytes)
+        .map(|at| if (at * at / 7) % 61 == 3 { b'\n' } else { b'a' + (at % 23) as u8 })
+        .collect()
 }
 
 fn options(records: Records, chunk_bytes: usize) -> Options {

@@ -155,7 +155,9 @@ fn work(kernel: &dyn Kernel, queue: &Mutex<Receiver<(u64, Job)>>, done: &Sender<
 /// Reads a job's range, in the next plainer way where one is not supported here. The job then says
 /// which way it was.
 fn perform(kernel: &dyn Kernel, mut job: Job) -> Done {
-    if let Some(map) = job.folio.then(|| kernel.bring_in(&job.buffered, job.range.clone())).flatten() {
+    if let Some(map) =
+        job.folio.then(|| kernel.bring_in(&job.buffered, job.range.clone())).flatten()
+    {
         return Done { job, result: Ok(Delivered::Mapped(map)) };
     }
     let wanted = (job.range.end - job.range.start + 2 * DIRECT_BYTES) as usize;
@@ -180,7 +182,8 @@ fn read_range(kernel: &dyn Kernel, job: &mut Job, caching: Caching) -> io::Resul
     let wanted = (job.range.end - job.range.start) as usize;
     let file = Arc::clone(&job.buffered);
     let buffer = &mut job.buffer.whole_mut()[..wanted];
-    let read = fill_by(buffer, job.range.start, 1, |rest, at| kernel.read_at(&file, rest, at, caching))?;
+    let read =
+        fill_by(buffer, job.range.start, 1, |rest, at| kernel.read_at(&file, rest, at, caching))?;
     job.buffer.set_len(read);
     Ok(0..read)
 }
@@ -191,8 +194,9 @@ fn read_direct(kernel: &dyn Kernel, file: &File, job: &mut Job) -> io::Result<Ra
     let wanted = (job.range.end.div_ceil(DIRECT_BYTES) * DIRECT_BYTES - start) as usize;
     let before = (job.range.start - start) as usize;
     let buffer = &mut job.buffer.whole_mut()[..wanted];
-    let read =
-        fill_by(buffer, start, DIRECT_BYTES, |rest, at| kernel.read_at(file, rest, at, Caching::Usual))?;
+    let read = fill_by(buffer, start, DIRECT_BYTES, |rest, at| {
+        kernel.read_at(file, rest, at, Caching::Usual)
+    })?;
     let end = read.min(before + (job.range.end - job.range.start) as usize);
     job.buffer.set_len(end);
     Ok(before.min(end)..end)

@@ -122,7 +122,8 @@ impl Tray {
             Some(stream) if stream.file == file => Some(stream.stream()),
             _ => files.get(file).and_then(|source| source.opened()),
         };
-        let base = files.get(file).and_then(|source| source.planned()).map_or(0, |planned| planned.base);
+        let base =
+            files.get(file).and_then(|source| source.planned()).map_or(0, |planned| planned.base);
         Some(Event::Chunk(Chunk { file, offset, bytes, open, map: self.block.map(), base }))
     }
 }
@@ -146,9 +147,12 @@ mod tests {
     fn shown(tray: &mut Tray) -> Option<String> {
         let files = Files::default();
         match tray.next(&files)? {
-            Event::Chunk(chunk) => {
-                Some(format!("{} {} {}", chunk.file, chunk.offset, String::from_utf8_lossy(chunk.bytes)))
-            }
+            Event::Chunk(chunk) => Some(format!(
+                "{} {} {}",
+                chunk.file,
+                chunk.offset,
+                String::from_utf8_lossy(chunk.bytes)
+            )),
             Event::Restart { file } => Some(format!("restart {file}")),
             other => panic!("{other:?}"),
         }

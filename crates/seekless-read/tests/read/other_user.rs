@@ -21,8 +21,9 @@ fn as_nobody(name: &str, make: impl Fn(&Path), look: impl Fn(&Path), see: impl F
     if is_child() {
         return look(&PathBuf::from(std::env::var_os(FOLDER).unwrap()).join("data"));
     }
-    let folder =
-        tempfile::Builder::new().permissions(PermissionsExt::from_mode(0o755)).tempdir_in("/var/tmp");
+    let folder = tempfile::Builder::new()
+        .permissions(PermissionsExt::from_mode(0o755))
+        .tempdir_in("/var/tmp");
     let folder = folder.or_else(|_| tempfile::tempdir()).unwrap();
     std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
     let program = folder.path().join("program");
@@ -83,7 +84,11 @@ fn a_file_that_is_not_ones_own_is_read_to_its_end_and_its_state_is_unknown() {
             }
             (end, reader.statistics().bypassed_bytes)
         };
-        assert_eq!(read(true), (Some((8 << 20, true)), 0), "skipped, and nobody knows whether it is cached");
+        assert_eq!(
+            read(true),
+            (Some((8 << 20, true)), 0),
+            "skipped, and nobody knows whether it is cached"
+        );
         let (end, bypassed) = read(false);
         assert_eq!(end.map(|(skipped, _)| skipped), Some(0));
         assert_eq!(bypassed, 0, "what may be cached is not read past the cache");

@@ -33,11 +33,15 @@ fn on_overlay(name: &str, rest: impl Fn(&Path)) {
 }
 
 fn overlaid(folder: &Path, rest: &impl Fn(&Path)) {
-    let [lower, upper, work, merged] = ["lower", "upper", "work", "merged"].map(|name| folder.join(name));
-    [&lower, &upper, &work, &merged].into_iter().for_each(|path| std::fs::create_dir(path).unwrap());
+    let [lower, upper, work, merged] =
+        ["lower", "upper", "work", "merged"].map(|name| folder.join(name));
+    [&lower, &upper, &work, &merged]
+        .into_iter()
+        .for_each(|path| std::fs::create_dir(path).unwrap());
     written(&lower.join("old"), 8 * MIB);
     let path = |path: &PathBuf| path.display().to_string();
-    let options = format!("lowerdir={},upperdir={},workdir={}", path(&lower), path(&upper), path(&work));
+    let options =
+        format!("lowerdir={},upperdir={},workdir={}", path(&lower), path(&upper), path(&work));
     if !mount(&["-t", "overlay", "overlay", "-o", &options], &merged) {
         return;
     }
@@ -46,7 +50,8 @@ fn overlaid(folder: &Path, rest: &impl Fn(&Path)) {
 }
 
 fn mount(words: &[&str], at: &Path) -> bool {
-    let done = Command::new("mount").args(words).arg(at).status().is_ok_and(|status| status.success());
+    let done =
+        Command::new("mount").args(words).arg(at).status().is_ok_and(|status| status.success());
     if !done {
         eprintln!("skipped: mount {words:?} is refused here");
     }
@@ -86,7 +91,10 @@ fn a_cached_file_on_an_overlay_is_not_read_from_the_device_again() {
             let mut reader = Reader::new(Options::default());
             reader.add_path(&path);
             while let Some(event) = reader.next() {
-                assert!(!matches!(event, Event::Failed { .. } | Event::Restart { .. }), "{event:?}");
+                assert!(
+                    !matches!(event, Event::Failed { .. } | Event::Restart { .. }),
+                    "{event:?}"
+                );
             }
             let told = reader.statistics();
             assert_eq!((told.bytes, told.resident_bytes, told.device_bytes), (8 << 20, 8 << 20, 0));
@@ -114,7 +122,8 @@ fn another_users_file_on_an_overlay_is_unknown_and_read_plainly() {
         // this process: give it away.
         rustix::fs::chown(&path, Some(rustix::fs::Uid::from_raw(7)), None).unwrap();
         let mut sets = rustix::thread::capabilities(None).unwrap();
-        sets.effective -= rustix::thread::CapabilitySet::FOWNER | rustix::thread::CapabilitySet::DAC_OVERRIDE;
+        sets.effective -=
+            rustix::thread::CapabilitySet::FOWNER | rustix::thread::CapabilitySet::DAC_OVERRIDE;
         rustix::thread::set_capabilities(None, sets).unwrap();
         let told = residency::runs(file.as_fd(), 0..8 << 20, 64 << 10).unwrap();
         sets.effective = sets.permitted;

@@ -30,7 +30,8 @@ pub(crate) fn run_again(name: &str, mut command: Command) -> bool {
             return false;
         }
     };
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (out, err) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     err.lines().filter(|line| line.starts_with("skipped")).for_each(|line| eprintln!("{line}"));
     let passed = output.status.success() && out.contains("1 passed");
     assert!(passed, "{name} in a process of its own:\n{out}\n{err}");

@@ -2,7 +2,9 @@
 //! reports their arguments in the order ebx, ecx, edx, esi, edi, ebp, so most calls are read like
 //! the 64-bit call of that name. A 64-bit offset takes two arguments.
 
-use super::when::{CONTROLS, FSTATAT_OF_A_PATH, MAPS_A_FILE, MOVES, STATX_OF_A_PATH, UNSHARES, UNTRACED};
+use super::when::{
+    CONTROLS, FSTATAT_OF_A_PATH, MAPS_A_FILE, MOVES, STATX_OF_A_PATH, UNSHARES, UNTRACED,
+};
 use crate::call::{Call, Flags, Offset, Path};
 use seekless_sys::seccomp::When::{self, Always};
 

@@ -1,6 +1,8 @@
 //! The conditions under which calls stop the tracer, shared by the tables of this architecture.
 
-use seekless_sys::seccomp::When::{self, ArgumentIn, ArgumentWith, ArgumentWithout, UnlessWithZero};
+use seekless_sys::seccomp::When::{
+    self, ArgumentIn, ArgumentWith, ArgumentWithout, UnlessWithZero,
+};
 
 /// fcntl with F_DUPFD, F_SETFL or F_DUPFD_CLOEXEC. Other commands change nothing that we follow.
 pub(super) const CONTROLS: When = ArgumentIn(1, &[0, 4, 1030]);

@@ -1,7 +1,9 @@
 //! x86-64: the numbers of the calls that we follow, and the registers of a stopped thread.
 
 use super::i386;
-use super::when::{CONTROLS, FSTATAT_OF_A_PATH, MAPS_A_FILE, MOVES, STATX_OF_A_PATH, UNSHARES, UNTRACED};
+use super::when::{
+    CONTROLS, FSTATAT_OF_A_PATH, MAPS_A_FILE, MOVES, STATX_OF_A_PATH, UNSHARES, UNTRACED,
+};
 use crate::call::{Call, Flags, Offset, Path};
 use nix::sys::ptrace;
 use nix::unistd::Pid;

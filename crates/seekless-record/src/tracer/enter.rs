@@ -23,7 +23,9 @@ impl Tracer {
                     pending.path = inspect::path(tid, path); // readlink in place
                 }
             }
-            Call::Read(_) | Call::List | Call::Sync => pending.from = Some(self.hold_for_row(tid, fd(0))?),
+            Call::Read(_) | Call::List | Call::Sync => {
+                pending.from = Some(self.hold_for_row(tid, fd(0))?)
+            }
             Call::Seek | Call::SeekFar => pending.from = Some(self.hold(tid, fd(0))?),
             Call::Write(_) => pending.into = Some(self.hold_for_row(tid, fd(0))?),
             Call::SendFile => self.hold_ends(tid, &mut pending, 1, 0)?,
@@ -70,7 +72,9 @@ impl Tracer {
     /// opens would fail.
     fn lend_flags(&mut self, tid: i32, address: u64) {
         let untraced = libc::CLONE_UNTRACED as u64;
-        let Some(flags) = inspect::resident_word(tid, address).filter(|flags| flags & untraced != 0) else {
+        let Some(flags) =
+            inspect::resident_word(tid, address).filter(|flags| flags & untraced != 0)
+        else {
             return;
         };
         if inspect::set_word(tid, address, flags & !untraced).is_err() {
@@ -82,7 +86,13 @@ impl Tracer {
 
     /// Holds both ends of a copy within the kernel; `from` and `into` are the arguments with their
     /// descriptors.
-    fn hold_ends(&mut self, tid: i32, pending: &mut Pending, from: usize, into: usize) -> Option<()> {
+    fn hold_ends(
+        &mut self,
+        tid: i32,
+        pending: &mut Pending,
+        from: usize,
+        into: usize,
+    ) -> Option<()> {
         pending.from = self.hold_for_row(tid, pending.descriptor(from));
         pending.into = self.hold_for_row(tid, pending.descriptor(into));
         (pending.from.is_some() || pending.into.is_some()).then_some(())

@@ -21,7 +21,8 @@ impl Tracer {
         if RESTARTED.contains(&result) && pending.call != Call::Close {
             return;
         }
-        let outcome = if ERRORS.contains(&result) { Err(-result as i32) } else { Ok(result as u64) };
+        let outcome =
+            if ERRORS.contains(&result) { Err(-result as i32) } else { Ok(result as u64) };
         let at = Moment { time_ns: pending.time_ns, ..self.moment(tid) };
         match pending.call {
             Call::Open(names, flags) => self.opened(tid, pending, Some(names), flags, at, outcome),
@@ -132,7 +133,8 @@ impl Tracer {
     /// The absolute name of the path in a call. `None` if it is not to be recorded, or relative to
     /// a bad descriptor. The kernel has just read the path, so it is in memory.
     fn recorded_name(&mut self, tid: i32, pending: &Pending, names: Path) -> Option<Vec<u8>> {
-        let path = pending.path.clone().or_else(|| inspect::path(tid, pending.arguments[names.path]));
+        let path =
+            pending.path.clone().or_else(|| inspect::path(tid, pending.arguments[names.path]));
         let Some(path) = path else {
             self.lose_if_closed(tid);
             return None;
@@ -143,7 +145,8 @@ impl Tracer {
             let base = self.base(tid, names.directory.map(|at| pending.descriptor(at)))?;
             self.paths.absolute(&base, &path)
         };
-        let hidden = paths::is_special(&name) && !self.settings.special || self.settings.own.contains(&name);
+        let hidden =
+            paths::is_special(&name) && !self.settings.special || self.settings.own.contains(&name);
         let kept = self.settings.selection.keeps(&name);
         self.summary.left_out += u64::from(!hidden && !kept);
         (!hidden && kept).then_some(name)
@@ -205,7 +208,9 @@ impl Tracer {
     }
 
     fn unshare_files(&mut self, tid: i32) {
-        let Some(files) = self.threads.get(&tid).map(|thread| Rc::clone(&thread.files)) else { return };
+        let Some(files) = self.threads.get(&tid).map(|thread| Rc::clone(&thread.files)) else {
+            return;
+        };
         if Rc::strong_count(&files) <= 2 {
             return; // this thread is the only one with the table
         }

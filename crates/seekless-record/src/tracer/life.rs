@@ -23,7 +23,8 @@ const SHORT_PAUSES: u32 = 32;
 const PATIENCE_NS: u64 = 500_000_000;
 
 /// The flags of pthread_create, which we assume if the flags cannot be read.
-const THREAD_FLAGS: u64 = (libc::CLONE_VM | libc::CLONE_FS | libc::CLONE_FILES | libc::CLONE_THREAD) as u64;
+const THREAD_FLAGS: u64 =
+    (libc::CLONE_VM | libc::CLONE_FS | libc::CLONE_FILES | libc::CLONE_THREAD) as u64;
 
 impl Tracer {
     /// Handles a PTRACE_EVENT stop of a known thread.
@@ -35,7 +36,9 @@ impl Tracer {
                 self.give_back(tid);
                 let flags = Registers::of(tid)
                     .ok()
-                    .and_then(|registers| registers.clone_flags(|address| inspect::word(tid, address)))
+                    .and_then(|registers| {
+                        registers.clone_flags(|address| inspect::word(tid, address))
+                    })
                     .unwrap_or(if event == libc::PTRACE_EVENT_CLONE { THREAD_FLAGS } else { 0 });
                 self.born(tid, message as i32, flags);
             }
@@ -114,8 +117,11 @@ impl Tracer {
 
     /// Removes descriptors that are not in `open`: close-on-exec has closed them.
     fn keep_only(&mut self, tid: i32, files: &RefCell<Table>, open: &[i32]) {
-        let closed: Vec<Entry> =
-            files.borrow_mut().extract_if(|fd, _| !open.contains(fd)).map(|(_, entry)| entry).collect();
+        let closed: Vec<Entry> = files
+            .borrow_mut()
+            .extract_if(|fd, _| !open.contains(fd))
+            .map(|(_, entry)| entry)
+            .collect();
         self.release_entries(closed, tid);
     }
 
@@ -182,7 +188,8 @@ impl Tracer {
         for (tid, since_ns) in early {
             let Some((pid, parent)) = inspect::family(tid) else { continue };
             let maker = if pid == tid { parent } else { pid };
-            if self.is_overdue(since_ns) || !self.threads.values().any(|thread| thread.pid == maker) {
+            if self.is_overdue(since_ns) || !self.threads.values().any(|thread| thread.pid == maker)
+            {
                 self.adopt(tid, Thread::new(pid));
             }
         }
@@ -194,7 +201,9 @@ impl Tracer {
 
     /// Restores the program's own flags for clone3.
     fn give_back(&mut self, tid: i32) {
-        if let Some((address, flags)) = self.threads.get_mut(&tid).and_then(|thread| thread.lent.take()) {
+        if let Some((address, flags)) =
+            self.threads.get_mut(&tid).and_then(|thread| thread.lent.take())
+        {
             let _ = inspect::set_word(tid, address, flags); // fails if it was killed meanwhile
         }
     }

@@ -89,11 +89,12 @@ impl Tracer {
     }
 
     fn is_recorded(&self, found: &Found) -> bool {
-        let ordinary =
-            matches!(found.kind, FileType::RegularFile | FileType::Directory | FileType::BlockDevice)
-                && found.name.first() == Some(&b'/')
-                && !paths::is_special(&found.name)
-                && !found.name.starts_with(b"/memfd:");
+        let ordinary = matches!(
+            found.kind,
+            FileType::RegularFile | FileType::Directory | FileType::BlockDevice
+        ) && found.name.first() == Some(&b'/')
+            && !paths::is_special(&found.name)
+            && !found.name.starts_with(b"/memfd:");
         (ordinary || self.settings.special) && !self.settings.own.contains(&found.name)
     }
 

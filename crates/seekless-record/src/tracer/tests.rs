@@ -52,7 +52,8 @@ fn what_the_recorder_does_before_it_lets_a_call_go_on_is_not_the_calls_latency()
     let folder = tempfile::tempdir().unwrap();
     let (mut tracer, mut child) = tracer_with_unknown_child(folder.path());
     (tracer.resumed_ns, tracer.now_ns) = (90, 100);
-    let row = tracer.call_row(seekless_trace::Op::Read, 0, Moment { time_ns: 20, pid: 1, tid: 1 }, Ok(5));
+    let row =
+        tracer.call_row(seekless_trace::Op::Read, 0, Moment { time_ns: 20, pid: 1, tid: 1 }, Ok(5));
     assert_eq!((row.time_ns, row.latency_ns), (20, Some(10)));
     child.kill().unwrap();
     child.wait().unwrap();

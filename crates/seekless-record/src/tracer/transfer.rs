@@ -13,7 +13,13 @@ const WRITE_FLAGS: usize = 5;
 const RWF_APPEND: u64 = libc::RWF_APPEND as u64;
 
 impl Tracer {
-    pub(super) fn transferred(&mut self, tid: i32, pending: &Pending, at: Moment, outcome: Outcome) {
+    pub(super) fn transferred(
+        &mut self,
+        tid: i32,
+        pending: &Pending,
+        at: Moment,
+        outcome: Outcome,
+    ) {
         let (from, into) = match pending.call {
             Call::Read(offset) => (explicit(pending, offset), None),
             Call::Write(offset) => (None, explicit(pending, offset)),
@@ -37,7 +43,8 @@ impl Tracer {
             description.position = offset.saturating_add(bytes);
         }
         let completes = outcome.is_ok() && description.reads(offset, bytes);
-        let access = Access { offset: signed(offset), bytes, ..self.call_row(Op::Read, file, at, outcome) };
+        let access =
+            Access { offset: signed(offset), bytes, ..self.call_row(Op::Read, file, at, outcome) };
         self.emit(access);
         if completes {
             self.emit_load(id);
@@ -56,9 +63,10 @@ impl Tracer {
         let bytes = outcome.unwrap_or(0);
         let description = self.descriptions.get(id);
         description.written |= bytes > 0;
-        let flagged =
-            matches!(pending.call, Call::Write(Offset::ArgumentOrPosition | Offset::HalvesOrPosition))
-                && pending.arguments[WRITE_FLAGS] & RWF_APPEND != 0;
+        let flagged = matches!(
+            pending.call,
+            Call::Write(Offset::ArgumentOrPosition | Offset::HalvesOrPosition)
+        ) && pending.arguments[WRITE_FLAGS] & RWF_APPEND != 0;
         let mut offset = explicit.unwrap_or(description.position);
         if description.stream {
             offset = 0;
@@ -70,7 +78,8 @@ impl Tracer {
             description.position = offset.saturating_add(bytes);
         }
         let file = description.file;
-        let access = Access { offset: signed(offset), bytes, ..self.call_row(Op::Write, file, at, outcome) };
+        let access =
+            Access { offset: signed(offset), bytes, ..self.call_row(Op::Write, file, at, outcome) };
         self.emit(access);
     }
 }
@@ -99,7 +108,11 @@ fn pointed(tid: i32, pending: &Pending, at: usize, outcome: Outcome) -> Option<u
 
 /// Where an append ended: the position, or the file's end if the call does not use the position.
 fn end_of_append(tid: i32, pending: &Pending, positioned: bool) -> Option<u64> {
-    let fd = pending.descriptor(if matches!(pending.call, Call::CopyRange | Call::Splice) { 2 } else { 0 });
+    let fd = pending.descriptor(if matches!(pending.call, Call::CopyRange | Call::Splice) {
+        2
+    } else {
+        0
+    });
     if positioned {
         inspect::descriptor_bytes(tid, fd)
     } else {

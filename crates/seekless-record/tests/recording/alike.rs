@@ -23,7 +23,10 @@ const SHELL: [(&str, &str); 9] = [
         "sh -c 'kill -STOP $$; echo went on; exit 3' & sleep 0.3; kill -CONT $!; wait $!; echo $?",
     ),
     ("not found", "./gone; echo $?; nosuchprogram; echo $?; . ./gone"),
-    ("redirections", "exec 3>&1 1>out 2>&1; echo hidden; echo seen >&3; exec 1>&3; cat out; exec <&-; cat"),
+    (
+        "redirections",
+        "exec 3>&1 1>out 2>&1; echo hidden; echo seen >&3; exec 1>&3; cat out; exec <&-; cat",
+    ),
     ("listings", "mkdir -p a/b; touch a/b/c .hidden; ls -aR; rm -r a; ls -a; cd ..; ls -a root"),
 ];
 
@@ -89,7 +92,13 @@ fn assert_alike(cases: &[(&str, Vec<&str>)]) {
             different.push(format!("{name}: {plain:#?} and recorded {recorded:#?}"));
         }
     }
-    assert!(different.is_empty(), "{} of {} differ: {}", different.len(), cases.len(), different.join("\n"));
+    assert!(
+        different.is_empty(),
+        "{} of {} differ: {}",
+        different.len(),
+        cases.len(),
+        different.join("\n")
+    );
 }
 
 #[test]

@@ -21,7 +21,8 @@ fn a_number_that_comes_round_again_is_another_process() {
     let place = Place::new();
     let mut command = place.command("unshare");
     command.args(["--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c"]);
-    let script = "echo $1 > /proc/sys/kernel/pid_max || exit 77; shift; timeout -s KILL \"$@\"; exit $?";
+    let script =
+        "echo $1 > /proc/sys/kernel/pid_max || exit 77; shift; timeout -s KILL \"$@\"; exit $?";
     command.args([script, "sh", NUMBERS, PATIENCE_S]).arg(recorder()).arg(place.output());
     let output = command.arg(helper).args(["storm", ROUNDS]).output();
     match output {
@@ -34,7 +35,11 @@ fn a_number_that_comes_round_again_is_another_process() {
 
 fn kernel() -> (u32, u32) {
     let name = rustix::system::uname();
-    let mut numbers =
-        name.release().to_str().unwrap_or_default().split('.').map(|part| part.parse().unwrap_or(0));
+    let mut numbers = name
+        .release()
+        .to_str()
+        .unwrap_or_default()
+        .split('.')
+        .map(|part| part.parse().unwrap_or(0));
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }

@@ -23,7 +23,8 @@ const NO_ENTRY: Option<i32> = Some(2);
 fn positions_are_shared_through_dup_and_fork() {
     let place = Place::new();
     let recording = recorded!(place, "sharing", "file");
-    let offsets: Vec<i64> = recording.ranges(&place.file(), Op::Read).iter().map(|range| range.0).collect();
+    let offsets: Vec<i64> =
+        recording.ranges(&place.file(), Op::Read).iter().map(|range| range.0).collect();
     assert_eq!(offsets, [0, 10, 20, 35]);
     let rows = recording.of(&place.file());
     let open = rows.iter().find(|row| row.op == Op::Open).unwrap();
@@ -154,7 +155,10 @@ fn a_closed_range_is_closed() {
 fn vectors_read_at_positions_and_offsets() {
     let place = Place::new();
     let recording = recorded!(place, "vectors", "file");
-    assert_eq!(recording.ranges(&place.file(), Op::Read), [(0, 7), (20, 7), (7, 7), (40, 7), (14, 1)]);
+    assert_eq!(
+        recording.ranges(&place.file(), Op::Read),
+        [(0, 7), (20, 7), (7, 7), (40, 7), (14, 1)]
+    );
 }
 
 #[test]
@@ -175,7 +179,10 @@ fn a_map_of_the_whole_file_is_a_load_until_it_is_unmapped() {
 fn the_kernels_own_copies_are_reads_and_writes() {
     let place = Place::new();
     let recording = recorded!(place, "transfers", "file", "copy");
-    assert_eq!(recording.ranges(&place.file(), Op::Read), [(0, 10), (100, 10), (10, 10), (20, 10), (30, 1)]);
+    assert_eq!(
+        recording.ranges(&place.file(), Op::Read),
+        [(0, 10), (100, 10), (10, 10), (20, 10), (30, 1)]
+    );
     let copy = place.root.join("copy");
     assert_eq!(recording.ranges(&copy, Op::Write), [(0, 10), (10, 10), (50, 10), (20, 10)]);
 }
@@ -278,8 +285,12 @@ fn a_static_program_is_seen_like_any_other() {
 fn inherited_files_have_a_rundown_and_special_ones_only_on_request() {
     let place = Place::new();
     let input = std::fs::File::open(place.file()).unwrap();
-    let special =
-        ["--special", "sh", "-c", "read line; cat /proc/self/stat >/dev/null; echo out | cat >/dev/null"];
+    let special = [
+        "--special",
+        "sh",
+        "-c",
+        "read line; cat /proc/self/stat >/dev/null; echo out | cat >/dev/null",
+    ];
     assert!(place.recorder(&special).stdin(input).status().unwrap().success());
     let recording = place.recording();
     let first = recording.of(&place.file())[0];
@@ -317,7 +328,8 @@ fn files_are_kept_or_left_out_whole() {
     for name in ["data/one.db", "data/one.tmp", "two.db"] {
         std::fs::copy(place.file(), place.root.join(name)).unwrap();
     }
-    let script = "cat data/one.db data/one.tmp two.db file >/dev/null; cat data/gone data/gone.tmp gone; :";
+    let script =
+        "cat data/one.db data/one.tmp two.db file >/dev/null; cat data/gone data/gone.tmp gone; :";
     let words = ["--only", "data", "--only", "two.*", "--exclude", "*.tmp", "sh", "-c", script];
     succeed(&mut place.recorder(&words));
     let recording = place.recording();
@@ -351,7 +363,8 @@ fn files_are_kept_or_left_out_whole() {
 #[test]
 fn the_spool_is_not_seen_either() {
     let place = Place::new();
-    let script = "for spool in $XDG_STATE_HOME/seekless/spool/*; do cat \"$spool\" >/dev/null; done";
+    let script =
+        "for spool in $XDG_STATE_HOME/seekless/spool/*; do cat \"$spool\" >/dev/null; done";
     succeed(&mut place.recorder(&["sh", "-c", script]));
     let recording = place.recording();
     assert!(recording.names.iter().any(|name| name.ends_with("/state/seekless/spool")));

@@ -17,7 +17,8 @@ fn moment(number: u64) -> Duration {
 /// in their arguments.
 fn busy(place: &Place) -> Option<Working> {
     let (helper, file) = (helper("dynamic")?, place.file());
-    let working = Working::start(place.recorder(&[helper.as_os_str(), "busy".as_ref(), file.as_os_str()]));
+    let working =
+        Working::start(place.recorder(&[helper.as_os_str(), "busy".as_ref(), file.as_os_str()]));
     assert!(working.program() > 0);
     Some(working)
 }
@@ -30,7 +31,10 @@ fn survivors(place: &Place) -> Vec<i32> {
             .is_ok_and(|words| words.windows(name.len()).any(|window| window == name))
     };
     let processes = std::fs::read_dir("/proc").unwrap();
-    processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).filter(mentions).collect()
+    processes
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(mentions)
+        .collect()
 }
 
 fn assert_nothing_survives(place: &Place) {

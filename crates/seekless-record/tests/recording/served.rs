@@ -29,8 +29,11 @@ fn a_file_server_within_the_program_is_not_waited_for() {
         "--pid",
         "--fork",
     ]);
-    command.args(["--mount-proc", "--kill-child", "sh", "-c", "\"$@\"; exit $?", "sh"]).arg(recorder());
-    let output = command.arg(place.output()).arg(fuse).args([&mount, &place.file()]).output().unwrap();
+    command
+        .args(["--mount-proc", "--kill-child", "sh", "-c", "\"$@\"; exit $?", "sh"])
+        .arg(recorder());
+    let output =
+        command.arg(place.output()).arg(fuse).args([&mount, &place.file()]).output().unwrap();
     match output.status.code() {
         Some(0) => {}
         Some(77 | 1) => skip!("no namespace with a FUSE mount: {output:?}"),

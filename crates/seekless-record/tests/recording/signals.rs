@@ -18,16 +18,22 @@ fn exit_codes_pass_through() {
     for code in ["0", "1", "125", "255"] {
         let Some(mut command) = mode(&place, &["exits", code]) else { skip!("no C compiler") };
         assert_eq!(command.status().unwrap().code(), Some(code.parse().unwrap()));
-        assert_eq!(place.recording().trace.metadata().runs[0].exit_status, Some(code.parse().unwrap()));
+        assert_eq!(
+            place.recording().trace.metadata().runs[0].exit_status,
+            Some(code.parse().unwrap())
+        );
         std::fs::remove_file(place.output()).unwrap();
     }
 }
 
 #[test]
 fn a_death_by_signal_is_died_again_after_the_trace_is_complete() {
-    for signal in [libc::SIGTERM, libc::SIGSEGV, libc::SIGKILL, libc::SIGPIPE, libc::SIGRTMIN() + 2] {
+    for signal in [libc::SIGTERM, libc::SIGSEGV, libc::SIGKILL, libc::SIGPIPE, libc::SIGRTMIN() + 2]
+    {
         let place = Place::new();
-        let Some(mut command) = mode(&place, &["dies", &signal.to_string()]) else { skip!("no C compiler") };
+        let Some(mut command) = mode(&place, &["dies", &signal.to_string()]) else {
+            skip!("no C compiler")
+        };
         assert_eq!(command.status().unwrap().signal(), Some(signal));
         assert!(!place.recording().accesses.is_empty());
         assert!(place.spools().is_empty());
@@ -137,11 +143,18 @@ fn a_limit_of_file_sizes_ends_the_trace_but_not_the_program() {
 /// The program reads a thousand times and exits with 7. `full` is a file system of 16 KiB.
 fn on_a_full_disk(place: &Place, full: &Path) -> Option<std::process::Output> {
     let helper = helper("dynamic")?;
-    let within = "mount -t tmpfs -o size=16k none \"$1\" || exit 77; full=$1; shift; \"$@\"; code=$?
+    let within =
+        "mount -t tmpfs -o size=16k none \"$1\" || exit 77; full=$1; shift; \"$@\"; code=$?
         mkdir -p kept; cp -r \"$full\"/. kept; exit $code";
     let mut command = place.command("unshare");
-    command.args(["--mount", "--propagation", "private", "sh", "-c", within, "sh"]).arg(full).arg(recorder());
-    command.arg(place.root.join("out/run.parquet")).args(["sh", "-c", "\"$@\"; exit 7", "sh"]).arg(helper);
+    command
+        .args(["--mount", "--propagation", "private", "sh", "-c", within, "sh"])
+        .arg(full)
+        .arg(recorder());
+    command
+        .arg(place.root.join("out/run.parquet"))
+        .args(["sh", "-c", "\"$@\"; exit 7", "sh"])
+        .arg(helper);
     let output = command.args(["preads", "file", "5000", "10000"]).output().ok()?;
     Some(output).filter(|output| output.status.code() != Some(77))
 }
@@ -157,10 +170,15 @@ fn a_full_disk_ends_the_trace_but_not_the_program() {
         };
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(7), "{said}");
-        assert!(said.contains("cannot be written") && said.contains("`seekless trace recover"), "{said}");
+        assert!(
+            said.contains("cannot be written") && said.contains("`seekless trace recover"),
+            "{said}"
+        );
         let kept = place.root.join("kept/seekless/spool");
         let mut left = place.spools();
-        left.extend(std::fs::read_dir(kept).into_iter().flatten().map(|entry| entry.unwrap().path()));
+        left.extend(
+            std::fs::read_dir(kept).into_iter().flatten().map(|entry| entry.unwrap().path()),
+        );
         assert_eq!(left.len(), 1, "{full}");
         let rows = Recording::open(&left[0]).accesses.len();
         assert_eq!(rows >= 5000, full == "out", "{rows} rows are kept");
@@ -190,7 +208,8 @@ fn real_time_signals_arrive() {
 /// program gets the signal once in either case.
 #[test]
 fn an_interrupt_reaches_the_program_exactly_once() {
-    for (to_group, signal) in [(true, libc::SIGINT), (false, libc::SIGINT), (false, libc::SIGTERM)] {
+    for (to_group, signal) in [(true, libc::SIGINT), (false, libc::SIGINT), (false, libc::SIGTERM)]
+    {
         if signal == libc::SIGINT && is_ignored(signal) {
             eprintln!(
                 "skipped: SIGINT is ignored here, as in a background job, and so by all that is started"

@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::process::Command;
 
-const CALLS: &str =
-    "trace=open,openat,openat2,creat,read,pread64,readv,preadv,preadv2,sendfile,copy_file_range,splice";
+const CALLS: &str = "trace=open,openat,openat2,creat,read,pread64,readv,preadv,preadv2,sendfile,copy_file_range,splice";
 
 /// Opened regular files, and the bytes read from each, according to strace.
 fn straced(place: &Place, words: &[&str]) -> BTreeMap<String, u64> {
@@ -46,8 +45,11 @@ fn tally(call: &str, regular: &mut BTreeMap<String, u64>) {
         }
         return;
     }
-    let from =
-        if name == "sendfile" { arguments.split_once(", ").map_or("", |(_, rest)| rest) } else { arguments };
+    let from = if name == "sendfile" {
+        arguments.split_once(", ").map_or("", |(_, rest)| rest)
+    } else {
+        arguments
+    };
     let bytes: u64 = result.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0);
     if let Some(read) = annotated(from).and_then(|path| regular.get_mut(path)) {
         *read += bytes;
@@ -87,9 +89,13 @@ fn assert_same(place: &Place, words: &[&str], before: impl Fn(), alike: impl Fn(
         sums
     };
     let (ours, theirs) = (normal(ours), normal(theirs));
-    let different: Vec<_> = theirs.iter().filter(|(name, bytes)| ours.get(*name) != Some(bytes)).collect();
+    let different: Vec<_> =
+        theirs.iter().filter(|(name, bytes)| ours.get(*name) != Some(bytes)).collect();
     let extra: Vec<_> = ours.keys().filter(|name| !theirs.contains_key(*name)).collect();
-    assert!(different.is_empty() && extra.is_empty(), "only strace: {different:?}; only ours: {extra:?}");
+    assert!(
+        different.is_empty() && extra.is_empty(),
+        "only strace: {different:?}; only ours: {extra:?}"
+    );
     assert!(!ours.is_empty());
 }
 
@@ -119,18 +125,24 @@ fn twenty_thousand_reads_of_a_static_program_are_the_same() {
     let place = Place::new();
     let words = [helper.to_str().unwrap(), "preads", "file", "20000", "10000"];
     assert_same(&place, &words, || {}, str::to_owned);
-    let reads =
-        place.recording().accesses.iter().filter(|access| access.op == seekless_trace::Op::Read).count();
+    let reads = place
+        .recording()
+        .accesses
+        .iter()
+        .filter(|access| access.op == seekless_trace::Op::Read)
+        .count();
     assert_eq!(reads, 20_000);
 }
 
 /// Four C files, a header each, and their program.
 fn project(place: &Place) {
-    let mut makefile = "program: a.o b.o c.o d.o\n\tcc -o $@ $^\n%.o: %.c\n\tcc -O1 -c $<\n".to_owned();
+    let mut makefile =
+        "program: a.o b.o c.o d.o\n\tcc -o $@ $^\n%.o: %.c\n\tcc -O1 -c $<\n".to_owned();
     makefile += "clean:\n\trm -f *.o program\n";
     for name in ["a", "b", "c", "d"] {
         let body = if name == "a" { "int main(void) { return 0; }" } else { "" };
-        let source = format!("#include \"{name}.h\"\n#include <stdio.h>\nint of_{name} = OF;\n{body}\n");
+        let source =
+            format!("#include \"{name}.h\"\n#include <stdio.h>\nint of_{name} = OF;\n{body}\n");
         std::fs::write(place.root.join(format!("{name}.c")), source).unwrap();
         std::fs::write(place.root.join(format!("{name}.h")), "#define OF 3\n").unwrap();
     }

@@ -37,7 +37,8 @@ pub(crate) fn program(name: &'static str, flags: &'static [&'static str]) -> Opt
 }
 
 fn compile(name: &str, flags: &[&str]) -> Option<PathBuf> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recording").join(format!("{name}.c"));
+    let source =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recording").join(format!("{name}.c"));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     // Build under a name of this process's own, then move: another test run may be using the
     // program.
@@ -51,7 +52,8 @@ fn compile(name: &str, flags: &[&str]) -> Option<PathBuf> {
 
 /// Whether a program exists and runs.
 pub(crate) fn has(program: &str, argument: &str) -> bool {
-    let quiet = Command::new(program).arg(argument).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let quiet =
+        Command::new(program).arg(argument).stdout(Stdio::null()).stderr(Stdio::null()).status();
     quiet.is_ok_and(|status| status.success())
 }
 
@@ -65,7 +67,8 @@ pub(crate) struct Place {
 impl Place {
     pub(crate) fn new() -> Self {
         let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let [root, state] = ["root", "state"].map(|name| folder.path().canonicalize().unwrap().join(name));
+        let [root, state] =
+            ["root", "state"].map(|name| folder.path().canonicalize().unwrap().join(name));
         [&root, &state].into_iter().for_each(|folder| std::fs::create_dir(folder).unwrap());
         std::fs::write(root.join("file"), vec![b'.'; FILE_BYTES as usize]).unwrap();
         Self { folder, root, state }
@@ -148,7 +151,11 @@ impl Recording {
 
     pub(crate) fn of(&self, path: &Path) -> Vec<Access> {
         let name = path.to_str().unwrap();
-        self.accesses.iter().copied().filter(|access| self.names[access.file as usize] == name).collect()
+        self.accesses
+            .iter()
+            .copied()
+            .filter(|access| self.names[access.file as usize] == name)
+            .collect()
     }
 
     /// Offset and bytes of one kind of access to a file.
@@ -192,8 +199,12 @@ pub(crate) struct Working {
 
 impl Working {
     pub(crate) fn start(mut command: Command) -> Self {
-        let mut recorder =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut recorder = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut rest = BufReader::new(recorder.stdout.take().unwrap());
         let mut said = String::new();
         rest.read_line(&mut said).unwrap();

@@ -89,7 +89,9 @@ impl Span {
         });
         let (low, high) = ends.unwrap_or((1.0, 1.0));
         match scale {
-            Scale::Log => Self { scale, first: low, last: if high > low { high } else { 2.0 * low } },
+            Scale::Log => {
+                Self { scale, first: low, last: if high > low { high } else { 2.0 * low } }
+            }
             Scale::Linear => Self { scale, first: 0.0, last: if high > 0.0 { high } else { 1.0 } },
         }
     }
@@ -105,7 +107,9 @@ impl Span {
     pub(super) fn share(&self, value: f64) -> f64 {
         let share = match self.scale {
             Scale::Linear => (value - self.first) / (self.last - self.first),
-            Scale::Log => (value.max(f64::MIN_POSITIVE) / self.first).ln() / (self.last / self.first).ln(),
+            Scale::Log => {
+                (value.max(f64::MIN_POSITIVE) / self.first).ln() / (self.last / self.first).ln()
+            }
         };
         if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
     }

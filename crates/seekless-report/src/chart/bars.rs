@@ -26,8 +26,9 @@ impl BarChart {
     #[must_use]
     pub fn draw(&self) -> Drawing {
         let names = self.series.iter().map(|(name, _)| name.as_str()).enumerate();
-        let keys: Vec<Key> =
-            names.map(|(index, name)| Key { name, ink: Ink::Series(index), dashed: false }).collect();
+        let keys: Vec<Key> = names
+            .map(|(index, name)| Key { name, ink: Ink::Series(index), dashed: false })
+            .collect();
         let values = self.series.iter().flat_map(|(_, values)| values.iter().copied());
         let mut frame = Frame::new(&self.title, &keys, &self.y, values);
         let slot = (frame.right - frame.left) / self.groups.len().max(1) as f64;
@@ -40,7 +41,8 @@ impl BarChart {
             }
         }
         let left = frame.left;
-        let name = |(group, name): (usize, &String)| (left + (group as f64 + 0.5) * slot, name.clone());
+        let name =
+            |(group, name): (usize, &String)| (left + (group as f64 + 0.5) * slot, name.clone());
         let names: Vec<_> = self.groups.iter().enumerate().map(name).collect();
         frame.names(&names, false);
         frame.finish(&self.x_label, &self.caption)

@@ -33,7 +33,12 @@ pub(super) struct Key<'a> {
 
 impl Frame {
     /// Title, legend and the vertical axis with its grid.
-    pub(super) fn new(title: &str, keys: &[Key], axis: &Axis, highest: impl Iterator<Item = f64>) -> Self {
+    pub(super) fn new(
+        title: &str,
+        keys: &[Key],
+        axis: &Axis,
+        highest: impl Iterator<Item = f64>,
+    ) -> Self {
         let vertical = Span::around(axis.scale, highest).rounded(ROWS);
         let mut drawing = Drawing::new(WIDTH as u32, title);
         let mut y = MARGIN;
@@ -94,7 +99,12 @@ impl Frame {
         for ((x, name), (centre, _)) in names.iter().zip(&places).step_by(step) {
             if marked {
                 let points = vec![(*x, self.bottom), (*x, self.bottom + 5.0)];
-                self.drawing.push(Shape::Line { points, width: 1.0, dashed: false, ink: Ink::Quiet });
+                self.drawing.push(Shape::Line {
+                    points,
+                    width: 1.0,
+                    dashed: false,
+                    ink: Ink::Quiet,
+                });
             }
             self.small((*centre, self.bottom + 20.0), Anchor::Middle, Ink::Quiet, name);
         }

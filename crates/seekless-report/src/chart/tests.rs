@@ -66,7 +66,8 @@ fn bar_charts_of_few_and_many_are_sound() {
 #[test]
 fn odd_values_do_no_harm() {
     let mut chart = curves(2, Scale::Log);
-    chart.series[0].points = vec![LinePoint::exact(0.0, f64::NAN), LinePoint::exact(f64::INFINITY, 1.0)];
+    chart.series[0].points =
+        vec![LinePoint::exact(0.0, f64::NAN), LinePoint::exact(f64::INFINITY, 1.0)];
     chart.series[1].points = vec![LinePoint::exact(0.0, 0.0)];
     assert_sound(&chart.draw());
     let mut chart = bars(2, 2);

@@ -8,7 +8,8 @@ use std::sync::LazyLock;
 
 static REGULAR: LazyLock<Option<FontRef<'static>>> =
     LazyLock::new(|| FontRef::new(dejavu::sans::regular()).ok());
-static BOLD: LazyLock<Option<FontRef<'static>>> = LazyLock::new(|| FontRef::new(dejavu::sans::bold()).ok());
+static BOLD: LazyLock<Option<FontRef<'static>>> =
+    LazyLock::new(|| FontRef::new(dejavu::sans::bold()).ok());
 
 fn font(bold: bool) -> Option<&'static FontRef<'static>> {
     if bold { BOLD.as_ref() } else { REGULAR.as_ref() }

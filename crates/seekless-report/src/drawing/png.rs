@@ -8,7 +8,8 @@ use flate2::write::ZlibEncoder;
 use skrifa::outline::OutlinePen;
 use std::io::Write;
 use tiny_skia::{
-    Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, StrokeDash, Transform,
+    Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, StrokeDash,
+    Transform,
 };
 
 /// Pixels of a unit of the drawing.
@@ -18,7 +19,8 @@ const SCALE: u32 = 2;
 const PALE: f32 = 0.18;
 
 pub(super) fn write(drawing: &Drawing) -> Vec<u8> {
-    let Some(mut pixels) = Pixmap::new(drawing.width.max(1) * SCALE, drawing.height.max(1) * SCALE) else {
+    let Some(mut pixels) = Pixmap::new(drawing.width.max(1) * SCALE, drawing.height.max(1) * SCALE)
+    else {
         return Vec::new();
     };
     pixels.fill(colour(Ink::Page, 1.0));
@@ -154,7 +156,8 @@ fn file(width: u32, height: u32, pixels: &[u8]) -> Vec<u8> {
     let mut rows = Vec::new();
     let mut above = vec![0; 3 * width as usize];
     for row in pixels.chunks_exact(4 * width as usize) {
-        let row: Vec<u8> = row.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
+        let row: Vec<u8> =
+            row.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
         rows.push(UP);
         rows.extend(row.iter().zip(&above).map(|(here, above)| here.wrapping_sub(*above)));
         above = row;

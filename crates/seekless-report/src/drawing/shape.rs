@@ -128,7 +128,14 @@ impl Drawing {
     }
 
     /// A line of words that starts at x.
-    pub(crate) fn text(&mut self, (x, y): (f64, f64), ink: Ink, size: f64, bold: bool, words: &str) {
+    pub(crate) fn text(
+        &mut self,
+        (x, y): (f64, f64),
+        ink: Ink,
+        size: f64,
+        bold: bool,
+        words: &str,
+    ) {
         let words = words.to_owned();
         self.push(Shape::Text(Text { x, y, size, bold, anchor: Anchor::Start, ink, words }));
     }
@@ -168,10 +175,12 @@ pub(crate) fn assert_texts_keep_apart(drawing: &Drawing) {
     let texts = drawing.texts();
     let boxes: Vec<_> = texts.iter().map(box_of).collect();
     for (index, one) in boxes.iter().enumerate() {
-        let inside = one.0 >= 0.0 && one.1 <= f64::from(drawing.width) && one.3 <= f64::from(drawing.height);
+        let inside =
+            one.0 >= 0.0 && one.1 <= f64::from(drawing.width) && one.3 <= f64::from(drawing.height);
         assert!(inside, "{:?} leaves the page: {one:?}", texts[index]);
         for (other, text) in boxes.iter().zip(&texts).skip(index + 1) {
-            let apart = one.1 <= other.0 || other.1 <= one.0 || one.3 <= other.2 || other.3 <= one.2;
+            let apart =
+                one.1 <= other.0 || other.1 <= one.0 || one.3 <= other.2 || other.3 <= one.2;
             assert!(apart, "{:?} and {text:?} overlap", texts[index]);
         }
     }

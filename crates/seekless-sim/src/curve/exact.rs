@@ -68,8 +68,12 @@ pub fn exact_lru(requests: &Requests, capacities: &[u64]) -> Result<Curve> {
     let points = if requests.unit_weights() {
         let misses = LruMisses::of(requests)?;
         let total = requests.len() as f64;
-        let ratio = |&capacity: &u64| share(misses.at(capacity / requests.unit_bytes()) as f64, total);
-        capacities.iter().map(|capacity| point(*capacity, ratio(capacity), ratio(capacity))).collect()
+        let ratio =
+            |&capacity: &u64| share(misses.at(capacity / requests.unit_bytes()) as f64, total);
+        capacities
+            .iter()
+            .map(|capacity| point(*capacity, ratio(capacity), ratio(capacity)))
+            .collect()
     } else {
         weighed(requests, &capacities)?
     };
@@ -150,7 +154,8 @@ fn one_pass(requests: &Requests, capacities: &[u64]) -> Vec<Point> {
             for &id in block {
                 let weight = requests.weight(id);
                 if let Some(distance) = stack.touch(id, weight) {
-                    let bin = &mut found[capacities.partition_point(|&capacity| capacity < distance)];
+                    let bin =
+                        &mut found[capacities.partition_point(|&capacity| capacity < distance)];
                     *bin = (bin.0 + 1, bin.1 + weight);
                 }
             }

@@ -22,7 +22,8 @@ use seekless_policy::eviction::{Id, needs_of};
 
 /// Student's t for a two-sided interval of [`CONFIDENCE`], by degrees of freedom from 1.
 const STUDENT_T: [f64; 15] = [
-    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
+    2.145, 2.131,
 ];
 
 /// The ratio of the error that all samples share to the change when the rate is halved. At a corner
@@ -73,14 +74,17 @@ pub fn sampled(
         let whole = Sample::draw(requests, hash, sampling.rate)?;
         let half = Sample::draw(requests, hash, sampling.rate / 2.0)?;
         looked_at += (whole.requests.len() + half.requests.len()) as u64;
-        let at = |&capacity: &u64| Ok([whole.simulate(policy, capacity)?, half.simulate(policy, capacity)?]);
+        let at = |&capacity: &u64| {
+            Ok([whole.simulate(policy, capacity)?, half.simulate(policy, capacity)?])
+        };
         found.push(capacities.par_iter().map(at).collect::<Result<Vec<_>>>()?);
         progress(index + 1, samples);
     }
     let totals = Totals::of(requests);
     let point = |(index, &capacity): (usize, &u64)| {
         let samples: Vec<[Missed; 2]> = found.iter().map(|sample| sample[index]).collect();
-        let held = capacity as f64 / requests.unit_bytes() as f64 / mean_weight(requests) * sampling.rate;
+        let held =
+            capacity as f64 / requests.unit_bytes() as f64 / mean_weight(requests) * sampling.rate;
         point(capacity, &samples, &totals, held)
     };
     Ok(Curve {
@@ -99,13 +103,18 @@ pub fn sampled(
 fn check(policy: &str, sampling: Sampling) -> Result<()> {
     let usage = |message: String| Err(Error::new(ErrorKind::Usage, message));
     if needs_of(policy).map_err(Error::from)?.neighbours {
-        return usage(format!("{policy} looks at neighbouring pages, which a sample does not have"));
+        return usage(format!(
+            "{policy} looks at neighbouring pages, which a sample does not have"
+        ));
     }
     if !(2..=16).contains(&sampling.samples) {
         return usage(format!("{} samples: 2 to 16 give an error bar", sampling.samples));
     }
     if !(sampling.rate > 0.0 && sampling.rate <= 1.0) {
-        return usage(format!("a sampling rate of {}: it is a share above 0 and at most 1", sampling.rate));
+        return usage(format!(
+            "a sampling rate of {}: it is a share above 0 and at most 1",
+            sampling.rate
+        ));
     }
     Ok(())
 }
@@ -133,7 +142,8 @@ impl<'a> Sample<'a> {
         let below = threshold(rate);
         let requests = all.of_ids(|id: Id| rate >= 1.0 || hash.of(id) < below);
         if requests.is_empty() && !all.is_empty() {
-            let message = format!("a sample of {rate} of {} ids is empty; raise the rate", all.distinct());
+            let message =
+                format!("a sample of {rate} of {} ids is empty; raise the rate", all.distinct());
             return Err(Error::new(ErrorKind::Usage, message));
         }
         Ok(Self {

@@ -149,7 +149,9 @@ impl<'a, M: Mass> Sampler<'a, M> {
         let scale = 1.0 / rate(self.threshold);
         let distance = self.stack_number(id).and_then(|number| self.stack.touch(number, weight));
         let interval = match distance {
-            Some(distance) => self.sizes.interval(weight as f64 + (distance - weight) as f64 * scale),
+            Some(distance) => {
+                self.sizes.interval(weight as f64 + (distance - weight) as f64 * scale)
+            }
             None => self.sizes.intervals() - 1,
         };
         let group = hash as usize % GROUPS;
@@ -192,17 +194,23 @@ impl<'a, M: Mass> Sampler<'a, M> {
         let point = |(&capacity, at): (&u64, &Ends)| {
             let middle = misses[at.middle];
             let (smaller, larger) = (misses[at.smaller], misses[at.larger]);
-            let ratio = |misses: f64| share(misses, totals.requests).clamp(totals.compulsory_ratio, 1.0);
+            let ratio =
+                |misses: f64| share(misses, totals.requests).clamp(totals.compulsory_ratio, 1.0);
             Point {
                 capacity: capacity * self.requests.unit_bytes(),
                 miss_ratio: ratio(middle.requests),
-                byte_miss_ratio: share(middle.weight, totals.bytes).clamp(totals.compulsory_byte_ratio, 1.0),
+                byte_miss_ratio: share(middle.weight, totals.bytes)
+                    .clamp(totals.compulsory_byte_ratio, 1.0),
                 low: if held(capacity) {
                     ratio(interval(larger.requests, larger.grain).0)
                 } else {
                     ratio(0.0)
                 },
-                high: if held(capacity) { ratio(interval(smaller.requests, smaller.grain).1) } else { 1.0 },
+                high: if held(capacity) {
+                    ratio(interval(smaller.requests, smaller.grain).1)
+                } else {
+                    1.0
+                },
             }
         };
         self.sizes.capacities.iter().zip(&self.sizes.ends).map(point).collect()
@@ -212,7 +220,8 @@ impl<'a, M: Mass> Sampler<'a, M> {
     /// rate R is (1 - R) times the sum of squares of their contributions (Horvitz and Thompson
     /// 1952). Groups of ids stand for ids here.
     fn misses_above(&self, bound: usize, rate: f64) -> Misses {
-        let groups = self.found.chunks_exact(self.sizes.intervals()).map(|found| &found[bound + 1..]);
+        let groups =
+            self.found.chunks_exact(self.sizes.intervals()).map(|found| &found[bound + 1..]);
         let (mut sum, mut squares, mut weight) = (0.0, 0.0, 0.0);
         for found in groups {
             let requests: f64 = found.iter().map(|found| found.requests).sum();
@@ -299,7 +308,7 @@ fn heaviness(requests: &Requests) -> f64 {
         return 1.0;
     }
     let weights = (0..requests.id_limit()).map(|id| requests.weight(id) as f64);
-    let (sum, squares) =
-        weights.fold((0.0, 0.0), |(sum, squares), weight| (sum + weight, squares + weight * weight));
+    let (sum, squares) = weights
+        .fold((0.0, 0.0), |(sum, squares), weight| (sum + weight, squares + weight * weight));
     share(squares, sum)
 }

@@ -270,7 +270,8 @@ impl Mass for Weighed {
         let position = position as usize;
         self.weights[position] = weight;
         if position % LINE == LINE - 1 {
-            self.tree.add(position / LINE, self.weights[position + 1 - LINE..=position].iter().sum());
+            self.tree
+                .add(position / LINE, self.weights[position + 1 - LINE..=position].iter().sum());
         }
     }
 
@@ -319,7 +320,8 @@ mod tests {
     /// The stack as a list, top last.
     fn naive(list: &mut Vec<Id>, id: Id, weights: &[u64]) -> Option<u64> {
         let found = list.iter().position(|&there| there == id);
-        let distance = found.map(|at| list[at..].iter().map(|&there| weights[there as usize]).sum());
+        let distance =
+            found.map(|at| list[at..].iter().map(|&there| weights[there as usize]).sum());
         found.map(|at| list.remove(at));
         list.push(id);
         distance

@@ -66,7 +66,12 @@ impl<'a> Flusher<'a> {
         true
     }
 
-    fn sync<E: Eviction>(&mut self, position: usize, cache: &mut Cache<E>, ledger: &mut Ledger<'_>) {
+    fn sync<E: Eviction>(
+        &mut self,
+        position: usize,
+        cache: &mut Cache<E>,
+        ledger: &mut Ledger<'_>,
+    ) {
         let requests = self.requests;
         while let Some(sync) = requests.syncs().get(self.synced) {
             if sync.position > position as u64 {

@@ -35,7 +35,11 @@ pub(super) struct Ledger<'a> {
 }
 
 impl<'a> Ledger<'a> {
-    pub(super) fn new(requests: &'a Requests, options: &Options, device: Option<Device<'a>>) -> Self {
+    pub(super) fn new(
+        requests: &'a Requests,
+        options: &Options,
+        device: Option<Device<'a>>,
+    ) -> Self {
         let every = options.every.map(std::num::NonZeroU64::get);
         Self {
             requests,
@@ -125,7 +129,9 @@ impl<'a> Ledger<'a> {
     /// The counts. Adds a last point if the requests end between two points.
     pub(super) fn finish(mut self, dirty: u64) -> Counts {
         let total = self.requests.len() as u64;
-        if self.every.is_some() && self.counts.points.last().map_or(0, |point| point.requests) < total {
+        if self.every.is_some()
+            && self.counts.points.last().map_or(0, |point| point.requests) < total
+        {
             self.point(total);
         }
         self.counts.dirty_at_end = dirty;

@@ -80,7 +80,8 @@ fn a_write_that_fetches_reads_and_is_no_read_miss() {
 #[test]
 fn dirty_pages_are_written_now_and_then() {
     let requests = Requests::from_pages(vec![3, 2, 3, 3, 3, 3]).with_writes([0, 1, 4]);
-    let figures = run(&requests, 9, WriteBack { every: Some(Period::Requests(2)), ..WriteBack::default() });
+    let figures =
+        run(&requests, 9, WriteBack { every: Some(Period::Requests(2)), ..WriteBack::default() });
     // 2 and 3 after two requests, as neighbours; 3 again at the end.
     assert_eq!((figures.flushed, figures.write_backs, figures.write_back_runs), (3, 3, Some(2)));
     assert_eq!(figures.dirty_at_end, 0);
@@ -90,7 +91,8 @@ fn dirty_pages_are_written_now_and_then() {
 fn dirty_pages_are_written_by_the_traces_time() {
     let write_back = WriteBack { every: Some(Period::Time(10)), ..WriteBack::default() };
     let requests = Requests::from_pages(vec![0, 1, 2, 3]).with_writes(0..4);
-    let error = simulate_with(&requests, &lru(9), &Options { write_back, ..Options::default() }).unwrap_err();
+    let error = simulate_with(&requests, &lru(9), &Options { write_back, ..Options::default() })
+        .unwrap_err();
     assert_eq!(error.kind(), crate::ErrorKind::Usage);
     let figures = run(&requests.with_times(vec![0, 9, 35, 36]), 9, write_back);
     assert_eq!((figures.flushed, figures.dirty_at_end), (2, 2));
@@ -107,7 +109,8 @@ fn too_many_dirty_pages_are_written() {
 fn sync_is_for_pages() {
     let requests = Requests::from_files(&[0], &[5]);
     let write_back = WriteBack { on_sync: true, ..WriteBack::default() };
-    let error = simulate_with(&requests, &lru(1), &Options { write_back, ..Options::default() }).unwrap_err();
+    let error = simulate_with(&requests, &lru(1), &Options { write_back, ..Options::default() })
+        .unwrap_err();
     assert!(error.to_string().contains("--unit page"), "{error}");
 }
 
@@ -116,7 +119,9 @@ fn points_say_how_it_went_so_far_and_lately() {
     let requests = Requests::from_pages(vec![0, 1, 0, 1, 0]);
     let options = Options { every: NonZeroU64::new(2), ..Options::default() };
     let points = simulate_with(&requests, &lru(2), &options).unwrap().over_time;
-    let ratios: Vec<_> =
-        points.iter().map(|point| (point.requests, point.miss_ratio, point.recent_miss_ratio)).collect();
+    let ratios: Vec<_> = points
+        .iter()
+        .map(|point| (point.requests, point.miss_ratio, point.recent_miss_ratio))
+        .collect();
     assert_eq!(ratios, [(2, 1.0, 1.0), (4, 0.5, 0.0), (5, 0.4, 0.0)]);
 }

@@ -44,8 +44,12 @@ pub(super) fn read_rows(
     rows: &mut impl Rows,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<String>> {
-    let columns =
-        Columns::RUN | Columns::OP | Columns::FILE | Columns::OFFSET | Columns::BYTES | Columns::ERROR;
+    let columns = Columns::RUN
+        | Columns::OP
+        | Columns::FILE
+        | Columns::OFFSET
+        | Columns::BYTES
+        | Columns::ERROR;
     let mut files = Files::default();
     for path in traces {
         let trace = open_any(path)?;
@@ -83,8 +87,9 @@ impl Files {
     fn join(&mut self, names: Vec<String>) -> Result<Vec<FileId>> {
         let mut joined = Vec::with_capacity(names.len());
         for name in names {
-            let next = FileId::try_from(self.names.len())
-                .map_err(|_| Error::new(ErrorKind::Limit, "the traces name more than 2^32 files"))?;
+            let next = FileId::try_from(self.names.len()).map_err(|_| {
+                Error::new(ErrorKind::Limit, "the traces name more than 2^32 files")
+            })?;
             let number = *self.numbers.entry(name.clone()).or_insert(next);
             if number == next {
                 self.names.push(name);

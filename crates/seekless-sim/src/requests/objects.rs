@@ -73,8 +73,9 @@ impl Objects {
             + size_of::<u64>() * self.weights.len()
             + size_of::<Id>() * self.starts.len()
             + OTHER_BYTES * self.others.len();
-        self.budget
-            .check(array_bytes as u64, row.called_bytes, row.number, || "is one request more".to_owned())
+        self.budget.check(array_bytes as u64, row.called_bytes, row.number, || {
+            "is one request more".to_owned()
+        })
     }
 
     fn push(&mut self, row: &Row<'_>) -> Result<()> {
@@ -89,7 +90,10 @@ impl Objects {
             return Ok(());
         }
         if self.ids.len() as u64 >= REQUESTS_MAX {
-            return Err(Error::new(ErrorKind::Limit, "the trace has more than 2^32 requests; cut it"));
+            return Err(Error::new(
+                ErrorKind::Limit,
+                "the trace has more than 2^32 requests; cut it",
+            ));
         }
         let id = self.number(row.file, offset);
         let weight = &mut self.weights[id as usize];
@@ -179,6 +183,9 @@ mod tests {
         let one = write(folder.path(), "one", &[(Op::Load, "a", 0, 1), (Op::Load, "b", 0, 5)]);
         let two = write(folder.path(), "two", &[(Op::Load, "b", 0, 1), (Op::Load, "a", 0, 2)]);
         let requests = read_as(Lines::ByKind, &[one, two]);
-        assert_eq!((requests.ids(), requests.weight(1), requests.weight(0)), (&[0, 1, 1, 0][..], 5, 2));
+        assert_eq!(
+            (requests.ids(), requests.weight(1), requests.weight(0)),
+            (&[0, 1, 1, 0][..], 5, 2)
+        );
     }
 }

@@ -21,7 +21,8 @@ pub(super) fn read(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Requests> {
     let budget = Budget::new(reading.memory_bytes_max);
-    let mut pager = Pager { lines: reading.lines, keeps_times: reading.times, budget, ..Pager::default() };
+    let mut pager =
+        Pager { lines: reading.lines, keeps_times: reading.times, budget, ..Pager::default() };
     let times = if reading.times { Columns::TIME_NS } else { Columns::NONE };
     let names = read_rows(traces, times, reading.names, &mut pager, progress)?;
     pager.finish(names)
@@ -80,13 +81,18 @@ impl Pager {
         if bytes == 0 || (offset < 0 && self.lines != Lines::Raw) {
             return Ok(());
         }
-        let time = if self.keeps_times { self.clock.at(batch.run()[at], batch.time_ns()[at]) } else { 0 };
+        let time =
+            if self.keeps_times { self.clock.at(batch.run()[at], batch.time_ns()[at]) } else { 0 };
         // Rounds towards 0, so offset -1 is page 0.
         let offset = offset.max(0).unsigned_abs();
         let pages = touched(offset, bytes);
         let pages = pages.end() - pages.start() + 1;
         self.check(pages, row, || {
-            format!("{} from byte {offset} on take {}", counted(bytes, "byte"), counted(pages, "page"))
+            format!(
+                "{} from byte {offset} on take {}",
+                counted(bytes, "byte"),
+                counted(pages, "page")
+            )
         })?;
         self.push(row.file, offset, bytes, batch.op()[at] == Op::Write, time)
     }
@@ -99,17 +105,32 @@ impl Pager {
         const PAGE_BYTES_MAX: u64 = size_of::<(FileId, u64)>() as u64 + ID_BYTES + 8;
         let request_bytes = ID_BYTES + if self.keeps_times { 8 } else { 0 };
         let requests = (self.ids.len() as u64).saturating_add(pages).saturating_mul(request_bytes);
-        let distinct = (self.places.len() as u64).saturating_add(pages).saturating_mul(PAGE_BYTES_MAX);
+        let distinct =
+            (self.places.len() as u64).saturating_add(pages).saturating_mul(PAGE_BYTES_MAX);
         let syncs = (self.syncs.len() as u64 + 1) * size_of::<Sync>() as u64;
         let array_bytes = requests.saturating_add(distinct).saturating_add(syncs);
-        self.budget.check(array_bytes, self.numbers.memory_bytes() + row.called_bytes, row.number, what)
+        self.budget.check(
+            array_bytes,
+            self.numbers.memory_bytes() + row.called_bytes,
+            row.number,
+            what,
+        )
     }
 
     /// Adds a request for each page that the range touches; `bytes` is not 0.
-    fn push(&mut self, file: FileId, offset: u64, bytes: u64, write: bool, time: u64) -> Result<()> {
+    fn push(
+        &mut self,
+        file: FileId,
+        offset: u64,
+        bytes: u64,
+        write: bool,
+        time: u64,
+    ) -> Result<()> {
         let touched = touched(offset, bytes);
         let pages = touched.end() - touched.start() + 1;
-        if self.numbers.len() as u64 + pages > REQUESTS_MAX || self.ids.len() as u64 + pages > REQUESTS_MAX {
+        if self.numbers.len() as u64 + pages > REQUESTS_MAX
+            || self.ids.len() as u64 + pages > REQUESTS_MAX
+        {
             let message = "the trace touches more than 2^32 pages; cut it, or use --unit file";
             return Err(Error::new(ErrorKind::Limit, message));
         }
@@ -139,7 +160,8 @@ impl Pager {
         let sync = |(position, file)| Sync { position, keys: space.keys_of(file) };
         let syncs = self.syncs.into_iter().map(sync).collect();
         let mut requests = Requests::from_pages(self.ids);
-        (requests.writes, requests.times, requests.unmapped) = (self.writes, self.times, self.unmapped);
+        (requests.writes, requests.times, requests.unmapped) =
+            (self.writes, self.times, self.unmapped);
         (requests.syncs, requests.space) = (syncs, Some(space));
         Ok(requests)
     }
@@ -162,7 +184,13 @@ mod tests {
             let file = writer.file(file);
             let error = (bytes == 7).then_some(5);
             writer
-                .push(Access { time_ns: time_ns as u64, offset, bytes, error, ..Access::new(op, file) })
+                .push(Access {
+                    time_ns: time_ns as u64,
+                    offset,
+                    bytes,
+                    error,
+                    ..Access::new(op, file)
+                })
                 .unwrap();
         }
         writer.finish().unwrap();
@@ -210,13 +238,17 @@ mod tests {
     fn an_absurd_range_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = write(folder.path(), "t", &[(Op::Load, "a", 0, u64::MAX)]);
-        assert_eq!(read(&[path], &Reading::default(), &mut |_, _| {}).unwrap_err().kind(), ErrorKind::Limit);
+        assert_eq!(
+            read(&[path], &Reading::default(), &mut |_, _| {}).unwrap_err().kind(),
+            ErrorKind::Limit
+        );
     }
 
     #[test]
     fn a_range_beyond_the_memory_allowed_is_an_error_that_names_its_row() {
         let folder = tempfile::tempdir().unwrap();
-        let path = write(folder.path(), "t", &[(Op::Read, "a", 0, 1), (Op::Read, "b", 8192, 1 << 60)]);
+        let path =
+            write(folder.path(), "t", &[(Op::Read, "a", 0, 1), (Op::Read, "b", 8192, 1 << 60)]);
         let within = |bytes| {
             let reading = Reading { memory_bytes_max: Some(bytes), ..Reading::default() };
             read(std::slice::from_ref(&path), &reading, &mut |_, _| {})
@@ -240,10 +272,12 @@ mod tests {
         let metadata = Metadata { kind: Kind::Blocks, ..Metadata::default() };
         let mut writer = Writer::create(&path, metadata).unwrap();
         let disk = writer.file("disk");
-        let rows = [(Op::Read, 9), (Op::Read, 10), (Op::Write, 11), (Op::Write, -1), (Op::Write, 12)];
+        let rows =
+            [(Op::Read, 9), (Op::Read, 10), (Op::Write, 11), (Op::Write, -1), (Op::Write, 12)];
         for (time_ns, (op, sector)) in rows.into_iter().enumerate() {
             let offset = if sector < 0 { -1 } else { sector * 512 };
-            let access = Access { time_ns: time_ns as u64, offset, bytes: 512, ..Access::new(op, disk) };
+            let access =
+                Access { time_ns: time_ns as u64, offset, bytes: 512, ..Access::new(op, disk) };
             writer.push(access).unwrap();
         }
         writer.push(Access { time_ns: 9, ..Access::new(Op::Sync, disk) }).unwrap();

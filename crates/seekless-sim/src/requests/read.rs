@@ -21,7 +21,11 @@ impl Requests {
     ///
     /// # Errors
     /// A trace cannot be read, or has more pages or requests than 2^32.
-    pub fn read(traces: &[PathBuf], unit: Unit, progress: &mut dyn FnMut(u64, u64)) -> Result<Self> {
+    pub fn read(
+        traces: &[PathBuf],
+        unit: Unit,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Self> {
         Reading { unit: Some(unit), ..Reading::default() }.read(traces, progress)
     }
 }
@@ -44,7 +48,8 @@ impl Reading {
                 let loads = Loads::read_within(traces, self.memory_bytes_max)?;
                 // Its loads contain only a small part of such a trace.
                 if self.unit.is_none() && loads.reads_inside > loads.reads / 2 {
-                    return Reading { unit: Some(Unit::Page), ..self.clone() }.read(traces, progress);
+                    return Reading { unit: Some(Unit::Page), ..self.clone() }
+                        .read(traces, progress);
                 }
                 Requests::from_loads(&loads)
             }
@@ -80,7 +85,12 @@ mod tests {
         for part in 0..parts {
             let offset = part as i64 * 1_000_000;
             writer
-                .push(Access { time_ns: part, offset, bytes: 100, ..Access::new(Op::Read, database) })
+                .push(Access {
+                    time_ns: part,
+                    offset,
+                    bytes: 100,
+                    ..Access::new(Op::Read, database)
+                })
                 .unwrap();
         }
         for whole in 0..wholes {
@@ -107,7 +117,10 @@ mod tests {
     #[test]
     fn a_file_read_in_part_weighs_its_size_and_its_reads_are_told() {
         let requests = read(Some(Unit::File), 5, 2);
-        assert_eq!((requests.len(), requests.distinct_weight(), requests.reads_inside()), (3, 20_000_020, 5));
+        assert_eq!(
+            (requests.len(), requests.distinct_weight(), requests.reads_inside()),
+            (3, 20_000_020, 5)
+        );
     }
 
     #[test]

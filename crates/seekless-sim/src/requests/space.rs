@@ -33,7 +33,8 @@ impl Space {
         let mut next = 0_u64;
         for size in sizes {
             bases.push(next);
-            let padded = size.checked_add(1).and_then(|size| size.checked_next_multiple_of(ALIGNMENT));
+            let padded =
+                size.checked_add(1).and_then(|size| size.checked_next_multiple_of(ALIGNMENT));
             next = padded.and_then(|padded| next.checked_add(padded)).ok_or_else(too_far)?;
         }
         bases.push(next);
@@ -66,7 +67,8 @@ impl Space {
 }
 
 fn too_far() -> Error {
-    let message = "the trace's offsets go beyond what page numbers hold; cut it, or use --unit file";
+    let message =
+        "the trace's offsets go beyond what page numbers hold; cut it, or use --unit file";
     Error::new(ErrorKind::Limit, message)
 }
 

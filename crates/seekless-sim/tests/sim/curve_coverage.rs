@@ -2,7 +2,9 @@
 //! setting, three traces.
 
 use seekless_policy::eviction::Id;
-use seekless_sim::curve::{CONFIDENCE, Curve, Sampling, Shards, exact_lru, sampled, shards, spread};
+use seekless_sim::curve::{
+    CONFIDENCE, Curve, Sampling, Shards, exact_lru, sampled, shards, spread,
+};
 use seekless_sim::{Case, Requests, simulate};
 use std::collections::HashMap;
 use std::path::Path;
@@ -69,11 +71,17 @@ fn assert_covered(what: &str, truth: &[f64], curve: impl Fn(u64) -> Curve) {
     for curve in (0..SEEDS).map(curve) {
         assert_eq!((curve.confidence, curve.points.len()), (CONFIDENCE, truth.len()), "{what}");
         for ((point, truth), covered) in curve.points.iter().zip(truth).zip(&mut covered) {
-            assert!(point.low <= point.miss_ratio && point.miss_ratio <= point.high, "{what}: {point:?}");
+            assert!(
+                point.low <= point.miss_ratio && point.miss_ratio <= point.high,
+                "{what}: {point:?}"
+            );
             *covered += u64::from(point.low <= *truth && *truth <= point.high);
         }
     }
-    assert!(covered.iter().all(|&covered| covered >= COVERED_MIN), "{what}: {covered:?} of {SEEDS}");
+    assert!(
+        covered.iter().all(|&covered| covered >= COVERED_MIN),
+        "{what}: {covered:?} of {SEEDS}"
+    );
     let all = SEEDS * truth.len() as u64;
     let share = covered.iter().sum::<u64>() as f64 / all as f64;
     assert!(share >= CONFIDENCE, "{what}: {covered:?} of {SEEDS}");
@@ -85,9 +93,12 @@ fn shards_bars_hold_the_exact_curve() {
         let sizes = spread(&requests, 9);
         let exact = exact_lru(&requests, &sizes).unwrap();
         let truth: Vec<f64> = exact.points.iter().map(|point| point.miss_ratio).collect();
-        for sample in [Shards::fixed_rate(0.1), Shards::fixed_rate(0.02), Shards::fixed_size(1000)] {
+        for sample in [Shards::fixed_rate(0.1), Shards::fixed_rate(0.02), Shards::fixed_size(1000)]
+        {
             let what = format!("{name}, {sample:?}");
-            assert_covered(&what, &truth, |seed| shards(&requests, &sizes, Shards { seed, ..sample }));
+            assert_covered(&what, &truth, |seed| {
+                shards(&requests, &sizes, Shards { seed, ..sample })
+            });
         }
     }
 }
@@ -116,7 +127,8 @@ fn bars_are_narrow_enough_to_be_of_use() {
     let width = |curve: Curve| curve.points[0].high - curve.points[0].low;
     let shards = width(shards(&requests, &sizes, Shards::fixed_rate(0.1)));
     assert!((0.001..0.15).contains(&shards), "{shards}");
-    let sampled = width(sampled(&requests, "arc", &sizes, Sampling::rate(0.1), &mut |_, _| {}).unwrap());
+    let sampled =
+        width(sampled(&requests, "arc", &sizes, Sampling::rate(0.1), &mut |_, _| {}).unwrap());
     assert!((0.0001..0.05).contains(&sampled), "{sampled}");
 }
 
@@ -153,7 +165,13 @@ fn files_are_sampled_by_weight_too() {
     ];
     for (curve, at) in curves.iter().flat_map(|curve| [(curve, 0), (curve, 1)]) {
         let (found, exact) = (&curve.points[at], &exact.points[at]);
-        assert!(found.low <= exact.miss_ratio && exact.miss_ratio <= found.high, "{found:?} {exact:?}");
-        assert!((found.byte_miss_ratio - exact.byte_miss_ratio).abs() < 0.05, "{found:?} {exact:?}");
+        assert!(
+            found.low <= exact.miss_ratio && exact.miss_ratio <= found.high,
+            "{found:?} {exact:?}"
+        );
+        assert!(
+            (found.byte_miss_ratio - exact.byte_miss_ratio).abs() < 0.05,
+            "{found:?} {exact:?}"
+        );
     }
 }

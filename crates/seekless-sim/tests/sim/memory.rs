@@ -48,15 +48,23 @@ fn hostile(folder: &Path) -> Vec<PathBuf> {
     ];
     for size in [20, 26, 28, 30, 40, 60] {
         let name = format!("one row of 2^{size} bytes");
-        traces.push(trace(folder, &name, 1, |_, files| Access { bytes: 1 << size, ..read(files[0]) }));
+        traces.push(trace(folder, &name, 1, |_, files| Access {
+            bytes: 1 << size,
+            ..read(files[0])
+        }));
     }
     traces
 }
 
 /// What it takes to decode the rows, whatever becomes of them.
 fn decoding_bytes(trace: &Path) -> usize {
-    let decode =
-        || Trace::open(trace).unwrap().scan(Columns::ALL).unwrap().for_each(|batch| drop(batch.unwrap()));
+    let decode = || {
+        Trace::open(trace)
+            .unwrap()
+            .scan(Columns::ALL)
+            .unwrap()
+            .for_each(|batch| drop(batch.unwrap()))
+    };
     peak_of_thread(decode).1
 }
 
@@ -95,6 +103,10 @@ fn assert_simulated_as_foretold(requests: &Requests, path: &Path) {
         let held = requests.memory_bytes();
         let (_, taken) = peak_of_thread(|| simulate(requests, &case).map(drop));
         let allowed = (foretold - held) as usize + SLACK_BYTES;
-        assert!(taken <= allowed, "{}, {policy}: {taken} bytes, {allowed} foretold", path.display());
+        assert!(
+            taken <= allowed,
+            "{}, {policy}: {taken} bytes, {allowed} foretold",
+            path.display()
+        );
     }
 }

@@ -32,8 +32,12 @@ const PUBLISHED: &[(&str, u64, u64, &str)] = &[
 ];
 
 /// His CLOCK-Pro in caches of these pages, by his program: pages, reads, writes.
-const CLOCK_PRO_BY_SIZE: &[(u64, u64, u64)] =
-    &[(16, 680_141, 187_594), (64, 678_628, 184_565), (256, 676_710, 182_941), (1_000, 675_858, 182_170)];
+const CLOCK_PRO_BY_SIZE: &[(u64, u64, u64)] = &[
+    (16, 680_141, 187_594),
+    (64, 678_628, 184_565),
+    (256, 676_710, 182_941),
+    (1_000, 675_858, 182_170),
+];
 
 /// His defects mended: policy, reads, writes. The reference's CLOCK and CAR kept his rule that only
 /// a read hit sets the bit; the last two rows are ours, where any hit does.
@@ -60,7 +64,8 @@ fn trace() -> Option<&'static Trace> {
 
 fn read_trace() -> Option<Trace> {
     let name = "ozen-2018/SequentialCopyGrep.txt.lzma";
-    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")).join(name);
+    let path =
+        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")).join(name);
     if !path.is_file() {
         eprintln!("skipped: {name} is not in ../shared/data");
         return None;
@@ -142,7 +147,10 @@ impl Visitor for Run {
 fn run(trace: &'static Trace, cases: &[(&'static str, u64)]) -> Vec<(u64, u64, String)> {
     let (left, right) = cases.split_at(cases.len() / 2);
     let half = |cases: &[(&'static str, u64)]| -> Vec<_> {
-        cases.iter().map(|&(name, pages)| visit(name, pages, Run { trace, pages }).unwrap()).collect()
+        cases
+            .iter()
+            .map(|&(name, pages)| visit(name, pages, Run { trace, pages }).unwrap())
+            .collect()
     };
     std::thread::scope(|scope| {
         let other = scope.spawn(|| half(right));
@@ -165,8 +173,11 @@ fn every_published_row_and_every_byte_of_the_output() {
     let Some(trace) = trace() else { return };
     let cases: Vec<_> = PUBLISHED.iter().map(|row| (row.0, PAGES)).collect();
     let found = run(trace, &cases);
-    let found: Vec<_> =
-        cases.iter().zip(&found).map(|(case, row)| (case.0, row.0, row.1, row.2.as_str())).collect();
+    let found: Vec<_> = cases
+        .iter()
+        .zip(&found)
+        .map(|(case, row)| (case.0, row.0, row.1, row.2.as_str()))
+        .collect();
     assert_eq!(found, PUBLISHED);
 }
 
@@ -175,7 +186,8 @@ fn the_corrected_policies_give_the_corrected_rows() {
     let Some(trace) = trace() else { return };
     let cases: Vec<_> = CORRECTED.iter().map(|row| (row.0, PAGES)).collect();
     let found = run(trace, &cases);
-    let found: Vec<_> = cases.iter().zip(&found).map(|(case, row)| (case.0, row.0, row.1)).collect();
+    let found: Vec<_> =
+        cases.iter().zip(&found).map(|(case, row)| (case.0, row.0, row.1)).collect();
     assert_eq!(found, CORRECTED);
 }
 
@@ -185,6 +197,7 @@ fn his_clock_pro_gives_the_rows_of_his_program_at_every_size() {
     let Some(trace) = trace() else { return };
     let cases: Vec<_> = CLOCK_PRO_BY_SIZE.iter().map(|row| ("clock-pro@ozen", row.0)).collect();
     let found = run(trace, &cases);
-    let found: Vec<_> = cases.iter().zip(&found).map(|(case, row)| (case.1, row.0, row.1)).collect();
+    let found: Vec<_> =
+        cases.iter().zip(&found).map(|(case, row)| (case.1, row.0, row.1)).collect();
     assert_eq!(found, CLOCK_PRO_BY_SIZE);
 }

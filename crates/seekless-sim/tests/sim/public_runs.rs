@@ -34,7 +34,8 @@ fn lru_and_landlord_hit_what_is_published_at_10_mb() {
     let requests = Requests::from_loads(&loads(&folder));
     assert_eq!((requests.len(), requests.distinct()), (25_293, 5_412));
     let percents = |policy: &str| {
-        let figures = simulate(&requests, &Case { policy: policy.into(), capacity: 10_000_000 }).unwrap();
+        let figures =
+            simulate(&requests, &Case { policy: policy.into(), capacity: 10_000_000 }).unwrap();
         let rounded = |ratio: f64| (ratio * 10_000.0).round() / 100.0;
         (rounded(figures.hit_ratio), rounded(figures.non_compulsory_miss_ratio))
     };
@@ -52,9 +53,11 @@ struct Archive {
 impl Archive {
     fn new(mut files: Vec<(String, u64)>, loads: &Loads) -> Self {
         files.sort();
-        let ids: HashMap<_, _> = files.iter().zip(0..).map(|(file, id)| (file.0.as_str(), id)).collect();
+        let ids: HashMap<_, _> =
+            files.iter().zip(0..).map(|(file, id)| (file.0.as_str(), id)).collect();
         let id = |file: u32| ids[loads.names[file as usize].as_str()];
-        let runs = loads.runs.iter().map(|run| run.iter().map(|load| id(load.file)).collect()).collect();
+        let runs =
+            loads.runs.iter().map(|run| run.iter().map(|load| id(load.file)).collect()).collect();
         Self { runs, bytes: files.into_iter().map(|file| file.1).collect() }
     }
 
@@ -95,7 +98,8 @@ fn totals(scores: &[RunScore]) -> (u64, u64, u64, f64) {
 fn orders_of_all_36266_files_cost_what_is_published() {
     let Some(folder) = data() else { return };
     let list = FileList::read(&folder.join("files.csv.gz")).unwrap();
-    let files: Vec<_> = list.paths.into_iter().zip(list.bytes.into_iter().map(Option::unwrap)).collect();
+    let files: Vec<_> =
+        list.paths.into_iter().zip(list.bytes.into_iter().map(Option::unwrap)).collect();
     assert_eq!(files.len(), 36_266);
     let archive = Archive::new(files, &loads(&folder));
     let greedy = Greedy { cache: None };

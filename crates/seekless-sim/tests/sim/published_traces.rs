@@ -10,7 +10,8 @@ use std::path::PathBuf;
 
 /// A file of the shared data, if it is there; says so if not.
 fn data(name: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")).join(name);
+    let path =
+        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")).join(name);
     if !path.is_file() {
         eprintln!("skipped: {name} is not in ../shared/data");
         return None;
@@ -39,15 +40,17 @@ fn cloud_physics() -> Option<Requests> {
     let path = data("cloudphysics/cloudPhysicsIO.oracleGeneral.bin")?;
     let bytes = std::fs::read(path).unwrap();
     // Records of 24 bytes; the object is the u64 at byte 4.
-    let requests =
-        objects(bytes.chunks_exact(24).map(|record| u64::from_le_bytes(record[4..12].try_into().unwrap())));
+    let requests = objects(
+        bytes.chunks_exact(24).map(|record| u64::from_le_bytes(record[4..12].try_into().unwrap())),
+    );
     assert_eq!((requests.len(), requests.distinct()), (113_872, 48_974));
     Some(requests)
 }
 
 /// Miss ratios at the five published sizes.
 fn ratios(requests: &Requests, policy: &str) -> [String; 5] {
-    [489, 2448, 4897, 9794, 19589].map(|objects| format!("{:.4}", miss_ratio(requests, policy, objects)))
+    [489, 2448, 4897, 9794, 19589]
+        .map(|objects| format!("{:.4}", miss_ratio(requests, policy, objects)))
 }
 
 #[test]
@@ -113,7 +116,9 @@ fn lru_misses_what_mccarthy_published() {
     let requests = objects(names.into_iter());
     let options = Options { every: NonZeroU64::new(5000), ..Options::default() };
     for entries in [15_000, 20_000, 25_000] {
-        let Some(published) = data(&format!("mccarthy-2015/cache_out_{entries}.txt")) else { return };
+        let Some(published) = data(&format!("mccarthy-2015/cache_out_{entries}.txt")) else {
+            return;
+        };
         let case = Case { policy: "lru".into(), capacity: entries };
         let points = simulate_with(&requests, &case, &options).unwrap().over_time;
         let published = std::fs::read_to_string(published).unwrap();
@@ -128,7 +133,10 @@ fn lru_misses_what_mccarthy_published() {
             let found = point.unwrap_or_else(|| panic!("no point at {count}")).miss_ratio;
             compared += 1;
             // Six significant digits are printed.
-            assert!((found - ratio).abs() < 6e-7, "{entries} entries, {count}: {found}, published {ratio}");
+            assert!(
+                (found - ratio).abs() < 6e-7,
+                "{entries} entries, {count}: {found}, published {ratio}"
+            );
         }
         assert_eq!(compared, 62);
     }
@@ -161,9 +169,16 @@ fn policies_with_ties_and_samples_miss_about_what_is_published_on_cloudphysics()
     ] {
         for (found, published) in ratios(&requests, policy).iter().zip(published) {
             let found: f64 = found.parse().unwrap();
-            assert!((found - published).abs() < tolerance + 5e-5, "{policy}: {found}, published {published}");
+            assert!(
+                (found - published).abs() < tolerance + 5e-5,
+                "{policy}: {found}, published {published}"
+            );
         }
     }
     assert_eq!(ratios(&requests, "gds"), ratios(&requests, "lru"), "with equal sizes it is LRU");
-    assert_eq!(ratios(&requests, "lfu-da"), ratios(&requests, "gdsf"), "with equal sizes they are one");
+    assert_eq!(
+        ratios(&requests, "lfu-da"),
+        ratios(&requests, "gdsf"),
+        "with equal sizes they are one"
+    );
 }

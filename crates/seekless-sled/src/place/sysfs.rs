@@ -22,16 +22,25 @@ pub(crate) struct Device {
 /// Prefixes of the kernel's names for virtual disks: virtio, Xen, a file, a network.
 const VIRTUAL_NAMES: [&str; 7] = ["vd", "xvd", "loop", "nbd", "rbd", "ublkb", "zram"];
 /// Vendors of virtual disks, and the model names that clouds give theirs.
-const VIRTUAL_MAKERS: [&str; 8] =
-    ["QEMU", "VBOX", "VMware", "Msft", "Virtual", "Google", "Amazon-Elastic-Block-Store", "PersistentDisk"];
+const VIRTUAL_MAKERS: [&str; 8] = [
+    "QEMU",
+    "VBOX",
+    "VMware",
+    "Msft",
+    "Virtual",
+    "Google",
+    "Amazon-Elastic-Block-Store",
+    "PersistentDisk",
+];
 
 impl Device {
     /// The row to assume until the device was measured. Most virtual disks set `queue/rotational`
     /// to 1, even those on flash.
     pub(crate) fn assumed(&self) -> &'static str {
         let named = VIRTUAL_NAMES.iter().any(|prefix| self.name.starts_with(prefix));
-        let made =
-            VIRTUAL_MAKERS.iter().any(|maker| self.vendor.contains(maker) || self.name.contains(maker));
+        let made = VIRTUAL_MAKERS
+            .iter()
+            .any(|maker| self.vendor.contains(maker) || self.name.contains(maker));
         if named || made {
             Table::VIRTUAL
         } else if self.rotational {
@@ -122,7 +131,8 @@ mod tests {
             return;
         };
         for device in devices.flatten() {
-            let numbers = parse_numbers(&device.file_name().to_string_lossy()).expect("two numbers");
+            let numbers =
+                parse_numbers(&device.file_name().to_string_lossy()).expect("two numbers");
             assert!(exists(numbers));
             assert!(!look(numbers).name.is_empty());
         }

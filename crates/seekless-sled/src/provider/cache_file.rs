@@ -63,11 +63,18 @@ mod tests {
     use std::path::Path;
 
     fn claims(cache: &Path, name: &str, bytes: u64) -> Vec<(u64, u64)> {
-        let zone = Zone { from_byte: 0, latency_ns: 100, latency_p90_ns: None, bytes_per_second: 100 };
-        let provider = CacheFile { mount: PathBuf::from("/mnt/remote"), cache: cache.to_owned(), zone };
+        let zone =
+            Zone { from_byte: 0, latency_ns: 100, latency_p90_ns: None, bytes_per_second: 100 };
+        let provider =
+            CacheFile { mount: PathBuf::from("/mnt/remote"), cache: cache.to_owned(), zone };
         let path = Path::new("/mnt/remote").join(name);
         let target = Target { file: None, path: Some(&path), bytes, allocated_bytes: 0 };
-        provider.claims(&target).expect("told").iter().map(|range| (range.offset, range.bytes)).collect()
+        provider
+            .claims(&target)
+            .expect("told")
+            .iter()
+            .map(|range| (range.offset, range.bytes))
+            .collect()
     }
 
     #[test]
@@ -78,7 +85,11 @@ mod tests {
         file.write_all_at(&[1; 1 << 16], 1 << 20).expect("written");
         file.write_all_at(&[1; 1 << 16], 7 << 20).expect("written");
         assert_eq!(claims(cache.path(), "film", 8 << 20), [(1 << 20, 1 << 16), (7 << 20, 1 << 16)]);
-        assert_eq!(claims(cache.path(), "film", (1 << 20) + 5), [(1 << 20, 5)], "the file is shorter by now");
+        assert_eq!(
+            claims(cache.path(), "film", (1 << 20) + 5),
+            [(1 << 20, 5)],
+            "the file is shorter by now"
+        );
         assert_eq!(claims(cache.path(), "other", 8 << 20), []);
         std::fs::create_dir(cache.path().join("folder")).expect("made");
         assert_eq!(claims(cache.path(), "folder", 8 << 20), []);

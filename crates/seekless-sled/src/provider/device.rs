@@ -176,8 +176,10 @@ mod tests {
 
     #[test]
     fn extents_that_stick_out_or_overlap_still_cover_the_file_once() {
-        let extent = |offset, bytes| Extent { offset, bytes, place: Some(u64::MAX - 5), unwritten: false };
-        let ranges = disk().laid_out(&[extent(10, 100), extent(50, u64::MAX), extent(7, 3)], u64::MAX, 500);
+        let extent =
+            |offset, bytes| Extent { offset, bytes, place: Some(u64::MAX - 5), unwritten: false };
+        let ranges =
+            disk().laid_out(&[extent(10, 100), extent(50, u64::MAX), extent(7, 3)], u64::MAX, 500);
         let mut end = 0;
         for range in &ranges {
             assert_eq!(range.offset, end);
@@ -206,7 +208,8 @@ mod tests {
             };
             file.set_len(1 << 30).expect("a hole");
             file.seek(std::io::SeekFrom::Start(7)).expect("moved");
-            let target = Target { file: Some(&file), path: None, bytes: 1 << 30, allocated_bytes: 0 };
+            let target =
+                Target { file: Some(&file), path: None, bytes: 1 << 30, allocated_bytes: 0 };
             Device { holes: Holes::ByExtents, ..disk() }.claims(&target).expect("told");
             assert_eq!(file.stream_position().expect("known"), 7);
         }

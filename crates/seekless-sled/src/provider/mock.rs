@@ -73,7 +73,12 @@ impl Mock {
             if offset < end {
                 let age = number(described.age.as_deref(), parse_duration)?
                     .map_or(Duration::ZERO, Duration::from_nanos);
-                claims.push(Claim { offset, bytes: end - offset, presence: described.presence()?, age });
+                claims.push(Claim {
+                    offset,
+                    bytes: end - offset,
+                    presence: described.presence()?,
+                    age,
+                });
             }
             at = end.max(at);
         }
@@ -84,15 +89,16 @@ impl Mock {
 impl Described {
     fn presence(&self) -> Result<Presence, Error> {
         let latency = number(self.latency.as_deref(), parse_duration)?.unwrap_or(0);
-        let bandwidth =
-            number(self.bandwidth.as_deref(), parse_rate)?.map_or(f64::INFINITY, |rate| rate as f64);
+        let bandwidth = number(self.bandwidth.as_deref(), parse_rate)?
+            .map_or(f64::INFINITY, |rate| rate as f64);
         if bandwidth == 0.0 {
             return Err(Error::new(
                 ErrorKind::Config,
                 "a bandwidth of 0 would never finish a read".to_owned(),
             ));
         }
-        let doubt = if self.level == Level::Unknown { Confidence::Unknown } else { Confidence::Exact };
+        let doubt =
+            if self.level == Level::Unknown { Confidence::Unknown } else { Confidence::Exact };
         let confidence = self.confidence.unwrap_or(doubt);
         Ok(Presence::Here {
             level: self.level,
@@ -119,7 +125,9 @@ impl Provider for Mock {
         let Some(path) = target.path.map(Mock::path_of) else { return Ok(Vec::new()) };
         match bounded_text(&path, BYTES_MAX) {
             Ok(text) => Mock::parse(&text, target.bytes).map_err(|error| error.of_file(&path)),
-            Err(error) if error.io_error().is_some_and(|io| io.kind() == io::ErrorKind::NotFound) => {
+            Err(error)
+                if error.io_error().is_some_and(|io| io.kind() == io::ErrorKind::NotFound) =>
+            {
                 Ok(Vec::new())
             }
             Err(error) => Err(error),

@@ -47,7 +47,8 @@ impl Recall {
         }
         let Some(path) = target.path else { return Ok(false) };
         if let Some(name) = &self.rule.xattr
-            && attribute(path, name)?.is_some_and(|state| contains(&state, self.rule.offline.as_bytes()))
+            && attribute(path, name)?
+                .is_some_and(|state| contains(&state, self.rule.offline.as_bytes()))
         {
             return Ok(true);
         }
@@ -59,7 +60,9 @@ impl Recall {
 
     /// The command's output about a file.
     fn printed(&self, path: &Path) -> Result<Vec<u8>, Error> {
-        let fail = |why: String| Error::new(ErrorKind::Remote, format!("{:?}: {why}", self.rule.command[0]));
+        let fail = |why: String| {
+            Error::new(ErrorKind::Remote, format!("{:?}: {why}", self.rule.command[0]))
+        };
         let mut command = Command::new(&self.rule.command[0]);
         for word in &self.rule.command[1..] {
             match word.as_str() {
@@ -126,7 +129,8 @@ mod tests {
     use super::*;
 
     fn ask(rule: RecallRule, path: &Path, allocated_bytes: u64) -> Result<bool, Error> {
-        let archive = Zone { from_byte: 0, latency_ns: 1, latency_p90_ns: None, bytes_per_second: 1 };
+        let archive =
+            Zone { from_byte: 0, latency_ns: 1, latency_p90_ns: None, bytes_per_second: 1 };
         let target = Target { file: None, path: Some(path), bytes: 10, allocated_bytes };
         Recall { rule, archive }.claims(&target).map(|ranges| !ranges.is_empty())
     }
@@ -159,18 +163,26 @@ mod tests {
         let path = Path::new("/x");
         assert!(ask(command(&["false"], ""), path, 1).is_err());
         assert!(ask(command(&["/nowhere/hsm_state", "{}"], ""), path, 1).is_err());
-        let slow = RecallRule { timeout: Duration::from_millis(50), ..command(&["sleep", "60"], "") };
+        let slow =
+            RecallRule { timeout: Duration::from_millis(50), ..command(&["sleep", "60"], "") };
         let error = ask(slow, path, 1).expect_err("too slow");
         assert!(error.to_string().contains("no answer"), "{error}");
-        let holds_the_pipe =
-            RecallRule { timeout: Duration::from_millis(50), ..command(&["sh", "-c", "sleep 2 &"], "") };
+        let holds_the_pipe = RecallRule {
+            timeout: Duration::from_millis(50),
+            ..command(&["sh", "-c", "sleep 2 &"], "")
+        };
         assert!(ask(holds_the_pipe, path, 1).is_err());
     }
 
     #[test]
     fn an_attribute_tells_by_its_value_or_by_being_there() {
         let file = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).expect("a file");
-        let set = rustix::fs::setxattr(file.path(), "user.hsm", b"released", rustix::fs::XattrFlags::empty());
+        let set = rustix::fs::setxattr(
+            file.path(),
+            "user.hsm",
+            b"released",
+            rustix::fs::XattrFlags::empty(),
+        );
         if set.is_err() {
             eprintln!("skipped: no extended attributes here");
             return;

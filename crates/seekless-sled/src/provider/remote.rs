@@ -2,7 +2,9 @@
 //! answer is checked before it is believed.
 
 use super::claim::{Claim, Presence, Provider, Target};
-use crate::wire::{ANSWER_BYTES_MAX, Answer, Question, VERSION, checked, left, read_line, write_line};
+use crate::wire::{
+    ANSWER_BYTES_MAX, Answer, Question, VERSION, checked, left, read_line, write_line,
+};
 use crate::{Confidence, Error, ErrorKind, Level, Sled};
 use seekless_device::Zone;
 use seekless_sys::hosts;
@@ -141,8 +143,12 @@ fn understood(line: Vec<u8>, bytes: u64) -> Result<Vec<Sled>, NotTaken> {
 #[doc(hidden)]
 pub fn taken_of(answer: &[u8], bytes: u64) -> Result<Vec<(u64, u64, Duration, f64)>, String> {
     let sleds = understood(answer.to_vec(), bytes).map_err(|why| format!("{why:?}"))?;
-    let network =
-        Zone { from_byte: 0, latency_ns: u64::MAX, latency_p90_ns: None, bytes_per_second: 1_000_000 };
+    let network = Zone {
+        from_byte: 0,
+        latency_ns: u64::MAX,
+        latency_p90_ns: None,
+        bytes_per_second: 1_000_000,
+    };
     let (mount, prefix, line) = (PathBuf::new(), PathBuf::new(), Line::new(""));
     let remote = Remote { mount, prefix, network, line };
     let cost = |sled: &Sled| match remote.claim(sled, Duration::MAX).presence {
@@ -155,7 +161,12 @@ pub fn taken_of(answer: &[u8], bytes: u64) -> Result<Vec<(u64, u64, Duration, f6
 }
 
 /// Sends one question and reads one answer. The connection stays open if both succeed.
-fn exchange(state: &mut State, stream: TcpStream, path: &str, deadline: Instant) -> io::Result<Vec<u8>> {
+fn exchange(
+    state: &mut State,
+    stream: TcpStream,
+    path: &str,
+    deadline: Instant,
+) -> io::Result<Vec<u8>> {
     let mut question = serde_json::to_vec(&Question { seekless: VERSION, path: path.to_owned() })?;
     question.push(b'\n');
     write_line(&stream, &question, deadline)?;
@@ -175,7 +186,9 @@ impl Provider for Remote {
             return Ok(Vec::new());
         };
         let Some(path) = self.prefix.join(name).to_str().map(str::to_owned) else {
-            return Err(self.line.failure("the file's name is not UTF-8, which the protocol cannot carry"));
+            return Err(self
+                .line
+                .failure("the file's name is not UTF-8, which the protocol cannot carry"));
         };
         let (sleds, elapsed) = self.line.ask(&path, target.bytes)?;
         Ok(sleds.iter().map(|sled| self.claim(sled, elapsed)).collect())
@@ -188,9 +201,15 @@ impl Remote {
         let level = if there.level == Level::Archive { Level::Archive } else { Level::Network };
         let latency = there.latency.saturating_add(Duration::from_nanos(self.network.latency_ns));
         let bandwidth = there.bandwidth.min(self.network.bytes_per_second as f64);
-        let confidence = if there.level == Level::Unknown { Confidence::Unknown } else { there.confidence };
+        let confidence =
+            if there.level == Level::Unknown { Confidence::Unknown } else { there.confidence };
         let presence = Presence::Here { level, latency, bandwidth, confidence };
-        Claim { offset: there.offset, bytes: there.bytes, presence, age: there.age.saturating_add(elapsed) }
+        Claim {
+            offset: there.offset,
+            bytes: there.bytes,
+            presence,
+            age: there.age.saturating_add(elapsed),
+        }
     }
 }
 
@@ -217,8 +236,12 @@ mod tests {
         let mount = Path::new("/mnt/nfs");
         let path = mount.join("deep/file");
         let target = Target { file: None, path: Some(&path), bytes: 100, allocated_bytes: 0 };
-        let network =
-            Zone { from_byte: 0, latency_ns: 1_000_000, latency_p90_ns: None, bytes_per_second: 1_000_000 };
+        let network = Zone {
+            from_byte: 0,
+            latency_ns: 1_000_000,
+            latency_p90_ns: None,
+            bytes_per_second: 1_000_000,
+        };
         let (mount, prefix) = (mount.to_owned(), PathBuf::from("/export"));
         Remote { mount, prefix, network, line: Line::new(server) }.claims(&target)
     }
@@ -229,7 +252,9 @@ mod tests {
 "#;
         let ranges = ask(&hostile(answer)).expect("an answer");
         let has = |claim: &Claim| match claim.presence {
-            Presence::Here { level, latency, bandwidth, .. } => (level, latency.as_micros(), bandwidth),
+            Presence::Here { level, latency, bandwidth, .. } => {
+                (level, latency.as_micros(), bandwidth)
+            }
             _ => panic!("{claim:?}"),
         };
         assert_eq!(has(&ranges[0]), (Level::Network, 1001, 1e6));

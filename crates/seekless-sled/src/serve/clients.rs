@@ -62,7 +62,8 @@ impl<C> Clients<C> {
 
     fn remove_silent(&mut self, among: impl Fn(&Entry<C>) -> bool) -> Option<C> {
         let silent = self.entries.iter().enumerate().filter(|(_, entry)| among(entry));
-        let silent = silent.filter_map(|(index, entry)| Some((entry.silent_since?, entry.number, index)));
+        let silent =
+            silent.filter_map(|(index, entry)| Some((entry.silent_since?, entry.number, index)));
         let (_, _, index) = silent.min()?;
         Some(self.entries.swap_remove(index).connection)
     }

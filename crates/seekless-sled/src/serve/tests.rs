@@ -37,8 +37,12 @@ fn is_answered(stream: &TcpStream, folder: &Path) -> bool {
 
 #[test]
 fn silent_connections_of_one_address_keep_nobody_out() {
-    let options =
-        ServerOptions { clients_max: 4, clients_of_peer_max: 4, patience: LONG, ..Default::default() };
+    let options = ServerOptions {
+        clients_max: 4,
+        clients_of_peer_max: 4,
+        patience: LONG,
+        ..Default::default()
+    };
     let (folder, at) = serving("127.0.0.1:0", options);
     let silent: Vec<_> = (0..20).map(|_| TcpStream::connect(at).expect("connected")).collect();
     let stream = TcpStream::connect(at).expect("connected");
@@ -49,8 +53,12 @@ fn silent_connections_of_one_address_keep_nobody_out() {
 
 #[test]
 fn a_peer_has_a_bounded_number_of_connections_and_another_peer_is_served() {
-    let options =
-        ServerOptions { clients_max: 8, clients_of_peer_max: 2, patience: LONG, ..Default::default() };
+    let options = ServerOptions {
+        clients_max: 8,
+        clients_of_peer_max: 2,
+        patience: LONG,
+        ..Default::default()
+    };
     let (folder, at) = serving("[::]:0", options);
     let Ok(other) = TcpStream::connect(("::1", at.port())) else {
         return eprintln!("skipped: no IPv6 here");

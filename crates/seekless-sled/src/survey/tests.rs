@@ -66,7 +66,10 @@ fn a_part_that_was_read_is_memory_and_the_rest_is_the_device() {
     let first = memory.first().expect("what was read is in memory");
     assert!(first.offset <= 4 * MIB && memory.iter().map(|sled| sled.bytes).sum::<u64>() >= MIB);
     assert!(survey.bytes_at(Level::Device) > 0, "{survey:?}");
-    assert!(survey.delivery_time(Plan::Best, None).high <= survey.delivery_time(Plan::Linear, None).high);
+    assert!(
+        survey.delivery_time(Plan::Best, None).high
+            <= survey.delivery_time(Plan::Linear, None).high
+    );
     let open = surveyor("").file(&file).expect("surveyed");
     assert_eq!(open.sleds, survey.sleds);
 }
@@ -83,7 +86,9 @@ fn asking_reads_nothing() {
     }
     let after = (resident(&path), read_bytes());
     match (before.1, after.1) {
-        (Some(before), Some(after)) => assert_eq!(before, after, "bytes read from devices by this thread"),
+        (Some(before), Some(after)) => {
+            assert_eq!(before, after, "bytes read from devices by this thread")
+        }
         _ => eprintln!("skipped: no /proc/thread-self/io here"),
     }
     assert!(after.0 <= before.0, "nothing came into memory: {before:?}, {after:?}");
@@ -124,7 +129,8 @@ fn what_is_no_regular_file_is_refused_without_waiting() {
     let _socket = std::os::unix::net::UnixListener::bind(at("socket")).expect("bound");
     std::os::unix::fs::symlink("loop", at("loop")).expect("made");
     let mut surveyor = surveyor("");
-    let kind = |path: &Path, surveyor: &mut Surveyor| surveyor.path(path).expect_err("refused").kind();
+    let kind =
+        |path: &Path, surveyor: &mut Surveyor| surveyor.path(path).expect_err("refused").kind();
     for path in [at("pipe"), at("socket"), folder.path().to_owned(), PathBuf::from("/dev/null")] {
         assert_eq!(kind(&path, &mut surveyor), ErrorKind::NotAFile, "{}", path.display());
     }
@@ -173,10 +179,15 @@ fn of_another_users_file_nothing_is_called_cached() {
     covers(&readable);
     assert_eq!(readable.bytes_at(Level::Memory), 0, "{readable:?}");
     assert!(
-        readable.sleds.iter().all(|sled| sled.confidence == Confidence::Unknown || sled.level == Level::Hole)
+        readable
+            .sleds
+            .iter()
+            .all(|sled| sled.confidence == Confidence::Unknown || sled.level == Level::Hole)
     );
-    let (low, high) =
-        (readable.delivery_time(Plan::Best, None).low, readable.delivery_time(Plan::Best, None).high);
+    let (low, high) = (
+        readable.delivery_time(Plan::Best, None).low,
+        readable.delivery_time(Plan::Best, None).high,
+    );
     assert!(low < high, "unknown is a range");
     assert_eq!(secret.expect_err("not allowed").kind(), ErrorKind::Io);
 }
@@ -194,7 +205,9 @@ fn what_looks_recalled_is_not_opened() {
     };
     let opened = || rustix::io::read(&watch, &mut [0_u8; 4096][..]).is_ok();
 
-    for recall in ["{ zero_blocks = true }", r#"{ command = ["echo", "released"], offline = "released" }"#] {
+    for recall in
+        ["{ zero_blocks = true }", r#"{ command = ["echo", "released"], offline = "released" }"#]
+    {
         let survey = surveyor(&rule(recall)).path(&path).expect("surveyed");
         assert_eq!(survey.bytes_at(Level::Archive), 5 * MIB, "{recall}");
         assert!(!opened(), "{recall}");
@@ -231,26 +244,35 @@ fn the_users_word_holds_against_what_was_measured() {
     let folder = workplace();
     let path = cold_file(folder.path(), MIB);
     let mut devices = Devices::default();
-    let (home, row) = Surveyor::with(Config::default(), devices.clone()).home(&path).expect("a home");
+    let (home, row) =
+        Surveyor::with(Config::default(), devices.clone()).home(&path).expect("a home");
     if home.kind != Kind::Local || resident(&path) != Some(0) {
         eprintln!("skipped: not on a device of which the cache can be emptied");
         return;
     }
     assert_eq!(row.origin, Origin::Assumed);
     let row = Row::new(Origin::Calibrated, 7_000_000, 1 << 20);
-    devices.insert(home.key.clone(), crate::Entry { measured_unix_s: 0, conditions: String::new(), row });
+    devices.insert(
+        home.key.clone(),
+        crate::Entry { measured_unix_s: 0, conditions: String::new(), row },
+    );
     let latency = |config: &str| {
         let config = Config::parse(config).expect("a configuration");
         let survey = Surveyor::with(config, devices.clone()).path(&path).expect("surveyed");
         survey.sleds[0].latency.as_millis()
     };
     assert_eq!(latency(""), 7);
-    let given =
-        format!("[device.{:?}]\nzones = [{{ latency = \"9ms\", bandwidth = \"1MB/s\" }}]\n", home.key);
+    let given = format!(
+        "[device.{:?}]\nzones = [{{ latency = \"9ms\", bandwidth = \"1MB/s\" }}]\n",
+        home.key
+    );
     assert_eq!(latency(&given), 9);
     let mount = folder.path().canonicalize().expect("there");
     let named = "[device.cd-rom]\nzones = [{ latency = \"130ms\", bandwidth = \"2800KB/s\" }]\n";
-    assert_eq!(latency(&format!("{given}{named}[[mount]]\npath = {mount:?}\nrow = \"cd-rom\"\n")), 130);
+    assert_eq!(
+        latency(&format!("{given}{named}[[mount]]\npath = {mount:?}\nrow = \"cd-rom\"\n")),
+        130
+    );
 }
 
 /// A server of `export` below a folder, and a configuration that maps `here` to it.
@@ -262,8 +284,14 @@ fn served(folder: &Path, options: ServerOptions) -> (String, Config) {
     let address = server.address().expect("known").to_string();
     std::thread::spawn(move || server.run());
     let remote = Some(RemoteRule { server: address.clone(), prefix: export });
-    let rule =
-        MountRule { path: here, row: None, level: Some(Level::Network), cache: None, remote, recall: None };
+    let rule = MountRule {
+        path: here,
+        row: None,
+        level: Some(Level::Network),
+        cache: None,
+        remote,
+        recall: None,
+    };
     (address, Config { mounts: vec![rule], ..Config::default() })
 }
 
@@ -305,22 +333,29 @@ fn nothing_outside_its_roots_exists_for_a_server() {
     fs::write(folder.path().join("secret"), "secret").expect("written");
     let export = folder.path().join("export").canonicalize().expect("there");
     std::os::unix::fs::symlink("../secret", export.join("relative")).expect("made");
-    std::os::unix::fs::symlink(folder.path().join("secret"), export.join("absolute")).expect("made");
+    std::os::unix::fs::symlink(folder.path().join("secret"), export.join("absolute"))
+        .expect("made");
     rustix::fs::mknodat(CWD, export.join("pipe"), FileType::Fifo, Mode::RWXU, 0).expect("made");
     let (address, _) = served(folder.path(), ServerOptions::default());
     let mut stream = TcpStream::connect(address).expect("it listens");
     let mut ask = |path: &str| {
         let question = format!("{{\"seekless\":1,\"path\":{path:?}}}\n");
         stream.write_all(question.as_bytes()).expect("sent");
-        let line = crate::wire::read_line(&stream, 1 << 20, Instant::now() + Duration::from_secs(5))
-            .expect("an answer");
+        let line =
+            crate::wire::read_line(&stream, 1 << 20, Instant::now() + Duration::from_secs(5))
+                .expect("an answer");
         String::from_utf8(line.expect("a line")).expect("text")
     };
     let at = |name: &str| export.join(name).display().to_string();
     assert!(ask(&at("data")).contains("\"sleds\""));
-    for path in
-        [at("../secret"), at("relative"), at("absolute"), at("missing"), "/etc/passwd".into(), "data".into()]
-    {
+    for path in [
+        at("../secret"),
+        at("relative"),
+        at("absolute"),
+        at("missing"),
+        "/etc/passwd".into(),
+        "data".into(),
+    ] {
         assert_eq!(ask(&path), r#"{"error":"no such file"}"#, "{path}");
     }
     fs::create_dir(export.join("folder")).expect("made");
@@ -332,8 +367,11 @@ fn nothing_outside_its_roots_exists_for_a_server() {
 #[test]
 fn hostile_clients_are_hung_up_on_and_the_others_served() {
     let folder = shared_folder();
-    let options =
-        ServerOptions { clients_max: 8, patience: Duration::from_millis(200), ..ServerOptions::default() };
+    let options = ServerOptions {
+        clients_max: 8,
+        patience: Duration::from_millis(200),
+        ..ServerOptions::default()
+    };
     let (address, config) = served(folder.path(), options);
     let say = |words: &[u8]| {
         let mut stream = TcpStream::connect(&address).expect("it listens");
@@ -341,16 +379,23 @@ fn hostile_clients_are_hung_up_on_and_the_others_served() {
         crate::wire::read_line(&stream, 1 << 20, Instant::now() + Duration::from_secs(5))
     };
     assert_eq!(say(b"{}\n").expect("an answer"), Some(br#"{"error":"not understood"}"#.to_vec()));
-    assert_eq!(say(b"\xff\xfe\n").expect("an answer"), Some(br#"{"error":"not understood"}"#.to_vec()));
+    assert_eq!(
+        say(b"\xff\xfe\n").expect("an answer"),
+        Some(br#"{"error":"not understood"}"#.to_vec())
+    );
     let other = say(b"{\"seekless\":2,\"path\":\"/\"}\n").expect("an answer");
     assert_eq!(other, Some(br#"{"error":"this is version 1"}"#.to_vec()));
-    assert!(matches!(say(b"half a question"), Ok(None) | Err(_)), "no answer to what does not come");
+    assert!(
+        matches!(say(b"half a question"), Ok(None) | Err(_)),
+        "no answer to what does not come"
+    );
     assert!(matches!(say(&vec![b'x'; 1 << 20]), Ok(None) | Err(_)), "no answer to what never ends");
     // Those who say nothing take the places for as long as they may, and no longer.
     let idle: Vec<_> = (0..20).map(|_| TcpStream::connect(&address).expect("it listens")).collect();
     std::thread::sleep(Duration::from_millis(600));
-    let survey =
-        Surveyor::with(config, Devices::default()).path(&folder.path().join("here/data")).expect("surveyed");
+    let survey = Surveyor::with(config, Devices::default())
+        .path(&folder.path().join("here/data"))
+        .expect("surveyed");
     drop(idle);
     assert!(survey.notes.is_empty(), "{:?}", survey.notes);
 }

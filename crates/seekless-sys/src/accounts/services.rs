@@ -19,7 +19,12 @@ impl Services {
         String::from_utf8_lossy(&text)
             .lines()
             .filter_map(|line| {
-                line.split('#').next()?.trim().strip_prefix(database)?.trim_start().strip_prefix(':')
+                line.split('#')
+                    .next()?
+                    .trim()
+                    .strip_prefix(database)?
+                    .trim_start()
+                    .strip_prefix(':')
             })
             .next()
             .map_or(Services { files: true, others: false }, Services::parse)
@@ -31,13 +36,17 @@ impl Services {
         while !rest.is_empty() {
             if let Some(actions) = rest.strip_prefix('[') {
                 let (actions, after) = actions.split_once(']').unwrap_or((actions, ""));
-                if services == (Services { files: true, others: false }) && ends_where_not_found(actions) {
+                if services == (Services { files: true, others: false })
+                    && ends_where_not_found(actions)
+                {
                     break;
                 }
                 rest = after.trim_start();
                 continue;
             }
-            let end = rest.find(|letter: char| letter.is_whitespace() || letter == '[').unwrap_or(rest.len());
+            let end = rest
+                .find(|letter: char| letter.is_whitespace() || letter == '[')
+                .unwrap_or(rest.len());
             match &rest[..end] {
                 "files" => services.files = true,
                 // The file, in which some lines stand for other services.
@@ -54,7 +63,8 @@ impl Services {
 /// know.
 fn ends_where_not_found(actions: &str) -> bool {
     actions.split_whitespace().filter_map(|item| item.split_once('=')).any(|(status, action)| {
-        let (status, negated) = status.strip_prefix('!').map_or((status, false), |status| (status, true));
+        let (status, negated) =
+            status.strip_prefix('!').map_or((status, false), |status| (status, true));
         action.eq_ignore_ascii_case("return") && status.eq_ignore_ascii_case("notfound") != negated
     })
 }

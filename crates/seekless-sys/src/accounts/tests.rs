@@ -29,7 +29,8 @@ impl Machine {
     fn new(switch: Option<&str>, getent: Option<&str>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("passwd"), PASSWD).unwrap();
-        std::fs::write(folder.path().join("group"), "wheel:x:10:a,b\nbare:x:11\nnumberless:x:\n").unwrap();
+        std::fs::write(folder.path().join("group"), "wheel:x:10:a,b\nbare:x:11\nnumberless:x:\n")
+            .unwrap();
         if let Some(switch) = switch {
             std::fs::write(folder.path().join("nsswitch.conf"), switch).unwrap();
         }
@@ -40,7 +41,9 @@ impl Machine {
             // By a process of its own: a file that any thread's new child still holds open for
             // writing cannot be run.
             let write = [r#"printf %s "$1" > "$2"; chmod 755 "$2""#, "write", &script];
-            assert!(Command::new("sh").arg("-c").args(write).arg(&program).status().unwrap().success());
+            assert!(
+                Command::new("sh").arg("-c").args(write).arg(&program).status().unwrap().success()
+            );
         }
         let accounts = Accounts::new(folder.path(), vec![folder.path().join("no/getent"), program]);
         Machine { folder, accounts }
@@ -56,7 +59,8 @@ impl Machine {
     }
 }
 
-const OTHERS: Option<&str> = Some("# comment\npasswd:  files systemd\ngroup: files sss # and so on\n");
+const OTHERS: Option<&str> =
+    Some("# comment\npasswd:  files systemd\ngroup: files sss # and so on\n");
 const KNOWS_SEVENTY: &str = r#"case "$1 $2" in
     "passwd 70"|"passwd far") echo far:x:70:70:Far Away:/:/bin/sh;;
     "passwd 71") echo wrong:x:70:70:::;;

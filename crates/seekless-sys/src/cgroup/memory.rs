@@ -32,7 +32,9 @@ impl Groups {
     #[must_use]
     pub fn memory_limits(&self) -> Vec<MemoryLimit> {
         let groups = self.version_1("memory").into_iter().chain(self.version_2());
-        groups.flat_map(|group| group.upwards().filter_map(|folder| group.memory_of(folder))).collect()
+        groups
+            .flat_map(|group| group.upwards().filter_map(|folder| group.memory_of(folder)))
+            .collect()
     }
 }
 
@@ -45,7 +47,8 @@ impl Group {
         let number = |file| fs::read_to_string(folder.join(file)).ok()?.trim().parse::<u64>().ok();
         let limit_bytes = number(limit).filter(|&limit| limit < NO_LIMIT)?;
         let used_bytes = number(usage)?;
-        let cached_bytes = fs::read_to_string(folder.join("memory.stat")).ok().and_then(|stat| cached(&stat));
+        let cached_bytes =
+            fs::read_to_string(folder.join("memory.stat")).ok().and_then(|stat| cached(&stat));
         Some(MemoryLimit { limit_bytes, used_bytes, cached_bytes })
     }
 }
@@ -54,7 +57,8 @@ impl Group {
 /// `total_cache` and `total_shmem` in version 1.
 fn cached(stat: &str) -> Option<u64> {
     let field = |name: &str| {
-        stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse::<u64>().ok())
+        stat.lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse::<u64>().ok())
     };
     let cached = field("total_cache").or_else(|| field("file"))?;
     Some(cached.saturating_sub(field("total_shmem").or_else(|| field("shmem")).unwrap_or(0)))

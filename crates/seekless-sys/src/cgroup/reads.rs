@@ -37,7 +37,10 @@ impl Groups {
             ReadLimits::default(),
             |narrowest, limits| ReadLimits {
                 bytes_per_second: narrower(narrowest.bytes_per_second, limits.bytes_per_second),
-                requests_per_second: narrower(narrowest.requests_per_second, limits.requests_per_second),
+                requests_per_second: narrower(
+                    narrowest.requests_per_second,
+                    limits.requests_per_second,
+                ),
             },
         )
     }
@@ -78,8 +81,10 @@ impl Group {
                     .into()
             }
             Version::Two => {
-                let word = |limit: Option<u64>| limit.map_or("max".to_owned(), |limit| limit.to_string());
-                let (bytes, requests) = (word(limits.bytes_per_second), word(limits.requests_per_second));
+                let word =
+                    |limit: Option<u64>| limit.map_or("max".to_owned(), |limit| limit.to_string());
+                let (bytes, requests) =
+                    (word(limits.bytes_per_second), word(limits.requests_per_second));
                 vec![("io.max", format!("{major}:{minor} rbps={bytes} riops={requests}"))]
             }
         }
@@ -92,13 +97,16 @@ impl Group {
     pub fn served(&self, folder: &Path, disk: (u32, u32)) -> io::Result<ReadsServed> {
         let text = |file: &str| {
             let path = folder.join(file);
-            fs::read_to_string(&path)
-                .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+            fs::read_to_string(&path).map_err(|error| {
+                io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+            })
         };
         Ok(match self.version {
             Version::One(_) => ReadsServed {
-                requests: v1_value(&text("blkio.throttle.io_serviced")?, disk, "Read ").unwrap_or(0),
-                bytes: v1_value(&text("blkio.throttle.io_service_bytes")?, disk, "Read ").unwrap_or(0),
+                requests: v1_value(&text("blkio.throttle.io_serviced")?, disk, "Read ")
+                    .unwrap_or(0),
+                bytes: v1_value(&text("blkio.throttle.io_service_bytes")?, disk, "Read ")
+                    .unwrap_or(0),
             },
             Version::Two => {
                 let text = text("io.stat")?;

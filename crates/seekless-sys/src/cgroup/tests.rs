@@ -24,7 +24,8 @@ impl Machine {
         let lines: Vec<String> = mounts
             .iter()
             .map(|mount| {
-                let [folder, point, kind, options] = mount.split(' ').collect::<Vec<_>>()[..] else {
+                let [folder, point, kind, options] = mount.split(' ').collect::<Vec<_>>()[..]
+                else {
                     panic!("{mount}")
                 };
                 format!(
@@ -55,7 +56,8 @@ fn the_narrowest_limit_on_the_way_up_holds() {
 #[test]
 fn version_2_has_other_words_for_the_same() {
     let machine = Machine::new();
-    machine.file("a/b/io.max", "8:0 rbps=5 riops=5\n254:0 rbps=1000000 wbps=max riops=max wiops=7\n");
+    machine
+        .file("a/b/io.max", "8:0 rbps=5 riops=5\n254:0 rbps=1000000 wbps=max riops=max wiops=7\n");
     machine.file("a/io.max", "254:0 rbps=max wbps=max riops=120 wiops=max\n");
     machine.file("a/b/memory.max", "1000\n");
     machine.file("a/b/memory.current", "400\n");
@@ -93,12 +95,18 @@ fn in_a_container_the_mounted_part_is_the_top() {
         assert_eq!(group.top(), machine.root.path().join("blkio"));
         group.folder().strip_prefix(machine.root.path()).unwrap().to_owned()
     };
-    assert_eq!(folder("7:blkio:/docker/c1\n", "/docker/c1 blkio cgroup rw,blkio"), Path::new("blkio"));
+    assert_eq!(
+        folder("7:blkio:/docker/c1\n", "/docker/c1 blkio cgroup rw,blkio"),
+        Path::new("blkio")
+    );
     assert_eq!(
         folder("7:blkio:/docker/c1/job\n", "/docker/c1 blkio cgroup rw,blkio"),
         Path::new("blkio/job")
     );
-    assert_eq!(folder("7:blkio:/../outside\n", "/docker/c1 blkio cgroup rw,blkio"), Path::new("blkio"));
+    assert_eq!(
+        folder("7:blkio:/../outside\n", "/docker/c1 blkio cgroup rw,blkio"),
+        Path::new("blkio")
+    );
     assert_eq!(folder("7:blkio:/a:b\n", "/ blkio cgroup rw,blkio"), Path::new("blkio/a:b"));
     assert_eq!(machine.groups("7:blkio:/\n0::/\n", &["/ cpu cgroup rw,cpu"]), Groups::default());
 }
@@ -111,7 +119,10 @@ fn limits_are_written_in_the_words_of_each_version() {
     let (v1, v2) = (groups.version_1("blkio").unwrap(), groups.version_2().unwrap());
     let (both, none) = (limits(Some(150_000_000), Some(500)), limits(None, None));
     let (requests, bytes) = ("blkio.throttle.read_iops_device", "blkio.throttle.read_bps_device");
-    assert_eq!(v1.limiting(DISK, both), [(requests, "254:0 500".into()), (bytes, "254:0 150000000".into())]);
+    assert_eq!(
+        v1.limiting(DISK, both),
+        [(requests, "254:0 500".into()), (bytes, "254:0 150000000".into())]
+    );
     assert_eq!(v1.limiting(DISK, none), [(requests, "254:0 0".into()), (bytes, "254:0 0".into())]);
     assert_eq!(v2.limiting(DISK, both), [("io.max", "254:0 rbps=150000000 riops=500".into())]);
     assert_eq!(v2.limiting(DISK, none), [("io.max", "254:0 rbps=max riops=max".into())]);
@@ -132,8 +143,14 @@ fn counts_are_read_in_the_words_of_each_version() {
         "blkio/blkio.throttle.io_serviced",
         "254:0 Read 4497\n254:0 Write 3\n254:16 Read 9\nTotal 4509\n",
     );
-    machine.file("blkio/blkio.throttle.io_service_bytes", "254:0 Read 8192\n254:0 Sync 1\nTotal 4509\n");
-    machine.file("unified/io.stat", "254:0 rbytes=8192 wbytes=1 rios=4497 wios=3 dbytes=0 dios=0\n8:0 \n");
+    machine.file(
+        "blkio/blkio.throttle.io_service_bytes",
+        "254:0 Read 8192\n254:0 Sync 1\nTotal 4509\n",
+    );
+    machine.file(
+        "unified/io.stat",
+        "254:0 rbytes=8192 wbytes=1 rios=4497 wios=3 dbytes=0 dios=0\n8:0 \n",
+    );
     let mounts = ["/ blkio cgroup rw,blkio", "/ unified cgroup2 rw"];
     let groups = machine.groups("7:blkio:/\n0::/\n", &mounts);
     for group in [groups.version_1("blkio").unwrap(), groups.version_2().unwrap()] {
@@ -141,7 +158,8 @@ fn counts_are_read_in_the_words_of_each_version() {
         assert_eq!(group.served(group.folder(), DISK).unwrap(), served);
         assert_eq!(group.served(group.folder(), (8, 0)).unwrap(), ReadsServed::default());
     }
-    let error = groups.version_2().unwrap().served(machine.root.path(), DISK).unwrap_err().to_string();
+    let error =
+        groups.version_2().unwrap().served(machine.root.path(), DISK).unwrap_err().to_string();
     assert!(error.contains("io.stat"), "{error}");
 }
 

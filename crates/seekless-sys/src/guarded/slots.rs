@@ -28,7 +28,8 @@ impl Pages {
     /// `count` pages from page `first` on, neither 0. `None` for more than 16 Mi pages (64 GiB in
     /// pages of 4 KiB), and for addresses that the kernel hands out only on request.
     pub(super) fn new(first: u64, count: u64) -> Option<Self> {
-        let fits = first > 0 && first >> (64 - COUNT_BITS) == 0 && count > 0 && count >> COUNT_BITS == 0;
+        let fits =
+            first > 0 && first >> (64 - COUNT_BITS) == 0 && count > 0 && count >> COUNT_BITS == 0;
         fits.then_some(Pages(first << COUNT_BITS | count))
     }
 

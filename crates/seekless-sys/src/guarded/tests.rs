@@ -65,7 +65,8 @@ fn read_own_mapping_at_a_freed_address() {
     unsafe {
         let flags = rustix::mm::MapFlags::SHARED | rustix::mm::MapFlags::FIXED;
         let bytes = page_bytes() as usize;
-        let own = rustix::mm::mmap(address, bytes, rustix::mm::ProtFlags::READ, flags, &file, 0).unwrap();
+        let own =
+            rustix::mm::mmap(address, bytes, rustix::mm::ProtFlags::READ, flags, &file, 0).unwrap();
         ptr::read_volatile(own.cast::<u8>());
     }
 }
@@ -86,7 +87,9 @@ fn a_window_shows_the_file() {
     let file = written(5 * page);
     let map = GuardedMap::new(&file, page as u64, 4 * page - 500).unwrap();
     map.populate();
-    assert!(map.bytes().iter().enumerate().all(|(at, &byte)| usize::from(byte) == (at + page) % 251));
+    assert!(
+        map.bytes().iter().enumerate().all(|(at, &byte)| usize::from(byte) == (at + page) % 251)
+    );
     assert!(!map.is_lost());
 }
 
@@ -101,7 +104,10 @@ fn a_file_cut_short_reads_as_zeros_and_says_so() {
     assert!(map.is_lost());
     assert_eq!(map.bytes()[100], 100);
     drop(map);
-    assert!(!GuardedMap::new(&file, 0, page).unwrap().is_lost(), "the slot is used again, unmarked");
+    assert!(
+        !GuardedMap::new(&file, 0, page).unwrap().is_lost(),
+        "the slot is used again, unmarked"
+    );
 }
 
 #[test]

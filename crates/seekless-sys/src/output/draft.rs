@@ -50,7 +50,9 @@ impl Draft {
                 Ok(Self { file, name: Name::Temporary(name) })
             }
             // Without the temporary name, which would only confuse.
-            Err(error) => Err(fs::metadata(folder(path)).err().unwrap_or_else(|| error.kind().into())),
+            Err(error) => {
+                Err(fs::metadata(folder(path)).err().unwrap_or_else(|| error.kind().into()))
+            }
         }
     }
 
@@ -113,7 +115,8 @@ fn by_descriptor(file: &impl AsFd) -> String {
 
 /// A link never replaces a file, so replacing takes a passing name beside it and a rename.
 fn link(file: &File, path: &Path, replace: bool) -> io::Result<()> {
-    let give_name = |name: &Path| linkat(CWD, by_descriptor(file), CWD, name, AtFlags::SYMLINK_FOLLOW);
+    let give_name =
+        |name: &Path| linkat(CWD, by_descriptor(file), CWD, name, AtFlags::SYMLINK_FOLLOW);
     match give_name(path) {
         Err(Errno::EXIST) if replace => {}
         linked => return Ok(linked?),

@@ -33,7 +33,10 @@ fn it_appears_whole_and_replaces_when_told_to() {
         for text in ["old", "new"] {
             let mut output = begin(&may);
             output.write_all(text.as_bytes()).expect("room");
-            assert!(text == "old" || fs::read(&path).expect("there") == b"old", "not before it is published");
+            assert!(
+                text == "old" || fs::read(&path).expect("there") == b"old",
+                "not before it is published"
+            );
             output.publish().expect("published");
             assert_eq!(fs::read_to_string(&path).expect("there"), text);
         }
@@ -89,7 +92,8 @@ fn folders_devices_and_pipes_are_never_replaced() {
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).expect("a pipe");
     let none_yet = folder.path().join("none yet/");
     for path in [folder.path(), &link, &pipe, Path::new("/dev/null"), Path::new("/"), &none_yet] {
-        let error = Destination::new(path).replacing(true).create(Content::Binary).expect_err("no file");
+        let error =
+            Destination::new(path).replacing(true).create(Content::Binary).expect_err("no file");
         assert_eq!(error.kind(), ErrorKind::Unfit, "{error}");
         assert!(error.to_string().contains("name a file to write"), "{error}");
     }
@@ -98,9 +102,13 @@ fn folders_devices_and_pipes_are_never_replaced() {
 #[test]
 fn a_folder_that_is_not_there_is_said_without_the_temporary_name() {
     use std::error::Error as _;
-    let error = Destination::new("/nowhere/x.zip").create(Content::Binary).expect_err("no such folder");
+    let error =
+        Destination::new("/nowhere/x.zip").create(Content::Binary).expect_err("no such folder");
     assert_eq!(error.to_string(), "/nowhere/x.zip: cannot be written");
-    assert_eq!(error.source().expect("a cause").to_string(), "No such file or directory (os error 2)");
+    assert_eq!(
+        error.source().expect("a cause").to_string(),
+        "No such file or directory (os error 2)"
+    );
 }
 
 #[test]

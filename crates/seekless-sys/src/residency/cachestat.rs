@@ -38,7 +38,13 @@ pub(super) fn cachestat(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> io::Re
     // SAFETY: both pointers are to live structures of the kernel's layout, and the kernel writes
     // only to the second.
     let result = unsafe {
-        libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut answer, 0 as libc::c_uint)
+        libc::syscall(
+            SYS_CACHESTAT,
+            file.as_raw_fd(),
+            &raw const range,
+            &raw mut answer,
+            0 as libc::c_uint,
+        )
     };
     if result == 0 { Ok(answer) } else { Err(io::Error::last_os_error()) }
 }

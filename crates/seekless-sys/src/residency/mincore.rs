@@ -25,8 +25,14 @@ pub(super) fn mapped_pages(file: BorrowedFd<'_>, range: Range<u64>) -> io::Resul
 
 /// Maps `length` bytes at `offset` and asks mincore: one byte for each page, whose lowest bit says
 /// that it is resident. `None` where the file cannot be mapped.
-pub(super) fn resident_pages(file: BorrowedFd<'_>, offset: u64, length: u64) -> io::Result<Option<Vec<u8>>> {
-    let Some(length) = usize::try_from(length).ok().and_then(NonZeroUsize::new) else { return Ok(None) };
+pub(super) fn resident_pages(
+    file: BorrowedFd<'_>,
+    offset: u64,
+    length: u64,
+) -> io::Result<Option<Vec<u8>>> {
+    let Some(length) = usize::try_from(length).ok().and_then(NonZeroUsize::new) else {
+        return Ok(None);
+    };
     let offset = offset.try_into().map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
     // SAFETY: a fresh mapping at an address of the kernel's choice; it is never read through.
     let address = unsafe {

@@ -35,7 +35,11 @@ pub struct PageRun {
 ///
 /// # Errors
 /// The descriptor is of something without pages.
-pub fn runs(file: BorrowedFd<'_>, range: Range<u64>, grain: u64) -> io::Result<Option<Vec<PageRun>>> {
+pub fn runs(
+    file: BorrowedFd<'_>,
+    range: Range<u64>,
+    grain: u64,
+) -> io::Result<Option<Vec<PageRun>>> {
     if range.is_empty() {
         return Ok(Some(Vec::new()));
     }
@@ -124,7 +128,10 @@ impl Asked<'_> {
     }
 
     fn push(&mut self, range: Range<u64>, resident: bool, exact: bool) {
-        push(&mut self.runs, PageRun { range: range.start..range.end.min(self.end), resident, exact });
+        push(
+            &mut self.runs,
+            PageRun { range: range.start..range.end.min(self.end), resident, exact },
+        );
     }
 }
 
@@ -143,7 +150,11 @@ pub(super) fn push(runs: &mut Vec<PageRun>, run: PageRun) {
     }
 }
 
-fn by_mincore(file: BorrowedFd<'_>, range: Range<u64>, grain: u64) -> io::Result<Option<Vec<PageRun>>> {
+fn by_mincore(
+    file: BorrowedFd<'_>,
+    range: Range<u64>,
+    grain: u64,
+) -> io::Result<Option<Vec<PageRun>>> {
     if !mincore_is_honest(file)? {
         return Ok(None);
     }

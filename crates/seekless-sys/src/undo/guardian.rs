@@ -21,7 +21,11 @@ pub(super) struct Guardian {
 
 impl Guardian {
     /// Starts it; `None` if the system has no process or descriptor left.
-    pub(super) fn start(steps: &[Step], journal: &Journal, locks: &[BorrowedFd<'_>]) -> Option<Self> {
+    pub(super) fn start(
+        steps: &[Step],
+        journal: &Journal,
+        locks: &[BorrowedFd<'_>],
+    ) -> Option<Self> {
         let flags = rustix::pipe::PipeFlags::CLOEXEC;
         let (death, alive) = rustix::pipe::pipe_with(flags).ok()?;
         let mut kept: Vec<RawFd> = locks.iter().map(AsRawFd::as_raw_fd).collect();
@@ -31,7 +35,9 @@ impl Guardian {
         // return.
         match unsafe { libc::fork() } {
             0 => watch(&death, &kept, steps, journal),
-            child => Some(Guardian { child: Pid::from_raw(child).filter(|_| child > 0)?, _alive: alive }),
+            child => {
+                Some(Guardian { child: Pid::from_raw(child).filter(|_| child > 0)?, _alive: alive })
+            }
         }
     }
 

@@ -42,7 +42,12 @@ impl Journal {
         let mut draft = tempfile::Builder::new().prefix(".undo-").tempfile_in(folder)?;
         flock(draft.as_file(), FlockOperation::NonBlockingLockExclusive)?;
         draft.write_all(format(steps, &boot_id()).as_bytes())?;
-        let name = draft.path().file_name().unwrap_or_default().to_string_lossy().replace(".undo-", PREFIX);
+        let name = draft
+            .path()
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .replace(".undo-", PREFIX);
         let path = folder.join(name);
         let c_path = CString::new(path.as_os_str().as_bytes())?;
         let lock = draft.persist(&path).map_err(|error| error.error)?;
@@ -84,9 +89,11 @@ pub fn leftovers() -> Vec<Leftover> {
 
 pub(super) fn leftovers_in(folder: &Path) -> Vec<Leftover> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let is_journal =
-        |path: &PathBuf| path.file_name().is_some_and(|name| name.as_bytes().starts_with(PREFIX.as_bytes()));
-    let mut journals: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(is_journal).collect();
+    let is_journal = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| name.as_bytes().starts_with(PREFIX.as_bytes()))
+    };
+    let mut journals: Vec<PathBuf> =
+        entries.flatten().map(|entry| entry.path()).filter(is_journal).collect();
     journals.sort_unstable();
     journals.iter().filter_map(|path| leftover(path)).collect()
 }
@@ -118,13 +125,15 @@ fn leftover(path: &Path) -> Option<Leftover> {
         journal.remove();
         return None;
     }
-    let failed = journal.followed(&steps).err().map(|(number, error)| failure(&steps[number], error));
+    let failed =
+        journal.followed(&steps).err().map(|(number, error)| failure(&steps[number], error));
     Some(Leftover { steps: steps.iter().map(Step::to_string).collect(), failed })
 }
 
 fn folder() -> io::Result<PathBuf> {
     home::state().ok_or_else(|| {
-        let why = "there is no place to write down what will be changed: set HOME or XDG_STATE_HOME";
+        let why =
+            "there is no place to write down what will be changed: set HOME or XDG_STATE_HOME";
         io::Error::new(io::ErrorKind::NotFound, why)
     })
 }
@@ -147,7 +156,9 @@ fn format(steps: &[Step], boot_id: &str) -> String {
     for step in steps {
         let field = |bytes: &[u8]| escaped(OsStr::from_bytes(bytes));
         text += &match &step.0 {
-            Kind::Write { text, path } => format!("write\t{}\t{}\n", field(text), field(path.as_bytes())),
+            Kind::Write { text, path } => {
+                format!("write\t{}\t{}\n", field(text), field(path.as_bytes()))
+            }
             Kind::RemoveFolder(path) => format!("remove-folder\t{}\n", field(path.as_bytes())),
             Kind::Unmount(path) => format!("unmount\t{}\n", field(path.as_bytes())),
         };

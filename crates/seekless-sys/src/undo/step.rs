@@ -62,11 +62,13 @@ impl Step {
                 other => gone_is_fine(other),
             },
             Kind::RemoveFolder(path) => gone_is_fine(remove_folder(path)),
-            Kind::Unmount(path) => match rustix::mount::unmount(path.as_c_str(), UnmountFlags::DETACH) {
-                // Nothing is mounted there.
-                Err(Errno::INVAL) => Ok(()),
-                other => gone_is_fine(other),
-            },
+            Kind::Unmount(path) => {
+                match rustix::mount::unmount(path.as_c_str(), UnmountFlags::DETACH) {
+                    // Nothing is mounted there.
+                    Err(Errno::INVAL) => Ok(()),
+                    other => gone_is_fine(other),
+                }
+            }
         }
     }
 }
@@ -74,7 +76,8 @@ impl Step {
 impl fmt::Display for Step {
     /// What the step does: `write 32 to /sys/fs/ext4/sda1/inode_readahead_blks`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = |path: &CString| OsStr::from_bytes(path.as_bytes()).to_string_lossy().into_owned();
+        let path =
+            |path: &CString| OsStr::from_bytes(path.as_bytes()).to_string_lossy().into_owned();
         match &self.0 {
             Kind::Write { text, path: at } => {
                 write!(f, "write {} to {}", String::from_utf8_lossy(text), path(at))
@@ -100,7 +103,10 @@ pub(super) fn take_all(steps: &[Step]) -> Result<(), (usize, Errno)> {
 /// A step that failed, in words.
 pub(super) fn failure(step: &Step, error: Errno) -> io::Error {
     let error = io::Error::from(error);
-    io::Error::new(error.kind(), format!("cannot {step}, which puts back what was changed: {error}"))
+    io::Error::new(
+        error.kind(),
+        format!("cannot {step}, which puts back what was changed: {error}"),
+    )
 }
 
 fn c_path(path: impl AsRef<Path>) -> io::Result<CString> {
@@ -120,7 +126,8 @@ fn write(path: &CString, text: &[u8]) -> Result<(), Errno> {
 }
 
 fn remove_folder(path: &CString) -> Result<(), Errno> {
-    let pause = rustix::thread::Timespec { tv_sec: 0, tv_nsec: i64::from(BETWEEN_TRIES.subsec_nanos()) };
+    let pause =
+        rustix::thread::Timespec { tv_sec: 0, tv_nsec: i64::from(BETWEEN_TRIES.subsec_nanos()) };
     for _ in 1..TRIES {
         match rustix::fs::unlinkat(CWD, path.as_c_str(), AtFlags::REMOVEDIR) {
             Err(Errno::BUSY) => drop(rustix::thread::nanosleep(&pause)),

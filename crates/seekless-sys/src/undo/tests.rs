@@ -54,8 +54,11 @@ fn what_cannot_be_put_back_is_said_and_stays_in_the_journal() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir_all(folder.path().join("group/member")).unwrap();
     drop(
-        Journal::write_in(folder.path(), &[Step::remove_folder(folder.path().join("group")).unwrap()])
-            .unwrap(),
+        Journal::write_in(
+            folder.path(),
+            &[Step::remove_folder(folder.path().join("group")).unwrap()],
+        )
+        .unwrap(),
     );
     for _ in 0..2 {
         let found = leftovers_in(folder.path());

@@ -38,7 +38,9 @@ pub(crate) fn make(
         ..pack::Options::default()
     };
     let by_name = folder.path().join("name.zip");
-    pack(directory, &by_name, &[], &packing, &mut |done, total| progress("Packing by name", done, total))?;
+    pack(directory, &by_name, &[], &packing, &mut |done, total| {
+        progress("Packing by name", done, total)
+    })?;
     let mut packs = vec![Order { name: "pack by name", path: by_name }];
     if !runs.is_empty() {
         let recent = folder.path().join("recent.zip");
@@ -55,7 +57,8 @@ fn folder_beside(out: &Path) -> Result<TempDir> {
         builder.prefix(".seekless-rivals-");
         builder
     };
-    let beside = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let beside =
+        out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     named().tempdir_in(beside).or_else(|_| named().tempdir()).map_err(|error| {
         Error::because(
             ErrorKind::Io,

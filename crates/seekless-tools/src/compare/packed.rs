@@ -23,7 +23,8 @@ pub(crate) struct Pack {
 
 impl Pack {
     pub(crate) fn new(path: &Path) -> Result<Self> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder =
+            path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let folder = folder.canonicalize().map_err(|error| {
             Error::because(ErrorKind::Io, format!("cannot look at {}", path.display()), error)
         })?;
@@ -87,11 +88,16 @@ fn counters(store: &Store, options: &Options) -> Counters {
 }
 
 fn open(pack: &Pack, options: &Options, clock: &Clock) -> Result<Store> {
-    let engine = engine(pack, options, clock)
-        .map_err(|error| Error::because(ErrorKind::Measure, "cannot start an engine to read with", error))?;
+    let engine = engine(pack, options, clock).map_err(|error| {
+        Error::because(ErrorKind::Measure, "cannot start an engine to read with", error)
+    })?;
     let store = Store::builder().cache(options.cache_bytes).shared_engine(engine).direct(true);
     store.open(&pack.path).map_err(|error| {
-        Error::because(ErrorKind::Pack, format!("cannot open the pack {}", pack.path.display()), error)
+        Error::because(
+            ErrorKind::Pack,
+            format!("cannot open the pack {}", pack.path.display()),
+            error,
+        )
     })
 }
 
@@ -111,5 +117,9 @@ fn engine(pack: &Pack, options: &Options, clock: &Clock) -> std::io::Result<Arc<
 }
 
 fn unreadable(pack: &Pack, name: &str, error: seekless_io::Error) -> Error {
-    Error::because(ErrorKind::Pack, format!("cannot load {name} from {}", pack.path.display()), error)
+    Error::because(
+        ErrorKind::Pack,
+        format!("cannot load {name} from {}", pack.path.display()),
+        error,
+    )
 }

@@ -81,7 +81,8 @@ impl Plan {
             return Ok(plan);
         }
         let names = (0..index.entries().len()).map(|entry| index.name(entry as u32));
-        let traced: Vec<&str> = run.iter().map(|load| loads.names[load.file as usize].as_str()).collect();
+        let traced: Vec<&str> =
+            run.iter().map(|load| loads.names[load.file as usize].as_str()).collect();
         let strange = || nothing_left(directory, run.len(), &plan.missing);
         let root = roots::guess(names, &traced).ok_or_else(strange)?;
         let mut plan = Plan::with(sides, loads, run, unique, &Roots::new(vec![root.clone()]));
@@ -94,8 +95,10 @@ impl Plan {
 
     fn with(sides: Sides<'_>, loads: &Loads, run: &[Load], unique: bool, roots: &Roots) -> Plan {
         let Sides { index, .. } = sides;
-        let mut plan = Plan { files: Vec::new(), loads: Vec::new(), bytes: 0, missing: Missing::default() };
-        let mut admission = Admission { sides, roots, known: HashMap::new(), by_entry: HashMap::new() };
+        let mut plan =
+            Plan { files: Vec::new(), loads: Vec::new(), bytes: 0, missing: Missing::default() };
+        let mut admission =
+            Admission { sides, roots, known: HashMap::new(), by_entry: HashMap::new() };
         let mut loaded: HashSet<usize> = HashSet::new();
         for load in run {
             match admission.file(&mut plan, load.file, &loads.names[load.file as usize]) {

@@ -8,8 +8,8 @@ use super::survey::Survey;
 use crate::error::{Error, ErrorKind, Result};
 use seekless_engine::{Clock, Counters};
 use seekless_measure::{
-    BoxError, Checksum, Coldness, Dropping, Figures, Slowed, Trial, Workload, alternate_with_progress,
-    make_cold,
+    BoxError, Checksum, Coldness, Dropping, Figures, Slowed, Trial, Workload,
+    alternate_with_progress, make_cold,
 };
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,8 +48,9 @@ pub(crate) fn alternate(
         let demand = move |clock: &Clock, tell: &mut Tell<'_>| {
             packed::load_on_demand(pack, plan, options, clock, tell)
         };
-        let known =
-            move |clock: &Clock, tell: &mut Tell<'_>| packed::load_known(pack, names, options, clock, tell);
+        let known = move |clock: &Clock, tell: &mut Tell<'_>| {
+            packed::load_known(pack, names, options, clock, tell)
+        };
         rivals.push(about.rival(format!("{name}, on demand"), files.clone(), Box::new(demand)));
         rivals.push(about.rival(format!("{name}, list known"), files, Box::new(known)));
     }
@@ -120,7 +121,11 @@ impl Workload for Rival<'_> {
         let Some(slowed) = self.trials.slowed else {
             let (elapsed, delivered, counters) = self.load(progress)?;
             let trial = Trial::ended(elapsed, delivered);
-            return Ok(if counters.exact { trial.served(counters.requests, counters.bytes) } else { trial });
+            return Ok(if counters.exact {
+                trial.served(counters.requests, counters.bytes)
+            } else {
+                trial
+            });
         };
         let (loaded, served) = slowed.during(|| self.load(progress))?;
         let (elapsed, delivered, _) = loaded?;
@@ -133,5 +138,8 @@ fn stop_if(cancel: &AtomicBool) -> Result<()> {
 }
 
 fn interrupted() -> Error {
-    Error::new(ErrorKind::Interrupted, "the comparison was interrupted; what it made or changed is put back")
+    Error::new(
+        ErrorKind::Interrupted,
+        "the comparison was interrupted; what it made or changed is put back",
+    )
 }

@@ -47,15 +47,18 @@ impl Survey {
     /// A file cannot be looked at.
     pub(crate) fn of(directory: &Path, files: &[Sought<'_>]) -> Result<Self> {
         if let Some(geometry) = ext4::geometry(directory) {
-            let mut looking = Looking { directory, layout: Layout::default(), folders: HashMap::new() };
-            let told = files.iter().try_fold(true, |told, file| Ok(told && looking.file(file.path)?));
+            let mut looking =
+                Looking { directory, layout: Layout::default(), folders: HashMap::new() };
+            let told =
+                files.iter().try_fold(true, |told, file| Ok(told && looking.file(file.path)?));
             if told.map_err(|(path, error)| unseen(&path, error))? {
                 return Ok(Survey { layout: looking.layout, geometry, basis: Basis::AsTheyLie });
             }
         }
         let size = |file: &Sought<'_>| fs::metadata(file.path).map(|found| found.len());
-        let sized =
-            files.iter().map(|file| Ok((file.name, size(file).map_err(|error| unseen(file.path, error))?)));
+        let sized = files
+            .iter()
+            .map(|file| Ok((file.name, size(file).map_err(|error| unseen(file.path, error))?)));
         let geometry = Geometry::default();
         let layout = Layout::fresh(&sized.collect::<Result<Vec<_>>>()?, &geometry);
         Ok(Survey { layout, geometry, basis: Basis::FreshCopy })
@@ -105,7 +108,9 @@ impl Looking<'_> {
         let found = fs::metadata(path).map_err(|error| (path.to_owned(), error))?;
         let blocks = found.len().div_ceil(found.blksize().max(1)).max(1);
         let number = match (path.parent(), path.file_name()) {
-            (Some(above), Some(name)) if path != self.directory && path.starts_with(self.directory) => {
+            (Some(above), Some(name))
+                if path != self.directory && path.starts_with(self.directory) =>
+            {
                 let above = self.folder(above)?;
                 self.layout.add_folder(above, name.as_bytes(), found.ino(), blocks)
             }

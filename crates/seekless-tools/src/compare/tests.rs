@@ -23,7 +23,9 @@ impl Case {
         for (name, content) in files {
             std::fs::write(directory.path().join("data").join(name), content).unwrap();
             if packed(name) {
-                writer.add(prepare(About::named(*name), content.clone(), Codec::Auto).unwrap()).unwrap();
+                writer
+                    .add(prepare(About::named(*name), content.clone(), Codec::Auto).unwrap())
+                    .unwrap();
             }
         }
         std::fs::write(&pack, writer.finish().unwrap().0).unwrap();
@@ -98,7 +100,8 @@ fn loose_files_cost_their_metadata_once_and_a_request_for_each_mebibyte() {
 fn modelled_time_is_not_waited_for() {
     let case = Case::new(&[("a", vec![1; 10]), ("b", vec![2; 20])], |_| true);
     let slow = Device::modelled("iops=1,bandwidth=1KB/s".parse().unwrap());
-    let comparison = case.compare(&loads(&["a", "b"], &[0, 1]), &Options { device: slow, ..fast() }).unwrap();
+    let comparison =
+        case.compare(&loads(&["a", "b"], &[0, 1]), &Options { device: slow, ..fast() }).unwrap();
     let Expected { requests, bytes, ns } = comparison.expected;
     // The last request is served at the start of the slice that allows it, a tenth of a second
     // long.
@@ -140,16 +143,18 @@ fn a_cancelled_comparison_ends_and_leaves_nothing() {
     let case = Case::new(&[("a", vec![1; 10])], |_| true);
     let options = Options { rivals: Some(Vec::new()), ..fast() };
     let cancel = Arc::clone(&options.cancel);
-    let error = compare(&case.loose(), &case.pack, &loads(&["a"], &[0]), &options, &mut |what, _, _| {
-        cancel.store(what == "Comparing", std::sync::atomic::Ordering::Relaxed);
-    });
+    let error =
+        compare(&case.loose(), &case.pack, &loads(&["a"], &[0]), &options, &mut |what, _, _| {
+            cancel.store(what == "Comparing", std::sync::atomic::Ordering::Relaxed);
+        });
     assert_eq!(error.unwrap_err().kind(), ErrorKind::Interrupted);
     assert_eq!(case.directory.path().read_dir().unwrap().count(), 2);
 }
 
 #[test]
 fn a_real_device_can_be_throttled_and_is_put_back() {
-    let files: Vec<(String, Vec<u8>)> = (0..200).map(|file| (format!("{file}"), vec![7; 5000])).collect();
+    let files: Vec<(String, Vec<u8>)> =
+        (0..200).map(|file| (format!("{file}"), vec![7; 5000])).collect();
     let files: Vec<(&str, Vec<u8>)> =
         files.iter().map(|(name, content)| (name.as_str(), content.clone())).collect();
     let case = Case::new(&files, |_| true);
@@ -158,13 +163,18 @@ fn a_real_device_can_be_throttled_and_is_put_back() {
     let device = Device::Throttled("iops=100000,bandwidth=10GB/s".parse().unwrap());
     let comparison = match case.compare(&loads, &Options { device, ..fast() }) {
         Ok(comparison) => comparison,
-        Err(error) => return eprintln!("skipped: {error}: {:?}", std::error::Error::source(&error)),
+        Err(error) => {
+            return eprintln!("skipped: {error}: {:?}", std::error::Error::source(&error));
+        }
     };
     assert!(comparison.throttled);
     let (loose, pack) = (comparison.loose().requests.unwrap(), comparison.pack().requests.unwrap());
     // 200 inodes fill 13 blocks: a file system whose names and inodes had stayed in memory would be
     // asked for less.
-    assert!(loose >= 208 && pack >= 1 && pack < loose, "{loose} requests for files, {pack} for the pack");
+    assert!(
+        loose >= 208 && pack >= 1 && pack < loose,
+        "{loose} requests for files, {pack} for the pack"
+    );
     if comparison.basis == Basis::AsTheyLie {
         let expected = comparison.expected.requests;
         assert!(
@@ -184,7 +194,8 @@ fn first_loads_only_leaves_the_repeats_out() {
 
 #[test]
 fn what_a_side_lacks_is_left_out_on_both_and_named() {
-    let case = Case::new(&[("here", vec![1; 10]), ("loose only", vec![2; 20])], |name| name == "here");
+    let case =
+        Case::new(&[("here", vec![1; 10]), ("loose only", vec![2; 20])], |name| name == "here");
     let names = ["gone", "here", "loose only", "/etc/passwd"];
     let comparison = case.compare(&loads(&names, &[0, 1, 2, 3, 2]), &fast()).unwrap();
     assert_eq!((comparison.loads, comparison.bytes), (1, 10));
@@ -237,7 +248,8 @@ fn odd_requests_are_refused() {
     assert_eq!(no_rounds.kind(), ErrorKind::Invalid);
     let no_run = case.compare(&loads, &Options { run: Some(3), ..fast() }).unwrap_err();
     assert!(no_run.to_string().contains("runs 0 to 0"), "{no_run}");
-    let no_pack = compare(&case.loose(), &case.loose().join("none.zip"), &loads, &fast(), &mut |_, _, _| {});
+    let no_pack =
+        compare(&case.loose(), &case.loose().join("none.zip"), &loads, &fast(), &mut |_, _, _| {});
     assert!(no_pack.unwrap_err().to_string().contains("none.zip"));
 }
 
@@ -257,7 +269,10 @@ fn a_tree_that_moved_is_compared_all_the_same() {
     let loads = loads(&["/gone/data/a", "/gone/data/b", "/usr/lib/x"], &[0, 1, 2]);
     let comparison = case.compare(&loads, &fast()).unwrap();
     assert_eq!((comparison.loads, comparison.missing.loads), (2, 1));
-    assert_eq!(comparison.missing.moved.map(|root| root.to_string()).as_deref(), Some("/gone/data=."));
+    assert_eq!(
+        comparison.missing.moved.map(|root| root.to_string()).as_deref(),
+        Some("/gone/data=.")
+    );
     let root = format!("/gone/data={}", case.loose().display());
     let roots = Roots::new(vec![root.parse().unwrap()]);
     let comparison = case.compare(&loads, &Options { roots, ..fast() }).unwrap();

@@ -52,7 +52,10 @@ fn a_plain_list_keeps_its_order_and_a_table_stands_by_path() {
 #[test]
 fn the_last_trace_is_the_newest() {
     let folder = folder();
-    let traces = [trace(folder.path(), "old.csv", &["a", "b"]), trace(folder.path(), "new.csv", &["a", "c"])];
+    let traces = [
+        trace(folder.path(), "old.csv", &["a", "b"]),
+        trace(folder.path(), "new.csv", &["a", "c"]),
+    ];
     assert_eq!(order(&traces, &Options::default()).unwrap().order, ["a", "c", "b"]);
 }
 
@@ -135,8 +138,14 @@ fn the_public_runs_cost_what_is_published() {
     let report = order(&traces, &options).unwrap().report;
     let held_out = report.held_out.unwrap().totals;
     assert_eq!((report.files, report.unlisted_files), (36_266, 0));
-    assert_eq!((report.trained.totals.seeks, held_out.seeks, held_out.loads), (2_212, 4_815, 15_516));
-    assert_eq!(format!("{:.0} {:.3}", held_out.mean_block_runs, held_out.mean_amplification), "243 1.248");
+    assert_eq!(
+        (report.trained.totals.seeks, held_out.seeks, held_out.loads),
+        (2_212, 4_815, 15_516)
+    );
+    assert_eq!(
+        format!("{:.0} {:.3}", held_out.mean_block_runs, held_out.mean_amplification),
+        "243 1.248"
+    );
     let by_name = order(&traces, &Options { method: "name".into(), ..options }).unwrap().report;
     assert_eq!(by_name.trained.totals.seeks, 11_942);
     assert_eq!(by_name.trained.runs[4].run, "siwa_oasis");

@@ -93,7 +93,8 @@ impl Universe {
     /// The files of a list. A list of plain paths keeps its order, unless `by_name` is set. A table
     /// `path,size` has no order of its own: its files are sorted by the bytes of their paths.
     pub(super) fn from_list(path: &Path, runs: &[Run], by_name: bool) -> Result<Self> {
-        let failed = |error| Error::because(ErrorKind::Trace, "cannot read the list of files", error);
+        let failed =
+            |error| Error::because(ErrorKind::Trace, "cannot read the list of files", error);
         let list = FileList::read(path).map_err(failed)?;
         let is_table = list.bytes.iter().any(Option::is_some);
         let mut files: Vec<_> = list.paths.into_iter().zip(list.bytes).collect();

@@ -73,7 +73,12 @@ fn placed_by_list(tree: &Tree, paths: &[&str], roots: &Roots) -> Arranged {
 }
 
 /// The files of `tree` as `method` lays them out for the runs of `traces`.
-pub(super) fn by_runs(tree: &Tree, traces: &[PathBuf], method: &str, roots: &Roots) -> Result<Arranged> {
+pub(super) fn by_runs(
+    tree: &Tree,
+    traces: &[PathBuf],
+    method: &str,
+    roots: &Roots,
+) -> Result<Arranged> {
     let ordering = order::method(method, None)?;
     order::check_sizes(tree.nodes.iter().map(|node| (node.name.as_str(), node.stamp.bytes)))?;
     let runs = order::read_runs(traces, &Roots::default())?;

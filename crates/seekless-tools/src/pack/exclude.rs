@@ -12,7 +12,8 @@ pub(super) struct Exclude {
 
 impl Exclude {
     pub(super) fn new(globs: &[String]) -> Result<Self> {
-        let (paths, parts): (Vec<&String>, Vec<&String>) = globs.iter().partition(|glob| glob.contains('/'));
+        let (paths, parts): (Vec<&String>, Vec<&String>) =
+            globs.iter().partition(|glob| glob.contains('/'));
         Ok(Self { paths: set(&paths)?, parts: set(&parts)? })
     }
 

@@ -81,7 +81,9 @@ fn hand_on(
 }
 
 fn make(node: &Node, codec: Codec) -> Result<Ready> {
-    let said = |error| Error::because(ErrorKind::Pack, format!("cannot pack {}", node.path.display()), error);
+    let said = |error| {
+        Error::because(ErrorKind::Pack, format!("cannot pack {}", node.path.display()), error)
+    };
     if node.is_dir() {
         return prepare_directory(node.about()).map(Ready::Entry).map_err(said);
     }

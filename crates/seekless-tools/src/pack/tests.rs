@@ -25,7 +25,12 @@ fn replacing(out: &Path) -> Destination {
     Destination::new(out).replacing(true)
 }
 
-fn pack_to(dir: &Path, out: impl Into<Destination>, order: &[&str], options: &Options) -> Result<Summary> {
+fn pack_to(
+    dir: &Path,
+    out: impl Into<Destination>,
+    order: &[&str],
+    options: &Options,
+) -> Result<Summary> {
     let order: Vec<String> = order.iter().map(ToString::to_string).collect();
     pack(dir, out, &order, options, &mut |_, _| {})
 }
@@ -59,8 +64,10 @@ fn refusal(dir: &Path, order: &[&str]) -> String {
     let strict = Options { strict: true, ..Options::default() };
     let error = packed(dir, order, &strict).expect_err("it must be refused");
     let beside = fs::read_dir(dir.parent().expect("a room")).expect("readable");
-    let left: Vec<_> =
-        beside.map(|entry| entry.expect("readable").file_name()).filter(|name| name != "data").collect();
+    let left: Vec<_> = beside
+        .map(|entry| entry.expect("readable").file_name())
+        .filter(|name| name != "data")
+        .collect();
     assert!(left.is_empty(), "left behind: {left:?}");
     let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
     format!("{error}: {source}")
@@ -128,12 +135,16 @@ fn a_path_counts_once_in_however_many_runs_it_stands() {
     let (room, dir) = folder(&[("a", "0"), ("b", "1"), ("c", "2")]);
     let (old, new) = (room.path().join("old.csv"), room.path().join("new.csv"));
     let below = |name: &str| dir.join(name).display().to_string();
-    fs::write(&old, format!("time_s,path,size\n0,b,1\n1,c,1\n2,b,1\n3,/gone,1\n4,{},1\n", below("b")))
-        .expect("room");
+    fs::write(
+        &old,
+        format!("time_s,path,size\n0,b,1\n1,c,1\n2,b,1\n3,/gone,1\n4,{},1\n", below("b")),
+    )
+    .expect("room");
     fs::write(&new, "time_s,path,size\n0,c,1\n1,/gone,1\n2,./c,1\n").expect("room");
     let out = room.path().join("data.zip");
     let options = Options::default();
-    let summary = pack_for_runs(&dir, &out, &[old, new], "recent", &options, &mut |_, _| {}).expect("packed");
+    let summary =
+        pack_for_runs(&dir, &out, &[old, new], "recent", &options, &mut |_, _| {}).expect("packed");
     assert_eq!(names(contents(&out)), ["c", "b", "a"]);
     let OrderUse { given, placed, missing, missing_example, .. } = summary.order;
     assert_eq!((given, placed, missing, missing_example.as_deref()), (5, 4, 1, Some("/gone")));
@@ -148,7 +159,11 @@ fn links_inside_are_packed_as_what_they_point_at() {
     let content = || "content".to_owned();
     assert_eq!(
         files,
-        [("also/file".into(), content()), ("link".into(), content()), ("real/file".into(), content())]
+        [
+            ("also/file".into(), content()),
+            ("link".into(), content()),
+            ("real/file".into(), content())
+        ]
     );
 }
 
@@ -169,7 +184,10 @@ fn what_a_pack_cannot_hold_is_refused_by_name() {
         &|dir| symlink("nowhere", dir.join("dangling")).expect("a link"),
         &["data/dangling", "points at nothing"],
     );
-    refused(&|dir| symlink(".", dir.join("loop")).expect("a link"), &["through a link below itself"]);
+    refused(
+        &|dir| symlink(".", dir.join("loop")).expect("a link"),
+        &["through a link below itself"],
+    );
     refused(
         &|dir| drop(UnixListener::bind(dir.join("socket")).expect("a socket")),
         &["data/socket", "is a socket"],
@@ -230,7 +248,8 @@ fn the_output_may_lie_in_the_folder_and_is_not_packed() {
 fn the_same_folder_gives_the_same_bytes() {
     let (_room, dir) = folder(&[]);
     for number in 0..300 {
-        fs::write(dir.join(format!("{number}")), format!("{number} ").repeat(number * 20)).expect("room");
+        fs::write(dir.join(format!("{number}")), format!("{number} ").repeat(number * 20))
+            .expect("room");
     }
     let out = dir.with_file_name("data.zip");
     let mut archives = (0..2).map(|_| {
@@ -287,7 +306,8 @@ fn a_large_file_is_streamed_and_read_back() {
         let out = dir.with_file_name("data.zip");
         let mut last = (0, 0);
         let options = Options { codec, verify: true, ..Options::default() };
-        pack(&dir, replacing(&out), &[], &options, &mut |done, total| last = (done, total)).expect("packed");
+        pack(&dir, replacing(&out), &[], &options, &mut |done, total| last = (done, total))
+            .expect("packed");
         assert_eq!(last, (2 * content.len() as u64 + 10, 2 * content.len() as u64 + 10));
         let file = File::open(&out).expect("it is there");
         let index = Index::open(&file, file.metadata().expect("ours").len()).expect("our own");
@@ -336,25 +356,47 @@ fn one_odd_thing_does_not_refuse_the_others() {
     let out = dir.with_file_name("data.zip");
     let summary = pack_to(&dir, &out, &[], &Options::default()).expect("packed");
     assert_eq!(names(contents(&out)), ["a", "b/c"]);
-    assert_eq!((summary.left_out.count, summary.left_out.examples.len()), (6, 5), "{:?}", summary.left_out);
-    assert!(summary.left_out.examples.iter().all(|why| why.contains("data/")), "{:?}", summary.left_out);
+    assert_eq!(
+        (summary.left_out.count, summary.left_out.examples.len()),
+        (6, 5),
+        "{:?}",
+        summary.left_out
+    );
+    assert!(
+        summary.left_out.examples.iter().all(|why| why.contains("data/")),
+        "{:?}",
+        summary.left_out
+    );
 }
 
 #[test]
 fn globs_leave_out_files_and_folders() {
-    let files =
-        ["a.tmp", "art/b.psd", "art/deep/c.psd", "art/d.dds", "cache/e", "keep/cache.txt", "keep/f.tmp"];
+    let files = [
+        "a.tmp",
+        "art/b.psd",
+        "art/deep/c.psd",
+        "art/d.dds",
+        "cache/e",
+        "keep/cache.txt",
+        "keep/f.tmp",
+    ];
     let (_room, dir) = folder(&files.map(|name| (name, "0")));
     let kept = |globs: &[&str]| {
         let exclude = globs.iter().map(ToString::to_string).collect();
         names(packed(&dir, &[], &Options { exclude, ..Options::default() }).expect("packed"))
     };
-    assert_eq!(kept(&["*.tmp", "cache"]), ["art/b.psd", "art/d.dds", "art/deep/c.psd", "keep/cache.txt"]);
+    assert_eq!(
+        kept(&["*.tmp", "cache"]),
+        ["art/b.psd", "art/d.dds", "art/deep/c.psd", "keep/cache.txt"]
+    );
     assert_eq!(kept(&["art/*.psd", "/keep/"])[..3], ["a.tmp", "art/d.dds", "art/deep/c.psd"]);
     assert_eq!(kept(&["art/**/*.psd"])[..2], ["a.tmp", "art/d.dds"]);
     let wrong = Options { exclude: vec!["[".to_owned()], ..Options::default() };
     let error = packed(&dir, &[], &wrong).expect_err("no glob");
-    assert!(error.kind() == ErrorKind::Invalid && error.to_string().contains("--exclude ["), "{error}");
+    assert!(
+        error.kind() == ErrorKind::Invalid && error.to_string().contains("--exclude ["),
+        "{error}"
+    );
 }
 
 #[test]
@@ -370,7 +412,8 @@ fn a_tree_that_moved_is_found_where_it_is_now() {
 
     let roots = Roots::new(vec![format!("/old/game={}", dir.display()).parse().expect("a root")]);
     let out = dir.with_file_name("again.zip");
-    let summary = pack_to(&dir, &out, &order, &Options { roots, ..Options::default() }).expect("packed");
+    let summary =
+        pack_to(&dir, &out, &order, &Options { roots, ..Options::default() }).expect("packed");
     assert_eq!(names(contents(&out)), ["c", "art/b", "art/a"]);
     assert_eq!(summary.order.moved, None);
 }

@@ -108,16 +108,23 @@ impl Node {
 impl Tree {
     /// Walks `dir`, leaving out the file at `out` (its own output, from an earlier time) and what
     /// `exclude` holds. What a pack cannot hold is left out and noted, or an error if `strict`.
-    pub(super) fn walk(dir: &Path, out: Option<&Path>, exclude: &Exclude, strict: bool) -> Result<Self> {
+    pub(super) fn walk(
+        dir: &Path,
+        out: Option<&Path>,
+        exclude: &Exclude,
+        strict: bool,
+    ) -> Result<Self> {
         let dir = fs::canonicalize(dir).map_err(|error| failed("read the folder", dir, error))?;
-        let metadata = fs::metadata(&dir).map_err(|error| failed("read the folder", &dir, error))?;
+        let metadata =
+            fs::metadata(&dir).map_err(|error| failed("read the folder", &dir, error))?;
         if !metadata.is_dir() {
             return Err(Error::new(
                 ErrorKind::Invalid,
                 format!("{} is not a folder: name the folder to pack", dir.display()),
             ));
         }
-        let out = out.and_then(|out| fs::metadata(out).ok()).map(|metadata| Identity::of(&metadata));
+        let out =
+            out.and_then(|out| fs::metadata(out).ok()).map(|metadata| Identity::of(&metadata));
         let mut walk = Walk {
             dir: &dir,
             out,
@@ -221,7 +228,10 @@ impl Walk<'_> {
         }
         if metadata.is_dir() {
             if self.above.contains(&Identity::of(&metadata)) {
-                return Err(refused(&path, "is reached again through a link below itself; remove the link"));
+                return Err(refused(
+                    &path,
+                    "is reached again through a link below itself; remove the link",
+                ));
             }
             return Ok(self.folder(&path, &format!("{name}/"), &metadata)?);
         }
@@ -232,10 +242,13 @@ impl Walk<'_> {
     }
 
     fn push(&mut self, name: String, path: PathBuf, metadata: &Metadata) -> Walked<()> {
-        let said = |error| Error::because(ErrorKind::Pack, format!("cannot pack {}", path.display()), error);
+        let said = |error| {
+            Error::because(ErrorKind::Pack, format!("cannot pack {}", path.display()), error)
+        };
         check_name(&name).map_err(|error| Refusal::Odd(said(error)))?;
         if self.nodes.len() == ENTRIES_MAX {
-            let why = format!("{} holds more than 50 million files; pack its parts", self.dir.display());
+            let why =
+                format!("{} holds more than 50 million files; pack its parts", self.dir.display());
             return Err(Refusal::Failed(Error::new(ErrorKind::Invalid, why)));
         }
         self.nodes.push(Node { name, path, stamp: Stamp::of(metadata) });

@@ -21,14 +21,17 @@ const SETTLED: Duration = Duration::from_secs(60);
 
 /// The file named; of a folder the largest, settled files below it.
 pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>> {
-    let failed = |error| Error::because(ErrorKind::Io, format!("cannot examine {}", path.display()), error);
+    let failed =
+        |error| Error::because(ErrorKind::Io, format!("cannot examine {}", path.display()), error);
     let about = fs::metadata(path).map_err(failed)?;
     if about.is_file() {
         return Ok(vec![path.to_owned()]);
     }
     if !about.is_dir() {
-        let why =
-            format!("{} is neither a file nor a folder: name a large file on the device", path.display());
+        let why = format!(
+            "{} is neither a file nor a folder: name a large file on the device",
+            path.display()
+        );
         return Err(Error::new(ErrorKind::Invalid, why));
     }
     let found = largest(path, about.dev());
@@ -79,7 +82,8 @@ fn largest(path: &Path, device: u64) -> Vec<PathBuf> {
 }
 
 fn is_wanted(about: &fs::Metadata, now: SystemTime) -> bool {
-    let settled = about.modified().is_ok_and(|when| now.duration_since(when).is_ok_and(|age| age >= SETTLED));
+    let settled =
+        about.modified().is_ok_and(|when| now.duration_since(when).is_ok_and(|age| age >= SETTLED));
     about.is_file() && about.blocks() * 512 >= BYTES_MIN && settled
 }
 
@@ -110,7 +114,10 @@ mod tests {
         std::os::unix::fs::symlink("two", folder.path().join("link")).expect("made");
         let names: Vec<_> = files(folder.path()).expect("found");
         assert_eq!(names, [folder.path().join("deep/three"), folder.path().join("two")]);
-        assert_eq!(files(&folder.path().join("fresh")).expect("named"), [folder.path().join("fresh")]);
+        assert_eq!(
+            files(&folder.path().join("fresh")).expect("named"),
+            [folder.path().join("fresh")]
+        );
         assert!(files(Path::new("/dev/null")).is_err());
     }
 }

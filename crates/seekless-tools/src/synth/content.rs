@@ -39,7 +39,10 @@ impl Content {
     /// Fills `buffer` with the content from block `first_block` on (blocks have 64 KiB).
     pub fn fill(&self, first_block: u64, buffer: &mut [u8]) {
         for (block, number) in buffer.chunks_mut(BLOCK_BYTES).zip(first_block..) {
-            fill_block(block, SplitMix64::new(self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+            fill_block(
+                block,
+                SplitMix64::new(self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+            );
         }
     }
 }
@@ -69,7 +72,11 @@ fn noise(block: &mut [u8], at: usize, random: &mut SplitMix64) -> usize {
 
 fn copy(block: &mut [u8], at: usize, back: usize, length: usize) -> usize {
     // Near the block's start the distance must be shorter, but never below a copy's length.
-    let back = if back > at { COPY_BYTES_MAX + back % (at.saturating_sub(COPY_BYTES_MAX) + 1) } else { back };
+    let back = if back > at {
+        COPY_BYTES_MAX + back % (at.saturating_sub(COPY_BYTES_MAX) + 1)
+    } else {
+        back
+    };
     let end = block.len().min(at + length);
     if back > at || at >= end {
         return at;
@@ -96,7 +103,10 @@ mod tests {
         for bytes in [4096, 5000, 8192, 20_000, 65_536, 70_000, 300_000, 1 << 20] {
             for path in ["a", "public/art/textures/skins/wall.dds", "x/y"] {
                 let ratio = ratio(path, bytes);
-                assert!((0.50..=0.60).contains(&ratio), "{bytes} bytes of {path} deflate to {ratio:.3}");
+                assert!(
+                    (0.50..=0.60).contains(&ratio),
+                    "{bytes} bytes of {path} deflate to {ratio:.3}"
+                );
             }
         }
     }

@@ -15,7 +15,11 @@ const CHUNK_BLOCKS: usize = 16;
 const THREADS_MAX: usize = 32;
 
 /// Makes folders, then files. Stops at the first error or when `cancel` is set.
-pub(super) fn make(plan: &Plan<'_>, cancel: &AtomicBool, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+pub(super) fn make(
+    plan: &Plan<'_>,
+    cancel: &AtomicBool,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<()> {
     fs::create_dir_all(&plan.dir).map_err(|error| failed(&plan.dir, error))?;
     for folder in &plan.folders {
         make_folder(&plan.dir.join(folder))?;

@@ -94,8 +94,11 @@ impl<'a> Plan<'a> {
                 return Ok(());
             }
             if !force {
-                let why =
-                    format!("has {} bytes, not {}; give --force to replace it", found.len(), file.bytes);
+                let why = format!(
+                    "has {} bytes, not {}; give --force to replace it",
+                    found.len(),
+                    file.bytes
+                );
                 return Err(in_the_way(&path, &why));
             }
             file.replaces = true;
@@ -114,7 +117,8 @@ impl<'a> Plan<'a> {
         let disk = statvfs(there).map_err(|error| failed(there, error.into()))?;
         let free = disk.f_bavail.saturating_mul(disk.f_frsize);
         let rounded = |bytes: u64| bytes.div_ceil(BLOCK_BYTES).saturating_mul(BLOCK_BYTES);
-        let files = self.files.iter().fold(0u64, |sum, file| sum.saturating_add(rounded(file.bytes)));
+        let files =
+            self.files.iter().fold(0u64, |sum, file| sum.saturating_add(rounded(file.bytes)));
         let needed = files.saturating_add(self.folders.len() as u64 * BLOCK_BYTES);
         if needed > free {
             let why = format!(
@@ -142,7 +146,8 @@ fn targets(files: &[File]) -> Result<BTreeMap<PathBuf, Target<'_>>> {
     let mut targets = BTreeMap::<PathBuf, Target<'_>>::new();
     for file in files {
         let path = place(&file.path)?;
-        let target = Target { path: path.clone(), name: &file.path, bytes: file.bytes, replaces: false };
+        let target =
+            Target { path: path.clone(), name: &file.path, bytes: file.bytes, replaces: false };
         match targets.get_mut(&path) {
             Some(other) => other.bytes = other.bytes.max(file.bytes),
             None => drop(targets.insert(path, target)),
@@ -153,7 +158,8 @@ fn targets(files: &[File]) -> Result<BTreeMap<PathBuf, Target<'_>>> {
 
 /// The path of a traced file below the folder.
 fn place(traced: &str) -> Result<PathBuf> {
-    let refuse = |why: &str| Err(Error::new(ErrorKind::Invalid, format!("the path {traced:?} {why}")));
+    let refuse =
+        |why: &str| Err(Error::new(ErrorKind::Invalid, format!("the path {traced:?} {why}")));
     let bytes = unescape_path(traced);
     if bytes.contains(&0) {
         return refuse("has a NUL byte, which no file name can have");
@@ -208,7 +214,9 @@ fn check_folder(path: &Path) -> Result<()> {
 fn look(path: &Path) -> Result<Option<Metadata>> {
     match fs::symlink_metadata(path) {
         Ok(found) => Ok(Some(found)),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
             Ok(None)
         }
         Err(error) => Err(failed(path, error)),

@@ -37,7 +37,8 @@ fn names_and_sizes_are_those_asked_for() {
     let (_room, dir) = room();
     let list = [("a", 0), ("/home/u/b", 1), ("./c/d", 70_000), ("c/e", 3_000_000)];
     let mut last = (0, 0);
-    let summary = synth(&dir, &files(&list), &Options::default(), &mut |done, total| last = (done, total));
+    let summary =
+        synth(&dir, &files(&list), &Options::default(), &mut |done, total| last = (done, total));
     let summary = summary.expect("made");
     assert_eq!((summary.files, summary.made, summary.bytes), (4, 4, 3_070_001));
     assert_eq!(last, (3_070_001, 3_070_001));
@@ -82,7 +83,10 @@ fn nothing_leads_out() {
     symlink(room.path().join("target"), dir.join("file")).expect("a link");
     assert!(refusal(&dir, &[("file", 1)]).contains("is in the way"));
     let force = Options { force: true, ..Options::default() };
-    assert!(synth(&dir, &files(&[("file", 1)]), &force, &mut |_, _| {}).is_err(), "not with force either");
+    assert!(
+        synth(&dir, &files(&[("file", 1)]), &force, &mut |_, _| {}).is_err(),
+        "not with force either"
+    );
     assert!(!room.path().join("x").exists() && !room.path().join("target").exists());
 }
 
@@ -114,7 +118,8 @@ fn two_spellings_are_one_file() {
 fn bytes_that_are_not_utf8_come_back() {
     let (_room, dir) = room();
     make(&dir, &[("a\\xff\\\\b", 1)]).expect("made");
-    let name = fs::read_dir(&dir).expect("readable").next().expect("one").expect("readable").file_name();
+    let name =
+        fs::read_dir(&dir).expect("readable").next().expect("one").expect("readable").file_name();
     assert_eq!(std::os::unix::ffi::OsStrExt::as_bytes(name.as_os_str()), b"a\xff\\b");
 }
 
@@ -123,8 +128,9 @@ fn a_cancelled_synthesis_leaves_no_half_file() {
     let (_room, dir) = room();
     let options = Options::default();
     let cancel = Arc::clone(&options.cancel);
-    let error =
-        synth(&dir, &files(&[("a", 200 << 20)]), &options, &mut |_, _| cancel.store(true, Ordering::Relaxed));
+    let error = synth(&dir, &files(&[("a", 200 << 20)]), &options, &mut |_, _| {
+        cancel.store(true, Ordering::Relaxed)
+    });
     assert_eq!(error.expect_err("it was cancelled").kind(), ErrorKind::Interrupted);
     assert!(!dir.join("a").exists());
 }

@@ -45,11 +45,16 @@ pub(crate) fn lay_out(
     let placed: HashSet<Id> = packed.iter().copied().collect();
     packed.extend(by_name.iter().filter(|id| !placed.contains(id)));
     let run: Vec<Id> = held_out.runs.last().map_or_else(Vec::new, |run| {
-        run.iter().filter_map(|load| universe.id(tree, &held_out.names[load.file as usize])).collect()
+        run.iter()
+            .filter_map(|load| universe.id(tree, &held_out.names[load.file as usize]))
+            .collect()
     });
     let score = |order: &[Id]| Placement::new(order, &universe.bytes).score(&run, BLOCK_BYTES);
     let (name, greedy) = (score(&by_name), score(&packed));
-    Ok(Layout { order, seeks: Seeks { loads: greedy.loads, by_name: name.seeks, greedy: greedy.seeks } })
+    Ok(Layout {
+        order,
+        seeks: Seeks { loads: greedy.loads, by_name: name.seeks, greedy: greedy.seeks },
+    })
 }
 
 /// All files, numbered in the order of the bytes of their names.

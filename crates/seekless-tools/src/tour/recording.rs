@@ -16,15 +16,26 @@ pub(crate) fn write_list(list: &Path, sample: &Sample, run: &[usize]) -> Result<
 }
 
 /// Records the reader's run; `false` if the machine refuses recording.
-pub(crate) fn record_run(options: &Options, tree: &Path, list: &Path, trace: &Path) -> Result<bool> {
+pub(crate) fn record_run(
+    options: &Options,
+    tree: &Path,
+    list: &Path,
+    trace: &Path,
+) -> Result<bool> {
     let Some((program, first)) = options.reader.split_first() else { return Ok(false) };
     let mut arguments = first.to_vec();
     arguments.extend([tree.as_os_str().to_owned(), list.as_os_str().to_owned()]);
     let recorded = match record(program, &arguments, trace, &seekless_record::Options::default()) {
         Ok(recorded) => recorded,
-        Err(error) if matches!(error.kind(), Refusal::Refused | Refusal::Unsupported) => return Ok(false),
+        Err(error) if matches!(error.kind(), Refusal::Refused | Refusal::Unsupported) => {
+            return Ok(false);
+        }
         Err(error) => {
-            return Err(Error::because(ErrorKind::Record, "cannot record the sample's reader", error));
+            return Err(Error::because(
+                ErrorKind::Record,
+                "cannot record the sample's reader",
+                error,
+            ));
         }
     };
     if let Some(error) = recorded.unfinished {
@@ -43,16 +54,24 @@ pub(crate) fn record_run(options: &Options, tree: &Path, list: &Path, trace: &Pa
 pub(crate) fn import_run(csv: &Path, trace: &Path, sample: &Sample, run: &[usize]) -> Result<()> {
     let mut text = "time_s,path,size\n".to_owned();
     for (place, &file) in run.iter().enumerate() {
-        let _ = writeln!(text, "{:.4},{},{}", place as f64 / 1e4, sample.paths[file], sample.bytes[file]);
+        let _ = writeln!(
+            text,
+            "{:.4},{},{}",
+            place as f64 / 1e4,
+            sample.paths[file],
+            sample.bytes[file]
+        );
     }
     write(csv, &text)?;
     let files: [PathBuf; 1] = [csv.to_path_buf()];
-    import::csv(&files, trace, &import::Options::default(), &mut |_, _| {})
-        .map_err(|error| Error::because(ErrorKind::Trace, "cannot import the sample's run", error))?;
+    import::csv(&files, trace, &import::Options::default(), &mut |_, _| {}).map_err(|error| {
+        Error::because(ErrorKind::Trace, "cannot import the sample's run", error)
+    })?;
     Ok(())
 }
 
 pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
-    std::fs::write(path, text)
-        .map_err(|error| Error::because(ErrorKind::Io, format!("cannot write {}", path.display()), error))
+    std::fs::write(path, text).map_err(|error| {
+        Error::because(ErrorKind::Io, format!("cannot write {}", path.display()), error)
+    })
 }

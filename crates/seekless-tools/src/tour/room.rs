@@ -72,7 +72,8 @@ mod tests {
 
     #[test]
     fn no_room_is_an_error_that_says_what_each_lacks() {
-        let error = first_with_room(&["/tmp".into(), "/nowhere/at/all".into()], u64::MAX).unwrap_err();
+        let error =
+            first_with_room(&["/tmp".into(), "/nowhere/at/all".into()], u64::MAX).unwrap_err();
         let message = error.to_string();
         assert!(message.contains("/tmp has") && message.contains("/nowhere/at/all:"), "{message}");
     }

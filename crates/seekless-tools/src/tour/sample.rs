@@ -121,9 +121,16 @@ impl Maker {
     fn biome(&mut self, biome: usize, count: usize) -> Vec<usize> {
         (0..count)
             .map(|index| match index % 3 {
-                0 => self.file(format!("art/terrains/biome_{biome}/type_{index:02}.xml"), Size::Tiny),
-                1 => self.file(format!("art/props/biome_{biome}/prop_{index:02}.pmd"), Size::Medium),
-                _ => self.file(format!("art/textures/terrain/biome_{biome}_{index:02}.dds"), Size::Large),
+                0 => {
+                    self.file(format!("art/terrains/biome_{biome}/type_{index:02}.xml"), Size::Tiny)
+                }
+                1 => {
+                    self.file(format!("art/props/biome_{biome}/prop_{index:02}.pmd"), Size::Medium)
+                }
+                _ => self.file(
+                    format!("art/textures/terrain/biome_{biome}_{index:02}.dds"),
+                    Size::Large,
+                ),
             })
             .collect()
     }
@@ -164,7 +171,11 @@ mod tests {
         assert!((400..700).contains(&at(25)), "a quarter below {}", at(25));
         assert!((1_300..2_200).contains(&at(50)), "half below {}", at(50));
         assert!((30_000..55_000).contains(&at(75)), "three quarters below {}", at(75));
-        assert!((100_000_000..150_000_000).contains(&sample.total_bytes()), "{} bytes", sample.total_bytes());
+        assert!(
+            (100_000_000..150_000_000).contains(&sample.total_bytes()),
+            "{} bytes",
+            sample.total_bytes()
+        );
         assert!(*sizes.last().unwrap() > 1_500_000, "a tail");
     }
 

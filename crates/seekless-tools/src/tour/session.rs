@@ -115,11 +115,18 @@ mod tests {
         for (a, b) in [(0, 1), (0, 2), (1, 2)] {
             let common = sets[a].intersection(&sets[b]).count() as f64;
             let either = sets[a].union(&sets[b]).count() as f64;
-            assert!((0.45..0.75).contains(&(common / either)), "Jaccard of {a} and {b}: {}", common / either);
+            assert!(
+                (0.45..0.75).contains(&(common / either)),
+                "Jaccard of {a} and {b}: {}",
+                common / either
+            );
         }
         let seen: HashSet<usize> = sets[0].union(&sets[1]).copied().collect();
         let unseen = sets[2].difference(&seen).count() as f64 / sets[2].len() as f64;
-        assert!((0.06..0.2).contains(&unseen), "{unseen} of the third run is in neither of the others");
+        assert!(
+            (0.06..0.2).contains(&unseen),
+            "{unseen} of the third run is in neither of the others"
+        );
     }
 
     #[test]

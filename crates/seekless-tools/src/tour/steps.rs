@@ -17,7 +17,11 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// Walks all steps.
-pub(crate) fn walk(directory: &Path, options: &Options, tell: &mut dyn FnMut(Event<'_>)) -> Result<Tour> {
+pub(crate) fn walk(
+    directory: &Path,
+    options: &Options,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> Result<Tour> {
     let directory = directory.canonicalize().map_err(|error| {
         Error::because(ErrorKind::Io, format!("cannot open folder {}", directory.display()), error)
     })?;
@@ -66,7 +70,9 @@ impl Guide<'_> {
     fn make_tree(&mut self) -> Result<()> {
         let Guide { directory, sample, tell, .. } = self;
         let what = "Making a sample tree";
-        write_tree(directory, sample, &mut |done, total| tell(Event::Progress { what, done, total }))?;
+        write_tree(directory, sample, &mut |done, total| {
+            tell(Event::Progress { what, done, total })
+        })?;
         let found = format!(
             "{}, {}, in the sizes of a real game: half of them below {}.",
             counted(sample.paths.len() as u64, "file"),
@@ -85,7 +91,8 @@ impl Guide<'_> {
         for (run, files) in runs.iter().enumerate() {
             let list = self.path(&format!("run{}.txt", run + 1));
             write_list(&list, &self.sample, files)?;
-            recorded = recorded && record_run(self.options, &self.path("sample"), &list, &self.trace(run))?;
+            recorded = recorded
+                && record_run(self.options, &self.path("sample"), &list, &self.trace(run))?;
         }
         if !recorded {
             for (run, files) in runs.iter().enumerate() {
@@ -104,7 +111,8 @@ impl Guide<'_> {
     /// Orders by the first two runs, and scores the third.
     fn order(&mut self) -> Result<Layout> {
         let training = [self.trace(0), self.trace(1)];
-        let layout = lay_out(&self.path("sample"), &self.sample, &training, &read_loads(&[self.trace(2)])?)?;
+        let layout =
+            lay_out(&self.path("sample"), &self.sample, &training, &read_loads(&[self.trace(2)])?)?;
         order::write(self.path("order.txt"), &layout.order)?;
         let Seeks { loads, by_name, greedy } = layout.seeks;
         let share = |seeks: u64| 100.0 * seeks as f64 / loads.max(1) as f64;
@@ -123,9 +131,10 @@ impl Guide<'_> {
         let (tree, out) = (self.path("sample"), self.path("sample.zip"));
         let tell = &mut self.tell;
         let what = "Packing";
-        let packed = pack::pack(&tree, &out, order, &pack::Options::default(), &mut |done, total| {
-            tell(Event::Progress { what, done, total });
-        })?;
+        let packed =
+            pack::pack(&tree, &out, order, &pack::Options::default(), &mut |done, total| {
+                tell(Event::Progress { what, done, total });
+            })?;
         let found = format!(
             "{} in one Zip of {}, {} of them compressed; unzip and Python can read it.",
             counted(packed.entries - packed.directories, "file"),
@@ -176,8 +185,9 @@ impl Guide<'_> {
 }
 
 fn read_loads(traces: &[PathBuf]) -> Result<Loads> {
-    Loads::read(traces)
-        .map_err(|error| Error::because(ErrorKind::Trace, "cannot read back the sample's traces", error))
+    Loads::read(traces).map_err(|error| {
+        Error::because(ErrorKind::Trace, "cannot read back the sample's traces", error)
+    })
 }
 
 fn record_commands(recorded: bool) -> [&'static str; RUNS] {

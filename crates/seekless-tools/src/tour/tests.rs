@@ -50,8 +50,15 @@ fn what_the_commands_name_is_there(directory: &Path) {
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
-    let expected =
-        ["sample", "sample.csv", "run1.parquet", "run2.parquet", "run3.parquet", "order.txt", "sample.zip"];
+    let expected = [
+        "sample",
+        "sample.csv",
+        "run1.parquet",
+        "run2.parquet",
+        "run3.parquet",
+        "order.txt",
+        "sample.zip",
+    ];
     assert!(expected.iter().all(|name| names.contains(*name)), "{names:?}");
 }
 
@@ -66,8 +73,8 @@ fn without_recording_the_runs_are_imported() {
 #[test]
 fn a_reader_that_fails_is_an_error() {
     let directory = workplace();
-    let error =
-        tour(directory.path(), &small(vec!["/bin/false".into()]), &mut |_| {}).map(|done| done.recorded);
+    let error = tour(directory.path(), &small(vec!["/bin/false".into()]), &mut |_| {})
+        .map(|done| done.recorded);
     match error {
         Ok(recorded) => assert!(!recorded, "a failed reader counts only where nothing is recorded"),
         Err(error) => assert!(error.to_string().contains("/bin/false, ended with 1"), "{error}"),

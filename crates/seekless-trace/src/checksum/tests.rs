@@ -19,7 +19,8 @@ fn write(path: &Path) {
 /// Checks the footer of the file at `path`.
 fn checked(path: &Path) -> Result<Option<u64>, &'static str> {
     let bytes = std::fs::read(path).unwrap();
-    check_footer(bytes.len() as u64, |start, end| Ok(bytes[start as usize..end as usize].to_vec())).unwrap()
+    check_footer(bytes.len() as u64, |start, end| Ok(bytes[start as usize..end as usize].to_vec()))
+        .unwrap()
 }
 
 #[test]
@@ -47,7 +48,8 @@ fn a_changed_block_is_named_and_the_others_are_read() {
     bytes[2 * BLOCK_BYTES as usize + 7] ^= 4;
     std::fs::write(&path, bytes).unwrap();
     let trace = Trace::open(&path).unwrap();
-    let read = |columns| trace.scan(columns).unwrap().map(|batch| batch.map(|batch| batch.rows())).sum();
+    let read =
+        |columns| trace.scan(columns).unwrap().map(|batch| batch.map(|batch| batch.rows())).sum();
     let failed: crate::Result<usize> = read(crate::Columns::ALL);
     let cause = std::error::Error::source(&failed.unwrap_err()).unwrap().to_string();
     assert!(cause.contains("the 65536 bytes at 131072 differ from their checksum"), "{cause}");

@@ -67,8 +67,8 @@ impl Pages {
         let mut chunks = Vec::new();
         for group in parquet.row_groups() {
             for (at, (leaf, _)) in columns.iter().enumerate() {
-                let (start, end) =
-                    range(group.column(*leaf)).ok_or_else(|| absurd("has a column at a negative offset"))?;
+                let (start, end) = range(group.column(*leaf))
+                    .ok_or_else(|| absurd("has a column at a negative offset"))?;
                 chunks.push((start, end, at));
             }
         }
@@ -90,7 +90,8 @@ impl Pages {
     /// An absurd claim.
     pub(crate) fn check(&self, at: u64, input: impl Read) -> Result<()> {
         let before = self.chunks.partition_point(|&(start, ..)| start <= at);
-        let Some(&(_, end, column)) = self.chunks[..before].last().filter(|&&(_, end, _)| at < end) else {
+        let Some(&(_, end, column)) = self.chunks[..before].last().filter(|&&(_, end, _)| at < end)
+        else {
             return Err(absurd(format!("has a page at {at}, outside of its columns")));
         };
         let Ok(mut held) = self.held.lock() else {
@@ -121,7 +122,8 @@ impl Pages {
 /// Where a column chunk begins and ends.
 fn range(column: &ColumnChunkMetaData) -> Option<(u64, u64)> {
     let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
-    let (start, bytes): (u64, u64) = (start.try_into().ok()?, column.compressed_size().try_into().ok()?);
+    let (start, bytes): (u64, u64) =
+        (start.try_into().ok()?, column.compressed_size().try_into().ok()?);
     Some((start, start.checked_add(bytes)?))
 }
 
@@ -172,7 +174,9 @@ impl Header {
 
     /// How many bytes the page will take in memory.
     fn check(&self, column: Column) -> Result<u64> {
-        let (Ok(bytes), Ok(values)) = (u64::try_from(self.content_bytes), u64::try_from(self.values)) else {
+        let (Ok(bytes), Ok(values)) =
+            (u64::try_from(self.content_bytes), u64::try_from(self.values))
+        else {
             return Err(absurd("has a page of negative size"));
         };
         if self.kind == DICTIONARY_PAGE && values > bytes / VALUE_BYTES_MIN {
@@ -185,8 +189,7 @@ impl Header {
             Column::Op | Column::Path
                 if self.kind != DICTIONARY_PAGE && !TEXT_ENCODINGS.contains(&self.encoding) =>
             {
-                let message =
-                    "has text in a delta encoding, which is not read here: write it plain or as a dictionary";
+                let message = "has text in a delta encoding, which is not read here: write it plain or as a dictionary";
                 return Err(absurd(message));
             }
             _ => {}

@@ -89,7 +89,9 @@ impl<R: Read> Compact<R> {
     }
 
     fn skip_within(&mut self, kind: Kind, depth: u32) -> Result<()> {
-        let Some(depth) = depth.checked_sub(1) else { return Err(absurd("has structures too deep")) };
+        let Some(depth) = depth.checked_sub(1) else {
+            return Err(absurd("has structures too deep"));
+        };
         match kind {
             Kind::TRUE | Kind::FALSE => Ok(()),
             Kind::BYTE => self.byte().map(drop),
@@ -101,7 +103,8 @@ impl<R: Read> Compact<R> {
             }
             Kind::LIST | Kind::SET => {
                 let (size, kind) = self.list()?;
-                let kind = if kind == Kind::TRUE || kind == Kind::FALSE { Kind::BYTE } else { kind };
+                let kind =
+                    if kind == Kind::TRUE || kind == Kind::FALSE { Kind::BYTE } else { kind };
                 (0..size).try_for_each(|_| self.skip_within(kind, depth))
             }
             Kind::STRUCT => {

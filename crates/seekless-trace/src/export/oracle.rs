@@ -22,7 +22,11 @@ const PROGRESS_RECORDS: usize = 1 << 11;
 ///
 /// # Errors
 /// The trace cannot be read; a size or time does not fit 32 bits; or `out` cannot be written.
-pub fn oracle_general(trace: &Trace, out: &mut dyn Write, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+pub fn oracle_general(
+    trace: &Trace,
+    out: &mut dyn Write,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<()> {
     let names = Names::of(trace)?;
     let mut objects = Objects { names, ..Objects::default() };
     let rule = Rule::of(trace)?;
@@ -33,7 +37,8 @@ pub fn oracle_general(trace: &Trace, out: &mut dyn Write, progress: &mut dyn FnM
     })?;
     let next = next_accesses(&objects.requests);
     let failed = |error| Error::io(trace.path(), "could not be written as oracleGeneral", error);
-    let starts: Vec<u64> = trace.metadata().runs.iter().map(|run| run.started_unix_ns.unwrap_or(0)).collect();
+    let starts: Vec<u64> =
+        trace.metadata().runs.iter().map(|run| run.started_unix_ns.unwrap_or(0)).collect();
     let mut out = BufWriter::with_capacity(BUFFER_BYTES, out);
     let mut position = 0;
     each(trace, rule, &mut |batch, row| {
@@ -41,8 +46,9 @@ pub fn oracle_general(trace: &Trace, out: &mut dyn Write, progress: &mut dyn FnM
         let seconds = start.saturating_add(batch.time_ns()[row]) / SECOND_NS;
         let bytes = batch.bytes()[row];
         let object = objects.names_out[objects.requests[position] as usize];
-        let small =
-            |value: u64, what: &str| u32::try_from(value).map_err(|_| too_large(trace, position, what));
+        let small = |value: u64, what: &str| {
+            u32::try_from(value).map_err(|_| too_large(trace, position, what))
+        };
         let mut record = [0; ORACLE_RECORD_BYTES];
         record[..4].copy_from_slice(&small(seconds, "time")?.to_le_bytes());
         record[4..12].copy_from_slice(&object.to_le_bytes());
@@ -102,11 +108,17 @@ impl Rule {
     }
 }
 
-fn each(trace: &Trace, rule: Rule, visit: &mut dyn FnMut(&Batch, usize) -> Result<()>) -> Result<()> {
+fn each(
+    trace: &Trace,
+    rule: Rule,
+    visit: &mut dyn FnMut(&Batch, usize) -> Result<()>,
+) -> Result<()> {
     let columns = Columns::RUN | Columns::TIME_NS | Columns::OP | Columns::FILE | Columns::OFFSET;
     for batch in trace.scan(columns | Columns::BYTES | Columns::ERROR)? {
         let batch = batch?;
-        (0..batch.rows()).filter(|&row| rule.admits(&batch, row)).try_for_each(|row| visit(&batch, row))?;
+        (0..batch.rows())
+            .filter(|&row| rule.admits(&batch, row))
+            .try_for_each(|row| visit(&batch, row))?;
     }
     Ok(())
 }
@@ -176,6 +188,9 @@ mod tests {
 
     #[test]
     fn only_plain_numbers_are_numbers() {
-        assert_eq!((number("70"), number("07"), number("+7"), number("x")), (Some(70), None, None, None));
+        assert_eq!(
+            (number("70"), number("07"), number("+7"), number("x")),
+            (Some(70), None, None, None)
+        );
     }
 }

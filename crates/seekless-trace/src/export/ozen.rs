@@ -29,7 +29,8 @@ pub fn ozen(trace: &Trace, out: &mut dyn Write, progress: &mut dyn FnMut(u64, u6
         for row in 0..batch.rows() {
             let Some(letter) = letter(&batch, row) else { continue };
             if *device.get_or_insert(batch.file()[row]) != batch.file()[row] {
-                let message = "names several files, and Ozen's text has one device; use --format csv";
+                let message =
+                    "names several files, and Ozen's text has one device; use --format csv";
                 return Err(Error::new(ErrorKind::Usage, trace.path(), message));
             }
             if batch.bytes()[row] > ROW_BYTES_MAX {

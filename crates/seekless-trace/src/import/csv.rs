@@ -31,7 +31,8 @@ pub fn csv(
 pub(crate) fn open(path: &Path) -> Result<Trace> {
     let options = Options::default();
     let (files, mut silent) = ([path.to_owned()], |_, _| {});
-    let mut import = Import::new(&files, Writer::unplaced(path)?, Kind::Files, &options, &mut silent);
+    let mut import =
+        Import::new(&files, Writer::unplaced(path)?, Kind::Files, &options, &mut silent);
     import_file(&mut import, path)?;
     import.writer.into_trace()
 }
@@ -66,7 +67,11 @@ fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {
 }
 
 /// What the columns mean, and whether the current line is a row that is not read yet.
-fn bindings(import: &mut Import<'_>, lines: &mut Lines, record: &mut Record) -> Result<(Vec<Binding>, bool)> {
+fn bindings(
+    import: &mut Import<'_>,
+    lines: &mut Lines,
+    record: &mut Record,
+) -> Result<(Vec<Binding>, bool)> {
     let any = lines.advance()?;
     if !import.options.header {
         let columns = import.options.columns.as_ref().ok_or_else(|| {
@@ -77,7 +82,11 @@ fn bindings(import: &mut Import<'_>, lines: &mut Lines, record: &mut Record) -> 
         return Ok((columns.bind(None, lines.path())?, any));
     }
     if !any {
-        return Err(Error::new(ErrorKind::NotATrace, lines.path(), "is empty, expected a header line"));
+        return Err(Error::new(
+            ErrorKind::NotATrace,
+            lines.path(),
+            "is empty, expected a header line",
+        ));
     }
     record.read(lines, import.options.delimiter)?;
     let header: Vec<String> =
@@ -85,7 +94,8 @@ fn bindings(import: &mut Import<'_>, lines: &mut Lines, record: &mut Record) -> 
     if let Some(columns) = &import.options.columns {
         return Ok((columns.bind(Some(&header), lines.path())?, false));
     }
-    let (bindings, ignored) = bind_header(&header).map_err(|wrong| no_header(lines.path(), &wrong))?;
+    let (bindings, ignored) =
+        bind_header(&header).map_err(|wrong| no_header(lines.path(), &wrong))?;
     for name in ignored {
         if !import.report.ignored_columns.contains(&name) {
             import.report.ignored_columns.push(name);
@@ -116,9 +126,9 @@ impl Rows {
         let mut name = String::new();
         let mut bytes = None;
         for binding in &self.bindings {
-            let text = record
-                .get(binding.column)
-                .ok_or_else(|| format!("has {} of at least {} columns", record.len(), binding.column + 1))?;
+            let text = record.get(binding.column).ok_or_else(|| {
+                format!("has {} of at least {} columns", record.len(), binding.column + 1)
+            })?;
             match binding.field {
                 Field::Path => name = path(text)?,
                 Field::Bytes => bytes = optional(binding, text)?,
@@ -136,7 +146,11 @@ impl Rows {
 }
 
 fn path(text: &[u8]) -> Result<String, String> {
-    if text.is_empty() { Err("has an empty path, expected a name".into()) } else { Ok(escape_path(text)) }
+    if text.is_empty() {
+        Err("has an empty path, expected a name".into())
+    } else {
+        Ok(escape_path(text))
+    }
 }
 
 fn set(
@@ -152,7 +166,8 @@ fn set(
             access.run = run.ok_or_else(|| expected(binding, text))?;
         }
         Field::Time => {
-            access.time_ns = number::scaled(text, binding.scale).ok_or_else(|| expected(binding, text))?;
+            access.time_ns =
+                number::scaled(text, binding.scale).ok_or_else(|| expected(binding, text))?;
         }
         Field::Pid => access.pid = small(binding, text)?,
         Field::Tid => access.tid = small(binding, text)?,
@@ -164,8 +179,11 @@ fn set(
         Field::Inode => access.inode = optional(binding, text)?,
         Field::Error => {
             let parse = || number::signed(text)?.try_into().ok();
-            access.error =
-                if is_empty(text) { None } else { Some(parse().ok_or_else(|| expected(binding, text))?) };
+            access.error = if is_empty(text) {
+                None
+            } else {
+                Some(parse().ok_or_else(|| expected(binding, text))?)
+            };
         }
         Field::Path | Field::Bytes => {}
     }
@@ -188,8 +206,11 @@ fn optional(binding: &Binding, text: &[u8]) -> Result<Option<u64>, String> {
 }
 
 fn small(binding: &Binding, text: &[u8]) -> Result<u32, String> {
-    let value =
-        if is_empty(text) { Some(0) } else { number::whole(text).and_then(|value| value.try_into().ok()) };
+    let value = if is_empty(text) {
+        Some(0)
+    } else {
+        number::whole(text).and_then(|value| value.try_into().ok())
+    };
     value.ok_or_else(|| expected(binding, text))
 }
 

@@ -59,7 +59,9 @@ impl Field {
     /// How many nanoseconds or bytes one `unit` of this field is.
     fn scale(self, unit: &str) -> Option<u64> {
         let table: &[(&str, u64)] = match () {
-            () if self.is_time() => &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000), ("ns", 1)],
+            () if self.is_time() => {
+                &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000), ("ns", 1)]
+            }
             () if self.is_bytes() => &[
                 ("b", 1),
                 ("kb", 1000),
@@ -108,7 +110,10 @@ impl FromStr for Columns {
         }
         for (at, one) in wanted.iter().enumerate() {
             if wanted[..at].iter().any(|other| other.field == one.field) {
-                return Err(format!("gives two columns for one field, the second is `{}`", one.column));
+                return Err(format!(
+                    "gives two columns for one field, the second is `{}`",
+                    one.column
+                ));
             }
         }
         Ok(Columns(wanted))
@@ -120,8 +125,8 @@ fn wanted(part: &str) -> Result<Wanted, String> {
         part.split_once('=').ok_or_else(|| format!("`{part}`: expected FIELD[:UNIT]=COLUMN"))?;
     let (name, unit) = left.split_once(':').unwrap_or((left, ""));
     let expected = "time path op offset bytes size pid tid run latency error device inode";
-    let field =
-        Field::named(name).ok_or_else(|| format!("`{name}` is not a field, expected one of {expected}"))?;
+    let field = Field::named(name)
+        .ok_or_else(|| format!("`{name}` is not a field, expected one of {expected}"))?;
     let scale = match unit {
         "" if field.is_time() => return Err(format!("`{name}` needs a unit: {name}:s, :ms, :us or :ns")),
         "" => 1,
@@ -136,14 +141,19 @@ impl Columns {
     /// Finds the columns in the header. Without a header all of them must be positions.
     pub(crate) fn bind(&self, header: Option<&[String]>, path: &Path) -> Result<Vec<Binding>> {
         let bind = |wanted: &Wanted| {
-            let column =
-                match wanted.column.strip_prefix('#').and_then(|position| position.parse::<usize>().ok()) {
-                    Some(position) => position.checked_sub(1),
-                    None => header.and_then(|header| header.iter().position(|name| *name == wanted.column)),
-                };
+            let column = match wanted
+                .column
+                .strip_prefix('#')
+                .and_then(|position| position.parse::<usize>().ok())
+            {
+                Some(position) => position.checked_sub(1),
+                None => {
+                    header.and_then(|header| header.iter().position(|name| *name == wanted.column))
+                }
+            };
             let column = column.ok_or_else(|| {
-                let found =
-                    header.map_or("none, as there is no header".to_owned(), |header| header.join(","));
+                let found = header
+                    .map_or("none, as there is no header".to_owned(), |header| header.join(","));
                 let message = format!("has no column `{}`; its columns are {found}", wanted.column);
                 Error::new(ErrorKind::Usage, path, message)
             })?;

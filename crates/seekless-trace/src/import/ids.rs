@@ -29,8 +29,13 @@ fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {
     while lines.advance()? {
         let pushed = id(&lines).and_then(|name| {
             let file = import.file(&name, &lines)?;
-            let load =
-                Access { run, time_ns: number, bytes: 1, file_bytes: Some(1), ..Access::new(Op::Load, file) };
+            let load = Access {
+                run,
+                time_ns: number,
+                bytes: 1,
+                file_bytes: Some(1),
+                ..Access::new(Op::Load, file)
+            };
             import.writer.push(load)
         });
         number += u64::from(pushed.is_ok());

@@ -57,8 +57,13 @@ fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {
         name.push_str(&record.object.to_string());
         let file = import.writer.file(&name);
         let bytes = record.bytes.into();
-        let load =
-            Access { run, time_ns: now, bytes, file_bytes: Some(bytes), ..Access::new(Op::Load, file) };
+        let load = Access {
+            run,
+            time_ns: now,
+            bytes,
+            file_bytes: Some(bytes),
+            ..Access::new(Op::Load, file)
+        };
         import.writer.push(load)?;
         number += 1;
         import.tick_at(|| input.consumed.load(Ordering::Relaxed));
@@ -80,14 +85,17 @@ fn next(reader: &mut dyn Read, path: &Path, number: u64) -> Result<Option<Record
         match reader.read(&mut record[filled..]) {
             Ok(0) if filled == 0 => return Ok(None),
             Ok(0) => {
-                let message =
-                    format!("ends within a record of {ORACLE_RECORD_BYTES} bytes; is it oracleGeneral?");
+                let message = format!(
+                    "ends within a record of {ORACLE_RECORD_BYTES} bytes; is it oracleGeneral?"
+                );
                 return Err(Error::corrupt(path, message).at(place));
             }
             Ok(more) => filled += more,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => {
-                return Err(Error::corrupt(path, "could not be read further").at(place).because(error));
+                return Err(Error::corrupt(path, "could not be read further")
+                    .at(place)
+                    .because(error));
             }
         }
     }

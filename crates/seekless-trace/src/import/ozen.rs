@@ -42,10 +42,18 @@ fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {
         }
         let Some((op, at)) = access(lines.text()) else { continue };
         let pushed = offset(at, grain)
-            .ok_or_else(|| lines.malformed(format!("has number {at}, too large for an offset in bytes")))
+            .ok_or_else(|| {
+                lines.malformed(format!("has number {at}, too large for an offset in bytes"))
+            })
             .and_then(|offset| {
                 let bytes = grain.unsigned_abs();
-                import.writer.push(Access { run, time_ns: number, offset, bytes, ..Access::new(op, device) })
+                import.writer.push(Access {
+                    run,
+                    time_ns: number,
+                    offset,
+                    bytes,
+                    ..Access::new(op, device)
+                })
             });
         number += u64::from(pushed.is_ok());
         import.forgive(pushed)?;
@@ -88,6 +96,9 @@ mod tests {
 
     #[test]
     fn offsets_are_bytes_and_nowhere_stays_nowhere() {
-        assert_eq!((offset(3, 512), offset(-1, 512), offset(i64::MAX, 512)), (Some(1536), Some(-1), None));
+        assert_eq!(
+            (offset(3, 512), offset(-1, 512), offset(i64::MAX, 512)),
+            (Some(1536), Some(-1), None)
+        );
     }
 }

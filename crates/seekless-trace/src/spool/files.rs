@@ -61,7 +61,10 @@ mod tests {
         assert_eq!(["a", "never", "b"].map(|path| files.add(path.to_owned())), [0, 1, 2]);
         let found = [2, 0, 2].map(|file| files.mention(file).unwrap());
         let expected = [(0, Some("b")), (1, Some("a")), (0, None)];
-        assert_eq!(found, expected.map(|(file, path)| Mention { file, path: path.map(str::to_owned) }));
+        assert_eq!(
+            found,
+            expected.map(|(file, path)| Mention { file, path: path.map(str::to_owned) })
+        );
         assert_eq!(files.mention(3), None);
     }
 }

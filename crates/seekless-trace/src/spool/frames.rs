@@ -69,7 +69,9 @@ impl Frames {
             self.at += PREFIX_BYTES as u64;
             return Ok(if self.rest() == 0 { Next::End } else { self.broken() });
         }
-        let Some(header) = self.take(length, PREFIX_BYTES as u64)? else { return self.cut_header(length) };
+        let Some(header) = self.take(length, PREFIX_BYTES as u64)? else {
+            return self.cut_header(length);
+        };
         let seal = Seal::of(prefix, &header);
         if self.at == 0 {
             self.sealed = seal != Seal::Absent;
@@ -81,7 +83,9 @@ impl Frames {
             Ok(message) => message.bodyLength().try_into().unwrap_or(u64::MAX),
             Err(_) => return Ok(self.broken()),
         };
-        let Some(body) = self.take(body, PREFIX_BYTES as u64 + length)? else { return Ok(Next::End) };
+        let Some(body) = self.take(body, PREFIX_BYTES as u64 + length)? else {
+            return Ok(Next::End);
+        };
         if matches!(seal, Seal::Body(sum) if sum != crc32fast::hash(&body)) {
             return Ok(Next::Damage);
         }

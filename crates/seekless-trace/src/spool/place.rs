@@ -24,24 +24,33 @@ pub fn spool_path(trace: &Path) -> Result<PathBuf> {
     for folder in folders() {
         match make(&folder) {
             Ok(()) => return Ok(folder.join(name(trace))),
-            Err(error) => refused = Some(Error::io(&folder, "cannot hold spools; set XDG_STATE_HOME", error)),
+            Err(error) => {
+                refused = Some(Error::io(&folder, "cannot hold spools; set XDG_STATE_HOME", error))
+            }
         }
     }
-    Err(refused
-        .unwrap_or_else(|| Error::io(trace, "has no folder for its spool", io::ErrorKind::NotFound.into())))
+    Err(refused.unwrap_or_else(|| {
+        Error::io(trace, "has no folder for its spool", io::ErrorKind::NotFound.into())
+    }))
 }
 
 /// The spool that a recording of `trace` left, if any: in the user's folder, or beside the trace.
 pub(crate) fn find(trace: &Path) -> Option<PathBuf> {
     let mut beside = trace.as_os_str().to_owned();
     beside.push(".spool");
-    let places = folders().into_iter().map(|folder| folder.join(name(trace))).chain([beside.into()]);
+    let places =
+        folders().into_iter().map(|folder| folder.join(name(trace))).chain([beside.into()]);
     places.into_iter().find(|spool| spool.is_file())
 }
 
 fn folders() -> Vec<PathBuf> {
-    let temporary = std::env::temp_dir().join(format!("seekless-{}", rustix::process::geteuid().as_raw()));
-    seekless_sys::home::state().into_iter().chain([temporary]).map(|folder| folder.join("spool")).collect()
+    let temporary =
+        std::env::temp_dir().join(format!("seekless-{}", rustix::process::geteuid().as_raw()));
+    seekless_sys::home::state()
+        .into_iter()
+        .chain([temporary])
+        .map(|folder| folder.join("spool"))
+        .collect()
 }
 
 /// Makes a folder that only this user can open.
@@ -51,7 +60,10 @@ fn make(folder: &Path) -> io::Result<()> {
         let found = folder.symlink_metadata()?;
         if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() {
             // In a folder that all may write, another user may have made it before us.
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is not a folder of this user"));
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                "it is not a folder of this user",
+            ));
         }
     }
     Ok(rustix::fs::access(folder, rustix::fs::Access::WRITE_OK)?)
@@ -77,9 +89,9 @@ fn absolute(trace: &Path) -> PathBuf {
 
 /// FNV-1a, so that every version of this program computes the same number.
 fn hash(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+    })
 }
 
 #[cfg(test)]
@@ -89,7 +101,8 @@ mod tests {
     #[test]
     fn a_name_is_the_same_by_each_way_to_the_file_and_no_other_files() {
         let folder = tempfile::tempdir().unwrap();
-        let [trace, twin] = ["run.parquet", "below/run.parquet"].map(|name| folder.path().join(name));
+        let [trace, twin] =
+            ["run.parquet", "below/run.parquet"].map(|name| folder.path().join(name));
         std::fs::create_dir(folder.path().join("below")).unwrap();
         assert_eq!(name(&trace), name(&folder.path().join("below/../run.parquet")));
         assert_ne!(name(&trace), name(&twin));

@@ -33,7 +33,8 @@ pub(crate) struct Left {
 
 impl SpoolReader {
     pub(super) fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(|error| Error::io(path, "could not be opened", error))?;
+        let file =
+            File::open(path).map_err(|error| Error::io(path, "could not be opened", error))?;
         let failed = |error| Error::io(path, "could not be read", error);
         let mut start = [0; super::MAGIC.len()];
         let read = file.read_at(&mut start, 0).map_err(failed)?;
@@ -46,7 +47,8 @@ impl SpoolReader {
             Next::Frame(first) => first,
             Next::Damage => return Err(Error::corrupt(path, damage(0))),
             Next::End => {
-                let message = "holds no rows: the recording ended before its first batch was written";
+                let message =
+                    "holds no rows: the recording ended before its first batch was written";
                 return Err(Error::corrupt(path, message));
             }
         };
@@ -86,7 +88,8 @@ impl SpoolReader {
         };
         let Some(batch) = decode(&frame, self.files) else {
             // Without seals, a torn batch cannot be told from a damaged one.
-            self.left = if self.frames.sealed() { damaged } else { Left { damaged_at: None, ..damaged } };
+            self.left =
+                if self.frames.sealed() { damaged } else { Left { damaged_at: None, ..damaged } };
             return Ok(None);
         };
         self.files += batch.new_names.len() as u32;
@@ -104,8 +107,9 @@ pub(super) fn damage(at: u64) -> String {
 
 /// What the schema message says about the trace, and whether messages have seals.
 fn read_schema(path: &Path, frame: &Frame) -> Result<(Metadata, bool)> {
-    let foreign =
-        || Error::new(ErrorKind::NotATrace, path, "is an Arrow stream, but not a spool of seekless");
+    let foreign = || {
+        Error::new(ErrorKind::NotATrace, path, "is an Arrow stream, but not a spool of seekless")
+    };
     let message = arrow_ipc::root_as_message(&frame.header).map_err(|_| foreign())?;
     let schema = message.header_as_schema().ok_or_else(foreign)?;
     let pairs: HashMap<&str, &str> = schema
@@ -116,8 +120,9 @@ fn read_schema(path: &Path, frame: &Frame) -> Result<(Metadata, bool)> {
         .collect();
     let version = pairs.get(KEY_VERSION).ok_or_else(foreign)?;
     if *version != VERSION {
-        let message =
-            format!("is a spool of version {version}, expected {VERSION}; a newer seekless wrote it");
+        let message = format!(
+            "is a spool of version {version}, expected {VERSION}; a newer seekless wrote it"
+        );
         return Err(Error::new(ErrorKind::Schema, path, message));
     }
     let json = pairs.get(rows::KEY_METADATA).ok_or_else(foreign)?;
@@ -142,7 +147,8 @@ fn decode(frame: &Frame, files: u32) -> Option<SpoolBatch> {
         }
         let (none, version) = (HashMap::new(), message.version());
         let decoder =
-            RecordBatchDecoder::try_new(&frame.body, header, rows::schema(), &none, &version).ok()?;
+            RecordBatchDecoder::try_new(&frame.body, header, rows::schema(), &none, &version)
+                .ok()?;
         rows::decode(&decoder.read_record_batch().ok()?, files).ok()
     };
     // Arrow panics on some damaged batches, which must not end the program.

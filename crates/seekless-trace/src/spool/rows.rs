@@ -60,7 +60,11 @@ pub(super) fn encode_metadata(metadata: &Metadata) -> Result<RecordBatch, ArrowE
     columns(&[row], Arc::new(StringArray::from(vec![None::<&str>])), Some(to_json(metadata)))
 }
 
-fn columns(rows: &[Access], paths: ArrayRef, metadata: Option<String>) -> Result<RecordBatch, ArrowError> {
+fn columns(
+    rows: &[Access],
+    paths: ArrayRef,
+    metadata: Option<String>,
+) -> Result<RecordBatch, ArrowError> {
     let metadata = StringArray::from_iter(std::iter::repeat_n(metadata, rows.len()));
     let op = Arc::new(UInt8Array::from_iter_values(rows.iter().map(|row| row.op as u8)));
     let mut columns = arrays::columns(rows, op, arrays::u32s(rows, |row| row.file), paths);
@@ -77,7 +81,8 @@ pub(super) fn decode(batch: &RecordBatch, files: u32) -> Result<SpoolBatch, Stri
     for at in 0..batch.num_rows() {
         if metadata.is_valid(at) {
             let parsed = serde_json::from_str(metadata.value(at));
-            out.metadata = Some(parsed.map_err(|error| format!("its metadata is damaged: {error}"))?);
+            out.metadata =
+                Some(parsed.map_err(|error| format!("its metadata is damaged: {error}"))?);
             continue;
         }
         let row = row(batch, at)?;
@@ -103,7 +108,10 @@ fn row(batch: &RecordBatch, at: usize) -> Result<Access, String> {
         time_ns: u64s(1),
         pid: u32s(2),
         tid: u32s(3),
-        op: Op::ALL.get(usize::from(op)).copied().ok_or_else(|| format!("{op} is not a kind of access"))?,
+        op: Op::ALL
+            .get(usize::from(op))
+            .copied()
+            .ok_or_else(|| format!("{op} is not a kind of access"))?,
         file: u32s(5),
         offset: batch.column(7).as_primitive::<Int64Type>().value(at),
         bytes: u64s(8),

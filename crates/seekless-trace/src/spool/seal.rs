@@ -61,7 +61,9 @@ pub(super) enum Seal {
 
 impl Seal {
     pub(super) fn of(prefix: &[u8; PREFIX_BYTES], header: &[u8]) -> Self {
-        let Some((before, seal)) = header.split_last_chunk::<SEAL_BYTES>() else { return Seal::Absent };
+        let Some((before, seal)) = header.split_last_chunk::<SEAL_BYTES>() else {
+            return Seal::Absent;
+        };
         let Some(sums) = seal.strip_prefix(&MARK) else { return Seal::Absent };
         let Some((body, sum)) = sums.split_first_chunk::<4>() else { return Seal::Absent };
         let mut expected = crc32fast::Hasher::new();

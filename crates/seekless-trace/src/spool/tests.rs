@@ -22,7 +22,8 @@ fn access(row: u64) -> Access {
 
 /// A spool of three batches of ten rows, and changed metadata.
 fn spool(path: &Path) -> SpoolWriter {
-    let mut spool = SpoolWriter::create(path, &Metadata { page_bytes: 512, ..Metadata::default() }).unwrap();
+    let mut spool =
+        SpoolWriter::create(path, &Metadata { page_bytes: 512, ..Metadata::default() }).unwrap();
     let files: Vec<FileId> = (0..7).map(|file| spool.file(format!("file {file}"))).collect();
     for row in 0..30 {
         spool.push(Access { file: files[row as usize % 7], ..access(row) }).unwrap();
@@ -59,7 +60,8 @@ fn becomes_a_trace() {
 #[test]
 fn files_are_numbered_once_and_the_number_travels() {
     let folder = scratch();
-    let mut spool = SpoolWriter::create(&folder.path().join("spool"), &Metadata::default()).unwrap();
+    let mut spool =
+        SpoolWriter::create(&folder.path().join("spool"), &Metadata::default()).unwrap();
     // The last is a second number for the first path.
     let [a, _unused, b, twin] = ["a", "never read", "b", "a"].map(|path| spool.file(path));
     for (time_ns, file) in [(0, b), (1, a), (2, twin), (3, b)] {
@@ -78,7 +80,8 @@ fn files_are_numbered_once_and_the_number_travels() {
 #[test]
 fn opens_in_place_of_the_trace_that_is_missing() {
     let folder = scratch();
-    let (out, beside) = (folder.path().join("run.parquet"), folder.path().join("run.parquet.spool"));
+    let (out, beside) =
+        (folder.path().join("run.parquet"), folder.path().join("run.parquet.spool"));
     drop(spool(&beside));
     let trace = Trace::open(&out).unwrap();
     assert_eq!(trace.origin(), &Origin::Spool { torn_bytes: 0 });
@@ -104,8 +107,12 @@ fn cut_at_every_byte_gives_whole_batches() {
         }
         assert_eq!(got.len() % 10, 0);
         let numbered = |(row, access): (usize, Access)| Access { file: row as u32 % 7, ..access };
-        let expected: Vec<_> =
-            expected(got.len() as u64).into_iter().map(|row| row.0).enumerate().map(numbered).collect();
+        let expected: Vec<_> = expected(got.len() as u64)
+            .into_iter()
+            .map(|row| row.0)
+            .enumerate()
+            .map(numbered)
+            .collect();
         assert_eq!(got, expected);
         assert!(reader.left().bytes < length as u64 && reader.left().damaged_at.is_none());
         counts.push(got.len());
@@ -141,9 +148,11 @@ fn a_foreign_stream_is_refused() {
 fn what_is_no_spool_is_not_called_an_empty_one() {
     let folder = scratch();
     let (path, out) = (folder.path().join("run.parquet"), folder.path().join("out"));
-    for (bytes, kind) in
-        [(&b"PAR1"[..], ErrorKind::NotATrace), (b"\xff\xff", ErrorKind::Corrupt), (b"", ErrorKind::Corrupt)]
-    {
+    for (bytes, kind) in [
+        (&b"PAR1"[..], ErrorKind::NotATrace),
+        (b"\xff\xff", ErrorKind::Corrupt),
+        (b"", ErrorKind::Corrupt),
+    ] {
         std::fs::write(&path, bytes).unwrap();
         assert_eq!(crate::recover::recover(&path, &out).unwrap_err().kind(), kind);
         assert!(!out.exists());
@@ -185,7 +194,8 @@ fn what_lies_before_damage_is_recovered() {
     let (path, out) = (folder.path().join("run.spool"), folder.path().join("out.parquet"));
     drop(spool(&path));
     let mut bytes = std::fs::read(&path).unwrap();
-    let seals: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at..].starts_with(&seal::MARK)).collect();
+    let seals: Vec<usize> =
+        (0..bytes.len()).filter(|&at| bytes[at..].starts_with(&seal::MARK)).collect();
     bytes[seals[3] + 100] ^= 1; // the second batch of rows, after the schema, the first, and its metadata
     std::fs::write(&path, bytes).unwrap();
     let error = Trace::open(&path).unwrap_err();
@@ -204,7 +214,8 @@ fn a_plain_reader_of_arrow_streams_reads_it() {
     let folder = scratch();
     let path = folder.path().join("run.spool");
     drop(spool(&path));
-    let reader = arrow_ipc::reader::StreamReader::try_new(File::open(&path).unwrap(), None).unwrap();
+    let reader =
+        arrow_ipc::reader::StreamReader::try_new(File::open(&path).unwrap(), None).unwrap();
     let rows: usize = reader.map(|batch| batch.unwrap().num_rows()).sum();
     assert_eq!(rows, 30 + 3, "and one for each change of the metadata");
 }

@@ -21,12 +21,12 @@ impl Uncountable {
     pub(super) fn into_error(self, path: &Path) -> Error {
         match self {
             Uncountable::NotSorted(row) => {
-                let message = "is not sorted by run, or has too many; `seekless trace merge` sorts it";
+                let message =
+                    "is not sorted by run, or has too many; `seekless trace merge` sorts it";
                 Error::new(ErrorKind::Schema, path, message).at(Place::Row(row))
             }
             Uncountable::TooManyRanges(row) => {
-                let message =
-                    "reads more places than the trace has bytes; its rows are not those of a program";
+                let message = "reads more places than the trace has bytes; its rows are not those of a program";
                 Error::new(ErrorKind::Limit, path, message).at(Place::Row(row))
             }
         }
@@ -84,7 +84,8 @@ impl Count {
         self.ops[op as usize] += 1;
         let time = batch.time_ns()[row];
         self.first_ns = self.first_ns.min(time);
-        self.last_ns = self.last_ns.max(time.saturating_add(batch.latency_ns().get(row).unwrap_or(0)));
+        self.last_ns =
+            self.last_ns.max(time.saturating_add(batch.latency_ns().get(row).unwrap_or(0)));
         if file as usize >= self.files.len() {
             self.files.resize_with(file as usize + 1, File::default);
         }
@@ -165,7 +166,8 @@ impl Count {
         for file in self.used.drain(..) {
             let state = &mut self.files[file as usize];
             let here = std::mem::take(&mut state.here);
-            let (unique_bytes, before) = (here.ranges.bytes(), here.ranges.count() + state.all.count());
+            let (unique_bytes, before) =
+                (here.ranges.bytes(), here.ranges.count() + state.all.count());
             state.all.add_all(here.ranges);
             self.ranges = (self.ranges + state.all.count()).saturating_sub(before);
             if !here.used {
@@ -200,8 +202,9 @@ impl Count {
             all.reuse.files_in_one_run += u64::from(file.runs == 1);
             all.runs[file.first_run as usize].files_only_here += u64::from(file.runs == 1);
         }
-        all.sizes =
-            Sizes::of(self.files.iter().filter(|file| file.runs > 0).filter_map(|file| file.bytes).collect());
+        all.sizes = Sizes::of(
+            self.files.iter().filter(|file| file.runs > 0).filter_map(|file| file.bytes).collect(),
+        );
         sum_runs(&mut all.reuse, &all.runs, &mut all.read_bytes, &mut all.written_bytes);
         all
     }

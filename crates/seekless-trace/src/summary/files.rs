@@ -105,8 +105,8 @@ pub enum SortBy {
 impl SortBy {
     /// The words for the ways to sort.
     pub const NAMES: [&'static str; 15] = [
-        "order", "path", "accesses", "opens", "failed", "stats", "reads", "read", "unique", "again",
-        "written", "size", "latency", "first", "last",
+        "order", "path", "accesses", "opens", "failed", "stats", "reads", "read", "unique",
+        "again", "written", "size", "latency", "first", "last",
     ];
     const ALL: [SortBy; 15] = [
         SortBy::Order,
@@ -163,7 +163,8 @@ impl FromStr for SortBy {
 
     fn from_str(word: &str) -> Result<Self, String> {
         let at = SortBy::NAMES.iter().position(|name| *name == word);
-        at.map(|at| SortBy::ALL[at]).ok_or_else(|| format!("expected one of {}", SortBy::NAMES.join(" ")))
+        at.map(|at| SortBy::ALL[at])
+            .ok_or_else(|| format!("expected one of {}", SortBy::NAMES.join(" ")))
     }
 }
 
@@ -193,29 +194,34 @@ impl FileCount {
     /// The trace cannot be read, is not sorted by run, or has more than 65,536 runs with those
     /// before.
     pub fn add(&mut self, trace: &Trace, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
-        let joined: Vec<FileId> = trace.file_names()?.iter().map(|name| self.names.intern(name).0).collect();
+        let joined: Vec<FileId> =
+            trace.file_names()?.iter().map(|name| self.names.intern(name).0).collect();
         self.files.resize_with(self.names.len(), Counted::default);
         self.ranges_max = self.ranges_max.max(RANGES_BASE).saturating_add(trace.file_bytes());
-        let columns = Columns::RUN | Columns::TIME_NS | Columns::OP | Columns::FILE | Columns::OFFSET;
+        let columns =
+            Columns::RUN | Columns::TIME_NS | Columns::OP | Columns::FILE | Columns::OFFSET;
         let optional = Columns::BYTES | Columns::LATENCY_NS | Columns::ERROR | Columns::FILE_BYTES;
         let (mut rows, mut last_run) = (0, 0);
         for batch in trace.scan(columns | optional)? {
             let batch = batch?;
             for row in 0..batch.rows() {
                 let run = batch.run()[row];
-                let number =
-                    self.runs.checked_add(run).filter(|&number| number < RUNS_MAX && run >= last_run);
-                let wrong =
-                    |kind, message| Error::new(kind, trace.path(), message).at(Place::Row(rows + row as u64));
+                let number = self
+                    .runs
+                    .checked_add(run)
+                    .filter(|&number| number < RUNS_MAX && run >= last_run);
+                let wrong = |kind, message| {
+                    Error::new(kind, trace.path(), message).at(Place::Row(rows + row as u64))
+                };
                 let Some(number) = number else {
-                    let message = "is not sorted by run, or has too many; `seekless trace merge` sorts it";
+                    let message =
+                        "is not sorted by run, or has too many; `seekless trace merge` sorts it";
                     return Err(wrong(ErrorKind::Schema, message));
                 };
                 last_run = run;
                 self.add_row(joined[batch.file()[row] as usize], number, &batch, row);
                 if self.ranges > self.ranges_max {
-                    let message =
-                        "reads more places than the trace has bytes; its rows are not those of a program";
+                    let message = "reads more places than the trace has bytes; its rows are not those of a program";
                     return Err(wrong(ErrorKind::Limit, message));
                 }
             }
@@ -272,8 +278,11 @@ impl FileCount {
     pub fn finish(self) -> Vec<FileUse> {
         let names = self.names.into_vec();
         let files = self.files.into_iter().zip(names).filter(|(file, _)| file.seen.files > 0);
-        let finished =
-            |(file, path): (Counted, _)| FileUse { path, unique_bytes: file.ranges.bytes(), ..file.seen };
+        let finished = |(file, path): (Counted, _)| FileUse {
+            path,
+            unique_bytes: file.ranges.bytes(),
+            ..file.seen
+        };
         files.map(finished).collect()
     }
 }
@@ -380,7 +389,12 @@ mod tests {
         let rows = [
             Access { time_ns: 1, latency_ns: Some(9), error: Some(2), ..Access::new(Op::Open, b) },
             Access { time_ns: 2, latency_ns: Some(1), ..Access::new(Op::Stat, c) },
-            Access { time_ns: 3, latency_ns: Some(5), file_bytes: Some(100), ..Access::new(Op::Open, a) },
+            Access {
+                time_ns: 3,
+                latency_ns: Some(5),
+                file_bytes: Some(100),
+                ..Access::new(Op::Open, a)
+            },
             Access { time_ns: 3, bytes: 100, ..Access::new(Op::Load, a) },
             Access { time_ns: 4, bytes: 60, latency_ns: Some(7), ..Access::new(Op::Read, a) },
             Access { time_ns: 5, offset: 40, bytes: 60, ..Access::new(Op::Read, a) },
@@ -404,7 +418,10 @@ mod tests {
         assert_eq!((c.path.as_str(), c.stats, c.order, c.latency_ns), ("c", 1, None, 1));
         assert_eq!((a.opens, a.reads, a.loads, a.accesses, a.order), (1, 2, 1, 4, Some(1)));
         assert_eq!((a.read_bytes, a.unique_bytes, a.written_bytes), (120, 100, 8));
-        assert_eq!((a.latency_ns, a.file_bytes, a.first.time_ns, a.last.time_ns), (12, Some(100), 3, 6));
+        assert_eq!(
+            (a.latency_ns, a.file_bytes, a.first.time_ns, a.last.time_ns),
+            (12, Some(100), 3, 6)
+        );
         assert_eq!((b.failed_opens, b.loads, b.read_bytes, b.order), (1, 1, 30, Some(2)));
         assert_eq!((b.first, b.last), (When { run: 0, time_ns: 1 }, When { run: 1, time_ns: 1 }));
     }

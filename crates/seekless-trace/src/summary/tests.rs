@@ -14,7 +14,13 @@ fn summary() -> TraceSummary {
     let rows = [
         Access { time_ns: 5, ..Access::new(Op::Open, a) },
         Access { time_ns: 6, bytes: 60, ..Access::new(Op::Read, a) },
-        Access { time_ns: 7, offset: 40, bytes: 60, latency_ns: Some(3), ..Access::new(Op::Read, a) },
+        Access {
+            time_ns: 7,
+            offset: 40,
+            bytes: 60,
+            latency_ns: Some(3),
+            ..Access::new(Op::Read, a)
+        },
         Access { time_ns: 7, bytes: 8, ..Access::new(Op::Write, a) },
         Access { time_ns: 5, bytes: 100, file_bytes: Some(100), ..Access::new(Op::Load, a) },
         Access { time_ns: 9, error: Some(2), ..Access::new(Op::Open, b) },
@@ -35,8 +41,13 @@ fn totals() {
     assert_eq!(all.ops, BTreeMap::from([("load", 4), ("open", 2), ("read", 2), ("write", 1)]));
     assert_eq!(all.failed_opens, BTreeMap::from([(2, 1)]));
     assert_eq!((all.sizes.files, all.sizes.total, all.sizes.p25, all.sizes.max), (2, 130, 30, 100));
-    let reuse =
-        Reuse { loads: 4, repeated_in_run: 1, repeated: 2, files_in_every_run: 1, files_in_one_run: 1 };
+    let reuse = Reuse {
+        loads: 4,
+        repeated_in_run: 1,
+        repeated: 2,
+        files_in_every_run: 1,
+        files_in_one_run: 1,
+    };
     assert_eq!(all.reuse, reuse);
 }
 

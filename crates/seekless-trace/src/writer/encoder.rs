@@ -6,7 +6,9 @@ use crate::error::{Error, Result};
 use crate::names::Names;
 use crate::{Access, FileId, Metadata, Op, arrays, schema};
 use arrow_array::types::{Int8Type, Int32Type};
-use arrow_array::{ArrayRef, DictionaryArray, Int8Array, Int32Array, RecordBatch, StringArray, UInt32Array};
+use arrow_array::{
+    ArrayRef, DictionaryArray, Int8Array, Int32Array, RecordBatch, StringArray, UInt32Array,
+};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::{KeyValue, SortingColumn};
@@ -39,7 +41,10 @@ pub(super) struct Encoder {
 
 impl std::fmt::Debug for Encoder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Encoder").field("path", &self.path).field("rows", &self.rows).finish_non_exhaustive()
+        f.debug_struct("Encoder")
+            .field("path", &self.path)
+            .field("rows", &self.rows)
+            .finish_non_exhaustive()
     }
 }
 
@@ -64,7 +69,8 @@ impl Encoder {
     /// the caller's numbers.
     pub(super) fn write(&mut self, rows: &[Access], names: &Names) -> Result<()> {
         for rows in rows.chunks(BATCH_ROWS) {
-            let batch = self.batch(rows, names).map_err(|error| failed(&self.path, error.into()))?;
+            let batch =
+                self.batch(rows, names).map_err(|error| failed(&self.path, error.into()))?;
             self.parquet.write(&batch).map_err(|error| failed(&self.path, error))?;
             self.rows += rows.len() as u64;
         }
@@ -88,7 +94,11 @@ impl Encoder {
         Ok(self.finish_ordered(metadata)?.0)
     }
 
-    fn batch(&mut self, rows: &[Access], names: &Names) -> Result<RecordBatch, arrow_schema::ArrowError> {
+    fn batch(
+        &mut self,
+        rows: &[Access],
+        names: &Names,
+    ) -> Result<RecordBatch, arrow_schema::ArrowError> {
         self.batch += 1;
         let (files, paths) = self.files_and_paths(rows, names)?;
         let columns = arrays::columns(rows, ops(rows)?, files, paths);
@@ -140,7 +150,11 @@ fn properties() -> WriterProperties {
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_sorting_columns(Some(
             [0, 1]
-                .map(|column_idx| SortingColumn { column_idx, descending: false, nulls_first: false })
+                .map(|column_idx| SortingColumn {
+                    column_idx,
+                    descending: false,
+                    nulls_first: false,
+                })
                 .to_vec(),
         ))
         .set_column_dictionary_page_size_limit(column(schema::PATH), PATH_DICTIONARY_BYTES);

@@ -20,7 +20,8 @@ pub(super) fn merge(
 ) -> Result<Encoder> {
     let (main, order) = main.finish_ordered(&Metadata::default())?;
     let main = Trace::from_file(again(&main)?, place.path())?;
-    let rename = move |row: Result<Access>| row.map(|row| Access { file: order[row.file as usize], ..row });
+    let rename =
+        move |row: Result<Access>| row.map(|row| Access { file: order[row.file as usize], ..row });
     let mut sources: Vec<Rows> = vec![Box::new(main.accesses()?.map(rename))];
     sources.extend(spills.into_readers()?);
     sources.push(Box::new(late.into_iter().map(Ok)));
@@ -40,6 +41,7 @@ pub(super) fn merge(
 
 /// A second handle on the file that has been written.
 pub(super) fn again(out: &Output) -> Result<File> {
-    let error = |error| Error::io(out.path(), "its temporary file could not be opened again", error);
+    let error =
+        |error| Error::io(out.path(), "its temporary file could not be opened again", error);
     out.file().try_clone().map_err(error)
 }

@@ -48,7 +48,10 @@ impl Spills {
     /// Readers of the chunks, in the order they were spilled.
     pub(super) fn into_readers(self) -> Result<Vec<Rows>> {
         let path = self.beside.path().to_owned();
-        self.files.into_iter().map(|file| Ok(Box::new(SpillReader::open(file, &path)?) as Box<_>)).collect()
+        self.files
+            .into_iter()
+            .map(|file| Ok(Box::new(SpillReader::open(file, &path)?) as Box<_>))
+            .collect()
     }
 }
 
@@ -60,7 +63,8 @@ struct SpillWriter {
 impl SpillWriter {
     fn create(beside: &Destination) -> Result<Self> {
         let made = beside.scratch();
-        let no_room = |error| Error::io(beside.path(), "no temporary file could be made for it", error);
+        let no_room =
+            |error| Error::io(beside.path(), "no temporary file could be made for it", error);
         let out = BufWriter::new(made.map_err(no_room)?);
         let out = zstd::Encoder::new(out, 1).map_err(|error| failed(beside.path(), error))?;
         Ok(SpillWriter { out, path: beside.path().to_owned() })
@@ -72,7 +76,8 @@ impl SpillWriter {
 
     fn finish(self) -> Result<File> {
         let finish = || {
-            let mut file = self.out.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
+            let mut file =
+                self.out.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
             file.rewind()?;
             Ok(file)
         };
@@ -110,10 +115,17 @@ fn failed(path: &Path, error: io::Error) -> Error {
 }
 
 fn encode(row: &Access) -> [u8; RECORD_BYTES] {
-    let options =
-        [row.latency_ns, row.error.map(|error| error as u32 as u64), row.file_bytes, row.device, row.inode];
-    let known =
-        options.iter().enumerate().fold(0, |bits, (at, option)| bits | u8::from(option.is_some()) << at);
+    let options = [
+        row.latency_ns,
+        row.error.map(|error| error as u32 as u64),
+        row.file_bytes,
+        row.device,
+        row.inode,
+    ];
+    let known = options
+        .iter()
+        .enumerate()
+        .fold(0, |bits, (at, option)| bits | u8::from(option.is_some()) << at);
     let mut record = [0; RECORD_BYTES];
     let mut rest = &mut record[..];
     let mut put = |bytes: &[u8]| {

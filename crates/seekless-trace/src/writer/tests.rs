@@ -53,7 +53,9 @@ fn read(path: &Path) -> Vec<(Access, String)> {
         seen += u32::from(row.file == seen);
     }
     assert_eq!(seen as usize, names.len());
-    rows.into_iter().map(|row| (Access { file: 0, ..row }, names[row.file as usize].clone())).collect()
+    rows.into_iter()
+        .map(|row| (Access { file: 0, ..row }, names[row.file as usize].clone()))
+        .collect()
 }
 
 proptest! {
@@ -107,7 +109,8 @@ fn dropping_leaves_nothing() {
 #[test]
 fn strange_rows_are_refused() {
     let folder = scratch();
-    let mut writer = Writer::create(folder.path().join("run.parquet"), Metadata::default()).unwrap();
+    let mut writer =
+        Writer::create(folder.path().join("run.parquet"), Metadata::default()).unwrap();
     assert_eq!(writer.push(Access::new(Op::Read, 0)).unwrap_err().kind(), ErrorKind::Usage);
     let file = writer.file("a");
     let late_run = Access { run: RUNS_MAX, ..Access::new(Op::Read, file) };
@@ -132,7 +135,8 @@ fn only_the_columns_asked_for_are_there() {
 
 #[test]
 fn a_folder_that_is_not_there() {
-    let error = Writer::create(Path::new("/no/such/folder/run.parquet"), Metadata::default()).unwrap_err();
+    let error =
+        Writer::create(Path::new("/no/such/folder/run.parquet"), Metadata::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io);
     assert!(error.to_string().contains("/no/such/folder/run.parquet"));
 }

@@ -14,7 +14,8 @@ const FLIPS: u64 = 300;
 const ROWS: u64 = 12_000;
 
 fn flips() -> u64 {
-    std::env::var("SEEKLESS_BIT_FLIPS").map_or(FLIPS, |count| count.parse().expect("a number of flips"))
+    std::env::var("SEEKLESS_BIT_FLIPS")
+        .map_or(FLIPS, |count| count.parse().expect("a number of flips"))
 }
 
 /// A number that looks random and is always the same for `number`.
@@ -76,7 +77,11 @@ fn flip_bits(name: &str, bytes: &mut [u8]) {
         std::fs::write(&path, &bytes).unwrap();
         bytes[at] ^= bit;
         let Ok(found) = read(&path) else { continue };
-        assert!(found == expected, "bit {bit} of byte {at} of {}: other rows without an error", bytes.len());
+        assert!(
+            found == expected,
+            "bit {bit} of byte {at} of {}: other rows without an error",
+            bytes.len()
+        );
         unseen += 1;
     }
     println!(

@@ -15,7 +15,13 @@ fn write(bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
 
 fn access(row: u64) -> Access {
     let latency_ns = row.is_multiple_of(2).then_some(row * row);
-    Access { run: row as u32 / 60, time_ns: row * 7, bytes: row, latency_ns, ..Access::new(Op::Read, 0) }
+    Access {
+        run: row as u32 / 60,
+        time_ns: row * 7,
+        bytes: row,
+        latency_ns,
+        ..Access::new(Op::Read, 0)
+    }
 }
 
 /// A small trace with a little of everything.

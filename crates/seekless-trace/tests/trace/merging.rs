@@ -39,8 +39,12 @@ fn runs_are_renumbered_and_files_joined() {
     assert_eq!(trace.metadata().lost, 3);
     let sources: Vec<&str> = trace.metadata().runs.iter().map(|run| run.source.as_str()).collect();
     assert_eq!(sources, ["one", "empty", "", ""]);
-    let rows: Vec<_> =
-        trace.accesses().unwrap().map(Result::unwrap).map(|row| (row.run, row.file, row.bytes)).collect();
+    let rows: Vec<_> = trace
+        .accesses()
+        .unwrap()
+        .map(Result::unwrap)
+        .map(|row| (row.run, row.file, row.bytes))
+        .collect();
     assert_eq!(rows, [(0, 0, 1), (0, 1, 2), (2, 1, 3), (3, 0, 4)]);
 }
 
@@ -48,9 +52,13 @@ fn runs_are_renumbered_and_files_joined() {
 fn kinds_do_not_mix() {
     let folder = tempfile::tempdir().unwrap();
     let first = write(&folder.path().join("1.parquet"), Metadata::default(), &[]);
-    let second =
-        write(&folder.path().join("2.parquet"), Metadata { kind: Kind::Ids, ..Metadata::default() }, &[]);
-    let error = merge::merge(&[first, second], folder.path().join("out"), &mut |_, _| {}).unwrap_err();
+    let second = write(
+        &folder.path().join("2.parquet"),
+        Metadata { kind: Kind::Ids, ..Metadata::default() },
+        &[],
+    );
+    let error =
+        merge::merge(&[first, second], folder.path().join("out"), &mut |_, _| {}).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Usage);
     assert!(error.to_string().contains("2.parquet: is a trace of ids"), "{error}");
 }
@@ -77,7 +85,9 @@ fn load_rows_win_over_reads() {
     );
     let loads = Loads::read(&[trace.clone(), trace]).unwrap();
     let named = |run: &Vec<Load>| -> Vec<(String, u64, u64)> {
-        run.iter().map(|load| (loads.names[load.file as usize].clone(), load.bytes, load.time_ns)).collect()
+        run.iter()
+            .map(|load| (loads.names[load.file as usize].clone(), load.bytes, load.time_ns))
+            .collect()
     };
     let expected = [("loaded", 10, 1), ("mapped", 7, 2), ("in part", 99, 3), ("loaded", 10, 9)];
     let expected = expected.map(|(name, bytes, time)| (name.to_owned(), bytes, time));

@@ -32,9 +32,17 @@ fn row(number: u64) -> (Access, String) {
 
 fn metadata() -> Metadata {
     let blind_spots = BTreeMap::from([("io_uring".to_owned(), 3)]);
-    let run =
-        RunInfo { command: vec!["make".to_owned(), "-j2".to_owned()], blind_spots, ..RunInfo::default() };
-    Metadata { page_bytes: 512, lost: 4, runs: vec![run, RunInfo::default()], ..Metadata::default() }
+    let run = RunInfo {
+        command: vec!["make".to_owned(), "-j2".to_owned()],
+        blind_spots,
+        ..RunInfo::default()
+    };
+    Metadata {
+        page_bytes: 512,
+        lost: 4,
+        runs: vec![run, RunInfo::default()],
+        ..Metadata::default()
+    }
 }
 
 #[test]

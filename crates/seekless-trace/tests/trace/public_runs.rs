@@ -43,9 +43,17 @@ fn five_start_ups_of_0ad() {
     let all = summary::summarise(&Trace::open(&out).unwrap(), &mut |_, _| {}).unwrap();
     for (run, (map, loads, files, requested, unique)) in all.runs.iter().zip(RUNS) {
         assert_eq!((run.loads, run.files), (loads, files), "{map}");
-        assert_eq!((megabytes(run.read_bytes), megabytes(run.unique_bytes)), (requested, unique), "{map}");
+        assert_eq!(
+            (megabytes(run.read_bytes), megabytes(run.unique_bytes)),
+            (requested, unique),
+            "{map}"
+        );
     }
-    assert_eq!(all.runs[0].span_ns, all.runs[0].span_ns / 1000 * 1000, "times are exact microseconds");
+    assert_eq!(
+        all.runs[0].span_ns,
+        all.runs[0].span_ns / 1000 * 1000,
+        "times are exact microseconds"
+    );
     assert!(all.metadata.runs[4].source.ends_with("siwa_oasis.csv.gz"));
 }
 

@@ -51,7 +51,10 @@ fn sectors_become_a_block_trace_of_one_device() {
     let report = ozen(&[first, second], &out).unwrap();
     assert_eq!((report.rows, report.runs, report.files), (3, 2, 1));
     let trace = Trace::open(&out).unwrap();
-    assert_eq!((trace.metadata().kind, trace.file_names().unwrap()), (Kind::Blocks, vec!["disk".to_owned()]));
+    assert_eq!(
+        (trace.metadata().kind, trace.file_names().unwrap()),
+        (Kind::Blocks, vec!["disk".to_owned()])
+    );
     let rows: Vec<_> = trace.accesses().unwrap().map(|row| row.unwrap()).collect();
     let found: Vec<_> = rows.iter().map(|row| (row.run, row.op, row.offset, row.bytes)).collect();
     let expected = [(0, Op::Read, 8192, 512), (0, Op::Write, -1, 512), (1, Op::Write, 1536, 512)];
@@ -71,7 +74,8 @@ fn post_cache_text_counts_in_pages_and_comes_back_as_sectors() {
     assert_eq!(std::fs::read_to_string(&text).unwrap(), "# Post-cache traces\nw 7\nr 0\n");
     let out = folder.path().join("out");
     ozen(&[text], &out).unwrap();
-    let rows: Vec<_> = Trace::open(&out).unwrap().accesses().unwrap().map(|row| row.unwrap()).collect();
+    let rows: Vec<_> =
+        Trace::open(&out).unwrap().accesses().unwrap().map(|row| row.unwrap()).collect();
     assert_eq!((rows[0].offset, rows[0].bytes, rows[0].op), (7 * 4096, 4096, Op::Write));
     let sectors = String::from_utf8(exported(&out, export::Format::Ozen).unwrap()).unwrap();
     assert_eq!((sectors.lines().count(), sectors.lines().next()), (16, Some("w 56")));
@@ -107,7 +111,8 @@ fn a_trace_of_several_files_is_no_device() {
 #[test]
 fn objects_come_back_to_the_byte() {
     let folder = folder();
-    let bytes = records(&[(50, 7, 4096, 3), (50, u64::MAX, 0, -1), (52, 7, 4096, -1), (53, 1, 512, -1)]);
+    let bytes =
+        records(&[(50, 7, 4096, 3), (50, u64::MAX, 0, -1), (52, 7, 4096, -1), (53, 1, 512, -1)]);
     let out = folder.path().join("out");
     let report = oracle(&[file(&folder, "a", &bytes)], &out).unwrap();
     assert_eq!((report.rows, report.files), (4, 3));
@@ -167,6 +172,9 @@ fn a_row_that_would_be_endless_lines_is_named() {
     writer.finish().unwrap();
     let error = exported(&path, export::Format::Ozen).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
-    assert!(error.to_string().contains("run.parquet, row 1: covers 1152921504606846976 bytes"), "{error}");
+    assert!(
+        error.to_string().contains("run.parquet, row 1: covers 1152921504606846976 bytes"),
+        "{error}"
+    );
     assert!(exported(&path, export::Format::Csv).is_ok());
 }

@@ -29,7 +29,9 @@ pub(crate) fn read_everything(path: &Path) {
     let columns = Some("path=#1,offset:pages=#2,run=#3,time:s=#4,op=#5,error=#6".parse().unwrap());
     let _ = FileList::read(path);
     let _ = Loads::read_within(&files, Some(LOADS_BYTES_MAX));
-    for options in [&strict, &lenient, &import::Options { header: false, columns, ..lenient.clone() }] {
+    for options in
+        [&strict, &lenient, &import::Options { header: false, columns, ..lenient.clone() }]
+    {
         let _ = import::csv(&files, &out, options, &mut |_, _| {});
     }
     for options in [&strict, &lenient] {

@@ -44,7 +44,8 @@ fn columns(text: &str) -> Options {
 fn loads_without_an_op() {
     let case = Case::new("time_ms,path,size\n1.5,\"a,\"\"b\"\"\",10\r\n2,c,\n");
     case.import(&Options::default()).unwrap();
-    let load = Access { time_ns: 1_500_000, bytes: 10, file_bytes: Some(10), ..Access::new(Op::Load, 0) };
+    let load =
+        Access { time_ns: 1_500_000, bytes: 10, file_bytes: Some(10), ..Access::new(Op::Load, 0) };
     let unknown = Access { time_ns: 2_000_000, ..Access::new(Op::Load, 0) };
     assert_eq!(case.rows(), [(load, "a,\"b\"".into()), (unknown, "c".into())]);
 }
@@ -57,8 +58,10 @@ fn accesses_with_units_and_named_columns() {
         ..columns("time:s=when,path=what,op=how,offset:pages=where,bytes:KiB=#5")
     };
     assert!(case.import(&options).is_err(), "an offset in pages has no sign");
-    let options =
-        Options { delimiter: b';', ..columns("time:s=when,path=what,op=how,offset=where,bytes:KiB=#5") };
+    let options = Options {
+        delimiter: b';',
+        ..columns("time:s=when,path=what,op=how,offset=where,bytes:KiB=#5")
+    };
     case.import(&options).unwrap();
     let read = Access { time_ns: 250_000_000, offset: 3, bytes: 2048, ..Access::new(Op::Read, 0) };
     let write = Access { time_ns: 500_000_000, bytes: 1024, ..Access::new(Op::Write, 0) };
@@ -84,7 +87,8 @@ fn every_file_is_a_run_and_unknown_columns_are_told() {
     let report = import::csv(&files, &case.out, &Options::default(), &mut |_, _| {}).unwrap();
     assert_eq!((report.rows, report.runs, report.files), (3, 3, 3));
     assert_eq!(report.ignored_columns, ["colour"]);
-    let runs: Vec<(u32, String)> = case.rows().into_iter().map(|(row, name)| (row.run, name)).collect();
+    let runs: Vec<(u32, String)> =
+        case.rows().into_iter().map(|(row, name)| (row.run, name)).collect();
     assert_eq!(runs, [(0, "a".into()), (1, "c".into()), (2, "b".into())]);
 }
 
@@ -102,7 +106,10 @@ fn malformed_lines() {
         ("1,a,1,jump,,0,0", "line 3: has op `jump`, expected one of open read write"),
         ("1,a,1,read,two,0,0", "line 3: has `two` in column 5, expected an error number"),
         ("1,a,1,read,,0x10,0", "line 3: has `0x10` in column 6, expected an offset"),
-        ("1,a,1,read,,0,4294967296", "line 3: has `4294967296` in column 7, expected a whole number"),
+        (
+            "1,a,1,read,,0,4294967296",
+            "line 3: has `4294967296` in column 7, expected a whole number",
+        ),
         ("1,a,1,read", "line 3: has 4 of at least 5 columns"),
         ("1,\"a,1,read,,0,0", "a quote that opens on line 3 never closes"),
         ("1,a,\u{fe}\u{ff},read,,0,0", "in column 3"),
@@ -216,11 +223,16 @@ fn compressed_text_that_is_cut_short() {
 
 #[test]
 fn several_streams_in_one_file() {
-    for (format, bytes) in compressed(b"a\nb\n").into_iter().filter(|(format, _)| *format != "lzma") {
+    for (format, bytes) in compressed(b"a\nb\n").into_iter().filter(|(format, _)| *format != "lzma")
+    {
         let case = Case::new([bytes.clone(), bytes].concat());
-        let report =
-            import::ids(std::slice::from_ref(&case.input), &case.out, &Options::default(), &mut |_, _| {})
-                .unwrap();
+        let report = import::ids(
+            std::slice::from_ref(&case.input),
+            &case.out,
+            &Options::default(),
+            &mut |_, _| {},
+        )
+        .unwrap();
         assert_eq!((report.rows, report.files), (4, 2), "{format}");
     }
 }
@@ -234,7 +246,8 @@ fn ids_are_words() {
     let lenient = Options { lenient: true, ..Options::default() };
     let report = import::ids(files, &case.out, &lenient, &mut |_, _| {}).unwrap();
     assert_eq!((report.rows, report.files, report.skipped), (3, 2, 1));
-    let load = |time_ns| Access { time_ns, bytes: 1, file_bytes: Some(1), ..Access::new(Op::Load, 0) };
+    let load =
+        |time_ns| Access { time_ns, bytes: 1, file_bytes: Some(1), ..Access::new(Op::Load, 0) };
     assert_eq!(case.rows(), [(load(0), "7".into()), (load(1), "8".into()), (load(2), "7".into())]);
 }
 
@@ -243,7 +256,8 @@ fn export_and_import_are_inverse() {
     let folder = tempfile::tempdir().unwrap();
     let (first, csv) = (folder.path().join("first.parquet"), folder.path().join("first.csv"));
     let mut writer = Writer::create(&first, Metadata::default()).unwrap();
-    let names = [&b"plain"[..], b"with, comma", b"with \"quotes\"\nand a line", b"\xff\\x00", b" spaces "];
+    let names =
+        [&b"plain"[..], b"with, comma", b"with \"quotes\"\nand a line", b"\xff\\x00", b" spaces "];
     for (row, op) in Op::ALL.into_iter().chain(Op::ALL).enumerate() {
         let file = writer.file(&escape_path(names[row % names.len()]));
         let row = row as u64;

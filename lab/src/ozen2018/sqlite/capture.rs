@@ -44,15 +44,24 @@ pub(crate) fn play(args: &LedgerArgs) -> Result<()> {
 
 /// Records the player. The trace is written to `folder` and removed again.
 pub(super) fn capture(args: &LedgerArgs, folder: &Path) -> Result<Captured> {
-    let program = std::env::current_exe().context("cannot find the running command, which is recorded")?;
+    let program =
+        std::env::current_exe().context("cannot find the running command, which is recorded")?;
     let trace = folder.join("calls.parquet");
     let recorded = record(program.as_os_str(), &args.words(), &trace, &Options::default())?;
     recorded.unfinished.map_or(Ok(()), Err)?;
-    ensure!(recorded.status == Status::Exited(0), "the recorded workload failed ({:?})", recorded.status);
+    ensure!(
+        recorded.status == Status::Exited(0),
+        "the recorded workload failed ({:?})",
+        recorded.status
+    );
     ensure!(recorded.summary.lost == 0, "the recorder lost {} calls", recorded.summary.lost);
     let captured = read(&trace, &args.store.path)?;
     std::fs::remove_file(&trace).with_context(|| format!("cannot remove {}", trace.display()))?;
-    ensure!(!captured.calls.is_empty(), "the recorder saw no call on {}", args.store.path.display());
+    ensure!(
+        !captured.calls.is_empty(),
+        "the recorder saw no call on {}",
+        args.store.path.display()
+    );
     Ok(captured)
 }
 
@@ -60,19 +69,26 @@ fn read(trace: &Path, store: &Path) -> Result<Captured> {
     let trace = Trace::open(trace)?;
     let name = seekless::trace::escape_path(store.as_os_str().as_encoded_bytes());
     let file = trace.file_names()?.iter().position(|file| *file == name);
-    let file = file.with_context(|| format!("the recorder saw nothing of {}", store.display()))? as u32;
+    let file =
+        file.with_context(|| format!("the recorder saw nothing of {}", store.display()))? as u32;
     let mut calls = Vec::new();
     let columns = Columns::OP | Columns::FILE | Columns::OFFSET | Columns::BYTES;
     for batch in trace.scan(columns)? {
         let batch = batch?;
-        for row in (0..batch.rows()).filter(|&row| batch.file()[row] == file && batch.bytes()[row] > 0) {
+        for row in
+            (0..batch.rows()).filter(|&row| batch.file()[row] == file && batch.bytes()[row] > 0)
+        {
             let write = match batch.op()[row] {
                 Op::Read => false,
                 Op::Write => true,
                 _ => continue,
             };
             let (offset, bytes) = (batch.offset()[row], batch.bytes()[row]);
-            calls.push(Call { offset: u64::try_from(offset)?, bytes: u32::try_from(bytes)?, write });
+            calls.push(Call {
+                offset: u64::try_from(offset)?,
+                bytes: u32::try_from(bytes)?,
+                write,
+            });
         }
     }
     Ok(Captured { calls, file_bytes: store.metadata()?.len() })
@@ -99,7 +115,9 @@ impl LedgerArgs {
             ("--reads-percent", reads_percent),
             ("--seed", seed),
         ];
-        words.extend(numbers.iter().flat_map(|&(name, value)| [name.into(), value.to_string().into()]));
+        words.extend(
+            numbers.iter().flat_map(|&(name, value)| [name.into(), value.to_string().into()]),
+        );
         words
     }
 

@@ -60,7 +60,8 @@ pub(super) fn measure(setting: &Setting, folder: &Path) -> Result<Figures> {
             let path = setting.make(store, page_bytes, folder)?;
             for pages in APPLICATION_CACHES {
                 let application_cache = ApplicationCache::Pages(pages / setting.scaled_down);
-                let args = StoreArgs { kind: store, path: path.clone(), page_bytes, application_cache };
+                let args =
+                    StoreArgs { kind: store, path: path.clone(), page_bytes, application_cache };
                 let ledger = LedgerArgs { store: args, workload: setting.workload(READS_PERCENT) };
                 rows.extend(simulate(setting, &ledger.store, &capture(&ledger, folder)?)?);
             }
@@ -72,8 +73,10 @@ pub(super) fn measure(setting: &Setting, folder: &Path) -> Result<Figures> {
 fn simulate(setting: &Setting, store: &StoreArgs, captured: &Captured) -> Result<Vec<Row>> {
     let requests = captured.requests(Lines::Merged);
     let caches = CACHES.map(|pages| pages / setting.scaled_down);
-    let case =
-        |(pages, policy): (u64, &str)| Case { policy: policy.to_owned(), capacity: pages * PAGE_BYTES };
+    let case = |(pages, policy): (u64, &str)| Case {
+        policy: policy.to_owned(),
+        capacity: pages * PAGE_BYTES,
+    };
     let cases: Vec<Case> = caches
         .iter()
         .flat_map(|&pages| POLICIES.iter().map(move |policy| (pages, policy.2)))

@@ -61,7 +61,11 @@ pub(super) fn make(
         let mut parts = bucket.chunks(per_page).peekable();
         let first = parts.next().unwrap_or_default();
         let next = |overflow: &Vec<_>| (buckets + overflow.len() as u64) as u32;
-        file.write_all(&page(first, if parts.peek().is_some() { next(&overflow) } else { 0 }, page_bytes))?;
+        file.write_all(&page(
+            first,
+            if parts.peek().is_some() { next(&overflow) } else { 0 },
+            page_bytes,
+        ))?;
         while let Some(part) = parts.next() {
             let after = if parts.peek().is_some() { next(&overflow) + 1 } else { 0 };
             overflow.push(page(part, after, page_bytes));
@@ -91,9 +95,14 @@ fn page(rows: &[(u32, u32)], next: u32, page_bytes: u32) -> Vec<u8> {
 }
 
 /// Plays the workload.
-pub(super) fn play(store: &StoreArgs, workload: &Workload, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
-    let pages = Pages::open(&store.path, store.page_bytes, store.application_cache.pages(store.page_bytes))
-        .with_context(|| format!("cannot open {}", store.path.display()))?;
+pub(super) fn play(
+    store: &StoreArgs,
+    workload: &Workload,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<()> {
+    let pages =
+        Pages::open(&store.path, store.page_bytes, store.application_cache.pages(store.page_bytes))
+            .with_context(|| format!("cannot open {}", store.path.display()))?;
     let buckets = buckets(workload.rows, store.page_bytes);
     workload.play(&mut Table { pages, buckets }, progress)
 }
@@ -111,7 +120,9 @@ impl Table {
             let page = self.pages.read(number)?;
             let count = number_at(page, 4) as usize;
             let rows = page[HEAD_BYTES..].chunks_exact(ROW_BYTES).take(count);
-            if let Some(row) = rows.into_iter().position(|row| row.starts_with(&account.to_le_bytes())) {
+            if let Some(row) =
+                rows.into_iter().position(|row| row.starts_with(&account.to_le_bytes()))
+            {
                 return Ok((number, HEAD_BYTES + row * ROW_BYTES));
             }
             number = number_at(page, 0);

@@ -44,7 +44,9 @@ impl Captured {
             let end = if lines == Lines::Raw { end + 1 } else { end };
             for at in (call.offset..end).step_by(SECTOR_BYTES as usize) {
                 let page = if at < self.file_bytes { (at / PAGE_BYTES) as u32 } else { 0 };
-                if lines == Lines::Merged && last.replace((page, call.write)) == Some((page, call.write)) {
+                if lines == Lines::Merged
+                    && last.replace((page, call.write)) == Some((page, call.write))
+                {
                     continue;
                 }
                 if call.write {

@@ -12,11 +12,15 @@ use std::path::{Path, PathBuf};
 
 /// Writes a file for each test: `bars.svg` becomes `bars-5.svg` and so on.
 pub(super) fn save(path: &Path, figures: &Figures) -> anyhow::Result<()> {
-    figures.tests.iter().try_for_each(|test| pictures::save(&numbered(path, test.test), &draw(test, figures)))
+    figures
+        .tests
+        .iter()
+        .try_for_each(|test| pictures::save(&numbered(path, test.test), &draw(test, figures)))
 }
 
 fn numbered(path: &Path, number: u32) -> PathBuf {
-    let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+    let part =
+        |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
     path.with_file_name(format!("{}-{number}.{}", part(path.file_stem()), part(path.extension())))
 }
 

@@ -12,8 +12,9 @@ pub(super) fn ranks(values: &[f64]) -> Vec<f64> {
 pub(super) fn spearman(left: &[f64], right: &[f64]) -> f64 {
     let (left, right) = (ranks(left), ranks(right));
     let mean = (left.len() as f64 + 1.0) / 2.0;
-    let product =
-        |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| (a - mean) * (b - mean)).sum() };
+    let product = |a: &[f64], b: &[f64]| -> f64 {
+        a.iter().zip(b).map(|(a, b)| (a - mean) * (b - mean)).sum()
+    };
     ratio(product(&left, &right), (product(&left, &left) * product(&right, &right)).sqrt())
 }
 
@@ -69,7 +70,10 @@ mod tests {
         );
         assert!((spearman(&iq, &hours) + 29.0 / 165.0).abs() < 1e-12);
         assert_eq!(kendall(&[1.0, 2.0, 3.0, 4.0], &[1.0, 2.0, 4.0, 3.0]), 4.0 / 6.0);
-        assert_eq!((spearman(&[1.0, 2.0], &[5.0, 5.0]), kendall(&[1.0, 2.0], &[5.0, 5.0])), (0.0, 0.0));
+        assert_eq!(
+            (spearman(&[1.0, 2.0], &[5.0, 5.0]), kendall(&[1.0, 2.0], &[5.0, 5.0])),
+            (0.0, 0.0)
+        );
         let up: Vec<f64> = (0..10).map(f64::from).collect();
         let down: Vec<f64> = up.iter().rev().copied().collect();
         assert_eq!((kendall(&up, &up), kendall(&up, &down)), (1.0, -1.0));

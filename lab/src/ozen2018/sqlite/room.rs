@@ -16,7 +16,8 @@ const BYTES_PER_STATEMENT: u64 = 900;
 pub(super) fn make(parent: Option<&Path>, setting: &Setting) -> Result<tempfile::TempDir> {
     let system = std::env::temp_dir();
     let parent = parent.unwrap_or(&system);
-    let free = free_bytes(parent).with_context(|| format!("cannot look at {}", parent.display()))?;
+    let free =
+        free_bytes(parent).with_context(|| format!("cannot look at {}", parent.display()))?;
     let needed = setting.rows * BYTES_PER_ROW + setting.statements * BYTES_PER_STATEMENT;
     ensure!(
         free >= needed,

@@ -91,7 +91,8 @@ pub(super) fn measure(setting: &Setting, numbers: &[u32], folder: &Path) -> Resu
     let mut tests = Vec::new();
     for (reads_percent, application_cache) in recordings() {
         let of_recording = |test: &&Test| {
-            (test.reads_percent, test.application_cache) == (reads_percent, application_cache) && wanted(test)
+            (test.reads_percent, test.application_cache) == (reads_percent, application_cache)
+                && wanted(test)
         };
         let wanted: Vec<&Test> = TESTS.iter().filter(of_recording).collect();
         if !wanted.is_empty() {
@@ -136,7 +137,9 @@ fn simulate(setting: &Setting, tests: &[&Test], captured: &Captured) -> Result<V
         let mut bar = progress(format!("test {head}: {percent} % reads, {} lines", lines.name()));
         let cases: Vec<Case> = tests.iter().flat_map(|test| cases(setting, test.pages)).collect();
         let figures = simulate_all(&requests, &cases, &mut bar)?;
-        for ((test, found), figures) in tests.iter().zip(&mut found).zip(figures.chunks(2 * POLICIES.len())) {
+        for ((test, found), figures) in
+            tests.iter().zip(&mut found).zip(figures.chunks(2 * POLICIES.len()))
+        {
             let (his, own) = figures.split_at(POLICIES.len());
             let run = |corrected, figures| Run::new(test, setting, lines, corrected, figures);
             found.runs.extend([run(false, his), run(true, own)]);
@@ -175,9 +178,17 @@ impl TestFigures {
 }
 
 impl Run {
-    fn new(test: &Test, setting: &Setting, lines: Lines, corrected: bool, figures: &[sim::Figures]) -> Self {
-        let counts: Vec<_> =
-            figures.iter().map(|row| (row.device_reads, row.write_backs, setting.statements)).collect();
+    fn new(
+        test: &Test,
+        setting: &Setting,
+        lines: Lines,
+        corrected: bool,
+        figures: &[sim::Figures],
+    ) -> Self {
+        let counts: Vec<_> = figures
+            .iter()
+            .map(|row| (row.device_reads, row.write_backs, setting.statements))
+            .collect();
         let ours: Vec<f64> = counts.iter().map(|row| row.0 as f64).collect();
         let his = test.rows.map(|row| row.0 as f64);
         let row = |((&(published_as, published, own), &(reads, writes, _)), rates)| {
@@ -194,7 +205,11 @@ impl Run {
             spearman: ranks::spearman(&his, &ours),
             kendall: ranks::kendall(&his, &ours),
             reversed: reversed
-                .map(|(first, second, near)| Reversed { first: name(first), second: name(second), near })
+                .map(|(first, second, near)| Reversed {
+                    first: name(first),
+                    second: name(second),
+                    near,
+                })
                 .collect(),
         }
     }

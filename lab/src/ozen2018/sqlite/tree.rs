@@ -25,7 +25,12 @@ pub(super) fn make(
     ))?;
     let mut insert = connection.prepare("INSERT INTO ledger VALUES(?, ?, ?, ?)")?;
     for account in 0..rows {
-        insert.execute(params![account as i64, name(account), address(account % 100_000), MONEY])?;
+        insert.execute(params![
+            account as i64,
+            name(account),
+            address(account % 100_000),
+            MONEY
+        ])?;
         if account % 65_536 == 0 {
             progress(account, rows);
         }
@@ -34,11 +39,16 @@ pub(super) fn make(
 }
 
 /// Plays the workload.
-pub(super) fn play(store: &StoreArgs, workload: &Workload, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+pub(super) fn play(
+    store: &StoreArgs,
+    workload: &Workload,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<()> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(&store.path, flags)
         .with_context(|| format!("cannot open {}", store.path.display()))?;
-    connection.execute_batch("PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA mmap_size=0")?;
+    connection
+        .execute_batch("PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA mmap_size=0")?;
     if let ApplicationCache::Pages(pages) = store.application_cache {
         connection.execute_batch(&format!("PRAGMA cache_size={pages}"))?;
     }
@@ -65,7 +75,9 @@ impl Store for Ledger<'_> {
 
     fn select(&mut self, account: u64) -> Result<()> {
         let row = |row: &rusqlite::Row<'_>| row.get::<_, String>(2);
-        self.select.query_row([account as i64], row).with_context(|| format!("select account {account}"))?;
+        self.select
+            .query_row([account as i64], row)
+            .with_context(|| format!("select account {account}"))?;
         Ok(())
     }
 

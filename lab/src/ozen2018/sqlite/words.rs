@@ -41,7 +41,9 @@ fn test(test: &TestFigures) -> String {
     let cache = if test.application_cache { "with" } else { "without" };
     let runs: Vec<&Run> = [false, true]
         .into_iter()
-        .flat_map(|corrected| Lines::ALL.into_iter().filter_map(move |lines| test.run(lines, corrected)))
+        .flat_map(|corrected| {
+            Lines::ALL.into_iter().filter_map(move |lines| test.run(lines, corrected))
+        })
         .collect();
     let row = |policy: usize| -> Vec<String> {
         let ours = runs.iter().flat_map(|run| cells(&run.rows[policy].rates));
@@ -130,7 +132,10 @@ fn differences(figures: &Figures) -> String {
             .map(|pair| format!("{} before {}", pair.first, pair.second))
             .collect();
         let clear = if clear.is_empty() { "none".to_owned() } else { clear.join(", ") };
-        Some(format!("test {:>2}: {near:>2} near ties; he has, and we have not: {clear}\n", test.test))
+        Some(format!(
+            "test {:>2}: {near:>2} near ties; he has, and we have not: {clear}\n",
+            test.test
+        ))
     };
     let lines: String = figures.tests.iter().filter_map(line).collect();
     format!(

@@ -40,7 +40,11 @@ pub(super) trait Store {
 
 impl Workload {
     /// Runs all statements. Calls `progress` with the number of finished statements and of all.
-    pub(super) fn play(&self, store: &mut dyn Store, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+    pub(super) fn play(
+        &self,
+        store: &mut dyn Store,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<()> {
         let mut random = SplitMix64::new(self.seed);
         let money_below = self.reads_percent + (100 - self.reads_percent) * 7 / 10;
         for number in 0..self.statements {

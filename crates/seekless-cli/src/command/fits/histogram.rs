@@ -107,7 +107,8 @@ fn text(path: &Path, report: &HistogramReport) -> String {
         report.hdu,
         size(&report.axes),
     );
-    let others = [(report.below, "below"), (report.above, "above"), (report.undefined, "undefined")];
+    let others =
+        [(report.below, "below"), (report.above, "above"), (report.undefined, "undefined")];
     let others: Vec<String> = others
         .iter()
         .filter(|(count, _)| *count > 0)

@@ -183,7 +183,8 @@ impl Draft {
         options.after = self.after.or(self.around).unwrap_or(0);
         options.before = self.before.or(self.around).unwrap_or(0);
         if self.color {
-            let [old, new] = ["GREP_COLOR", "GREP_COLORS"].map(|name| env::var(name).unwrap_or_default());
+            let [old, new] =
+                ["GREP_COLOR", "GREP_COLORS"].map(|name| env::var(name).unwrap_or_default());
             let (colors, uses_old) = Colors::parse_with_old(&new, &old);
             options.old_color = uses_old.then_some(old);
             options.colors = Some(colors);
@@ -239,8 +240,9 @@ pub(super) fn context(text: &OsStr) -> Result<u64, Wrong> {
 
 pub(super) fn held(text: &OsStr) -> Result<u64, Wrong> {
     let words = text.to_string_lossy();
-    parse_bytes(&words)
-        .map_err(|error| wrong(format!("invalid argument '{words}' for '--hold': {error}").as_bytes()))
+    parse_bytes(&words).map_err(|error| {
+        wrong(format!("invalid argument '{words}' for '--hold': {error}").as_bytes())
+    })
 }
 
 fn color(when: &OsStr) -> Option<bool> {
@@ -265,8 +267,11 @@ pub(super) fn binary_files(kind: &OsStr) -> Result<BinaryFiles, Wrong> {
 }
 
 pub(super) fn directories(action: &OsStr, locale: Locale) -> Result<Directories, Wrong> {
-    const KNOWN: [(&str, Directories); 3] =
-        [("read", Directories::Read), ("recurse", Directories::Recurse), ("skip", Directories::Skip)];
+    const KNOWN: [(&str, Directories); 3] = [
+        ("read", Directories::Read),
+        ("recurse", Directories::Recurse),
+        ("skip", Directories::Skip),
+    ];
     let word = action.to_string_lossy();
     let exact = KNOWN.iter().find(|(name, _)| *name == word);
     let mut fitting = KNOWN.iter().filter(|(name, _)| name.starts_with(&*word));
@@ -278,9 +283,11 @@ pub(super) fn directories(action: &OsStr, locale: Locale) -> Result<Directories,
                 Locale::C => format!("'{word}'"),
                 Locale::Utf8 => format!("\u{2018}{word}\u{2019}"),
             };
-            let names: String = KNOWN.iter().map(|(name, _)| format!("\n  - {}", quoted(name))).collect();
+            let names: String =
+                KNOWN.iter().map(|(name, _)| format!("\n  - {}", quoted(name))).collect();
             let (word, option) = (quoted(&word), quoted("--directories"));
-            let message = format!("{what} argument {word} for {option}\nValid arguments are:{names}");
+            let message =
+                format!("{what} argument {word} for {option}\nValid arguments are:{names}");
             Err(Wrong::Argument(message.into_bytes()))
         }
     }
@@ -295,7 +302,8 @@ pub(super) fn devices(action: &OsStr) -> Result<Devices, Wrong> {
 }
 
 pub(super) fn without_slashes(name: &[u8]) -> &[u8] {
-    let end = name.iter().rposition(|&byte| byte != b'/').map_or(name.len().min(1), |last| last + 1);
+    let end =
+        name.iter().rposition(|&byte| byte != b'/').map_or(name.len().min(1), |last| last + 1);
     &name[..end]
 }
 

@@ -19,7 +19,13 @@ const OTHER: &str = "Other";
 type Letters = &'static [u8];
 type Names = &'static [&'static str];
 
-const fn gnus(group: &'static str, short: Letters, long: Names, doc: &'static str, sets: Sets) -> Flag<Sets> {
+const fn gnus(
+    group: &'static str,
+    short: Letters,
+    long: Names,
+    doc: &'static str,
+    sets: Sets,
+) -> Flag<Sets> {
     Flag { short, long, value: Value::No, group, doc, abbreviates: true, sets }
 }
 
@@ -32,9 +38,13 @@ const fn ours(long: Names, doc: &'static str, sets: Sets) -> Flag<Sets> {
 }
 
 pub(super) const FLAGS: &[Flag<Sets>] = &[
-    gnus(LINES, b"G", &["basic-regexp"], "Basic patterns (the default)", |draft, _| draft.matcher("grep")),
+    gnus(LINES, b"G", &["basic-regexp"], "Basic patterns (the default)", |draft, _| {
+        draft.matcher("grep")
+    }),
     gnus(LINES, b"E", &["extended-regexp"], "Extended patterns", |draft, _| draft.matcher("egrep")),
-    gnus(LINES, b"F", &["fixed-strings", "fixed-regexp"], "Fixed strings", |draft, _| draft.matcher("fgrep")),
+    gnus(LINES, b"F", &["fixed-strings", "fixed-regexp"], "Fixed strings", |draft, _| {
+        draft.matcher("fgrep")
+    }),
     gnus(LINES, b"P", &["perl-regexp"], "Perl's patterns", |draft, _| draft.matcher("perl")),
     with(
         "NUM",
@@ -45,10 +55,16 @@ pub(super) const FLAGS: &[Flag<Sets>] = &[
     ),
     with(
         "NUM",
-        gnus(PRINTED, b"B", &["before-context"], "Show so many lines before each", |draft, given| {
-            draft.before = Some(asked::context(given.text())?);
-            Ok(())
-        }),
+        gnus(
+            PRINTED,
+            b"B",
+            &["before-context"],
+            "Show so many lines before each",
+            |draft, given| {
+                draft.before = Some(asked::context(given.text())?);
+                Ok(())
+            },
+        ),
     ),
     with(
         "TYPE",
@@ -94,17 +110,29 @@ pub(super) const FLAGS: &[Flag<Sets>] = &[
     }),
     with(
         "ACTION",
-        gnus(FILES, b"D", &["devices"], "Read or skip devices, pipes and sockets", |draft, given| {
-            draft.search.devices = asked::devices(given.text())?;
-            Ok(())
-        }),
+        gnus(
+            FILES,
+            b"D",
+            &["devices"],
+            "Read or skip devices, pipes and sockets",
+            |draft, given| {
+                draft.search.devices = asked::devices(given.text())?;
+                Ok(())
+            },
+        ),
     ),
     with(
         "ACTION",
-        gnus(FILES, b"d", &["directories"], "Read, recurse into or skip folders", |draft, given| {
-            draft.search.directories = asked::directories(given.text(), draft.options.locale)?;
-            Ok(())
-        }),
+        gnus(
+            FILES,
+            b"d",
+            &["directories"],
+            "Read, recurse into or skip folders",
+            |draft, given| {
+                draft.search.directories = asked::directories(given.text(), draft.options.locale)?;
+                Ok(())
+            },
+        ),
     ),
     with(
         "GLOB",
@@ -113,7 +141,10 @@ pub(super) const FLAGS: &[Flag<Sets>] = &[
             Ok(())
         }),
     ),
-    with("FILE", gnus(FILES, b"", &["exclude-from"], "The same, by a list of globs", Draft::exclude_from)),
+    with(
+        "FILE",
+        gnus(FILES, b"", &["exclude-from"], "The same, by a list of globs", Draft::exclude_from),
+    ),
     with(
         "GLOB",
         gnus(FILES, b"", &["exclude-dir"], "Leave out folders of such names", |draft, given| {
@@ -137,10 +168,16 @@ pub(super) const FLAGS: &[Flag<Sets>] = &[
             Ok(())
         },
     ),
-    gnus(PRINTED, b"L", &["files-without-match"], "Show only the names of files without them", |draft, _| {
-        draft.options.listing = Listing::NonMatching;
-        Ok(())
-    }),
+    gnus(
+        PRINTED,
+        b"L",
+        &["files-without-match"],
+        "Show only the names of files without them",
+        |draft, _| {
+            draft.options.listing = Listing::NonMatching;
+            Ok(())
+        },
+    ),
     with(
         "SEP",
         gnus(
@@ -185,13 +222,21 @@ pub(super) const FLAGS: &[Flag<Sets>] = &[
     gnus(PRINTED, b"n", &["line-number"], "Show line numbers", |draft, _| {
         set(&mut draft.options.line_number)
     }),
-    gnus(LINES, b"x", &["line-regexp"], "Whole lines only", |draft, _| set(&mut draft.options.line_regexp)),
+    gnus(LINES, b"x", &["line-regexp"], "Whole lines only", |draft, _| {
+        set(&mut draft.options.line_regexp)
+    }),
     with(
         "NUM",
-        gnus(LINES, b"m", &["max-count"], "Stop a file after so many selected lines", |draft, given| {
-            draft.max_count = asked::max_count(given.text())?;
-            Ok(())
-        }),
+        gnus(
+            LINES,
+            b"m",
+            &["max-count"],
+            "Stop a file after so many selected lines",
+            |draft, given| {
+                draft.max_count = asked::max_count(given.text())?;
+                Ok(())
+            },
+        ),
     ),
     gnus(PRINTED, b"h", &["no-filename"], "No names before lines", |draft, _| {
         draft.options.with_filename = Some(false);
@@ -201,17 +246,29 @@ pub(super) const FLAGS: &[Flag<Sets>] = &[
         draft.options.group_separator = None;
         Ok(())
     }),
-    gnus(PRINTED, b"s", &["no-messages"], "No messages about files that cannot be read", |draft, _| {
-        set(&mut draft.options.no_messages)
+    gnus(
+        PRINTED,
+        b"s",
+        &["no-messages"],
+        "No messages about files that cannot be read",
+        |draft, _| set(&mut draft.options.no_messages),
+    ),
+    gnus(PRINTED, b"Z", &["null"], "NUL after names", |draft, _| {
+        set(&mut draft.options.null_names)
     }),
-    gnus(PRINTED, b"Z", &["null"], "NUL after names", |draft, _| set(&mut draft.options.null_names)),
-    gnus(LINES, b"z", &["null-data"], "Lines end in NUL", |draft, _| set(&mut draft.options.null_data)),
+    gnus(LINES, b"z", &["null-data"], "Lines end in NUL", |draft, _| {
+        set(&mut draft.options.null_data)
+    }),
     gnus(PRINTED, b"o", &["only-matching"], "Show the matches only", |draft, _| {
         set(&mut draft.options.only_matching)
     }),
-    gnus(PRINTED, b"q", &["quiet", "silent"], "Show nothing: the exit code is the answer", |draft, _| {
-        set(&mut draft.options.quiet)
-    }),
+    gnus(
+        PRINTED,
+        b"q",
+        &["quiet", "silent"],
+        "Show nothing: the exit code is the answer",
+        |draft, _| set(&mut draft.options.quiet),
+    ),
     gnus(FILES, b"r", &["recursive"], "All below a folder", |draft, _| {
         draft.search.directories = Directories::Recurse;
         Ok(())
@@ -248,7 +305,9 @@ pub(super) const FLAGS: &[Flag<Sets>] = &[
         draft.options.with_filename = Some(true);
         Ok(())
     }),
-    gnus(LINES, b"w", &["word-regexp"], "Whole words only", |draft, _| set(&mut draft.options.word_regexp)),
+    gnus(LINES, b"w", &["word-regexp"], "Whole words only", |draft, _| {
+        set(&mut draft.options.word_regexp)
+    }),
     // GNU's help does not show it, either.
     with(
         "MATCHER",

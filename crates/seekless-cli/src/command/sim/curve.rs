@@ -98,8 +98,12 @@ fn find(
     let mut progress = output::progress("Simulating");
     Ok(match method {
         Method::Exact => exact(requests, policy, sizes, &mut progress)?,
-        Method::ShardsRate(rate) => shards(requests, sizes, Shards { seed, ..Shards::fixed_rate(rate) }),
-        Method::ShardsSize(ids) => shards(requests, sizes, Shards { seed, ..Shards::fixed_size(ids) }),
+        Method::ShardsRate(rate) => {
+            shards(requests, sizes, Shards { seed, ..Shards::fixed_rate(rate) })
+        }
+        Method::ShardsSize(ids) => {
+            shards(requests, sizes, Shards { seed, ..Shards::fixed_size(ids) })
+        }
         Method::Sampled(rate) => {
             let sampling = Sampling { seed, ..Sampling::rate(rate) };
             sampled(requests, policy, sizes, sampling, &mut progress)?

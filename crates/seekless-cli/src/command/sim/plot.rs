@@ -21,7 +21,10 @@ pub(super) fn curves(args: &Args, requests: &Requests, curves: &[Curve]) -> Draw
     };
     let bands = match curves.first() {
         Some(curve) if curve.confidence < 1.0 => {
-            format!(" The bands hold the full run's value {:.0} times in 100.", 100.0 * curve.confidence)
+            format!(
+                " The bands hold the full run's value {:.0} times in 100.",
+                100.0 * curve.confidence
+            )
         }
         _ => String::new(),
     };
@@ -42,16 +45,21 @@ pub(super) fn rows(args: &Args, requests: &Requests, rows: &[Row]) -> Drawing {
 
 fn over_time(args: &Args, requests: &Requests, rows: &[Row]) -> Drawing {
     let series = |row: &Row| {
-        let point =
-            |point: &seekless::sim::Point| LinePoint::exact(point.requests as f64, point.recent_miss_ratio);
-        let name = format!("{}, {}", row.figures.name(), table::size(requests, row.figures.capacity));
+        let point = |point: &seekless::sim::Point| {
+            LinePoint::exact(point.requests as f64, point.recent_miss_ratio)
+        };
+        let name =
+            format!("{}, {}", row.figures.name(), table::size(requests, row.figures.capacity));
         Series { name, points: row.figures.over_time.iter().map(point).collect() }
     };
     let every = args.every.map_or(0, u64::from);
     let chart = LineChart {
         title: title("Miss ratio over time", args),
         x: Axis::linear("requests", Unit::Count),
-        y: Axis::linear(&format!("miss ratio of each {} requests", format_count(every)), Unit::Percent),
+        y: Axis::linear(
+            &format!("miss ratio of each {} requests", format_count(every)),
+            Unit::Percent,
+        ),
         series: rows.iter().map(series).collect(),
         caption: caption(requests),
     };
@@ -71,7 +79,8 @@ fn bars(args: &Args, requests: &Requests, rows: &[Row]) -> Drawing {
     }
     let value = |policy: &str, capacity: u64| {
         let mut figures = rows.iter().map(|row| &row.figures);
-        let found = figures.find(|figures| figures.name() == policy && figures.capacity == capacity);
+        let found =
+            figures.find(|figures| figures.name() == policy && figures.capacity == capacity);
         found.map_or(f64::NAN, |figures| figures.miss_ratio)
     };
     let values = |policy: String| {

@@ -15,7 +15,8 @@ pub(super) fn report(requests: &Requests, rows: &[Row]) -> String {
         text += &writes_table(requests, &figures);
     }
     for figures in figures.iter().filter(|figures| !figures.over_time.is_empty()) {
-        text += &format!("\n{} at {}, over time\n", figures.name(), size(requests, figures.capacity));
+        text +=
+            &format!("\n{} at {}, over time\n", figures.name(), size(requests, figures.capacity));
         text += &over_time(requests, figures);
     }
     text
@@ -38,7 +39,8 @@ pub(super) fn heading(requests: &Requests) -> String {
         (Unit::Object, _) => "object",
     };
     let total = requests.distinct_weight().saturating_mul(requests.unit_bytes());
-    let of = if counts_ids(requests) { String::new() } else { format!(" of {}", format_bytes(total)) };
+    let of =
+        if counts_ids(requests) { String::new() } else { format!(" of {}", format_bytes(total)) };
     let writes = match requests.writes() {
         0 => String::new(),
         1 => ", one of them a write".to_owned(),
@@ -50,8 +52,16 @@ pub(super) fn heading(requests: &Requests) -> String {
 }
 
 fn main_table(requests: &Requests, figures: &[&Figures]) -> String {
-    let header =
-        ["policy", "capacity", "hits", "misses", "compulsory", "other misses", "bypassed", "missed bytes"];
+    let header = [
+        "policy",
+        "capacity",
+        "hits",
+        "misses",
+        "compulsory",
+        "other misses",
+        "bypassed",
+        "missed bytes",
+    ];
     let row = |row: &&Figures| {
         vec![
             row.name(),
@@ -69,7 +79,8 @@ fn main_table(requests: &Requests, figures: &[&Figures]) -> String {
 
 /// The reads and writes of the device, and in how many runs pages are written.
 fn writes_table(requests: &Requests, figures: &[&Figures]) -> String {
-    let header = ["policy", "capacity", "read", "written back", "in runs", "while kept", "dirty at the end"];
+    let header =
+        ["policy", "capacity", "read", "written back", "in runs", "while kept", "dirty at the end"];
     let row = |row: &&Figures| {
         vec![
             row.name(),
@@ -121,8 +132,10 @@ mod tests {
     #[test]
     fn the_report_has_a_row_for_each_policy_and_capacity() {
         let requests = Requests::from_files(&[0, 1, 0, 2, 0], &[10, 60, 70]);
-        let text =
-            report(&requests, &rows(&requests, &[("lru", 150), ("landlord", 150)], Options::default()));
+        let text = report(
+            &requests,
+            &rows(&requests, &[("lru", 150), ("landlord", 150)], Options::default()),
+        );
         let expected = "\
 5 requests for 3 files of 140 B
 
@@ -147,8 +160,14 @@ landlord     150 B  40.00 %       3           3        0.00 %         0       87
         let requests = Requests::from_pages(vec![0, 1, 2, 0]).with_writes([0, 1]);
         let options = Options { every: std::num::NonZeroU64::new(3), ..Options::default() };
         let text = report(&requests, &rows(&requests, &[("lru", 8192)], options));
-        assert!(text.starts_with("4 requests for 3 pages of 12.3 KB, 2 of them writes\n"), "{text}");
-        assert!(text.contains("\nlru       8.2 KB     2             2        1           0"), "{text}");
+        assert!(
+            text.starts_with("4 requests for 3 pages of 12.3 KB, 2 of them writes\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("\nlru       8.2 KB     2             2        1           0"),
+            "{text}"
+        );
         assert!(text.contains("\nlru at 8.2 KB, over time\n"), "{text}");
     }
 }

@@ -20,7 +20,8 @@ pub(super) fn bar(sleds: &[Sled], bytes: u64, colour: bool) -> String {
     let cells = CELLS.min(bytes);
     let drawn: String = (0..cells)
         .map(|cell| {
-            let edge = |cell: u64| (u128::from(bytes) * u128::from(cell) / u128::from(cells)) as u64;
+            let edge =
+                |cell: u64| (u128::from(bytes) * u128::from(cell) / u128::from(cells)) as u64;
             painted(most(sleds, edge(cell), edge(cell + 1)), colour)
         })
         .collect();
@@ -35,7 +36,8 @@ fn most(sleds: &[Sled], start: u64, end: u64) -> Level {
     let first = sleds.partition_point(|sled| sled.end() <= start);
     let mut bytes = [0; LOOKS.len()];
     for sled in sleds[first..].iter().take_while(|sled| sled.offset < end) {
-        let index = LOOKS.iter().position(|(level, ..)| *level == sled.level).unwrap_or(LOOKS.len() - 1);
+        let index =
+            LOOKS.iter().position(|(level, ..)| *level == sled.level).unwrap_or(LOOKS.len() - 1);
         bytes[index] += sled.end().min(end) - sled.offset.max(start);
     }
     let most = (0..LOOKS.len()).max_by_key(|&index| bytes[index]).unwrap_or(LOOKS.len() - 1);
@@ -60,7 +62,11 @@ mod tests {
 
     #[test]
     fn a_cell_shows_what_most_of_it_is() {
-        let sleds = [sled(0, 320, Level::Memory), sled(320, 5, Level::Device), sled(325, 315, Level::Memory)];
+        let sleds = [
+            sled(0, 320, Level::Memory),
+            sled(320, 5, Level::Device),
+            sled(325, 315, Level::Memory),
+        ];
         let expected = "█".repeat(32) + "▒" + &"█".repeat(31) + "\n█ memory  ▒ device\n";
         assert_eq!(bar(&sleds, 640, false), expected);
     }

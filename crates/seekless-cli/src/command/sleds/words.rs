@@ -36,8 +36,11 @@ fn folder(figures: &FolderFigures) -> String {
         text += &assumed(device, &figures.folder);
     }
     if figures.unreadable > 0 {
-        let _ =
-            writeln!(text, "not counted: {} that could not be asked about", format_count(figures.unreadable));
+        let _ = writeln!(
+            text,
+            "not counted: {} that could not be asked about",
+            format_count(figures.unreadable)
+        );
     }
     text
 }
@@ -50,7 +53,10 @@ fn file(figures: &Figures, colour: bool) -> String {
     text += &bar(&figures.raw, figures.bytes, colour);
     text.push('\n');
     let rows = figures.raw.iter().take(ROWS_MAX).map(|sled| row(sled, figures.origin)).collect();
-    text += &table(&["offset", "bytes", "level", "sure", "age", "latency", "bandwidth", "figures"], rows);
+    text += &table(
+        &["offset", "bytes", "level", "sure", "age", "latency", "bandwidth", "figures"],
+        rows,
+    );
     if figures.raw.len() > ROWS_MAX {
         let left = figures.raw.len() - ROWS_MAX;
         let _ = writeln!(text, "... and {} more (--json has all)", format_count(left as u64));
@@ -77,7 +83,9 @@ fn times(times: Totals) -> String {
 }
 
 fn residence(seconds: Option<f64>) -> String {
-    seconds.map_or(String::new(), |seconds| format!("what is cached stays about {}\n", duration(seconds)))
+    seconds.map_or(String::new(), |seconds| {
+        format!("what is cached stays about {}\n", duration(seconds))
+    })
 }
 
 fn assumed(device: &str, path: &str) -> String {

@@ -94,7 +94,8 @@ fn report(all: &[FileUse], top: usize, folders: bool) -> String {
         false => format_duration(when.time_ns),
     };
     let mut header = vec![
-        "order", "opened", "failed", "stats", "read", "bytes", "unique", "size", "waited", "first", "last",
+        "order", "opened", "failed", "stats", "read", "bytes", "unique", "size", "waited", "first",
+        "last",
     ];
     if folders {
         header.push("files");

@@ -119,10 +119,12 @@ fn describe(report: &Report, output: &str) -> String {
     let (rows, runs) = (counted(report.rows, "row"), counted(report.runs.into(), "run"));
     let mut text = format!("{output}: {rows}, {runs}, {}\n", counted(report.files, "file"));
     if let Some(first) = &report.first_skipped {
-        text += &format!("skipped {}, the first: {first}\n", counted(report.skipped, "malformed line"));
+        text +=
+            &format!("skipped {}, the first: {first}\n", counted(report.skipped, "malformed line"));
     }
     if !report.ignored_columns.is_empty() {
-        text += &format!("no place in a trace for the columns {}\n", report.ignored_columns.join(", "));
+        text +=
+            &format!("no place in a trace for the columns {}\n", report.ignored_columns.join(", "));
     }
     text
 }

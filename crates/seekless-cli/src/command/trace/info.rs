@@ -47,7 +47,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 /// the user gave.
 pub(super) fn note_origin(asked: &Path, trace: &Trace) {
     if let Origin::Spool { torn_bytes } = trace.origin() {
-        let (asked, spool, torn) = (asked.display(), trace.path().display(), counted(*torn_bytes, "byte"));
+        let (asked, spool, torn) =
+            (asked.display(), trace.path().display(), counted(*torn_bytes, "byte"));
         eprintln!(
             "seekless: this recording was cut off; reading its spool {spool} (torn at its end: {torn})"
         );
@@ -68,7 +69,10 @@ fn report(path: &str, all: &TraceSummary) -> String {
     for (name, value) in [
         (
             "accesses",
-            joined(count(all.accesses), all.ops.iter().map(|(op, n)| format!("{op} {}", count(*n)))),
+            joined(
+                count(all.accesses),
+                all.ops.iter().map(|(op, n)| format!("{op} {}", count(*n))),
+            ),
         ),
         ("failed opens", failed_opens(all)),
         ("files used", format!("{} of {}", count(all.files), counted(all.names, "name"))),
@@ -134,8 +138,10 @@ fn loads(all: &TraceSummary) -> String {
     if reuse.loads == 0 {
         return String::new();
     }
-    let (run, any) = (percent(reuse.repeated_in_run, reuse.loads), percent(reuse.repeated, reuse.loads));
-    let mut text = format!("{} of whole files, {run} repeat one of the same run", format_count(reuse.loads));
+    let (run, any) =
+        (percent(reuse.repeated_in_run, reuse.loads), percent(reuse.repeated, reuse.loads));
+    let mut text =
+        format!("{} of whole files, {run} repeat one of the same run", format_count(reuse.loads));
     if all.runs.len() > 1 {
         let _ = write!(text, ", {any} one of the same or an earlier run");
     }
@@ -153,7 +159,11 @@ fn spread(all: &TraceSummary) -> String {
 /// A warning for recorded latencies; nothing for others.
 fn latencies(all: &TraceSummary) -> String {
     let recorded = all.metadata.runs.iter().any(|run| run.source.starts_with("seekless record"));
-    if recorded { "upper bounds: the recorder's stops are in them".to_owned() } else { String::new() }
+    if recorded {
+        "upper bounds: the recorder's stops are in them".to_owned()
+    } else {
+        String::new()
+    }
 }
 
 /// Calls on files that were left out; nothing if all files were recorded.
@@ -179,20 +189,40 @@ fn blind_spots(all: &TraceSummary) -> String {
 }
 
 fn percent(part: u64, whole: u64) -> String {
-    if whole == 0 { "0 %".to_owned() } else { format!("{:.1} %", 100.0 * part as f64 / whole as f64) }
+    if whole == 0 {
+        "0 %".to_owned()
+    } else {
+        format!("{:.1} %", 100.0 * part as f64 / whole as f64)
+    }
 }
 
 fn runs_table(all: &TraceSummary) -> String {
-    let header =
-        ["run", "what", "accesses", "loads", "failed opens", "files", "only here", "read", "unique", "span"];
+    let header = [
+        "run",
+        "what",
+        "accesses",
+        "loads",
+        "failed opens",
+        "files",
+        "only here",
+        "read",
+        "unique",
+        "span",
+    ];
     let nobody = RunInfo::default();
     let infos = all.metadata.runs.iter().chain(std::iter::repeat(&nobody));
-    let rows = all.runs.iter().zip(infos).enumerate().map(|(number, (run, info))| run_row(number, run, info));
+    let rows = all
+        .runs
+        .iter()
+        .zip(infos)
+        .enumerate()
+        .map(|(number, (run, info))| run_row(number, run, info));
     table(&header, rows.collect())
 }
 
 fn run_row(number: usize, run: &RunSummary, info: &RunInfo) -> Vec<String> {
-    let what = if info.command.is_empty() { file_name(&info.source) } else { info.command.join(" ") };
+    let what =
+        if info.command.is_empty() { file_name(&info.source) } else { info.command.join(" ") };
     vec![
         number.to_string(),
         shortened(&what),

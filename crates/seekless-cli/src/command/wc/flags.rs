@@ -18,19 +18,28 @@ const fn ours(long: &'static [&'static str], doc: &'static str, sets: Sets) -> F
 }
 
 pub(super) const FLAGS: [Flag<Sets>; 14] = [
-    Flag { short: b"c", ..gnus(&["bytes"], "Print the bytes", |draft, _| set(&mut draft.wanted.bytes)) },
+    Flag {
+        short: b"c",
+        ..gnus(&["bytes"], "Print the bytes", |draft, _| set(&mut draft.wanted.bytes))
+    },
     Flag {
         short: b"m",
         ..gnus(&["chars"], "Print the characters", |draft, _| set(&mut draft.wanted.characters))
     },
-    Flag { short: b"l", ..gnus(&["lines"], "Print the newlines", |draft, _| set(&mut draft.wanted.lines)) },
+    Flag {
+        short: b"l",
+        ..gnus(&["lines"], "Print the newlines", |draft, _| set(&mut draft.wanted.lines))
+    },
     Flag {
         short: b"L",
         ..gnus(&["max-line-length"], "Print the columns of the longest line", |draft, _| {
             set(&mut draft.wanted.columns)
         })
     },
-    Flag { short: b"w", ..gnus(&["words"], "Print the words", |draft, _| set(&mut draft.wanted.words)) },
+    Flag {
+        short: b"w",
+        ..gnus(&["words"], "Print the words", |draft, _| set(&mut draft.wanted.words))
+    },
     Flag {
         value: Value::Required("F"),
         ..gnus(
@@ -72,7 +81,9 @@ pub(super) const FLAGS: [Flag<Sets>; 14] = [
         )
     },
     ours(&["json"], "Print the counts and figures as JSON", |draft, _| set(&mut draft.json)),
-    ours(&["stats"], "Say on standard error what was read from where", |draft, _| set(&mut draft.stats)),
+    ours(&["stats"], "Say on standard error what was read from where", |draft, _| {
+        set(&mut draft.stats)
+    }),
     gnus(&["help"], "Print help", |_, _| Err(Wrong::Help)),
     gnus(&["version"], "Print version", |_, _| Err(Wrong::Version)),
 ];

@@ -32,8 +32,11 @@ pub(crate) fn listed(
 ) -> Result<(Vec<Input>, Option<List>), Vec<u8>> {
     if let Some(extra) = operands.first() {
         let extra = quoted_always(extra, charset);
-        let message =
-            [b"extra operand ", &extra[..], b"\nfile operands cannot be combined with --files0-from"];
+        let message = [
+            b"extra operand ",
+            &extra[..],
+            b"\nfile operands cannot be combined with --files0-from",
+        ];
         return Err(usage(&message.concat()));
     }
     let standard = list == "-";
@@ -45,7 +48,9 @@ pub(crate) fn listed(
         let name = quoted_always(list, charset);
         [b"cannot open ", &name[..], b" for reading: ", reason(&error).as_bytes()].concat()
     })?;
-    let known = file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= LIST_BYTES_MAX);
+    let known = file
+        .metadata()
+        .is_ok_and(|metadata| metadata.is_file() && metadata.len() <= LIST_BYTES_MAX);
     let name = String::from_utf8_lossy(&quoted(list, charset)).into_owned();
     let names = List { names: BufReader::new(file), name, standard, read: 0, failed: false };
     match known {
@@ -83,14 +88,18 @@ impl Iterator for List {
             Ok(_) => self.read += 1,
             Err(error) => {
                 self.failed = true;
-                return Some(Input::Unlisted(format!("{}: read error: {}", self.name, reason(&error))));
+                return Some(Input::Unlisted(format!(
+                    "{}: read error: {}",
+                    self.name,
+                    reason(&error)
+                )));
             }
         }
         Some(match name.strip_suffix(b"\0").unwrap_or(&name) {
             b"" => Input::Wrong(format!("{}:{}: {EMPTY}", self.name, self.read)),
-            b"-" if self.standard => {
-                Input::Wrong("when reading file names from stdin, no file name of '-' allowed".to_owned())
-            }
+            b"-" if self.standard => Input::Wrong(
+                "when reading file names from stdin, no file name of '-' allowed".to_owned(),
+            ),
             name => input(OsStr::from_bytes(name)),
         })
     }

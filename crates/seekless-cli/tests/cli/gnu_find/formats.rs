@@ -8,15 +8,21 @@ pub(super) fn format(random: &mut Random) -> Vec<u8> {
         match random.below(12) {
             0..=7 => directive(&mut format, random),
             8 => format.extend_from_slice(random.pick(&[
-                b"\\a", b"\\b", b"\\f", b"\\r", b"\\t", b"\\v", b"\\\\", b"\\0", b"\\7", b"\\101", b"\\1019",
-                b"\\400",
+                b"\\a", b"\\b", b"\\f", b"\\r", b"\\t", b"\\v", b"\\\\", b"\\0", b"\\7", b"\\101",
+                b"\\1019", b"\\400",
             ])),
-            9 => {
-                format.extend_from_slice(random.pick(&[b"|", b" ", b"x", b"\xc3\xa4", b"\xff", b"9", b"%%"]))
-            }
+            9 => format.extend_from_slice(random.pick(&[
+                b"|",
+                b" ",
+                b"x",
+                b"\xc3\xa4",
+                b"\xff",
+                b"9",
+                b"%%",
+            ])),
             10 if random.chance(30) => format.extend_from_slice(random.pick(&[
-                b"\\c", b"\\q", b"\\8", b"%(", b"%[", b"%5(", b"%q", b"%5.3x", b"%", b"%5", b"%.", b"%T",
-                b"%-C", b"%5%", b"%\xff", b"%0-5d", b"%+.2-d", b"%B",
+                b"\\c", b"\\q", b"\\8", b"%(", b"%[", b"%5(", b"%q", b"%5.3x", b"%", b"%5", b"%.",
+                b"%T", b"%-C", b"%5%", b"%\xff", b"%0-5d", b"%+.2-d", b"%B",
             ])),
             _ => format.extend_from_slice(b"\\n"),
         }

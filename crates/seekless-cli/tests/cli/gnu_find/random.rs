@@ -9,7 +9,8 @@ pub(super) struct Random(SplitMix64);
 impl Random {
     /// The generator for one case of one seed.
     pub(super) fn new(seed: u64, case: u64) -> Self {
-        let seed = seed.wrapping_mul(0xd134_2543_de82_ef95) ^ case.wrapping_mul(0x2545_f491_4f6c_dd1d);
+        let seed =
+            seed.wrapping_mul(0xd134_2543_de82_ef95) ^ case.wrapping_mul(0x2545_f491_4f6c_dd1d);
         Random(SplitMix64::new(seed))
     }
 

@@ -61,7 +61,8 @@ const LINKS: &[(&str, &str)] = &[
 
 /// Makes the large tree, and beside it a folder of many files.
 pub(super) fn make(root: &Path) -> io::Result<()> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+    let now =
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
     let at = |name: &[u8]| root.join(OsStr::from_bytes(name));
     for (name, _) in FOLDERS {
         std::fs::create_dir_all(at(name))?;
@@ -80,7 +81,8 @@ pub(super) fn make(root: &Path) -> io::Result<()> {
     let chain = root.with_file_name("chain");
     std::fs::create_dir(&chain)?;
     for number in 0..60 {
-        let target = if number == 0 { "../tree/a/one".to_owned() } else { (number - 1).to_string() };
+        let target =
+            if number == 0 { "../tree/a/one".to_owned() } else { (number - 1).to_string() };
         symlink(target, chain.join(number.to_string()))?;
     }
     symlink("../../chain/30", at(b"links/short"))?;
@@ -113,7 +115,10 @@ pub(super) fn make(root: &Path) -> io::Result<()> {
     for number in 0..40 {
         std::fs::create_dir_all(many.join(format!("folder{number}")))?;
         for file in 0..9 {
-            std::fs::write(many.join(format!("folder{number}/file{file}")), vec![b'm'; number * file])?;
+            std::fs::write(
+                many.join(format!("folder{number}/file{file}")),
+                vec![b'm'; number * file],
+            )?;
         }
     }
     Ok(())
@@ -148,8 +153,12 @@ pub(super) fn contents(root: &Path) -> Vec<(Vec<u8>, Vec<u8>)> {
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             let path = entry.path();
             let kind = entry.file_type().expect("a type");
-            let inside = if kind.is_file() { std::fs::read(&path).unwrap_or_default() } else { Vec::new() };
-            found.push((path.strip_prefix(root).expect("below").as_os_str().as_bytes().to_vec(), inside));
+            let inside =
+                if kind.is_file() { std::fs::read(&path).unwrap_or_default() } else { Vec::new() };
+            found.push((
+                path.strip_prefix(root).expect("below").as_os_str().as_bytes().to_vec(),
+                inside,
+            ));
             if kind.is_dir() {
                 folders.push(path);
             }

@@ -244,9 +244,9 @@ const SIZES: &[&[u8]] = &[
 ];
 
 const AGES: &[&[u8]] = &[
-    b"0", b"1", b"2", b"3", b"+0", b"-1", b"+1", b"-2", b"+2", b"40", b"-50", b"+100", b"1.5", b"+0.5",
-    b"-0.5", b"1e2", b"0x2", b"inf", b"-inf", b"+1e300", b"-1e300", b"1e17", b"x", b"", b"+", b"1x", b" 1",
-    b"++1", b"-+1", b".5", b"1.",
+    b"0", b"1", b"2", b"3", b"+0", b"-1", b"+1", b"-2", b"+2", b"40", b"-50", b"+100", b"1.5",
+    b"+0.5", b"-0.5", b"1e2", b"0x2", b"inf", b"-inf", b"+1e300", b"-1e300", b"1e17", b"x", b"",
+    b"+", b"1x", b" 1", b"++1", b"-+1", b".5", b"1.",
 ];
 
 const ACCOUNTS: &[&[u8]] = &[
@@ -277,7 +277,8 @@ pub(super) fn looking(random: &mut Random) -> Words {
     }
     if random.chance(3) {
         words.retain(|word| word.first() == Some(&b'-') && word.len() > 1);
-        words.extend(two("-files0-from", random.pick(&[&b"names"[..], b"-", b"nosuch", b"a", b""])));
+        words
+            .extend(two("-files0-from", random.pick(&[&b"names"[..], b"-", b"nosuch", b"a", b""])));
     }
     for _ in 0..random.weighted(&[(6, 0), (3, 1), (1, 2)]) {
         words.extend(option(random));
@@ -288,7 +289,10 @@ pub(super) fn looking(random: &mut Random) -> Words {
     // GNU find estimates the cost of parentheses before it reorders their content. The estimate
     // decides whether -xtype is tested, and so whether it prints an error.
     if words.iter().any(|word| word == b"(") {
-        words.iter_mut().filter(|word| *word == b"-xtype").for_each(|word| *word = b"-type".to_vec());
+        words
+            .iter_mut()
+            .filter(|word| *word == b"-xtype")
+            .for_each(|word| *word = b"-type".to_vec());
     }
     // GNU find tests two names in another order than they are written. Then it forgets what was
     // done before them, and may test first what follows -o.
@@ -306,8 +310,16 @@ pub(super) fn looking(random: &mut Random) -> Words {
 fn two_names_after_an_action(words: &Words) -> bool {
     const ACTIONS: [&[u8]; 8] =
         [b"-print", b"-print0", b"-printf", b"-ls", b"-exec", b"-execdir", b"-fprint", b"-fls"];
-    const NAMES: [&[u8]; 8] =
-        [b"-name", b"-iname", b"-path", b"-ipath", b"-wholename", b"-iwholename", b"-regex", b"-iregex"];
+    const NAMES: [&[u8]; 8] = [
+        b"-name",
+        b"-iname",
+        b"-path",
+        b"-ipath",
+        b"-wholename",
+        b"-iwholename",
+        b"-regex",
+        b"-iregex",
+    ];
     let (mut acts, mut names) = (false, 0);
     words.iter().any(|word| {
         if ACTIONS.contains(&&word[..]) {
@@ -323,7 +335,9 @@ pub(super) fn changing(random: &mut Random) -> Words {
     let mut words = leading(random);
     for _ in 0..random.weighted(&[(1, 0), (6, 1), (1, 2)]) {
         words.push(
-            random.pick(&[&b"."[..], b".", b"a", b"keep", b"./keep/", b"link", b"link/", b"five.o"]).to_vec(),
+            random
+                .pick(&[&b"."[..], b".", b"a", b"keep", b"./keep/", b"link", b"link/", b"five.o"])
+                .to_vec(),
         );
     }
     for _ in 0..random.below(3) {
@@ -339,7 +353,9 @@ pub(super) fn changing(random: &mut Random) -> Words {
         words.extend(match random.below(16) {
             0..=2 => vec![b"-delete".to_vec()],
             3 => vec![b"-prune".to_vec()],
-            4..=6 => two("-name", random.pick(&[&b"*.o"[..], b"keep", b"a", b"*n*", b"t*", b"[!k]*"])),
+            4..=6 => {
+                two("-name", random.pick(&[&b"*.o"[..], b"keep", b"a", b"*n*", b"t*", b"[!k]*"]))
+            }
             7 | 8 => two("-type", random.pick(&[&b"f"[..], b"d", b"l", b"f,l"])),
             9 => two(
                 "-fprint",
@@ -406,8 +422,15 @@ fn leading(random: &mut Random) -> Words {
 }
 
 fn option(random: &mut Random) -> Words {
-    let simple =
-        ["-depth", "-d", "-xdev", "-mount", "-noleaf", "-ignore_readdir_race", "-noignore_readdir_race"];
+    let simple = [
+        "-depth",
+        "-d",
+        "-xdev",
+        "-mount",
+        "-noleaf",
+        "-ignore_readdir_race",
+        "-noignore_readdir_race",
+    ];
     match random.below(10) {
         0..=2 => two(
             "-maxdepth",
@@ -434,7 +457,8 @@ fn expression(words: &mut Words, random: &mut Random, depth: usize, acts: bool) 
 }
 
 fn operator(words: &mut Words, random: &mut Random) {
-    let word = random.weighted(&[(12, ""), (1, "-a"), (1, "-and"), (5, "-o"), (1, "-or"), (2, ",")]);
+    let word =
+        random.weighted(&[(12, ""), (1, "-a"), (1, "-and"), (5, "-o"), (1, "-or"), (2, ",")]);
     if !word.is_empty() {
         words.push(word.into());
     }
@@ -461,11 +485,16 @@ fn factor(words: &mut Words, random: &mut Random, depth: usize, (acts, acts_insi
 fn test(random: &mut Random) -> Words {
     match random.below(34) {
         0..=2 => two(random.pick(&["-name", "-iname"]), random.pick(GLOBS)),
-        3 | 4 => two(random.pick(&["-path", "-ipath", "-wholename", "-iwholename"]), random.pick(GLOBS)),
+        3 | 4 => {
+            two(random.pick(&["-path", "-ipath", "-wholename", "-iwholename"]), random.pick(GLOBS))
+        }
         5 => two(random.pick(&["-lname", "-ilname"]), random.pick(GLOBS)),
         6 | 7 => {
-            let mut words =
-                if random.chance(50) { two("-regextype", random.pick(REGEX_TYPES)) } else { Words::new() };
+            let mut words = if random.chance(50) {
+                two("-regextype", random.pick(REGEX_TYPES))
+            } else {
+                Words::new()
+            };
             words.extend(two(random.pick(&["-regex", "-iregex"]), random.pick(REGEXES)));
             words
         }
@@ -498,9 +527,10 @@ fn test(random: &mut Random) -> Words {
         19 => two(random.pick(&["-links", "-inum"]), random.pick(COUNTS)),
         20 => two("-samefile", random.pick(OTHERS)),
         21 => vec![random.pick(&["-readable", "-writable", "-executable"]).into()],
-        22 => {
-            two("-fstype", random.pick(&[&b"ext4"[..], b"overlay", b"tmpfs", b"proc", b"btrfs", b"xfs", b""]))
-        }
+        22 => two(
+            "-fstype",
+            random.pick(&[&b"ext4"[..], b"overlay", b"tmpfs", b"proc", b"btrfs", b"xfs", b""]),
+        ),
         23..=25 => two(
             random.pick(&["-mtime", "-atime", "-ctime", "-mmin", "-amin", "-cmin", "-used"]),
             random.pick(AGES),
@@ -514,7 +544,10 @@ fn test(random: &mut Random) -> Words {
             random.pick(OTHERS),
         ),
         28..=31 => {
-            vec![random.pick(&["-newermt", "-newermt", "-newerat", "-newerct"]).into(), dates::date(random)]
+            vec![
+                random.pick(&["-newermt", "-newermt", "-newerat", "-newerct"]).into(),
+                dates::date(random),
+            ]
         }
         32 => vec![random.pick(&["-true", "-false"]).into()],
         _ => vec![b"-daystart".to_vec(), b"-mtime".to_vec(), random.pick(AGES).to_vec()],
@@ -529,9 +562,10 @@ fn action(random: &mut Random) -> Words {
         10..=12 => vec![b"-ls".to_vec()],
         13 | 14 => vec![b"-prune".to_vec()],
         15 => vec![b"-quit".to_vec()],
-        16 => {
-            two("-fprint", random.pick(&[&b"/dev/stdout"[..], b"/dev/stderr", b"/dev/null", b"/nowhere/x"]))
-        }
+        16 => two(
+            "-fprint",
+            random.pick(&[&b"/dev/stdout"[..], b"/dev/stderr", b"/dev/null", b"/nowhere/x"]),
+        ),
         17 => two("-fls", random.pick(&[&b"/dev/stdout"[..], b"/dev/stderr"])),
         _ => command(random),
     }

@@ -23,7 +23,8 @@ const AT_ONCE_MAX: usize = 512;
 /// The tasks to look at a whole folder.
 pub(super) fn parts(folder: &Arc<Folder>, by_helper: bool) -> VecDeque<Arc<Task>> {
     let all = folder.list.len();
-    let part = |first| Job::Look { folder: folder.clone(), children: first..(first + PART).min(all) };
+    let part =
+        |first| Job::Look { folder: folder.clone(), children: first..(first + PART).min(all) };
     (0..all).step_by(PART).map(part).map(|job| task(job, State::Waiting, by_helper)).collect()
 }
 
@@ -51,7 +52,16 @@ impl<'a> Looker<'a> {
         prices: &'a mut Prices,
         helper: bool,
     ) -> Self {
-        Looker { shared, plan, aims, prices, helper, path: Vec::new(), order: Vec::new(), buffer: Vec::new() }
+        Looker {
+            shared,
+            plan,
+            aims,
+            prices,
+            helper,
+            path: Vec::new(),
+            order: Vec::new(),
+            buffer: Vec::new(),
+        }
     }
 
     /// Performs a task that this thread has claimed, and stores the result in it.
@@ -63,7 +73,11 @@ impl<'a> Looker<'a> {
     }
 
     /// Performs a job. Returns the result and the tasks that come from it.
-    pub(super) fn perform(&mut self, job: &Job, open: Option<&Rc<OwnedFd>>) -> (Found, Vec<Arc<Task>>) {
+    pub(super) fn perform(
+        &mut self,
+        job: &Job,
+        open: Option<&Rc<OwnedFd>>,
+    ) -> (Found, Vec<Arc<Task>>) {
         match job {
             Job::List { above, child } => match self.list(above, *child) {
                 Some((listed, next)) => (Found::Listed(listed), next),
@@ -86,8 +100,11 @@ impl<'a> Looker<'a> {
         let epoch = self.shared.now();
         above.path_of(child, &mut self.path);
         let path = CStr::from_bytes_with_nul(&self.path).ok()?;
-        let flags =
-            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOFOLLOW;
+        let flags = OFlags::RDONLY
+            | OFlags::DIRECTORY
+            | OFlags::CLOEXEC
+            | OFlags::NONBLOCK
+            | OFlags::NOFOLLOW;
         let open = Rc::new(openat(CWD, path, flags, Mode::empty()).ok()?);
         let stat = fstat(&open).ok()?;
         if self.plan.one_file_system && stat.st_dev != above.device {
@@ -153,7 +170,8 @@ impl<'a> Looker<'a> {
         }
         self.order = order;
         entered.sort_unstable();
-        let job = |child| task(Job::List { above: folder.clone(), child }, State::Waiting, self.helper);
+        let job =
+            |child| task(Job::List { above: folder.clone(), child }, State::Waiting, self.helper);
         let folders = entered.into_iter().map(|child| (child, job(child))).collect();
         Part { first, seen, stats, folders, epoch, by_helper: self.helper }
     }

@@ -77,7 +77,9 @@ impl Items {
 
     /// Whether some kind of item was given twice.
     pub(super) fn seen_twice(&self) -> bool {
-        [self.dates, self.times, self.weekdays, self.zones, self.summers].iter().any(|&seen| seen > 1)
+        [self.dates, self.times, self.weekdays, self.zones, self.summers]
+            .iter()
+            .any(|&seen| seen > 1)
     }
 
     /// The hour on a 24-hour clock.
@@ -197,7 +199,8 @@ impl Items {
                 (self.day, self.month) = (number.value, *month);
                 match rest {
                     [Token::Number(year), rest @ ..] => {
-                        let value = if year.signed { year.value.checked_neg()? } else { year.value };
+                        let value =
+                            if year.signed { year.value.checked_neg()? } else { year.value };
                         self.year = Number { value, ..*year };
                         Some(rest)
                     }
@@ -214,7 +217,13 @@ impl Items {
     }
 
     /// Parses what follows hours and minutes: seconds, AM or PM, or a zone.
-    fn time<'a>(&mut self, hour: i64, minute: i64, halves: bool, rest: &'a [Token]) -> Option<&'a [Token]> {
+    fn time<'a>(
+        &mut self,
+        hour: i64,
+        minute: i64,
+        halves: bool,
+        rest: &'a [Token],
+    ) -> Option<&'a [Token]> {
         let (second_ns, rest) = match rest {
             [Token::Sign(b':'), Token::Number(second), rest @ ..] if !second.signed => {
                 (i128::from(second.value) * SECOND_NS, rest)
@@ -252,11 +261,17 @@ impl Items {
     }
 
     fn set_time(&mut self, hour: i64, minute: i64, second_ns: i128, meridian: Option<Meridian>) {
-        (self.hour, self.minute, self.second_ns, self.meridian) = (hour, minute, second_ns, meridian);
+        (self.hour, self.minute, self.second_ns, self.meridian) =
+            (hour, minute, second_ns, meridian);
     }
 
     /// `11/21`, `11/21/2026`, `2026/11/21`
-    fn slashed<'a>(&mut self, first: Number, second: Number, rest: &'a [Token]) -> Option<&'a [Token]> {
+    fn slashed<'a>(
+        &mut self,
+        first: Number,
+        second: Number,
+        rest: &'a [Token],
+    ) -> Option<&'a [Token]> {
         let [Token::Sign(b'/'), rest @ ..] = rest else {
             (self.month, self.day) = (first.value, second.value);
             return Some(rest);
@@ -304,7 +319,12 @@ impl Items {
     }
 
     /// Parses what follows a named zone: summer time, an offset or a span.
-    fn zone<'a>(&mut self, east_seconds: i64, named: bool, rest: &'a [Token]) -> Option<&'a [Token]> {
+    fn zone<'a>(
+        &mut self,
+        east_seconds: i64,
+        named: bool,
+        rest: &'a [Token],
+    ) -> Option<&'a [Token]> {
         self.zones += 1;
         self.east_seconds = Some(east_seconds);
         match rest {
@@ -332,7 +352,8 @@ impl Items {
         }
         let (minutes, rest) = match rest {
             [Token::Sign(b':'), Token::Number(minutes), rest @ ..] if !minutes.signed => {
-                let more = if offset.negative { minutes.value.checked_neg()? } else { minutes.value };
+                let more =
+                    if offset.negative { minutes.value.checked_neg()? } else { minutes.value };
                 (offset.value.checked_mul(60)?.checked_add(more)?, rest)
             }
             [Token::Sign(b':'), ..] => return None,
@@ -350,7 +371,11 @@ impl Items {
     /// `9`).
     fn number(&mut self, number: Number) {
         let Number { value, digits, .. } = number;
-        if self.dates > 0 && self.year.digits == 0 && !self.shifted && (self.times > 0 || digits > 2) {
+        if self.dates > 0
+            && self.year.digits == 0
+            && !self.shifted
+            && (self.times > 0 || digits > 2)
+        {
             self.year = number;
         } else if digits > 4 {
             self.dates += 1;

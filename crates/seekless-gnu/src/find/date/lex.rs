@@ -30,7 +30,10 @@ pub(super) fn tokens(text: &[u8], local: &LocalZones) -> Option<Vec<Token>> {
             _ if first.is_ascii_alphabetic() => {
                 let end = rest.iter().position(|byte| !byte.is_ascii_alphabetic() && *byte != b'.');
                 let (word, after) = rest.split_at(end.unwrap_or(rest.len()));
-                tokens.push(words::token(&word[..word.len().min(WORD_MAX)].to_ascii_uppercase(), local)?);
+                tokens.push(words::token(
+                    &word[..word.len().min(WORD_MAX)].to_ascii_uppercase(),
+                    local,
+                )?);
                 rest = after;
             }
             _ => {
@@ -53,12 +56,22 @@ fn number(rest: &mut &[u8], negative: Option<bool>) -> Option<Token> {
     let after = &text[digits..];
     let [b'.' | b',', part @ ..] = after else {
         *rest = after;
-        return Some(Token::Number(Number { value, digits, signed: negative.is_some(), negative: minus }));
+        return Some(Token::Number(Number {
+            value,
+            digits,
+            signed: negative.is_some(),
+            negative: minus,
+        }));
     };
     let part_digits = part.iter().take_while(|byte| byte.is_ascii_digit()).count();
     if part_digits == 0 {
         *rest = after;
-        return Some(Token::Number(Number { value, digits, signed: negative.is_some(), negative: minus }));
+        return Some(Token::Number(Number {
+            value,
+            digits,
+            signed: negative.is_some(),
+            negative: minus,
+        }));
     }
     let (part, after) = part.split_at(part_digits);
     let mut ns = part

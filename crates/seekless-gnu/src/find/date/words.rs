@@ -16,7 +16,8 @@ impl LocalZones {
     /// If both names are the same, the name does not tell which is meant.
     pub(super) fn at(now: &BrokenDown, seconds: i64) -> Self {
         let mut zones = vec![(now.zone.to_bytes().to_vec(), now.daylight)];
-        let later = (1..=3).filter_map(|quarter| broken_down(seconds.checked_add(quarter * 90 * DAY)?));
+        let later =
+            (1..=3).filter_map(|quarter| broken_down(seconds.checked_add(quarter * 90 * DAY)?));
         if let Some(other) = later.into_iter().find(|time| time.daylight != now.daylight) {
             match other.zone == now.zone {
                 true => zones[0].1 = -1,
@@ -95,7 +96,8 @@ const ORDINALS: [(&[u8], i64); 14] = [
     (b"TWELFTH", 12),
 ];
 
-const SHIFTS: [(&[u8], i64); 4] = [(b"TOMORROW", 1), (b"YESTERDAY", -1), (b"TODAY", 0), (b"NOW", 0)];
+const SHIFTS: [(&[u8], i64); 4] =
+    [(b"TOMORROW", 1), (b"YESTERDAY", -1), (b"TODAY", 0), (b"NOW", 0)];
 
 /// Zones in half hours ahead of Greenwich. The flag marks summer time, which is one hour more.
 const ZONES: [(&[u8], i64, bool); 47] = [

@@ -31,7 +31,10 @@ impl Parser<'_> {
                 words.pop();
                 let number = self.plan.batches;
                 self.plan.batches += 1;
-                return Ok(Action::ExecuteMany { number, command: Command { words, in_folder, ask } });
+                return Ok(Action::ExecuteMany {
+                    number,
+                    command: Command { words, in_folder, ask },
+                });
             }
             if has_place(word) {
                 placed.push(word);
@@ -52,7 +55,9 @@ fn has_place(word: &std::ffi::OsStr) -> bool {
 /// Where a command takes many files, they stand at its end.
 fn check_single_place(name: &[u8], placed: &[&std::ffi::OsStr], utf8: bool) -> Result<(), Stop> {
     match placed {
-        [_, _, ..] => Err(say!("Only one instance of {} is supported with ", name, " ... +").into()),
+        [_, _, ..] => {
+            Err(say!("Only one instance of {} is supported with ", name, " ... +").into())
+        }
         [word] if word.len() != 2 => Err(say!(
             "In ",
             quoted(&say!(name, " ... {} +"), utf8),

@@ -63,7 +63,9 @@ pub(super) fn check_level(text: &[u8]) -> Result<(), Stop> {
     }
     let level = std::str::from_utf8(text).ok().and_then(|text| text.parse::<u64>().ok());
     match level {
-        None => Err(say!("Invalid optimisation level ", text, ": Numerical result out of range").into()),
+        None => {
+            Err(say!("Invalid optimisation level ", text, ": Numerical result out of range").into())
+        }
         Some(65_536..) => Err(say!(
             "Optimisation level ",
             text,

@@ -97,9 +97,14 @@ impl Parser<'_> {
         let text = self.bytes(name)?;
         let known = std::str::from_utf8(&text).ok().and_then(Dialect::named);
         known.ok_or_else(|| {
-            let known: Vec<_> = Dialect::NAMED.iter().map(|(name, _)| self.quoted(name.as_bytes())).collect();
+            let known: Vec<_> =
+                Dialect::NAMED.iter().map(|(name, _)| self.quoted(name.as_bytes())).collect();
             let unknown = self.quoted(&text);
-            format!("Unknown regular expression type {unknown}; valid types are {}.", known.join(", ")).into()
+            format!(
+                "Unknown regular expression type {unknown}; valid types are {}.",
+                known.join(", ")
+            )
+            .into()
         })
     }
 
@@ -129,8 +134,8 @@ impl Parser<'_> {
     pub(super) fn regex(&mut self, name: &[u8], ignore_case: bool) -> Result<Test, Stop> {
         let pattern = self.bytes(name)?;
         let regex = Regex::new(&pattern, self.dialect, ignore_case);
-        let regex =
-            regex.map_err(|why| say!("failed to compile regular expression '", pattern, "': ", why))?;
+        let regex = regex
+            .map_err(|why| say!("failed to compile regular expression '", pattern, "': ", why))?;
         Ok(Test::Regex(regex))
     }
 
@@ -195,8 +200,8 @@ impl Parser<'_> {
 
     pub(super) fn permissions(&mut self, name: &[u8]) -> Result<Test, Stop> {
         let text = self.bytes(name)?;
-        let permissions =
-            Permissions::parse(&text).ok_or_else(|| Stop::from(say!("invalid mode ", self.quoted(&text))))?;
+        let permissions = Permissions::parse(&text)
+            .ok_or_else(|| Stop::from(say!("invalid mode ", self.quoted(&text))))?;
         if permissions.is_any_of_none() {
             self.warn(say!(
                 "you have specified a mode pattern ",
@@ -239,7 +244,11 @@ impl Parser<'_> {
                     .into());
                 }
                 [b',', rest @ ..] => rest,
-                _ => return Err(say!("Must separate multiple arguments to ", name, " using: ','").into()),
+                _ => {
+                    return Err(
+                        say!("Must separate multiple arguments to ", name, " using: ','").into()
+                    );
+                }
             };
         }
         Ok(kinds)
@@ -279,7 +288,8 @@ impl Parser<'_> {
 
     pub(super) fn used(&mut self, name: &[u8]) -> Result<Test, Stop> {
         let text = self.bytes(name)?;
-        let bound = age(&text).ok_or_else(|| Stop::from(say!("Invalid argument ", text, " to ", name)))?;
+        let bound =
+            age(&text).ok_or_else(|| Stop::from(say!("Invalid argument ", text, " to ", name)))?;
         Ok(Test::Used(Used::days(bound)))
     }
 
@@ -300,7 +310,9 @@ impl Parser<'_> {
 
     /// `-newerXY`: X of the file at hand is later than Y of another file, or than a date.
     pub(super) fn newer_by_letters(&mut self, name: &[u8]) -> Result<Test, Stop> {
-        let [.., left, right] = *name else { return Err(say!("invalid predicate `", name, "'").into()) };
+        let [.., left, right] = *name else {
+            return Err(say!("invalid predicate `", name, "'").into());
+        };
         let no_predicate = say!("invalid predicate `", name, "'");
         if left == b'B' || right == b'B' {
             return Err(say!(

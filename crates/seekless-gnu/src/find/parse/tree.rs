@@ -99,12 +99,17 @@ struct Words {
 impl Words {
     /// An expression up to an operator that binds no closer than `above`; `before` is the word that
     /// it follows.
-    fn expression(&mut self, above: Option<Operator>, before: Option<usize>) -> Result<Expression, Stop> {
+    fn expression(
+        &mut self,
+        above: Option<Operator>,
+        before: Option<usize>,
+    ) -> Result<Expression, Stop> {
         self.nested += 1;
         if self.nested > NESTED_MAX {
-            return Err(
-                format!("invalid expression; more than {NESTED_MAX} parentheses and '!' are nested").into()
-            );
+            return Err(format!(
+                "invalid expression; more than {NESTED_MAX} parentheses and '!' are nested"
+            )
+            .into());
         }
         let mut left = self.factor(before)?;
         while let Some(operator) = self.operator().filter(|operator| Some(*operator) > above) {
@@ -146,9 +151,10 @@ impl Words {
     fn not(&mut self, at: usize) -> Result<Expression, Stop> {
         self.nested += 1;
         if self.nested > NESTED_MAX {
-            return Err(
-                format!("invalid expression; more than {NESTED_MAX} parentheses and '!' are nested").into()
-            );
+            return Err(format!(
+                "invalid expression; more than {NESTED_MAX} parentheses and '!' are nested"
+            )
+            .into());
         }
         let inner = self.factor(Some(at))?;
         self.nested -= 1;
@@ -180,9 +186,10 @@ impl Words {
                 self.next += 1;
                 Ok(inner)
             }
-            _ => {
-                Err("invalid expression; I was expecting to find a ')' somewhere but did not see one.".into())
-            }
+            _ => Err(
+                "invalid expression; I was expecting to find a ')' somewhere but did not see one."
+                    .into(),
+            ),
         }
     }
 
@@ -190,7 +197,9 @@ impl Words {
         let before = before.map(|before| &self.nodes[before]);
         match before {
             None => nothing_before(&self.nodes[at]),
-            Some(Node { name, kind: Kind::Not | Kind::Operator(_), .. }) if !self.nodes[at].ours => {
+            Some(Node { name, kind: Kind::Not | Kind::Operator(_), .. })
+                if !self.nodes[at].ours =>
+            {
                 say!("expected an expression between '", name, "' and ')'").into()
             }
             Some(Node { name, .. }) if self.nodes[at].ours => {
@@ -202,5 +211,6 @@ impl Words {
 }
 
 fn nothing_before(close: &Node) -> Stop {
-    say!("invalid expression: expected expression before closing parentheses '", close.name, "'.").into()
+    say!("invalid expression: expected expression before closing parentheses '", close.name, "'.")
+        .into()
 }

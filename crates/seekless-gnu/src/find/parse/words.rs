@@ -130,9 +130,12 @@ pub static WORDS: &[Word] = &[
     }),
     leading(&["-L"], "", "Follow all links", |parser, _| follow(parser, Follow::Always)),
     leading(&["-D"], "FLAGS", "Accepted, and shows nothing", |parser, _| parser.debug_flags()),
-    leading(&["-O"], "LEVEL", "Accepted, attached: tests are asked in the order of -O2", |_, name| {
-        super::leading::check_level(&name[2..])
-    }),
+    leading(
+        &["-O"],
+        "LEVEL",
+        "Accepted, attached: tests are asked in the order of -O2",
+        |_, name| super::leading::check_level(&name[2..]),
+    ),
     word(
         OURS,
         &["--cheapest-first"],
@@ -157,7 +160,9 @@ pub static WORDS: &[Word] = &[
         Kind::Operator(Operator::And)
     }),
     joins(&["-o", "-or"], "EXPR", "One or the other", || Kind::Operator(Operator::Or)),
-    joins(&[","], "EXPR", "One after the other; the last one's answer", || Kind::Operator(Operator::List)),
+    joins(&[","], "EXPR", "One after the other; the last one's answer", || {
+        Kind::Operator(Operator::List)
+    }),
     global(&["-maxdepth"], "LEVELS", "At most so many levels below the paths", |parser, name| {
         parser.plan.depth_max = parser.depth(name)?;
         Ok(Part::Yes)
@@ -200,7 +205,9 @@ pub static WORDS: &[Word] = &[
         parser.clock = parser.clock.since_midnight();
         Ok(Part::No)
     }),
-    positional(&["-follow"], "", "As -L", |parser, _| follow(parser, Follow::Always).map(|()| Part::Yes)),
+    positional(&["-follow"], "", "As -L", |parser, _| {
+        follow(parser, Follow::Always).map(|()| Part::Yes)
+    }),
     positional(
         &["-regextype"],
         "TYPE",
@@ -218,11 +225,15 @@ pub static WORDS: &[Word] = &[
         parser.warns = false;
         Ok(Part::Yes)
     }),
-    test(&["-name"], "GLOB", "The last part of the path", |parser, name| parser.base_name(name, false)),
+    test(&["-name"], "GLOB", "The last part of the path", |parser, name| {
+        parser.base_name(name, false)
+    }),
     test(&["-iname"], "GLOB", "The same, without regard to case", |parser, name| {
         parser.base_name(name, true)
     }),
-    test(&["-path", "-wholename"], "GLOB", "All of the path", |parser, name| parser.path(name, false)),
+    test(&["-path", "-wholename"], "GLOB", "All of the path", |parser, name| {
+        parser.path(name, false)
+    }),
     test(&["-ipath", "-iwholename"], "GLOB", "The same, without regard to case", |parser, name| {
         parser.path(name, true)
     }),
@@ -238,22 +249,33 @@ pub static WORDS: &[Word] = &[
     test(&["-iregex"], "PATTERN", "The same, without regard to case", |parser, name| {
         parser.regex(name, true)
     }),
-    test(&["-type"], "C", "Of one of these types: b c d p f l s, parted by commas", |parser, name| {
-        parser.kinds(name).map(Test::Type)
-    }),
-    test(&["-xtype"], "C", "The same, of what a link points to; under -L, of the link", |parser, name| {
-        parser.kinds(name).map(Test::OtherType)
-    }),
+    test(
+        &["-type"],
+        "C",
+        "Of one of these types: b c d p f l s, parted by commas",
+        |parser, name| parser.kinds(name).map(Test::Type),
+    ),
+    test(
+        &["-xtype"],
+        "C",
+        "The same, of what a link points to; under -L, of the link",
+        |parser, name| parser.kinds(name).map(Test::OtherType),
+    ),
     test(
         &["-size"],
         "N[bcwkMG]",
         "N units of space, rounded up: 512 bytes, or the letter's",
         |parser, name| parser.size(name),
     ),
-    test(&["-empty"], "", "A file without bytes or a folder without entries", |_, _| Ok(Test::Empty)),
-    test(&["-perm"], "[-/]MODE", "Exactly these permissions, all of them, any of them", |parser, name| {
-        parser.permissions(name)
+    test(&["-empty"], "", "A file without bytes or a folder without entries", |_, _| {
+        Ok(Test::Empty)
     }),
+    test(
+        &["-perm"],
+        "[-/]MODE",
+        "Exactly these permissions, all of them, any of them",
+        |parser, name| parser.permissions(name),
+    ),
     test(&["-user"], "NAME", "Owned by this user, or number", |parser, name| {
         parser.user(name).map(|user| Test::Owner(Bound::Exactly(user)))
     }),
@@ -265,14 +287,18 @@ pub static WORDS: &[Word] = &[
     test(&["-nouser"], "", "The owner's number has no name", |_, _| Ok(Test::NoUser)),
     test(&["-nogroup"], "", "The group's number has no name", |_, _| Ok(Test::NoGroup)),
     test(&["-links"], "N", "N names", |parser, name| parser.number(name).map(Test::Links)),
-    test(&["-inum"], "N", "The inode's number", |parser, name| parser.number(name).map(Test::Inode)),
+    test(&["-inum"], "N", "The inode's number", |parser, name| {
+        parser.number(name).map(Test::Inode)
+    }),
     test(&["-samefile"], "FILE", "The same file under another name", |parser, name| {
         let stat = parser.stat(name)?;
         Ok(Test::SameFile { device: stat.st_dev, inode: stat.st_ino })
     }),
     test(&["-readable"], "", "One may read it", |_, _| Ok(Test::Access(Access::READ_OK))),
     test(&["-writable"], "", "One may write to it", |_, _| Ok(Test::Access(Access::WRITE_OK))),
-    test(&["-executable"], "", "One may run it, or go into it", |_, _| Ok(Test::Access(Access::EXEC_OK))),
+    test(&["-executable"], "", "One may run it, or go into it", |_, _| {
+        Ok(Test::Access(Access::EXEC_OK))
+    }),
     test(&["-fstype"], "TYPE", "It lies on a file system of this type", |parser, name| {
         parser.file_system(name)
     }),
@@ -280,28 +306,37 @@ pub static WORDS: &[Word] = &[
     test(&["-cmin"], "N", "Its attributes changed N minutes ago", |parser, name| {
         parser.minutes(name, Stamp::Change)
     }),
-    test(&["-mmin"], "N", "Written N minutes ago", |parser, name| parser.minutes(name, Stamp::Modification)),
+    test(&["-mmin"], "N", "Written N minutes ago", |parser, name| {
+        parser.minutes(name, Stamp::Modification)
+    }),
     test(&["-atime"], "N", "Read N days ago", |parser, name| parser.days(name, Stamp::Access)),
     test(&["-ctime"], "N", "Its attributes changed N days ago", |parser, name| {
         parser.days(name, Stamp::Change)
     }),
-    test(&["-mtime"], "N", "Written N days ago", |parser, name| parser.days(name, Stamp::Modification)),
+    test(&["-mtime"], "N", "Written N days ago", |parser, name| {
+        parser.days(name, Stamp::Modification)
+    }),
     test(&["-newer"], "FILE", "Written later than FILE", |parser, name| {
         parser.newer(name, Stamp::Modification)
     }),
     test(&["-anewer"], "FILE", "Read later than FILE was written", |parser, name| {
         parser.newer(name, Stamp::Access)
     }),
-    test(&["-cnewer"], "FILE", "Its attributes changed later than FILE was written", |parser, name| {
-        parser.newer(name, Stamp::Change)
-    }),
+    test(
+        &["-cnewer"],
+        "FILE",
+        "Its attributes changed later than FILE was written",
+        |parser, name| parser.newer(name, Stamp::Change),
+    ),
     test(
         &[NEWER],
         "FILE",
         "Its time X (a c m) is later than FILE's time Y, or than the date FILE if Y is t",
         |parser, name| parser.newer_by_letters(name),
     ),
-    test(&["-used"], "N", "Read N days after its attributes changed", |parser, name| parser.used(name)),
+    test(&["-used"], "N", "Read N days after its attributes changed", |parser, name| {
+        parser.used(name)
+    }),
     test(&["-true"], "", "Always", |_, _| Ok(Test::True)),
     test(&["-false"], "", "Never", |_, _| Ok(Test::False)),
     test(&["-context"], "GLOB", "Refused: security contexts are not asked", |parser, name| {
@@ -314,12 +349,18 @@ pub static WORDS: &[Word] = &[
         "N seconds to deliver all of it, memory included; m50 or 50ms, u50 or 50us are parts of them",
         |parser, name| parser.price(name).map(|(unit_ns, bound)| Test::Latency { unit_ns, bound }),
     ),
-    cost(&["-cost"], "N", "The same for what devices need: 0 is nothing to fetch", |parser, name| {
-        parser.price(name).map(|(unit_ns, bound)| Test::Cost { unit_ns, bound })
-    }),
-    cost(&["-cached"], "[N]", "At least N per cent of it in memory (100 without N)", |parser, name| {
-        parser.cached(name)
-    }),
+    cost(
+        &["-cost"],
+        "N",
+        "The same for what devices need: 0 is nothing to fetch",
+        |parser, name| parser.price(name).map(|(unit_ns, bound)| Test::Cost { unit_ns, bound }),
+    ),
+    cost(
+        &["-cached"],
+        "[N]",
+        "At least N per cent of it in memory (100 without N)",
+        |parser, name| parser.cached(name),
+    ),
     cost(
         &["-level"],
         "L",
@@ -330,23 +371,33 @@ pub static WORDS: &[Word] = &[
         Ok(print(Target::Output, b'\n'))
     }),
     action(&["-print0"], "", "Show it with a NUL at its end", |_, _| Ok(print(Target::Output, 0))),
-    action(&["-fprint"], "FILE", "Write it to FILE", |parser, name| Ok(print(parser.file(name)?, b'\n'))),
+    action(&["-fprint"], "FILE", "Write it to FILE", |parser, name| {
+        Ok(print(parser.file(name)?, b'\n'))
+    }),
     action(&["-fprint0"], "FILE", "The same with a NUL at its end", |parser, name| {
         Ok(print(parser.file(name)?, 0))
     }),
     action(&["-printf"], "FORMAT", "Show what FORMAT says of it", |parser, name| {
         Ok(Action::Printf { to: Target::Output, format: parser.format(name)? })
     }),
-    action(&["-fprintf"], "FILE FORMAT", "Write it to FILE", |parser, name| parser.printf_to_file(name)),
-    action(&["-ls"], "", "Show a line as ls -dils does", |_, _| Ok(Action::List { to: Target::Output })),
-    action(&["-fls"], "FILE", "Write it to FILE", |parser, name| Ok(Action::List { to: parser.file(name)? })),
+    action(&["-fprintf"], "FILE FORMAT", "Write it to FILE", |parser, name| {
+        parser.printf_to_file(name)
+    }),
+    action(&["-ls"], "", "Show a line as ls -dils does", |_, _| {
+        Ok(Action::List { to: Target::Output })
+    }),
+    action(&["-fls"], "FILE", "Write it to FILE", |parser, name| {
+        Ok(Action::List { to: parser.file(name)? })
+    }),
     action(
         &["-exec"],
         "COMMAND ;",
         "Run a command, {} being the path; true if it succeeds; also {} + for many",
         |parser, name| parser.command(name),
     ),
-    action(&["-execdir"], "COMMAND ;", "The same in its folder", |parser, name| parser.command(name)),
+    action(&["-execdir"], "COMMAND ;", "The same in its folder", |parser, name| {
+        parser.command(name)
+    }),
     action(&["-ok"], "COMMAND ;", "Ask before", |parser, name| parser.command(name)),
     action(&["-okdir"], "COMMAND ;", "The same in its folder", |parser, name| parser.command(name)),
     action(&["-prune"], "", "Do not go into it", |_, _| Ok(Action::Prune)),
@@ -356,7 +407,13 @@ pub static WORDS: &[Word] = &[
     }),
     action(&["-quit"], "", "End", |_, _| Ok(Action::Quit)),
     word(ACTIONS, &["-help", "--help"], "", "Show this", Reads::Stops(|| Stop::Help)),
-    word(ACTIONS, &["-version", "--version"], "", "Show the version", Reads::Stops(|| Stop::Version)),
+    word(
+        ACTIONS,
+        &["-version", "--version"],
+        "",
+        "Show the version",
+        Reads::Stops(|| Stop::Version),
+    ),
 ];
 
 /// The name that stands for all tests with two letters.

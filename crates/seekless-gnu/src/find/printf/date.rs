@@ -10,8 +10,9 @@ const MONTHS: [&str; 12] =
 /// The whole time in English, as ctime(3) formats it. `ns` is nanoseconds since 1970.
 pub(super) fn whole(ns: i128) -> Vec<u8> {
     let Some(time) = local(ns) else { return seconds(ns, true) };
-    let name =
-        |names: &[&'static str], at: i32| usize::try_from(at).ok().and_then(|at| names.get(at).copied());
+    let name = |names: &[&'static str], at: i32| {
+        usize::try_from(at).ok().and_then(|at| names.get(at).copied())
+    };
     format!(
         "{} {} {:2} {:02}:{:02}:{:02}{} {:04}",
         name(&WEEKDAYS, time.weekday).unwrap_or_default(),

@@ -102,9 +102,10 @@ fn value(what: What, entry: &Entry<'_>, context: &mut Context<'_>) -> Result<Vec
         What::Latency => seconds_or_unknown(context.cost.as_ref().map(Cost::delivery_ns_high)),
         What::Cost => seconds_or_unknown(context.cost.as_ref().map(|cost| cost.device_ns_high)),
         What::Resident => match &context.cost {
-            Some(cost) => {
-                cost.resident_percent().map_or_else(|| "?".to_owned(), |share| share.to_string()).into()
-            }
+            Some(cost) => cost
+                .resident_percent()
+                .map_or_else(|| "?".to_owned(), |share| share.to_string())
+                .into(),
             None => b"?".to_vec(),
         },
         What::Level => context.cost.as_ref().map_or("unknown", |cost| cost.level.name()).into(),
@@ -124,8 +125,11 @@ fn of_path(letter: u8, entry: &Entry<'_>) -> Option<Vec<u8>> {
         b'h' => {
             // Slashes at the end are ignored, except after a single letter, which is a bug of GNU
             // find's.
-            let end =
-                path.iter().rposition(|&byte| byte != b'/').filter(|&last| last > 0).map(|last| last + 1);
+            let end = path
+                .iter()
+                .rposition(|&byte| byte != b'/')
+                .filter(|&last| last > 0)
+                .map(|last| last + 1);
             let path = &path[..end.unwrap_or(path.len())];
             match path.iter().rposition(|&byte| byte == b'/') {
                 Some(slash) => path[..slash].to_vec(),
@@ -171,7 +175,10 @@ fn of_stat(letter: u8, entry: &Entry<'_>, context: &mut Context<'_>) -> Result<V
         b'l' => {
             let link = entry.file_type()? == FileType::Symlink;
             let target = link.then(|| readlinkat(entry.base(), entry.below(), Vec::new()));
-            return Ok(target.and_then(Result::ok).map(|target| target.into_bytes()).unwrap_or_default());
+            return Ok(target
+                .and_then(Result::ok)
+                .map(|target| target.into_bytes())
+                .unwrap_or_default());
         }
         _ => String::new(),
     };

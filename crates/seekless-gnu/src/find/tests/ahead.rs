@@ -15,7 +15,8 @@ fn broad(root: &Path) -> std::io::Result<()> {
         }
         symlink(folder, root.join(format!("{number}/link")))?;
     }
-    (0..700).try_for_each(|number| std::fs::write(root.join(format!("f{number}")), vec![b'x'; number]))
+    (0..700)
+        .try_for_each(|number| std::fs::write(root.join(format!("f{number}")), vec![b'x'; number]))
 }
 
 #[test]

@@ -6,7 +6,8 @@ use super::*;
 use crate::clib::ctype::Ctype;
 use proptest::prelude::*;
 
-const ALL: Wanted = Wanted { lines: true, words: true, characters: true, bytes: true, columns: true };
+const ALL: Wanted =
+    Wanted { lines: true, words: true, characters: true, bytes: true, columns: true };
 
 /// Counts one character at a time, in order, by the published rules alone.
 fn naive(bytes: &[u8], charset: &mut Charset) -> Counts {
@@ -24,7 +25,8 @@ fn naive(bytes: &[u8], charset: &mut Charset) -> Counts {
         };
         at += length;
         counts.characters += 1;
-        let class = if code < 0x80 || !utf8 { charset.bytes()[code as usize] } else { charset.class(code) };
+        let class =
+            if code < 0x80 || !utf8 { charset.bytes()[code as usize] } else { charset.class(code) };
         counts.lines += u64::from(code == 10);
         column = match code {
             10 | 12 | 13 => 0,
@@ -129,8 +131,9 @@ proptest! {
 
 #[test]
 fn long_pieces_are_read_in_streams_and_count_the_same() {
-    let text: Vec<u8> =
-        (0..200_003u32).map(|at| if at % 7 == 3 || at % 1000 < 300 { b'\n' } else { b'x' }).collect();
+    let text: Vec<u8> = (0..200_003u32)
+        .map(|at| if at % 7 == 3 || at % 1000 < 300 { b'\n' } else { b'x' })
+        .collect();
     for length in [16 << 10, (16 << 10) + 1, 64 * 255 * 4, 64 * 255 * 4 + 63, 100_000, text.len()] {
         let expected = text[..length].iter().filter(|&&byte| byte == b'\n').count() as u64;
         assert_eq!(plain::newlines(&text[..length]), expected, "{length}");

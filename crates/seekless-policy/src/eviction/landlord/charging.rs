@@ -41,7 +41,9 @@ impl<D: Density, const CACHED: bool> ChargingRule<D, CACHED> {
     /// The first loop: the rent that takes all credit from at least one file.
     fn rent(&self) -> f32 {
         let known = if CACHED { self.least } else { None };
-        known.unwrap_or_else(|| self.tenants.all().iter().map(Tenant::density).fold(f32::INFINITY, f32::min))
+        known.unwrap_or_else(|| {
+            self.tenants.all().iter().map(Tenant::density).fold(f32::INFINITY, f32::min)
+        })
     }
 }
 

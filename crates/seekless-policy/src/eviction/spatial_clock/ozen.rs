@@ -103,7 +103,9 @@ impl Rule for SpatialClockOzenRule {
     fn leave(&mut self, id: Id) {
         self.hand = match self.hand {
             Hand::Beyond(places) => Hand::Beyond(places + 1),
-            Hand::At(page) if (self.array.key(id), id) <= (self.array.key(page), page) => self.next(page),
+            Hand::At(page) if (self.array.key(id), id) <= (self.array.key(page), page) => {
+                self.next(page)
+            }
             hand => hand,
         };
         self.array.remove(id);

@@ -5,8 +5,8 @@ mod models;
 
 use super::*;
 use models::{
-    Naive, NaiveCar, NaiveCflru, NaiveClock, NaiveClockPro, NaiveFab, NaiveRrip, NaiveSpatial, NaiveTwoQueue,
-    NaiveWsr,
+    Naive, NaiveCar, NaiveCflru, NaiveClock, NaiveClockPro, NaiveFab, NaiveRrip, NaiveSpatial,
+    NaiveTwoQueue, NaiveWsr,
 };
 
 /// An owner that knows what is dirty.
@@ -46,7 +46,11 @@ fn check<E: Eviction, M: Naive>(mut policy: E, mut model: M, turns: &[Turn]) {
         }
         let request = Request { kind, ..Request::page(id) };
         let (hit, victims) = model.request(&request, &owner.dirty);
-        assert_eq!(policy.request(&request, &mut owner) == Outcome::Hit, hit, "turn {number}: {request:?}");
+        assert_eq!(
+            policy.request(&request, &mut owner) == Outcome::Hit,
+            hit,
+            "turn {number}: {request:?}"
+        );
         assert_eq!(std::mem::take(&mut owner.evicted), victims, "turn {number}: {request:?}");
         if kind == Use::Write {
             owner.dirty.insert(id);
@@ -141,7 +145,10 @@ fn clock_pro_keeps_part_of_a_loop_where_clock_keeps_nothing() {
     let hits = |policy: &str| {
         let (mut policy, mut owner) = (named(policy, 1000).unwrap(), Owner::default());
         policy.grow(1200);
-        requests.iter().filter(|request| policy.request(request, &mut owner) == Outcome::Hit).count()
+        requests
+            .iter()
+            .filter(|request| policy.request(request, &mut owner) == Outcome::Hit)
+            .count()
     };
     assert_eq!(hits("clock"), 0);
     assert!(hits("clock-pro") > 90_000, "{}", hits("clock-pro"));
@@ -150,6 +157,9 @@ fn clock_pro_keeps_part_of_a_loop_where_clock_keeps_nothing() {
 #[test]
 fn a_window_that_is_no_share_is_refused() {
     for share in [-0.1, 1.1, f64::NAN] {
-        assert_eq!(Cflru::with_window(1, share).unwrap_err().kind(), crate::ErrorKind::BadParameter);
+        assert_eq!(
+            Cflru::with_window(1, share).unwrap_err().kind(),
+            crate::ErrorKind::BadParameter
+        );
     }
 }

@@ -91,7 +91,8 @@ impl NaiveLandlord {
 
     fn make_room(&mut self, weight: u64) -> Vec<Id> {
         let mut victims = Vec::new();
-        while self.tenants.iter().map(|tenant| tenant.weight).sum::<u64>() + weight > self.capacity {
+        while self.tenants.iter().map(|tenant| tenant.weight).sum::<u64>() + weight > self.capacity
+        {
             victims.extend(self.evict_one());
         }
         victims
@@ -125,7 +126,8 @@ impl Model for NaiveLandlord {
     fn evict_one(&mut self) -> Option<Id> {
         let rent = self.tenants.iter().map(|tenant| tenant.credit_density).min()?;
         self.tenants.iter_mut().for_each(|tenant| tenant.credit_density -= rent);
-        let broke = self.tenants.iter().enumerate().filter(|(_, tenant)| tenant.credit_density == 0);
+        let broke =
+            self.tenants.iter().enumerate().filter(|(_, tenant)| tenant.credit_density == 0);
         let (at, _) = broke.min_by_key(|(_, tenant)| tenant.last_use)?;
         Some(self.tenants.remove(at).id)
     }
@@ -159,7 +161,8 @@ impl NaiveArc {
 
     fn replace(&mut self, x: Id) -> Id {
         let in_b2 = self.b2.contains(&x);
-        if !self.t1.is_empty() && (self.t1.len() as f64 > self.p || (in_b2 && self.t1.len() as f64 == self.p))
+        if !self.t1.is_empty()
+            && (self.t1.len() as f64 > self.p || (in_b2 && self.t1.len() as f64 == self.p))
         {
             let victim = self.t1.pop_back().unwrap();
             self.b1.push_front(victim);
@@ -208,7 +211,8 @@ impl Model for NaiveArc {
         }
         let (b1, b2) = (self.b1.len(), self.b2.len());
         let victims = if self.b1.contains(&x) {
-            self.p = (self.p + if b1 >= b2 { 1.0 } else { b2 as f64 / b1 as f64 }).min(self.c as f64);
+            self.p =
+                (self.p + if b1 >= b2 { 1.0 } else { b2 as f64 / b1 as f64 }).min(self.c as f64);
             let victim = self.replace(x);
             take(&mut self.b1, x);
             self.t2.push_front(x);

@@ -14,7 +14,8 @@ fn requests_of_pages() -> impl Strategy<Value = Vec<Step>> {
 }
 
 const S3_FIFO: Trial = Trial { ghosts: 90, pass_at: 2, uses_max: 3, fills_main: false, window: 0 };
-const CLOCK2Q_PLUS: Trial = Trial { ghosts: 90, pass_at: 1, uses_max: 1, fills_main: true, window: 50 };
+const CLOCK2Q_PLUS: Trial =
+    Trial { ghosts: 90, pass_at: 1, uses_max: 1, fills_main: true, window: 50 };
 
 proptest! {
     #[test]

@@ -49,7 +49,8 @@ mod tests {
 
     /// Ten requests, `hits` of them hits.
     fn sample(climber: &mut Climber, hits: usize) -> f64 {
-        let changes: Vec<f64> = (0..10).filter_map(|number| climber.request(number < hits, 10)).collect();
+        let changes: Vec<f64> =
+            (0..10).filter_map(|number| climber.request(number < hits, 10)).collect();
         assert_eq!(changes.len(), 1);
         changes[0]
     }
@@ -61,6 +62,10 @@ mod tests {
         assert_eq!(sample(&mut climber, 5), STEP, "a large change starts afresh");
         assert_eq!(sample(&mut climber, 5), STEP * DECAY);
         assert_eq!(sample(&mut climber, 4), -STEP * DECAY * DECAY);
-        assert_eq!(sample(&mut climber, 4), -STEP, "a large change starts afresh, in the new direction");
+        assert_eq!(
+            sample(&mut climber, 4),
+            -STEP,
+            "a large change starts afresh, in the new direction"
+        );
     }
 }

@@ -34,7 +34,8 @@ fn both_ways(change: impl Fn(&Path) + Copy, expected: &[u8], restarts: &[usize])
 
 #[test]
 fn cut_short() {
-    let cut = |path: &Path| File::options().write(true).open(path).unwrap().set_len(300_000).unwrap();
+    let cut =
+        |path: &Path| File::options().write(true).open(path).unwrap().set_len(300_000).unwrap();
     both_ways(cut, &text(2 << 20)[..300_000], &[0]);
 }
 
@@ -56,10 +57,17 @@ fn what_is_appended_is_read_too_and_nothing_twice() {
 fn a_line_that_is_completed_meanwhile_is_one_line() {
     assert_ne!(text(2 << 20).last(), Some(&b'\n'));
     let told = changed(2 << 20, None, |path| {
-        File::options().append(true).open(path).unwrap().write_all(b"and the rest of it\n").unwrap();
+        File::options()
+            .append(true)
+            .open(path)
+            .unwrap()
+            .write_all(b"and the rest of it\n")
+            .unwrap();
     });
     let last = told.chunks[&0].iter().max_by_key(|(offset, _)| *offset).unwrap();
-    assert!(last.1.ends_with(b"and the rest of it\n") && last.1.len() > b"and the rest of it\n".len());
+    assert!(
+        last.1.ends_with(b"and the rest of it\n") && last.1.len() > b"and the rest of it\n".len()
+    );
     let begin = last.0 as usize;
     assert_eq!(text(2 << 20)[begin - 1], b'\n');
 }
@@ -94,7 +102,8 @@ fn what_is_appended_is_read_until_the_end_is_met_once() {
 fn touched() {
     let touch = |path: &Path| {
         let file = File::options().write(true).open(path).unwrap();
-        file.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(5)).unwrap();
+        file.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(5))
+            .unwrap();
     };
     both_ways(touch, &text(2 << 20), &[]);
 }
@@ -163,8 +172,10 @@ fn a_failing_device_fails_that_file_alone() {
     for broken in [0, 5 * PAGE + 7, 39_000] {
         for cached in [&[true][..], &[false], &[true, false]] {
             let (first, second) = (written(40_000), written(3_000));
-            let (mut reader, _) =
-                over(options(Records::None, 4096), Made { broken: Some(broken), ..Made::new(cached) });
+            let (mut reader, _) = over(
+                options(Records::None, 4096),
+                Made { broken: Some(broken), ..Made::new(cached) },
+            );
             reader.add_path(first.path());
             reader.add_path(second.path());
             let told = all(&mut reader);
@@ -215,7 +226,9 @@ fn what_cannot_be_opened_or_read_is_named() {
             failed.push((file, error.kind(), error.to_string()));
         }
     }
-    assert!(failed[0].2.contains("missing: No such file") && failed[1].2.contains("Is a directory"));
+    assert!(
+        failed[0].2.contains("missing: No such file") && failed[1].2.contains("Is a directory")
+    );
     assert_eq!((failed[0].1, failed[1].1), (ErrorKind::Open, ErrorKind::Io));
     assert_eq!((failed[0].0, failed[1].0), (0, 1));
 }

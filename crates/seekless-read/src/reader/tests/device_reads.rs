@@ -41,7 +41,10 @@ fn every_way_reads_the_same() {
             device.submit(job);
             let done = device.wait().unwrap();
             let Ok(Delivered::Read(found)) = done.result else { panic!("{:?}", done.result) };
-            assert_eq!(done.job.buffer[found], text(1_000_001)[range.start as usize..range.end as usize]);
+            assert_eq!(
+                done.job.buffer[found],
+                text(1_000_001)[range.start as usize..range.end as usize]
+            );
             if done.job.way == Some(way) && way != Way::Exact {
                 let after = residency::resident_bytes(file.as_file().as_fd()).unwrap();
                 assert_eq!(after, before, "{way:?}");
@@ -109,7 +112,8 @@ fn a_pinned_hit_is_cached_for_the_next_pass() {
     reader.add_path(file.path());
     reader.pin(0, 700_000, 10);
     let grain = 10 * GRAIN_BYTES..11 * GRAIN_BYTES;
-    let cached = || residency::count(file.as_file().as_fd(), grain.start, GRAIN_BYTES).unwrap().cached;
+    let cached =
+        || residency::count(file.as_file().as_fd(), grain.start, GRAIN_BYTES).unwrap().cached;
     for _ in 0..1_000 {
         if cached() * PAGE == GRAIN_BYTES {
             break;
@@ -149,8 +153,12 @@ fn what_is_held_is_still_cached_when_its_turn_comes() {
     if whole != Some(4 << 20) {
         return eprintln!("skipped: the file is not cached whole: {whole:?}");
     }
-    let options =
-        Options { hold_bytes: 1 << 20, overlap: false, chunk_bytes: 64 << 10, ..Options::default() };
+    let options = Options {
+        hold_bytes: 1 << 20,
+        overlap: false,
+        chunk_bytes: 64 << 10,
+        ..Options::default()
+    };
     let mut reader = Reader::new(options);
     reader.add_path(file.path());
     assert!(matches!(reader.next(), Some(Event::Chunk(Chunk { offset: 0, .. }))));

@@ -86,8 +86,11 @@ fn a_record_that_is_too_long_fails_its_file_after_what_lies_before() {
     let short = written(3_000);
     for cached in [&[true][..], &[false], &[false, true]] {
         for plan in [Plan::Best, Plan::Linear] {
-            let options =
-                Options { plan, record_bytes_max: 20_000, ..options(Records::Delimiter(b'\n'), 4096) };
+            let options = Options {
+                plan,
+                record_bytes_max: 20_000,
+                ..options(Records::Delimiter(b'\n'), 4096)
+            };
             let (mut reader, _) = over(options, Made::new(cached));
             reader.add_path(long.path());
             reader.add_path(short.path());
@@ -110,9 +113,9 @@ fn a_record_that_is_too_long_fails_its_file_after_what_lies_before() {
             assert_eq!(error.reason(), "the record at byte 7 is longer than 20000 bytes");
             assert!(error.to_string().starts_with(&*long.path().to_string_lossy()));
             // Cached or not, the first line lies before the long one.
-            assert!(
-                first.is_none_or(|(offset, bytes)| (offset, &bytes[..]) == (0, b"before\n") || offset > 7)
-            );
+            assert!(first.is_none_or(
+                |(offset, bytes)| (offset, &bytes[..]) == (0, b"before\n") || offset > 7
+            ));
             rest.sort_unstable();
             let mut expected = text(3_000);
             expected.sort_unstable();
@@ -174,7 +177,10 @@ fn a_full_cache_is_read_past_and_an_empty_one_is_filled() {
     };
     let half: Vec<bool> = (0..2048).map(|page| page < 1024).collect();
     let full = statistics(Some(Headroom { free: 0, cached: 4 << 20 }), &half);
-    assert_eq!((full.resident_bytes, full.device_bytes, full.bypassed_bytes), (4 << 20, 4 << 20, 4 << 20));
+    assert_eq!(
+        (full.resident_bytes, full.device_bytes, full.bypassed_bytes),
+        (4 << 20, 4 << 20, 4 << 20)
+    );
     assert_eq!(full.resident_runs, 1);
     let empty = statistics(Some(Headroom { free: 1 << 30, cached: 0 }), &[false]);
     assert_eq!(empty.device_bytes, 8 << 20);
@@ -196,7 +202,8 @@ fn a_cache_that_keeps_nothing_is_soon_read_past() {
 #[test]
 fn nothing_is_read_past_the_cache_of_which_nothing_is_known() {
     let file = written(12 << 20);
-    let made = Made { known: false, room: Some(Headroom { free: 0, cached: 0 }), ..Made::new(&[false]) };
+    let made =
+        Made { known: false, room: Some(Headroom { free: 0, cached: 0 }), ..Made::new(&[false]) };
     let (mut reader, _) = over(Options::default(), made);
     reader.add_path(file.path());
     assert_eq!(all(&mut reader).content(0).len(), 12 << 20);
@@ -299,8 +306,10 @@ fn what_is_cached_comes_before_the_cheap_device_and_that_before_the_dear_one() {
     let dear = written(40_000);
     cheap.write_all(&text(40_000)).unwrap();
     for overlap in [false, true] {
-        let made =
-            Made { room: Some(Headroom { free: 0, cached: 0 }), ..Made::new(&[true, true, false, false]) };
+        let made = Made {
+            room: Some(Headroom { free: 0, cached: 0 }),
+            ..Made::new(&[true, true, false, false])
+        };
         let (mut reader, _) = over(Options { overlap, ..options(Records::None, 256 << 10) }, made);
         reader.add_path(dear.path());
         reader.add_path(cheap.path());
@@ -336,8 +345,11 @@ fn for_those_who_need_order_a_gap_comes_before_what_is_cached_behind_it() {
     let cached: Vec<bool> = (0..3072).map(|page| (1536..2304).contains(&page)).collect();
     for free in [0, 1 << 30] {
         let made = Made { room: Some(Headroom { free, cached: 0 }), ..Made::new(&cached) };
-        let options =
-            Options { in_order: true, overlap: false, ..options(Records::Delimiter(b'\n'), 256 << 10) };
+        let options = Options {
+            in_order: true,
+            overlap: false,
+            ..options(Records::Delimiter(b'\n'), 256 << 10)
+        };
         let (mut reader, _) = over(options, made);
         reader.add_path(file.path());
         let mut offsets = Vec::new();

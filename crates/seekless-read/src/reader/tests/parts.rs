@@ -69,7 +69,10 @@ fn a_window_that_has_left_the_cache_is_asked_about_again_or_left_out() {
             assert!(matches!(read(planned, &gone), Outcome::Gone));
             assert_eq!(planned.left.absent.bytes(), PAGE, "it is not read from the device");
         } else {
-            assert!(matches!(read(planned, &gone), Outcome::Block(0, Block::Read(..))), "just looked at");
+            assert!(
+                matches!(read(planned, &gone), Outcome::Block(0, Block::Read(..))),
+                "just looked at"
+            );
             assert!(matches!(read(planned, &gone), Outcome::Stale));
         }
     }

@@ -13,7 +13,9 @@ const WRITTEN: [(u64, &str); 4] =
 fn sparse() -> Option<NamedTempFile> {
     let file = NamedTempFile::new().unwrap();
     file.as_file().set_len(BYTES).unwrap();
-    WRITTEN.iter().for_each(|(at, text)| file.as_file().write_all_at(text.as_bytes(), *at).unwrap());
+    WRITTEN
+        .iter()
+        .for_each(|(at, text)| file.as_file().write_all_at(text.as_bytes(), *at).unwrap());
     let hole = rustix::fs::seek(file.as_file(), SeekFrom::Hole(0)).is_ok_and(|hole| hole < BYTES);
     if !hole {
         eprintln!("skipped: the file system of temporary files knows no holes");
@@ -41,7 +43,11 @@ fn holes_are_told_of_in_whole_records_and_not_read() {
             assert!(told.content(0) == text, "{records:?} {cached:?}");
             assert!(passed > 11 * MIB, "{passed}");
             let reads = made.reads.lock().unwrap();
-            assert!(reads.iter().all(|at| WRITTEN.iter().any(|(start, _)| at.abs_diff(*start) < MIB / 2)));
+            assert!(
+                reads
+                    .iter()
+                    .all(|at| WRITTEN.iter().any(|(start, _)| at.abs_diff(*start) < MIB / 2))
+            );
             assert_eq!(reader.statistics().bytes, BYTES);
         }
     }

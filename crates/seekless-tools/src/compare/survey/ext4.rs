@@ -24,8 +24,9 @@ pub(super) fn geometry(path: &Path) -> Option<Geometry> {
         let sectors = number(&device.join("size")).unwrap_or(0);
         outline(about.f_bsize.unsigned_abs(), about.f_files, sectors * SECTOR_BYTES)
     });
-    let ahead =
-        name.and_then(|name| number(&Path::new("/sys/fs/ext4").join(name).join("inode_readahead_blks")));
+    let ahead = name.and_then(|name| {
+        number(&Path::new("/sys/fs/ext4").join(name).join("inode_readahead_blks"))
+    });
     geometry.inode_readahead_blocks = ahead.unwrap_or(geometry.inode_readahead_blocks);
     Some(geometry)
 }
@@ -46,7 +47,12 @@ fn superblock(device: &Path) -> Option<Geometry> {
         && (1024..=65_536).contains(&block_bytes)
         && (128..=block_bytes).contains(&inode_bytes)
         && inodes_per_group > 0;
-    makes_sense.then(|| Geometry { block_bytes, inode_bytes, inodes_per_group, ..Geometry::default() })
+    makes_sense.then(|| Geometry {
+        block_bytes,
+        inode_bytes,
+        inodes_per_group,
+        ..Geometry::default()
+    })
 }
 
 /// Without the superblock: a group has as many blocks as its bitmap of one block has bits, and
@@ -73,7 +79,10 @@ mod tests {
         // A file system of 256 GiB with 16,777,216 inodes.
         let found = outline(4096, 16_777_216, 268_435_456 << 10);
         assert_eq!(found.inodes_per_group, 8192);
-        assert_eq!(outline(4096, 1000, 0), Geometry { inodes_per_group: 8192, ..Geometry::default() });
+        assert_eq!(
+            outline(4096, 1000, 0),
+            Geometry { inodes_per_group: 8192, ..Geometry::default() }
+        );
         assert_eq!(outline(0, 0, u64::MAX).block_bytes, 4096);
     }
 
@@ -83,14 +92,21 @@ mod tests {
         image.as_file().set_len(64 << 20).unwrap();
         let made = ["mkfs.ext4", "/usr/sbin/mkfs.ext4", "/sbin/mkfs.ext4"].iter().any(|mkfs| {
             let words = ["-q", "-F", "-b", "1024", "-I", "512", "-N", "4096"];
-            Command::new(mkfs).args(words).arg(image.path()).status().is_ok_and(|status| status.success())
+            Command::new(mkfs)
+                .args(words)
+                .arg(image.path())
+                .status()
+                .is_ok_and(|status| status.success())
         });
         if !made {
             return eprintln!("skipped: mkfs.ext4 is not here");
         }
         let found = superblock(image.path()).unwrap();
         // 64 MiB are eight groups of 8,192 blocks of 1 KiB.
-        assert_eq!((found.block_bytes, found.inode_bytes, found.inodes_per_group), (1024, 512, 512));
+        assert_eq!(
+            (found.block_bytes, found.inode_bytes, found.inodes_per_group),
+            (1024, 512, 512)
+        );
         assert_eq!(superblock(Path::new("/dev/null")), None);
         image.as_file().write_all_at(&[0; 4096], 0).unwrap();
         assert_eq!(superblock(image.path()), None);

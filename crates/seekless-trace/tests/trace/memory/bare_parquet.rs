@@ -98,13 +98,15 @@ impl Page {
     /// A data page that claims this many values, and this many bytes when decompressed.
     pub(crate) fn data(values: i64, encoding: i64, bytes: i64, content: Vec<u8>) -> Self {
         let part = Thrift::default().i32(1, values).i32(2, encoding).i32(3, 3).i32(4, 3);
-        let header = Thrift::default().i32(1, 0).i32(2, bytes).i32(3, content.len() as i64).part(5, part);
+        let header =
+            Thrift::default().i32(1, 0).i32(2, bytes).i32(3, content.len() as i64).part(5, part);
         Page { header, content }
     }
 
     pub(crate) fn dictionary(values: i64, bytes: i64, content: Vec<u8>) -> Self {
         let part = Thrift::default().i32(1, values).i32(2, 0);
-        let header = Thrift::default().i32(1, 2).i32(2, bytes).i32(3, content.len() as i64).part(7, part);
+        let header =
+            Thrift::default().i32(1, 2).i32(2, bytes).i32(3, content.len() as i64).part(7, part);
         Page { header, content }
     }
 }
@@ -160,8 +162,11 @@ fn file(rows: i64, columns: Vec<Column>) -> Vec<u8> {
         }
         let length = bytes.len() as i64 - start;
         let part = Thrift::default().i32(1, kind).i32s(2, &[0, 3, 8]).texts(3, name);
-        let part =
-            part.i32(4, if zstd { ZSTD } else { UNCOMPRESSED }).i64(5, rows).i64(6, length).i64(7, length);
+        let part = part
+            .i32(4, if zstd { ZSTD } else { UNCOMPRESSED })
+            .i64(5, rows)
+            .i64(6, length)
+            .i64(7, length);
         let part = part.i64(9, data);
         let part = if has_dictionary { part.i64(11, start) } else { part };
         chunks.push(Thrift::default().i64(2, start).part(3, part));

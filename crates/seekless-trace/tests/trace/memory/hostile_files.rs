@@ -20,23 +20,41 @@ const MANY: i64 = i32::MAX as i64;
 
 pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
     let mut all = vec![
-        ("a page of two gigabytes", one_page(INT64, "bytes", Page::data(1, 0, MANY, bomb(1 << 27)))),
+        (
+            "a page of two gigabytes",
+            one_page(INT64, "bytes", Page::data(1, 0, MANY, bomb(1 << 27))),
+        ),
         (
             "a page that is smaller than it claims",
             one_page(INT64, "bytes", Page::data(1, 0, MANY, bomb(1 << 17))),
         ),
-        ("a page of two billion values", one_page(INT64, "time_ns", Page::data(MANY, 5, 8, delta(1 << 40)))),
-        ("texts in delta lengths", one_page(BYTE_ARRAY, "path", Page::data(1, 6, 8, delta(1 << 40)))),
-        ("texts in delta lengths for op", one_page(BYTE_ARRAY, "op", Page::data(1, 6, 8, delta(1 << 32)))),
+        (
+            "a page of two billion values",
+            one_page(INT64, "time_ns", Page::data(MANY, 5, 8, delta(1 << 40))),
+        ),
+        (
+            "texts in delta lengths",
+            one_page(BYTE_ARRAY, "path", Page::data(1, 6, 8, delta(1 << 40))),
+        ),
+        (
+            "texts in delta lengths for op",
+            one_page(BYTE_ARRAY, "op", Page::data(1, 6, 8, delta(1 << 32))),
+        ),
         ("a dictionary of numbers", dictionary(INT64, "bytes", MANY, 8)),
         ("a dictionary of paths", dictionary(BYTE_ARRAY, "path", MANY, 8)),
         ("a dictionary of gigabytes", dictionary(BYTE_ARRAY, "path", 1, MANY)),
         ("two billion row groups", with_footer(b"PAR1".to_vec(), row_groups(MANY as u64))),
         ("two billion columns", with_footer(b"PAR1".to_vec(), schema(MANY, 1))),
         ("columns in columns", with_footer(b"PAR1".to_vec(), schema(100_000, 100_000))),
-        ("a trillion rows", trace(1 << 40, Column { name: "none", kind: INT64, zstd: false, pages: vec![] })),
+        (
+            "a trillion rows",
+            trace(1 << 40, Column { name: "none", kind: INT64, zstd: false, pages: vec![] }),
+        ),
         ("a path of 100 MB", written(|rows| rows.paths(1, 100 << 20), |properties| properties)),
-        ("a long path in two row groups", written(|rows| rows.paths(1 << 14, 1 << 15), long_dictionaries)),
+        (
+            "a long path in two row groups",
+            written(|rows| rows.paths(1 << 14, 1 << 15), long_dictionaries),
+        ),
         ("a long path by its prefix", written(|rows| rows.paths(1 << 14, 1 << 15), prefixes)),
         ("a long op in two row groups", written(|rows| rows.long_op(1 << 15), long_dictionaries)),
         ("ever new files of one name", written(Rows::new_files, deltas)),
@@ -65,7 +83,10 @@ fn dictionary(kind: i64, name: &'static str, values: i64, bytes: i64) -> Vec<u8>
     let keys = Page::data(1, 8, 3, vec![1, 2, 0]);
     let content = if bytes == MANY { bomb(1 << 27) } else { vec![0; bytes as usize] };
     let zstd = bytes == MANY;
-    trace(1, Column { name, kind, zstd, pages: vec![Page::dictionary(values, bytes, content), keys] })
+    trace(
+        1,
+        Column { name, kind, zstd, pages: vec![Page::dictionary(values, bytes, content), keys] },
+    )
 }
 
 /// The header of delta-encoded numbers, which claims this many, without the numbers.
@@ -88,7 +109,11 @@ fn row_groups(claim: u64) -> Thrift {
 /// A schema of `elements` groups, each of which claims so many children.
 fn schema(children: i64, elements: usize) -> Thrift {
     let group = |_| Thrift::default().i32(3, 0).text(4, "a").i32(5, children);
-    Thrift::default().i32(1, 1).list(2, (0..elements).map(group).collect()).i64(3, 0).list(4, vec![])
+    Thrift::default()
+        .i32(1, 1)
+        .list(2, (0..elements).map(group).collect())
+        .i64(3, 0)
+        .list(4, vec![])
 }
 
 /// Rows of a trace, and how a Parquet writer writes them.
@@ -154,7 +179,11 @@ impl Rows {
             .iter()
             .map(|(name, column)| Field::new(*name, column.data_type().clone(), false))
             .collect();
-        RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.map(|(_, column)| column).into()).unwrap()
+        RecordBatch::try_new(
+            Arc::new(Schema::new(fields)),
+            columns.map(|(_, column)| column).into(),
+        )
+        .unwrap()
     }
 }
 
@@ -170,7 +199,8 @@ fn written(
     let batch = make(Rows::new(0)).batch();
     let zstd = Codec::ZSTD(ZstdLevel::try_new(3).unwrap());
     let properties = how(WriterProperties::builder().set_compression(zstd));
-    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties.build())).unwrap();
+    let mut writer =
+        ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties.build())).unwrap();
     writer.write(&batch).unwrap();
     writer.into_inner().unwrap()
 }
@@ -253,7 +283,9 @@ fn changed_fixtures(ending: &str) -> Vec<(&'static str, Vec<u8>)> {
     for _ in 0..200 {
         let mut bytes = whole.clone();
         for _ in 0..2 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             let at = (state >> 33) as usize % bytes.len();
             bytes[at] = [0xff, 0x7f, 0x80, (state >> 20) as u8][(state >> 29) as usize % 4];
         }

@@ -23,8 +23,9 @@ impl Pages {
         let file = File::options().read(true).write(true).open(path)?;
         let count = u32::try_from(file.metadata()?.len() / u64::from(page_bytes))?;
         let capacity = pages.max(1);
-        let mut cache =
-            Cache::new(Lru::new(capacity), Config::pages(capacity))?.fetch_on_write(true).list_dirty();
+        let mut cache = Cache::new(Lru::new(capacity), Config::pages(capacity))?
+            .fetch_on_write(true)
+            .list_dirty();
         cache.grow(count);
         let frames = vec![Box::default(); count as usize];
         Ok(Self { file, page_bytes: page_bytes as usize, cache, frames, commands: Vec::new() })
@@ -49,7 +50,8 @@ impl Pages {
     }
 
     fn ask(&mut self, page: Id, kind: Use) -> Result<&mut [u8]> {
-        let request = Request { id: page, weight: 1, cost: 1, kind, key: u64::from(page), next_use: NEVER };
+        let request =
+            Request { id: page, weight: 1, cost: 1, kind, key: u64::from(page), next_use: NEVER };
         self.cache.step(&request, &mut self.commands);
         self.obey()?;
         Ok(&mut self.frames[page as usize])

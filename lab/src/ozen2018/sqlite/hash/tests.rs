@@ -13,7 +13,10 @@ fn made(rows: u64) -> (tempfile::TempDir, std::path::PathBuf) {
 }
 
 fn table(path: &Path, rows: u64, pages: u64) -> Table {
-    Table { pages: Pages::open(path, PAGE_BYTES, pages).unwrap(), buckets: buckets(rows, PAGE_BYTES) }
+    Table {
+        pages: Pages::open(path, PAGE_BYTES, pages).unwrap(),
+        buckets: buckets(rows, PAGE_BYTES),
+    }
 }
 
 #[test]

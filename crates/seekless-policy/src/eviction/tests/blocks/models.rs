@@ -127,7 +127,8 @@ impl NaiveCar {
     fn replace(&mut self) -> Id {
         loop {
             let from_t1 = self.t1.len() as f64 >= self.p.max(1.0);
-            let (page, bit) = if from_t1 { &mut self.t1 } else { &mut self.t2 }.pop_front().unwrap();
+            let (page, bit) =
+                if from_t1 { &mut self.t1 } else { &mut self.t2 }.pop_front().unwrap();
             if !bit {
                 if from_t1 { &mut self.b1 } else { &mut self.b2 }.push_back(page);
                 return page;

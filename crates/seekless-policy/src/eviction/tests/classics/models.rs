@@ -134,7 +134,8 @@ impl Model for NaiveScored {
     }
 
     fn evict_one(&mut self) -> Option<Id> {
-        let (at, page) = self.pages.iter().enumerate().min_by_key(|(_, page)| self.score.of(page))?;
+        let (at, page) =
+            self.pages.iter().enumerate().min_by_key(|(_, page)| self.score.of(page))?;
         self.age = self.score.value(page);
         let page = self.pages.remove(at);
         if self.keeps_history {

@@ -289,10 +289,12 @@ impl NaiveWTinyLfu {
 
     /// The window's page against the main part's victim; equal counts keep the victim.
     fn duel(&mut self, candidate: Id) -> Id {
-        let main = if self.probation.is_empty() { &mut self.protected } else { &mut self.probation };
+        let main =
+            if self.probation.is_empty() { &mut self.protected } else { &mut self.probation };
         match main.back().copied() {
             Some(victim)
-                if self.sketch.estimate(u64::from(candidate)) > self.sketch.estimate(u64::from(victim)) =>
+                if self.sketch.estimate(u64::from(candidate))
+                    > self.sketch.estimate(u64::from(victim)) =>
             {
                 main.pop_back();
                 self.probation.push_front(candidate);
@@ -309,7 +311,8 @@ impl Model for NaiveWTinyLfu {
         if request.kind != Use::FirstUse {
             self.sketch.add(u64::from(id));
         }
-        if [&self.window, &self.probation, &self.protected].iter().any(|queue| queue.contains(&id)) {
+        if [&self.window, &self.probation, &self.protected].iter().any(|queue| queue.contains(&id))
+        {
             if request.kind != Use::FirstUse {
                 self.hit(id);
             }

@@ -90,8 +90,9 @@ impl NaiveFab {
     }
 
     fn evict(&mut self, dirty: &HashSet<Id>) -> Vec<Id> {
-        let full =
-            |block: &Vec<Id>| block.len() as u32 == self.pages && block.iter().all(|id| dirty.contains(id));
+        let full = |block: &Vec<Id>| {
+            block.len() as u32 == self.pages && block.iter().all(|id| dirty.contains(id))
+        };
         let all_dirty = self.blocks.iter().rposition(|block| self.ozen && full(block));
         let most = self.blocks.iter().map(Vec::len).max().unwrap();
         let at = all_dirty.or(self.blocks.iter().rposition(|block| block.len() == most)).unwrap();
