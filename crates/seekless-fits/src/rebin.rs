@@ -51,7 +51,9 @@ impl DataType {
             "r" | "f" | "e" | "real" | "float" | "-32" => -32,
             "d" | "double" | "-64" => -64,
             _ => {
-                return Err("is unknown; give one of - b i j k e d or 8 16 32 64 -32 -64".to_owned());
+                return Err(
+                    "is unknown; give one of - b i j k e d or 8 16 32 64 -32 -64".to_owned()
+                );
             }
         }))
     }

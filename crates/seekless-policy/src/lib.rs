@@ -36,6 +36,7 @@
 //! - [`ordering`]: the order of the files in an archive, learned from the runs that read them.
 //! - [`ahead`]: what to read around an archive entry that was requested.
 //! - [`extents`]: which reads fetch a set of archive entries at least cost.
+//! - [`readahead`]: which pages of a file to fetch before they are asked for.
 //! - [`kept_reads`]: which reads stay in memory for the entries in them that have not been
 //!   requested.
 //! - [`sample`]: seeded random numbers, and sets to draw from.
@@ -92,6 +93,7 @@ pub mod ordering;
 mod queues;
 mod radix;
 mod ranking;
+pub mod readahead;
 pub mod sample;
 mod segments;
 mod weights;
