@@ -4,7 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// Why a file could not be read; the message names it.
+/// Why a file could not be read. The message names the file and holds the words of the cause, so
+/// that the error has no [source](std::error::Error::source) to say them again.
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
@@ -101,11 +102,7 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.io_error().map(|error| error as _)
-    }
-}
+impl std::error::Error for Error {}
 
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {

@@ -1,6 +1,8 @@
 //! The error of this crate: a trace that cannot become requests, or a policy that cannot run on
 //! them.
 
+use std::fmt;
+
 /// Kinds of errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -15,12 +17,13 @@ pub enum ErrorKind {
     Usage,
 }
 
-/// An error of this crate.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
+/// An error of this crate. Its message is that of the error beneath, if there is one; its
+/// [source](std::error::Error::source) is what lies further down.
+#[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
     message: String,
+    beneath: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 /// A result of this crate.
@@ -28,7 +31,12 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
+        Self { kind, message: message.into(), beneath: None }
+    }
+
+    /// The error of another crate, as one of this crate.
+    fn of(kind: ErrorKind, error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self { kind, message: error.to_string(), beneath: Some(Box::new(error)) }
     }
 
     /// The kind of error.
@@ -38,20 +46,26 @@ impl Error {
     }
 }
 
+impl fmt::Display for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.beneath.as_ref().and_then(|error| error.source())
+    }
+}
+
 impl From<seekless_trace::Error> for Error {
     fn from(error: seekless_trace::Error) -> Self {
-        let mut message = error.to_string();
-        let mut cause = std::error::Error::source(&error);
-        while let Some(beneath) = cause {
-            message = format!("{message}: {beneath}");
-            cause = beneath.source();
-        }
-        Self::new(ErrorKind::Trace, message)
+        Self::of(ErrorKind::Trace, error)
     }
 }
 
 impl From<seekless_policy::Error> for Error {
     fn from(error: seekless_policy::Error) -> Self {
-        Self::new(ErrorKind::Policy, error.to_string())
+        Self::of(ErrorKind::Policy, error)
     }
 }

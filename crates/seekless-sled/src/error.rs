@@ -3,13 +3,14 @@
 use std::io;
 use std::path::Path;
 
-/// Why a file could not be examined; the message names it.
+/// Why a file could not be examined. The message names the file and holds the system's words, so
+/// that the error has no [source](std::error::Error::source) to say them again.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
     kind: ErrorKind,
     message: String,
-    source: Option<io::Error>,
+    system: Option<io::Error>,
 }
 
 /// What went wrong.
@@ -38,12 +39,12 @@ impl Error {
     /// The system's own answer, for messages in another tool's words.
     #[must_use]
     pub fn io_error(&self) -> Option<&io::Error> {
-        self.source.as_ref()
+        self.system.as_ref()
     }
 
     /// An error that names no file yet.
     pub(crate) fn new(kind: ErrorKind, message: String) -> Self {
-        Error { kind, message, source: None }
+        Error { kind, message, system: None }
     }
 
     /// The same error with the name of the file that it is about.
@@ -54,6 +55,6 @@ impl Error {
     /// The system's answer about a file.
     pub(crate) fn io(path: &Path, error: io::Error) -> Self {
         let named = Error::new(ErrorKind::Io, error.to_string()).of_file(path);
-        Error { source: Some(error), ..named }
+        Error { system: Some(error), ..named }
     }
 }
