@@ -2,14 +2,14 @@
 //! experiment needs.
 
 use super::speed::Speed;
-use anyhow::{Context, anyhow, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use seekless::sys::cgroup::{self, Groups, ReadLimits};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-const ROOT: &str = "/sys/fs/cgroup";
 /// How often emptying a group is tried, every 10 ms.
 const PATIENCE: u32 = 200;
 
@@ -17,9 +17,11 @@ const PATIENCE: u32 = 200;
 pub(super) struct Group {
     /// The folders that a process enters: memory and blkio in version 1, one folder in version 2.
     folders: Vec<PathBuf>,
+    /// This process's group in the hierarchy that limits reads. Ours lies in the same hierarchy.
+    home: cgroup::Group,
     is_unified: bool,
-    /// The number of the whole disk, such as `254:0`.
-    disk: String,
+    /// The numbers of the whole disk.
+    disk: (u32, u32),
 }
 
 /// The folders of a group, for removal by another thread.
@@ -33,9 +35,10 @@ impl Group {
     /// Says why no group can be made.
     pub(super) fn make(limit_bytes: u64, folder: &Path) -> anyhow::Result<Self> {
         let disk = disk_of(folder)?;
-        let first = Self::first_version(&disk);
+        let groups = Groups::of_this_process().context("cannot read the control groups")?;
+        let first = Self::first_version(&groups, disk);
         let group = first.or_else(|first| {
-            Self::second_version(&disk)
+            Self::second_version(&groups, disk)
                 .map_err(|second| anyhow!("version 1: {first:#}; version 2: {second:#}"))
         })?;
         let file = if group.is_unified { "memory.max" } else { "memory.limit_in_bytes" };
@@ -43,13 +46,14 @@ impl Group {
         Ok(group)
     }
 
-    fn first_version(disk: &str) -> anyhow::Result<Self> {
-        let groups = fs::read_to_string("/proc/self/cgroup")?;
-        let mut group = Group { folders: Vec::new(), is_unified: false, disk: disk.to_owned() };
-        for controller in ["memory", "blkio"] {
-            let parent = own_folder(&groups, controller)
-                .with_context(|| format!("there is no {controller} controller"))?;
-            let folder = parent.join(name());
+    fn first_version(groups: &Groups, disk: (u32, u32)) -> anyhow::Result<Self> {
+        let (Some(memory), Some(reads)) = (groups.version_1("memory"), groups.version_1("blkio"))
+        else {
+            bail!("there is no memory controller, or no blkio controller");
+        };
+        let mut group = Group { folders: Vec::new(), home: reads.clone(), is_unified: false, disk };
+        for parent in [memory, reads] {
+            let folder = parent.folder().join(name());
             fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
             group.folders.push(folder);
         }
@@ -58,11 +62,8 @@ impl Group {
 
     /// Makes the group beside this process's group or above it, since a group with processes cannot
     /// have limited groups in it.
-    fn second_version(disk: &str) -> anyhow::Result<Self> {
-        let groups = fs::read_to_string("/proc/self/cgroup")?;
-        let own =
-            groups.lines().find_map(|line| line.strip_prefix("0::")).context("not mounted")?;
-        let own = Path::new(ROOT).join(own.trim_start_matches('/'));
+    fn second_version(groups: &Groups, disk: (u32, u32)) -> anyhow::Result<Self> {
+        let home = groups.version_2().context("not mounted")?;
         let able = |folder: &&Path| {
             let controls = folder.join("cgroup.subtree_control");
             let _ = fs::write(&controls, "+memory +io");
@@ -71,34 +72,31 @@ impl Group {
                 .iter()
                 .all(|name| enabled.split_whitespace().any(|enabled| enabled == *name))
         };
-        let parent = own.ancestors().take_while(|folder| folder.starts_with(ROOT)).find(able);
+        let visible = |folder: &&Path| folder.starts_with(home.top());
+        let parent = home.folder().ancestors().take_while(visible).find(able);
         let folder =
             parent.context("memory and io cannot be limited here (root is needed)")?.join(name());
         fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        Ok(Group { folders: vec![folder], is_unified: true, disk: disk.to_owned() })
+        Ok(Group { folders: vec![folder], home: home.clone(), is_unified: true, disk })
     }
 
     pub(super) fn words(&self) -> &'static str {
         if self.is_unified { "version 2" } else { "version 1" }
     }
 
+    /// The folder whose files limit and count reads.
+    fn reads(&self) -> &Path {
+        self.folders.last().map_or(self.home.folder(), PathBuf::as_path)
+    }
+
     /// Limits the device to this speed; `None` removes the limit.
     pub(super) fn throttle(&self, speed: Option<&Speed>) -> anyhow::Result<()> {
-        let bytes = speed.map(|speed| speed.bytes_per_second);
-        let requests = speed.and_then(|speed| speed.requests_per_second);
-        let disk = &self.disk;
-        if self.is_unified {
-            let word =
-                |limit: Option<u64>| limit.map_or("max".to_owned(), |limit| limit.to_string());
-            let limits = format!("{disk} rbps={} riops={}", word(bytes), word(requests));
-            return write(&self.folders[0].join("io.max"), &limits);
-        }
-        for (file, limit) in [("read_bps_device", bytes), ("read_iops_device", requests)] {
-            let file = self.folders[1].join(format!("blkio.throttle.{file}"));
-            // 0 removes the limit.
-            write(&file, &format!("{disk} {}", limit.unwrap_or(0)))?;
-        }
-        Ok(())
+        let limits = ReadLimits {
+            bytes_per_second: speed.map(|speed| speed.bytes_per_second),
+            requests_per_second: speed.and_then(|speed| speed.requests_per_second),
+        };
+        let files = self.home.limiting(self.disk, limits);
+        files.iter().try_for_each(|(file, text)| write(&self.reads().join(file), text))
     }
 
     /// Moves a process into the group before it begins its work.
@@ -111,17 +109,7 @@ impl Group {
     /// The bytes that the group's processes have read from the disk; `None` where they are not
     /// counted.
     pub(super) fn device_bytes(&self) -> Option<u64> {
-        let (file, key) = match self.is_unified {
-            true => (self.folders[0].join("io.stat"), "rbytes="),
-            false => (self.folders[1].join("blkio.throttle.io_service_bytes"), "Read "),
-        };
-        let text = fs::read_to_string(file).ok()?;
-        // A group that has read nothing yet has no line.
-        let line = text.lines().find(|line| {
-            line.strip_prefix(self.disk.as_str())
-                .is_some_and(|rest| rest.starts_with(' ') && rest.contains(key))
-        });
-        line.map_or(Some(0), |line| line.split_once(key)?.1.split(' ').next()?.parse().ok())
+        self.home.served(self.reads(), self.disk).ok().map(|served| served.bytes)
     }
 
     pub(super) fn removal(&self) -> Removal {
@@ -166,29 +154,21 @@ fn write(file: &Path, text: &str) -> anyhow::Result<()> {
     fs::write(file, text).with_context(|| format!("cannot write {text:?} to {}", file.display()))
 }
 
-/// The folder of this process in the hierarchy of a controller of version 1.
-fn own_folder(groups: &str, controller: &str) -> Option<PathBuf> {
-    let line = groups.lines().find_map(|line| {
-        let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
-        controllers.split(',').any(|name| name == controller).then_some(path)
-    });
-    let folder = Path::new(ROOT).join(controller).join(line?.trim_start_matches('/'));
-    folder.is_dir().then_some(folder)
-}
-
 /// The disk of a folder. Throttles apply to whole disks.
-fn disk_of(folder: &Path) -> anyhow::Result<String> {
+fn disk_of(folder: &Path) -> anyhow::Result<(u32, u32)> {
     let device = rustix::fs::stat(folder)
         .with_context(|| format!("cannot look at {}", folder.display()))?
         .st_dev;
-    let numbers = format!("{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
-    let block = PathBuf::from(format!("/sys/dev/block/{numbers}"));
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    let block = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
     ensure!(block.exists(), "{} is not on a local disk that can be throttled", folder.display());
     if !block.join("partition").exists() {
-        return Ok(numbers);
+        return Ok((major, minor));
     }
     let whole = block.canonicalize()?.parent().context("a partition without a disk")?.join("dev");
-    Ok(fs::read_to_string(whole)?.trim().to_owned())
+    let text = fs::read_to_string(&whole)?;
+    let numbers = text.trim().split_once(':').with_context(|| whole.display().to_string())?;
+    Ok((numbers.0.parse()?, numbers.1.parse()?))
 }
 
 #[cfg(test)]
@@ -196,20 +176,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_disk_is_named_by_its_numbers_or_refused_in_words() {
+    fn a_disk_is_found_or_refused_in_words() {
         match disk_of(Path::new(env!("CARGO_MANIFEST_DIR"))) {
-            Ok(disk) => {
-                assert!(disk.split(':').all(|number| number.parse::<u32>().is_ok()), "{disk}")
+            Ok((major, minor)) => {
+                let disk = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
+                assert!(disk.exists() && !disk.join("partition").exists(), "{major}:{minor}");
             }
             Err(error) => assert!(error.to_string().contains("throttled"), "{error}"),
         }
         assert!(
             disk_of(Path::new("/proc")).unwrap_err().to_string().contains("not on a local disk")
         );
-    }
-
-    #[test]
-    fn a_controller_that_is_not_there_has_no_folder() {
-        assert_eq!(own_folder("4:memory:/a/b\n7:blkio:/\n0::/\n", "weather"), None);
     }
 }
