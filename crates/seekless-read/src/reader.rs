@@ -375,9 +375,9 @@ impl Reader {
         let Some(planned) = self.files.planned(file) else { return };
         let known = planned.answer.known;
         let belief = self.room.belief();
-        let hole = planned.left.fills_hole(cached_over);
+        let sliver = planned.left.fills_sliver(cached_over);
         let way = match belief {
-            _ if hole => Some(Way::Exact),
+            _ if sliver => Some(Way::Exact),
             Belief::Full if known => Some(self.device.bypass()),
             _ => None,
         };
@@ -386,7 +386,7 @@ impl Reader {
             let bytes = planned.stamp.bytes;
             self.room.begin(file, || cached_bytes(&*self.kernel, &opened.buffered, bytes));
         }
-        let ranges = if hole { &mut planned.left.holes } else { &mut planned.left.absent };
+        let ranges = if sliver { &mut planned.left.slivers } else { &mut planned.left.absent };
         let first = ranges.first().unwrap_or(0..0);
         let step = self.device.read_bytes();
         let keeps = way.is_none() && belief != Belief::Enough && known;
@@ -401,7 +401,7 @@ impl Reader {
         planned.opened = Some(opened);
         self.sort(file);
         let buffer = self.device.buffer();
-        self.device.start(Job { file, life, range, way, hole, folio, buffered, direct, buffer });
+        self.device.start(Job { file, life, range, way, sliver, folio, buffered, direct, buffer });
     }
 
     /// Takes in a read that the device has ended.
@@ -438,7 +438,7 @@ impl Reader {
             let step = self.device.growth_step_bytes();
             let cached = || cached_bytes(&*self.kernel, &job.buffered, file_bytes);
             self.room.kept(file, wanted, step, cached);
-        } else if !job.hole {
+        } else if !job.sliver {
             self.statistics.bypassed_bytes += wanted;
         }
         self.take_in(file, job.range.start, block);

@@ -129,11 +129,11 @@ impl Device {
 
     fn ended(&mut self, done: Option<Done>) -> Option<Done> {
         let done = done?;
-        let Job { range, way, hole, .. } = &done.job;
+        let Job { range, way, sliver, .. } = &done.job;
         let past_cache = matches!(way, Some(Way::Direct | Way::Leave)) && done.result.is_ok();
         let idle = self.threads.in_flight() == 0;
         self.learned.ended(past_cache.then_some(range.end - range.start), idle);
-        if let Some(way) = way.filter(|_| done.result.is_ok() && !hole) {
+        if let Some(way) = way.filter(|_| done.result.is_ok() && !sliver) {
             self.bypass = self.bypass.max(way);
         }
         Some(done)
@@ -195,7 +195,7 @@ mod tests {
                 life: 0,
                 range,
                 way,
-                hole: false,
+                sliver: false,
                 folio: false,
                 buffered,
                 direct,

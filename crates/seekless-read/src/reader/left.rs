@@ -1,12 +1,12 @@
-//! What is still to be read of a file: cached ranges, absent ones, and small gaps between cached
-//! ones.
+//! What is still to be read of a file: cached ranges, absent ones, and small absent ones between
+//! cached ones.
 
 use super::ranges::Ranges;
 use seekless_sys::residency::{GRAIN_BYTES, PageRun};
 use std::ops::Range;
 
-/// A gap up to this size in what is cached is filled.
-const HOLE_BYTES: u64 = 4 * GRAIN_BYTES;
+/// An absent range up to this size between cached ones is filled.
+const SLIVER_BYTES: u64 = 4 * GRAIN_BYTES;
 /// A file with more pieces than this is read from its first byte on. Remembering so many would take
 /// more memory than it saves time.
 const RANGES_MAX: usize = 64 << 10;
@@ -19,28 +19,29 @@ const GAP_BYTES: u64 = 64 << 20;
 pub(super) struct Left {
     pub(super) cached: Ranges,
     pub(super) absent: Ranges,
-    /// Small gaps between cached ranges. They are read last, into the cache, so that its content
+    /// Small absent ranges between cached ones. They are read last, into the cache, so that its content
     /// does not go to pieces.
-    pub(super) holes: Ranges,
+    pub(super) slivers: Ranges,
 }
 
 impl Left {
     /// Whether nothing is left to read. If only cached bytes are to be read, the others do not
     /// count.
     pub(super) fn is_over(&self, cached_only: bool) -> bool {
-        self.cached.is_empty() && (cached_only || (self.absent.is_empty() && self.holes.is_empty()))
+        self.cached.is_empty()
+            && (cached_only || (self.absent.is_empty() && self.slivers.is_empty()))
     }
 
     /// The bytes that are not cached.
     pub(super) fn absent_bytes(&self) -> u64 {
-        self.absent.bytes() + self.holes.bytes()
+        self.absent.bytes() + self.slivers.bytes()
     }
 
-    /// Whether a hole is to be read next. Holes wait until all that is cached has been read,
+    /// Whether a sliver is to be read next. Slivers wait until all that is cached has been read,
     /// because filling them pushes something out. Then they come first, so that the ranges around
     /// them become whole.
-    pub(super) fn fills_hole(&self, cached_over: bool) -> bool {
-        self.absent.is_empty() || (cached_over && !self.holes.is_empty())
+    pub(super) fn fills_sliver(&self, cached_over: bool) -> bool {
+        self.absent.is_empty() || (cached_over && !self.slivers.is_empty())
     }
 
     /// Whether the first absent range is short and lies before a cached one.
@@ -55,8 +56,8 @@ impl Left {
 
     /// Removes all that is left, ordered by offset.
     pub(super) fn take_all(&mut self) -> Vec<Range<u64>> {
-        let Left { cached, absent, holes } = std::mem::take(self);
-        let mut all: Vec<_> = [cached, absent, holes].iter().flat_map(Ranges::iter).collect();
+        let Left { cached, absent, slivers } = std::mem::take(self);
+        let mut all: Vec<_> = [cached, absent, slivers].iter().flat_map(Ranges::iter).collect();
         all.sort_unstable_by_key(|range| range.start);
         all
     }
@@ -77,17 +78,17 @@ impl Left {
         let cached = || runs.iter().filter(|run| run.resident);
         let bytes = |run: &PageRun| run.range.end - run.range.start;
         let all: u64 = cached().map(bytes).sum();
-        let with_holes: u64 = cached().filter(|run| !run.exact).map(bytes).sum();
-        let exact_only = cached_only || with_holes < all / 16;
+        let inexact: u64 = cached().filter(|run| !run.exact).map(bytes).sum();
+        let exact_only = cached_only || inexact < all / 16;
         let in_pieces = self.cached.len() + self.absent.len() + runs.len() <= RANGES_MAX;
         for run in runs {
             let counts = (in_pieces || cached_only) && run.resident && (run.exact || !exact_only);
             if counts { &mut self.cached } else { &mut self.absent }.push(run.range.clone());
         }
         if all > 0 && !cached_only {
-            let small = self.absent.split_off_small(HOLE_BYTES);
+            let small = self.absent.split_off_small(SLIVER_BYTES);
             let few = small.bytes() < all / 16;
-            let target = if few { &mut self.holes } else { &mut self.absent };
+            let target = if few { &mut self.slivers } else { &mut self.absent };
             small.iter().for_each(|range| target.push(range));
         }
     }
@@ -119,10 +120,10 @@ mod tests {
         ];
         left.sort_in(&runs, false);
         assert_eq!(of(&left.cached), [(0, 64 * MIB), (64 * MIB + 4096, 100 * MIB)]);
-        assert_eq!(of(&left.holes), [(64 * MIB, 64 * MIB + 4096)]);
+        assert_eq!(of(&left.slivers), [(64 * MIB, 64 * MIB + 4096)]);
         assert_eq!(of(&left.absent), [(100 * MIB, 110 * MIB)]);
         assert_eq!(left.absent_bytes(), 10 * MIB + 4096);
-        assert!(!left.fills_hole(false) && left.fills_hole(true) && !left.starts_with_gap());
+        assert!(!left.fills_sliver(false) && left.fills_sliver(true) && !left.starts_with_gap());
         assert_eq!(left.take_all().len(), 4);
         assert!(left.is_over(false));
     }

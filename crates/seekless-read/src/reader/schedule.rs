@@ -20,8 +20,8 @@ pub(super) struct Schedule {
     cached: BTreeSet<usize>,
     /// Files with absent ranges to come.
     absent: BTreeSet<Turn>,
-    /// Files with holes to be filled.
-    holes: BTreeSet<Turn>,
+    /// Files with slivers to be filled.
+    slivers: BTreeSet<Turn>,
     /// Files to be read in the plain order.
     linear: VecDeque<usize>,
     /// The latency of each device, by its number, looked up once.
@@ -34,7 +34,7 @@ impl Schedule {
         let turn = Turn { dearness_ns, file };
         set(&mut self.cached, file, !left.cached.is_empty());
         set(&mut self.absent, turn, !left.absent.is_empty());
-        set(&mut self.holes, turn, !left.holes.is_empty());
+        set(&mut self.slivers, turn, !left.slivers.is_empty());
     }
 
     /// Removes a file from all sets.
@@ -50,8 +50,8 @@ impl Schedule {
     /// The file to read from its device next. Holes count only when all cached bytes have been
     /// read.
     pub(super) fn next_absent(&self, cached_over: bool) -> Option<usize> {
-        let hole = self.holes.first().filter(|_| cached_over);
-        self.absent.first().into_iter().chain(hole).min().map(|turn| turn.file)
+        let sliver = self.slivers.first().filter(|_| cached_over);
+        self.absent.first().into_iter().chain(sliver).min().map(|turn| turn.file)
     }
 
     /// The first file that has anything to come from its device.
@@ -96,22 +96,22 @@ fn set<T: Ord>(set: &mut BTreeSet<T>, key: T, is_in: bool) {
 mod tests {
     use super::*;
 
-    fn left(cached: u64, absent: u64, holes: u64) -> Left {
+    fn left(cached: u64, absent: u64, slivers: u64) -> Left {
         let mut left = Left::default();
         left.cached.push(0..cached);
         left.absent.push(1000..1000 + absent);
-        left.holes.push(2000..2000 + holes);
+        left.slivers.push(2000..2000 + slivers);
         left
     }
 
     #[test]
-    fn cheap_devices_come_first_and_holes_once_the_cached_is_over() {
+    fn cheap_devices_come_first_and_slivers_once_the_cached_is_over() {
         let mut schedule = Schedule::default();
         schedule.sort(0, 900, &left(5, 5, 0));
         schedule.sort(1, 100, &left(5, 0, 5));
         schedule.sort(2, 100, &left(0, 5, 0));
         assert_eq!(schedule.next_cached(), Some(0));
-        assert_eq!(schedule.next_absent(false), Some(2), "the hole of file 1 waits");
+        assert_eq!(schedule.next_absent(false), Some(2), "the sliver of file 1 waits");
         assert_eq!((schedule.next_absent(true), schedule.first_on_device()), (Some(1), Some(1)));
         assert!(schedule.is_next(0) && !schedule.is_next(1));
         schedule.sort(0, 900, &left(0, 5, 0));

@@ -23,8 +23,8 @@ pub(super) struct Job {
     pub(super) range: Range<u64>,
     /// How it is read past the page cache; `None` if it is read into the cache, to be kept there.
     pub(super) way: Option<Way>,
-    /// Whether it fills a hole. Such a job says nothing about the way past the cache.
-    pub(super) hole: bool,
+    /// Whether it fills a sliver. Such a job says nothing about the way past the cache.
+    pub(super) sliver: bool,
     /// Whether the range is a whole folio, or the last part of one that the file has, which may
     /// come into the cache in one piece.
     pub(super) folio: bool,
