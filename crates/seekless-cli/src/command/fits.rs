@@ -3,9 +3,11 @@
 pub mod histogram;
 pub mod rebin;
 
+use crate::output;
 use clap::{Args as ClapArgs, Subcommand};
 use seekless::device::units::format_bytes;
 use seekless::fits::{Reading, Selector};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -79,10 +81,12 @@ impl Common {
         })
     }
 
-    fn print_statistics(&self, reading: &Reading) {
+    /// Prints the report in the form that the user chose: `text`, or JSON.
+    fn print(&self, reading: &Reading, report: &impl Serialize, text: &str) -> anyhow::Result<()> {
         if self.stats {
             eprintln!("{}", statistics(reading));
         }
+        if self.json { output::json(report) } else { output::text(text) }
     }
 }
 

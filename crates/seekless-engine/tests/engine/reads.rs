@@ -7,6 +7,16 @@ use seekless_sys::direct::open_direct;
 use std::fs::File;
 use std::sync::{Arc, mpsc};
 
+/// Reads all `ranges`, offset and length each, and compares them with `bytes`, the whole file.
+fn assert_reads(engine: &dyn Engine, open: &Arc<File>, ranges: &[(u64, usize)], bytes: &[u8]) {
+    for (completion, &(offset, length)) in read_all(engine, open, ranges).iter().zip(ranges) {
+        let wanted = expected(bytes, offset, length);
+        let context = format!("{} at {offset} for {length}", engine.name());
+        assert_eq!(completion.result.as_ref().ok(), Some(&wanted.len()), "{context}");
+        assert!(completion.buffer[..] == *wanted, "{context}: other bytes");
+    }
+}
+
 #[test]
 fn the_same_bytes_as_std_at_any_offset_and_size() {
     let (file, bytes) = sample();
@@ -26,14 +36,7 @@ fn the_same_bytes_as_std_at_any_offset_and_size() {
         (5, 2 * FILE_BYTES),
     ]);
     for engine in engines() {
-        for (completion, &(offset, length)) in
-            read_all(&*engine, &open, &ranges).iter().zip(&ranges)
-        {
-            let wanted = expected(&bytes, offset, length);
-            let context = format!("{} at {offset} for {length}", engine.name());
-            assert_eq!(completion.result.as_ref().ok(), Some(&wanted.len()), "{context}");
-            assert!(completion.buffer[..] == *wanted, "{context}: other bytes");
-        }
+        assert_reads(&*engine, &open, &ranges, &bytes);
     }
 }
 
@@ -47,14 +50,7 @@ fn direct_reads_are_exact_up_to_the_end_of_the_file_and_counted_so() {
     let ranges =
         [(0, 4096), (4096, 2 << 20), (end - 4096, 4096), (end - 8192, 65_536), (end, 4096)];
     for engine in engines() {
-        for (completion, &(offset, length)) in
-            read_all(&*engine, &open, &ranges).iter().zip(&ranges)
-        {
-            let wanted = expected(&bytes, offset, length);
-            let context = format!("{} at {offset} for {length}", engine.name());
-            assert_eq!(completion.result.as_ref().ok(), Some(&wanted.len()), "{context}");
-            assert!(completion.buffer[..] == *wanted, "{context}: other bytes");
-        }
+        assert_reads(&*engine, &open, &ranges, &bytes);
         let counters = engine.counters();
         let total: usize =
             ranges.iter().map(|&(offset, length)| expected(&bytes, offset, length).len()).sum();

@@ -85,12 +85,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let counted = histogram(&options, &mut progress);
     drop(progress);
     let Some(report) = interrupt::finished(counted)? else { return Ok(interrupt::exit_code()) };
-    args.common.print_statistics(&report.reading);
-    if args.common.json {
-        output::json(&report)?;
-    } else {
-        output::text(&text(&args.output, &report))?;
-    }
+    args.common.print(&report.reading, &report, &text(&args.output, &report))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -72,12 +72,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let made = rebin(&options, &mut progress);
     drop(progress);
     let Some(report) = interrupt::finished(made)? else { return Ok(interrupt::exit_code()) };
-    args.common.print_statistics(&report.reading);
-    if args.common.json {
-        output::json(&report)?;
-    } else {
-        output::text(&text(&args.output, &report))?;
-    }
+    args.common.print(&report.reading, &report, &text(&args.output, &report))?;
     Ok(ExitCode::SUCCESS)
 }
 
