@@ -81,6 +81,29 @@ fn the_engines_of_gnu_grep_are_told_apart() {
     }
 }
 
+/// To glibc, a byte that is no character is the Latin-1 letter of its number, and a surrogate is a
+/// character.
+#[test]
+fn bytes_that_are_no_characters_are_what_glibc_takes_them_for() {
+    if !gnu_is_here() {
+        return;
+    }
+    let place = workplace();
+    let lines =
+        b"\xe91\n\xe9\n\xa9\n\xff\xff\na\xe9\n\xe9 b\nb\n\xc0\x80ss\xed\xa0\x80s\n\xed\xa0\x80";
+    std::fs::write(place.path().join("a"), lines).expect("written");
+    for pattern in
+        ["\\B", "\\b", "\\<", "b\\>", "x*\\B", ".", ".*s\\{0,1\\}", "\\<.", "\\(s\\)\\1\\B"]
+    {
+        for options in ["-n", "-an", "-c", "-ao", "-o", "-ax", "-aw", "-aow", "-m2"] {
+            let words = [options, pattern, "a"];
+            assert_same(place.path(), &words, &[("LC_ALL", "C.UTF-8")]);
+            let words = ["--color=always", options, pattern, "a"];
+            assert_same(place.path(), &words, &[("LC_ALL", "C.UTF-8")]);
+        }
+    }
+}
+
 #[test]
 fn nothing_is_said_that_gnu_grep_does_not_get_to() {
     if !gnu_is_here() {

@@ -5,7 +5,7 @@ use super::classes::{Characters, word};
 use super::expression::{whole_line, whole_words};
 use super::input::{Unit, first_unit};
 use super::longest::{AUTOMATON_BYTES_MAX, Longest};
-use super::perl::{Library, perl};
+use super::perl::{Library, Spare, perl};
 use super::syntax::Ast;
 use super::{Locale, Options, near};
 use crate::clib::perl::Perl;
@@ -24,6 +24,8 @@ pub(super) struct Engines {
     finders: Vec<Finder>,
     /// Finds the places of matches, if the finders do not.
     showing: Option<Finder>,
+    /// Takes the automaton's place, the first, in a line that is not UTF-8.
+    spare: Option<Substitute>,
     word: Option<Words>,
 }
 
@@ -39,8 +41,24 @@ enum Finder {
     Perl(Perl),
 }
 
-/// All patterns, grouped by the engine that matches them.
+/// Two finders, one of which is in use.
 #[derive(Debug)]
+struct Substitute {
+    /// The one that is not in use.
+    waiting: Waiting,
+    /// Whether the spare one is in use.
+    in_place: bool,
+}
+
+#[derive(Debug)]
+enum Waiting {
+    /// The spare one before its first use.
+    Pattern(Spare),
+    Finder(Box<Finder>),
+}
+
+/// All patterns, grouped by the engine that matches them.
+#[derive(Debug, Default)]
 pub(super) struct Patterns {
     /// Patterns that automata match.
     pub plain: Vec<Ast>,
@@ -50,12 +68,14 @@ pub(super) struct Patterns {
     /// The C library's expression for the places of matches, if it differs from the one that
     /// selects lines.
     pub showing: Option<Library>,
+    /// The C library's expression for lines that are not UTF-8, if it differs there.
+    pub spare: Option<Spare>,
 }
 
 impl Patterns {
     /// A single pattern for automata.
     pub(super) fn of(only: Ast) -> Self {
-        Patterns { plain: vec![only], library: Vec::new(), showing: None }
+        Patterns { plain: vec![only], ..Patterns::default() }
     }
 }
 
@@ -72,8 +92,9 @@ impl Engines {
         characters: Characters,
         patterns: Patterns,
     ) -> Result<Self, String> {
-        let Patterns { plain, library, showing } = patterns;
+        let Patterns { plain, library, showing, spare } = patterns;
         let hirs = || plain.iter().map(|ast| characters.hir(ast)).collect::<Vec<_>>();
+        let spare_selects = spare.as_ref().is_some_and(|spare| spare.selects);
         let whole = |hir: Hir| if bounds.line { whole_line(hir) } else { hir };
         // In the C locale, GNU's automaton knows word boundaries and accepts any match between
         // them.
@@ -84,22 +105,28 @@ impl Engines {
             let (literal, expression) = (hir.properties().is_literal() && !bounds.line, whole(hir));
             let first = automaton(&expression, characters.terminator)?;
             // Clones share the compiled automaton.
-            candidates = (library.is_empty() && !knows_words).then(|| first.clone());
+            candidates =
+                (library.is_empty() && !knows_words && !spare_selects).then(|| first.clone());
             let first = Box::new(first);
             finders.push(Finder::Automaton { first, expression, longest: None, literal });
         }
         if candidates.is_none() {
-            let mut all = hirs();
+            let mut all = match spare_selects {
+                true => plain.iter().map(|ast| characters.hir(&ast.superset())).collect(),
+                false => hirs(),
+            };
             all.extend(library.iter().map(|(ast, _)| characters.hir(ast)));
             let all = Hir::alternation(all);
             let superset = if knows_words { whole_words(all) } else { whole(all) };
             candidates = Some(automaton(&superset, characters.terminator)?);
         }
-        let exact = library.is_empty() && (knows_words || !bounds.word);
+        let exact = library.is_empty() && (knows_words || !bounds.word) && !spare_selects;
         finders.extend(library.into_iter().map(|(_, engine)| Finder::Library(Box::new(engine))));
         let showing = showing.map(|engine| Finder::Library(Box::new(engine)));
+        let spare =
+            spare.map(|spare| Substitute { waiting: Waiting::Pattern(spare), in_place: false });
         let word = bounds.word.then(|| Words { locale: characters.locale, beyond_ascii: word() });
-        Ok(Engines { candidates, exact, finders, showing, word })
+        Ok(Engines { candidates, exact, finders, showing, spare, word })
     }
 
     pub(super) fn perl(pattern: &[u8], options: &Options) -> Result<Self, String> {
@@ -109,6 +136,7 @@ impl Engines {
             exact: false,
             finders: vec![finder],
             showing: None,
+            spare: None,
             word: None,
         })
     }
@@ -143,7 +171,32 @@ impl Engines {
 
     /// Whether a candidate matches.
     fn matches(&mut self, line: &[u8], failure: &mut Option<String>) -> bool {
+        self.choose(line, failure);
         best(&mut self.finders, self.word.as_ref(), line, 0, failure).is_some()
+    }
+
+    /// Puts the finder that a line needs into the first place: the spare one, if there is one and
+    /// the line is not UTF-8.
+    fn choose(&mut self, line: &[u8], failure: &mut Option<String>) {
+        let Some(spare) = &mut self.spare else { return };
+        let odd = std::str::from_utf8(line).is_err();
+        if odd == spare.in_place {
+            return;
+        }
+        if let Waiting::Pattern(pattern) = &spare.waiting {
+            match pattern.compile() {
+                Ok(engine) => {
+                    spare.waiting = Waiting::Finder(Box::new(Finder::Library(Box::new(engine))))
+                }
+                Err(error) => *failure = failure.take().or(Some(error)),
+            }
+        }
+        if let (Waiting::Finder(waiting), Some(first)) =
+            (&mut spare.waiting, self.finders.first_mut())
+        {
+            std::mem::swap(&mut **waiting, first);
+            spare.in_place = odd;
+        }
     }
 
     /// The leftmost-longest match in a line that begins at `from` or later.
@@ -153,6 +206,9 @@ impl Engines {
         from: usize,
         failure: &mut Option<String>,
     ) -> Option<Range<usize>> {
+        if from == 0 && self.showing.is_none() {
+            self.choose(line, failure);
+        }
         let finders = match &mut self.showing {
             Some(showing) => std::slice::from_mut(showing),
             None => &mut self.finders,

@@ -7,7 +7,7 @@ use super::classes::Characters;
 use super::engines::{Bounds, Engines, Patterns, line_around};
 use super::fragment::{Fragment, fragments};
 use super::input::{Notes, Unit, first_unit};
-use super::perl::{Library, wrong};
+use super::perl::{Library, Spare, wrong};
 use super::sweep::{Marks, find, sweep};
 use super::syntax::{Ast, Rules, parse};
 use super::text::{Text, heeds_nuls};
@@ -96,6 +96,7 @@ impl Matcher {
         self.fragments.iter_mut().for_each(|fragment| fragment.whole &= !bounded);
         if let ([only], [Fragment { whole: true, .. }], None) =
             (&patterns.plain[..], &self.fragments[..], &patterns.showing)
+            && !patterns.spare.as_ref().is_some_and(|spare| spare.selects)
         {
             self.literal = Some((only.clone(), characters));
         }
@@ -233,7 +234,7 @@ fn read(
     characters: Characters,
     complaints: &mut Complaints,
 ) -> Option<Patterns> {
-    let mut patterns = Patterns { plain: Vec::new(), library: Vec::new(), showing: None };
+    let mut patterns = Patterns::default();
     let (mut all, mut notes) = (Vec::new(), Notes::default());
     for (pattern, index, text) in unique(options) {
         if options.syntax == Syntax::Fixed {
@@ -267,14 +268,21 @@ impl Patterns {
         let (referring, other): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|read| read.refers_back);
         let differ = other.iter().any(|read| read.engines_differ);
+        let shows = options.only_matching || options.colors.is_some();
         let text = || other.iter().map(|read| read.text).collect::<Vec<_>>().join(&b'\n');
         if differ && library_decides {
             let library = Library::new(&text(), options)?;
             let all = Ast::Either(other.into_iter().map(|read| read.ast).collect());
             self.library.push((all.superset(), library));
         } else {
-            if differ && (options.only_matching || options.colors.is_some()) {
+            if differ && shows {
                 self.showing = Some(Library::new(&text(), options)?);
+            }
+            // Beside a byte that is no character, glibc sees the Latin-1 letter of its number; and
+            // to its period, a surrogate is a character.
+            let edges = other.iter().any(|read| read.ast.has_word_edges());
+            if options.locale == Locale::Utf8 && !other.is_empty() && (edges || shows) {
+                self.spare = Some(Spare::new(text(), options, edges));
             }
             self.plain.extend(other.into_iter().map(|read| read.ast));
         }

@@ -26,17 +26,42 @@ pub(super) fn perl(pattern: &[u8], options: &Options) -> Result<Perl, String> {
 
 /// The C library's error for a POSIX expression, if any.
 pub(super) fn wrong(pattern: &[u8], options: &Options) -> Option<String> {
-    let (dialect, ignore_case) = language(options);
-    Regex::new(pattern, dialect, ignore_case).err()
+    Regex::new(pattern, Language::from(options).dialect(), options.ignore_case).err()
 }
 
-/// The dialect of the expressions. Also sets the C library's locale.
-fn language(options: &Options) -> (Dialect, bool) {
-    if options.locale == Locale::Utf8 {
-        let _ = crate::clib::locale::use_environments_locale();
+/// What the C library must know besides a pattern.
+#[derive(Clone, Copy, Debug)]
+struct Language {
+    locale: Locale,
+    extended: bool,
+    ignore_case: bool,
+    whole_line: bool,
+}
+
+impl From<&Options> for Language {
+    fn from(options: &Options) -> Self {
+        Language {
+            locale: options.locale,
+            extended: options.syntax == Syntax::Extended,
+            ignore_case: options.ignore_case,
+            whole_line: options.line_regexp,
+        }
     }
-    let name = if options.syntax == Syntax::Extended { "egrep" } else { "grep" };
-    (Dialect::named(name).unwrap_or_default(), options.ignore_case)
+}
+
+impl Language {
+    /// The dialect of the expressions. Also sets the C library's locale.
+    fn dialect(self) -> Dialect {
+        if self.locale == Locale::Utf8 {
+            let _ = crate::clib::locale::use_environments_locale();
+        }
+        Dialect::named(if self.extended { "egrep" } else { "grep" }).unwrap_or_default()
+    }
+
+    fn compile(self, pattern: &[u8]) -> Result<Library, String> {
+        let search = Search::new(pattern, self.dialect(), self.ignore_case)?;
+        Ok(Library { search, whole_line: self.whole_line })
+    }
 }
 
 /// A POSIX expression that the C library matches. A newline separates alternatives.
@@ -51,9 +76,7 @@ impl Library {
     ///
     /// The C library's message.
     pub(super) fn new(pattern: &[u8], options: &Options) -> Result<Self, String> {
-        let (dialect, ignore_case) = language(options);
-        let search = Search::new(pattern, dialect, ignore_case)?;
-        Ok(Library { search, whole_line: options.line_regexp })
+        Language::from(options).compile(pattern)
     }
 
     /// The leftmost-longest match at `from` or after. With whole lines, only a match of the whole
@@ -79,5 +102,28 @@ impl Library {
         } else {
             self.search.end_before(line, found.start, limit)
         }
+    }
+}
+
+/// An expression for lines that are not UTF-8. It is compiled when the first such line comes: most
+/// files have none, and the C library's locale takes a while to load.
+#[derive(Debug)]
+pub(super) struct Spare {
+    pattern: Vec<u8>,
+    language: Language,
+    /// Whether it selects lines; if not, it only shows where they match.
+    pub(super) selects: bool,
+}
+
+impl Spare {
+    pub(super) fn new(pattern: Vec<u8>, options: &Options, selects: bool) -> Self {
+        Spare { pattern, language: options.into(), selects }
+    }
+
+    /// # Errors
+    ///
+    /// The C library's message.
+    pub(super) fn compile(&self) -> Result<Library, String> {
+        self.language.compile(&self.pattern)
     }
 }

@@ -65,6 +65,16 @@ impl Ast {
         if self.has_plain() { self.loosened() } else { Ast::Back(0) }
     }
 
+    /// Whether it holds the start, end or edge of a word, or the opposite.
+    pub(super) fn has_word_edges(&self) -> bool {
+        match self {
+            Ast::WordStart | Ast::WordEnd | Ast::WordEdge | Ast::NotWordEdge => true,
+            Ast::Group(_, inner) | Ast::Repeat(inner, ..) => inner.has_word_edges(),
+            Ast::Concat(parts) | Ast::Either(parts) => parts.iter().any(Ast::has_word_edges),
+            _ => false,
+        }
+    }
+
     fn has_plain(&self) -> bool {
         match self {
             Ast::Char(_) | Ast::Byte(_) => true,
