@@ -33,19 +33,21 @@ const AFTER: &str = "\
 Without FILE, or where FILE is -, standard input is searched; with -r the folder one is in.
 
 Where it differs from GNU grep 3.8
-  \\b \\B \\< \\> in UTF-8 take marks and joiners for parts of words, and see an edge beside a byte that is no character;
-  classes of characters follow a newer Unicode; numbers beyond Unicode's (F4 90 and on) are no characters: the automata are
-  others, and their tables newer.
-  glibc misses matches where they stand in a repeated group, which GNU shows in -o, -w and colours.
-  -P is PCRE2 10.4x whatever the system has: with 10.42, \\S \\W \\D miss characters beyond ASCII, {,N} is no interval, and
-  \\p{Lu} is no small letter with -i.
+  The automata are others, with newer tables: \\b \\B \\< \\> in UTF-8 take marks and joiners for
+  parts of words, classes of characters follow a newer Unicode, and numbers beyond Unicode's
+  (F4 90 and on) are no characters.
+  glibc misses matches in a repeated group; GNU shows that in -o, -w and colours.
+  -P is PCRE2 10.4x whatever the system has. With 10.42, \\S \\W \\D miss characters beyond ASCII,
+  {,N} is no interval, and \\p{Lu} is no small letter with -i.
   With -z, -b counts and -B shows what GNU forgets of long runs of NULs, by a slip.
-  -q may stop before it has said what is wrong with files that come before the one that decides.
-  -m with a negative number and -v shows no context either. -x with -o on an empty line shows nothing. -X knows no awk.
-  A range in -i is of capitals.
-  A line takes at most 48 MiB (24 to be printed, 16 with -B): memory is bounded. GNU takes what there is.
+  -q may stop before it names what is wrong with files before the one that decides.
+  -m with a negative number and -v shows no context either. -x with -o shows nothing of an empty
+  line. -x makes -w mean nothing, also in colours and beside anchors that are repeated.
+  -X knows no awk. A range in -i is of capitals.
+  A line takes at most 48 MiB (24 to be printed, 16 with -B), so that memory is bounded.
   Encodings other than UTF-8 are read as bytes of the C locale.
-  In a pipe, lines before a NUL are shown or not by how its writer cuts the text, as with GNU, but not cut alike.
+  In a pipe, how the writer cuts the text decides which lines before a NUL are shown; GNU cuts
+  the text in other places.
 
 Exit code: 0 a line was selected, 1 none, 2 an error or something skipped (with -q, 0 wins).
 
