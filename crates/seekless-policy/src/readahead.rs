@@ -11,6 +11,9 @@
 //! cleared. One page may be both. At the end of the read the cache calls
 //! [`Readahead::on_read_end`].
 
+#[cfg(test)]
+mod host;
+
 use seekless_device::Costs;
 
 /// The number of a page within its file: its offset divided by 4096.
