@@ -89,6 +89,7 @@ pub mod kept_reads;
 mod key_order;
 mod lehmer;
 mod list;
+mod names;
 pub mod ordering;
 mod queues;
 mod radix;

@@ -13,6 +13,25 @@
 
 #[cfg(test)]
 mod host;
+mod legacy;
+mod linux;
+mod matcher;
+mod none;
+mod ondemand;
+mod options;
+mod pattern;
+mod size;
+mod slab;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use legacy::Legacy;
+pub use linux::Linux;
+pub use none::NoReadahead;
+pub use ondemand::OnDemand;
+pub use options::{Lead, Options};
+pub use table::{About, READAHEADS, check_name, named};
 
 use seekless_device::Costs;
 

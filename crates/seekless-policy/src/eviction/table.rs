@@ -11,7 +11,7 @@ use super::{
     Clock2QPlus, Clock2QPlusShort, Lirs, Qdlp, S3Fifo, S3Fifo2024, Sieve, TwoLists, WTinyLfu,
 };
 use super::{Random2Ozen, Rrip, Slru, SpatialClock, SpatialClockOzen, TwoQueue, TwoQueueSimple};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, names};
 
 /// Code that is compiled for each policy's own type: this gives the simulator a separate loop for
 /// each policy.
@@ -236,25 +236,10 @@ fn unknown(name: &str) -> Error {
     )
 }
 
-/// How many names are offered for an unknown one.
-const OFFERED: usize = 3;
-
 /// The names most similar to `wrong`, the most similar first.
 #[must_use]
 pub fn nearest(wrong: &str) -> Vec<&'static str> {
-    let plain =
-        |name: &str| -> String { name.chars().filter(char::is_ascii_alphanumeric).collect() };
-    let wrong = plain(&wrong.to_lowercase());
-    let likeness = |name: &str| {
-        let name = plain(name);
-        let longer = name.len().max(wrong.len()).max(1) as f64;
-        let apart = strsim::damerau_levenshtein(&wrong, &name) as f64 / longer;
-        // A part of a name is nearer than another name of its length.
-        if name.contains(&wrong) { apart / 2.0 } else { apart }
-    };
-    let mut ranked: Vec<(f64, &str)> = NAMES.iter().map(|name| (likeness(name), *name)).collect();
-    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
-    ranked.into_iter().take(OFFERED).map(|(_, name)| name).collect()
+    names::nearest(wrong, NAMES)
 }
 
 #[cfg(test)]

@@ -1,0 +1,99 @@
+//! The table of all readaheads. A row has the name, the constructor, one line on what it does, and
+//! the source. A new readahead is a file and a row.
+
+use super::{Legacy, Linux, NoReadahead, OnDemand, Options, Readahead};
+use crate::{Error, ErrorKind, Result, names};
+
+/// A readahead as lists show it.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub what: &'static str,
+    /// Which program it is from, or who published it.
+    pub source: &'static str,
+    build: fn(Options) -> Box<dyn Readahead>,
+}
+
+/// Every readahead that [`named`] knows.
+pub const READAHEADS: &[About] = &[
+    About {
+        name: "none",
+        what: "fetches what is asked for, and nothing ahead",
+        source: "folklore",
+        build: |_| Box::new(NoReadahead),
+    },
+    About {
+        name: "legacy",
+        what: "two windows; every read that does not follow the last one closes them",
+        source: "Linux 2.6.22",
+        build: |options| Box::new(Legacy::new(options)),
+    },
+    About {
+        name: "ondemand",
+        what: "one window and a marker in the cache; streams may interleave",
+        source: "Wu, Xi and Xu 2010; Linux 2.6.24",
+        build: |options| Box::new(OnDemand::new(options)),
+    },
+    About {
+        name: "linux",
+        what: "ondemand that also finds streams by what they left in the cache",
+        source: "Linux 6.x",
+        build: |options| Box::new(Linux::new(options)),
+    },
+];
+
+/// The readahead called `name`.
+///
+/// # Errors
+/// There is none of that name.
+pub fn named(name: &str, options: Options) -> Result<Box<dyn Readahead>> {
+    Ok((find(name)?.build)(options))
+}
+
+/// Says whether [`named`] knows a name.
+///
+/// # Errors
+/// It does not. The message has the names most like it.
+pub fn check_name(name: &str) -> Result<()> {
+    find(name).map(|_| ())
+}
+
+fn find(name: &str) -> Result<&'static About> {
+    READAHEADS.iter().find(|about| about.name == name).ok_or_else(|| unknown(name))
+}
+
+fn unknown(name: &str) -> Error {
+    let names: Vec<&str> = READAHEADS.iter().map(|about| about.name).collect();
+    let message = format!(
+        "no readahead is called {name:?}; near it are {}; there are {}",
+        names::nearest(name, &names).join(", "),
+        names.join(", ")
+    );
+    Error::new(ErrorKind::UnknownName, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_readahead_has_a_line_and_can_be_built() {
+        for (at, about) in READAHEADS.iter().enumerate() {
+            assert!(named(about.name, Options::default()).is_ok(), "{}", about.name);
+            assert!(!about.what.is_empty() && !about.source.is_empty(), "{}", about.name);
+            let twice = READAHEADS[..at].iter().any(|other| other.name == about.name);
+            assert!(!twice, "{} twice", about.name);
+        }
+    }
+
+    #[test]
+    fn a_typo_is_answered_with_what_is_near() {
+        for (wrong, meant) in [("on-demand", "ondemand"), ("Linux", "linux"), ("lagacy", "legacy")] {
+            let error = check_name(wrong).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::UnknownName);
+            assert!(error.to_string().contains(&format!("near it are {meant}")), "{error}");
+        }
+    }
+}
