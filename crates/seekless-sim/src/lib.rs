@@ -29,6 +29,7 @@
 //! - [`curve`] computes miss-ratio curves: exact for LRU in one pass, with error bars from samples.
 //! - [`post_cache`] writes the accesses that a cache passes on, as a trace for the cache below.
 //! - [`victims`] lists what each request evicts. The tests of the live engine compare with it.
+//! - [`timed`] simulates a cache, a readahead and a device in time: what a program waits.
 //! - [`score`] rates orders of files in an archive.
 //!
 //! # An example
@@ -58,6 +59,7 @@ pub mod post_cache;
 mod requests;
 mod run;
 pub mod score;
+pub mod timed;
 mod unit;
 mod write_back;
 

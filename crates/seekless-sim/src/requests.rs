@@ -1,5 +1,6 @@
 //! A trace as a cache sees it: a sequence of requests for pages, files or objects, by dense ids.
 
+mod accesses;
 mod budget;
 mod distinct;
 mod future;

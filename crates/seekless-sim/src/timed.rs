@@ -1,0 +1,32 @@
+//! Simulates a cache, a readahead and a device in time: what a program waits for its reads.
+//!
+//! The loop is that of a live engine, with models for hardware: take the earlier of the next reader
+//! and the next event of the device; let the device end what is due, fill pages and wake readers;
+//! let each reader that is due take one step; hand the I/Os of one instant over together. The cache
+//! is [`PagedCache`](seekless_policy::cache::paged::PagedCache), which the live engine drives too.
+//!
+//! ```
+//! use seekless_device::DeviceSpec;
+//! use seekless_sim::timed::{Rules, TimedCase, patterns, simulate};
+//!
+//! let workload = patterns::interleaved(2, 1 << 20, u64::MAX, 1); // two streams of 1 MiB
+//! let device: DeviceSpec = "iops=200,bandwidth=50MB/s".parse()?;
+//! let figures = |readahead: &str| {
+//!     let case = TimedCase::unbounded(readahead);
+//!     simulate(&workload, &case, &Rules::default(), &mut device.model())
+//! };
+//! assert!(figures("ondemand")?.seconds < figures("legacy")?.seconds / 4.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod case;
+mod figures;
+mod flight;
+pub mod patterns;
+mod run;
+mod workload;
+
+pub use case::{Pacing, Rules, TimedCase, check, each};
+pub use figures::{SizeCount, TimedFigures};
+pub use run::simulate;
+pub use workload::{FilePlace, Phase, Reader, TimedAccess, Workload};

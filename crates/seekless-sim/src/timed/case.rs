@@ -1,0 +1,120 @@
+//! What to simulate in time: which policy, size and readahead, and how the readers read.
+
+use super::figures::TimedFigures;
+use super::run::simulate;
+use super::workload::Workload;
+use crate::{Error, ErrorKind, Result};
+use rayon::prelude::*;
+use seekless_device::{DeviceModel, Nanos};
+use seekless_policy::eviction::needs_of;
+use seekless_policy::readahead::{self, Options};
+use std::sync::Mutex;
+
+/// A cache of pages and a readahead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimedCase {
+    /// Name of the policy, one of [`NAMES`](seekless_policy::eviction::NAMES).
+    pub policy: String,
+    /// The capacity in bytes, of which whole pages are used. `None`: everything fits.
+    pub capacity: Option<u64>,
+    /// Name of the readahead, one of [`READAHEADS`](seekless_policy::readahead::READAHEADS).
+    pub readahead: String,
+    /// How far it may go.
+    pub options: Options,
+}
+
+impl TimedCase {
+    /// A cache in which everything fits, and a readahead with its default options.
+    #[must_use]
+    pub fn unbounded(readahead: &str) -> Self {
+        Self {
+            policy: "lru".to_owned(),
+            capacity: None,
+            readahead: readahead.to_owned(),
+            options: Options::default(),
+        }
+    }
+}
+
+/// When a reader goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pacing {
+    /// Its next access comes when the last one has ended.
+    #[default]
+    Closed,
+    /// The same, and not before the time that the access has.
+    Arrivals,
+}
+
+/// Rules for every case of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// When a reader goes on.
+    pub pacing: Pacing,
+    /// What the reader does with each page takes so long.
+    pub think_ns: Nanos,
+    /// A fetch of more bytes is cut into several I/Os, each of which fills its pages when it ends.
+    pub io_bytes_max: u64,
+    /// From so many I/Os in flight on the device counts as congested.
+    pub congested_ios: u32,
+}
+
+impl Default for Rules {
+    /// A page takes 24 µs, which is fitted to Wu 2010; the queue is that of Linux 2.6, congested at
+    /// 113 of 128 requests; no fetch is cut.
+    fn default() -> Self {
+        Self {
+            pacing: Pacing::Closed,
+            think_ns: 24_000,
+            io_bytes_max: u64::MAX,
+            congested_ios: 113,
+        }
+    }
+}
+
+/// Checks that every case can be simulated. A caller with many checks all before the first.
+///
+/// # Errors
+/// A name is unknown, or a policy needs to know the future.
+pub fn check(cases: &[TimedCase]) -> Result<()> {
+    for case in cases {
+        readahead::check_name(&case.readahead)?;
+        if needs_of(&case.policy)?.next_use {
+            let message = format!(
+                "{}: this policy needs the future, which depends on how long I/Os take; use another policy with \
+                 --device",
+                case.policy
+            );
+            return Err(Error::new(ErrorKind::Policy, message));
+        }
+    }
+    Ok(())
+}
+
+/// Simulates every case on all cores, each with a device of its own from `device`, and returns the
+/// figures in the order of the cases. Calls `progress` with the number of finished cases and of
+/// all.
+///
+/// # Errors
+/// As [`check`], of the first case that fails.
+pub fn each(
+    workload: &Workload,
+    cases: &[TimedCase],
+    rules: &Rules,
+    device: &(dyn Fn() -> Box<dyn DeviceModel> + Sync),
+    progress: &mut (dyn FnMut(u64, u64) + Send),
+) -> Result<Vec<TimedFigures>> {
+    check(cases)?;
+    let finished = Mutex::new((0, progress));
+    let total = cases.len() as u64;
+    let run = |case: &TimedCase| {
+        let figures = simulate(workload, case, rules, &mut *device())?;
+        if let Ok(mut finished) = finished.lock() {
+            finished.0 += 1;
+            let done = finished.0;
+            (finished.1)(done, total);
+        }
+        Ok(figures)
+    };
+    cases.par_iter().map(run).collect()
+}
