@@ -4,6 +4,7 @@
 
 mod command;
 mod frames;
+pub mod paged;
 
 use crate::column;
 use crate::eviction::{Eviction, Id, Needs, Outcome, Request, Use};
@@ -113,19 +114,28 @@ impl<E: Eviction> Cache<E> {
     /// [`Cache::fetch_on_write`]. A request for an id that is in flight or in write-back revives it
     /// without I/O.
     pub fn step(&mut self, request: &Request, out: &mut Vec<Command>) -> Step {
+        let (step, fetches) = self.step_with(request, out);
+        if fetches {
+            out.push(Command::Fetch(request.id));
+        }
+        step
+    }
+
+    /// As [`Cache::step`], for an owner with a sink of its own. Also says whether this request
+    /// starts the fetch of its id.
+    pub fn step_with<S: Sink>(&mut self, request: &Request, sink: &mut S) -> (Step, bool) {
         let before = self.frames.states[request.id as usize];
-        let outcome = self.decide(request, out);
+        let outcome = self.decide(request, sink);
         let revived =
             before & IN_WRITE_BACK != 0 || (request.kind == Use::Write && !self.fetch_on_write);
         match outcome {
-            _ if before & IN_FLIGHT != 0 => Step::Wait,
-            Outcome::Hit => Step::Ready,
-            Outcome::Bypassed => Step::Bypass,
-            Outcome::Admitted if revived => Step::Ready,
+            _ if before & IN_FLIGHT != 0 => (Step::Wait, false),
+            Outcome::Hit => (Step::Ready, false),
+            Outcome::Bypassed => (Step::Bypass, false),
+            Outcome::Admitted if revived => (Step::Ready, false),
             Outcome::Admitted => {
                 self.frames.states[request.id as usize] |= IN_FLIGHT;
-                out.push(Command::Fetch(request.id));
-                Step::Wait
+                (Step::Wait, true)
             }
         }
     }
@@ -156,27 +166,37 @@ impl<E: Eviction> Cache<E> {
 
     /// The fetch of `id` ended. Pushes a `Drop` if it failed or if `id` was evicted meanwhile. In
     /// that case the waiters get their bytes, and the cache keeps none.
-    pub fn complete(&mut self, id: Id, filled: Filled, out: &mut Vec<Command>) {
-        let state = &mut self.frames.states[id as usize];
-        *state &= !IN_FLIGHT;
-        if filled == Filled::Failed && *state & RESIDENT != 0 {
-            *state &= !RESIDENT;
+    pub fn complete<S: Sink>(&mut self, id: Id, filled: Filled, sink: &mut S) {
+        self.frames.states[id as usize] &= !IN_FLIGHT;
+        match filled {
+            Filled::Failed if self.resident(id) => self.discard(id, sink),
+            _ => self.drop_orphan(id, sink),
+        }
+    }
+
+    /// Removes `id`, whose bytes are no longer true or no longer needed. If it is in flight or in
+    /// write-back, it becomes an orphan. Does nothing to an id that is not resident. What was
+    /// written to it is lost.
+    pub fn discard<S: Sink>(&mut self, id: Id, sink: &mut S) {
+        if self.resident(id) {
+            self.frames.states[id as usize] &= !RESIDENT;
             self.policy.remove(id);
             self.frames.clean(id);
+            self.drop_orphan(id, sink);
+            sink.forgotten(id);
         }
-        self.drop_orphan(id, out);
     }
 
     /// The write-back of `id` ended. Pushes a `Drop` if it was evicted and has not been requested
     /// since.
-    pub fn written(&mut self, id: Id, out: &mut Vec<Command>) {
+    pub fn written<S: Sink>(&mut self, id: Id, sink: &mut S) {
         self.frames.states[id as usize] &= !IN_WRITE_BACK;
-        self.drop_orphan(id, out);
+        self.drop_orphan(id, sink);
     }
 
-    fn drop_orphan(&self, id: Id, out: &mut Vec<Command>) {
+    fn drop_orphan<S: Sink>(&self, id: Id, sink: &mut S) {
         if self.frames.states[id as usize] & (RESIDENT | IN_FLIGHT | IN_WRITE_BACK) == 0 {
-            out.push(Command::Drop(id));
+            sink.dropped(id);
         }
     }
 
@@ -230,9 +250,9 @@ impl<E: Eviction> Cache<E> {
 
     /// Changes the capacity and the bypass rule. Ids that no longer fit are evicted. A resident
     /// file above the new bypass limit stays until it is evicted.
-    pub fn set_config(&mut self, config: Config, out: &mut Vec<Command>) {
+    pub fn set_config<S: Sink>(&mut self, config: Config, sink: &mut S) {
         self.config = config;
-        self.policy.set_capacity(config.capacity, &mut self.frames.pool(out));
+        self.policy.set_capacity(config.capacity, &mut self.frames.pool(sink));
     }
 
     /// Changes the capacity; a bypass limit stays the same share of it.

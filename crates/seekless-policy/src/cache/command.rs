@@ -25,6 +25,10 @@ pub trait Sink {
     /// [`Cache::written`](super::Cache::written) will end it. In that case the bytes are dropped at
     /// its end.
     fn write_back(&mut self, id: Id) -> bool;
+    /// The policy knows `id` no longer, not even as a ghost. Once its bytes are dropped too, the
+    /// owner may give its number to another page. By default the owner never does.
+    #[inline]
+    fn forgotten(&mut self, _id: Id) {}
 }
 
 /// For owners that carry out commands later.

@@ -111,9 +111,10 @@ impl<S: Sink> Pool for FramePool<'_, S> {
         }
     }
 
-    /// The owner never gives a number to another page, so the end of a ghost frees nothing.
     #[inline]
-    fn forget(&mut self, _id: Id) {}
+    fn forget(&mut self, id: Id) {
+        self.sink.forgotten(id);
+    }
 
     #[inline]
     fn state(&self, id: Id) -> PageState {
