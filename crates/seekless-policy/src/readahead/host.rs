@@ -112,6 +112,11 @@ impl Host {
     /// A file of `pages` pages, of which none is cached, opened under handle 0. The device costs
     /// what a disk does: 8 ms a request, 50 MB/s.
     pub(crate) fn new(readahead: impl Readahead + 'static, pages: u64) -> Self {
+        Self::boxed(Box::new(readahead), pages)
+    }
+
+    /// As [`Host::new`], for a readahead chosen by name.
+    pub(crate) fn boxed(readahead: Box<dyn Readahead>, pages: u64) -> Self {
         let file = File {
             pages,
             congested: false,
@@ -125,8 +130,7 @@ impl Host {
             unused: BTreeMap::new(),
             reading: (Handle(0), 0..0),
         };
-        let mut host =
-            Host { readahead: Box::new(readahead), file, fate_of_use: Fate::InTime };
+        let mut host = Host { readahead, file, fate_of_use: Fate::InTime };
         host.readahead.open(Handle(0));
         host
     }

@@ -90,7 +90,8 @@ mod tests {
 
     #[test]
     fn a_typo_is_answered_with_what_is_near() {
-        for (wrong, meant) in [("on-demand", "ondemand"), ("Linux", "linux"), ("lagacy", "legacy")] {
+        for (wrong, meant) in [("on-demand", "ondemand"), ("Linux", "linux"), ("lagacy", "legacy")]
+        {
             let error = check_name(wrong).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::UnknownName);
             assert!(error.to_string().contains(&format!("near it are {meant}")), "{error}");

@@ -5,7 +5,7 @@ mod linux;
 mod ondemand;
 
 use super::host::Host;
-use super::{Fate, Handle, Lead, Options, PageNo, READAHEADS, Window, named};
+use super::{Fate, Handle, Lead, NoReadahead, Options, PageNo, READAHEADS, Window, named};
 use proptest::prelude::*;
 
 /// A file of 4 GiB.
@@ -16,7 +16,7 @@ fn host(name: &str, max_pages: u32) -> Host {
 }
 
 fn with_lead(name: &str, max_pages: u32, lead: Lead) -> Host {
-    Host::new(named(name, Options { max_pages, lead }).unwrap(), PAGES)
+    Host::boxed(named(name, Options { max_pages, lead }).unwrap(), PAGES)
 }
 
 fn window(first: PageNo, pages: u32, marker: Option<PageNo>) -> Window {
@@ -30,7 +30,7 @@ fn ranges(windows: &[Window]) -> Vec<(PageNo, u32)> {
 
 #[test]
 fn none_fetches_what_is_asked_for_in_one_piece() {
-    let mut host = host("none", 32);
+    let mut host = Host::new(NoReadahead, PAGES);
     host.read(0, 16);
     host.read(8, 10);
     assert_eq!(host.file.windows, [window(0, 16, None), window(16, 2, None)]);
@@ -67,8 +67,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         bytes_in: 0,
         bytes: pages * 4096,
     });
-    let evict =
-        (0u64..300, 1u64..60).prop_map(|(page, pages)| Step::Evict { page, pages });
+    let evict = (0u64..300, 1u64..60).prop_map(|(page, pages)| Step::Evict { page, pages });
     let step = prop_oneof![
         4 => read,
         4 => follow,
