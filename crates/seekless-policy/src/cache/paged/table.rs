@@ -68,7 +68,8 @@ impl Nodes {
     /// Adds a page that is not in the tree.
     pub(super) fn insert(&mut self, tree: &mut Tree, page: PageNo, id: Id) {
         if tree.levels == 0 {
-            *tree = Tree { root: self.node(), levels: 1 };
+            let bits = PageNo::BITS - page.leading_zeros();
+            *tree = Tree { root: self.node(), levels: bits.div_ceil(BITS).max(1) };
         }
         while page >= tree.end() {
             let root = self.node();
