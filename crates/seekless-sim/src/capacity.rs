@@ -44,12 +44,19 @@ impl Capacities {
     /// bytes or ids, and is at least 1.
     #[must_use]
     pub fn resolve(&self, requests: &Requests) -> Vec<u64> {
+        self.resolve_within(requests.distinct_weight(), requests.unit_bytes())
+    }
+
+    /// As [`Capacities::resolve`], for a working set of so many units of weight, each of
+    /// `unit_bytes`.
+    #[must_use]
+    pub fn resolve_within(&self, working_set: u64, unit_bytes: u64) -> Vec<u64> {
         let resolve = |size: &Size| match *size {
             Size::Bytes(bytes) => bytes,
             Size::Share(share) => {
-                let whole = u128::from(requests.distinct_weight()) * u128::from(share);
+                let whole = u128::from(working_set) * u128::from(share);
                 let units = (whole / u128::from(100 * PER_PERCENT)).max(1) as u64;
-                units.saturating_mul(requests.unit_bytes())
+                units.saturating_mul(unit_bytes)
             }
         };
         self.0.iter().map(resolve).collect()

@@ -24,8 +24,11 @@ mod figures;
 mod flight;
 pub mod patterns;
 mod run;
+#[cfg(test)]
+mod tests;
 mod workload;
 
+pub use crate::unit::PAGE_BYTES;
 pub use case::{Pacing, Rules, TimedCase, check, each};
 pub use figures::{SizeCount, TimedFigures};
 pub use run::simulate;

@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Bytes of a page.
-pub(crate) const PAGE_BYTES: u64 = 4096;
+pub const PAGE_BYTES: u64 = 4096;
 
 /// What a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -166,7 +166,8 @@ mod tests {
             Workload::read(&[write(folder.path(), &rows)], None, &mut |_, _| {}).unwrap();
         let [first, second] = &workload.phases[..] else { panic!("{workload:?}") };
         assert_eq!(first.handles, [0, 1], "the threads of process 1 share their open file");
-        let lengths: Vec<usize> = first.readers.iter().map(|reader| reader.accesses.len()).collect();
+        let lengths: Vec<usize> =
+            first.readers.iter().map(|reader| reader.accesses.len()).collect();
         assert_eq!(lengths, [2, 1, 1]);
         assert_eq!((&second.handles[..], workload.accesses()), (&[1][..], 5));
         let file = |offset, bytes| FilePlace { offset, bytes };

@@ -25,7 +25,10 @@ pub fn interleaved(streams: u64, stream_bytes: u64, bytes: u64, seed: u64) -> Wo
         Some((page * PAGE_BYTES, PAGE_BYTES))
     };
     let total = (streams * pages).min(bytes / PAGE_BYTES);
-    Workload::of_one_file(streams * pages * PAGE_BYTES, std::iter::from_fn(next).take(total as usize))
+    Workload::of_one_file(
+        streams * pages * PAGE_BYTES,
+        std::iter::from_fn(next).take(total as usize),
+    )
 }
 
 /// The first half of a file read in sequence, page by page, and among these reads `random_bytes` of

@@ -100,7 +100,9 @@ impl Run<'_> {
             handles,
             begin: self.now,
             positions: vec![Position::default(); phase.readers.len()],
-            due: (0..phase.readers.len() as u32).map(|reader| Reverse((self.now, reader))).collect(),
+            due: (0..phase.readers.len() as u32)
+                .map(|reader| Reverse((self.now, reader)))
+                .collect(),
             waiting: HashMap::new(),
         };
         let mut unfinished = phase.readers.len();

@@ -2,6 +2,7 @@
 
 use crate::unit::PAGE_BYTES;
 use seekless_device::Nanos;
+use seekless_trace::PageNumbers;
 
 /// Files on one device, and what is done with them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,13 +58,8 @@ impl Workload {
     /// One reader that reads these ranges (offset, bytes) of one file, through one open file.
     #[must_use]
     pub fn of_one_file(bytes: u64, reads: impl IntoIterator<Item = (u64, u64)>) -> Self {
-        let access = |(offset, bytes)| TimedAccess {
-            handle: 0,
-            write: false,
-            offset,
-            bytes,
-            time_ns: 0,
-        };
+        let access =
+            |(offset, bytes)| TimedAccess { handle: 0, write: false, offset, bytes, time_ns: 0 };
         let reader = Reader { accesses: reads.into_iter().map(access).collect() };
         let phase = Phase { handles: vec![0], readers: vec![reader] };
         Self { files: vec![FilePlace { offset: 0, bytes }], phases: vec![phase] }
@@ -73,6 +69,22 @@ impl Workload {
     #[must_use]
     pub fn pages(&self) -> u64 {
         self.files.iter().map(|file| file.bytes.div_ceil(PAGE_BYTES)).sum()
+    }
+
+    /// The number of different pages that the accesses touch.
+    #[must_use]
+    pub fn distinct_pages(&self) -> u64 {
+        let mut numbers = PageNumbers::default();
+        for phase in &self.phases {
+            for access in phase.readers.iter().flat_map(|reader| &reader.accesses) {
+                let file = phase.handles[access.handle as usize];
+                let end = (access.offset + access.bytes).div_ceil(PAGE_BYTES);
+                (access.offset / PAGE_BYTES..end).for_each(|page| {
+                    numbers.id(file, page);
+                });
+            }
+        }
+        numbers.len() as u64
     }
 
     /// The number of accesses.
