@@ -3,12 +3,15 @@
 mod curve;
 mod plot;
 mod table;
+mod timed;
 
 use crate::output::{self, Picture, Words};
 use anyhow::bail;
 use clap::builder::PossibleValuesParser;
-use seekless::device::units::{counted, format_bytes, format_count, parse_bytes};
+use seekless::device::DeviceSpec;
+use seekless::device::units::{counted, format_bytes, format_count, parse_bytes, parse_duration};
 use seekless::policy::eviction::{About, NAMES, POLICIES, nearest};
+use seekless::policy::readahead::Lead;
 use seekless::sim::post_cache::{self, Format};
 use seekless::sim::{
     Capacities, Case, Figures, Lines, Options, Reading, Requests, Unit, WriteBack, check_cases,
@@ -45,8 +48,13 @@ use std::time::Instant;
 /// Capacities are sizes (64MB, 10000pages), shares of the working set (10%) or ranges of either:
 /// 1MB..64MB*2 doubles, 10%..50%+10% adds. For traces of bare ids, and with --unit-weights, a size
 /// is a number of ids.
+///
+/// With --device the simulation is in time. Readers go on when their pages are there, and think
+/// for each page; the device serves what the cache and the readahead ask for. Each run of a trace
+/// follows the one before it, with a warm cache. The threads of a process share one open file for
+/// each file that they read.
 #[derive(clap::Args, Debug)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\nPolicies:\n{}", policies("\n")))]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\nPolicies:\n{}\nReadaheads:\n{}", policies("\n"), timed::readaheads()))]
 pub struct Args {
     /// Traces: Parquet, or a CSV with known column names, compressed or not
     #[arg(required_unless_present = "policies", value_name = "TRACE")]
@@ -100,6 +108,25 @@ pub struct Args {
     /// Chooses the ids that a curve looks at
     #[arg(long, default_value_t = 0, value_name = "N", requires = "curve")]
     seed: u64,
+    /// Simulate in time on this device, with a readahead: what the program waits, and what the
+    /// device does. Pages of reads and writes; each thread reads in its order
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["curve", "post_cache", "every", "write_back", "fetch_on_write", "unit", "unit_weights", "merge", "raw", "plot"])]
+    device: Option<DeviceSpec>,
+    /// Readaheads to simulate
+    #[arg(long, value_delimiter = ',', default_value = DEFAULT_READAHEADS, value_name = "NAME,...", value_parser = timed::name, requires = "device")]
+    readahead: Vec<String>,
+    /// The largest window of a readahead
+    #[arg(long, default_value = "128KiB", value_name = "SIZE", value_parser = parse_bytes, requires = "device")]
+    readahead_max: u64,
+    /// How many pages before its end a window asks for the next: auto, off or a number
+    #[arg(long, default_value_t, value_name = "PAGES", requires = "device")]
+    readahead_lead: Lead,
+    /// What a program does with a page before it reads on
+    #[arg(long, default_value = "24us", value_name = "TIME", value_parser = parse_duration, requires = "device")]
+    think: u64,
+    /// An access comes not before its time in the trace
+    #[arg(long, requires = "device")]
+    arrivals: bool,
     /// Draw the miss ratios into this file, .svg or .png: bars, or lines with --curve or --every; -
     /// is standard output
     #[arg(long, value_name = "FILE", value_parser = output::picture_file)]
@@ -123,10 +150,14 @@ Examples:
   seekless sim blocks.parquet --policy arc --capacity 10% --write-back every=30s,dirty=20%,sync --post-cache below.parquet
   seekless sim ids.parquet --unit-weights --policy lru,sieve --capacity 1%,5%,10% --every 5000
   seekless sim run.parquet --unit page --curve exact --policy lru --plot curve.svg
+  seekless sim run.parquet --device iops=500,bandwidth=150MB/s --readahead none,ondemand,linux --readahead-max 1MiB
   seekless sim blocks.parquet --curve sampled=0.05 --policy lru,arc,s3-fifo --plot curves.png";
 
 /// The policies that are simulated without `--policy`.
 const DEFAULT_POLICIES: &str = "lru,arc,landlord";
+
+/// The readaheads that are simulated with a device and without `--readahead`.
+const DEFAULT_READAHEADS: &str = "none,linux";
 
 /// Each policy, its description and its source. They stand on one line, or on two if `between` is a
 /// line feed, to fit the width of the help.
@@ -177,6 +208,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let outputs = Outputs::begin(&args)?;
+    if let Some(device) = &args.device {
+        return timed::run(&args, device, &outputs);
+    }
     let requests = read(&args)?;
     if let Some(method) = args.curve {
         return curve::run(&args, &requests, method, outputs);

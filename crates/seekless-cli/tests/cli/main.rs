@@ -22,6 +22,7 @@ mod record;
 mod scripts;
 mod sim;
 mod sleds;
+mod timed;
 mod tour;
 mod trace;
 mod wc;

@@ -2,7 +2,7 @@
 //! run after another.
 
 use super::budget::Budget;
-use super::joined::{Row, Rows, read_rows};
+use super::joined::{REQUESTS_MAX, Row, Rows, read_rows};
 use crate::timed::{FilePlace, Phase, Reader, TimedAccess, Workload};
 use crate::unit::PAGE_BYTES;
 use crate::{Error, ErrorKind, Result};
@@ -69,20 +69,9 @@ impl Rows for Accesses {
         if !row.is_request || bytes == 0 {
             return Ok(());
         }
-        let end = offset.checked_add(bytes).filter(|&end| end <= i64::MAX as u64);
-        let end = end.ok_or_else(|| {
-            let message =
-                format!("row {}: {} from byte {offset} on", row.number, counted(bytes, "byte"));
-            Error::new(ErrorKind::Limit, message)
-        })?;
+        let end = offset.saturating_add(bytes);
         self.know_size(row.file, end);
-        self.count += 1;
-        self.budget.check(
-            (self.count + 1) * size_of::<TimedAccess>() as u64 + 8 * self.sizes.len() as u64,
-            row.called_bytes,
-            row.number,
-            || "is one access more".to_owned(),
-        )?;
+        self.check(end.div_ceil(PAGE_BYTES) - offset / PAGE_BYTES, row)?;
         if self.run != Some(batch.run()[at]) {
             self.run = Some(batch.run()[at]);
             self.phases.push(Phase::default());
@@ -98,6 +87,25 @@ impl Rows for Accesses {
 }
 
 impl Accesses {
+    /// Refuses a row that would take too much memory; all its pages may come into the cache.
+    fn check(&mut self, pages: u64, row: &Row<'_>) -> Result<()> {
+        /// What the cache and its policy keep of a page.
+        const PAGE_STATE_BYTES: u64 = 64;
+        self.count += 1;
+        let accesses = self.count * size_of::<TimedAccess>() as u64;
+        let files = 8 * self.sizes.len() as u64;
+        let pages_bytes = pages.saturating_mul(PAGE_STATE_BYTES);
+        if pages > REQUESTS_MAX {
+            let what = counted(row.batch.bytes()[row.at], "byte");
+            let message = format!("row {}: {what} are more than 2^32 pages; cut it", row.number);
+            return Err(Error::new(ErrorKind::Limit, message));
+        }
+        let array_bytes = accesses.saturating_add(files).saturating_add(pages_bytes);
+        self.budget.check(array_bytes, row.called_bytes, row.number, || {
+            format!("is one access of {} more", counted(pages, "page"))
+        })
+    }
+
     fn know_size(&mut self, file: FileId, bytes: u64) {
         let file = file as usize;
         if file >= self.sizes.len() {
@@ -178,8 +186,16 @@ mod tests {
     #[test]
     fn a_range_past_every_file_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
-        let path = write(folder.path(), &[(0, 1, "a", i64::MAX, 2)]);
-        let error = Workload::read(&[path], None, &mut |_, _| {}).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Limit);
+        let refused = |row| {
+            let path = write(folder.path(), &[row]);
+            let error = Workload::read(&[path], Some(1 << 40), &mut |_, _| {}).unwrap_err();
+            (error.kind(), error.to_string())
+        };
+        let (kind, said) = refused((0, 1, "a", 0, 1 << 60));
+        assert!(kind == ErrorKind::Limit && said.contains("row 0: "), "{said}");
+        let (kind, said) = refused((0, 1, "a", 0, 1 << 43));
+        assert!(kind == ErrorKind::Limit && said.contains("2,147,483,648 pages more"), "{said}");
+        let (kind, said) = refused((0, 1, "a", i64::MAX, u64::MAX));
+        assert!(kind == ErrorKind::Limit, "{said}");
     }
 }

@@ -1,0 +1,155 @@
+//! `seekless sim --device`: caches and readaheads in time.
+
+use super::{Args, Outputs};
+use crate::output;
+use seekless::device::units::{counted, format_bytes, format_count, format_duration};
+use seekless::device::{DeviceModel, DeviceSpec};
+use seekless::policy::readahead::{About, Options, READAHEADS};
+use seekless::report::table;
+use seekless::sim::timed::{self, Pacing, Rules, TimedCase, TimedFigures, Workload};
+use std::process::ExitCode;
+
+/// Each readahead, what it does and its source.
+pub(super) fn readaheads() -> String {
+    let width = READAHEADS.iter().map(|about| about.name.len()).max().unwrap_or(0);
+    let line = |about: &About| {
+        let About { name, what, source, .. } = about;
+        format!("  {name:width$}  {what}\n  {:width$}  {source}\n", "")
+    };
+    READAHEADS.iter().map(line).collect()
+}
+
+/// Checks a readahead's name.
+pub(super) fn name(word: &str) -> Result<String, String> {
+    match seekless::policy::readahead::check_name(word) {
+        Ok(()) => Ok(word.to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Reads the traces once, simulates every case on all cores, and prints.
+pub(super) fn run(args: &Args, device: &DeviceSpec, outputs: &Outputs) -> anyhow::Result<ExitCode> {
+    let memory = args.memory.or_else(|| seekless::sys::memory::free_bytes().map(|free| free / 2));
+    let mut progress = output::progress("Reading");
+    let workload = Workload::read(&args.traces, memory, &mut progress)?;
+    drop(progress);
+    let cases = cases(args, &workload);
+    timed::check(&cases)?;
+    let pacing = if args.arrivals { Pacing::Arrivals } else { Pacing::Closed };
+    let rules = Rules { pacing, think_ns: args.think, ..Rules::default() };
+    let mut progress = output::progress("Simulating");
+    let model = || -> Box<dyn DeviceModel> { Box::new(device.model()) };
+    let rows = timed::each(&workload, &cases, &rules, &model, &mut progress)?;
+    drop(progress);
+    if args.json {
+        outputs.words.json(&rows)?;
+    } else {
+        outputs.words.text(&report(&workload, &device.to_string(), &rows))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn cases(args: &Args, workload: &Workload) -> Vec<TimedCase> {
+    let working_set = workload.distinct_pages();
+    let capacities = args
+        .capacity
+        .iter()
+        .flat_map(|capacities| capacities.resolve_within(working_set, timed::PAGE_BYTES));
+    let options =
+        Options { lead: args.readahead_lead, ..Options::with_max_bytes(args.readahead_max) };
+    let mut cases = Vec::new();
+    for capacity in capacities {
+        for policy in &args.policy {
+            cases.extend(args.readahead.iter().map(|readahead| TimedCase {
+                policy: policy.clone(),
+                capacity: Some(capacity),
+                readahead: readahead.clone(),
+                options,
+            }));
+        }
+    }
+    cases
+}
+
+fn report(workload: &Workload, device: &str, rows: &[TimedFigures]) -> String {
+    let heading = format!(
+        "{} of {} on {device}\n\n",
+        counted(workload.accesses(), "access"),
+        counted(workload.files.len() as u64, "file"),
+    );
+    heading + &time_table(rows) + "\n" + &page_table(rows)
+}
+
+fn case(row: &TimedFigures) -> Vec<String> {
+    let capacity = row.capacity.map_or("all".to_owned(), format_bytes);
+    vec![row.policy.clone(), capacity, row.readahead.clone()]
+}
+
+fn seconds(seconds: f64) -> String {
+    format_duration((seconds * 1e9).round() as u64)
+}
+
+/// What the program gets, and what the device does for it.
+fn time_table(rows: &[TimedFigures]) -> String {
+    let header = [
+        "policy",
+        "capacity",
+        "readahead",
+        "delivered",
+        "time",
+        "waited",
+        "device busy",
+        "queueing",
+        "requests",
+        "read and written",
+        "of delivered",
+    ];
+    let row = |row: &TimedFigures| {
+        let mut cells = case(row);
+        cells.extend([
+            format_bytes(row.bytes_per_second.round() as u64) + "/s",
+            seconds(row.seconds),
+            seconds(row.wait_seconds),
+            seconds(row.device_busy_seconds),
+            seconds(row.queueing_seconds),
+            format_count(row.device_reads + row.device_writes),
+            format_bytes(row.device_bytes),
+            format!("{:.2}", row.amplification),
+        ]);
+        cells
+    };
+    table(&header, rows.iter().map(row).collect())
+}
+
+/// What became of the pages.
+fn page_table(rows: &[TimedFigures]) -> String {
+    let header = [
+        "policy",
+        "capacity",
+        "readahead",
+        "asked for",
+        "there",
+        "fetched",
+        "prefetched",
+        "used",
+        "late",
+        "wasted",
+        "evicted unused",
+    ];
+    let row = |row: &TimedFigures| {
+        let mut cells = case(row);
+        let counts = [
+            row.pages_demanded,
+            row.pages_ready,
+            row.pages_fetched,
+            row.pages_prefetched,
+            row.pages_used,
+            row.pages_late,
+            row.pages_wasted,
+            row.pages_evicted_unused,
+        ];
+        cells.extend(counts.map(format_count));
+        cells
+    };
+    table(&header, rows.iter().map(row).collect())
+}
