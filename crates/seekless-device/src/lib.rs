@@ -49,6 +49,7 @@
 
 mod costs;
 mod error;
+mod figures;
 mod file_system;
 mod geometry;
 mod layout;

@@ -2,7 +2,6 @@
 //! with the latency to the first byte and the bandwidth from then on; a disk may have a row of
 //! zones. Pure: other crates read and write the files that hold tables.
 
-mod figures;
 mod preset;
 mod refine;
 mod row;

@@ -1,6 +1,6 @@
 //! One row: what one device or level costs, zone by zone.
 
-use super::figures::{duration, optional_duration, rate};
+use crate::figures::{duration, is_zero, optional_duration, rate};
 use crate::{Costs, Error, ErrorKind, Nanos};
 use serde::{Deserialize, Serialize};
 
@@ -117,9 +117,4 @@ impl Zone {
         let transfer = u128::from(bytes) * 1_000_000_000 / u128::from(self.bytes_per_second.max(1));
         self.latency_ns.saturating_add(Nanos::try_from(transfer).unwrap_or(Nanos::MAX))
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_zero(value: &u64) -> bool {
-    *value == 0
 }
