@@ -23,8 +23,10 @@ pub enum ErrorKind {
     UnknownSetting,
     /// A setting that the device needs is absent, or is given twice.
     Missing,
-    /// The zones of a device are not in order.
+    /// Numbers of a device that do not go together: zones that are not in order, say.
     Order,
+    /// Text that is no description of a device.
+    Syntax,
     /// A rate of nothing: the device would never finish.
     Zero,
 }

@@ -47,13 +47,23 @@
 
 #![forbid(unsafe_code)]
 
+mod any_device;
+mod burst;
+mod completions;
 mod costs;
+mod disk;
 mod error;
 mod figures;
 mod file_system;
+mod flash;
 mod geometry;
+mod latency_table;
 mod layout;
 mod model;
+mod object_store;
+mod parameters;
+mod preset;
+mod queue;
 mod rate;
 mod spec;
 mod split_mix;
@@ -61,13 +71,22 @@ mod table;
 pub mod units;
 mod volume;
 
+pub use any_device::AnyDevice;
+pub use burst::{Burst, BurstVolume, VolumeParameters};
 pub use costs::Costs;
+pub use disk::{Discipline, Disk, DiskParameters, DiskZone, LongSeek, Seek, SegmentCache};
 pub use error::{Error, ErrorKind};
 pub use file_system::{ColdFiles, Content, Fetch};
+pub use flash::{Flash, FlashParameters, Garbage, Mapping};
 pub use geometry::Geometry;
+pub use latency_table::{LatencyRow, LatencyTable, LatencyTableParameters};
 pub use layout::{Layout, Piece};
 pub use model::{DeviceModel, Io, Nanos};
-pub use spec::DeviceSpec;
+pub use object_store::{ObjectStore, ObjectStoreParameters, Quantile};
+pub use parameters::Parameters;
+pub use preset::Preset;
+pub use queue::{Queue, QueueOptions};
+pub use spec::{DeviceSpec, Model};
 pub use split_mix::SplitMix64;
 pub use table::{Origin, Row, Table, Zone};
 pub use volume::{PART_BYTES, Volume, parts};

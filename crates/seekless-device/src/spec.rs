@@ -1,14 +1,24 @@
-//! A device as it is named on a command line: `iops=120,bandwidth=150MB/s`.
+//! A device as it is named on a command line: a preset such as `t7k250`, or
+//! `iops=120,bandwidth=150MB/s`.
 
-use crate::units::{format_rate, parse_rate};
-use crate::{Costs, DeviceModel, Error, ErrorKind, Volume};
+use crate::figures::exact;
+use crate::units::{format_rate, parse_duration, parse_rate};
+use crate::{
+    AnyDevice, Burst, Costs, DeviceModel, Error, ErrorKind, Parameters, Preset, Volume,
+    VolumeParameters,
+};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
-const FORMS: &str = "write a device as iops=120,bandwidth=150MB/s";
+#[cfg(test)]
+mod tests;
+
+const FORMS: &str = "write a device as iops=120,bandwidth=150MB/s, or name one that `seekless \
+                     devices` lists, or a TOML file";
 
 /// A description of a device from which its model can be made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DeviceSpec {
     /// A volume that serves so many requests and so many bytes a second; see [`Volume`].
@@ -18,14 +28,79 @@ pub enum DeviceSpec {
         /// Bytes per second.
         bytes_per_second: u64,
     },
+    /// A device with numbers of its own kind.
+    Model(Model),
+}
+
+/// A name, and numbers of which a device can be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Model {
+    name: Arc<str>,
+    parameters: Arc<Parameters>,
+}
+
+impl Model {
+    /// Its name, as the user would give it again.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its numbers.
+    #[must_use]
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
 }
 
 impl DeviceSpec {
+    /// A device of these numbers, called `name` wherever it is printed.
+    ///
+    /// # Errors
+    /// When no device has such numbers.
+    pub fn new(name: &str, parameters: Parameters) -> Result<Self, Error> {
+        parameters.check()?;
+        Ok(DeviceSpec::Model(Model { name: name.into(), parameters: Arc::new(parameters) }))
+    }
+
+    /// The device that the text of a TOML file describes; see [`Parameters::from_toml`]. `file` is
+    /// its name, for messages and wherever the device is printed.
+    ///
+    /// # Errors
+    /// Text that describes no device; the message names the file and, where that is known, the
+    /// line.
+    pub fn from_toml(file: &str, text: &str) -> Result<Self, Error> {
+        let parameters = Parameters::from_toml(text)
+            .map_err(|error| Error::new(error.kind(), format!("{file}: {error}")))?;
+        DeviceSpec::new(file, parameters)
+    }
+
     /// A fresh model of this device, idle at time 0.
     #[must_use]
-    pub fn model(&self) -> Volume {
-        match *self {
-            DeviceSpec::Volume { iops, bytes_per_second } => Volume::new(iops, bytes_per_second),
+    pub fn model(&self) -> AnyDevice {
+        match self {
+            &DeviceSpec::Volume { iops, bytes_per_second } => {
+                AnyDevice::Volume(Volume::new(iops, bytes_per_second))
+            }
+            DeviceSpec::Model(model) => {
+                model.parameters.model().expect("checked when the description was made")
+            }
+        }
+    }
+
+    /// Its numbers.
+    #[must_use]
+    pub fn parameters(&self) -> Parameters {
+        match self {
+            &DeviceSpec::Volume { iops, bytes_per_second } => {
+                Parameters::Volume(VolumeParameters {
+                    iops,
+                    bytes_per_second,
+                    latency_ns: 0,
+                    burst: None,
+                })
+            }
+            DeviceSpec::Model(model) => Parameters::clone(&model.parameters),
         }
     }
 
@@ -40,102 +115,113 @@ impl FromStr for DeviceSpec {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let (mut iops, mut bandwidth) = (None, None);
-        for setting in text.split(',') {
-            let (name, value) = setting.split_once('=').ok_or_else(|| unknown(setting))?;
-            let twice = match name.trim() {
-                "iops" => iops.replace(parse_iops(value.trim())?).is_some(),
-                "bandwidth" => bandwidth.replace(parse_rate(value.trim())?).is_some(),
-                _ => return Err(unknown(setting)),
-            };
-            if twice {
-                return Err(Error::new(
-                    ErrorKind::Missing,
-                    format!("{name:?} is given twice: {FORMS}"),
-                ));
-            }
+        if text.contains('=') {
+            return Settings::parse(text)?.device(text);
         }
-        let missing =
-            |name| Error::new(ErrorKind::Missing, format!("{text:?} does not say {name}: {FORMS}"));
-        let iops = iops.ok_or_else(|| missing("iops"))?;
-        let bytes_per_second = bandwidth.ok_or_else(|| missing("bandwidth"))?;
-        if iops == 0 || bytes_per_second == 0 {
-            return Err(Error::new(
-                ErrorKind::Zero,
-                format!("{text:?} would never finish a read: {FORMS}"),
-            ));
+        if text.trim().is_empty() {
+            return Err(unknown(text));
         }
-        Ok(DeviceSpec::Volume { iops, bytes_per_second })
+        let preset = Preset::named(text.trim())
+            .map_err(|error| Error::new(error.kind(), format!("{error}; {FORMS}")))?;
+        DeviceSpec::new(preset.name(), preset.parameters())
     }
 }
 
 impl fmt::Display for DeviceSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
+        match self {
             DeviceSpec::Volume { iops, bytes_per_second } => {
-                write!(f, "iops={iops},bandwidth={}", format_rate(bytes_per_second))
+                write!(f, "iops={iops},bandwidth={}", format_rate(*bytes_per_second))
             }
+            DeviceSpec::Model(model) => f.write_str(&model.name),
         }
     }
+}
+
+/// What `iops=…,bandwidth=…` says.
+#[derive(Default)]
+struct Settings {
+    iops: Option<u64>,
+    bytes_per_second: Option<u64>,
+    latency_ns: Option<u64>,
+    burst: Option<Burst>,
+}
+
+impl Settings {
+    fn parse(text: &str) -> Result<Self, Error> {
+        let mut settings = Settings::default();
+        for setting in text.split(',') {
+            let (name, value) = setting.split_once('=').ok_or_else(|| unknown(setting))?;
+            let value = value.trim();
+            let twice = match name.trim() {
+                "iops" => settings.iops.replace(parse_iops(value)?).is_some(),
+                "bandwidth" => settings.bytes_per_second.replace(parse_rate(value)?).is_some(),
+                "latency" => settings.latency_ns.replace(parse_duration(value)?).is_some(),
+                "burst" => settings.burst.replace(parse_burst(value)?).is_some(),
+                _ => return Err(unknown(setting)),
+            };
+            if twice {
+                let message = format!("{:?} is given twice: {FORMS}", name.trim());
+                return Err(Error::new(ErrorKind::Missing, message));
+            }
+        }
+        Ok(settings)
+    }
+
+    fn device(self, text: &str) -> Result<DeviceSpec, Error> {
+        let missing =
+            |name| Error::new(ErrorKind::Missing, format!("{text:?} does not say {name}: {FORMS}"));
+        let iops = self.iops.ok_or_else(|| missing("iops"))?;
+        let bytes_per_second = self.bytes_per_second.ok_or_else(|| missing("bandwidth"))?;
+        if iops == 0 || bytes_per_second == 0 {
+            let message = format!("{text:?} would never finish a read: {FORMS}");
+            return Err(Error::new(ErrorKind::Zero, message));
+        }
+        let latency_ns = self.latency_ns.unwrap_or(0);
+        if latency_ns == 0 && self.burst.is_none() {
+            return Ok(DeviceSpec::Volume { iops, bytes_per_second });
+        }
+        let parameters = VolumeParameters { iops, bytes_per_second, latency_ns, burst: self.burst };
+        DeviceSpec::new(&words(&parameters), Parameters::Volume(parameters))
+    }
+}
+
+/// A volume with more than its two limits, as [`Settings::parse`] reads it back.
+fn words(volume: &VolumeParameters) -> String {
+    let VolumeParameters { iops, bytes_per_second, latency_ns, burst } = *volume;
+    let mut words = format!("iops={iops},bandwidth={}", format_rate(bytes_per_second));
+    if latency_ns > 0 {
+        words += &format!(",latency={}", exact(latency_ns));
+    }
+    if let Some(Burst { iops, credit }) = burst {
+        words += &format!(",burst={iops}x{credit}");
+    }
+    words
 }
 
 fn parse_iops(value: &str) -> Result<u64, Error> {
     value.parse().map_err(|_| {
-        Error::new(
-            ErrorKind::NotANumber,
-            format!("iops={value} is no whole number of requests a second: {FORMS}"),
-        )
+        let message = format!("iops={value} is no whole number of requests a second: {FORMS}");
+        Error::new(ErrorKind::NotANumber, message)
+    })
+}
+
+/// `3000x540000`: requests a second, and how many can be saved up.
+fn parse_burst(value: &str) -> Result<Burst, Error> {
+    let numbers = value.split_once('x');
+    let read = numbers.and_then(|(iops, credit)| {
+        Some(Burst { iops: iops.trim().parse().ok()?, credit: credit.trim().parse().ok()? })
+    });
+    read.ok_or_else(|| {
+        let message = format!(
+            "burst={value} is no burst: write burst=3000x540000 for 3000 requests a second while \
+             540,000 that were saved up last"
+        );
+        Error::new(ErrorKind::NotANumber, message)
     })
 }
 
 fn unknown(setting: &str) -> Error {
-    Error::new(ErrorKind::UnknownSetting, format!("{setting:?} is no setting of a device: {FORMS}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn reads_the_form_of_the_help() {
-        let spec: DeviceSpec = "iops=120,bandwidth=150MB/s".parse().unwrap();
-        assert_eq!(spec, DeviceSpec::Volume { iops: 120, bytes_per_second: 150_000_000 });
-        assert_eq!(spec.to_string(), "iops=120,bandwidth=150MB/s");
-        assert_eq!(
-            "bandwidth = 1GiB , iops = 5".parse::<DeviceSpec>().unwrap().costs().bytes_per_second,
-            1 << 30
-        );
-    }
-
-    #[test]
-    fn what_is_no_device_is_refused_and_the_form_is_shown() {
-        let bad = [
-            ("", ErrorKind::UnknownSetting),
-            ("disk", ErrorKind::UnknownSetting),
-            ("iops=120,seek=3ms", ErrorKind::UnknownSetting),
-            ("iops=120", ErrorKind::Missing),
-            ("bandwidth=1MB", ErrorKind::Missing),
-            ("iops=1,iops=2,bandwidth=1MB", ErrorKind::Missing),
-            ("iops=0,bandwidth=1MB", ErrorKind::Zero),
-            ("iops=many,bandwidth=1MB", ErrorKind::NotANumber),
-        ];
-        for (text, kind) in bad {
-            let error = text.parse::<DeviceSpec>().expect_err(text);
-            assert_eq!(error.kind(), kind, "{text}");
-            assert!(error.to_string().contains("iops=120,bandwidth=150MB/s"), "{error}");
-        }
-        assert_eq!(
-            "iops=9,bandwidth=9M".parse::<DeviceSpec>().unwrap_err().kind(),
-            ErrorKind::UnknownUnit
-        );
-    }
-
-    proptest! {
-        #[test]
-        fn what_is_printed_reads_back(iops in 1u64.., bytes_per_second in 1u64..) {
-            let spec = DeviceSpec::Volume { iops, bytes_per_second };
-            prop_assert_eq!(spec.to_string().parse::<DeviceSpec>(), Ok(spec));
-        }
-    }
+    let message = format!("{setting:?} is no setting of a device: {FORMS}");
+    Error::new(ErrorKind::UnknownSetting, message)
 }

@@ -7,7 +7,7 @@ use std::io;
 use std::sync::Arc;
 
 /// Which engine to read with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EngineKind {
     /// io_uring, or threads where it is refused; the engine's name says so.

@@ -158,7 +158,7 @@ impl StoreBuilder {
     pub fn open(self, path: impl AsRef<Path>) -> Result<Store> {
         let engine = match &self.shared_engine {
             Some(engine) => engine.clone(),
-            None => seekless_engine::build(self.engine)
+            None => seekless_engine::build(self.engine.clone())
                 .map_err(|error| Error::setting("the engine cannot start", error))?,
         };
         let archive = Archive::open(path.as_ref(), self.direct, &*engine)?;

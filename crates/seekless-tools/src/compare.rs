@@ -147,12 +147,12 @@ pub fn compare(
     let sought: Vec<Sought<'_>> =
         plan.files.iter().map(|file| Sought { name: &file.name, path: &file.path }).collect();
     let survey = Survey::of(directory, &sought)?;
-    let slowed = match options.device {
+    let slowed = match &options.device {
         Device::Throttled(spec) => Some(slow(spec, &[directory, pack])?),
         _ => None,
     };
-    let geometry = geometry(survey.geometry, options.device);
-    let spec = match options.device {
+    let geometry = geometry(survey.geometry, &options.device);
+    let spec = match &options.device {
         Device::Real => None,
         Device::Modelled { spec, .. } | Device::Throttled(spec) => Some(spec),
     };
@@ -171,7 +171,7 @@ pub fn compare(
         repeats: (plan.loads.len() - plan.files.len()) as u64,
         bytes: plan.bytes,
         missing: plan.missing,
-        device: spec.map(|spec| spec.to_string()),
+        device: spec.map(ToString::to_string),
         throttled: slowed.is_some(),
         basis: survey.basis,
         expected,
@@ -183,8 +183,8 @@ pub fn compare(
     })
 }
 
-fn slow(spec: DeviceSpec, paths: &[&Path]) -> Result<Slowed> {
-    let DeviceSpec::Volume { iops, bytes_per_second } = spec else {
+fn slow(spec: &DeviceSpec, paths: &[&Path]) -> Result<Slowed> {
+    let &DeviceSpec::Volume { iops, bytes_per_second } = spec else {
         let why = format!(
             "{spec} cannot be made of a real device: give --throttle iops=N,bandwidth=RATE"
         );
@@ -195,7 +195,7 @@ fn slow(spec: DeviceSpec, paths: &[&Path]) -> Result<Slowed> {
 }
 
 /// How requests for metadata are counted: joined on a volume, one by one by the kernel's throttle.
-fn geometry(found: Geometry, device: Device) -> Geometry {
+fn geometry(found: Geometry, device: &Device) -> Geometry {
     match device {
         Device::Throttled(_) => {
             Geometry { inode_readahead_blocks: INODE_READAHEAD_BLOCKS, joins: false, ..found }

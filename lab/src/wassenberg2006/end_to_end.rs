@@ -53,8 +53,8 @@ fn held_out(
     let loads = Loads::read(std::slice::from_ref(held_out))?;
     let options = compare::Options {
         device: match args.throttle {
-            true => compare::Device::Throttled(args.device),
-            false => compare::Device::modelled(args.device),
+            true => compare::Device::Throttled(args.device.clone()),
+            false => compare::Device::modelled(args.device.clone()),
         },
         rounds: args.rounds,
         unique: true,

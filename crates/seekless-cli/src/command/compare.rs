@@ -173,7 +173,7 @@ fn put_back_leftovers() {
 }
 
 fn device(args: &Args) -> Device {
-    match (args.device, args.throttle) {
+    match (args.device.clone(), args.throttle.clone()) {
         (Some(spec), _) => Device::Modelled { spec, in_real_time: args.clock == Clock::Real },
         (_, Some(spec)) => Device::Throttled(spec),
         _ => Device::Real,

@@ -74,7 +74,7 @@ fn options(args: &Args) -> anyhow::Result<Options> {
         .context("cannot find the running command, which the tour records")?;
     let reader: Vec<OsString> = vec![program.into(), "__tour-reader".into()];
     let base = if args.small { Options::small(reader) } else { Options::full(reader) };
-    Ok(Options { device: args.device, ..base })
+    Ok(Options { device: args.device.clone(), ..base })
 }
 
 fn prepare(directory: &Path) -> anyhow::Result<()> {

@@ -17,7 +17,7 @@ fn counts_requests_by_the_mebibyte_and_bytes_within_the_file() {
     let (file, _) = sample();
     let open = Arc::new(File::open(file.path()).unwrap());
     let spec: DeviceSpec = "iops=1000000,bandwidth=100GB/s".parse().unwrap();
-    let engine = build(EngineKind::Throttled(spec)).unwrap();
+    let engine = build(EngineKind::Throttled(spec.clone())).unwrap();
     assert_eq!((engine.name(), engine.costs()), ("throttled", spec.costs()));
     read_all(
         &*engine,

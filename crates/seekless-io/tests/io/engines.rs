@@ -57,7 +57,7 @@ fn the_ring_delivers_every_byte() {
 #[test]
 fn the_throttled_engine_delivers_every_byte() {
     let spec = DeviceSpec::Volume { iops: 20_000, bytes_per_second: 2_000_000_000 };
-    check_engine(|| Store::builder().engine(EngineKind::Throttled(spec)));
+    check_engine(|| Store::builder().engine(EngineKind::Throttled(spec.clone())));
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub(crate) struct Charge<'a> {
 }
 
 impl<'a> Charge<'a> {
-    pub(crate) fn new(survey: &'a Survey, device: DeviceSpec, clock: Clock) -> Self {
+    pub(crate) fn new(survey: &'a Survey, device: &DeviceSpec, clock: Clock) -> Self {
         let throttle = Throttle::with_model(Box::new(device.model()), clock);
         Charge { files: survey.cold(survey.geometry), throttle, fetched: Vec::new() }
     }
@@ -88,7 +88,7 @@ pub(crate) fn expected(
     plan: &Plan,
     survey: &Survey,
     geometry: Geometry,
-    device: Option<DeviceSpec>,
+    device: Option<&DeviceSpec>,
 ) -> Expected {
     let mut files = survey.cold(geometry);
     let mut model = device.map(|device| device.model());

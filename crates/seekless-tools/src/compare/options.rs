@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// What the files are loaded from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Device {
     /// The device that they lie on.
@@ -33,7 +33,7 @@ impl Device {
         Device::Modelled { spec, in_real_time: false }
     }
 
-    pub(super) fn clock(self) -> Clock {
+    pub(super) fn clock(&self) -> Clock {
         match self {
             Device::Modelled { in_real_time: false, .. } => Clock::skipping(),
             _ => Clock::wall(),

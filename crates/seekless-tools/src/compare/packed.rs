@@ -104,11 +104,11 @@ fn open(pack: &Pack, options: &Options, clock: &Clock) -> Result<Store> {
 /// The engine to read with. Where the device's limits are given, the store is told them, as a user
 /// who knows them would.
 fn engine(pack: &Pack, options: &Options, clock: &Clock) -> std::io::Result<Arc<dyn Engine>> {
-    match options.device {
+    match &options.device {
         Device::Real => build(EngineKind::Auto),
         Device::Throttled(spec) => Ok(Arc::new(Told::new(build(EngineKind::Auto)?, spec.costs()))),
         Device::Modelled { spec, .. } => {
-            let engine = build_throttled(spec, clock.clone())?;
+            let engine = build_throttled(spec.clone(), clock.clone())?;
             // The store charges one request for the open itself; the others are charged here.
             pack.opening.iter().skip(1).for_each(|&bytes| engine.charge(bytes));
             Ok(engine)

@@ -36,7 +36,7 @@ pub(crate) fn alternate(
     let names = &plan.names();
     let about = Trials { options, slowed, dropping: options.dropping(), loads: plan.loads.len() };
     let loose = move |clock: &Clock, tell: &mut Tell<'_>| {
-        let charge = match options.device {
+        let charge = match &options.device {
             Device::Modelled { spec, .. } => Some(loose::Charge::new(survey, spec, clock.clone())),
             _ => None,
         };

@@ -153,7 +153,7 @@ impl Guide<'_> {
     fn compare(&mut self) -> Result<Comparison> {
         let loads = read_loads(&[self.trace(2)])?;
         let options = compare::Options {
-            device: compare::Device::modelled(self.options.device),
+            device: compare::Device::modelled(self.options.device.clone()),
             rounds: self.options.rounds,
             rivals: Some(vec![self.trace(0), self.trace(1)]),
             ..compare::Options::default()
