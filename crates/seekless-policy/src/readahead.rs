@@ -22,6 +22,7 @@ mod options;
 mod pattern;
 mod size;
 mod slab;
+mod streams;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,7 @@ pub use linux::Linux;
 pub use none::NoReadahead;
 pub use ondemand::OnDemand;
 pub use options::{Lead, Options};
+pub use streams::Streams;
 pub use table::{About, READAHEADS, check_name, named};
 
 use seekless_device::Costs;

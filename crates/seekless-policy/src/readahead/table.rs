@@ -1,7 +1,7 @@
 //! The table of all readaheads. A row has the name, the constructor, one line on what it does, and
 //! the source. A new readahead is a file and a row.
 
-use super::{Legacy, Linux, NoReadahead, OnDemand, Options, Readahead};
+use super::{Legacy, Linux, NoReadahead, OnDemand, Options, Readahead, Streams};
 use crate::{Error, ErrorKind, Result, names};
 
 /// A readahead as lists show it.
@@ -41,6 +41,12 @@ pub const READAHEADS: &[About] = &[
         what: "ondemand that also finds streams by what they left in the cache",
         source: "Linux 6.x",
         build: |options| Box::new(Linux::new(options)),
+    },
+    About {
+        name: "streams",
+        what: "a table of streams in any order: forward, backward, strided, sparse",
+        source: "Seekless, after zfetch (OpenZFS) and Leap (2020)",
+        build: |options| Box::new(Streams::new(options)),
     },
 ];
 

@@ -1,0 +1,202 @@
+//! What is known of an open file as a whole: what one stream on it tells about the next.
+
+use super::deltas::Deltas;
+use super::limits::Limits;
+use super::span::Span;
+use super::stream::Seen;
+use crate::id::Id;
+use crate::readahead::PageNo;
+use crate::readahead::options::PAGE_BYTES;
+use std::ops::Range;
+
+/// Runs are compared from this length on.
+const RUN_BYTES_MIN: u64 = 16 * PAGE_BYTES;
+/// So many runs of the same length in a row, after the first, make it the usual one.
+const RUNS_AGREEING: u8 = 2;
+/// The counts of streams are halved at this number, so that they tell of the last ones.
+const STREAMS_COUNTED: u32 = 64;
+/// A stream has gone on for so many reads before others learn from it.
+pub(super) const PROVEN_READS: u32 = 4;
+/// The window of a stream that begins beside proven ones is at least 64 KiB.
+const SIBLING_PAGES_MIN: u64 = 16;
+
+/// An open file.
+#[derive(Debug, Default)]
+pub(super) struct File {
+    /// Which opening of all this is; 0 is none.
+    pub(super) opening: u64,
+    /// The stream of the last read.
+    pub(super) current: Option<Id>,
+    /// How many streams began.
+    pub(super) begun: u32,
+    /// Of the last streams: how many began, were discovered, and went on.
+    recent: Recent,
+    runs: RunLength,
+    /// The window of the last proven stream.
+    sibling: u64,
+    /// The last streams that began far from all others.
+    pub(super) strays: Strays,
+    /// The pages that the last read asked for and that were fetched only then: that it waits for
+    /// them tells nothing.
+    pub(super) fetched_now: Range<PageNo>,
+    /// By how many halvings the read-around of faults is smaller, since it was wasted.
+    pub(super) around_halved: u8,
+}
+
+#[derive(Debug, Default)]
+struct Recent {
+    begun: u32,
+    discovered: u32,
+    proven: u32,
+}
+
+/// The usual length of a run.
+#[derive(Debug, Default)]
+struct RunLength {
+    bytes: u64,
+    agreeing: u8,
+}
+
+/// Single reads far from all streams: they may be a stride that is larger than what counts as near.
+#[derive(Debug, Default)]
+pub(super) struct Strays {
+    last: Option<(Seen, Span)>,
+    deltas: Deltas,
+}
+
+impl Strays {
+    /// Takes a stream that began with one read. `alone` tells of the one before whether it still
+    /// is one read.
+    pub(super) fn push(&mut self, seen: Seen, read: Span, alone: impl Fn(Seen) -> bool) {
+        match self.last {
+            Some((last, place)) if alone(last) => {
+                self.deltas.push(read.start.wrapping_sub(place.start) as i64);
+            }
+            _ => self.deltas = Deltas::default(),
+        }
+        self.last = Some((seen, read));
+    }
+
+    /// The distance that they keep, if `votes` of them do.
+    pub(super) fn delta(&self, votes: usize) -> Option<i64> {
+        self.deltas.majority(votes)
+    }
+}
+
+impl File {
+    pub(super) fn stream_began(&mut self) {
+        self.begun = self.begun.wrapping_add(1);
+        self.recent.begun += 1;
+        if self.recent.begun >= STREAMS_COUNTED {
+            self.recent.begun /= 2;
+            self.recent.discovered /= 2;
+            self.recent.proven /= 2;
+        }
+    }
+
+    pub(super) fn stream_discovered(&mut self) {
+        self.recent.discovered = self.recent.discovered.saturating_add(1);
+    }
+
+    pub(super) fn stream_proven(&mut self) {
+        self.recent.proven = self.recent.proven.saturating_add(1);
+    }
+
+    /// A proven stream has this window.
+    pub(super) fn learn_window(&mut self, pages: u64) {
+        self.sibling = pages;
+    }
+
+    /// A run ended after so many bytes and reads.
+    pub(super) fn learn_run(&mut self, bytes: u64, reads: u32) {
+        if bytes < RUN_BYTES_MIN || reads < PROVEN_READS {
+            return;
+        }
+        self.runs.agreeing = match bytes.abs_diff(self.runs.bytes) <= PAGE_BYTES {
+            true => self.runs.agreeing.saturating_add(1),
+            false => 0,
+        };
+        self.runs.bytes = bytes;
+    }
+
+    /// A run went on where runs usually end.
+    pub(super) fn run_went_on(&mut self) {
+        self.runs.agreeing = 0;
+    }
+
+    /// How long runs are, if the last ones were all as long.
+    pub(super) fn run_pages(&self) -> Option<u64> {
+        (self.runs.agreeing >= RUNS_AGREEING).then(|| self.runs.bytes.div_ceil(PAGE_BYTES))
+    }
+
+    /// How many streams were discovered that did not go on.
+    pub(super) fn wrong(&self) -> u32 {
+        self.recent.discovered.saturating_sub(self.recent.proven)
+    }
+
+    /// The first window of a stream whose first window would be `pages` on a file that is not
+    /// known: more if the other streams of the file went on.
+    pub(super) fn first_window(&self, pages: u64, limits: &Limits) -> u64 {
+        let is_proven = self.recent.proven >= 2 && self.recent.proven * 2 > self.recent.discovered;
+        let sibling = if is_proven { (self.sibling / 4).max(SIBLING_PAGES_MIN) } else { 0 };
+        self.run_pages().unwrap_or(pages.max(sibling)).min(limits.window)
+    }
+
+    /// Whether a single read is enough to fetch a run of the usual length: the runs that begin are
+    /// so often gone through that the requests saved cost more than the bytes read in vain.
+    pub(super) fn trusts_a_single_read(&self, limits: &Limits) -> bool {
+        let Some(pages) = self.run_pages() else { return false };
+        let (good, bad) =
+            (self.recent.proven, self.recent.begun.saturating_sub(self.recent.proven));
+        let saved = u128::from(good) * u128::from(limits.gap_bytes);
+        good > 3 * bad && saved > u128::from(bad) * u128::from(pages * PAGE_BYTES)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::readahead::Lead;
+    use seekless_device::Costs;
+
+    fn limits() -> Limits {
+        let costs = Costs { request_ns: 100_000, bytes_per_second: 1_250_000_000, depth: 32 };
+        Limits::of(Lead::Auto, 2048, costs)
+    }
+
+    #[test]
+    fn three_equal_runs_are_the_usual_length_until_one_goes_on() {
+        let mut file = File::default();
+        for bytes in [1 << 20, 2 << 20, 1 << 20, 1 << 20, 1 << 20] {
+            assert_eq!(file.run_pages(), None);
+            file.learn_run(bytes, 9);
+        }
+        assert_eq!(file.run_pages(), Some(256));
+        file.learn_run(5000, 9);
+        assert_eq!(file.first_window(4, &limits()), 256, "short runs do not count");
+        file.run_went_on();
+        assert_eq!(file.run_pages(), None);
+    }
+
+    #[test]
+    fn a_stream_learns_from_proven_siblings() {
+        let mut file = File::default();
+        assert_eq!(file.first_window(4, &limits()), 4);
+        (0..3).for_each(|_| (file.stream_discovered(), file.stream_proven()).0);
+        file.learn_window(20);
+        assert_eq!(file.first_window(4, &limits()), 16);
+        file.learn_window(400);
+        assert_eq!(file.first_window(4, &limits()), 100);
+    }
+
+    #[test]
+    fn a_single_read_is_trusted_only_where_single_reads_went_on() {
+        let mut file = File::default();
+        (0..3).for_each(|_| file.learn_run(1 << 20, 9));
+        assert!(!file.trusts_a_single_read(&limits()));
+        (0..4).for_each(|_| (file.stream_began(), file.stream_proven()).0);
+        assert!(file.trusts_a_single_read(&limits()));
+        (0..2).for_each(|_| file.stream_began());
+        assert!(!file.trusts_a_single_read(&limits()));
+    }
+}

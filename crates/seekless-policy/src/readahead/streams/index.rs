@@ -1,0 +1,84 @@
+//! Finds streams by a key, in a bounded number of steps.
+
+use crate::id::Id;
+
+/// Streams that one bucket holds.
+pub(super) const WAYS: usize = 4;
+
+const EMPTY: Id = Id::MAX;
+
+/// A hash table that forgets: a bucket has room for four streams, and a fifth takes the place of
+/// the one that came first. What it finds is only a hint, which the caller checks. So no stream has
+/// to be looked for when its key changes, and no sequence of keys makes a look-up long.
+#[derive(Debug)]
+pub(super) struct Index {
+    buckets: Vec<[Id; WAYS]>,
+}
+
+impl Index {
+    /// An index for about `keys` keys at once: 8 bytes a key.
+    pub(super) fn new(keys: usize) -> Self {
+        Self { buckets: vec![[EMPTY; WAYS]; (keys / 2).next_power_of_two()] }
+    }
+
+    /// The streams that may have this key, newest first.
+    pub(super) fn find(&self, key: u64) -> impl Iterator<Item = Id> + use<> {
+        self.buckets[self.at(key)].into_iter().take_while(|&id| id != EMPTY)
+    }
+
+    pub(super) fn insert(&mut self, key: u64, id: Id) {
+        let at = self.at(key);
+        let bucket = &mut self.buckets[at];
+        let used = bucket.iter().position(|&other| other == id || other == EMPTY);
+        bucket[..=used.unwrap_or(WAYS - 1)].rotate_right(1);
+        bucket[0] = id;
+    }
+
+    pub(super) fn remove(&mut self, key: u64, id: Id) {
+        let at = self.at(key);
+        let bucket = &mut self.buckets[at];
+        if let Some(found) = bucket.iter().position(|&other| other == id) {
+            bucket[found..].rotate_left(1);
+            bucket[WAYS - 1] = EMPTY;
+        }
+    }
+
+    fn at(&self, key: u64) -> usize {
+        key as usize & (self.buckets.len() - 1)
+    }
+}
+
+/// Mixes what a key is made of (the last step of `SplitMix64`).
+pub(super) fn key(file: u64, kind: u64, number: u64) -> u64 {
+    let mut x = number
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        .wrapping_add(file.wrapping_mul(0xd6e8_feb8_6659_fd93))
+        .wrapping_add(kind.wrapping_mul(0xa076_1d64_78bd_642f));
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(index: &Index, key: u64) -> Vec<Id> {
+        index.find(key).collect()
+    }
+
+    #[test]
+    fn a_full_bucket_forgets_the_stream_that_came_first() {
+        let mut index = Index::new(8);
+        for id in 0..6 {
+            index.insert(12, id);
+        }
+        assert_eq!(ids(&index, 12), [5, 4, 3, 2]);
+        index.insert(12, 3);
+        assert_eq!(ids(&index, 12), [3, 5, 4, 2], "an id is in a bucket once");
+        index.remove(12, 5);
+        index.remove(12, 9);
+        assert_eq!(ids(&index, 12), [3, 4, 2]);
+        assert_eq!(ids(&index, 13), []);
+    }
+}

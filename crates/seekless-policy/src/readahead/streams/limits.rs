@@ -1,0 +1,94 @@
+//! How far a stream may go now: what the options, the budget and the device's costs allow.
+
+use crate::readahead::options::PAGE_BYTES;
+use crate::readahead::{Ahead, Lead, Options};
+use seekless_device::Costs;
+
+/// A window that costs so many times what its request costs loses a ninth of the device's
+/// bandwidth to requests. Windows grow to it without being asked.
+const WORTH_GAPS: u64 = 8;
+/// Windows grow to 128 KiB without being asked, however cheap a request is.
+const WORTH_PAGES_MIN: u64 = 32;
+/// The first window is at most 256 KiB because requests are dear. There are only two reads to
+/// tell from.
+const FIRST_PAGES_MAX: u64 = 64;
+
+/// All sizes are in pages, where they do not say bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Limits {
+    /// The largest window.
+    pub(super) window: u64,
+    /// The window that is worth its request.
+    pub(super) worth: u64,
+    /// What the device reads in the time that one request costs.
+    pub(super) gap: u64,
+    /// The same in bytes.
+    pub(super) gap_bytes: u64,
+    /// Requests that the device serves at once.
+    pub(super) depth: u64,
+    pub(super) lead: Lead,
+}
+
+impl Limits {
+    /// Limits for one of `active` streams. A stream has up to two windows, the one that is read
+    /// and the one that is fetched; so a window is half of a stream's share of the budget.
+    pub(super) fn new(options: Options, active: u32, ahead: &dyn Ahead) -> Self {
+        let share = u64::from(ahead.budget_pages()) / (2 * u64::from(active.max(1)));
+        Self::of(options.lead, share.min(options.max_pages.into()), ahead.costs())
+    }
+
+    pub(super) fn of(lead: Lead, window: u64, costs: Costs) -> Self {
+        let gap_bytes = costs.gap_bytes();
+        let gap = gap_bytes / PAGE_BYTES;
+        let worth = gap.saturating_mul(WORTH_GAPS).max(WORTH_PAGES_MIN).min(window);
+        Self { window, worth, gap, gap_bytes, depth: costs.depth.max(1).into(), lead }
+    }
+
+    /// What costs the device a quarter of a request more to read.
+    pub(super) fn first(&self) -> u64 {
+        (self.gap / 4).min(FIRST_PAGES_MAX).min(self.window)
+    }
+
+    /// Whether reading on over gaps of this size is cheaper than a request for what lies behind
+    /// each of them. The reader's places are known in advance, so requests are made `depth` at a
+    /// time.
+    pub(super) fn bridges_known(&self, gap_bytes: u64) -> bool {
+        gap_bytes < PAGE_BYTES || gap_bytes <= self.gap_bytes / self.depth
+    }
+
+    /// The same for places that are not known in advance: without reading on, the reader waits
+    /// for one request after the other.
+    pub(super) fn bridges_unknown(&self, gap_bytes: u64) -> bool {
+        gap_bytes < PAGE_BYTES || gap_bytes <= self.gap_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VOLUME: Costs = Costs { request_ns: 5_000_000, bytes_per_second: 150_000_000, depth: 1 };
+    const DRIVE: Costs = Costs { request_ns: 100_000, bytes_per_second: 1_250_000_000, depth: 32 };
+
+    #[test]
+    fn dear_requests_bridge_gaps_and_open_large_windows() {
+        let limits = Limits::of(Lead::Auto, 2048, VOLUME);
+        assert_eq!((limits.gap, limits.worth, limits.first()), (183, 1464, 45));
+        assert!(limits.bridges_known(750_000) && !limits.bridges_known(750_001));
+    }
+
+    #[test]
+    fn cheap_requests_at_depth_do_not_bridge_what_is_known() {
+        let limits = Limits::of(Lead::Auto, 2048, DRIVE);
+        assert_eq!((limits.gap, limits.worth, limits.first()), (30, 240, 7));
+        assert!(!limits.bridges_known(61_440) && limits.bridges_known(3_000));
+        assert!(limits.bridges_unknown(61_440) && !limits.bridges_unknown(125_001));
+    }
+
+    #[test]
+    fn the_largest_window_bounds_all() {
+        let limits = Limits::of(Lead::Auto, 10, VOLUME);
+        assert_eq!((limits.worth, limits.first()), (10, 10));
+        assert_eq!(Limits::of(Lead::Auto, 0, VOLUME).worth, 0);
+    }
+}

@@ -1,0 +1,97 @@
+//! How large the next window of a stream is, and how long before its end the one after it is
+//! fetched.
+
+use super::limits::Limits;
+use crate::readahead::size;
+
+/// The window and lead of a stream. Their unit is the planner's: pages for what is read through,
+/// elements for what is read element by element.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pace {
+    window: u32,
+    lead: u32,
+    /// No window has been fetched since the last start.
+    fresh: bool,
+    /// The reader caught up with a fetch since the last window.
+    late: bool,
+    /// A page was lost before it was read since the last window.
+    wasted: bool,
+}
+
+impl Pace {
+    /// Begins with a window of this size; the next one may be larger.
+    pub(super) fn start(window: u64) -> Self {
+        let window = count(window.max(1));
+        Self { window, lead: window, fresh: true, ..Self::default() }
+    }
+
+    /// The reader had to wait.
+    pub(super) fn caught_up(&mut self) {
+        self.late = true;
+    }
+
+    /// A page was evicted before it was read.
+    pub(super) fn lost_a_page(&mut self) {
+        self.wasted = true;
+    }
+
+    pub(super) fn window(&self) -> u64 {
+        self.window.into()
+    }
+
+    /// How much may be left to read when the next window is fetched.
+    pub(super) fn lead(&self, limits: &Limits) -> u64 {
+        limits.lead.of(self.lead.into(), self.window.into())
+    }
+
+    /// The size of the next window: at most `largest`. It grows when the reader caught up, and
+    /// without that only to `worth`. It is halved when pages were lost.
+    pub(super) fn next(&mut self, largest: u64, worth: u64, gap: u64) -> u64 {
+        let window = u64::from(self.window);
+        let grown = size::next(window, largest);
+        let next = match (self.fresh, self.wasted, self.late) {
+            (true, ..) => window,
+            (_, true, _) => window / 2,
+            (_, _, true) => grown,
+            _ => grown.min(worth).max(window),
+        };
+        // Twice what is transferred in the time of one request hides the request. A reader that
+        // waits nevertheless gets more.
+        let wanted = if self.late { self.lead.saturating_mul(2) } else { self.lead };
+        self.window = count(next.clamp(1, largest.max(1)));
+        self.lead = wanted.max(count(2 * gap.max(1))).min(self.window);
+        (self.fresh, self.late, self.wasted) = (false, false, false);
+        self.window.into()
+    }
+}
+
+fn count(units: u64) -> u32 {
+    u32::try_from(units).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes(pace: &mut Pace, count: usize, largest: u64, worth: u64) -> Vec<u64> {
+        (0..count).map(|_| pace.next(largest, worth, 4)).collect()
+    }
+
+    #[test]
+    fn a_window_grows_to_its_worth_and_then_only_for_a_reader_that_waits() {
+        let mut pace = Pace::start(4);
+        assert_eq!(sizes(&mut pace, 6, 2048, 100), [4, 16, 64, 100, 100, 100]);
+        pace.caught_up();
+        assert_eq!(sizes(&mut pace, 3, 2048, 100), [400, 400, 400]);
+    }
+
+    #[test]
+    fn a_lost_page_halves_a_window_and_the_largest_bounds_it() {
+        let mut pace = Pace::start(64);
+        assert_eq!(sizes(&mut pace, 1, 2048, 64), [64]);
+        pace.lost_a_page();
+        pace.caught_up();
+        assert_eq!(sizes(&mut pace, 2, 2048, 32), [32, 32]);
+        assert_eq!(sizes(&mut pace, 1, 8, 8), [8]);
+    }
+}

@@ -1,0 +1,147 @@
+//! Runs: each read begins where the last ended, forward or (in the mirror) backward. A run may
+//! have gaps, and is then a sparse stream: what it skips is read too, while that costs less than
+//! the requests that it saves.
+
+use super::limits::Limits;
+use super::pace::Pace;
+use super::span::Span;
+use super::stream::{Step, Stream};
+use super::strided::Stride;
+use crate::readahead::options::PAGE_BYTES;
+use crate::readahead::{Lead, PageNo, Window};
+
+/// A read may come late, or early within what is fetched, by so many reads: several threads that
+/// read one stream pass each other.
+const REORDER_READS: u64 = 8;
+/// A gap belongs to a sparse run if it is at most so many times the mean gap.
+const GAP_TIMES: u64 = 8;
+/// A gap moves the mean by one part in so many.
+const GAP_SHARE: u64 = 8;
+
+/// The parts of a run are a stride when so many distances between them agree.
+const PARTS_AGREEING: usize = 4;
+
+/// Whether a read continues another one: it begins in the last page or the page after it, as in
+/// the kernel.
+pub(super) fn continues(last: Span, read: Span) -> bool {
+    read.end > last.end && read.start >= last.start && read.first_page() <= last.last_page() + 1
+}
+
+/// What a read is to a run.
+pub(super) fn step(run: &Stream, read: Span) -> Option<Step> {
+    let last = run.last;
+    if continues(last, read) {
+        return Some(Step::Next { gap_bytes: read.start.saturating_sub(last.end) });
+    }
+    // A mapped file is seen only where it was not fetched.
+    if run.windows > 0 && read.first_page() == run.front {
+        return Some(Step::Next { gap_bytes: 0 });
+    }
+    let reorder = REORDER_READS * read.bytes().max(last.bytes());
+    if read.end <= last.end {
+        return (read.start + reorder >= last.start).then_some(Step::Within);
+    }
+    let gap_bytes = read.start.checked_sub(last.end)?;
+    let is_fetched = read.first_page() < run.front && gap_bytes <= reorder;
+    (is_fetched || gap_bytes <= GAP_TIMES * run.gap_bytes).then_some(Step::Next { gap_bytes })
+}
+
+/// Moves a run on to a read that is its next.
+pub(super) fn advance(run: &mut Stream, read: Span, gap_bytes: u64) {
+    if gap_bytes >= PAGE_BYTES {
+        begin_part(run, read.start);
+    }
+    run.gap_bytes = run.gap_bytes - run.gap_bytes / GAP_SHARE + gap_bytes / GAP_SHARE;
+    run.last = read;
+}
+
+/// The run goes on behind a gap.
+fn begin_part(run: &mut Stream, start: u64) {
+    run.deltas.push(start.wrapping_sub(run.run_start) as i64);
+    run.part_bytes = run.run_bytes();
+    run.run_start = start;
+}
+
+/// Moves a run to a place behind a gap, where adjoining reads from `start` on were seen; `last` is
+/// the last of them. `usual` is how many pages a run usually has. What was fetched stays fetched:
+/// only if that ends before the place, a new window begins.
+pub(super) fn jump(run: &mut Stream, start: u64, last: Span, usual: Option<u64>) {
+    begin_part(run, start);
+    run.last = last;
+    run.stop = usual.map_or(PageNo::MAX, |pages| start / PAGE_BYTES + pages);
+    if run.front <= last.first_page() {
+        run.front = last.first_page();
+        run.pace = Pace::start(usual.unwrap_or(run.pace.window()));
+        run.windows = 0;
+    }
+}
+
+/// Moves a run that has just jumped on to a read behind a second gap: it is a sparse run.
+pub(super) fn jump_again(run: &mut Stream, first_gap_bytes: u64, read: Span) {
+    let gap_bytes = read.start.saturating_sub(run.last.end);
+    run.gap_bytes = run.gap_bytes.max(first_gap_bytes.midpoint(gap_bytes));
+    begin_part(run, read.start);
+    run.last = read;
+    run.stop = PageNo::MAX;
+}
+
+/// The stride that the parts of a run keep, if it is better to fetch part by part.
+pub(super) fn stride(run: &Stream, limits: &Limits) -> Option<Stride> {
+    let delta = run.deltas.majority(PARTS_AGREEING).filter(|&delta| delta > 0)?.unsigned_abs();
+    let element = run.part_bytes.max(run.run_bytes()).min(delta);
+    (!limits.bridges_known(delta - element)).then_some(Stride { delta, element })
+}
+
+/// What is read now: the first page, and the page after the last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Demand {
+    pub(super) first: PageNo,
+    pub(super) end: PageNo,
+}
+
+/// The window to fetch now, as the stream sees the file. `end` is the page after the file.
+pub(super) fn plan(
+    run: &mut Stream,
+    demand: Demand,
+    end: PageNo,
+    limits: &Limits,
+) -> Option<Window> {
+    if limits.window == 0 || !limits.bridges_unknown(run.gap_bytes) {
+        return None;
+    }
+    if demand.end > run.stop {
+        run.stop = PageNo::MAX;
+    }
+    next_window(run, demand, end.min(run.stop), limits)
+}
+
+/// The window from the front on, if the reader is near enough to the front. It covers what is read
+/// now, if that is missing; a read that is longer than a window is fetched in windows.
+pub(super) fn next_window(
+    run: &mut Stream,
+    demand: Demand,
+    stop: PageNo,
+    limits: &Limits,
+) -> Option<Window> {
+    let needed = demand.end.min(demand.first.saturating_add(limits.window));
+    let is_overrun = run.front < demand.first;
+    let first = run.front.max(demand.first);
+    let missing = needed.saturating_sub(first);
+    let left = first.saturating_sub(needed);
+    if first >= stop || (missing == 0 && left > run.pace.lead(limits)) {
+        return None;
+    }
+    if missing == 0 && limits.lead == Lead::Off {
+        return None;
+    }
+    if run.windows > 0 && (is_overrun || missing > 0) {
+        run.pace.caught_up();
+    }
+    let size = run.pace.next(limits.window, limits.worth, limits.gap);
+    let pages = size.max(2 * missing).min(limits.window.max(missing)).min(stop - first);
+    run.front = first + pages;
+    run.windows = run.windows.saturating_add(1);
+    let lead = run.pace.lead(limits).min(pages);
+    let marker = (lead > 0 && run.front < stop).then(|| run.front - lead);
+    Some(Window { first, pages: pages as u32, marker })
+}

@@ -1,0 +1,145 @@
+//! One stream: what is known of a sequence of reads that belong together.
+
+use super::deltas::Deltas;
+use super::pace::Pace;
+use super::span::{Facing, Span};
+use super::strided::Stride;
+use super::{run, strided};
+use crate::id::Id;
+use crate::readahead::PageNo;
+
+/// How the reads of a stream follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pattern {
+    /// Not known yet: nothing is fetched.
+    Unknown,
+    /// Each read begins where the last ended, or a small gap after it.
+    Run,
+    /// Elements at a constant distance.
+    Strided(Stride),
+}
+
+/// What a read is to a stream that it fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// It is what was expected next, after a gap of so many bytes.
+    Next { gap_bytes: u64 },
+    /// It was read before or comes late: the stream stays where it is.
+    Within,
+}
+
+/// A stream as it stood when another began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) id: Id,
+    /// Its [`Stream::moved`] then. No two streams ever have the same.
+    pub(super) moved: u64,
+}
+
+/// A stream. All places are as it sees the file ([`Span::facing`]), so that it always goes upward.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stream {
+    /// The opening of the file that it is of.
+    pub(super) file: u64,
+    pub(super) facing: Facing,
+    pub(super) pattern: Pattern,
+    /// The read that reached furthest.
+    pub(super) last: Span,
+    /// Where the adjoining reads up to the last one began: a run, or the element of a stride.
+    pub(super) run_start: u64,
+    /// When the last read came, by the number of all reads.
+    pub(super) moved: u64,
+    /// How many streams of the file had begun when the last read came.
+    pub(super) begun: u32,
+    /// How many reads in a row adjoined.
+    pub(super) chain: u32,
+    /// What the stream may be the continuation of.
+    pub(super) parent: Option<Seen>,
+    /// The distances between its reads, or of a run between the starts of its parts.
+    pub(super) deltas: Deltas,
+    /// The bytes of the part of a run before the last gap.
+    pub(super) part_bytes: u64,
+    /// The mean of the gaps between the reads of a run, in bytes.
+    pub(super) gap_bytes: u64,
+    /// The page after those that were fetched.
+    pub(super) front: PageNo,
+    /// Nothing is fetched from this page on: as far as runs of this file go.
+    pub(super) stop: PageNo,
+    pub(super) pace: Pace,
+    /// How many windows were fetched.
+    pub(super) windows: u32,
+    /// In which part of time it was last counted as active.
+    pub(super) era: u32,
+}
+
+impl Stream {
+    /// A stream of which one read is known.
+    pub(super) fn begin(file: u64, read: Span, parent: Option<Seen>) -> Self {
+        Self {
+            file,
+            facing: Facing::Forward,
+            pattern: Pattern::Unknown,
+            last: read,
+            run_start: read.start,
+            moved: 0,
+            begun: 0,
+            chain: 0,
+            parent,
+            deltas: Deltas::default(),
+            part_bytes: 0,
+            gap_bytes: 0,
+            front: 0,
+            stop: PageNo::MAX,
+            pace: Pace::default(),
+            windows: 0,
+            era: 0,
+        }
+    }
+
+    /// Whether it is known how the reads follow each other.
+    pub(super) fn is_known(&self) -> bool {
+        self.pattern != Pattern::Unknown
+    }
+
+    /// What a read of the file, as it is in the file, is to this stream; `None` if it does not fit.
+    pub(super) fn step(&self, read: Span) -> Option<Step> {
+        let read = read.facing(self.facing);
+        match self.pattern {
+            Pattern::Unknown => None,
+            Pattern::Run => run::step(self, read),
+            Pattern::Strided(stride) => strided::step(self, stride, read),
+        }
+    }
+
+    /// Looks the other way.
+    pub(super) fn turn(&mut self, facing: Facing) {
+        if self.facing == facing {
+            return;
+        }
+        self.facing = facing;
+        self.last = self.last.facing(Facing::Backward);
+        self.run_start = self.last.start;
+        self.deltas = self.deltas.mirrored();
+    }
+
+    /// Bytes of the run up to the last read.
+    pub(super) fn run_bytes(&self) -> u64 {
+        self.last.end.saturating_sub(self.run_start)
+    }
+
+    /// Whether a page of the file was fetched for the stream and lies ahead of its reader.
+    pub(super) fn waits_for(&self, page: PageNo) -> bool {
+        self.fetched(page) && self.facing.page(page) > self.last.last_page()
+    }
+
+    /// Whether a page of the file was fetched for the stream, and its reader is there or before it.
+    pub(super) fn fetched(&self, page: PageNo) -> bool {
+        let page = self.facing.page(page);
+        (self.last.first_page()..self.front).contains(&page)
+            && match self.pattern {
+                Pattern::Unknown => false,
+                Pattern::Run => true,
+                Pattern::Strided(stride) => strided::has_page(stride, self.run_start, page),
+            }
+    }
+}

@@ -1,0 +1,167 @@
+//! Strides: elements at a constant distance. An element is one read, or adjoining reads.
+//!
+//! Where a request costs more than the bytes of a gap, the gaps are read too, in large windows.
+//! Elsewhere each element is a request of its own, and enough of them are made at once to keep the
+//! device busy.
+
+use super::limits::Limits;
+use super::run::{self, Demand};
+use super::span::Span;
+use super::stream::{Step, Stream};
+use crate::readahead::options::PAGE_BYTES;
+use crate::readahead::{Lead, PageNo, Window};
+
+/// A reader may leave out so many elements, less one.
+const SKIPPED_MAX: u64 = 4;
+/// Elements submitted by one call.
+pub(super) const BATCH_MAX: u64 = 256;
+
+/// A stride, as the stream sees the file: it goes upward.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stride {
+    /// From the start of an element to the start of the next, in bytes.
+    pub(super) delta: u64,
+    /// The larger of the last two elements, in bytes.
+    pub(super) element: u64,
+}
+
+impl Stride {
+    fn gap_bytes(self) -> u64 {
+        self.delta.saturating_sub(self.element)
+    }
+
+    /// The `number`th element after the one at `start`.
+    fn after(self, start: u64, number: u64) -> Span {
+        let start = start.saturating_add(self.delta.saturating_mul(number));
+        Span { start, end: start.saturating_add(self.element) }
+    }
+
+    /// How many elements after the one at `start` a read begins one: in the same page as expected.
+    fn number_of(self, start: u64, read: Span) -> Option<u64> {
+        let distance = read.start.checked_sub(start)?;
+        let number = (distance + self.delta / 2) / self.delta;
+        let expected = self.after(start, number);
+        (number > 0 && expected.first_page() == read.first_page()).then_some(number)
+    }
+}
+
+/// What a read is to a strided stream.
+pub(super) fn step(stream: &Stream, stride: Stride, read: Span) -> Option<Step> {
+    let element = Span { start: stream.run_start, end: stream.last.end };
+    if read.start >= element.start && read.end <= element.end {
+        return Some(Step::Within);
+    }
+    if adjoins(stream, stride, read) {
+        return Some(Step::Next { gap_bytes: 0 });
+    }
+    let number = stride.number_of(element.start, read)?;
+    (number <= SKIPPED_MAX).then_some(Step::Next { gap_bytes: stride.gap_bytes() })
+}
+
+/// Whether a read is a further part of the element that is read.
+fn adjoins(stream: &Stream, stride: Stride, read: Span) -> bool {
+    run::continues(stream.last, read) && read.end <= stream.run_start + stride.delta
+}
+
+/// Moves a stream on to a read that is its next. Returns its stride, with what the read tells of
+/// the size of an element.
+pub(super) fn advance(stream: &mut Stream, stride: Stride, read: Span) -> Stride {
+    let is_new = !adjoins(stream, stride, read);
+    let element = match is_new {
+        true => stream.run_bytes().max(read.bytes()),
+        false => stride.element.max(read.end - stream.run_start),
+    };
+    if is_new {
+        stream.run_start = read.start;
+    }
+    stream.last = read;
+    Stride { element: element.min(stride.delta), ..stride }
+}
+
+/// The pages of two elements and the gaps after them, if the gaps are to be read too.
+fn read_through(stride: Stride, limits: &Limits) -> Option<u64> {
+    let two = stride.delta.saturating_mul(2) / PAGE_BYTES + 1;
+    (limits.bridges_known(stride.gap_bytes()) && two <= limits.window).then_some(two)
+}
+
+/// The first window: two elements, as three were seen.
+pub(super) fn first_window(stride: Stride, limits: &Limits) -> u64 {
+    read_through(stride, limits).map_or(2, |two| two.max(limits.first()))
+}
+
+/// Whether a page has bytes of an element, of the one at `start` or of one after it.
+pub(super) fn has_page(stride: Stride, start: u64, page: PageNo) -> bool {
+    let page = Span::of_page(page);
+    let Some(last) = (page.end - 1).checked_sub(start) else { return false };
+    let into_element = last % stride.delta;
+    into_element < stride.element.saturating_add(PAGE_BYTES - 1)
+}
+
+/// Hands the windows to fetch now to `submit`, as the stream sees the file. `end` is the page after
+/// the file.
+pub(super) fn plan(
+    stream: &mut Stream,
+    stride: Stride,
+    demand: Demand,
+    end: PageNo,
+    limits: &Limits,
+    submit: &mut dyn FnMut(Window),
+) {
+    if let Some(two) = read_through(stride, limits) {
+        let limits = Limits { worth: limits.worth.max(two), ..*limits };
+        if let Some(window) = run::next_window(stream, demand, end, &limits) {
+            submit(window);
+        }
+    } else {
+        elements(stream, stride, demand, end, limits, submit);
+    }
+}
+
+/// Fetches element after element, until a window of them is ahead of the reader.
+fn elements(
+    stream: &mut Stream,
+    stride: Stride,
+    demand: Demand,
+    end: PageNo,
+    limits: &Limits,
+    submit: &mut dyn FnMut(Window),
+) {
+    let element_pages = stride.element.div_ceil(PAGE_BYTES).max(1);
+    let largest = (limits.window / element_pages).min(BATCH_MAX);
+    if largest == 0 || limits.lead == Lead::Off {
+        return;
+    }
+    let rest = stride.after(stream.run_start, 0).last_page() + 1;
+    if stream.front < rest.min(end) && demand.first < rest {
+        let first = stream.front.max(demand.first);
+        submit(Window { first, pages: (rest.min(end) - first) as u32, marker: None });
+        stream.front = rest;
+    }
+    let busy = (limits.gap_bytes.saturating_mul(8) / stride.element.max(1)).min(2 * limits.depth);
+    let front_bytes = stream.front.saturating_mul(PAGE_BYTES);
+    let mut number = front_bytes.saturating_sub(stream.run_start).div_ceil(stride.delta).max(1);
+    let waiting = number - 1;
+    if stream.windows > 0 && waiting > stream.pace.window() / 2 {
+        return;
+    }
+    if stream.windows > 0 && waiting == 0 {
+        stream.pace.caught_up();
+    }
+    let window = stream.pace.next(largest, busy.max(2).min(largest), 1);
+    let middle = number + (window - waiting.min(window)) / 2;
+    while number <= window {
+        let element = stride.after(stream.run_start, number);
+        if element.first_page() >= end {
+            break;
+        }
+        let first = element.first_page().max(demand.end).max(stream.front);
+        let last = element.last_page().min(end - 1);
+        if first <= last {
+            let marker = (number == middle).then_some(first);
+            submit(Window { first, pages: (last - first + 1) as u32, marker });
+        }
+        stream.front = stream.front.max(last + 1);
+        number += 1;
+    }
+    stream.windows = stream.windows.saturating_add(1);
+}

@@ -1,0 +1,116 @@
+//! Each pattern of the measurements of real readahead, on two modelled devices: against the better
+//! of the kernel's two algorithms, all with windows of at most 8 MiB.
+
+use super::patterns::{PAGES, Reads, columnar, disturbed, random, sparse, steps, streams};
+use super::timed::{DRIVE, Device, Figures, VOLUME, run};
+use crate::readahead::{Options, named};
+
+const OPTIONS_BYTES: u64 = 8 << 20;
+/// 768 MiB, as in the measurements.
+const BUDGET_PAGES: u32 = 768 << 8;
+
+fn figures(name: &str, device: Device, budget: u32, reads: &Reads) -> Figures {
+    let mut readahead = named(name, Options::with_max_bytes(OPTIONS_BYTES)).unwrap();
+    run(&mut *readahead, device, PAGES, budget, reads)
+}
+
+/// Prints a line, and returns how many times faster `streams` is than the better kernel, and the
+/// bytes it read for each byte delivered.
+fn compare(what: &str, device: Device, budget: u32, reads: &Reads) -> (f64, f64) {
+    let [ondemand, linux, ours] =
+        ["ondemand", "linux", "streams"].map(|name| figures(name, device, budget, reads));
+    let best = ondemand.nanos.min(linux.nanos);
+    let gain = best as f64 / ours.nanos as f64;
+    let waste =
+        |figures: Figures| figures.pages as f64 / reads.iter().map(|r| r.1).sum::<u64>() as f64;
+    let rate = |figures: Figures| figures.demanded as f64 * 4.096e6 / figures.nanos as f64;
+    println!(
+        "{what:24} {:8.1} {:8.1} {:8.1} MB/s  gain {gain:6.2}  bytes {:5.2} {:5.2} {:5.2}  requests {:6} {:6} {:6} waits {:6} lost {:6}",
+        rate(ondemand),
+        rate(linux),
+        rate(ours),
+        waste(ondemand),
+        waste(linux),
+        waste(ours),
+        ondemand.requests,
+        linux.requests,
+        ours.requests,
+        ours.waits,
+        ours.wasted,
+    );
+    (gain, waste(ours))
+}
+
+/// Where the kernel misses the pattern: the least gain on the drive and on the volume.
+#[test]
+fn what_the_kernel_does_not_see_is_many_times_faster() {
+    let patterns: [(&str, Reads, f64, f64); 8] = [
+        ("backward 4K", steps(PAGES - 1, -1, 1, 16_384), 20.0, 20.0),
+        ("backward 64K", steps(PAGES - 16, -16, 16, 2048), 10.0, 10.0),
+        ("10 backward streams", streams(10, -1, 1, 2000), 20.0, 20.0),
+        ("stride 16K, 4K", steps(5, 4, 1, 16_384), 5.0, 5.0),
+        ("stride 64K, 4K", steps(5, 16, 1, 16_000), 5.0, 5.0),
+        ("stride 256K, 64K", steps(0, 64, 16, 4000), 5.0, 3.0),
+        ("stride -64K, 4K", steps(PAGES - 1, -16, 1, 16_000), 5.0, 5.0),
+        ("10 strides 64K, 4K", streams(10, 16, 1, 1500), 5.0, 5.0),
+    ];
+    let mut missed = Vec::new();
+    for (name, device) in [("drive", DRIVE), ("volume", VOLUME)] {
+        for (what, reads, on_drive, on_volume) in &patterns {
+            let (gain, _) = compare(&format!("{name}: {what}"), device, BUDGET_PAGES, reads);
+            let least = if name == "drive" { on_drive } else { on_volume };
+            if gain < *least {
+                missed.push(format!("{name}: {what}: {gain:.2} of {least}"));
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
+/// Where the kernel does well, nothing may be slower.
+#[test]
+fn what_the_kernel_does_well_is_not_slower() {
+    let small = 1 << 14;
+    let patterns: [(&str, Reads, u32); 15] = [
+        ("forward 4K", steps(0, 1, 1, 65_536), BUDGET_PAGES),
+        ("forward 4K, middle", steps(1000, 1, 1, 32_768), BUDGET_PAGES),
+        ("forward 64K", steps(0, 16, 16, 8192), BUDGET_PAGES),
+        ("forward 16M", steps(0, 4096, 4096, 16), BUDGET_PAGES),
+        ("2 streams", streams(2, 1, 1, 16_384), BUDGET_PAGES),
+        ("10 streams", streams(10, 1, 1, 6000), BUDGET_PAGES),
+        ("100 streams", streams(100, 1, 1, 1000), BUDGET_PAGES),
+        ("1000 streams", streams(1000, 1, 1, 100), BUDGET_PAGES),
+        ("1000 streams, 64 MiB", streams(1000, 1, 1, 100), small),
+        ("sparse 50", sparse(50, 65_536), BUDGET_PAGES),
+        ("sparse 80", sparse(80, 131_072), BUDGET_PAGES),
+        ("columnar", columnar(16), BUDGET_PAGES),
+        ("random", random(PAGES, 10_000), BUDGET_PAGES),
+        ("forward with 1 %", disturbed(1, 32_768), BUDGET_PAGES),
+        ("forward with 10 %", disturbed(10, 32_768), BUDGET_PAGES),
+    ];
+    let mut missed = Vec::new();
+    for (name, device) in [("drive", DRIVE), ("volume", VOLUME)] {
+        for (what, reads, budget) in &patterns {
+            let (gain, bytes) = compare(&format!("{name}: {what}"), device, *budget, reads);
+            if gain < 0.95 || (what.starts_with("forward") && bytes > 1.15) {
+                missed.push(format!("{name}: {what}: {gain:.3}, {bytes:.2} times the bytes"));
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
+/// Random reads fetch practically nothing ahead, in a large file and in one whose pages are read
+/// several times over.
+#[test]
+fn random_reads_fetch_what_they_ask_for() {
+    for pages in [PAGES, 30_000, 3000] {
+        let reads = random(pages, 10_000);
+        for device in [DRIVE, VOLUME] {
+            let [none, ours] =
+                ["none", "streams"].map(|name| figures(name, device, 1 << 14, &reads));
+            println!("{pages:7} pages: {none:?}\n {ours:?}");
+            assert!(none.nanos as f64 / ours.nanos as f64 >= 0.95, "{pages}: {none:?} {ours:?}");
+        }
+    }
+}
