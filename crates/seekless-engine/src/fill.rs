@@ -2,13 +2,15 @@
 //! ring and the thread pool.
 
 use crate::read::Tally;
-use crate::{Completion, Read};
+use crate::{AlignedBuf, Completion, Read};
 use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::io::Errno;
 use seekless_device::parts;
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
 
 /// Bytes asked for in one call; the kernel refuses to read 2 GiB at once.
 const CALL_BYTES_MAX: usize = 1 << 30;
@@ -39,7 +41,7 @@ impl Fill {
     pub(crate) fn batch(reads: Vec<Read>) -> impl Iterator<Item = Fill> {
         let mut last = None;
         reads.into_iter().map(move |read| {
-            let file = std::sync::Arc::as_ptr(&read.file);
+            let file = Arc::as_ptr(&read.file);
             let direct = match last {
                 Some((known, direct)) if known == file => direct,
                 _ => fcntl_getfl(&read.file).is_ok_and(|flags| flags.contains(OFlags::DIRECT)),
@@ -98,6 +100,34 @@ impl Fill {
         }
         std::thread::yield_now();
         Next::More
+    }
+
+    /// Reads on the calling thread until the buffer is full, the file ends, or a call fails, and
+    /// sends the completion.
+    pub(crate) fn run(mut self, tally: &Tally) {
+        loop {
+            let (file, offset, target) = self.target();
+            let result = rustix::io::pread(file, target, offset).map(|(read, _)| read.len());
+            // SAFETY: `pread` has written as many bytes of the target as it says.
+            match unsafe { self.called(result, tally) } {
+                Next::More => {}
+                Next::Done(result) => return self.complete(result),
+            }
+        }
+    }
+
+    /// Makes one read on the calling thread.
+    pub(crate) fn now(
+        file: Arc<File>,
+        offset: u64,
+        buffer: AlignedBuf,
+        tally: &Tally,
+    ) -> (AlignedBuf, io::Result<usize>) {
+        let (done, ended) = channel();
+        Fill::batch(vec![Read { file, offset, buffer, tag: 0, done }])
+            .for_each(|fill| fill.run(tally));
+        let Completion { buffer, result, .. } = ended.recv().expect("the read has ended");
+        (buffer, result)
     }
 
     /// Sends the completion.

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Sender, channel};
 
 /// One read to be made.
 #[derive(Debug)]
@@ -42,6 +42,22 @@ pub struct Completion {
 pub trait Engine: Send + Sync {
     /// Starts these reads, handing as many as fit to the kernel at once. Does not block on I/O.
     fn submit(&self, reads: Vec<Read>);
+    /// Makes one read and returns when it has ended: for a caller that waits for it anyway. Engines
+    /// that can make it on the calling thread do, since on a fast device the way to another thread
+    /// and back takes as long as the read.
+    fn read_now(
+        &self,
+        file: Arc<File>,
+        offset: u64,
+        buffer: AlignedBuf,
+    ) -> (AlignedBuf, io::Result<usize>) {
+        let (done, ended) = channel();
+        self.submit(vec![Read { file, offset, buffer, tag: 0, done }]);
+        match ended.recv() {
+            Ok(Completion { buffer, result, .. }) => (buffer, result),
+            Err(_) => (AlignedBuf::default(), Err(io::Error::other("the engine dropped a read"))),
+        }
+    }
     /// What has been read so far.
     fn counters(&self) -> Counters;
     /// Which engine this is and, after a fallback, why.

@@ -8,11 +8,12 @@ mod slots;
 
 use crate::fill::Fill;
 use crate::read::{Tally, UNMEASURED};
-use crate::{Counters, Engine, Read};
+use crate::{AlignedBuf, Counters, Engine, Read};
 use driver::Driver;
 use rustix::event::{EventfdFlags, eventfd};
 use seekless_device::Costs;
 use shared::Shared;
+use std::fs::File;
 use std::io;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -72,6 +73,15 @@ impl Engine for Ring {
         if wake {
             self.shared.wake();
         }
+    }
+
+    fn read_now(
+        &self,
+        file: Arc<File>,
+        offset: u64,
+        buffer: AlignedBuf,
+    ) -> (AlignedBuf, io::Result<usize>) {
+        Fill::now(file, offset, buffer, &self.shared.tally)
     }
 
     fn counters(&self) -> Counters {

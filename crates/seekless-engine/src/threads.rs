@@ -1,10 +1,11 @@
 //! A pool of threads that call `pread`: works everywhere, for buffered and direct files alike.
 
-use crate::fill::{Fill, Next};
+use crate::fill::Fill;
 use crate::read::{Tally, UNMEASURED};
-use crate::{Counters, Engine, Read};
+use crate::{AlignedBuf, Counters, Engine, Read};
 use seekless_device::Costs;
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -73,6 +74,15 @@ impl Engine for Threads {
         self.shared.work.notify_all();
     }
 
+    fn read_now(
+        &self,
+        file: Arc<File>,
+        offset: u64,
+        buffer: AlignedBuf,
+    ) -> (AlignedBuf, io::Result<usize>) {
+        Fill::now(file, offset, buffer, &self.shared.tally)
+    }
+
     fn counters(&self) -> Counters {
         self.shared.tally.counters()
     }
@@ -131,7 +141,7 @@ fn work(shared: &Shared) {
     loop {
         if let Some(fill) = state.queue.pop_front() {
             drop(state);
-            read(fill, &shared.tally);
+            fill.run(&shared.tally);
             state = shared.lock();
         } else if state.closing {
             return;
@@ -139,19 +149,6 @@ fn work(shared: &Shared) {
             state.idle += 1;
             state = shared.work.wait(state).unwrap_or_else(PoisonError::into_inner);
             state.idle -= 1;
-        }
-    }
-}
-
-/// Reads until the buffer is full, the file ends, or a call fails.
-fn read(mut fill: Fill, tally: &Tally) {
-    loop {
-        let (file, offset, target) = fill.target();
-        let result = rustix::io::pread(file, target, offset).map(|(read, _)| read.len());
-        // SAFETY: `pread` has written as many bytes of the target as it says.
-        match unsafe { fill.called(result, tally) } {
-            Next::More => {}
-            Next::Done(result) => return fill.complete(result),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! An engine that reports other costs than it would by itself: those that its user knows of the
 //! device. Reads are not changed.
 
-use crate::{Counters, Engine, Read};
+use crate::{AlignedBuf, Counters, Engine, Read};
 use seekless_device::Costs;
+use std::fs::File;
+use std::io;
 use std::sync::Arc;
 
 /// An engine that plans with the costs it was told.
@@ -22,6 +24,15 @@ impl Told {
 impl Engine for Told {
     fn submit(&self, reads: Vec<Read>) {
         self.inner.submit(reads);
+    }
+
+    fn read_now(
+        &self,
+        file: Arc<File>,
+        offset: u64,
+        buffer: AlignedBuf,
+    ) -> (AlignedBuf, io::Result<usize>) {
+        self.inner.read_now(file, offset, buffer)
     }
 
     fn counters(&self) -> Counters {

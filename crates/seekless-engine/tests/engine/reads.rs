@@ -41,6 +41,27 @@ fn the_same_bytes_as_std_at_any_offset_and_size() {
 }
 
 #[test]
+fn a_read_that_is_waited_for_is_the_same_and_is_counted() {
+    let (file, bytes) = sample();
+    let open = Arc::new(File::open(file.path()).unwrap());
+    let end = FILE_BYTES as u64;
+    for engine in engines() {
+        for (offset, length) in [(0, 10), (4097, 70_000), (end - 1, 10), (end, 10)] {
+            let before = engine.counters().bytes;
+            let buffer = AlignedBuf::with_capacity(length);
+            let (buffer, result) = engine.read_now(Arc::clone(&open), offset, buffer);
+            let wanted = expected(&bytes, offset, length);
+            assert_eq!(result.ok(), Some(wanted.len()), "{} at {offset}", engine.name());
+            assert!(buffer[..] == *wanted, "{} at {offset}: other bytes", engine.name());
+            assert_eq!(engine.counters().bytes - before, wanted.len() as u64);
+        }
+        let unreadable = Arc::new(File::open(std::env::temp_dir()).unwrap());
+        let (_, result) = engine.read_now(unreadable, 0, AlignedBuf::with_capacity(10));
+        assert!(result.is_err(), "{}", engine.name());
+    }
+}
+
+#[test]
 fn direct_reads_are_exact_up_to_the_end_of_the_file_and_counted_so() {
     let (file, bytes) = sample();
     let Some(open) = open_direct(file.path()).unwrap().map(Arc::new) else {
