@@ -10,7 +10,8 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The archive cannot be opened, or its directory cannot be read.
+    /// The archive cannot be opened, or its directory cannot be read; or a loose file cannot be
+    /// opened.
     Open,
     /// The archive has no entry of that name.
     NotFound,
@@ -58,6 +59,11 @@ impl Error {
         let source = source.into();
         let message = format!("{}: cannot be opened as a pack: {source}", archive.display());
         Self::new(ErrorKind::Open, message, Some(source))
+    }
+
+    pub(crate) fn open_file(path: &Path, source: io::Error) -> Self {
+        let message = format!("{}: cannot be opened: {source}", path.display());
+        Self::new(ErrorKind::Open, message, Some(Box::new(source)))
     }
 
     pub(crate) fn not_found(archive: &Path, name: &str) -> Self {

@@ -64,7 +64,7 @@ mod cached;
 mod decision;
 mod decode;
 mod error;
-
+pub mod files;
 mod hints;
 mod load_many;
 mod read_cache;

@@ -1,0 +1,269 @@
+//! The public face: the settings of a page cache, and opening files through it.
+
+use super::announce::Announcer;
+use super::file::File;
+use super::frame::{FRAME_BYTES, Pool};
+use super::lander::Lander;
+use super::shared::Shared;
+use super::source::Source;
+use super::state::State;
+use crate::{Error, Result, lock};
+use seekless_device::Costs;
+use seekless_engine::{BufferPool, Counters, Engine, EngineKind};
+use seekless_policy::cache::paged::{Account, Limits, PagedCache};
+use seekless_policy::eviction::named;
+use seekless_policy::readahead::{NoReadahead, Readahead};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, mpsc};
+
+/// Bytes of one command to the device: enough that a device works near its full rate, few enough
+/// that several are in flight.
+const COMMAND_BYTES: u64 = 1 << 20;
+
+/// Most bytes in flight.
+const IN_FLIGHT_BYTES_MAX: u64 = 64 << 20;
+
+/// A cache needs some pages to keep and some to fetch into.
+const BYTES_MIN: u64 = 64 << 10;
+
+/// Settings for a [`PageCache`]; made by [`PageCache::builder`].
+#[must_use]
+pub struct PageCacheBuilder {
+    bytes: u64,
+    policy: String,
+    readahead: Box<dyn Readahead>,
+    engine: EngineKind,
+    shared_engine: Option<Arc<dyn Engine>>,
+    direct: bool,
+    costs: Option<Costs>,
+}
+
+impl PageCacheBuilder {
+    /// Bytes of memory for pages and for reads under way; by default 64 MiB, at least 64 KiB. At
+    /// most a quarter is for reads under way.
+    pub fn bytes(mut self, bytes: u64) -> Self {
+        self.bytes = bytes;
+        self
+    }
+
+    /// The eviction policy by name, see [`NAMES`](seekless_policy::eviction::NAMES); by default
+    /// `lru`.
+    pub fn policy(mut self, name: impl Into<String>) -> Self {
+        self.policy = name.into();
+        self
+    }
+
+    /// What decides which pages to read ahead; by default nothing does.
+    pub fn readahead(mut self, readahead: Box<dyn Readahead>) -> Self {
+        self.readahead = readahead;
+        self
+    }
+
+    /// Which engine reads; by default the best that the kernel allows.
+    pub fn engine(mut self, kind: EngineKind) -> Self {
+        self.engine = kind;
+        self
+    }
+
+    /// Reads with an engine that exists already, so that several caches share one device, and its
+    /// counters.
+    pub fn shared_engine(mut self, engine: Arc<dyn Engine>) -> Self {
+        self.shared_engine = Some(engine);
+        self
+    }
+
+    /// Whether to read past the kernel's page cache (O_DIRECT) where the file system allows it; by
+    /// default true.
+    pub fn direct(mut self, direct: bool) -> Self {
+        self.direct = direct;
+        self
+    }
+
+    /// What the device charges, for the readahead; by default what the engine says.
+    pub fn costs(mut self, costs: Costs) -> Self {
+        self.costs = Some(costs);
+        self
+    }
+
+    /// Makes the cache: takes its memory, and starts its threads.
+    ///
+    /// # Errors
+    /// [`Setting`](crate::ErrorKind::Setting) for fewer than 64 KiB, a policy that is unknown or
+    /// must know the future, or an engine that cannot start.
+    pub fn build(self) -> Result<PageCache> {
+        if self.bytes < BYTES_MIN {
+            let why = format!("{} bytes are too few: give at least {BYTES_MIN}", self.bytes);
+            return Err(Error::setting("the cache cannot be made", why));
+        }
+        let engine = match &self.shared_engine {
+            Some(engine) => Arc::clone(engine),
+            None => seekless_engine::build(self.engine)
+                .map_err(|error| Error::setting("the engine cannot start", error))?,
+        };
+        let costs = self.costs.unwrap_or_else(|| engine.costs());
+        let memory = Memory::new(self.bytes);
+        let setting = |error| Error::setting("the cache cannot be made", error);
+        let policy = named(&self.policy, memory.capacity).map_err(setting)?;
+        let limits = memory.limits(costs);
+        let cache = PagedCache::new(policy, self.readahead, limits).map_err(setting)?;
+        let (done, completions) = mpsc::channel();
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State::new(cache, memory.command_pages)),
+            engine,
+            frames: Arc::new(Pool::touched(memory.capacity as usize)),
+            buffers: memory.buffers(),
+            done,
+            direct: self.direct,
+        });
+        let thread = |error| Error::setting("a thread cannot start", error);
+        let lander = Lander::start(Arc::clone(&shared), completions).map_err(thread)?;
+        let announcer = Announcer::start(Arc::clone(&shared)).map_err(thread)?;
+        let core = Core { announcer, shared, _lander: lander };
+        Ok(PageCache { core: Arc::new(core) })
+    }
+}
+
+/// How the memory is divided.
+struct Memory {
+    /// Pages to keep.
+    capacity: u64,
+    in_flight: u32,
+    command_pages: u32,
+}
+
+impl Memory {
+    fn new(bytes: u64) -> Self {
+        let page = FRAME_BYTES as u64;
+        let in_flight = (bytes / 4).min(IN_FLIGHT_BYTES_MAX) / page;
+        let command = (in_flight / 4).clamp(1, COMMAND_BYTES / page);
+        Self {
+            capacity: bytes / page - in_flight,
+            in_flight: in_flight as u32,
+            command_pages: command as u32,
+        }
+    }
+
+    fn limits(&self, costs: Costs) -> Limits {
+        let in_flight = self.in_flight;
+        // So many commands of full size take all the memory that reads may have.
+        let congested_ios = costs.depth.saturating_mul(2).max(8);
+        Limits { in_flight, congested_ios, ..Limits::pages(self.capacity, costs) }
+    }
+
+    /// Buffers for reads of full size, whose memory is there already.
+    fn buffers(&self) -> BufferPool {
+        let bytes = self.command_pages as usize * FRAME_BYTES;
+        let pool = BufferPool::new(self.in_flight as usize * FRAME_BYTES);
+        let mut touched = Vec::new();
+        for _ in 0..self.in_flight / self.command_pages {
+            let mut buffer = pool.take(bytes);
+            buffer.whole_mut().fill(1);
+            touched.push(buffer);
+        }
+        touched.into_iter().for_each(|buffer| pool.give(buffer));
+        pool
+    }
+}
+
+/// What a cache and its open files share.
+pub(super) struct Core {
+    /// Before the thread below, whose work its own reads are.
+    pub(super) announcer: Announcer,
+    pub(super) shared: Arc<Shared>,
+    _lander: Lander,
+}
+
+/// A page cache of our own over files: any eviction policy, any readahead, past the kernel's cache.
+/// Clones share everything; any thread may open and read.
+#[derive(Clone)]
+pub struct PageCache {
+    core: Arc<Core>,
+}
+
+impl PageCache {
+    /// Settings for a cache; [`PageCacheBuilder::build`] makes it.
+    pub fn builder() -> PageCacheBuilder {
+        PageCacheBuilder {
+            bytes: 64 << 20,
+            policy: "lru".to_owned(),
+            readahead: Box::new(NoReadahead),
+            engine: EngineKind::Auto,
+            shared_engine: None,
+            direct: true,
+            costs: None,
+        }
+    }
+
+    /// Opens a file or a block device for reading. What is cached of it from an earlier open is
+    /// used if the file has not changed.
+    ///
+    /// # Errors
+    /// [`Open`](crate::ErrorKind::Open): it is absent, may not be read, or has no offsets.
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<File> {
+        let path = path.as_ref();
+        let fail = |error| Error::open_file(path, error);
+        if let Some(announced) = self.core.announcer.take(path) {
+            return File::open(Arc::clone(&self.core), announced.source()).map_err(fail);
+        }
+        let source = Source::open(path, self.core.shared.direct).map_err(fail)?;
+        File::open(Arc::clone(&self.core), Arc::new(source)).map_err(fail)
+    }
+
+    /// Says that these files will be opened and read whole, in this order: they are opened and read
+    /// ahead of the program, as far as the cache has room. A later list replaces an earlier one. A
+    /// file that cannot be opened is left for [`open`](Self::open) to report.
+    pub fn announce(&self, paths: impl IntoIterator<Item = impl Into<PathBuf>>) {
+        self.core.announcer.announce(paths.into_iter().map(Into::into).collect());
+    }
+
+    /// Forgets all pages. What is being read now is forgotten at its end.
+    pub fn clear(&self) {
+        self.announce(Vec::<PathBuf>::new());
+        lock(&self.core.shared.state).clear();
+    }
+
+    /// What the cache has done so far.
+    #[must_use]
+    pub fn account(&self) -> Account {
+        *lock(&self.core.shared.state).cache.account()
+    }
+
+    /// Requests and bytes asked of the device so far.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.core.shared.engine.counters()
+    }
+
+    /// Which engine reads.
+    #[must_use]
+    pub fn engine_name(&self) -> &'static str {
+        self.core.shared.engine.name()
+    }
+
+    /// Changes what the readahead knows of the device.
+    pub fn set_costs(&self, costs: Costs) {
+        let mut state = lock(&self.core.shared.state);
+        let limits = Limits { costs, ..state.cache.limits() };
+        state.cache.set_limits(limits, &mut Vec::new());
+    }
+
+    /// Bytes of memory for pages and reads, in use or idle. Grows above
+    /// [`bytes`](PageCacheBuilder::bytes) only by what readers hold at one moment: a few hundred
+    /// KiB for each thread that reads.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        let shared = &self.core.shared;
+        let frames = shared.frames.made() * FRAME_BYTES;
+        (frames + shared.buffers.idle_bytes()) as u64
+    }
+}
+
+impl fmt::Debug for PageCache {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("PageCache")
+            .field("engine", &self.engine_name())
+            .field("account", &self.account())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,225 @@
+//! The way of a read: ask the decisions under the lock, give reads to the engine, copy what is
+//! there, wait for what is on its way, and read alone what could not be had otherwise.
+
+use super::flight::Flight;
+use super::frame::{FRAME_BYTES, Frame, Pool};
+use super::source::{Source, Version};
+use super::state::{Flying, Place, Start, State};
+use crate::lock;
+use seekless_engine::{AlignedBuf, BufferPool, Completion, Engine, Read as EngineRead};
+use seekless_policy::cache::paged::pages_of;
+use seekless_policy::readahead::{Handle, PageNo, Read};
+use std::io;
+use std::ops::Range;
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex};
+
+/// The tag that ends the thread that takes completions.
+pub(super) const QUIT: u64 = u64::MAX;
+
+/// Pages of a read that are looked at under one lock. Bounds the frames that a reader holds.
+const BATCH_PAGES: u64 = 64;
+
+/// A demand of at most so many pages is read by the thread that waits for it.
+const OWN_PAGES_MAX: u32 = 64;
+
+pub(super) struct Shared {
+    pub(super) state: Mutex<State>,
+    pub(super) engine: Arc<dyn Engine>,
+    pub(super) frames: Arc<Pool>,
+    pub(super) buffers: BufferPool,
+    pub(super) done: Sender<Completion>,
+    pub(super) direct: bool,
+}
+
+/// One page of a read, after the decisions.
+enum Part {
+    Held(Arc<Frame>),
+    Flying(Arc<Flight>),
+    Alone,
+}
+
+impl Shared {
+    /// As `pread`: bytes read, 0 at the end of the file. An error only if the first byte asked for
+    /// cannot be read.
+    pub(super) fn read_at(
+        &self,
+        handle: Handle,
+        source: &Arc<Source>,
+        buffer: &mut [u8],
+        offset: u64,
+    ) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        let version = source.version()?;
+        let bytes = version.bytes.saturating_sub(offset).min(buffer.len() as u64);
+        if bytes == 0 {
+            // The file may have grown since, or be one whose size the kernel does not know.
+            return self.read_alone(source, offset, buffer);
+        }
+        let read = Read { file: handle, offset, bytes };
+        let buffer = &mut buffer[..bytes as usize];
+        let mut filled = 0;
+        let mut pages = pages_of(read);
+        while !pages.is_empty() {
+            let batch = pages.start..pages.end.min(pages.start + BATCH_PAGES);
+            pages.start = batch.end;
+            let begins = (filled == 0).then_some(version);
+            let parts = self.look(read, batch.clone(), begins, pages.is_empty());
+            match self.gather(source, read, batch, parts, buffer, &mut filled) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(_) if filled > 0 => break,
+                Err(error) => {
+                    self.end(read, 0);
+                    return Err(error);
+                }
+            }
+        }
+        if filled < buffer.len() {
+            self.end(read, filled);
+        }
+        Ok(filled)
+    }
+
+    /// Decides on some pages of a read, and starts the reads that this needs.
+    fn look(
+        &self,
+        read: Read,
+        pages: Range<PageNo>,
+        begins: Option<Version>,
+        is_last: bool,
+    ) -> Vec<Part> {
+        let mut starts = Vec::new();
+        let mut parts = Vec::with_capacity((pages.end - pages.start) as usize);
+        let mut state = lock(&self.state);
+        if let Some(version) = begins {
+            let number = state.cache.file(read.file);
+            state.refresh(number, version);
+            state.begin(read, &mut starts);
+        }
+        for page in pages {
+            parts.push(match state.page(read, page, &mut starts) {
+                Place::Held(frame) => Part::Held(frame),
+                Place::Flying(flight) => Part::Flying(flight),
+                Place::Nowhere => Part::Alone,
+            });
+        }
+        if is_last {
+            state.cache.end(read, read.offset + read.bytes);
+        }
+        state.take_off(&starts);
+        drop(state);
+        self.start(starts);
+        parts
+    }
+
+    /// A read that ended early. A full one has told so with its last page.
+    fn end(&self, read: Read, filled: usize) {
+        lock(&self.state).cache.end(read, read.offset + filled as u64);
+    }
+
+    /// Gives reads to the engine. The first that a read waits for is made here, after the others
+    /// are under way.
+    pub(super) fn start(&self, mut starts: Vec<Start>) {
+        let own = starts.iter().position(|start| start.demand && start.pages <= OWN_PAGES_MAX);
+        let own = own.map(|place| starts.remove(place));
+        if !starts.is_empty() {
+            self.engine.submit(starts.iter().map(|start| self.engine_read(start)).collect());
+        }
+        if let Some(start) = own {
+            let buffer = self.buffers.take(start.bytes());
+            let (buffer, result) =
+                self.engine.read_now(start.source.file(), start.offset(), buffer);
+            self.land(start.tag, buffer, result);
+        }
+    }
+
+    fn engine_read(&self, start: &Start) -> EngineRead {
+        EngineRead {
+            file: start.source.file(),
+            offset: start.offset(),
+            buffer: self.buffers.take(start.bytes()),
+            tag: start.tag,
+            done: self.done.clone(),
+        }
+    }
+
+    /// A read of the engine has ended: its pages go into the cache and to those who wait. Of one
+    /// that failed nothing is kept; a page of it that a reader waits for is read again alone.
+    pub(super) fn land(&self, tag: u64, buffer: AlignedBuf, result: io::Result<usize>) {
+        let Some(flying) = lock(&self.state).touch_down(tag) else { return };
+        if let Err(error) = &result {
+            flying.source.refuses(error);
+        }
+        let read = result.unwrap_or(0).min(buffer.len());
+        let pages = (flying.pages.end - flying.pages.start) as usize;
+        let mut frames = self.frames.fill(&buffer, pages, |page| whole_page(&flying, page, read));
+        lock(&self.state).settle(&flying, &mut frames);
+        flying.flight.land(frames);
+        self.buffers.give(buffer);
+    }
+
+    /// Copies the pages of a batch. False at the end of the file.
+    fn gather(
+        &self,
+        source: &Source,
+        read: Read,
+        pages: Range<PageNo>,
+        parts: Vec<Part>,
+        buffer: &mut [u8],
+        filled: &mut usize,
+    ) -> io::Result<bool> {
+        for (page, part) in pages.zip(parts) {
+            let within = (read.offset + *filled as u64 - page * FRAME_BYTES as u64) as usize;
+            let wanted = (FRAME_BYTES - within).min(buffer.len() - *filled);
+            let target = &mut buffer[*filled..*filled + wanted];
+            let frame = match part {
+                Part::Held(frame) => Some(frame),
+                Part::Flying(flight) => flight.wait(page),
+                Part::Alone => None,
+            };
+            let copied = match frame.as_ref().and_then(|frame| frame.get(within..within + wanted)) {
+                Some(bytes) => {
+                    target.copy_from_slice(bytes);
+                    wanted
+                }
+                None => self.read_alone(source, read.offset + *filled as u64, target)?,
+            };
+            *filled += copied;
+            if copied < wanted {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads up to the end of one page, past the cache. 0 at the end of the file.
+    fn read_alone(&self, source: &Source, offset: u64, target: &mut [u8]) -> io::Result<usize> {
+        let page = offset / FRAME_BYTES as u64 * FRAME_BYTES as u64;
+        let read = || {
+            let buffer = self.buffers.take(FRAME_BYTES);
+            self.engine.read_now(source.file(), page, buffer)
+        };
+        let (mut buffer, mut result) = read();
+        if result.as_ref().is_err_and(|error| source.refuses(error)) {
+            (buffer, result) = read();
+        }
+        let bytes = result?.min(buffer.len());
+        let within = (offset - page) as usize;
+        let found = buffer.get(within..bytes).unwrap_or_default();
+        let copied = found.len().min(target.len());
+        target[..copied].copy_from_slice(&found[..copied]);
+        self.buffers.give(buffer);
+        Ok(copied)
+    }
+}
+
+/// The bytes that the file has of a page of a read, if the read brought them all.
+fn whole_page(flying: &Flying, page: usize, read: usize) -> Option<usize> {
+    let start = page * FRAME_BYTES;
+    let first = flying.pages.start * FRAME_BYTES as u64 + start as u64;
+    let has = flying.end.saturating_sub(first).min(FRAME_BYTES as u64) as usize;
+    (has > 0 && start + has <= read).then_some(has)
+}

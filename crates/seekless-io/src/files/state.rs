@@ -1,0 +1,316 @@
+//! What one lock guards: the decisions, where the bytes of each page are, and the files.
+
+use super::flight::Flight;
+use super::frame::{FRAME_BYTES, Frame};
+use super::source::{Key, Source, Version};
+use seekless_policy::cache::Filled;
+use seekless_policy::cache::paged::{Fetch, FileNo, PageCommand, PageStep, PagedCache};
+use seekless_policy::eviction::{Id, Named};
+use seekless_policy::readahead::{Handle, PageNo, Read};
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Files without a handle whose pages are kept.
+const CLOSED_FILES_MAX: usize = 4096;
+
+/// Where the bytes of a page are.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Place {
+    /// Nowhere.
+    #[default]
+    Nowhere,
+    /// On their way.
+    Flying(Arc<Flight>),
+    /// Here.
+    Held(Arc<Frame>),
+}
+
+/// A read for the engine.
+#[derive(Debug)]
+pub(super) struct Start {
+    pub(super) tag: u64,
+    pub(super) source: Arc<Source>,
+    pub(super) first: PageNo,
+    pub(super) pages: u32,
+    /// Whether a read waits for it.
+    pub(super) demand: bool,
+    file: FileNo,
+    flight: Arc<Flight>,
+}
+
+impl Start {
+    pub(super) fn offset(&self) -> u64 {
+        self.first * FRAME_BYTES as u64
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.pages as usize * FRAME_BYTES
+    }
+}
+
+/// A read that the engine has.
+#[derive(Debug)]
+pub(super) struct Flying {
+    pub(super) flight: Arc<Flight>,
+    pub(super) source: Arc<Source>,
+    pub(super) file: FileNo,
+    pub(super) pages: Range<PageNo>,
+    /// The file as it was when the read began.
+    version: Version,
+    /// The file's end as a byte.
+    pub(super) end: u64,
+}
+
+/// A file that has pages or handles.
+#[derive(Debug)]
+struct Known {
+    key: Key,
+    /// `None` while it has no handle: a file that is only remembered takes no descriptor.
+    source: Option<Arc<Source>>,
+    version: Version,
+    handles: u32,
+}
+
+/// All that is known of the cache.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) cache: PagedCache<Named>,
+    places: Vec<Place>,
+    files: HashMap<FileNo, Known>,
+    by_key: HashMap<Key, FileNo>,
+    /// Files without a handle, the oldest first, with some that have been opened again.
+    closed: VecDeque<FileNo>,
+    flying: HashMap<u64, Flying>,
+    next_tag: u64,
+    command_pages: u32,
+    commands: Vec<PageCommand>,
+}
+
+impl State {
+    pub(super) fn new(cache: PagedCache<Named>, command_pages: u32) -> Self {
+        Self {
+            cache,
+            places: Vec::new(),
+            files: HashMap::new(),
+            by_key: HashMap::new(),
+            closed: VecDeque::new(),
+            flying: HashMap::new(),
+            next_tag: 0,
+            command_pages,
+            commands: Vec::new(),
+        }
+    }
+
+    /// Opens a handle on a file, which may be known from an earlier one.
+    pub(super) fn open(&mut self, source: Arc<Source>, version: Version) -> (Handle, Arc<Source>) {
+        let key = source.key();
+        let number = match self.by_key.get(&key) {
+            Some(&number) => number,
+            None => {
+                let number = self.cache.add_file(pages(version.bytes));
+                self.by_key.insert(key, number);
+                self.files.insert(number, Known { key, source: None, version, handles: 0 });
+                number
+            }
+        };
+        self.refresh(number, version);
+        let known = self.files.get_mut(&number).expect("just found or made");
+        known.handles += 1;
+        let source = Arc::clone(known.source.get_or_insert(source));
+        (self.cache.open(number), source)
+    }
+
+    pub(super) fn close(&mut self, handle: Handle) {
+        let number = self.cache.file(handle);
+        self.cache.close(handle);
+        let Some(known) = self.files.get_mut(&number) else { return };
+        known.handles -= 1;
+        if known.handles > 0 {
+            return;
+        }
+        known.source = None;
+        self.closed.push_back(number);
+        while self.closed.len() > CLOSED_FILES_MAX {
+            let Some(oldest) = self.closed.pop_front() else { return };
+            if self.files.get(&oldest).is_some_and(|known| known.handles == 0) {
+                self.forget(oldest);
+            }
+        }
+    }
+
+    fn forget(&mut self, number: FileNo) {
+        if let Some(known) = self.files.remove(&number) {
+            self.by_key.remove(&known.key);
+            self.cache.remove_file(number, &mut self.commands);
+            self.carry_out(&mut Vec::new());
+        }
+    }
+
+    /// Forgets all pages of all files.
+    pub(super) fn clear(&mut self) {
+        let numbers: Vec<FileNo> = self.files.keys().copied().collect();
+        for number in numbers {
+            if self.files[&number].handles == 0 {
+                self.forget(number);
+            } else {
+                self.cache.discard(number, 0..PageNo::MAX, &mut self.commands);
+            }
+        }
+        self.carry_out(&mut Vec::new());
+    }
+
+    /// The file was looked at. If it has changed, what is cached of it is no longer true.
+    pub(super) fn refresh(&mut self, number: FileNo, version: Version) {
+        let Some(known) = self.files.get_mut(&number) else { return };
+        if known.version != version {
+            known.version = version;
+            self.cache.discard(number, 0..PageNo::MAX, &mut self.commands);
+            self.cache.set_pages(number, pages(version.bytes), &mut self.commands);
+            self.carry_out(&mut Vec::new());
+        }
+    }
+
+    pub(super) fn begin(&mut self, read: Read, starts: &mut Vec<Start>) {
+        self.cache.begin(read, &mut self.commands);
+        self.carry_out(starts);
+    }
+
+    /// Where the bytes of a page of the read are, or will be.
+    pub(super) fn page(&mut self, read: Read, page: PageNo, starts: &mut Vec<Start>) -> Place {
+        let step = self.cache.page(read, page, &mut self.commands);
+        self.carry_out(starts);
+        match step {
+            PageStep::Ready(id) | PageStep::Wait(id) => self.places[id as usize].clone(),
+            PageStep::Bypass => Place::Nowhere,
+        }
+    }
+
+    pub(super) fn will_need(
+        &mut self,
+        handle: Handle,
+        pages: Range<PageNo>,
+        starts: &mut Vec<Start>,
+    ) -> u32 {
+        let started = self.cache.will_need(handle, pages, &mut self.commands);
+        self.carry_out(starts);
+        started
+    }
+
+    pub(super) fn discard(&mut self, file: FileNo, pages: Range<PageNo>) {
+        self.cache.discard(file, pages, &mut self.commands);
+        self.carry_out(&mut Vec::new());
+    }
+
+    fn carry_out(&mut self, starts: &mut Vec<Start>) {
+        let mut commands = std::mem::take(&mut self.commands);
+        for command in commands.drain(..) {
+            match command {
+                PageCommand::Drop(id) => *self.place(id) = Place::Nowhere,
+                PageCommand::Fetch(fetch) => self.fetch(fetch, starts),
+                PageCommand::WriteBack(_) => unreachable!("nothing is written"),
+            }
+        }
+        self.commands = commands;
+    }
+
+    fn place(&mut self, id: Id) -> &mut Place {
+        if self.places.len() <= id as usize {
+            let ids = self.cache.ids_end() as usize;
+            self.places.resize(ids.max(2 * self.places.len()), Place::Nowhere);
+        }
+        &mut self.places[id as usize]
+    }
+
+    /// Makes commands of a fetch. They are cut where the file's commands would be, so that two
+    /// windows that meet ask for the same ones.
+    fn fetch(&mut self, fetch: Fetch, starts: &mut Vec<Start>) {
+        let source = self.files.get(&fetch.file).and_then(|known| known.source.clone());
+        let source = source.expect("what is fetched has a handle");
+        for page in fetch.range() {
+            let joins = starts.last_mut().filter(|last| {
+                last.file == fetch.file
+                    && last.first + u64::from(last.pages) == page
+                    && last.pages < self.command_pages
+                    && last.demand == fetch.demand
+            });
+            let flight = match joins {
+                Some(last) => {
+                    last.pages += 1;
+                    Arc::clone(&last.flight)
+                }
+                None => {
+                    let flight = Arc::new(Flight::new(page));
+                    starts.push(Start {
+                        tag: self.next_tag,
+                        source: Arc::clone(&source),
+                        first: page,
+                        pages: 1,
+                        demand: fetch.demand,
+                        file: fetch.file,
+                        flight: Arc::clone(&flight),
+                    });
+                    self.next_tag += 1;
+                    flight
+                }
+            };
+            if let Some(id) = self.cache.id(fetch.file, page) {
+                *self.place(id) = Place::Flying(flight);
+            }
+        }
+    }
+
+    /// These reads are given to the engine now.
+    pub(super) fn take_off(&mut self, starts: &[Start]) {
+        for start in starts {
+            let Some(known) = self.files.get(&start.file) else { continue };
+            let flying = Flying {
+                flight: Arc::clone(&start.flight),
+                source: Arc::clone(&start.source),
+                file: start.file,
+                pages: start.first..start.first + u64::from(start.pages),
+                version: known.version,
+                end: known.version.bytes,
+            };
+            self.flying.insert(start.tag, flying);
+        }
+        self.tell_depth();
+    }
+
+    /// A read of the engine has ended.
+    pub(super) fn touch_down(&mut self, tag: u64) -> Option<Flying> {
+        let flying = self.flying.remove(&tag);
+        self.tell_depth();
+        flying
+    }
+
+    fn tell_depth(&mut self) {
+        self.cache.set_ios_in_flight(u32::try_from(self.flying.len()).unwrap_or(u32::MAX));
+    }
+
+    /// Takes the pages of an ended read in. If the file has changed meanwhile, they may be as it
+    /// was before: then they are forgotten.
+    pub(super) fn settle(&mut self, flying: &Flying, frames: &mut [Option<Arc<Frame>>]) {
+        let known = self.files.get(&flying.file);
+        let is_true = known.is_some_and(|known| known.version == flying.version);
+        if !is_true {
+            frames.fill(None);
+        }
+        for (page, frame) in flying.pages.clone().zip(frames) {
+            let Some(id) = self.cache.id(flying.file, page) else { continue };
+            let place = self.place(id);
+            if !matches!(place, Place::Flying(flight) if Arc::ptr_eq(flight, &flying.flight)) {
+                continue;
+            }
+            *place = frame.as_ref().map_or(Place::Nowhere, |kept| Place::Held(Arc::clone(kept)));
+            let filled = if frame.is_some() { Filled::Yes } else { Filled::Failed };
+            self.cache.complete(id, filled, &mut self.commands);
+        }
+        self.carry_out(&mut Vec::new());
+    }
+}
+
+/// Pages of a file of so many bytes.
+pub(super) fn pages(bytes: u64) -> u64 {
+    bytes.div_ceil(FRAME_BYTES as u64)
+}
