@@ -15,6 +15,7 @@
 //!   [`alternate`] refuses to compare rivals whose checksums differ.
 //! * [`Slowed`] limits a real disk to so many requests and bytes a second, as a cloud volume does.
 //!   The kernel enforces the limits for this process alone and counts the requests exactly.
+//! * [`KernelWindow`] sets how far the kernel reads ahead, so that it may be compared with.
 //! * [`calibrate`] finds the latency and the bandwidth of a device from a few hundred reads.
 //!
 //! # Its neighbours
@@ -53,6 +54,7 @@ mod checksum;
 mod coldness;
 mod error;
 mod figures;
+mod kernel_window;
 mod slowed;
 mod workload;
 
@@ -62,5 +64,6 @@ pub use checksum::Checksum;
 pub use coldness::{Coldness, Dropping, make_cold};
 pub use error::{BoxError, Error, ErrorKind};
 pub use figures::Figures;
+pub use kernel_window::KernelWindow;
 pub use slowed::{INODE_READAHEAD_BLOCKS, ReadsServed, Slowed};
 pub use workload::{Trial, Workload};

@@ -27,6 +27,7 @@ mod loose;
 mod options;
 mod orders;
 mod packed;
+pub mod pattern;
 mod plan;
 mod rival;
 mod survey;
