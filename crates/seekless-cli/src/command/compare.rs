@@ -15,6 +15,8 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+mod pattern;
+
 /// Load a run cold from loose files and from their pack, side by side.
 ///
 /// The loads of one recorded run are replayed in its order in three ways. They come from the loose
@@ -42,6 +44,10 @@ use std::process::ExitCode;
 /// The program does not wait for the model: while any of its threads computes or reads, time passes
 /// as usual. Once all of them wait for the model alone, the model's clock jumps to the end of the
 /// next request. --clock real waits instead, and gives the same figures within a few percent.
+///
+/// With --pattern one file is read in a pattern instead: through the kernel's page cache and
+/// through Seekless's, which reads past it. Both deliver the same bytes, and both read ahead at most
+/// as far where that may be set (root).
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -50,15 +56,18 @@ Examples:
   seekless compare data data.zip --trace run.parquet --rivals monday.parquet tuesday.parquet
   sudo seekless compare data data.zip --trace run.parquet --throttle iops=500,bandwidth=150MB/s
   seekless compare data data.zip --trace run.parquet --picture before-after.svg
-  seekless compare data data.zip --trace run.parquet --fail-if-slower 5%")]
+  seekless compare data data.zip --trace run.parquet --fail-if-slower 5%
+  seekless compare big.bin --pattern backward:4KiB streams:10 stride:256KiB/64KiB
+  sudo seekless compare big.bin --pattern backward --throttle iops=200,bandwidth=150MB/s")]
 pub struct Args {
-    /// The folder of loose files.
+    /// The folder of loose files, or the file to read in a pattern.
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// The pack made of it.
-    pack: PathBuf,
+    #[arg(required_unless_present = "pattern")]
+    pack: Option<PathBuf>,
     /// Traces; of several, runs number on in this order.
-    #[arg(long, required = true, num_args = 1.., value_name = "RUN")]
+    #[arg(long, required_unless_present = "pattern", num_args = 1.., value_name = "RUN")]
     trace: Vec<PathBuf>,
     /// The run to load, from 0 [default: the newest]
     #[arg(long, value_name = "N")]
@@ -82,9 +91,10 @@ pub struct Args {
     /// Timed rounds; fewer than three give no verdict
     #[arg(long, default_value_t = 5, value_name = "N")]
     rounds: u32,
-    /// Cache of the pack's store; empty at the start of each round
-    #[arg(long, default_value = "64MB", value_name = "BYTES", value_parser = parse_bytes)]
-    cache: u64,
+    /// Cache of the pack's store, or of a pattern's file; empty at the start of each round
+    /// [default: 64MB, for a pattern 256MiB]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    cache: Option<u64>,
     /// Load each file only the first time that the run does
     #[arg(long)]
     unique: bool,
@@ -97,6 +107,8 @@ pub struct Args {
     /// Draw the before-and-after picture into this file, .svg or .png; - is standard output
     #[arg(long, value_name = "FILE", value_parser = output::picture_file)]
     picture: Option<PathBuf>,
+    #[command(flatten)]
+    pattern: pattern::PatternArgs,
     #[command(flatten)]
     force: output::Force,
     /// Print the figures as JSON
@@ -115,6 +127,7 @@ enum Clock {
 
 /// Compares and prints. With `--fail-if-slower` the exit status is the verdict.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let Some(pack) = args.pack.clone() else { return pattern::run(args) };
     ensure!(
         args.fail_if_slower.is_none() || args.rounds >= ROUNDS_FOR_VERDICT,
         "--fail-if-slower judges, and fewer than {ROUNDS_FOR_VERDICT} rounds decide nothing: give --rounds \
@@ -129,7 +142,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         run: args.run,
         device: device(&args),
         rounds: args.rounds,
-        cache_bytes: args.cache,
+        cache_bytes: args.cache.unwrap_or(Options::default().cache_bytes),
         unique: args.unique,
         drop_all_caches: args.drop_all_caches,
         roots: Roots::new(args.root.clone()),
@@ -137,7 +150,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         cancel,
     };
     let mut progress = output::stages();
-    let compared = compare(&args.directory, &args.pack, &loads, &options, &mut progress);
+    let compared = compare(&args.directory, &pack, &loads, &options, &mut progress);
     drop(progress);
     let Some(comparison) = interrupt::finished(compared)? else {
         return Ok(interrupt::exit_code());
