@@ -11,7 +11,7 @@ mod spec;
 use super::slow;
 use crate::error::{Error, ErrorKind, Result};
 use plan::Plan;
-use seekless_device::{Costs, DeviceModel, DeviceSpec};
+use seekless_device::DeviceSpec;
 use seekless_io::files::PageCache;
 use seekless_measure::{Dropping, Figures, KernelWindow, alternate_with_progress};
 use seekless_policy::readahead::{self, named};
@@ -116,7 +116,7 @@ pub fn compare_pattern(
     // It stays set until the end. Where it may not be set, it is stated as it is.
     let _set = KernelWindow::set(path, options.window_bytes).ok();
     let kernel_window_bytes = KernelWindow::of(path);
-    let slowed = options.throttle.map(|spec| slow(spec, &[path])).transpose()?;
+    let slowed = options.throttle.as_ref().map(|spec| slow(spec, &[path])).transpose()?;
     let machine = options.drop_all_caches || slowed.is_some();
     let dropping = if machine { Dropping::Machine } else { Dropping::Files };
     let (slowed, cancel, plan) = (slowed.as_ref(), &*options.cancel, &plan);
@@ -136,7 +136,7 @@ pub fn compare_pattern(
     Ok(PatternComparison {
         pattern,
         reads: plan.steps.len() as u64,
-        device: options.throttle.map(|spec| spec.to_string()),
+        device: options.throttle.as_ref().map(ToString::to_string),
         kernel_window_bytes,
         window_bytes: options.window_bytes,
         readahead: options.readahead.clone(),
@@ -154,15 +154,10 @@ fn cache(options: &PatternOptions) -> Result<PageCache> {
         .bytes(options.cache_bytes)
         .policy(&options.policy)
         .readahead(readahead);
-    if let Some(costs) = options.throttle.map(costs) {
+    if let Some(costs) = options.throttle.as_ref().map(DeviceSpec::costs) {
         builder = builder.costs(costs);
     }
     builder.build().map_err(|error| invalid(&error))
-}
-
-/// What a throttled device charges is known.
-fn costs(spec: DeviceSpec) -> Costs {
-    spec.model().costs()
 }
 
 /// The figures of one side. The first round's latencies are discarded, as its times are.
