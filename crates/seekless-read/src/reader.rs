@@ -52,7 +52,7 @@ use files::{Files, Gone};
 use kernel::{Kernel, Linux};
 use linear::{Linear, Start};
 use opened::{Opened, Stamp};
-use planned::{Ending, Planned};
+use planned::{Answer, Ending, Planned};
 use schedule::Schedule;
 use seekless_sys::folios::FOLIO_BYTES;
 use seekless_sys::memory::page_bytes;
@@ -373,7 +373,7 @@ impl Reader {
     fn start_read(&mut self, file: usize, mut opened: Opened, cached_over: bool) {
         let life = self.files[file].life;
         let Some(planned) = self.files.planned(file) else { return };
-        let known = planned.answer.known;
+        let Answer { known, once, .. } = planned.answer;
         let belief = self.room.belief();
         let sliver = planned.left.fills_sliver(cached_over);
         let way = match belief {
@@ -384,24 +384,31 @@ impl Reader {
         let direct = if way == Some(Way::Direct) { opened.direct() } else { None };
         if way.is_none() {
             let bytes = planned.stamp.bytes;
-            self.room.begin(file, || cached_bytes(&*self.kernel, &opened.buffered, bytes));
+            let cached = || cached_bytes(&*self.kernel, &opened.buffered, bytes);
+            self.room.begin(file, || if once { None } else { cached() });
         }
         let ranges = if sliver { &mut planned.left.slivers } else { &mut planned.left.absent };
         let first = ranges.first().unwrap_or(0..0);
         let step = self.device.read_bytes();
-        let keeps = way.is_none() && belief != Belief::Enough && known;
-        let folio = keeps && step >= READ_BYTES && starts_folio(&first, planned.stamp.bytes);
+        // A plain read with readahead where the cache has room; and where it is unknown what is
+        // cached or whether it stays, as any other program reads.
+        let unseen = !known || once;
+        let plain = way.is_none() && (belief == Belief::Enough || unseen);
+        let folio = way.is_none()
+            && !plain
+            && step >= READ_BYTES
+            && starts_folio(&first, planned.stamp.bytes);
         // Up to the next multiple of the step, so that requests stay aligned.
         let taken = ranges.take(if folio { FOLIO_BYTES } else { step - first.start % step });
         let Some(range) = taken else { return self.sort(file) };
         planned.in_flight += 1;
-        // Where it is unknown what is cached, a plain read with readahead: the bytes may be cached.
-        let fills = way.is_none() && (belief == Belief::Enough || !known);
-        let buffered = if fills { opened.ahead() } else { opened.buffered.clone() };
+        let buffered = if plain { opened.ahead() } else { opened.buffered.clone() };
         planned.opened = Some(opened);
         self.sort(file);
         let buffer = self.device.buffer();
-        self.device.start(Job { file, life, range, way, sliver, folio, buffered, direct, buffer });
+        let in_turn = plain && unseen;
+        let job = Job { file, life, range, way, sliver, folio, in_turn, buffered, direct, buffer };
+        self.device.start(job);
     }
 
     /// Takes in a read that the device has ended.
@@ -414,7 +421,7 @@ impl Reader {
             return self.device.recycle(job.buffer);
         };
         planned.in_flight -= 1;
-        let file_bytes = planned.stamp.bytes;
+        let (file_bytes, once) = (planned.stamp.bytes, planned.answer.once);
         let wanted = job.range.end - job.range.start;
         let block = match result {
             Ok(Delivered::Read(range)) if range.len() as u64 == wanted => {
@@ -437,7 +444,7 @@ impl Reader {
         if job.way.is_none() {
             let step = self.device.growth_step_bytes();
             let cached = || cached_bytes(&*self.kernel, &job.buffered, file_bytes);
-            self.room.kept(file, wanted, step, cached);
+            self.room.kept(file, wanted, step, || if once { None } else { cached() });
         } else if !job.sliver {
             self.statistics.bypassed_bytes += wanted;
         }

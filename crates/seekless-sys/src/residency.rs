@@ -10,7 +10,7 @@ mod told;
 mod touch;
 
 pub use cachestat::Pages;
-pub use count::count;
+pub use count::{count, is_seen};
 pub use runs::{PageRun, runs};
 pub use touch::sampled;
 

@@ -197,6 +197,7 @@ mod tests {
                 way,
                 sliver: false,
                 folio: false,
+                in_turn: false,
                 buffered,
                 direct,
                 buffer,

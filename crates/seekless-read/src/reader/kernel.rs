@@ -37,6 +37,11 @@ pub(super) trait Kernel: Send + Sync + std::fmt::Debug {
         residency::count(file.as_fd(), range.start, range.end - range.start).ok()
     }
 
+    /// Whether [`count`](Self::count) costs next to nothing.
+    fn is_seen(&self, file: &File) -> bool {
+        residency::is_seen(file.as_fd()).unwrap_or(false)
+    }
+
     fn read_at(
         &self,
         file: &File,

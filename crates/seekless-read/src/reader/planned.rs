@@ -41,8 +41,8 @@ pub(super) struct Planned {
 pub(super) struct Answer {
     /// Whether the system could tell.
     pub(super) known: bool,
-    /// Whether it could tell only by touching samples, which is not done twice.
-    pub(super) sampled: bool,
+    /// Whether asking costs too much to be done twice: pages are touched, or each is looked at.
+    pub(super) once: bool,
     /// Whether the file was looked at since the last window: the next one is read without another
     /// look.
     pub(super) just_looked: bool,
@@ -68,7 +68,7 @@ impl Planned {
     pub(super) fn new(stamp: Stamp, base: u64, opened: Opened, records: Records) -> Self {
         let answer = Answer {
             known: false,
-            sampled: false,
+            once: false,
             just_looked: true,
             surprised: false,
             looked_at: Instant::now(),
@@ -96,8 +96,8 @@ impl Planned {
 
     /// Whether the answer is too old to decide about a read from the device.
     pub(super) fn is_stale(&self) -> bool {
-        let Answer { known, sampled, looked_at, .. } = self.answer;
-        known && !sampled && !self.in_order && looked_at.elapsed() > ANSWER_AGE
+        let Answer { known, once, looked_at, .. } = self.answer;
+        known && !once && !self.in_order && looked_at.elapsed() > ANSWER_AGE
     }
 
     /// Makes pieces of whole records out of the bytes that were read at `offset`.

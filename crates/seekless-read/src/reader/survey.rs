@@ -48,10 +48,11 @@ impl Survey<'_> {
         for part in sparse::between(&holes, base..stamp.bytes) {
             known &= self.sort(&source.path, &file, part, &mut left);
         }
-        let sampled = self.kernel.count(&file, base..stamp.bytes).is_none();
+        let seen = self.options.cached_only || self.kernel.is_seen(&file);
+        let once = !seen || self.kernel.count(&file, base..stamp.bytes).is_none();
         let mut planned = Planned::new(stamp, base, Opened::new(file), self.options.records);
         planned.answer.known = known;
-        planned.answer.sampled = sampled;
+        planned.answer.once = once;
         planned.left = left;
         planned.pass_over(&holes);
         planned.holes = holes;

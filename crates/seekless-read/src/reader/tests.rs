@@ -10,9 +10,11 @@ use proptest::prelude::*;
 use seekless_sys::guarded::GuardedMap;
 use seekless_sys::reads::Caching;
 use seekless_sys::residency::{PageRun, Pages};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Seek, Write};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::ThreadId;
 use tempfile::{NamedTempFile, TempDir};
 
 mod changes;
@@ -20,6 +22,7 @@ mod device_reads;
 mod order;
 mod parts;
 mod sparse;
+mod unseen;
 
 const PAGE: u64 = 4096;
 const SHARED_MEMORY: &str = "/dev/shm";
@@ -33,25 +36,34 @@ struct Made {
     warm: std::sync::atomic::AtomicBool,
     /// Whether it is known what is cached.
     known: bool,
+    /// Whether asking for a count is cheap.
+    seen: bool,
     /// Reads that touch this offset fail.
     broken: Option<u64>,
     room: Option<Headroom>,
     /// Offsets read, in order.
     reads: Mutex<Vec<u64>>,
+    /// The threads that read.
+    readers: Mutex<HashSet<ThreadId>>,
+    /// How often cached pages were counted.
+    counts: AtomicUsize,
     /// What the device table was told.
     learned: Mutex<Vec<ReadCost>>,
 }
 
 impl Made {
     fn new(cached: &[bool]) -> Self {
-        let (warm, reads, learned) = Default::default();
+        let (warm, reads, readers, counts, learned) = Default::default();
         Made {
             cached: cached.to_vec(),
             warm,
             known: true,
+            seen: true,
             broken: None,
             room: None,
             reads,
+            readers,
+            counts,
             learned,
         }
     }
@@ -85,9 +97,14 @@ impl Kernel for Made {
     }
 
     fn count(&self, _: &File, range: Range<u64>) -> Option<Pages> {
+        self.counts.fetch_add(1, Ordering::Relaxed);
         let pages = range.start / PAGE..range.end.div_ceil(PAGE);
         let cached = pages.filter(|&page| self.is_cached(page)).count() as u64;
         self.known.then(|| Pages { cached, ..Pages::default() })
+    }
+
+    fn is_seen(&self, _: &File) -> bool {
+        self.seen
     }
 
     fn read_at(
@@ -101,6 +118,7 @@ impl Kernel for Made {
             return Err(io::Error::from_raw_os_error(5)); // EIO
         }
         self.reads.lock().unwrap().push(offset);
+        self.readers.lock().unwrap().insert(std::thread::current().id());
         Linux.read_at(file, buffer, offset, caching)
     }
 

@@ -28,6 +28,9 @@ pub(super) struct Job {
     /// Whether the range is a whole folio, or the last part of one that the file has, which may
     /// come into the cache in one piece.
     pub(super) folio: bool,
+    /// Whether no other job is to be read at the same time, because the kernel's readahead follows
+    /// one reader better than several.
+    pub(super) in_turn: bool,
     pub(super) buffered: Arc<File>,
     pub(super) direct: Option<Arc<File>>,
     pub(super) buffer: AlignedBuf,
@@ -90,7 +93,8 @@ impl Threads {
 
     /// Starts a read.
     pub(super) fn submit(&mut self, job: Job) {
-        if self.threads.len() <= self.in_flight() {
+        let busy = if job.in_turn { 0 } else { self.in_flight() };
+        if self.threads.len() <= busy {
             let (kernel, queue, done) =
                 (Arc::clone(&self.kernel), Arc::clone(&self.queue), self.done_sender.clone());
             let started = std::thread::Builder::new()

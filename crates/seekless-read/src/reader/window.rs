@@ -57,7 +57,8 @@ impl Windows<'_> {
         let window = run.start..run.end.min(run.start + (step - run.start % step));
         let just_looked = std::mem::take(&mut planned.answer.just_looked);
         let all = pages(window.start, window.end - window.start);
-        let cached = self.kernel.count(self.open, window.clone()).map(|pages| pages.cached);
+        let count = || self.kernel.count(self.open, window.clone()).map(|pages| pages.cached);
+        let cached = if planned.answer.once { None } else { count() };
         let gone = cached.is_some_and(|cached| cached < all);
         if gone && just_looked && self.options.cached_only {
             planned.left.was_absent(window.end - window.start);
@@ -113,8 +114,9 @@ impl Windows<'_> {
 
 /// A read of cached bytes was too slow: they were probably not cached.
 fn surprised(planned: &mut Planned) {
-    if planned.answer.sampled {
-        // The sample was wrong: the threads read the rest of what it stood for.
+    if planned.answer.once {
+        // A sample was wrong, or pages have left since: the threads read the rest of what a sample
+        // stands for.
         planned.left.was_absent(spacing(planned.stamp.bytes - planned.base));
     } else if planned.answer.looked_at.elapsed() > LOOKS_APART {
         // A busy processor makes a read slow, too, so looks because of this are apart.

@@ -29,7 +29,7 @@ fn a_survey_sorts_what_is_cached_from_what_is_not_and_sorts_it_anew_when_asked_a
     let (_file, mut source) = surveyed(&made, &options);
     let path = source.path.clone();
     let (planned, open) = planned(&mut source);
-    assert!(planned.answer.known && !planned.answer.sampled);
+    assert!(planned.answer.known && !planned.answer.once);
     assert_eq!((planned.left.cached.bytes(), planned.left.absent_bytes()), (5 * PAGE, 5 * PAGE));
     planned.left.cached.take(PAGE);
     made.warm.store(true, Ordering::Relaxed);
