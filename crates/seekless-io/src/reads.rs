@@ -7,9 +7,11 @@ use seekless_policy::extents::Extent;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
-/// Reads up to this size are one request to a device; the kernel and the volume model split larger
-/// ones.
-pub(crate) const READ_BYTES_MAX: u64 = 1 << 20;
+/// Reads up to this size are one request to a device: 254 pages. A virtio disk takes as many pieces
+/// of memory in one request (`max_segments` in /sys/block/*/queue), and the pages of a buffer are
+/// seldom neighbours in memory. Linux cuts a direct read into 256 pages and each of these into 254
+/// and 2, which a volume counts as two requests; larger reads cost two for each MiB.
+pub(crate) const READ_BYTES_MAX: u64 = 254 * 4096;
 
 /// Where the bytes come from.
 pub(crate) enum Source {

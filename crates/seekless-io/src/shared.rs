@@ -13,7 +13,7 @@ use crate::state::{Asked, Released, State, Waiter};
 use crate::statistics::Statistics;
 use seekless_device::Costs;
 use seekless_engine::{AlignedBuf, BufferPool, Completion, Engine, Read};
-use seekless_policy::ahead::{self, Limits, requests_are_dear};
+use seekless_policy::ahead::{self, Limits};
 use seekless_policy::eviction::landlord::Hint;
 use seekless_policy::eviction::{Id, Request};
 use seekless_policy::extents::{Extent, coalesce};
@@ -167,11 +167,6 @@ impl Shared {
         read.map_or(extents[id as usize], |read| read.extent)
     }
 
-    fn planned_bytes_max(&self) -> u64 {
-        let parts = if requests_are_dear(&self.costs) { 4 } else { 1 };
-        self.unrounded(parts * READ_BYTES_MAX)
-    }
-
     /// What may be asked for so that a read rounded to the file's alignment still has `bytes` at
     /// most.
     fn unrounded(&self, bytes: u64) -> u64 {
@@ -197,7 +192,7 @@ impl Shared {
         tags.into_iter().for_each(|tag| self.tell(tag));
         let extents: Vec<Extent> =
             ids.iter().map(|&id| self.archive.extents[id as usize]).collect();
-        let planned = coalesce(&extents, &self.costs, self.planned_bytes_max());
+        let planned = coalesce(&extents, &self.costs, self.unrounded(READ_BYTES_MAX));
         let starts = {
             let mut state = lock(&self.state);
             for read in planned {

@@ -1,6 +1,7 @@
 //! `load_many`: large reads, bounded memory, a clean end whenever its consumer likes.
 
 use crate::support::{Gate, Sample};
+use seekless_device::Costs;
 use seekless_io::{Decision, ErrorKind, Store};
 use seekless_pack::Codec;
 use std::sync::Arc;
@@ -19,6 +20,22 @@ fn neighbours_are_read_together_and_each_byte_once() {
     assert!(reads.iter().all(|&(_, bytes)| bytes <= 1 << 20), "{reads:?}");
     let read: u64 = reads.iter().map(|&(_, bytes)| bytes).sum();
     assert!(read < 8_000_000 + 200 * 200 + 9 * 8192, "{read}");
+}
+
+#[test]
+fn no_read_is_more_than_a_disk_takes_at_once_however_dear_a_request_is() {
+    let sample = Sample::of_sizes(vec![40_000; 200], Codec::Stored);
+    let costs = Costs { request_ns: 8_000_000, bytes_per_second: 150_000_000, depth: 1 };
+    let mut gate = Gate::new();
+    gate.costs = costs;
+    let gate = Arc::new(gate);
+    let store = Store::builder().shared_engine(gate.clone()).open(&sample.path).unwrap();
+    gate.close();
+    gate.open();
+    assert_eq!(store.load_many(sample.names()).filter(|(_, result)| result.is_ok()).count(), 200);
+    store.load(sample.name(0)).unwrap();
+    let reads = gate.submitted();
+    assert!(reads.iter().all(|&(_, bytes)| bytes <= 254 * 4096), "{reads:?}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::roots::Roots;
+use seekless_device::SplitMix64;
 use seekless_pack::{About, Codec, PackWriter, prepare};
 use seekless_trace::Load;
 use std::sync::Arc;
@@ -181,6 +182,34 @@ fn a_real_device_can_be_throttled_and_is_put_back() {
             loose.abs_diff(expected) * 10 <= expected.max(loose) * 2,
             "{loose} requests, {expected} expected"
         );
+    }
+}
+
+/// 12 MB of files that do not deflate: the store reads them in few large reads.
+#[test]
+fn the_kernel_counts_as_many_requests_of_a_pack_as_the_model() {
+    let mut random = SplitMix64::new(11);
+    let mut content = || (0..300_000).map(|_| random.bits() as u8).collect::<Vec<u8>>();
+    let files: Vec<(String, Vec<u8>)> = (0..40).map(|file| (file.to_string(), content())).collect();
+    let files: Vec<(&str, Vec<u8>)> =
+        files.iter().map(|(name, content)| (name.as_str(), content.clone())).collect();
+    let case = Case::new(&files, |_| true);
+    let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
+    let loads = loads(&names, &(0..40).collect::<Vec<_>>());
+    // Requests are dear, so reads are as large as may be.
+    let device = || "iops=1000,bandwidth=10GB/s".parse().unwrap();
+    let requests = |device| -> Result<[u64; 2]> {
+        let comparison = case.compare(&loads, &Options { device, ..fast() })?;
+        Ok([1, 2].map(|rival| comparison.rivals[rival].requests.unwrap()))
+    };
+    let modelled = requests(Device::modelled(device())).unwrap();
+    match requests(Device::Throttled(device())) {
+        // The pack may lie in several extents, and its inode and name are counted block by block.
+        Ok(counted) => assert!(
+            (0..2).all(|rival| counted[rival].abs_diff(modelled[rival]) <= 3),
+            "{counted:?} counted, {modelled:?} modelled"
+        ),
+        Err(error) => eprintln!("skipped: {error}: {:?}", std::error::Error::source(&error)),
     }
 }
 
