@@ -3,8 +3,10 @@
 //! Needs root. Version 1 (blkio) is used where it is mounted, else version 2 (io).
 //!
 //! The throttle charges requests before neighbours are joined, and ext4 reads 32 inode-table blocks
-//! ahead, each a request of its own: so that a limit on requests says what it would on a volume,
-//! that readahead is set to 1 meanwhile. All is put back when [`Slowed`] is dropped, and also if
+//! ahead, each a request of its own: so that a limit on requests says about what it would on a
+//! volume, that readahead is set to 1 meanwhile. It still charges twice as many requests for inodes
+//! as a volume, or more. Behind a loop device with direct I/O the throttle sees merged requests, and
+//! charges what a volume does: there the readahead stays. All is put back when [`Slowed`] is dropped, and also if
 //! this process is killed ([`seekless_sys::undo`]).
 
 mod disk;
@@ -30,6 +32,7 @@ use std::path::Path;
 pub struct Slowed {
     /// Major and minor number of each limited disk.
     disks: Vec<(u32, u32)>,
+    merges: bool,
     group: Own,
     /// Before the locks, so that these last until all is put back.
     _undo: Undo,
@@ -47,12 +50,19 @@ impl Slowed {
         let mut disks: Vec<Disk> = Vec::new();
         for path in paths {
             let disk = Disk::of(path)?;
-            if disks.iter().all(|known| known.number != disk.number) {
+            if !disks.contains(&disk) {
                 disks.push(disk);
             }
         }
-        let locks = disks.iter().filter_map(Readahead::of).collect::<Result<Vec<_>, _>>()?;
-        let disks: Vec<(u32, u32)> = disks.into_iter().map(|disk| disk.number).collect();
+        let locks = disks
+            .iter()
+            .filter(|disk| !disk.merges)
+            .filter_map(Readahead::of)
+            .collect::<Result<Vec<_>, _>>()?;
+        let merges = disks.first().is_some_and(|disk| disk.merges);
+        let mut disks: Vec<(u32, u32)> = disks.into_iter().map(|disk| disk.number).collect();
+        disks.sort_unstable();
+        disks.dedup();
         let place = Place::find()?;
         let undo = undo(&place, &disks, &locks).map_err(|error| {
             Error::io(paths.first().copied().unwrap_or(Path::new("/")), "cannot be slowed", error)
@@ -64,7 +74,15 @@ impl Slowed {
             requests_per_second: Some(iops),
         };
         disks.iter().try_for_each(|&disk| group.limit(disk, limits))?;
-        Ok(Slowed { disks, group, _undo: undo, _locks: locks })
+        Ok(Slowed { disks, merges, group, _undo: undo, _locks: locks })
+    }
+
+    /// Whether requests to the disk of the first path are merged before they are limited and
+    /// counted. Otherwise each block of metadata counts, and ext4 reads [`INODE_READAHEAD_BLOCKS`]
+    /// ahead.
+    #[must_use]
+    pub fn merges(&self) -> bool {
+        self.merges
     }
 
     /// Does `work` under the limits, all threads of this process with it, and says what it asked of

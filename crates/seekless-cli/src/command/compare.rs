@@ -33,6 +33,9 @@ mod pattern;
 /// those of names and inodes too. The throttle counts requests before adjacent ones are merged, so
 /// ext4's readahead of inodes is set to 1 meanwhile. A child process puts it back at the end, also
 /// if this program is killed. If the child is killed too, the next `seekless compare` puts it back.
+/// Loose files are still charged up to a quarter more than on a volume, which counts merged
+/// requests. For a volume's count put DIR on a loop device (losetup --direct-io=on): it is limited
+/// below that device, where requests are merged.
 ///
 /// With --device both sides run on the same model of a volume. Loose files are charged what a cold
 /// ext4 reads: each extent of data, and once each block of a folder's names and each block of
