@@ -15,6 +15,7 @@ mod exec;
 mod expression;
 mod folder;
 mod foresee;
+mod interpret;
 mod latency;
 mod list;
 mod mode;

@@ -5,6 +5,7 @@ use super::cost::Cost;
 use super::entry::Entry;
 use super::exec::{Batch, Ran};
 use super::expression::{Action, Command, Expression, Plan, Target, Test};
+use super::interpret::{Facts, holds};
 use super::latency::{Prices, Unpriced};
 use super::list;
 use super::mounts::Mounts;
@@ -72,6 +73,45 @@ struct Waiting<'a> {
     depth: usize,
     follow: bool,
     actions: Vec<&'a Action>,
+}
+
+/// A file in its turn: all facts can be known, and actions are carried out.
+struct Turn<'t, 'e, 'a> {
+    evaluator: &'t mut Evaluator<'a>,
+    entry: &'t Entry<'e>,
+    /// With `--cheapest-first`, the actions that wait until all files are known.
+    postponed: Vec<&'a Action>,
+}
+
+/// Why nothing more of the expression is evaluated.
+enum Stop {
+    /// `-quit` was reached.
+    Quit,
+    Failed(io::Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Stop::Failed(error)
+    }
+}
+
+impl<'a> Facts<'a> for Turn<'_, '_, 'a> {
+    type Stop = Stop;
+
+    fn passes(&mut self, test: &'a Test) -> Result<bool, Stop> {
+        Ok(self.evaluator.passes(test, self.entry)?)
+    }
+
+    fn act(&mut self, action: &'a Action) -> Result<bool, Stop> {
+        let at_once = matches!(action, Action::Prune | Action::Quit);
+        if self.evaluator.plan.cheapest_first && !at_once {
+            self.postponed.push(action);
+            return Ok(true);
+        }
+        let succeeded = self.evaluator.act(action, self.entry)?;
+        if self.evaluator.quit { Err(Stop::Quit) } else { Ok(succeeded) }
+    }
 }
 
 impl<'a> Evaluator<'a> {
@@ -187,24 +227,30 @@ impl<'a> Evaluator<'a> {
     pub(super) fn judge(&mut self, entry: &Entry<'_>) -> io::Result<Verdict> {
         self.pruned = false;
         let plan = self.plan;
-        let mut actions = Vec::new();
-        self.holds(&plan.expression, entry, &mut actions)?;
-        if !actions.is_empty() {
-            let cost_ns = self.cost(entry)?.map_or(0, |cost| cost.device_ns_high);
-            let (name_at, root_bytes, depth) = (entry.name_at, entry.root_bytes, entry.depth);
-            let path = entry.path.to_owned();
-            let follow = entry.follow;
-            self.waiting.push(Waiting {
-                cost_ns,
-                path,
-                name_at,
-                root_bytes,
-                depth,
-                follow,
-                actions,
-            });
+        let mut turn = Turn { evaluator: self, entry, postponed: Vec::new() };
+        if let Err(Stop::Failed(error)) = holds(&plan.expression, &mut turn) {
+            return Err(error);
+        }
+        let postponed = turn.postponed;
+        if !postponed.is_empty() {
+            self.postpone(entry, postponed)?;
         }
         Ok(if self.pruned { Verdict::Prune } else { Verdict::GoOn })
+    }
+
+    /// Keeps the actions on a file until all files are known.
+    fn postpone(&mut self, entry: &Entry<'_>, actions: Vec<&'a Action>) -> io::Result<()> {
+        let cost_ns = self.cost(entry)?.map_or(0, |cost| cost.device_ns_high);
+        self.waiting.push(Waiting {
+            cost_ns,
+            path: entry.path.to_owned(),
+            name_at: entry.name_at,
+            root_bytes: entry.root_bytes,
+            depth: entry.depth,
+            follow: entry.follow,
+            actions,
+        });
+        Ok(())
     }
 
     /// Carries out the waiting actions. Returns whether everything went well.
@@ -241,52 +287,6 @@ impl<'a> Evaluator<'a> {
             }
         }
         Ok(())
-    }
-
-    fn holds(
-        &mut self,
-        expression: &'a Expression,
-        entry: &Entry<'_>,
-        actions: &mut Vec<&'a Action>,
-    ) -> io::Result<bool> {
-        if self.quit {
-            return Ok(false);
-        }
-        Ok(match expression {
-            Expression::Test(test) => self.passes(test, entry)?,
-            Expression::Action(action @ (Action::Prune | Action::Quit)) => {
-                self.act(action, entry)?
-            }
-            Expression::Action(action) if self.plan.cheapest_first => {
-                actions.push(action);
-                true
-            }
-            Expression::Action(action) => self.act(action, entry)?,
-            Expression::Not(inner) => !self.holds(inner, entry, actions)?,
-            Expression::All(parts) => {
-                for part in parts {
-                    if !self.holds(part, entry, actions)? {
-                        return Ok(false);
-                    }
-                }
-                true
-            }
-            Expression::Any(parts) => {
-                for part in parts {
-                    if self.holds(part, entry, actions)? {
-                        return Ok(true);
-                    }
-                }
-                false
-            }
-            Expression::List(parts) => {
-                let mut last = true;
-                for part in parts {
-                    last = self.holds(part, entry, actions)?;
-                }
-                last
-            }
-        })
     }
 
     /// Answers a test. If the file cannot be read, reports the error and answers false.

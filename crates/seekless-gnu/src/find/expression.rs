@@ -148,6 +148,16 @@ pub(super) enum Action {
     },
 }
 
+/// What an action reads of a file before it can be carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// Nothing: its path is known.
+    Path,
+    Stat,
+    /// Its cost, and perhaps its attributes.
+    Cost,
+}
+
 /// The output of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
@@ -182,6 +192,16 @@ impl Expression {
 }
 
 impl Action {
+    /// What the action reads of the file.
+    pub(super) fn needs(&self) -> Needs {
+        match self {
+            Action::List { .. } => Needs::Stat,
+            Action::Printf { format, .. } if format.asks_latency() => Needs::Cost,
+            Action::Printf { format, .. } if format.asks_stat() => Needs::Stat,
+            _ => Needs::Path,
+        }
+    }
+
     /// Whether the action replaces the default `-print`.
     pub(super) fn shows(&self) -> bool {
         !matches!(self, Action::Prune | Action::Quit)

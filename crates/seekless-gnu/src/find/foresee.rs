@@ -1,11 +1,12 @@
-//! Evaluates the expression for a file ahead of its turn, without acting. It reads the attributes
-//! and costs that the expression will need, as far as they can be known in advance. They are then
-//! ready when the file's turn comes.
+//! Interprets the expression for a file ahead of its turn, without acting. This reads the
+//! attributes and costs that the expression will need, as far as they can be known in advance. They
+//! are then ready when the file's turn comes.
 
 use super::answer::{by_cost, plainly};
 use super::entry::Entry;
-use super::expression::{Action, Expression, Plan, Test};
-use super::latency::Prices;
+use super::expression::{Action, Expression, Needs, Plan, Test};
+use super::interpret::{Facts, holds};
+use super::latency::{NotYet, Prices};
 use rustix::fs::FileType;
 
 /// Whether looking ahead can save time without changing what GNU find would show. No command of the
@@ -31,8 +32,7 @@ fn asks(part: &Expression) -> bool {
                 | Test::Regex(_)
                 | Test::Type(_)
         ),
-        Expression::Action(Action::List { .. }) => true,
-        Expression::Action(Action::Printf { format, .. }) => format.asks_stat(),
+        Expression::Action(action) => action.needs() != Needs::Path,
         _ => false,
     }
 }
@@ -73,20 +73,21 @@ pub(super) fn foresee(
 ) -> Foreseen {
     let mut foresight = Foresight { plan, entry, prices, pruned: false, acted: false };
     let judged = entry.depth >= plan.depth_min;
-    let answer = if judged { foresight.holds(&plan.expression) } else { Some(false) };
-    if plan.cheapest_first && answer == Some(true) && foresight.acted {
-        foresight.prices.ask_ahead(entry);
+    let answer = if judged { holds(&plan.expression, &mut foresight) } else { Ok(false) };
+    if plan.cheapest_first && answer == Ok(true) && foresight.acted {
+        let _ = foresight.prices.ask_ahead(entry); // what fails is reported in the file's turn
     }
-    let stays_out = foresight.pruned && !plan.contents_first || answer.is_none() && turns_back;
+    let stays_out = foresight.pruned && !plan.contents_first || answer.is_err() && turns_back;
     let folder = entry.listed == Some(FileType::Directory);
     // The walk reports a link without a target, so it must visit links.
     let plain = !entry.follow || entry.listed.is_some_and(|listed| listed != FileType::Symlink);
     Foreseen {
         entered: folder && entry.depth < plan.depth_max && !stays_out,
-        passed: answer == Some(false) && !foresight.acted && !entry.is_folder() && plain,
+        passed: answer == Ok(false) && !foresight.acted && !entry.is_folder() && plain,
     }
 }
 
+/// A file ahead of its turn: no action is carried out, and some facts are not known yet.
 struct Foresight<'a, 'e> {
     plan: &'a Plan,
     entry: &'a Entry<'e>,
@@ -96,69 +97,34 @@ struct Foresight<'a, 'e> {
     acted: bool,
 }
 
-impl Foresight<'_, '_> {
-    /// The result of the expression; `None` if it cannot be known in advance.
-    fn holds(&mut self, expression: &Expression) -> Option<bool> {
-        match expression {
-            Expression::Test(test) => self.passes(test),
-            Expression::Action(action) => self.act(action),
-            Expression::Not(inner) => self.holds(inner).map(|answer| !answer),
-            Expression::All(parts) => {
-                for part in parts {
-                    if !self.holds(part)? {
-                        return Some(false);
-                    }
-                }
-                Some(true)
-            }
-            Expression::Any(parts) => {
-                for part in parts {
-                    if self.holds(part)? {
-                        return Some(true);
-                    }
-                }
-                Some(false)
-            }
-            Expression::List(parts) => {
-                let mut last = Some(true);
-                for part in parts {
-                    last = Some(self.holds(part)?);
-                }
-                last
-            }
+impl<'p> Facts<'p> for Foresight<'_, '_> {
+    type Stop = NotYet;
+
+    fn passes(&mut self, test: &'p Test) -> Result<bool, NotYet> {
+        if let Some(answer) = plainly(test, self.entry)? {
+            return Ok(answer);
         }
+        by_cost(test, None).ok_or(NotYet)?; // asks of costs at all
+        let cost = self.prices.ask_ahead(self.entry)?;
+        by_cost(test, cost.kept(self.plan.unknown)).ok_or(NotYet)
     }
 
-    fn passes(&mut self, test: &Test) -> Option<bool> {
-        match plainly(test, self.entry).ok()? {
-            Some(answer) => Some(answer),
-            None => {
-                by_cost(test, None)?; // asks of costs at all
-                let cost = self.prices.ask_ahead(self.entry)?;
-                by_cost(test, cost.kept(self.plan.unknown))
-            }
-        }
-    }
-
-    fn act(&mut self, action: &Action) -> Option<bool> {
+    fn act(&mut self, action: &'p Action) -> Result<bool, NotYet> {
         self.acted = true;
-        match action {
-            Action::Prune => self.pruned = true,
-            Action::Quit => return None,
-            Action::List { .. } => {
-                self.entry.stat().ok()?;
+        match action.needs() {
+            Needs::Path => {}
+            Needs::Stat => {
+                self.entry.stat()?;
             }
-            Action::Printf { format, .. } => {
-                if format.asks_latency() {
-                    self.prices.ask_ahead(self.entry)?;
-                } else if format.asks_stat() {
-                    self.entry.stat().ok()?;
-                }
+            Needs::Cost => {
+                self.prices.ask_ahead(self.entry)?;
             }
-            // With `--cheapest-first`, these actions are postponed to the end.
-            Action::Execute(_) | Action::Delete => {}
-            Action::Print { .. } | Action::ExecuteMany { .. } => {}
         }
-        Some(true)
+        match action {
+            Action::Quit => return Err(NotYet),
+            Action::Prune => self.pruned = true,
+            _ => {}
+        }
+        Ok(true)
     }
 }

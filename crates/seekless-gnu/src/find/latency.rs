@@ -49,6 +49,23 @@ impl From<Errno> for Unpriced {
     }
 }
 
+/// A fact is not known before the file's turn. Learning it would run commands, ask other machines,
+/// or fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NotYet;
+
+impl From<Errno> for NotYet {
+    fn from(_: Errno) -> Self {
+        NotYet
+    }
+}
+
+impl From<Unpriced> for NotYet {
+    fn from(_: Unpriced) -> Self {
+        NotYet
+    }
+}
+
 impl Prices {
     /// The cost of a file, computed once. Only regular files are opened. A file is not opened if
     /// stat says that it has no bytes to fetch, or if opening would recall it from slower storage.
@@ -63,19 +80,19 @@ impl Prices {
         Ok(entry.cost.get_or_init(|| cost))
     }
 
-    /// The cost of a file ahead of its turn. Returns `None` if computing it would run commands, ask
-    /// other machines, or fail.
-    pub(super) fn ask_ahead<'e>(&mut self, entry: &'e Entry<'_>) -> Option<&'e Cost> {
+    /// The cost of a file ahead of its turn.
+    pub(super) fn ask_ahead<'e>(&mut self, entry: &'e Entry<'_>) -> Result<&'e Cost, NotYet> {
         if let Some(cost) = self.open_first(entry) {
-            return Some(entry.cost.get_or_init(|| cost));
+            return Ok(entry.cost.get_or_init(|| cost));
         }
-        if has_bytes(entry).ok()? {
-            let stat = entry.stat().ok()?;
-            if !self.surveyor().ok()?.is_plain(name(entry), stat) {
-                return None;
+        if has_bytes(entry)? {
+            let stat = entry.stat()?;
+            let surveyor = self.surveyor().map_err(Unpriced::Survey)?;
+            if !surveyor.is_plain(name(entry), stat) {
+                return Err(NotYet);
             }
         }
-        self.ask(entry).ok()
+        Ok(self.ask(entry)?)
     }
 
     /// The cost of a regular file without a call of stat, if it lies on the same file system as the
