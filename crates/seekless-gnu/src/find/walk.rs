@@ -110,8 +110,13 @@ impl<'scope, 'a> Walk<'scope, 'a> {
 
     /// Visits the next child of the innermost folder, or leaves the folder after the last.
     fn step(&mut self, root_bytes: usize, evaluator: &mut Evaluator<'_>) -> io::Result<bool> {
+        let depth = self.levels.len();
         let Some(level) = self.levels.last_mut() else { return Ok(true) };
+        let next = level.next;
         let child = level.advance(&mut self.ahead, evaluator.prices());
+        if child > next {
+            evaluator.turn(depth)?; // skipped files had their turn, too
+        }
         if child >= level.list.list.len() {
             self.path.truncate(level.path_bytes);
             return self.leave(root_bytes, evaluator);

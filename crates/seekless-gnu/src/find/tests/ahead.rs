@@ -51,6 +51,41 @@ fn looking_ahead_changes_no_answer() {
 }
 
 #[test]
+fn a_folder_whose_files_were_all_seen_to_fail_ends_a_command_of_many_files() {
+    if !is_gnu() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("room");
+    // Between two files that pass lies a folder, in which none does.
+    for number in 0..60 {
+        let inner = folder.path().join(format!("{number}"));
+        std::fs::create_dir(&inner).expect("made");
+        (0..9).for_each(|file| std::fs::write(inner.join(format!("{file}")), "").expect("room"));
+        std::fs::write(folder.path().join(format!("{number}.txt")), "x").expect("room");
+    }
+    for number in 0..60 {
+        std::fs::write(folder.path().join(format!("{number}.later")), "x").expect("room");
+    }
+    let mut arguments: Vec<OsString> = vec![folder.path().into()];
+    // The lines are written by commands, so they come through a file.
+    arguments.extend(words("-type f -size 1 -execdir sh -c"));
+    let list = folder.path().with_extension("list");
+    let command = format!("echo \"$@\" >> {}", list.display());
+    arguments.extend([command.into(), "sh".into(), "{}".into(), "+".into()]);
+    let lines = || {
+        let lines = std::fs::read_to_string(&list).expect("written");
+        std::fs::remove_file(&list).expect("removed");
+        lines
+    };
+    super::gnus(&arguments).expect("GNU find is there");
+    let expected = lines();
+    let (_, messages, well) = ours(&arguments);
+    assert!(well, "{messages}");
+    assert_eq!(lines(), expected);
+    assert!(expected.lines().count() > 1, "{expected}");
+}
+
+#[test]
 fn what_a_command_removes_is_not_shown_although_it_was_seen() {
     let folder = tempfile::tempdir().expect("room");
     broad(folder.path()).expect("a tree");
