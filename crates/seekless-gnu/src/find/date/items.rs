@@ -362,9 +362,12 @@ impl Items {
                 (value / 100 * 60 + value % 100, rest)
             }
         };
+        if !(-24 * 60..=24 * 60).contains(&minutes) {
+            return None; // before it is multiplied
+        }
         self.zones += 1;
         self.east_seconds = Some(from + minutes * 60);
-        (-24 * 60..=24 * 60).contains(&minutes).then_some(rest)
+        Some(rest)
     }
 
     /// Interprets a number by itself: a year after a day, a day (`20261121`) or a time (`0930`,
