@@ -83,5 +83,5 @@ pub use place::{Home, Kind};
 pub use plan::Plan;
 pub use serve::{Server, ServerOptions};
 pub use sled::{Confidence, Sled};
-pub use survey::{Survey, Surveyor, sleds, sleds_of};
+pub use survey::{Ceiling, Survey, Surveyor, sleds, sleds_of};
 pub use turnover::{Turnover, chance};

@@ -1,6 +1,10 @@
 //! The SLEDs of a file: asks every provider, lays the answers over each other, and joins
 //! neighbours.
 
+mod ceiling;
+
+pub use ceiling::Ceiling;
+
 use crate::overlay::{overlay, push};
 use crate::provider::remote::Line;
 use crate::provider::{
@@ -10,6 +14,7 @@ use crate::{
     Confidence, Config, DeliveryTime, Devices, Error, ErrorKind, Home, Kind, Level, MountRule,
     Plan, Sled, delivery_time,
 };
+use ceiling::Slowest;
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, openat};
 use rustix::path::Arg;
 use seekless_device::{Origin, Row, Table, Zone};
@@ -97,10 +102,20 @@ pub struct Surveyor {
     assumed: Table,
     mounts: Mounts,
     homes: HashMap<u64, Arc<Home>>,
-    /// The device number asked about last, and whether its files are [plain](Self::is_plain).
-    last_asked: Option<(u64, bool)>,
+    /// The file system asked about last. Thousands of files in a row come from one.
+    last_asked: Option<Asked>,
     lines: HashMap<String, Line>,
     user: rustix::process::Uid,
+}
+
+/// What is known of a file system.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    device: u64,
+    /// `None` unless its files are [plain](Surveyor::is_plain).
+    slowest: Option<Slowest>,
+    /// The kernel has told how many pages of one of its files are cached.
+    counted: bool,
 }
 
 /// A file that is being examined, before it is opened.
@@ -216,7 +231,7 @@ impl Surveyor {
         below: &CStr,
         name: &Path,
     ) -> Option<(Stat, Option<Survey>)> {
-        let (device, true) = self.last_asked? else { return None };
+        let Asked { device, slowest: Some(_), .. } = self.last_asked? else { return None };
         if self.has_rules() {
             return None;
         }
@@ -228,7 +243,8 @@ impl Surveyor {
         Some((stat, self.plain_unless_in_memory(name, file, stat).ok()?))
     }
 
-    /// The survey of an open file of a plain file system, unless all of it is in memory.
+    /// The survey of an open file of a plain file system, unless all of it is in memory. An empty
+    /// file is: it has no bytes elsewhere.
     fn plain_unless_in_memory(
         &mut self,
         name: &Path,
@@ -236,7 +252,15 @@ impl Surveyor {
         stat: Stat,
     ) -> Result<Option<Survey>, Error> {
         let bytes = u64::try_from(stat.st_size).unwrap_or(0);
-        let resident = match all_or_nothing(file.as_fd(), bytes) {
+        if bytes == 0 {
+            seekless_sys::files::close(file);
+            return Ok(None);
+        }
+        let all = all_or_nothing(file.as_fd(), bytes);
+        if let Some(asked) = self.last_asked.as_mut().filter(|asked| asked.device == stat.st_dev) {
+            asked.counted |= all.is_some();
+        }
+        let resident = match all {
             Some(true) => {
                 seekless_sys::files::close(file);
                 return Ok(None);
@@ -254,15 +278,16 @@ impl Surveyor {
         if self.has_rules() || FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return false;
         }
-        // Thousands of files in a row come from one file system.
-        if let Some((device, plain)) = self.last_asked
-            && device == stat.st_dev
+        if let Some(asked) = &self.last_asked
+            && asked.device == stat.st_dev
         {
-            return plain;
+            return asked.slowest.is_some();
         }
         let path = self.needs_path(stat.st_dev).then(|| name.canonicalize().ok()).flatten();
-        let plain = self.home_of(stat.st_dev, path.as_deref()).kind == Kind::Local;
-        self.last_asked = Some((stat.st_dev, plain));
+        let home = self.home_of(stat.st_dev, path.as_deref());
+        let plain = home.kind == Kind::Local;
+        let slowest = plain.then(|| self.slowest(&self.row(&home, None)));
+        self.last_asked = Some(Asked { device: stat.st_dev, slowest, counted: false });
         plain
     }
 
@@ -317,9 +342,7 @@ impl Surveyor {
     }
 
     /// Opens a file to examine it: without waiting, and without changing its access time where that
-    /// is allowed.
-    /// Opens a file for reading, without marking it as read where that is allowed. `stat` tells
-    /// whether it is; without it, the kernel is asked.
+    /// is allowed. `stat` tells whether it is; without it, the kernel is asked.
     fn open(
         &self,
         folder: BorrowedFd<'_>,

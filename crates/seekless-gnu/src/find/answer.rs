@@ -1,10 +1,8 @@
-//! Answers tests from a file's name, type, attributes and cost alone. The answers do not depend on
-//! when or by which thread they are computed.
+//! Answers tests from a file's name, type and attributes alone. The answers do not depend on when or
+//! by which thread they are computed.
 
-use super::cost::Cost;
 use super::entry::Entry;
 use super::expression::{Glob, Test};
-use super::latency::in_units;
 use crate::clib::locale::{c_string, glob_matches};
 use rustix::io::Errno;
 
@@ -40,24 +38,6 @@ pub(super) fn plainly(test: &Test, entry: &Entry<'_>) -> Result<Option<bool>, Er
         }
         _ => return Ok(None),
     }))
-}
-
-/// Answers a test of what a file costs to read; `cost` is `None` if it is unknown. Returns `None`
-/// for all other tests.
-pub(super) fn by_cost(test: &Test, cost: Option<&Cost>) -> Option<bool> {
-    Some(match test {
-        Test::Latency { unit_ns, bound } => {
-            cost.is_some_and(|cost| in_units(cost.delivery_ns_high(), *unit_ns, bound))
-        }
-        Test::Cost { unit_ns, bound } => {
-            cost.is_some_and(|cost| in_units(cost.device_ns_high, *unit_ns, bound))
-        }
-        Test::Cached(bound) => {
-            cost.and_then(Cost::resident_percent).is_some_and(|share| bound.holds(share))
-        }
-        Test::Level(name) => cost.is_some_and(|cost| cost.level.name() == name),
-        _ => return None,
-    })
 }
 
 /// Matches the last component against a pattern. A slash at the end of an argument is ignored,

@@ -17,6 +17,18 @@ impl<T: PartialOrd> Bound<T> {
             Bound::Less(bound) => value < *bound,
         }
     }
+
+    /// Whether all values from `low` to `high` are within the bound. `None` if only some are.
+    pub(super) fn over(&self, low: T, high: T) -> Option<bool> {
+        let (all, some) = match self {
+            Bound::More(bound) => (low > *bound, high > *bound),
+            Bound::Exactly(bound) => {
+                (low == *bound && high == *bound, low <= *bound && high >= *bound)
+            }
+            Bound::Less(bound) => (high < *bound, low < *bound),
+        };
+        if all == some { Some(all) } else { None }
+    }
 }
 
 impl<T> Bound<T> {
@@ -44,4 +56,21 @@ pub(super) fn whole(text: &[u8]) -> Option<u64> {
     let digits = text.strip_prefix(b"+").unwrap_or(text);
     let numeric = digits.iter().all(u8::is_ascii_digit);
     numeric.then(|| std::str::from_utf8(digits).ok()?.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_decided_if_all_its_values_agree() {
+        for bound in [Bound::More(3), Bound::Exactly(3), Bound::Less(3)] {
+            for (low, high) in (0..7).flat_map(|low| (low..7).map(move |high| (low, high))) {
+                let all = (low..=high).all(|value| bound.holds(value));
+                let any = (low..=high).any(|value| bound.holds(value));
+                let expected = (all == any).then_some(all);
+                assert_eq!(bound.over(low, high), expected, "{bound:?} over {low}..={high}");
+            }
+        }
+    }
 }

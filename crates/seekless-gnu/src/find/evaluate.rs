@@ -1,6 +1,6 @@
 //! Evaluates the expression for each file and carries out its actions.
 
-use super::answer::{by_cost, plainly};
+use super::answer::plainly;
 use super::cost::Cost;
 use super::entry::Entry;
 use super::exec::{Batch, Ran};
@@ -315,8 +315,11 @@ impl<'a> Evaluator<'a> {
                 accessat(entry.base(), entry.below(), *access, AtFlags::empty()).is_ok()
             }
             Test::FileSystem(name) => self.mounts.type_of(entry.stat()?.st_dev).as_bytes() == name,
-            // All other tests are of costs, and `by_cost` answers each of those.
-            _ => by_cost(test, self.price(entry)?.as_ref()).unwrap_or(true),
+            Test::OfCost(test) => {
+                self.prices.passes(test, entry, self.plan.unknown, Prices::ask)?
+            }
+            // `plainly` answers all other tests.
+            _ => true,
         })
     }
 

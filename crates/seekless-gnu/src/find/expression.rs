@@ -2,6 +2,7 @@
 
 use super::Unknown;
 use super::compare::Bound;
+use super::cost::CostTest;
 use super::mode::Permissions;
 use super::printf::Format;
 use super::time::{Stamp, Used, Window};
@@ -98,20 +99,7 @@ pub(super) enum Test {
     },
     Access(rustix::fs::Access),
     FileSystem(Vec<u8>),
-    /// The time to deliver the file, in whole units of `unit_ns`, rounded up.
-    Latency {
-        unit_ns: u64,
-        bound: Bound<u64>,
-    },
-    /// The part of that time which devices need.
-    Cost {
-        unit_ns: u64,
-        bound: Bound<u64>,
-    },
-    /// The percentage of the file that is in memory.
-    Cached(Bound<u64>),
-    /// The costliest level that holds part of the file.
-    Level(String),
+    OfCost(CostTest),
 }
 
 /// A shell pattern.

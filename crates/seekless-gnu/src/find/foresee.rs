@@ -2,7 +2,7 @@
 //! attributes and costs that the expression will need, as far as they can be known in advance. They
 //! are then ready when the file's turn comes.
 
-use super::answer::{by_cost, plainly};
+use super::answer::plainly;
 use super::entry::Entry;
 use super::expression::{Action, Expression, Needs, Plan, Test};
 use super::interpret::{Facts, holds};
@@ -47,9 +47,7 @@ pub(super) fn turns_back(plan: &Plan) -> bool {
 /// Whether the expression calls stat for more than a file's cost.
 pub(super) fn asks_stat(plan: &Plan) -> bool {
     let asks_more = |part: &Expression| match part {
-        Expression::Test(
-            Test::Latency { .. } | Test::Cost { .. } | Test::Cached(_) | Test::Level(_),
-        ) => false,
+        Expression::Test(Test::OfCost(_)) => false,
         other => asks(other),
     };
     plan.expression.any(&asks_more)
@@ -101,12 +99,12 @@ impl<'p> Facts<'p> for Foresight<'_, '_> {
     type Stop = NotYet;
 
     fn passes(&mut self, test: &'p Test) -> Result<bool, NotYet> {
-        if let Some(answer) = plainly(test, self.entry)? {
-            return Ok(answer);
+        match test {
+            Test::OfCost(test) => {
+                self.prices.passes(test, self.entry, self.plan.unknown, Prices::ask_ahead)
+            }
+            _ => plainly(test, self.entry)?.ok_or(NotYet),
         }
-        by_cost(test, None).ok_or(NotYet)?; // asks of costs at all
-        let cost = self.prices.ask_ahead(self.entry)?;
-        by_cost(test, cost.kept(self.plan.unknown)).ok_or(NotYet)
     }
 
     fn act(&mut self, action: &'p Action) -> Result<bool, NotYet> {

@@ -5,9 +5,9 @@
 //! Memory counts as 0, so `-cost 0` finds files that need no device.
 
 use super::compare::{Bound, whole};
-use super::cost::{Cost, NOTHING};
+use super::cost::{Cost, CostTest, NOTHING, Unknown};
 use super::entry::Entry;
-use rustix::fs::FileType;
+use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 use seekless_sled::{Error, Level, Sled, Surveyor};
 use std::ffi::OsStr;
@@ -17,11 +17,6 @@ use std::path::Path;
 /// A time in seconds, with microseconds.
 pub(super) fn seconds(ns: u64) -> String {
     format!("{:.6}", ns as f64 / 1e9)
-}
-
-/// Whether a time, rounded up to whole units, is within the bound.
-pub(super) fn in_units(ns: u64, unit_ns: u64, bound: &Bound<u64>) -> bool {
-    bound.holds(ns.div_ceil(unit_ns))
 }
 
 /// Computes the costs of files.
@@ -67,6 +62,40 @@ impl From<Unpriced> for NotYet {
 }
 
 impl Prices {
+    /// Whether a file passes a test of its cost. `ask` tells the cost. It is called only if the
+    /// file's size does not decide.
+    pub(super) fn passes<'e, E: From<Errno>>(
+        &mut self,
+        test: &CostTest,
+        entry: &'e Entry<'_>,
+        unknown: Unknown,
+        ask: impl FnOnce(&mut Prices, &'e Entry<'_>) -> Result<&'e Cost, E>,
+    ) -> Result<bool, E> {
+        match self.by_size(test, entry)? {
+            Some(answer) => Ok(answer),
+            None => Ok(test.passes(ask(self, entry)?, unknown)),
+        }
+    }
+
+    /// The answer by a file's size and its file system. `None` if they do not decide.
+    fn by_size(&mut self, test: &CostTest, entry: &Entry<'_>) -> Result<Option<bool>, Errno> {
+        let asked = entry.cost.get().is_some();
+        if asked || is_unseen(entry) && !self.may_decide(test) || !has_bytes(entry)? {
+            return Ok(None);
+        }
+        let stat = entry.stat()?;
+        let Ok(surveyor) = self.surveyor() else { return Ok(None) }; // `ask` reports why
+        let ceiling = surveyor.ceiling(name(entry), stat);
+        Ok(ceiling.and_then(|ceiling| test.by_size(bytes_of(stat), &ceiling)))
+    }
+
+    /// Whether the size decides for any file like the last one: if so, for the smallest. If not, a
+    /// call of stat would be in vain.
+    fn may_decide(&self, test: &CostTest) -> bool {
+        let ceiling = self.surveyor.as_ref().and_then(|surveyor| surveyor.usual_ceiling(1));
+        ceiling.is_none_or(|ceiling| test.by_size(1, &ceiling).is_some())
+    }
+
     /// The cost of a file, computed once. Only regular files are opened. A file is not opened if
     /// stat says that it has no bytes to fetch, or if opening would recall it from slower storage.
     pub(super) fn ask<'e>(&mut self, entry: &'e Entry<'_>) -> Result<&'e Cost, Unpriced> {
@@ -98,15 +127,14 @@ impl Prices {
     /// The cost of a regular file without a call of stat, if it lies on the same file system as the
     /// file before. Returns `None` if stat must be called first.
     fn open_first(&mut self, entry: &Entry<'_>) -> Option<Cost> {
-        let unasked = entry.cost.get().is_none() && entry.known().is_none();
-        if !unasked || entry.folder.is_none() || entry.listed != Some(FileType::RegularFile) {
+        if entry.cost.get().is_some() || !is_unseen(entry) {
             return None;
         }
         let surveyor = self.surveyor.as_mut()?;
         let (stat, survey) =
             surveyor.opened_unless_in_memory(entry.base(), entry.below(), name(entry))?;
         entry.know(stat);
-        let bytes = u64::try_from(stat.st_size).unwrap_or(0);
+        let bytes = bytes_of(&stat);
         match survey {
             _ if bytes == 0 => Some(NOTHING),
             Some(survey) => Some(self.sum(&survey.sleds)),
@@ -129,8 +157,7 @@ impl Prices {
         let survey = surveyor.at_unless_in_memory(entry.base(), entry.below(), name(entry), stat);
         let survey = survey.map_err(Unpriced::Survey)?;
         if let (None, Some(memory)) = (&survey, self.memory) {
-            let bytes = u64::try_from(stat.st_size).unwrap_or(0);
-            return Ok(NOTHING.with(&Sled { offset: 0, bytes, ..memory }));
+            return Ok(NOTHING.with(&Sled { offset: 0, bytes: bytes_of(&stat), ..memory }));
         }
         let survey = match survey {
             Some(survey) => survey,
@@ -153,6 +180,16 @@ impl Prices {
 
 fn memory_of(sleds: &[Sled]) -> Option<Sled> {
     sleds.iter().find(|sled| sled.level == Level::Memory).copied()
+}
+
+/// Whether nothing is known of a regular file but its place in a folder.
+fn is_unseen(entry: &Entry<'_>) -> bool {
+    let listed = entry.folder.is_some() && entry.listed == Some(FileType::RegularFile);
+    listed && entry.known().is_none()
+}
+
+fn bytes_of(stat: &Stat) -> u64 {
+    u64::try_from(stat.st_size).unwrap_or(0)
 }
 
 fn has_bytes(entry: &Entry<'_>) -> Result<bool, Errno> {
@@ -212,12 +249,14 @@ mod tests {
         ]);
         assert_eq!(cost.device_ns_high, 12_000_000);
         assert_eq!(cost.delivery_ns_high(), 13_000_000);
-        let ms = |ns, text: &[u8]| {
+        let is_within = |test: fn(u64, Bound<u64>) -> CostTest, text: &[u8]| {
             let (unit_ns, bound) = parse(text).expect("a bound");
-            in_units(ns, unit_ns, &bound)
+            test(unit_ns, bound).passes(&cost, Unknown::Skip)
         };
-        assert!(ms(cost.device_ns_high, b"12ms") && ms(cost.device_ns_high, b"m12"));
-        assert!(ms(cost.delivery_ns_high(), b"+m12") && !ms(cost.delivery_ns_high(), b"-M13"));
+        let latency = |text| is_within(|unit_ns, bound| CostTest::Latency { unit_ns, bound }, text);
+        let of_devices = |text| is_within(|unit_ns, bound| CostTest::Cost { unit_ns, bound }, text);
+        assert!(of_devices(b"12ms") && of_devices(b"m12"));
+        assert!(latency(b"+m12") && !latency(b"-M13"));
         assert_eq!(seconds(cost.delivery_ns_high()), "0.013000");
     }
 }

@@ -113,9 +113,7 @@ fn rank(expression: &Expression) -> Option<Rank> {
             Test::Type(_) => Rank::Type,
             Test::LinkName(_) => Rank::Link,
             Test::Access(_) => Rank::Access,
-            Test::Latency { .. } | Test::Cost { .. } | Test::Cached(_) | Test::Level(_) => {
-                Rank::Price
-            }
+            Test::OfCost(_) => Rank::Price,
             _ => Rank::Stat,
         }),
     }
@@ -224,7 +222,9 @@ mod tests {
         };
         let word = |part: &Expression| match part {
             Expression::Test(test) => {
-                format!("{test:?}").split([' ', '(']).next().unwrap_or_default().to_owned()
+                let shown = format!("{test:?}");
+                let shown = shown.strip_prefix("OfCost(").unwrap_or(&shown);
+                shown.split([' ', '(']).next().unwrap_or_default().to_owned()
             }
             _ => "!".to_owned(),
         };

@@ -1,6 +1,7 @@
 //! Compares our answers with GNU find's, over a tree that holds each kind of file.
 
 mod ahead;
+mod unopened;
 
 use super::{Ended, find};
 use proptest::prelude::*;

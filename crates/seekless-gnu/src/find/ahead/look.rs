@@ -177,7 +177,9 @@ impl<'a> Looker<'a> {
     }
 
     fn seen(&self, entry: &Entry<'_>, passed: bool, stats: &mut Vec<Stat>) -> Seen {
-        let stat = entry.known().filter(|_| self.aims.asks_stat);
+        // A file that its size decided has no cost. In its turn the size decides again.
+        let keeps_stat = self.aims.asks_stat || entry.cost.get().is_none();
+        let stat = entry.known().filter(|_| keeps_stat);
         match (stat, entry.cost.get()) {
             _ if passed => Seen::Passed,
             (Some(stat), cost) => {

@@ -6,6 +6,7 @@ use crate::clib::locale::{c_string, glob_matches, real_number};
 use crate::clib::regex::{Dialect, Regex};
 use crate::find::Unknown;
 use crate::find::compare::{Bound, whole};
+use crate::find::cost::CostTest;
 use crate::find::date;
 use crate::find::expression::{Action, Expression, Follow, Glob, Target, Test};
 use crate::find::latency;
@@ -17,6 +18,7 @@ use crate::find::quote::say;
 use crate::find::time::{Stamp, Used};
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
+use seekless_sled::Level;
 use seekless_sys::accounts::{group_number, user_number};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -368,15 +370,19 @@ impl Parser<'_> {
         if share.is_some() {
             self.next += 1;
         }
-        Ok(Test::Cached(share.unwrap_or(Bound::Exactly(100))))
+        Ok(Test::OfCost(CostTest::Cached(share.unwrap_or(Bound::Exactly(100)))))
     }
 
     pub(super) fn level(&mut self, name: &[u8]) -> Result<Test, Stop> {
+        use Level::{Archive, Device, Hole, Memory, Network, Unknown};
         let text = self.argument(name)?.to_string_lossy().into_owned();
-        let known = ["hole", "memory", "device", "network", "archive", "unknown"];
-        match known.contains(&text.as_str()) {
-            true => Ok(Test::Level(text)),
-            false => Err(format!("no level `{text}': {}", known.join(", ")).into()),
+        let known = [Hole, Memory, Device, Network, Archive, Unknown];
+        match known.into_iter().find(|level| level.name() == text) {
+            Some(level) => Ok(Test::OfCost(CostTest::Level(level))),
+            None => {
+                let names = known.map(Level::name).join(", ");
+                Err(format!("no level `{text}': {names}").into())
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 use super::tree::{Kind, Operator};
 use super::{Parser, Stop};
 use crate::find::compare::Bound;
+use crate::find::cost::CostTest;
 use crate::find::expression::{Action, Follow, Roots, Target, Test};
 use crate::find::time::Stamp;
 use rustix::fs::Access;
@@ -347,13 +348,19 @@ pub static WORDS: &[Word] = &[
         &["-latency"],
         "N",
         "N seconds to deliver all of it, memory included; m50 or 50ms, u50 or 50us are parts of them",
-        |parser, name| parser.price(name).map(|(unit_ns, bound)| Test::Latency { unit_ns, bound }),
+        |parser, name| {
+            let (unit_ns, bound) = parser.price(name)?;
+            Ok(Test::OfCost(CostTest::Latency { unit_ns, bound }))
+        },
     ),
     cost(
         &["-cost"],
         "N",
         "The same for what devices need: 0 is nothing to fetch",
-        |parser, name| parser.price(name).map(|(unit_ns, bound)| Test::Cost { unit_ns, bound }),
+        |parser, name| {
+            let (unit_ns, bound) = parser.price(name)?;
+            Ok(Test::OfCost(CostTest::Cost { unit_ns, bound }))
+        },
     ),
     cost(
         &["-cached"],
