@@ -44,6 +44,8 @@ pub fn text(bytes: &[u8]) {
         let _ = import::ids(&files, &out, &lenient, quiet);
         let _ = import::ozen(&files, &out, &lenient, &mut |_, _| {});
         let _ = import::oracle_general(&files, &out, &lenient, &mut |_, _| {});
+        let _ = import::lcs(&files, &out, &lenient, &mut |_, _| {});
+        let _ = import::any(&files, &out, &lenient, &mut |_, _| {});
         for options in [lenient, bare] {
             if import::csv(&files, &out, &options, &mut |_, _| {}).is_ok() {
                 comes_back(out.path());

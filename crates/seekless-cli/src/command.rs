@@ -4,6 +4,7 @@ pub mod compare;
 pub mod completions;
 pub mod find;
 pub mod fits;
+pub mod foreign;
 pub mod grep;
 pub mod man;
 pub mod order;

@@ -1,6 +1,6 @@
 //! Capacities as users write them: sizes, shares of the working set, and ranges of either.
 
-use crate::requests::Requests;
+use crate::requests::Totals;
 use crate::unit::PAGE_BYTES;
 use crate::{Error, ErrorKind, Result};
 use seekless_device::units::parse_bytes;
@@ -43,8 +43,8 @@ impl Capacities {
     /// The capacities in bytes, or in ids for bare ids. A share is rounded down to whole pages,
     /// bytes or ids, and is at least 1.
     #[must_use]
-    pub fn resolve(&self, requests: &Requests) -> Vec<u64> {
-        self.resolve_within(requests.distinct_weight(), requests.unit_bytes())
+    pub fn resolve(&self, totals: &Totals) -> Vec<u64> {
+        self.resolve_within(totals.distinct_weight(), totals.unit_bytes())
     }
 
     /// As [`Capacities::resolve`], for a working set of so many units of weight, each of
@@ -60,6 +60,16 @@ impl Capacities {
             }
         };
         self.0.iter().map(resolve).collect()
+    }
+
+    /// Whether one of them is a share of the working set.
+    pub(crate) fn has_share(&self) -> bool {
+        self.0.iter().any(|size| matches!(size, Size::Share(_)))
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
     }
 }
 
@@ -148,11 +158,12 @@ fn wrong(text: &str, expected: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Requests;
 
     fn resolved(text: &str) -> Vec<u64> {
         // 48,974 pages.
         let requests = Requests::from_pages((0..48_974).collect());
-        text.parse::<Capacities>().unwrap().resolve(&requests)
+        text.parse::<Capacities>().unwrap().resolve(&requests.totals())
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Refuses cases that cannot be simulated before the work begins, and says what to use instead.
 
 use crate::case::{Case, Options};
-use crate::requests::Requests;
+use crate::requests::{Requests, Totals};
 use crate::unit::Unit;
 use crate::{Error, ErrorKind, Result};
 use seekless_policy::cache::{Cache, Config};
@@ -15,7 +15,8 @@ use seekless_policy::eviction::named;
 /// Of the first case that cannot be simulated.
 pub fn check_cases(requests: &Requests, cases: &[Case], options: &Options) -> Result<()> {
     check_options(requests, options)?;
-    cases.iter().try_for_each(|case| check_policy(requests, &case.policy))
+    let totals = requests.totals();
+    cases.iter().try_for_each(|case| check_policy(&totals, &case.policy))
 }
 
 fn check_options(requests: &Requests, options: &Options) -> Result<()> {
@@ -30,11 +31,12 @@ fn check_options(requests: &Requests, options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn check_policy(requests: &Requests, name: &str) -> Result<()> {
-    let Err(error) = Cache::with_offer(named(name, 1)?, Config::pages(1), requests.offer()) else {
+/// Checks that the policy can run on requests with these sums.
+pub(crate) fn check_policy(totals: &Totals, name: &str) -> Result<()> {
+    let Err(error) = Cache::with_offer(named(name, 1)?, Config::pages(1), totals.offer()) else {
         return Ok(());
     };
-    let hint = match requests.unit() {
+    let hint = match totals.unit() {
         Unit::Page => "",
         Unit::File | Unit::Object => {
             "; --unit page has pages of one weight, --unit-weights weighs each 1"

@@ -14,9 +14,9 @@ pub(crate) use ledger::{Device, DeviceAccess};
 use seekless_policy::cache::Cache;
 use seekless_policy::eviction::{Eviction, Id, NEVER, Outcome, Request, Use};
 
-/// The fast loop, compiled for each type of policy.
-pub(crate) fn reads<E: Eviction>(cache: &mut Cache<E>, requests: &Requests) -> Counts {
-    let mut counts = Counts::default();
+/// The fast loop, compiled for each type of policy. Adds to `counts`.
+pub(crate) fn reads<E: Eviction>(cache: &mut Cache<E>, requests: &Requests, counts: &mut Counts) {
+    let hits_before = counts.hits;
     for &id in requests.ids() {
         let request = Request::file(id, requests.weight(id));
         match cache.access(&request) {
@@ -31,8 +31,7 @@ pub(crate) fn reads<E: Eviction>(cache: &mut Cache<E>, requests: &Requests) -> C
             }
         }
     }
-    counts.read_misses = requests.len() as u64 - counts.hits;
-    counts
+    counts.read_misses += requests.len() as u64 - (counts.hits - hits_before);
 }
 
 /// The complete loop. `next_uses` is empty if the policy does not need them.

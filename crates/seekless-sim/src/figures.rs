@@ -1,6 +1,6 @@
 //! The figures of a simulation: counts and their ratios, one row a policy and capacity.
 
-use crate::requests::Requests;
+use crate::requests::Totals;
 use crate::unit::Unit;
 use serde::Serialize;
 
@@ -105,10 +105,10 @@ pub(crate) struct Counts {
 }
 
 impl Figures {
-    pub(crate) fn new(policy: &str, capacity: u64, requests: &Requests, counts: Counts) -> Self {
-        let (total, writes) = (requests.len() as u64, requests.writes());
-        let compulsory = u64::from(requests.distinct());
-        let unit_bytes = requests.unit_bytes();
+    pub(crate) fn new(policy: &str, capacity: u64, totals: &Totals, counts: Counts) -> Self {
+        let (total, writes) = (totals.requests(), totals.writes());
+        let compulsory = u64::from(totals.distinct());
+        let unit_bytes = totals.unit_bytes();
         let (hit_bytes, miss_bytes) =
             (counts.hit_weight * unit_bytes, counts.miss_weight * unit_bytes);
         let misses = total - counts.hits;
@@ -119,7 +119,7 @@ impl Figures {
         Self {
             policy: policy.to_owned(),
             variant,
-            unit: requests.unit(),
+            unit: totals.unit(),
             capacity,
             capacity_units: capacity / unit_bytes,
             requests: total,
@@ -135,11 +135,11 @@ impl Figures {
             write_backs: counts.write_backs,
             flushed: counts.flushed,
             writes_through: counts.writes_through,
-            write_back_runs: requests.offer().neighbours.then_some(counts.write_back_runs),
+            write_back_runs: totals.offer().neighbours.then_some(counts.write_back_runs),
             dirty_at_end: counts.dirty_at_end,
             hit_bytes,
             miss_bytes,
-            compulsory_bytes: requests.distinct_weight() * unit_bytes,
+            compulsory_bytes: totals.distinct_weight() * unit_bytes,
             write_back_bytes: counts.write_back_weight * unit_bytes,
             hit_ratio: ratio(counts.hits, total),
             miss_ratio: ratio(misses, total),

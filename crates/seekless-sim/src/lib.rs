@@ -24,6 +24,8 @@
 //! For the same requests both evict the same ids.
 //!
 //! - [`Reading`] reads traces: units, sector lines, times, limits of memory.
+//! - [`Reading::open`] leaves a long trace of records in its file: a [`Stream`] is simulated while it is
+//!   read.
 //! - [`simulate`], [`simulate_with`] and [`simulate_all`] give [`Figures`]: hits, misses, writes,
 //!   points over time.
 //! - [`curve`] computes miss-ratio curves: exact for LRU in one pass, with error bars from samples.
@@ -59,6 +61,7 @@ pub mod post_cache;
 mod requests;
 mod run;
 pub mod score;
+mod stream;
 pub mod timed;
 mod unit;
 mod write_back;
@@ -69,7 +72,8 @@ pub use check::check_cases;
 pub use error::{Error, ErrorKind, Result};
 pub use figures::{Figures, Point};
 pub use memory::memory_bytes_max;
-pub use requests::{Lines, Reading, Requests};
+pub use requests::{Lines, Reading, Requests, Totals};
 pub use run::{each_case, simulate, simulate_all, simulate_with, victims};
+pub use stream::{Opened, Plan, Stream, Timed, Windows};
 pub use unit::Unit;
 pub use write_back::{Period, WriteBack};

@@ -9,10 +9,14 @@ mod objects;
 mod pages;
 mod read;
 mod reading;
+mod records;
 mod sequence;
 mod space;
+mod totals;
 mod writes;
 
 pub use reading::{Lines, Reading};
+pub(crate) use records::{Reader, Window};
 pub use sequence::Requests;
 pub(crate) use space::Space;
+pub use totals::Totals;

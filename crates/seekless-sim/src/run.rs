@@ -4,7 +4,7 @@ use crate::case::{Case, Options};
 use crate::check::check_cases;
 use crate::drive::{self, Device};
 use crate::figures::{Counts, Figures};
-use crate::requests::Requests;
+use crate::requests::{Requests, Totals};
 use crate::unit::Unit;
 use crate::{Error, Result};
 use rayon::prelude::*;
@@ -36,9 +36,9 @@ pub(crate) fn run(
     device: Option<Device<'_>>,
 ) -> Result<Figures> {
     check_cases(requests, std::slice::from_ref(case), options)?;
-    let config = config(requests, case.capacity);
+    let config = config(&requests.totals(), case.capacity);
     let counts = visit(&case.policy, config.capacity, Run { requests, config, options, device })??;
-    Ok(Figures::new(&case.policy, case.capacity, requests, counts))
+    Ok(Figures::new(&case.policy, case.capacity, &requests.totals(), counts))
 }
 
 /// Runs every case on all cores, and returns the figures in the order of the cases. Calls
@@ -85,7 +85,7 @@ pub fn each_case<T: Send>(
 /// # Errors
 /// As [`simulate`].
 pub fn victims(requests: &Requests, case: &Case) -> Result<Vec<Vec<Id>>> {
-    let config = config(requests, case.capacity);
+    let config = config(&requests.totals(), case.capacity);
     let options = &Options::default();
     visit(&case.policy, config.capacity, Watch(Run { requests, config, options, device: None }))?
 }
@@ -100,10 +100,10 @@ pub(crate) fn count(requests: &Requests, policy: &str, config: Config) -> Result
 }
 
 /// Files over half the cache bypass it; pages, objects and bare ids never do.
-pub(crate) fn config(requests: &Requests, capacity: u64) -> Config {
-    match (requests.unit(), requests.unit_weights()) {
+pub(crate) fn config(totals: &Totals, capacity: u64) -> Config {
+    match (totals.unit(), totals.unit_weights()) {
         (Unit::File, false) => Config::files(capacity),
-        _ => Config::pages(capacity / requests.unit_bytes()),
+        _ => Config::pages(capacity / totals.unit_bytes()),
     }
 }
 
@@ -138,7 +138,9 @@ impl Visitor for Run<'_> {
         let needs = policy.needs();
         let mut cache = self.cache(policy)?;
         if self.is_plain(needs) {
-            return Ok(drive::reads(&mut cache, self.requests));
+            let mut counts = Counts::default();
+            drive::reads(&mut cache, self.requests, &mut counts);
+            return Ok(counts);
         }
         let next_uses = if needs.next_use { self.requests.next_uses() } else { &[] };
         if self.options.write_back.is_active() {

@@ -1,7 +1,7 @@
-//! Opens text files that may be compressed with gzip, xz, lzma-alone or zstd. Their content tells
-//! which; their name does not matter.
+//! Opens files of other formats that may be compressed with gzip, xz, lzma-alone or zstd. Their
+//! content tells which; their name does not matter.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use flate2::bufread::MultiGzDecoder;
 use liblzma::bufread::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
@@ -17,10 +17,54 @@ const BUFFER_BYTES: usize = 1 << 16;
 
 /// An opened file: how far it has been read, and how it is compressed.
 pub(crate) struct Input {
-    pub(crate) reader: Box<dyn BufRead>,
-    pub(crate) format: &'static str,
+    pub(crate) reader: Box<dyn BufRead + Send>,
+    format: &'static str,
+    consumed: Arc<AtomicU64>,
+}
+
+impl Input {
+    /// The first bytes of the content, at most `bytes_max`. They are read again afterwards. Call
+    /// it before anything is read.
+    pub(crate) fn head(&mut self, path: &Path, bytes_max: usize) -> Result<Vec<u8>> {
+        let mut head = Vec::new();
+        let read = self.reader.by_ref().take(bytes_max as u64).read_to_end(&mut head);
+        read.map_err(|error| self.unreadable(path, head.len() as u64, error))?;
+        let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        self.reader = Box::new(Cursor::new(head.clone()).chain(rest));
+        Ok(head)
+    }
+
+    /// Fills `buffer`, or less of it at the end. Returns how much. `at` is the number of bytes of
+    /// content that were read before.
+    pub(crate) fn fill(&mut self, path: &Path, buffer: &mut [u8], at: u64) -> Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.reader.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(more) => filled += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.unreadable(path, at + filled as u64, error)),
+            }
+        }
+        Ok(filled)
+    }
+
+    /// The error of a read that failed after `read` bytes of content.
+    pub(crate) fn unreadable(&self, path: &Path, read: u64, error: io::Error) -> Error {
+        if self.format == "plain" {
+            return Error::io(path, "could not be read", error).at(Place::Byte(read));
+        }
+        let message = format!(
+            "its {} data is damaged or cut short after {read} bytes of content; copy the file again",
+            self.format
+        );
+        Error::corrupt(path, message).because(error)
+    }
+
     /// How many bytes of the file itself have been read.
-    pub(crate) consumed: Arc<AtomicU64>,
+    pub(crate) fn consumed(&self) -> u64 {
+        self.consumed.load(Ordering::Relaxed)
+    }
 }
 
 /// Opens a plain, gzip, xz, lzma or zstd file for reading; its first bytes tell which it is.
@@ -29,7 +73,7 @@ pub(crate) struct Input {
 /// # Errors
 /// The file cannot be opened, or its first bytes cannot be read. Damage is found later, while
 /// reading.
-pub fn open_compressed(path: &Path) -> Result<Box<dyn BufRead>> {
+pub fn open_compressed(path: &Path) -> Result<Box<dyn BufRead + Send>> {
     Ok(open(path)?.reader)
 }
 
@@ -40,14 +84,14 @@ pub(crate) fn open(path: &Path) -> Result<Input> {
     Ok(Input { reader, format, consumed })
 }
 
-fn sniff(file: File) -> io::Result<(Box<dyn BufRead>, &'static str, Arc<AtomicU64>)> {
+fn sniff(file: File) -> io::Result<(Box<dyn BufRead + Send>, &'static str, Arc<AtomicU64>)> {
     let consumed = Arc::new(AtomicU64::new(0));
     let mut file = Counted { file, consumed: consumed.clone() };
     let mut start = Vec::new();
     file.by_ref().take(16).read_to_end(&mut start)?;
     let format = format_of(&start);
     let raw = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(start).chain(file));
-    let reader: Box<dyn BufRead> = match format {
+    let reader: Box<dyn BufRead + Send> = match format {
         "gzip" => buffered(MultiGzDecoder::new(raw)),
         "xz" => buffered(XzDecoder::new_stream(
             raw,
@@ -60,7 +104,7 @@ fn sniff(file: File) -> io::Result<(Box<dyn BufRead>, &'static str, Arc<AtomicU6
     Ok((reader, format, consumed))
 }
 
-fn buffered(reader: impl Read + 'static) -> Box<dyn BufRead> {
+fn buffered(reader: impl Read + Send + 'static) -> Box<dyn BufRead + Send> {
     Box::new(BufReader::with_capacity(BUFFER_BYTES, reader))
 }
 

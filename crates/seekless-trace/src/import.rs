@@ -1,26 +1,27 @@
-//! Imports other formats: CSV with named columns, lists of ids, Ozen's sector text and
-//! libCacheSim's oracleGeneral. Each imported file is one run.
+//! Imports other formats: CSV with named columns, lists of ids, Ozen's sector text, libCacheSim's
+//! oracleGeneral and lcs. Each imported file is one run.
 
 mod csv;
 pub(crate) mod fields;
+mod format;
 mod ids;
 pub(crate) mod number;
-pub(crate) mod oracle;
 mod ozen;
 pub(crate) mod record;
+mod records;
 
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::lines::Lines;
-use crate::{FileId, Kind, Metadata, RunInfo, Writer};
+use crate::{FileId, Kind, Metadata, Objects, RunInfo, Trace, Writer, compressed};
 use seekless_sys::output::Destination;
 use std::path::{Path, PathBuf};
 
 pub use csv::csv;
-pub(crate) use csv::open;
 pub use fields::{Columns, KNOWN_NAMES};
+pub use format::Format;
 pub use ids::ids;
-pub use oracle::oracle_general;
 pub use ozen::ozen;
+pub use records::{lcs, oracle_general};
 
 /// The error for a text that names more files than one of its size can.
 pub(crate) fn too_many_names(lines: &Lines) -> Error {
@@ -29,15 +30,18 @@ pub(crate) fn too_many_names(lines: &Lines) -> Error {
     Error::new(ErrorKind::Limit, lines.path(), message).at(Place::Line(lines.number()))
 }
 
-/// Imports `files` as the trace `out`; `read` imports one of them.
-fn import_each(
+/// Imports files (plain, gzip, xz, lzma or zstd) as the trace `out`. If `options` name no format,
+/// each file tells its own. All must be of one [`Kind`]. Each file is one run, in the order given.
+///
+/// # Errors
+/// As the function that is named as the format.
+pub fn any(
     files: &[PathBuf],
-    out: Destination,
-    kind: Kind,
+    out: impl Into<Destination>,
     options: &Options,
     progress: Progress<'_>,
-    read: impl Fn(&mut Import<'_>, &Path) -> Result<()>,
 ) -> Result<Report> {
+    let out = out.into();
     if files.is_empty() {
         return Err(Error::new(
             ErrorKind::Usage,
@@ -46,14 +50,37 @@ fn import_each(
         ));
     }
     let writer = Writer::create(out, Metadata::default())?;
-    let mut import = Import::new(files, writer, kind, options, progress);
-    files.iter().try_for_each(|file| read(&mut import, file))?;
+    let mut import = Import::new(files, writer, options, progress);
+    files.iter().try_for_each(|file| import.read(file))?;
     import.finish()
 }
 
-/// How to read text.
+/// Opens a file of another format as a trace in a temporary file.
+pub(crate) fn open(path: &Path, options: &Options) -> Result<Trace> {
+    let (files, mut silent) = ([path.to_owned()], |_, _| {});
+    let mut import = Import::new(&files, Writer::unplaced(path)?, options, &mut silent);
+    import.read(path)?;
+    import.writer.into_trace()
+}
+
+/// The kind of trace that a file of another format holds. Of a pipe only the format that `options`
+/// name is known, since what is read of it cannot be read again.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn kind_of(path: &Path, options: &Options) -> Result<Option<Kind>> {
+    match options.format {
+        Some(format) => Ok(Some(format.kind())),
+        None if !path.metadata().is_ok_and(|found| found.is_file()) => Ok(None),
+        None => Ok(Some(Format::detect(path, &mut compressed::open(path)?)?.kind())),
+    }
+}
+
+/// How to read files of other formats.
 #[derive(Clone, Debug)]
 pub struct Options {
+    /// The format of all files. If it is `None`, each file tells.
+    pub format: Option<Format>,
     /// Skip and count malformed lines instead of ending at the first.
     pub lenient: bool,
     /// Which column holds which field. If it is `None`, the names in the header tell.
@@ -66,7 +93,14 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { lenient: false, columns: None, delimiter: b',', header: true }
+        Options { format: None, lenient: false, columns: None, delimiter: b',', header: true }
+    }
+}
+
+impl Options {
+    /// The same for files of this format.
+    fn of(&self, format: Format) -> Self {
+        Options { format: Some(format), ..self.clone() }
     }
 }
 
@@ -101,14 +135,16 @@ struct Import<'a> {
     ticks: u32,
     /// The names take more memory than the text justifies: no line can be imported any more.
     full: bool,
+    /// The objects of all files of records, and the file of each.
+    objects: Objects,
+    files: Vec<FileId>,
 }
 
 impl<'a> Import<'a> {
     /// `writer` writes the trace.
     fn new(
         files: &[PathBuf],
-        mut writer: Writer,
-        kind: Kind,
+        writer: Writer,
         options: &'a Options,
         progress: Progress<'a>,
     ) -> Self {
@@ -117,7 +153,6 @@ impl<'a> Import<'a> {
             .filter_map(|file| std::fs::metadata(file).ok())
             .map(|file| file.len())
             .sum();
-        writer.metadata_mut().kind = kind;
         Import {
             writer,
             options,
@@ -127,7 +162,36 @@ impl<'a> Import<'a> {
             total,
             ticks: 0,
             full: false,
+            objects: Objects::default(),
+            files: Vec::new(),
         }
+    }
+
+    /// Imports one file.
+    fn read(&mut self, path: &Path) -> Result<()> {
+        let mut input = compressed::open(path)?;
+        let format = match self.options.format {
+            Some(format) => format,
+            None => Format::detect(path, &mut input)?,
+        };
+        self.set_kind(format.kind(), path)?;
+        match format {
+            Format::Csv => csv::import_file(self, Lines::of(input, path)),
+            Format::Ids => ids::import_file(self, Lines::of(input, path)),
+            Format::Ozen => ozen::import_file(self, Lines::of(input, path)),
+            Format::OracleGeneral | Format::Lcs => records::import_file(self, path, input, format),
+        }
+    }
+
+    /// The first file tells the kind of the trace.
+    fn set_kind(&mut self, kind: Kind, path: &Path) -> Result<()> {
+        let known = &mut self.writer.metadata_mut().kind;
+        if self.report.runs > 0 && *known != kind {
+            let message = "holds another kind of trace than the files before it: import it apart";
+            return Err(Error::new(ErrorKind::Usage, path, message));
+        }
+        *known = kind;
+        Ok(())
     }
 
     /// Adds `runs` runs, which came from `path`.
@@ -165,16 +229,15 @@ impl<'a> Import<'a> {
 
     /// Reports progress now and then; `lines` is the current file.
     fn tick(&mut self, lines: &Lines) {
-        self.tick_at(|| lines.consumed());
-    }
-
-    /// Reports progress now and then; `consumed` returns how many bytes of the current file have
-    /// been read.
-    fn tick_at(&mut self, consumed: impl FnOnce() -> u64) {
         self.ticks = self.ticks.wrapping_add(1);
         if self.ticks.is_multiple_of(1 << 13) {
-            (self.progress)(self.done + consumed(), self.total);
+            self.tell(lines.consumed());
         }
+    }
+
+    /// Reports progress; `consumed` bytes of the current file have been read.
+    fn tell(&mut self, consumed: u64) {
+        (self.progress)(self.done + consumed, self.total);
     }
 
     /// Puts the trace in its place.

@@ -30,7 +30,8 @@
 //! | to | use |
 //! |---|---|
 //! | write a trace | [`Writer`]; while a program runs, [`SpoolWriter`] |
-//! | read one | [`Trace`]; [`open_any`] also takes CSV |
+//! | read one | [`Trace`]; [`open_any`] also takes what can be imported |
+//! | read millions of requests of other simulators | [`Records`], numbered by [`Objects`] |
 //! | look at whole files, at pages, at totals | [`Loads`], [`PageNumbers`], [`summary`] |
 //! | convert other formats | [`import`], [`export`] |
 //! | join traces, rescue a spool | [`merge`], [`recover`] |
@@ -87,9 +88,11 @@ mod loads;
 pub mod merge;
 mod metadata;
 mod names;
+mod objects;
 mod open;
 mod pages;
 mod paths;
+mod records;
 pub mod recover;
 mod renumber;
 mod scan;
@@ -110,8 +113,10 @@ pub use escape::{escape_path, unescape_path};
 pub use file_list::FileList;
 pub use loads::{Load, Loads};
 pub use metadata::{Kind, Metadata, RunInfo};
-pub use open::open_any;
+pub use objects::{News, Objects};
+pub use open::{open_any, open_with};
 pub use pages::PageNumbers;
+pub use records::{Piece, Record, Records};
 pub use scan::{Batch, Nullable, Scan};
 pub use spool::{SpoolWriter, spool_path};
 pub use trace::{Origin, Trace};

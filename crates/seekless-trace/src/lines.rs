@@ -5,7 +5,6 @@ use crate::compressed::{self, Input};
 use crate::error::{Error, ErrorKind, Place, Result};
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 /// The limit on a line. A path has at most 4,096 bytes, so a longer line is not from a trace.
 pub(crate) const LINE_BYTES_MAX: usize = 64 << 10;
@@ -23,8 +22,12 @@ pub(crate) struct Lines {
 
 impl Lines {
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let input = compressed::open(path)?;
-        Ok(Lines {
+        Ok(Self::of(compressed::open(path)?, path))
+    }
+
+    /// The lines of a file that is open.
+    pub(crate) fn of(input: Input, path: &Path) -> Self {
+        Lines {
             input,
             path: path.to_owned(),
             line: Vec::new(),
@@ -32,7 +35,7 @@ impl Lines {
             start: 0,
             end: 0,
             too_long: false,
-        })
+        }
     }
 
     /// Goes to the next line that is not blank; false at the end of the file.
@@ -54,7 +57,7 @@ impl Lines {
             let buffer = match self.input.reader.fill_buf() {
                 Ok(buffer) => buffer,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(self.unreadable(error)),
+                Err(error) => return Err(self.input.unreadable(&self.path, self.end, error)),
             };
             if buffer.is_empty() {
                 self.number += u64::from(self.end > self.start);
@@ -120,17 +123,6 @@ impl Lines {
 
     /// How many bytes of the file itself have been read.
     pub(crate) fn consumed(&self) -> u64 {
-        self.input.consumed.load(Ordering::Relaxed)
-    }
-
-    fn unreadable(&self, error: std::io::Error) -> Error {
-        if self.input.format == "plain" {
-            return Error::io(&self.path, "could not be read", error).at(Place::Byte(self.end));
-        }
-        let message = format!(
-            "its {} data is damaged or cut short after {} bytes of text; copy the file again",
-            self.input.format, self.end
-        );
-        Error::corrupt(&self.path, message).because(error)
+        self.input.consumed()
     }
 }

@@ -4,7 +4,7 @@
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::names::Names;
 use crate::writer::RUNS_MAX;
-use crate::{Access, Columns, FileId, Op, Trace, open_any};
+use crate::{Access, Columns, FileId, Op, Trace, import, open_with};
 use std::path::PathBuf;
 
 /// What a load takes while loads are read. An array that grows holds up to three times its
@@ -39,7 +39,7 @@ pub struct Loads {
 }
 
 impl Loads {
-    /// Reads the loads of several traces (anything that [`open_any`] opens): files are joined by
+    /// Reads the loads of several traces (anything that [`open_any`](crate::open_any) opens): files are joined by
     /// name, runs appended in the order given.
     ///
     /// Within a run each `load` row of a file counts. A file without load rows counts once, at its
@@ -57,10 +57,22 @@ impl Loads {
     /// # Errors
     /// As [`Loads::read`]; or there are too many loads. That error names the row.
     pub fn read_within(paths: &[PathBuf], memory_bytes_max: Option<u64>) -> Result<Loads> {
+        Self::read_with(paths, memory_bytes_max, &import::Options::default())
+    }
+
+    /// As [`Loads::read_within`]; `options` say how files of other formats are read.
+    ///
+    /// # Errors
+    /// As [`Loads::read_within`].
+    pub fn read_with(
+        paths: &[PathBuf],
+        memory_bytes_max: Option<u64>,
+        options: &import::Options,
+    ) -> Result<Loads> {
         let mut names = Names::default();
         let mut loads = Loads::default();
         for path in paths {
-            let trace = open_any(path)?;
+            let trace = open_with(path, options)?;
             loads.append(&trace, &mut names, memory_bytes_max)?;
         }
         loads.names = names.into_vec();

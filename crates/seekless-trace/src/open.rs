@@ -1,4 +1,5 @@
-//! Opens what a user may name as a trace: a Parquet file, a spool, or text with a known header.
+//! Opens what a user may name as a trace: a Parquet file, a spool, or a file of another format that
+//! can be imported.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::trace::{Origin, Trace};
@@ -56,16 +57,27 @@ fn read_start(file: &mut File, start: &mut [u8]) -> std::io::Result<usize> {
     Ok(read)
 }
 
-/// Opens a Parquet trace, a spool, or a CSV with a header of known names. The CSV may be plain or
-/// compressed with gzip, xz, lzma or zstd; it is imported into a temporary trace.
+/// Opens a Parquet trace, a spool, or anything that [`import::any`](crate::import::any) imports as
+/// it is; that is imported into a temporary trace.
 ///
 /// # Errors
-/// As [`Trace::open`]; or the text cannot be imported.
+/// As [`Trace::open`]; or the file cannot be imported.
 pub fn open_any(path: &Path) -> Result<Trace> {
+    open_with(path, &import::Options::default())
+}
+
+/// As [`open_any`]; `options` say how a file of another format is read. If they name a format, the
+/// file has it.
+///
+/// # Errors
+/// As [`open_any`].
+pub fn open_with(path: &Path, options: &import::Options) -> Result<Trace> {
+    let imported = || Ok(import::open(path, options)?.named(path, Origin::Imported));
+    if options.format.is_some() {
+        return imported();
+    }
     match Trace::open(path) {
-        Err(error) if error.kind() == ErrorKind::NotATrace => {
-            Ok(import::open(path)?.named(path, Origin::Text))
-        }
+        Err(error) if error.kind() == ErrorKind::NotATrace => imported(),
         opened => opened,
     }
 }

@@ -36,8 +36,8 @@ pub enum Origin {
         /// How many bytes at its end were torn; 0 if the last batch was whole.
         torn_bytes: u64,
     },
-    /// Text, imported into a temporary trace.
-    Text,
+    /// A file of another format, imported into a temporary trace.
+    Imported,
 }
 
 /// An opened trace. It is cheap to keep, since rows are read when they are asked for.

@@ -5,6 +5,7 @@ mod plot;
 mod table;
 mod timed;
 
+use crate::command::foreign::Foreign;
 use crate::output::{self, Picture, Words};
 use anyhow::bail;
 use clap::builder::PossibleValuesParser;
@@ -14,8 +15,8 @@ use seekless::policy::eviction::{About, NAMES, POLICIES, nearest};
 use seekless::policy::readahead::Lead;
 use seekless::sim::post_cache::{self, Format};
 use seekless::sim::{
-    Capacities, Case, Figures, Lines, Options, Reading, Requests, Unit, WriteBack, check_cases,
-    each_case, memory_bytes_max, simulate_with,
+    Capacities, Case, Figures, Lines, Opened, Options, Plan, Reading, Requests, Timed, Totals,
+    Windows, WriteBack, check_cases, each_case, memory_bytes_max, simulate_with,
 };
 use seekless::sys::output::Destination;
 use serde::Serialize;
@@ -35,6 +36,11 @@ use std::time::Instant;
 /// in a file or device), whatever its size, as in other simulators. Without --unit the trace
 /// decides: pages for block traces, and for traces of files with most of their reads inside files;
 /// files for other traces of files; objects for traces of ids.
+///
+/// Traces. What `trace import` reads needs no import. A long file of libCacheSim's records
+/// (oracleGeneral or lcs) is simulated while it is read if no policy needs the future, and the memory
+/// is that of its objects, not of its requests. Shares (10%), policies for ids of one weight, and
+/// objects whose size changes take a second pass over it.
 ///
 /// Page units. In a block trace, consecutive sectors of the same page are one request; --raw keeps
 /// each, and --merge joins them in other traces too. A sector -1 (Ozen's traces) has no place on
@@ -56,12 +62,14 @@ use std::time::Instant;
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\nPolicies:\n{}\nReadaheads:\n{}", policies("\n"), timed::readaheads()))]
 pub struct Args {
-    /// Traces: Parquet, or a CSV with known column names, compressed or not
+    /// Traces: Parquet, or any format that `trace import` reads, compressed or not
     #[arg(required_unless_present = "policies", value_name = "TRACE")]
     traces: Vec<PathBuf>,
     /// List the policies, with a description and the source of each
     #[arg(long, exclusive = true)]
     policies: bool,
+    #[command(flatten)]
+    foreign: Foreign,
     /// What a request asks for: file, page or object [default: depends on the trace]
     #[arg(long, value_name = "UNIT", value_parser = PossibleValuesParser::new(["file", "page", "object"]))]
     unit: Option<String>,
@@ -146,6 +154,7 @@ Examples:
   seekless sim run.parquet --capacity 64MB
   seekless sim run.parquet --unit page --policy lru,arc --capacity 1MB..256MB*2
   seekless sim monday.csv.gz tuesday.csv.gz --policy landlord --capacity 10MB --json
+  seekless sim w105.oracleGeneral.zst --policy lru,s3-fifo --capacity 1GB,10GB
   seekless sim blocks.parquet --raw --policy lru,2q --capacity 10000pages
   seekless sim blocks.parquet --policy arc --capacity 10% --write-back every=30s,dirty=20%,sync --post-cache below.parquet
   seekless sim ids.parquet --unit-weights --policy lru,sieve --capacity 1%,5%,10% --every 5000
@@ -201,6 +210,13 @@ pub(crate) struct Row {
     pub(crate) requests_per_second: f64,
 }
 
+impl Row {
+    fn new(figures: Figures, seconds: f64) -> Self {
+        let requests_per_second = figures.requests as f64 / seconds.max(1e-9);
+        Self { figures, seconds, requests_per_second }
+    }
+}
+
 /// Reads the traces once, simulates every case on all cores, and prints.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.policies {
@@ -211,24 +227,21 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(device) = &args.device {
         return timed::run(&args, device, &outputs);
     }
-    let requests = read(&args)?;
     if let Some(method) = args.curve {
+        let requests = read(&args)?;
         return curve::run(&args, &requests, method, outputs);
     }
-    let cases = cases(&args, &requests);
-    check_cases(&requests, &cases, &options(&args))?;
-    announce(&requests, &cases)?;
-    let rows = match &outputs.post_cache {
-        Some((out, format)) => vec![with_post_cache(&args, &requests, &cases, out, *format)?],
-        None => simulate(&args, &requests, &cases)?,
+    let (totals, rows) = match &outputs.post_cache {
+        Some((out, format)) => with_post_cache(&args, out, *format)?,
+        None => simulate(&args)?,
     };
     if let Some(plot) = outputs.plot {
-        plot.draw(&plot::rows(&args, &requests, &rows))?;
+        plot.draw(&plot::rows(&args, &totals, &rows))?;
     }
     if args.json {
         outputs.words.json(&rows)?;
     } else {
-        outputs.words.text(&table::report(&requests, &rows))?;
+        outputs.words.text(&table::report(&totals, &rows))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -261,22 +274,37 @@ impl Outputs {
     }
 }
 
-fn read(args: &Args) -> anyhow::Result<Requests> {
-    let unit: Option<Unit> = args.unit.as_deref().map(str::parse).transpose()?;
+fn reading(args: &Args) -> anyhow::Result<Reading> {
     let lines = match (args.merge, args.raw) {
         (true, _) => Lines::Merged,
         (_, true) => Lines::Raw,
         _ => Lines::ByKind,
     };
     let names = args.post_cache.is_some();
-    let times = names || args.write_back.needs_times();
-    let memory_bytes_max =
-        args.memory.or_else(|| seekless::sys::memory::free_bytes().map(|free| free / 2));
-    let reading =
-        Reading { unit, lines, unit_weights: args.unit_weights, times, names, memory_bytes_max };
+    Ok(Reading {
+        unit: args.unit.as_deref().map(str::parse).transpose()?,
+        lines,
+        unit_weights: args.unit_weights,
+        times: names || args.write_back.needs_times(),
+        names,
+        import: args.foreign.options()?,
+        memory_bytes_max: args
+            .memory
+            .or_else(|| seekless::sys::memory::free_bytes().map(|free| free / 2)),
+    })
+}
+
+/// Reads all requests into memory.
+fn read(args: &Args) -> anyhow::Result<Requests> {
     let mut progress = output::progress("Reading");
-    let requests = reading.read(&args.traces, &mut progress)?;
+    let requests = reading(args)?.read(&args.traces, &mut progress)?;
     drop(progress);
+    tell_left_out(args, &requests);
+    Ok(requests)
+}
+
+/// Says which rows of the traces are not in the simulation.
+fn tell_left_out(args: &Args, requests: &Requests) {
     if requests.unmapped() > 0 {
         let what = if args.raw { "counted as page 0" } else { "left out" };
         eprintln!(
@@ -288,15 +316,15 @@ fn read(args: &Args) -> anyhow::Result<Requests> {
         let reads = counted(requests.reads_inside(), "read");
         eprintln!("seekless: not in this simulation: {reads} inside files; use --unit page");
     }
-    Ok(requests)
 }
 
-fn cases(args: &Args, requests: &Requests) -> Vec<Case> {
-    let capacities = args.capacity.iter().flat_map(|capacities| capacities.resolve(requests));
-    let of_capacity = |capacity: u64| {
-        args.policy.iter().map(move |policy| Case { policy: policy.clone(), capacity })
+fn plan(args: &Args) -> Plan {
+    let options = Options {
+        fetch_on_write: args.fetch_on_write,
+        write_back: args.write_back,
+        every: args.every,
     };
-    capacities.flat_map(of_capacity).collect()
+    Plan { policies: args.policy.clone(), capacities: args.capacity.clone(), options }
 }
 
 /// Before a long run, says how many requests and caches it simulates, and its memory.
@@ -316,35 +344,53 @@ fn announce(requests: &Requests, cases: &[Case]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn options(args: &Args) -> Options {
-    Options { fetch_on_write: args.fetch_on_write, write_back: args.write_back, every: args.every }
+/// Simulates every case, on requests in memory or while they are read.
+fn simulate(args: &Args) -> anyhow::Result<(Totals, Vec<Row>)> {
+    let plan = plan(args);
+    let mut progress = output::progress("Reading");
+    let opened = reading(args)?.open(&args.traces, &plan, Windows::default(), &mut progress)?;
+    drop(progress);
+    let requests = match opened {
+        Opened::Kept(requests) => requests,
+        Opened::Long(stream) => {
+            let (totals, figures) = stream.simulate(&mut output::progress("Simulating"))?;
+            let row = |(figures, time): Timed| Row::new(figures, time.as_secs_f64());
+            return Ok((totals, figures.into_iter().map(row).collect()));
+        }
+    };
+    tell_left_out(args, &requests);
+    let cases = checked(&plan, &requests)?;
+    let mut progress = output::progress("Simulating");
+    let rows = each_case(&cases, &mut progress, |case| {
+        timed(|| simulate_with(&requests, case, &plan.options))
+    })?;
+    Ok((requests.totals(), rows))
 }
 
-fn simulate(args: &Args, requests: &Requests, cases: &[Case]) -> anyhow::Result<Vec<Row>> {
-    let options = options(args);
-    let mut progress = output::progress("Simulating");
-    let rows =
-        each_case(cases, &mut progress, |case| timed(|| simulate_with(requests, case, &options)))?;
-    Ok(rows)
+/// The cases of the plan, which can be simulated.
+fn checked(plan: &Plan, requests: &Requests) -> anyhow::Result<Vec<Case>> {
+    let cases = plan.cases(&requests.totals());
+    check_cases(requests, &cases, &plan.options)?;
+    announce(requests, &cases)?;
+    Ok(cases)
 }
 
 fn with_post_cache(
     args: &Args,
-    requests: &Requests,
-    cases: &[Case],
     out: &Destination,
     format: Format,
-) -> anyhow::Result<Row> {
-    let [case] = cases else {
+) -> anyhow::Result<(Totals, Vec<Row>)> {
+    let (plan, requests) = (plan(args), read(args)?);
+    let cases = checked(&plan, &requests)?;
+    let [case] = &cases[..] else {
         bail!("--post-cache writes the trace of one cache: give one --policy and one --capacity");
     };
-    Ok(timed(|| post_cache::write(requests, case, &options(args), out, format))?)
+    let row = timed(|| post_cache::write(&requests, case, &plan.options, out, format))?;
+    Ok((requests.totals(), vec![row]))
 }
 
 fn timed<E>(simulate: impl FnOnce() -> Result<Figures, E>) -> Result<Row, E> {
     let started = Instant::now();
     let figures = simulate()?;
-    let seconds = started.elapsed().as_secs_f64();
-    let requests_per_second = figures.requests as f64 / seconds.max(1e-9);
-    Ok(Row { figures, seconds, requests_per_second })
+    Ok(Row::new(figures, started.elapsed().as_secs_f64()))
 }

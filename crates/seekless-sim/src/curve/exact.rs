@@ -132,7 +132,7 @@ fn point(capacity: u64, miss_ratio: f64, byte_miss_ratio: f64) -> Point {
 fn weighed(requests: &Requests, capacities: &[u64]) -> Result<Vec<Point>> {
     let heaviest = (0..requests.id_limit()).map(|id| requests.weight(id)).max().unwrap_or(0);
     let keeps_all = |&capacity: &u64| {
-        let config = config(requests, capacity);
+        let config = config(&requests.totals(), capacity);
         config.bypass_above.unwrap_or(config.capacity).min(config.capacity) >= heaviest
     };
     let first = capacities.partition_point(|capacity| !keeps_all(capacity));

@@ -158,7 +158,7 @@ impl<'a> Sample<'a> {
     /// Simulates a cache that is smaller by the sample's share. Files bypass it as they would
     /// bypass the large cache.
     fn simulate(&self, policy: &str, capacity: u64) -> Result<Missed> {
-        let large = config(self.all, capacity);
+        let large = config(&self.all.totals(), capacity);
         let scaled = (large.capacity as f64 * self.weight_share).round() as u64;
         let small = Config { capacity: scaled.max(large.capacity.min(1)), ..large };
         let counts = count(&self.requests, policy, small)?;

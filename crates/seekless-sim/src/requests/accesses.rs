@@ -7,13 +7,13 @@ use crate::timed::{FilePlace, Phase, Reader, TimedAccess, Workload};
 use crate::unit::PAGE_BYTES;
 use crate::{Error, ErrorKind, Result};
 use seekless_device::units::counted;
-use seekless_trace::{Columns, FileId, Op, Trace};
+use seekless_trace::{Columns, FileId, Op, Trace, import};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 impl Workload {
-    /// Reads traces one after another; files are joined by name. A trace is anything that
-    /// [`open_any`](seekless_trace::open_any) opens. Each run is a [`Phase`], each of its threads a
+    /// Reads traces one after another; files are joined by name. `options` say how traces of other
+    /// formats are read. Each run is a [`Phase`], each of its threads a
     /// [`Reader`]. The threads of a process share one open file for each file, as a trace does not
     /// tell descriptors. Files lie on the device one after another, so that a trace of one device
     /// keeps its offsets.
@@ -24,13 +24,14 @@ impl Workload {
     /// A trace cannot be read, or takes more memory than `memory_bytes_max`.
     pub fn read(
         traces: &[PathBuf],
+        options: &import::Options,
         memory_bytes_max: Option<u64>,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Self> {
         let mut accesses =
             Accesses { budget: Budget::new(memory_bytes_max), ..Accesses::default() };
         let more = Columns::TIME_NS | Columns::PID | Columns::TID | Columns::FILE_BYTES;
-        read_rows(traces, more, false, &mut accesses, progress)?;
+        read_rows(traces, options, more, false, &mut accesses, progress)?;
         accesses.finish()
     }
 }
@@ -170,8 +171,13 @@ mod tests {
             (0, 11, "a", -1, 100),
             (1, 11, "b", 0, 100),
         ];
-        let workload =
-            Workload::read(&[write(folder.path(), &rows)], None, &mut |_, _| {}).unwrap();
+        let workload = Workload::read(
+            &[write(folder.path(), &rows)],
+            &import::Options::default(),
+            None,
+            &mut |_, _| {},
+        )
+        .unwrap();
         let [first, second] = &workload.phases[..] else { panic!("{workload:?}") };
         assert_eq!(first.handles, [0, 1], "the threads of process 1 share their open file");
         let lengths: Vec<usize> =
@@ -188,7 +194,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let refused = |row| {
             let path = write(folder.path(), &[row]);
-            let error = Workload::read(&[path], Some(1 << 40), &mut |_, _| {}).unwrap_err();
+            let error =
+                Workload::read(&[path], &import::Options::default(), Some(1 << 40), &mut |_, _| {})
+                    .unwrap_err();
             (error.kind(), error.to_string())
         };
         let (kind, said) = refused((0, 1, "a", 0, 1 << 60));

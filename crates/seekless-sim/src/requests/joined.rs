@@ -3,7 +3,7 @@
 
 use super::budget::Budget;
 use crate::{Error, ErrorKind, Result};
-use seekless_trace::{Batch, Columns, FileId, Op, Trace, open_any};
+use seekless_trace::{Batch, Columns, FileId, Op, Trace, import, open_with};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -39,6 +39,7 @@ pub(super) struct Row<'a> {
 /// names of the files if they are `named`, as they must be to join several traces.
 pub(super) fn read_rows(
     traces: &[PathBuf],
+    options: &import::Options,
     more: Columns,
     named: bool,
     rows: &mut impl Rows,
@@ -52,7 +53,7 @@ pub(super) fn read_rows(
         | Columns::ERROR;
     let mut files = Files::default();
     for path in traces {
-        let trace = open_any(path)?;
+        let trace = open_with(path, options)?;
         let named = named || traces.len() > 1;
         let joined = if named { Some(files.join(trace.file_names()?)?) } else { None };
         rows.next_trace(&trace, path);
@@ -101,7 +102,7 @@ impl Files {
 }
 
 /// Time that continues from run to run and from trace to trace.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Clock {
     run: u32,
     start: u64,

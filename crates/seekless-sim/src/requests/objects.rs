@@ -22,7 +22,7 @@ pub(super) fn read(
 ) -> Result<Requests> {
     let budget = Budget::new(reading.memory_bytes_max);
     let mut objects = Objects { raw: reading.lines == Lines::Raw, budget, ..Objects::default() };
-    read_rows(traces, Columns::TIME_NS, false, &mut objects, progress)?;
+    read_rows(traces, &reading.import, Columns::TIME_NS, false, &mut objects, progress)?;
     let mut requests = Requests::new(Unit::Object, objects.ids, objects.weights);
     (requests.writes, requests.unmapped) = (objects.writes, objects.unmapped);
     requests.times = if reading.times { objects.times } else { Vec::new() };

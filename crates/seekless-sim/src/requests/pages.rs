@@ -24,7 +24,7 @@ pub(super) fn read(
     let mut pager =
         Pager { lines: reading.lines, keeps_times: reading.times, budget, ..Pager::default() };
     let times = if reading.times { Columns::TIME_NS } else { Columns::NONE };
-    let names = read_rows(traces, times, reading.names, &mut pager, progress)?;
+    let names = read_rows(traces, &reading.import, times, reading.names, &mut pager, progress)?;
     pager.finish(names)
 }
 

@@ -1,11 +1,12 @@
 //! Reads traces into requests.
 
 use super::reading::Reading;
+use super::records::{Reader, Window};
 use super::sequence::Requests;
 use super::{objects, pages};
 use crate::Result;
 use crate::unit::Unit;
-use seekless_trace::{ErrorKind as TraceErrorKind, Kind, Loads, Trace};
+use seekless_trace::{ErrorKind as TraceErrorKind, Kind, Loads, Trace, import};
 use std::path::PathBuf;
 
 impl Requests {
@@ -39,13 +40,13 @@ impl Reading {
     /// A trace cannot be read, has more pages or requests than 2^32, or takes more memory than
     /// allowed. That error names the row.
     pub fn read(&self, traces: &[PathBuf], progress: &mut dyn FnMut(u64, u64)) -> Result<Requests> {
-        let unit = match self.unit {
-            Some(unit) => unit,
-            None => Unit::of(first_kind(traces)?),
-        };
+        let unit = self.unit_of(traces)?;
+        if let Some(requests) = self.read_records(traces, unit, progress)? {
+            return Ok(self.weighed(requests));
+        }
         let requests = match unit {
             Unit::File => {
-                let loads = Loads::read_within(traces, self.memory_bytes_max)?;
+                let loads = Loads::read_with(traces, self.memory_bytes_max, &self.import)?;
                 // Its loads contain only a small part of such a trace.
                 if self.unit.is_none() && loads.reads_inside > loads.reads / 2 {
                     return Reading { unit: Some(Unit::Page), ..self.clone() }
@@ -56,16 +57,49 @@ impl Reading {
             Unit::Page => pages::read(traces, self, progress)?,
             Unit::Object => objects::read(traces, self, progress)?,
         };
-        Ok(if self.unit_weights { requests.with_unit_weights() } else { requests })
+        Ok(self.weighed(requests))
     }
-}
 
-fn first_kind(traces: &[PathBuf]) -> Result<Kind> {
-    let Some(first) = traces.first() else { return Ok(Kind::Files) };
-    match Trace::open(first) {
-        Ok(trace) => Ok(trace.metadata().kind),
-        Err(error) if error.kind() == TraceErrorKind::NotATrace => Ok(Kind::Files), // text is imported as files
-        Err(error) => Err(error.into()),
+    /// The unit of the requests, which the first trace tells if the options do not.
+    pub(crate) fn unit_of(&self, traces: &[PathBuf]) -> Result<Unit> {
+        match self.unit {
+            Some(unit) => Ok(unit),
+            None => Ok(Unit::of(self.first_kind(traces)?)),
+        }
+    }
+
+    fn first_kind(&self, traces: &[PathBuf]) -> Result<Kind> {
+        let Some(first) = traces.first() else { return Ok(Kind::Files) };
+        let foreign = || Ok(import::kind_of(first, &self.import)?.unwrap_or(Kind::Files));
+        if self.import.format.is_some() {
+            return foreign();
+        }
+        match Trace::open(first) {
+            Ok(trace) => Ok(trace.metadata().kind),
+            Err(error) if error.kind() == TraceErrorKind::NotATrace => foreign(),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The requests of files of records; `None` if the traces are others, or are read as pages.
+    fn read_records(
+        &self,
+        traces: &[PathBuf],
+        unit: Unit,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Option<Requests>> {
+        if unit == Unit::Page {
+            return Ok(None);
+        }
+        let Some(mut reader) = Reader::open(traces, self)? else { return Ok(None) };
+        let mut window = Window::default();
+        reader.read(&mut window, usize::MAX, progress)?;
+        Ok(Some(Requests::of_window(unit, window)))
+    }
+
+    /// The requests, which all weigh 1 if the options say so.
+    pub(crate) fn weighed(&self, requests: Requests) -> Requests {
+        if self.unit_weights { requests.with_unit_weights() } else { requests }
     }
 }
 

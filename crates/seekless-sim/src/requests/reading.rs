@@ -3,7 +3,7 @@
 
 use crate::unit::Unit;
 use crate::{Error, ErrorKind, Result};
-use seekless_trace::Kind;
+use seekless_trace::{Kind, import};
 use std::str::FromStr;
 
 /// How accesses to the same page one after another are counted, such as those to the sectors of a
@@ -52,6 +52,8 @@ pub struct Reading {
     pub times: bool,
     /// In page units: whether to keep the names of files, which a post-cache trace needs.
     pub names: bool,
+    /// How traces of other formats are read.
+    pub import: import::Options,
     /// The most memory in bytes that the requests may take while they are read. By default there is
     /// no limit.
     pub memory_bytes_max: Option<u64>,

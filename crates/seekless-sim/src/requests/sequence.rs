@@ -126,6 +126,23 @@ impl Requests {
         }
     }
 
+    /// No requests, in whose place [`Requests::swap_window`] puts those of a window.
+    pub(crate) fn window(unit: Unit) -> Self {
+        Self::new(unit, Vec::new(), Vec::new())
+    }
+
+    /// Exchanges the requests and weights for others. All ids are below `id_limit`.
+    pub(crate) fn swap_window(&mut self, ids: &mut Vec<Id>, weights: &mut Vec<u64>, id_limit: u32) {
+        std::mem::swap(&mut self.ids, ids);
+        std::mem::swap(&mut self.weights, weights);
+        self.id_limit = id_limit;
+    }
+
+    /// Exchanges the weights for others.
+    pub(crate) fn swap_weights(&mut self, weights: &mut Vec<u64>) {
+        std::mem::swap(&mut self.weights, weights);
+    }
+
     /// Only the requests for ids that `keep` accepts, renumbered by first appearance, without times
     /// and places.
     pub(crate) fn of_ids(&self, keep: impl Fn(Id) -> bool) -> Self {
@@ -244,12 +261,7 @@ impl Requests {
     /// What these requests can supply to a policy.
     #[must_use]
     pub fn offer(&self) -> Needs {
-        Needs {
-            next_use: true,
-            state: true,
-            neighbours: self.unit == Unit::Page,
-            unit_weights: self.unit_weights(),
-        }
+        self.totals().offer()
     }
 
     /// The position of the next request for the same id, for each request; `u32::MAX` if there is

@@ -8,3 +8,4 @@ mod memory;
 mod ozen2018;
 mod public_runs;
 mod published_traces;
+mod streaming;

@@ -2,7 +2,7 @@
 //! allowed and foretold.
 
 #[path = "../../../../tests/allocations.rs"]
-mod allocations;
+pub(crate) mod allocations;
 
 use allocations::peak_of_thread;
 use seekless_policy::eviction::{NAMES, needs_of};
@@ -91,6 +91,31 @@ fn a_trace_takes_no_more_memory_than_it_may() {
             if let Ok(requests) = requests {
                 assert_simulated_as_foretold(&requests, &path);
             }
+        }
+    }
+}
+
+/// As [`a_trace_takes_no_more_memory_than_it_may`], for records, which are read without a trace.
+#[test]
+fn records_take_no_more_memory_than_they_may() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ever new objects.oracleGeneral");
+    let record = |object: u64| {
+        let mut record = [0xff; 24];
+        record[..4].fill(0);
+        record[4..12].copy_from_slice(&object.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
+        record
+    };
+    std::fs::write(&path, (0..ROWS).flat_map(record).collect::<Vec<u8>>()).unwrap();
+    for limit in LIMITS {
+        let reading = Reading { times: true, memory_bytes_max: Some(limit), ..Reading::default() };
+        let (requests, taken) =
+            peak_of_thread(|| reading.read(std::slice::from_ref(&path), &mut |_, _| {}));
+        // A piece of records, and the buffers in front of it.
+        let allowed = limit as usize + SLACK_BYTES + (512 << 10);
+        assert!(taken <= allowed, "limit {limit}: {taken} bytes");
+        if let Err(error) = requests {
+            assert!(error.to_string().contains("is one request more"), "{error}");
         }
     }
 }

@@ -3,11 +3,11 @@
 
 use super::fields::{Binding, Field, bind_header};
 use super::record::Record;
-use super::{Import, KNOWN_NAMES, Options, Progress, Report, import_each, number};
+use super::{Format, Import, KNOWN_NAMES, Options, Progress, Report, any, number};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lines::Lines;
 use crate::writer::RUNS_MAX;
-use crate::{Access, Kind, Op, Trace, Writer, escape_path};
+use crate::{Access, Op, escape_path};
 use seekless_sys::output::Destination;
 use std::path::{Path, PathBuf};
 
@@ -24,21 +24,10 @@ pub fn csv(
     options: &Options,
     progress: Progress<'_>,
 ) -> Result<Report> {
-    import_each(files, out.into(), Kind::Files, options, progress, import_file)
+    any(files, out, &options.of(Format::Csv), progress)
 }
 
-/// Opens a CSV with a header of known names as a trace in a temporary file.
-pub(crate) fn open(path: &Path) -> Result<Trace> {
-    let options = Options::default();
-    let (files, mut silent) = ([path.to_owned()], |_, _| {});
-    let mut import =
-        Import::new(&files, Writer::unplaced(path)?, Kind::Files, &options, &mut silent);
-    import_file(&mut import, path)?;
-    import.writer.into_trace()
-}
-
-fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {
-    let mut lines = Lines::open(path)?;
+pub(super) fn import_file(import: &mut Import<'_>, mut lines: Lines) -> Result<()> {
     let mut record = Record::default();
     let (bindings, mut more) = bindings(import, &mut lines, &mut record)?;
     let rows = Rows {
@@ -62,7 +51,7 @@ fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {
         number += 1;
         import.tick(&lines);
     }
-    import.add_runs(path, runs);
+    import.add_runs(lines.path(), runs);
     Ok(())
 }
 

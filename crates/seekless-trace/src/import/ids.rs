@@ -1,12 +1,12 @@
 //! Imports lists of ids, one a line, as the traces of cache papers are. Each id is a load of weight
 //! 1.
 
-use super::{Import, Options, Progress, Report, import_each};
+use super::{Format, Import, Options, Progress, Report, any};
 use crate::error::Result;
 use crate::lines::Lines;
-use crate::{Access, Kind, Op, escape_path};
+use crate::{Access, Op, escape_path};
 use seekless_sys::output::Destination;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Imports lists of ids (plain, gzip, xz, lzma or zstd), one id a line, as the trace `out`. Each
 /// file is one run. An id may be any word. A row's time is its number, in nanoseconds.
@@ -19,11 +19,10 @@ pub fn ids(
     options: &Options,
     progress: Progress<'_>,
 ) -> Result<Report> {
-    import_each(files, out.into(), Kind::Ids, options, progress, import_file)
+    any(files, out, &options.of(Format::Ids), progress)
 }
 
-fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {
-    let mut lines = Lines::open(path)?;
+pub(super) fn import_file(import: &mut Import<'_>, mut lines: Lines) -> Result<()> {
     let run = import.report.runs;
     let mut number = 0;
     while lines.advance()? {
@@ -42,7 +41,7 @@ fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {
         import.forgive(pushed)?;
         import.tick(&lines);
     }
-    import.add_runs(path, 1);
+    import.add_runs(lines.path(), 1);
     Ok(())
 }
 

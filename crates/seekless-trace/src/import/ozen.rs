@@ -1,13 +1,13 @@
 //! Imports Ozen's sector traces (2018). A line `r N` or `w N` is an access to one sector of a
 //! device; other lines are ignored.
 
-use super::{Import, Options, Progress, Report, import_each};
+use super::{Format, Import, Options, Progress, Report, any};
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::{POST_CACHE_HEADING, SECTOR_BYTES};
 use crate::lines::Lines;
-use crate::{Access, Kind, Op};
+use crate::{Access, Op};
 use seekless_sys::output::Destination;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The device's name in the trace; the format does not name the device.
 pub(crate) const DEVICE: &str = "disk";
@@ -27,12 +27,11 @@ pub fn ozen(
     options: &Options,
     progress: Progress<'_>,
 ) -> Result<Report> {
-    import_each(files, out.into(), Kind::Blocks, options, progress, import_file)
+    any(files, out, &options.of(Format::Ozen), progress)
 }
 
-fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {
+pub(super) fn import_file(import: &mut Import<'_>, mut lines: Lines) -> Result<()> {
     let device = import.writer.file(DEVICE);
-    let mut lines = Lines::open(path)?;
     let run = import.report.runs;
     let mut grain = SECTOR_BYTES;
     let mut number = 0;
@@ -61,14 +60,14 @@ fn import_file(import: &mut Import<'_>, path: &Path) -> Result<()> {
     }
     if number == 0 {
         let message = "holds no line `r N` or `w N`, expected Ozen's sector text";
-        return Err(Error::new(ErrorKind::NotATrace, path, message));
+        return Err(Error::new(ErrorKind::NotATrace, lines.path(), message));
     }
-    import.add_runs(path, 1);
+    import.add_runs(lines.path(), 1);
     Ok(())
 }
 
 /// The access of a line, if it is one.
-fn access(line: &[u8]) -> Option<(Op, i64)> {
+pub(super) fn access(line: &[u8]) -> Option<(Op, i64)> {
     let (op, number) = match line {
         [b'r', b' ', number @ ..] => (Op::Read, number),
         [b'w', b' ', number @ ..] => (Op::Write, number),

@@ -178,3 +178,136 @@ fn a_row_that_would_be_endless_lines_is_named() {
     );
     assert!(exported(&path, export::Format::Csv).is_ok());
 }
+
+/// An lcs file of a version, with these requests.
+fn lcs(version: u64, requests: &[(u32, u64, u32, i64)]) -> Vec<u8> {
+    let magic = 0x1234_5678_9abc_def0_u64.to_le_bytes();
+    let mut file = magic.to_vec();
+    file.extend(version.to_le_bytes());
+    file.resize(8184, 7);
+    file.extend(magic);
+    for &(time, object, bytes, next) in requests {
+        file.extend(time.to_le_bytes());
+        file.extend(object.to_le_bytes());
+        if version < 3 {
+            file.extend(bytes.to_le_bytes());
+        } else {
+            file.extend(u64::from(bytes).to_le_bytes());
+        }
+        if version > 1 {
+            file.extend([13, 1, 0, 0]);
+        }
+        if version > 2 {
+            file.extend([0; 4]);
+        }
+        file.extend(next.to_le_bytes());
+        let features = [0, 0, 0, 0, 1, 2, 4, 8, 16][version as usize];
+        file.extend(vec![9; 4 * features]);
+    }
+    file
+}
+
+#[test]
+fn every_version_of_lcs_holds_the_same_requests_as_oracle_general() {
+    let folder = folder();
+    let requests =
+        [(50, 7, 4096, 3), (50, u64::MAX, 0, -1), (52, 7, 4096, -1), (53, 1, 512, i64::MAX)];
+    let rows = |path: &Path| -> Vec<Access> {
+        open_any(path).unwrap().accesses().unwrap().map(|row| row.unwrap()).collect()
+    };
+    let expected = rows(&file(&folder, "a.oracleGeneral", records(&requests)));
+    assert_eq!(expected.len(), 4);
+    for version in 1..=8 {
+        let path = file(&folder, "version", lcs(version, &requests));
+        assert_eq!(rows(&path), expected, "version {version}");
+        let names = open_any(&path).unwrap().file_names().unwrap();
+        assert_eq!(names, ["7", "18446744073709551615", "1"]);
+    }
+}
+
+#[test]
+fn what_is_wrong_with_lcs_is_told_with_its_place() {
+    let folder = folder();
+    let told = |bytes: Vec<u8>| {
+        let out = folder.path().join("out");
+        let path = file(&folder, "a.lcs", bytes);
+        let error = import::any(&[path], &out, &Options::default(), &mut |_, _| {}).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
+        assert!(!out.exists());
+        error.to_string()
+    };
+    let request = (0, 5, 1, -1);
+    assert!(told(lcs(9, &[])).contains("byte 8: is version 9 of lcs, expected 1 to 8"));
+    assert!(told(lcs(1, &[])[..8191].to_vec()).contains("does not begin with the 8192 bytes"));
+    let mut cut = lcs(2, &[request, request]);
+    cut.pop();
+    assert!(told(cut).contains("byte 8220: ends within a record of 28 bytes"));
+    let mut negative = lcs(3, &[request, request]);
+    negative[8192 + 36 + 19] = 0x80;
+    assert!(told(negative).contains("byte 8228: has a negative size"));
+}
+
+#[test]
+fn files_tell_their_format() {
+    let folder = folder();
+    let text = "path,size\na,1\n";
+    for (name, content, kind, rows) in [
+        ("plain", records(&[(3, 9, 1, 2), (3, 9, 1, -1)]), Kind::Ids, 2),
+        ("lcs", lcs(1, &[(3, 9, 1, 2)]), Kind::Ids, 1),
+        ("sectors", b"# a comment\nr 5\nw 6\n".to_vec(), Kind::Blocks, 2),
+        ("numbers", b"5\n6\n5\n".to_vec(), Kind::Ids, 3),
+        ("table", text.as_bytes().to_vec(), Kind::Files, 1),
+    ] {
+        let plain = file(&folder, name, &content);
+        let packed = file(&folder, "packed", zstd::encode_all(&content[..], 1).unwrap());
+        for path in [plain, packed] {
+            assert_eq!(import::kind_of(&path, &Options::default()).unwrap(), Some(kind), "{name}");
+            let trace = open_any(&path).unwrap();
+            assert_eq!((trace.metadata().kind, trace.rows()), (kind, rows), "{name}");
+            assert_eq!(trace.origin(), &Origin::Imported);
+        }
+    }
+    let error = open_any(&file(&folder, "words", "hello\nworld\n")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotATrace);
+    let ids = Options { format: Some(import::Format::Ids), ..Options::default() };
+    assert_eq!(open_with(&folder.path().join("words"), &ids).unwrap().rows(), 2);
+}
+
+#[test]
+fn files_of_several_kinds_are_not_imported_together() {
+    let folder = folder();
+    let out = folder.path().join("out");
+    let files = [file(&folder, "a", "r 1\n"), file(&folder, "b", "1\n")];
+    let error = import::any(&files, &out, &Options::default(), &mut |_, _| {}).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    assert!(error.to_string().contains("b: holds another kind of trace"), "{error}");
+}
+
+/// Requests for many objects of many sizes, over several row groups and pieces.
+fn many(requests: u32) -> Vec<u8> {
+    let mut state = 1_u64;
+    let request = |at: u32| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let object = (state >> 33) % (u64::from(at) + 1000);
+        (at / 700, object * 512, (object % 9000) as u32, -1)
+    };
+    records(&(0..requests).map(request).collect::<Vec<_>>())
+}
+
+/// The rows of a Parquet file are its bytes up to the footer, in which the source's path is.
+fn rows_crc32(path: &Path) -> u32 {
+    let bytes = std::fs::read(path).unwrap();
+    let (rest, end) = bytes.split_at(bytes.len() - 8);
+    let footer = u32::from_le_bytes(*end.first_chunk().unwrap()) as usize;
+    crc32fast::hash(&rest[..rest.len() - footer])
+}
+
+/// The checksum is that of version 0.9 (commit 695d591), which imported row by row.
+#[test]
+fn an_import_writes_the_bytes_that_it_always_wrote() {
+    let folder = folder();
+    let out = folder.path().join("out");
+    let two = [file(&folder, "a", many(1_100_000)), file(&folder, "b", many(50_000))];
+    oracle(&two, &out).unwrap();
+    assert_eq!(rows_crc32(&out), 1_814_159_913);
+}

@@ -62,7 +62,7 @@ pub(super) fn run(
         curves.push(find(args, requests, policy, &sizes, method)?);
     }
     if let Some(plot) = outputs.plot {
-        plot.draw(&plot::curves(args, requests, &curves))?;
+        plot.draw(&plot::curves(args, &requests.totals(), &curves))?;
     }
     if args.json {
         outputs.words.json(&curves)?;
@@ -112,7 +112,7 @@ fn find(
 }
 
 fn report(requests: &Requests, curves: &[Curve]) -> String {
-    let mut text = table::heading(requests);
+    let mut text = table::heading(&requests.totals());
     for curve in curves {
         let how = match curve.confidence < 1.0 {
             true => format!(
@@ -135,7 +135,7 @@ fn points(requests: &Requests, curve: &Curve) -> String {
         header.splice(2..2, ["from", "to"]);
     }
     let row = |point: &seekless::sim::curve::Point| {
-        let mut row = vec![table::size(requests, point.capacity)];
+        let mut row = vec![table::size(&requests.totals(), point.capacity)];
         row.push(table::percent(point.miss_ratio));
         if sampled {
             row.extend([point.low, point.high].map(table::percent));

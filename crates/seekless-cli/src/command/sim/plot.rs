@@ -4,11 +4,11 @@ use super::{Args, Row, table};
 use seekless::device::units::format_count;
 use seekless::report::Drawing;
 use seekless::report::chart::{Axis, BarChart, LineChart, LinePoint, Series, Unit};
-use seekless::sim::Requests;
+use seekless::sim::Totals;
 use seekless::sim::curve::{Curve, Point};
 
 /// Draws miss ratios over cache sizes, with their error bands.
-pub(super) fn curves(args: &Args, requests: &Requests, curves: &[Curve]) -> Drawing {
+pub(super) fn curves(args: &Args, totals: &Totals, curves: &[Curve]) -> Drawing {
     let point = |point: &Point| LinePoint {
         x: point.capacity as f64,
         y: point.miss_ratio,
@@ -30,26 +30,25 @@ pub(super) fn curves(args: &Args, requests: &Requests, curves: &[Curve]) -> Draw
     };
     let chart = LineChart {
         title: title("Miss ratio by cache size", args),
-        x: Axis::log("cache size", capacity_unit(requests)),
+        x: Axis::log("cache size", capacity_unit(totals)),
         y: Axis::linear("miss ratio", Unit::Percent),
         series: curves.iter().map(series).collect(),
-        caption: caption(requests) + &bands,
+        caption: caption(totals) + &bands,
     };
     chart.draw()
 }
 
 /// Draws plain runs: over time with `--every`, otherwise as bars.
-pub(super) fn rows(args: &Args, requests: &Requests, rows: &[Row]) -> Drawing {
+pub(super) fn rows(args: &Args, totals: &Totals, rows: &[Row]) -> Drawing {
     if args.every.is_some() { over_time(args, requests, rows) } else { bars(args, requests, rows) }
 }
 
-fn over_time(args: &Args, requests: &Requests, rows: &[Row]) -> Drawing {
+fn over_time(args: &Args, totals: &Totals, rows: &[Row]) -> Drawing {
     let series = |row: &Row| {
         let point = |point: &seekless::sim::Point| {
             LinePoint::exact(point.requests as f64, point.recent_miss_ratio)
         };
-        let name =
-            format!("{}, {}", row.figures.name(), table::size(requests, row.figures.capacity));
+        let name = format!("{}, {}", row.figures.name(), table::size(totals, row.figures.capacity));
         Series { name, points: row.figures.over_time.iter().map(point).collect() }
     };
     let every = args.every.map_or(0, u64::from);
@@ -61,12 +60,12 @@ fn over_time(args: &Args, requests: &Requests, rows: &[Row]) -> Drawing {
             Unit::Percent,
         ),
         series: rows.iter().map(series).collect(),
-        caption: caption(requests),
+        caption: caption(totals),
     };
     chart.draw()
 }
 
-fn bars(args: &Args, requests: &Requests, rows: &[Row]) -> Drawing {
+fn bars(args: &Args, totals: &Totals, rows: &[Row]) -> Drawing {
     let mut capacities: Vec<u64> = Vec::new();
     let mut policies: Vec<String> = Vec::new();
     for figures in rows.iter().map(|row| &row.figures) {
@@ -92,8 +91,8 @@ fn bars(args: &Args, requests: &Requests, rows: &[Row]) -> Drawing {
         x_label: "cache size".to_owned(),
         y: Axis::linear("miss ratio", Unit::Percent),
         series: policies.into_iter().map(values).collect(),
-        groups: capacities.iter().map(|&capacity| table::size(requests, capacity)).collect(),
-        caption: caption(requests),
+        groups: capacities.iter().map(|&capacity| table::size(totals, capacity)).collect(),
+        caption: caption(totals),
     };
     chart.draw()
 }
@@ -104,10 +103,10 @@ fn title(what: &str, args: &Args) -> String {
     name.map_or(what.to_owned(), |name| format!("{what}: {}{more}", name.to_string_lossy()))
 }
 
-fn caption(requests: &Requests) -> String {
-    format!("{}. Seekless {}.", table::heading(requests).trim_end(), env!("CARGO_PKG_VERSION"))
+fn caption(totals: &Totals) -> String {
+    format!("{}. Seekless {}.", table::heading(totals).trim_end(), env!("CARGO_PKG_VERSION"))
 }
 
-fn capacity_unit(requests: &Requests) -> Unit {
-    if table::counts_ids(requests) { Unit::Count } else { Unit::Bytes }
+fn capacity_unit(totals: &Totals) -> Unit {
+    if table::counts_ids(totals) { Unit::Count } else { Unit::Bytes }
 }

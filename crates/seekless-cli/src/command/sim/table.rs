@@ -4,54 +4,53 @@
 use super::Row;
 use seekless::device::units::{counted, format_bytes, format_count};
 use seekless::report::table;
-use seekless::sim::{Figures, Requests, Unit};
+use seekless::sim::{Figures, Totals, Unit};
 
 /// The whole output without `--json`.
-pub(super) fn report(requests: &Requests, rows: &[Row]) -> String {
+pub(super) fn report(totals: &Totals, rows: &[Row]) -> String {
     let figures: Vec<&Figures> = rows.iter().map(|row| &row.figures).collect();
-    let mut text = heading(requests) + "\n" + &main_table(requests, &figures);
-    if requests.writes() > 0 {
+    let mut text = heading(totals) + "\n" + &main_table(totals, &figures);
+    if totals.writes() > 0 {
         text += "\n";
-        text += &writes_table(requests, &figures);
+        text += &writes_table(totals, &figures);
     }
     for figures in figures.iter().filter(|figures| !figures.over_time.is_empty()) {
-        text +=
-            &format!("\n{} at {}, over time\n", figures.name(), size(requests, figures.capacity));
-        text += &over_time(requests, figures);
+        text += &format!("\n{} at {}, over time\n", figures.name(), size(totals, figures.capacity));
+        text += &over_time(totals, figures);
     }
     text
 }
 
 /// Whether capacities count ids instead of bytes.
-pub(super) fn counts_ids(requests: &Requests) -> bool {
-    requests.unit() != Unit::Page && requests.unit_weights()
+pub(super) fn counts_ids(totals: &Totals) -> bool {
+    totals.unit() != Unit::Page && totals.unit_weights()
 }
 
-pub(super) fn size(requests: &Requests, bytes: u64) -> String {
-    if counts_ids(requests) { format_count(bytes) } else { format_bytes(bytes) }
+pub(super) fn size(totals: &Totals, bytes: u64) -> String {
+    if counts_ids(totals) { format_count(bytes) } else { format_bytes(bytes) }
 }
 
-pub(super) fn heading(requests: &Requests) -> String {
-    let what = match (requests.unit(), counts_ids(requests)) {
+pub(super) fn heading(totals: &Totals) -> String {
+    let what = match (totals.unit(), counts_ids(totals)) {
         (_, true) => "id",
         (Unit::Page, _) => "page",
         (Unit::File, _) => "file",
         (Unit::Object, _) => "object",
     };
-    let total = requests.distinct_weight().saturating_mul(requests.unit_bytes());
+    let total = totals.distinct_weight().saturating_mul(totals.unit_bytes());
     let of =
-        if counts_ids(requests) { String::new() } else { format!(" of {}", format_bytes(total)) };
-    let writes = match requests.writes() {
+        if counts_ids(totals) { String::new() } else { format!(" of {}", format_bytes(total)) };
+    let writes = match totals.writes() {
         0 => String::new(),
         1 => ", one of them a write".to_owned(),
         writes => format!(", {} of them writes", format_count(writes)),
     };
     let (count, distinct) =
-        (counted(requests.len() as u64, "request"), counted(requests.distinct().into(), what));
+        (counted(totals.requests(), "request"), counted(totals.distinct().into(), what));
     format!("{count} for {distinct}{of}{writes}\n")
 }
 
-fn main_table(requests: &Requests, figures: &[&Figures]) -> String {
+fn main_table(totals: &Totals, figures: &[&Figures]) -> String {
     let header = [
         "policy",
         "capacity",
@@ -65,7 +64,7 @@ fn main_table(requests: &Requests, figures: &[&Figures]) -> String {
     let row = |row: &&Figures| {
         vec![
             row.name(),
-            size(requests, row.capacity),
+            size(totals, row.capacity),
             percent(row.hit_ratio),
             format_count(row.misses),
             format_count(row.compulsory_misses),
@@ -78,13 +77,13 @@ fn main_table(requests: &Requests, figures: &[&Figures]) -> String {
 }
 
 /// The reads and writes of the device, and in how many runs pages are written.
-fn writes_table(requests: &Requests, figures: &[&Figures]) -> String {
+fn writes_table(totals: &Totals, figures: &[&Figures]) -> String {
     let header =
         ["policy", "capacity", "read", "written back", "in runs", "while kept", "dirty at the end"];
     let row = |row: &&Figures| {
         vec![
             row.name(),
-            size(requests, row.capacity),
+            size(totals, row.capacity),
             format_count(row.device_reads),
             format_count(row.write_backs),
             row.write_back_runs.map_or("unknown".to_owned(), format_count),
@@ -95,8 +94,8 @@ fn writes_table(requests: &Requests, figures: &[&Figures]) -> String {
     table(&header, figures.iter().map(row).collect())
 }
 
-fn over_time(requests: &Requests, figures: &Figures) -> String {
-    let writes = requests.writes() > 0;
+fn over_time(totals: &Totals, figures: &Figures) -> String {
+    let writes = totals.writes() > 0;
     let mut header = vec!["requests", "misses so far", "misses since"];
     if writes {
         header.push("written back");
@@ -118,7 +117,7 @@ pub(super) fn percent(ratio: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seekless::sim::{Case, Options, simulate_with};
+    use seekless::sim::{Case, Options, Requests, simulate_with};
 
     fn rows(requests: &Requests, cases: &[(&str, u64)], options: Options) -> Vec<Row> {
         let row = |&(policy, capacity): &(&str, u64)| {
@@ -133,7 +132,7 @@ mod tests {
     fn the_report_has_a_row_for_each_policy_and_capacity() {
         let requests = Requests::from_files(&[0, 1, 0, 2, 0], &[10, 60, 70]);
         let text = report(
-            &requests,
+            &requests.totals(),
             &rows(&requests, &[("lru", 150), ("landlord", 150)], Options::default()),
         );
         let expected = "\
@@ -150,7 +149,8 @@ landlord     150 B  40.00 %       3           3        0.00 %         0       87
     #[test]
     fn bare_ids_are_counted_not_weighed() {
         let requests = Requests::from_files(&[0, 1, 0], &[1, 1]);
-        let text = report(&requests, &rows(&requests, &[("arc", 20_000)], Options::default()));
+        let text =
+            report(&requests.totals(), &rows(&requests, &[("arc", 20_000)], Options::default()));
         assert!(text.starts_with("3 requests for 2 ids\n"), "{text}");
         assert!(text.contains(" 20,000  33.33 %"), "{text}");
     }
@@ -159,7 +159,7 @@ landlord     150 B  40.00 %       3           3        0.00 %         0       87
     fn writes_and_points_in_time_have_tables_of_their_own() {
         let requests = Requests::from_pages(vec![0, 1, 2, 0]).with_writes([0, 1]);
         let options = Options { every: std::num::NonZeroU64::new(3), ..Options::default() };
-        let text = report(&requests, &rows(&requests, &[("lru", 8192)], options));
+        let text = report(&requests.totals(), &rows(&requests, &[("lru", 8192)], options));
         assert!(
             text.starts_with("4 requests for 3 pages of 12.3 KB, 2 of them writes\n"),
             "{text}"

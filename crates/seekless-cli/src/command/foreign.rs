@@ -1,0 +1,72 @@
+//! The options of every verb that reads traces of other formats.
+
+use anyhow::bail;
+use seekless::trace::import::{self, Columns, Options};
+
+/// How files of other formats are read.
+#[derive(clap::Args, Debug)]
+pub struct Foreign {
+    /// The format of the files [default: each file tells, by its content and the ending of its name]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// csv: which column holds which field: FIELD[:UNIT]=COLUMN,... where COLUMN is a name of the
+    /// header or #1, #2, ...
+    #[arg(long, value_name = "LIST")]
+    columns: Option<Columns>,
+    /// csv: the character between columns, or `tab`
+    #[arg(long, default_value = ",", value_name = "CHAR", value_parser = delimiter)]
+    delimiter: u8,
+    /// csv: the first line is a row, not a header
+    #[arg(long, requires = "columns")]
+    no_header: bool,
+    /// Skip malformed lines of text and count them
+    #[arg(long)]
+    lenient: bool,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq)]
+enum Format {
+    /// Rows with named columns
+    Csv,
+    /// One id a line
+    Ids,
+    /// Sectors of a device, read or written
+    Ozen,
+    /// Objects of libCacheSim, records of 24 bytes
+    OracleGeneral,
+    /// Objects of libCacheSim, records behind a header
+    Lcs,
+}
+
+impl Foreign {
+    /// The options for the importers.
+    pub fn options(&self) -> anyhow::Result<Options> {
+        let format = self.format.map(|format| match format {
+            Format::Csv => import::Format::Csv,
+            Format::Ids => import::Format::Ids,
+            Format::Ozen => import::Format::Ozen,
+            Format::OracleGeneral => import::Format::OracleGeneral,
+            Format::Lcs => import::Format::Lcs,
+        });
+        if self.columns.is_some() && format.is_some_and(|format| format != import::Format::Csv) {
+            bail!("--columns is for --format csv: the other formats have no columns");
+        }
+        Ok(Options {
+            // What has columns is CSV.
+            format: format.or(self.columns.as_ref().map(|_| import::Format::Csv)),
+            lenient: self.lenient,
+            columns: self.columns.clone(),
+            delimiter: self.delimiter,
+            header: !self.no_header,
+        })
+    }
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        _ if text == "tab" => Ok(b'\t'),
+        [b'"' | b'\n' | b'\r'] => Err("has another meaning in CSV".to_owned()),
+        [byte] if byte.is_ascii() => Ok(*byte),
+        _ => Err("expected one ASCII character, or `tab`".to_owned()),
+    }
+}

@@ -1,0 +1,206 @@
+//! Reads files of records (libCacheSim's oracleGeneral and lcs) without making a trace of them. Each
+//! record is a request for its object, as in the trace that an import would make.
+
+use super::budget::Budget;
+use super::joined::{Clock, REQUESTS_MAX};
+use super::reading::Reading;
+use super::sequence::Requests;
+use crate::unit::Unit;
+use crate::{Error, ErrorKind, Result};
+use seekless_policy::eviction::Id;
+use seekless_trace::import::Options;
+use seekless_trace::{News, Objects, Piece, Records};
+use std::path::PathBuf;
+
+/// Objects have numbers below this.
+const OBJECTS_MAX: u64 = u32::MAX as u64 - 1;
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Requests that follow each other, and what they told of their objects.
+#[derive(Debug, Default)]
+pub(crate) struct Window {
+    pub(crate) ids: Vec<Id>,
+    /// The times of the requests, if they are kept.
+    times: Vec<u64>,
+    /// The sizes of the objects that were not known before, by number.
+    new: Vec<u64>,
+    /// Objects that were known, and their larger sizes.
+    larger: Vec<(Id, u64)>,
+}
+
+impl Window {
+    /// Empties it, but for the requests' memory.
+    pub(crate) fn clear(&mut self) {
+        self.ids.clear();
+        self.times.clear();
+        self.new.clear();
+        self.larger.clear();
+    }
+
+    /// Whether an object was larger than it had been.
+    pub(crate) fn has_larger(&self) -> bool {
+        !self.larger.is_empty()
+    }
+
+    /// Adds what is known of sizes to `weights`, which has those of all objects before.
+    pub(crate) fn weigh(&mut self, weights: &mut Vec<u64>) {
+        weights.append(&mut self.new);
+        for (id, bytes) in self.larger.drain(..) {
+            let weight = &mut weights[id as usize];
+            *weight = bytes.max(*weight);
+        }
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        (size_of_val(&self.ids[..])
+            + size_of_val(&self.times[..])
+            + size_of_val(&self.new[..])
+            + size_of_val(&self.larger[..])) as u64
+    }
+}
+
+/// Reads the requests of files of records, one file after another.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    traces: Vec<PathBuf>,
+    options: Options,
+    keeps_times: bool,
+    /// The file that is being read.
+    records: Option<Records>,
+    /// How many files have been opened.
+    opened: usize,
+    pub(crate) objects: Objects,
+    clock: Clock,
+    /// The first time of this file, and the last, in its seconds.
+    started: Option<u32>,
+    now_ns: u64,
+    /// Records of this file that were read.
+    rows: u64,
+    /// Bytes of the files before this one, and of all.
+    bytes_before: u64,
+    bytes: u64,
+    budget: Budget,
+}
+
+impl Reader {
+    /// `None` if one of the files holds no records, or is a pipe.
+    pub(crate) fn open(traces: &[PathBuf], reading: &Reading) -> Result<Option<Self>> {
+        let mut bytes = 0;
+        for path in traces {
+            if Records::open(path, &reading.import)?.is_none() {
+                return Ok(None);
+            }
+            bytes += path.metadata().map_or(0, |found| found.len());
+        }
+        Ok(Some(Self {
+            traces: traces.to_vec(),
+            options: reading.import.clone(),
+            keeps_times: reading.times,
+            records: None,
+            opened: 0,
+            objects: Objects::default(),
+            clock: Clock::default(),
+            started: None,
+            now_ns: 0,
+            rows: 0,
+            bytes_before: 0,
+            bytes,
+            budget: Budget::new(reading.memory_bytes_max),
+        }))
+    }
+
+    /// Adds requests to `window` until it has at least `requests_max`, or the files end. Returns
+    /// whether they go on. Calls `progress` with the bytes read and those of all files.
+    pub(crate) fn read(
+        &mut self,
+        window: &mut Window,
+        requests_max: usize,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<bool> {
+        while window.ids.len() < requests_max {
+            if self.records.is_none() && !self.next_file()? {
+                return Ok(false);
+            }
+            let Some(records) = &mut self.records else { return Ok(false) };
+            let consumed = records.consumed();
+            let Some(piece) = records.next_piece()? else {
+                self.bytes_before += consumed;
+                self.records = None;
+                continue;
+            };
+            let objects = self.objects.len() as u64 + piece.len() as u64;
+            let requests = window.ids.len() as u64 + piece.len() as u64;
+            if objects > OBJECTS_MAX || requests > REQUESTS_MAX {
+                let message = "the trace has more than 2^32 requests or objects; cut it";
+                return Err(Error::new(ErrorKind::Limit, message));
+            }
+            window.ids.reserve(piece.len());
+            if self.keeps_times {
+                times(piece, &mut self.started, &mut self.now_ns, &mut self.clock, window);
+            }
+            let Window { ids, new, larger, .. } = window;
+            self.objects.number(piece.records(), |record, id, news| {
+                ids.push(id);
+                match news {
+                    News::Nothing => {}
+                    News::New => new.push(record.bytes),
+                    News::Larger => larger.push((id, record.bytes)),
+                }
+            });
+            self.rows += piece.len() as u64;
+            let held = self.objects.memory_bytes() + 8 * u64::from(self.objects.len());
+            self.budget.check(window.memory_bytes(), held, self.rows - 1, || {
+                "is one request more".to_owned()
+            })?;
+            progress((self.bytes_before + consumed).min(self.bytes), self.bytes);
+        }
+        Ok(true)
+    }
+
+    /// Opens the next file; false after the last.
+    fn next_file(&mut self) -> Result<bool> {
+        let Some(path) = self.traces.get(self.opened) else { return Ok(false) };
+        let changed = || {
+            let message = format!("{}: has changed while it was read", path.display());
+            Error::new(ErrorKind::Trace, message)
+        };
+        self.records = Some(Records::open(path, &self.options)?.ok_or_else(changed)?);
+        self.budget.next_trace(path);
+        self.clock.next_trace();
+        (self.started, self.now_ns, self.rows) = (None, 0, 0);
+        self.opened += 1;
+        Ok(true)
+    }
+
+    /// Begins again at the first request, with what is known of the objects.
+    pub(crate) fn rewind(&mut self) {
+        (self.records, self.opened, self.bytes_before) = (None, 0, 0);
+        self.clock = Clock::default();
+    }
+}
+
+/// Adds the time of each record to the window. Times never go back.
+fn times(
+    piece: Piece<'_>,
+    started: &mut Option<u32>,
+    now_ns: &mut u64,
+    clock: &mut Clock,
+    window: &mut Window,
+) {
+    window.times.extend(piece.records().map(|record| {
+        let start = *started.get_or_insert(record.seconds);
+        *now_ns = (u64::from(record.seconds.saturating_sub(start)) * SECOND_NS).max(*now_ns);
+        clock.at(0, *now_ns)
+    }));
+}
+
+impl Requests {
+    /// The requests of a window that has everything.
+    pub(crate) fn of_window(unit: Unit, mut window: Window) -> Self {
+        let mut weights = Vec::new();
+        window.weigh(&mut weights);
+        let mut requests = Requests::new(unit, window.ids, weights);
+        requests.times = window.times;
+        requests
+    }
+}

@@ -1,0 +1,347 @@
+//! Simulates a trace that is too long for memory while it is read, in windows: every cache takes the
+//! requests of a window before the next one is read. Memory then holds what is known of each object,
+//! and no request but those of two windows. Policies that need the future cannot be simulated so.
+//!
+//! The weight of an object is the largest size that the whole trace has for it. If a later request
+//! shows a larger size, the caches so far were wrong: the trace is read to its end for the sizes,
+//! and then once more from its start.
+
+use crate::capacity::Capacities;
+use crate::case::{Case, Options};
+use crate::check::check_policy;
+use crate::drive;
+use crate::figures::{Counts, Figures};
+use crate::requests::{Reader, Reading, Requests, Totals, Window};
+use crate::run::config;
+use crate::unit::Unit;
+use crate::{Error, ErrorKind, Result};
+use rayon::prelude::*;
+use seekless_device::units::{counted, format_bytes};
+use seekless_policy::cache::{Cache, Config};
+use seekless_policy::eviction::{Eviction, Needs, Visitor, bytes_per_id, needs_of, visit};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// What is to be simulated: each policy at each capacity.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The names of the policies.
+    pub policies: Vec<String>,
+    /// The capacities, which may depend on the working set.
+    pub capacities: Vec<Capacities>,
+    /// The rules for all.
+    pub options: Options,
+}
+
+impl Plan {
+    /// The cases for requests with these sums: of each capacity, all policies.
+    #[must_use]
+    pub fn cases(&self, totals: &Totals) -> Vec<Case> {
+        let capacities = self.capacities.iter().flat_map(|capacities| capacities.resolve(totals));
+        let of_capacity = |capacity: u64| {
+            self.policies.iter().map(move |policy| Case { policy: policy.clone(), capacity })
+        };
+        capacities.flat_map(of_capacity).collect()
+    }
+
+    /// Whether no case looks back or ahead: no policy needs the future, and there are no points in
+    /// time and no periodic writes.
+    fn can_stream(&self) -> Result<bool> {
+        let mut can = self.options == Options::default();
+        for policy in &self.policies {
+            can &= !needs_of(policy)?.next_use;
+        }
+        Ok(can)
+    }
+
+    /// Whether a case cannot begin before all sizes are known.
+    fn needs_sizes(&self, unit: Unit, unit_weights: bool) -> Result<bool> {
+        let mut needs = self.capacities.iter().any(Capacities::has_share);
+        // Whether files bypass, and which policies are refused, depends on whether all weigh 1.
+        needs |= unit == Unit::File && !unit_weights;
+        for policy in &self.policies {
+            needs |= needs_of(policy)?.unit_weights && !unit_weights;
+        }
+        Ok(needs)
+    }
+
+    /// Most bytes of all caches for each object.
+    fn bytes_per_id(&self, unit_weights: bool) -> Result<u64> {
+        let capacities: usize = self.capacities.iter().map(Capacities::len).sum();
+        let mut bytes = 0;
+        for policy in &self.policies {
+            bytes += 1 + bytes_per_id(policy, unit_weights)?;
+        }
+        Ok(bytes * capacities as u64)
+    }
+}
+
+/// How many requests are in memory at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Windows {
+    /// Those of the first window. A trace that is not longer is simulated from memory.
+    pub first: usize,
+    /// Those of each other window.
+    pub others: usize,
+}
+
+/// With so many bytes for each request of the first window, it takes no more than a part of the
+/// memory allowed.
+const REQUEST_BYTES_MAX: u64 = 64;
+
+impl Default for Windows {
+    fn default() -> Self {
+        // 256 MB, and so many that a cache's arrays are fetched anew rarely.
+        Windows { first: 1 << 26, others: 1 << 20 }
+    }
+}
+
+/// An opened trace.
+#[derive(Debug)]
+pub enum Opened {
+    /// All requests, in memory.
+    Kept(Requests),
+    /// A long trace, of which the first window has been read.
+    Long(Box<Stream>),
+}
+
+/// A long trace that is simulated while it is read.
+#[derive(Debug)]
+pub struct Stream {
+    reader: Reader,
+    /// The window that was read last.
+    window: Window,
+    /// Whether more follow it.
+    more: bool,
+    windows: Windows,
+    plan: Plan,
+    unit: Unit,
+    unit_weights: bool,
+    memory_bytes_max: Option<u64>,
+    weights: Vec<u64>,
+    /// Whether the weights are those of the whole trace.
+    surveyed: bool,
+}
+
+/// The figures of a case, and the time that its simulation took.
+pub type Timed = (Figures, Duration);
+
+impl Reading {
+    /// Reads traces as [`Reading::read`] does, to simulate `plan` on them. A long trace of records
+    /// is not kept in memory if the plan allows that, and the caches of the plan take less than half
+    /// of the memory allowed.
+    ///
+    /// # Errors
+    /// As [`Reading::read`]; or there is no such policy.
+    pub fn open(
+        &self,
+        traces: &[PathBuf],
+        plan: &Plan,
+        windows: Windows,
+        progress: &mut (dyn FnMut(u64, u64) + Send),
+    ) -> Result<Opened> {
+        let unit = self.unit_of(traces)?;
+        if unit == Unit::Page || self.times || !plan.can_stream()? {
+            return self.read(traces, progress).map(Opened::Kept);
+        }
+        let Some(mut reader) = Reader::open(traces, self)? else {
+            return self.read(traces, progress).map(Opened::Kept);
+        };
+        let mut window = Window::default();
+        let first = match self.memory_bytes_max {
+            Some(bytes) => windows.first.min((bytes / REQUEST_BYTES_MAX) as usize),
+            None => windows.first,
+        };
+        let mut progress = |done, total| progress(done, total);
+        let mut more = reader.read(&mut window, first.max(windows.others), &mut progress)?;
+        let caches = plan.bytes_per_id(self.unit_weights)? * u64::from(reader.objects.len());
+        if more && self.memory_bytes_max.is_some_and(|bytes| caches > bytes / 2) {
+            more = reader.read(&mut window, usize::MAX, &mut progress)?;
+        }
+        if !more {
+            return Ok(Opened::Kept(self.weighed(Requests::of_window(unit, window))));
+        }
+        Ok(Opened::Long(Box::new(Stream {
+            reader,
+            window,
+            more,
+            windows,
+            plan: plan.clone(),
+            unit,
+            unit_weights: self.unit_weights,
+            memory_bytes_max: self.memory_bytes_max,
+            weights: Vec::new(),
+            surveyed: false,
+        })))
+    }
+}
+
+impl Stream {
+    /// Simulates every case, and returns the sums of the requests and the figures in the order of
+    /// [`Plan::cases`]. Calls `progress` with the bytes read and those of the trace; it may begin
+    /// again once.
+    ///
+    /// # Errors
+    /// The trace cannot be read; a policy cannot run on these requests; or the caches take more
+    /// memory than allowed.
+    pub fn simulate(
+        mut self,
+        progress: &mut (dyn FnMut(u64, u64) + Send),
+    ) -> Result<(Totals, Vec<Timed>)> {
+        if self.plan.needs_sizes(self.unit, self.unit_weights)? {
+            self.survey(progress)?;
+        }
+        loop {
+            match self.pass(progress)? {
+                Some(done) => return Ok(done),
+                None => self.survey(progress)?,
+            }
+        }
+    }
+
+    /// Reads to the end for the sizes, then begins again.
+    fn survey(&mut self, progress: &mut (dyn FnMut(u64, u64) + Send)) -> Result<()> {
+        self.window.weigh(&mut self.weights);
+        while self.more {
+            self.next_window(progress)?;
+            self.window.weigh(&mut self.weights);
+        }
+        self.unit_weights |= self.weights.iter().all(|&weight| weight == 1);
+        self.surveyed = true;
+        self.reader.rewind();
+        self.next_window(progress)
+    }
+
+    fn next_window(&mut self, progress: &mut (dyn FnMut(u64, u64) + Send)) -> Result<()> {
+        self.window.clear();
+        self.window.ids.shrink_to(self.windows.others);
+        let mut told = |done, total| progress(done, total);
+        self.more = self.reader.read(&mut self.window, self.windows.others, &mut told)?;
+        Ok(())
+    }
+
+    /// Simulates window by window. Returns `None` if a window shows a larger size of an object that
+    /// was simulated before.
+    fn pass(
+        &mut self,
+        progress: &mut (dyn FnMut(u64, u64) + Send),
+    ) -> Result<Option<(Totals, Vec<Timed>)>> {
+        let mut totals = self.totals(0);
+        let cases = self.plan.cases(&totals);
+        let mut caches =
+            cases.iter().map(|case| begin(case, &totals)).collect::<Result<Vec<_>>>()?;
+        let mut requests = Requests::window(self.unit);
+        loop {
+            if !self.surveyed && self.window.has_larger() {
+                return Ok(None);
+            }
+            self.window.weigh(&mut self.weights);
+            let objects = self.reader.objects.len();
+            self.check(objects)?;
+            let mut no_weights = Vec::new();
+            let weights = if self.unit_weights { &mut no_weights } else { &mut self.weights };
+            requests.swap_window(&mut self.window.ids, weights, objects);
+            totals.requests += requests.len() as u64;
+            let more = self.more;
+            let ((), read) = rayon::join(
+                || caches.par_iter_mut().for_each(|cache| cache.step(&requests)),
+                || if more { self.next_window(progress) } else { Ok(()) },
+            );
+            if !self.unit_weights {
+                requests.swap_weights(&mut self.weights);
+            }
+            read?;
+            if !more {
+                break;
+            }
+        }
+        totals = self.totals(totals.requests);
+        let finish = |(case, cache): (Case, Box<dyn Steps>)| {
+            let (counts, time) = cache.finish();
+            (Figures::new(&case.policy, case.capacity, &totals, counts), time)
+        };
+        let figures = cases.into_iter().zip(caches).map(finish).collect();
+        Ok(Some((totals, figures)))
+    }
+
+    /// The sums, as far as they are known, of `requests` requests.
+    fn totals(&self, requests: u64) -> Totals {
+        let distinct = self.reader.objects.len();
+        let ones = self.unit_weights || self.weights.iter().all(|&weight| weight == 1);
+        Totals {
+            unit: self.unit,
+            unit_weights: if self.surveyed || requests > 0 { ones } else { self.unit_weights },
+            requests,
+            writes: 0,
+            distinct,
+            distinct_weight: if self.unit_weights {
+                distinct.into()
+            } else {
+                self.weights.iter().sum()
+            },
+        }
+    }
+
+    /// Refuses caches that take too much memory for so many objects.
+    fn check(&self, objects: u32) -> Result<()> {
+        let bytes = self.plan.bytes_per_id(self.unit_weights)? * u64::from(objects);
+        if self.memory_bytes_max.is_none_or(|bytes_max| bytes <= bytes_max) {
+            return Ok(());
+        }
+        let capacities: usize = self.plan.capacities.iter().map(Capacities::len).sum();
+        let caches = capacities * self.plan.policies.len();
+        let message = format!(
+            "{} for {} take {} of memory at once; simulate fewer at a time, or allow more with --memory",
+            counted(caches as u64, "cache"),
+            counted(objects.into(), "object"),
+            format_bytes(bytes)
+        );
+        Err(Error::new(ErrorKind::Limit, message))
+    }
+}
+
+/// A cache that takes one window after another.
+trait Steps: Send {
+    fn step(&mut self, requests: &Requests);
+    fn finish(self: Box<Self>) -> (Counts, Duration);
+}
+
+struct Stepping<E> {
+    cache: Cache<E>,
+    counts: Counts,
+    time: Duration,
+}
+
+impl<E: Eviction + Send> Steps for Stepping<E> {
+    fn step(&mut self, requests: &Requests) {
+        let started = Instant::now();
+        self.cache.grow(requests.id_limit());
+        drive::reads(&mut self.cache, requests, &mut self.counts);
+        self.time += started.elapsed();
+    }
+
+    fn finish(self: Box<Self>) -> (Counts, Duration) {
+        (self.counts, self.time)
+    }
+}
+
+fn begin(case: &Case, totals: &Totals) -> Result<Box<dyn Steps>> {
+    check_policy(totals, &case.policy)?;
+    let config = config(totals, case.capacity);
+    let offer = totals.offer();
+    visit(&case.policy, config.capacity, Begin { config, offer })?
+}
+
+struct Begin {
+    config: Config,
+    offer: Needs,
+}
+
+impl Visitor for Begin {
+    type Output = Result<Box<dyn Steps>>;
+
+    fn visit<E: Eviction + Send + 'static>(self, policy: E) -> Self::Output {
+        let cache = Cache::with_offer(policy, self.config, self.offer).map_err(Error::from)?;
+        Ok(Box::new(Stepping { cache, counts: Counts::default(), time: Duration::ZERO }))
+    }
+}

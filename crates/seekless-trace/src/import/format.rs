@@ -1,0 +1,172 @@
+//! The formats that can be imported, and how they are told apart.
+
+use super::ozen;
+use crate::Kind;
+use crate::compressed::Input;
+use crate::error::Result;
+use crate::foreign::{LCS_MAGIC, ORACLE_RECORD_BYTES, POST_CACHE_HEADING};
+use std::path::Path;
+
+/// A format of other tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Rows with named columns, see [`csv`](super::csv).
+    Csv,
+    /// One id a line, see [`ids`](super::ids).
+    Ids,
+    /// Sectors of a device, see [`ozen`](super::ozen).
+    Ozen,
+    /// libCacheSim's records of 24 bytes, see [`oracle_general`](super::oracle_general).
+    OracleGeneral,
+    /// libCacheSim's records behind a header, see [`lcs`](super::lcs).
+    Lcs,
+}
+
+/// How much of the content is looked at.
+const HEAD_BYTES: usize = 16 << 10;
+/// The endings of files that are compressed. They stand behind the ending of the format.
+const COMPRESSED: [&str; 4] = [".gz", ".xz", ".lzma", ".zst"];
+
+impl Format {
+    /// What a trace of this format is about.
+    #[must_use]
+    pub fn kind(self) -> Kind {
+        match self {
+            Format::Csv => Kind::Files,
+            Format::Ozen => Kind::Blocks,
+            Format::Ids | Format::OracleGeneral | Format::Lcs => Kind::Ids,
+        }
+    }
+
+    /// Whether it is made of records of one length ([`Records`](crate::Records) reads it).
+    #[must_use]
+    pub fn is_records(self) -> bool {
+        matches!(self, Format::OracleGeneral | Format::Lcs)
+    }
+
+    /// The format of the file `path`, which has been opened and not read. Its first bytes tell,
+    /// then the ending of its name, then what its beginning looks like. If nothing fits, it is
+    /// taken for CSV; reading it then says what a CSV needs.
+    pub(crate) fn detect(path: &Path, input: &mut Input) -> Result<Self> {
+        let head = input.head(path, HEAD_BYTES)?;
+        if head.starts_with(&LCS_MAGIC) {
+            return Ok(Format::Lcs);
+        }
+        Ok(Self::of_name(path).unwrap_or_else(|| Self::of_content(&head)))
+    }
+
+    /// The format that the ending of a name stands for.
+    fn of_name(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        let plain = COMPRESSED.iter().find_map(|ending| name.strip_suffix(ending));
+        let name = plain.unwrap_or(&name);
+        match name.rsplit_once('.')?.1 {
+            "lcs" => Some(Format::Lcs),
+            "csv" => Some(Format::Csv),
+            "oraclegeneral" => Some(Format::OracleGeneral),
+            "bin" if name.ends_with(".oraclegeneral.bin") => Some(Format::OracleGeneral),
+            _ => None,
+        }
+    }
+
+    /// The format that the beginning of a file looks like.
+    fn of_content(head: &[u8]) -> Self {
+        match () {
+            () if is_oracle_general(head) => Format::OracleGeneral,
+            () if is_sectors(head) => Format::Ozen,
+            () if are_numbers(head) => Format::Ids,
+            () => Format::Csv,
+        }
+    }
+}
+
+/// Whether these are records of oracleGeneral: no text, times do not fall, and the next access of
+/// each is a later record, or there is none.
+fn is_oracle_general(head: &[u8]) -> bool {
+    let mut before = 0;
+    let mut is_next = |(number, record): (i64, &[u8])| {
+        let (Some(seconds), Some(next)) = (record.first_chunk(), record.last_chunk()) else {
+            return false;
+        };
+        let (seconds, next) = (u32::from_le_bytes(*seconds), i64::from_le_bytes(*next));
+        let in_order = seconds >= before;
+        before = seconds;
+        in_order && (next == -1 || next > number)
+    };
+    head.len() >= ORACLE_RECORD_BYTES
+        && head.contains(&0)
+        && (1..).zip(head.chunks_exact(ORACLE_RECORD_BYTES)).all(&mut is_next)
+}
+
+/// The whole lines of `head` that are not blank.
+fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let end = match head.len() < HEAD_BYTES {
+        true => head.len(),
+        false => head.iter().rposition(|&byte| byte == b'\n').unwrap_or(0),
+    };
+    head[..end].split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty())
+}
+
+/// Whether the first line that is no comment is an access to a sector, or the first of all is the
+/// heading of post-cache traces.
+fn is_sectors(head: &[u8]) -> bool {
+    let first = lines(head).next().unwrap_or_default();
+    first == POST_CACHE_HEADING.as_bytes()
+        || lines(head)
+            .find(|line| !line.starts_with(b"#"))
+            .is_some_and(|line| ozen::access(line).is_some())
+}
+
+/// Whether each line is a number, and there is one.
+fn are_numbers(head: &[u8]) -> bool {
+    let mut lines = lines(head).peekable();
+    lines.peek().is_some() && lines.all(|line| line.iter().all(u8::is_ascii_digit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_whatever_they_are_compressed_with() {
+        for (name, format) in [
+            ("a.oracleGeneral", Some(Format::OracleGeneral)),
+            ("w105.oracleGeneral.bin", Some(Format::OracleGeneral)),
+            ("w105.oracleGeneral.zst", Some(Format::OracleGeneral)),
+            ("a.lcs.zst", Some(Format::Lcs)),
+            ("Run.CSV.gz", Some(Format::Csv)),
+            ("trace.bin", None),
+            ("csv", None),
+            ("trace.txt.lzma", None),
+        ] {
+            assert_eq!(Format::of_name(Path::new(name)), format, "{name}");
+        }
+    }
+
+    #[test]
+    fn content_tells() {
+        let record = |seconds: u32, next: i64| {
+            let mut record = seconds.to_le_bytes().to_vec();
+            record.extend([7; 12]);
+            record.extend(next.to_le_bytes());
+            record
+        };
+        for (content, format) in [
+            ([record(5, 2), record(5, i64::MAX), record(6, -1)].concat(), Format::OracleGeneral),
+            ([record(5, 2), record(4, -1)].concat(), Format::Csv),
+            ([record(5, 2), record(5, 2)].concat(), Format::Csv),
+            (b"r 16\nw -1\n".to_vec(), Format::Ozen),
+            (b"# nrFileReads = 3\nw 3\n".to_vec(), Format::Ozen),
+            (b"# Post-cache traces\n".to_vec(), Format::Ozen),
+            (b"17\n\n4\r\n".to_vec(), Format::Ids),
+            (b"17\nx\n".to_vec(), Format::Csv),
+            (b"path,size\n".to_vec(), Format::Csv),
+            (Vec::new(), Format::Csv),
+            (b"17\n".repeat(HEAD_BYTES), Format::Ids),
+        ] {
+            let head = &content[..content.len().min(HEAD_BYTES)];
+            let shown = &head[..head.len().min(99)];
+            assert_eq!(Format::of_content(head), format, "{}", shown.escape_ascii());
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Numbers objects densely by first appearance, and remembers the size of each. The table of
+//! numbers is what reading a trace of records spends most of its time on, so an object has one slot
+//! of 16 bytes with all that a request needs to know: one memory access a request.
+
+use crate::Record;
+use foldhash::fast::RandomState;
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+
+/// Objects are looked up in groups of so many: first the memory of all is asked for, then each is
+/// compared. So the processor waits for many slots at once instead of one after another.
+const GROUP: usize = 64;
+const SLOTS_MIN: usize = 1 << 10;
+/// The number of a slot without an object.
+const EMPTY: u32 = u32::MAX;
+/// A size that does not fit a slot; [`Objects::large`] has it.
+const LARGE: u32 = u32::MAX;
+
+/// Objects and their numbers.
+#[derive(Debug)]
+pub struct Objects {
+    /// A power of two. An object is in the first free slot from that on which the top bits of its
+    /// hash name.
+    slots: Vec<Slot>,
+    objects: u32,
+    large: HashMap<u64, u64>,
+    state: RandomState,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    object: u64,
+    number: u32,
+    /// The largest size that was seen.
+    bytes: u32,
+}
+
+const NONE: Slot = Slot { object: 0, number: EMPTY, bytes: 0 };
+
+/// What a request told of its object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// Nothing: it was known, and has not grown.
+    Nothing,
+    /// It was not known.
+    New,
+    /// It is larger than in all requests before.
+    Larger,
+}
+
+impl Default for Objects {
+    fn default() -> Self {
+        let slots = vec![NONE; SLOTS_MIN];
+        Objects { slots, objects: 0, large: HashMap::new(), state: RandomState::default() }
+    }
+}
+
+impl Objects {
+    /// How many objects it knows.
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.objects
+    }
+
+    /// Whether it knows no object.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.objects == 0
+    }
+
+    /// Bytes in memory.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        (size_of_val(&self.slots[..]) + 40 * self.large.capacity()) as u64
+    }
+
+    /// Calls `each` with every record, the number of its object, and what was news of it.
+    ///
+    /// # Panics
+    /// At 2^32 − 1 objects, which would take over 90 GB of memory.
+    pub fn number(
+        &mut self,
+        records: impl Iterator<Item = Record>,
+        mut each: impl FnMut(&Record, u32, News),
+    ) {
+        let mut group = [(Record { seconds: 0, object: 0, bytes: 0 }, 0_usize); GROUP];
+        let mut records = records;
+        loop {
+            self.reserve(GROUP);
+            let mut length = 0;
+            let mut touched = 0;
+            for (place, record) in group.iter_mut().zip(&mut records) {
+                let home = self.home(record.object);
+                touched ^= self.slots[home].number;
+                *place = (record, home);
+                length += 1;
+            }
+            std::hint::black_box(touched);
+            for (record, home) in &group[..length] {
+                let (number, news) = self.number_at(*home, record);
+                each(record, number, news);
+            }
+            if length < GROUP {
+                return;
+            }
+        }
+    }
+
+    fn home(&self, object: u64) -> usize {
+        let hash = self.state.hash_one(object);
+        (hash >> (u64::BITS - self.slots.len().trailing_zeros())) as usize
+    }
+
+    #[inline]
+    fn number_at(&mut self, home: usize, record: &Record) -> (u32, News) {
+        let last = self.slots.len() - 1;
+        let mut at = home;
+        loop {
+            let slot = self.slots[at];
+            if slot.object == record.object && slot.number != EMPTY {
+                if record.bytes > u64::from(slot.bytes) {
+                    return (slot.number, self.enlarge(at, record.bytes));
+                }
+                return (slot.number, News::Nothing);
+            }
+            if slot.number == EMPTY {
+                return (self.insert(at, record), News::New);
+            }
+            at = (at + 1) & last;
+        }
+    }
+
+    #[cold]
+    fn enlarge(&mut self, at: usize, bytes: u64) -> News {
+        let slot = &mut self.slots[at];
+        if slot.bytes == LARGE {
+            let known = self.large.entry(slot.object).or_default();
+            if bytes <= *known {
+                return News::Nothing;
+            }
+            *known = bytes;
+        } else {
+            slot.bytes = small(bytes);
+            if slot.bytes == LARGE {
+                self.large.insert(slot.object, bytes);
+            }
+        }
+        News::Larger
+    }
+
+    fn insert(&mut self, at: usize, record: &Record) -> u32 {
+        let Record { object, bytes, .. } = *record;
+        let number = self.objects;
+        assert!(number < EMPTY, "fewer than 2^32 - 1 objects");
+        self.slots[at] = Slot { object, number, bytes: small(bytes) };
+        if small(bytes) == LARGE {
+            self.large.insert(object, bytes);
+        }
+        self.objects += 1;
+        number
+    }
+
+    /// Makes room for so many more objects: a quarter of the slots stays free.
+    fn reserve(&mut self, more: usize) {
+        let needed = self.objects as usize + more;
+        if needed > self.slots.len() / 4 * 3 {
+            self.grow();
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let slots = vec![NONE; 2 * self.slots.len()];
+        let old = std::mem::replace(&mut self.slots, slots);
+        let last = self.slots.len() - 1;
+        // The order of slots is nearly that of hashes, so both tables are passed from start to end.
+        for slot in old.into_iter().filter(|slot| slot.number != EMPTY) {
+            let mut at = self.home(slot.object);
+            while self.slots[at].number != EMPTY {
+                at = (at + 1) & last;
+            }
+            self.slots[at] = slot;
+        }
+    }
+}
+
+fn small(bytes: u64) -> u32 {
+    u32::try_from(bytes).unwrap_or(LARGE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn numbered(objects: &mut Objects, requests: &[(u64, u64)]) -> Vec<(u32, News)> {
+        let mut found = Vec::new();
+        let record = |&(object, bytes): &(u64, u64)| Record { seconds: 0, object, bytes };
+        objects.number(requests.iter().map(record), |_, number, news| found.push((number, news)));
+        found
+    }
+
+    #[test]
+    fn objects_are_numbered_by_first_appearance_and_grow() {
+        let large = u64::from(u32::MAX);
+        let requests = [
+            (7, 5),
+            (0, 0),
+            (7, 4),
+            (7, 6),
+            (u64::MAX, large),
+            (u64::MAX, large),
+            (u64::MAX, large + 1),
+        ];
+        let expected = [
+            (0, News::New),
+            (1, News::New),
+            (0, News::Nothing),
+            (0, News::Larger),
+            (2, News::New),
+            (2, News::Nothing),
+            (2, News::Larger),
+        ];
+        assert_eq!(numbered(&mut Objects::default(), &requests), expected);
+    }
+
+    proptest! {
+        #[test]
+        fn a_map_says_the_same(requests in prop::collection::vec((0..5000_u64, 0..3_u64), 0..9000)) {
+            let stretched: Vec<_> =
+                requests.iter().map(|&(object, bytes)| (object << 40, bytes << 31)).collect();
+            let mut known: HashMap<u64, (u32, u64)> = HashMap::new();
+            let expected: Vec<_> = stretched
+                .iter()
+                .map(|&(object, bytes)| {
+                    let next = known.len() as u32;
+                    let mut news = News::Nothing;
+                    let (number, largest) = known.entry(object).or_insert_with(|| {
+                        news = News::New;
+                        (next, bytes)
+                    });
+                    if bytes > *largest {
+                        (*largest, news) = (bytes, News::Larger);
+                    }
+                    (*number, news)
+                })
+                .collect();
+            let mut objects = Objects::default();
+            let (first, second) = stretched.split_at(stretched.len() / 2);
+            let mut found = numbered(&mut objects, first);
+            found.extend(numbered(&mut objects, second));
+            prop_assert_eq!(found, expected);
+            prop_assert_eq!(objects.len() as usize, known.len());
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Reads libCacheSim's binary formats, oracleGeneral and lcs: records of one length, each a request
+//! for an object. They are read in large pieces and decoded without a copy, since a simulator
+//! spends as long on a record's way into memory as on its simulation.
+
+use crate::compressed::{self, Input};
+use crate::error::{Error, Place, Result};
+use crate::foreign::{LCS_HEADER_BYTES, LCS_MAGIC, ORACLE_RECORD_BYTES};
+use crate::import::{self, Format};
+use std::path::{Path, PathBuf};
+
+/// Records are read in pieces of about so many bytes, which stay in the second-level cache.
+const PIECE_BYTES: usize = 256 << 10;
+/// Time, object and size of a record, in the wider of their two forms.
+const FIELDS_BYTES: usize = 20;
+/// Bytes of a record of each version of lcs, from 1.
+const LCS_RECORD_BYTES: [usize; 8] = [24, 28, 36, 40, 44, 52, 68, 100];
+
+/// A request for an object. What else a record holds (its next access, operation, tenant, lifetime
+/// and features) is not kept: a simulator computes the first, and counts each record as a read, as
+/// libCacheSim does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The time in seconds, from a start that the format does not tell.
+    pub seconds: u32,
+    /// The number of the object.
+    pub object: u64,
+    /// The size of the object in bytes.
+    pub bytes: u64,
+}
+
+/// The length of a record, and whether its size is an i64 instead of a u32.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    bytes: usize,
+    wide: bool,
+}
+
+impl Layout {
+    #[inline]
+    fn record(self, bytes: &[u8]) -> Option<Record> {
+        let fields: &[u8; FIELDS_BYTES] = bytes.first_chunk()?;
+        let (seconds, rest) = fields.split_first_chunk()?;
+        let (object, rest) = rest.split_first_chunk()?;
+        let (small, _) = rest.split_first_chunk()?;
+        let wide = rest.first_chunk()?;
+        Some(Record {
+            seconds: u32::from_le_bytes(*seconds),
+            object: u64::from_le_bytes(*object),
+            bytes: if self.wide {
+                u64::from_le_bytes(*wide)
+            } else {
+                u64::from(u32::from_le_bytes(*small))
+            },
+        })
+    }
+}
+
+/// The records of a file, in order.
+pub struct Records {
+    input: Input,
+    path: PathBuf,
+    layout: Layout,
+    piece: Vec<u8>,
+    /// How many bytes of content come before the next piece.
+    at: u64,
+}
+
+impl std::fmt::Debug for Records {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Records")
+            .field("path", &self.path)
+            .field("at", &self.at)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Some thousand records that follow each other.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece<'a> {
+    bytes: &'a [u8],
+    layout: Layout,
+}
+
+impl<'a> Piece<'a> {
+    /// How many records it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.bytes.len() / self.layout.bytes
+    }
+
+    /// Whether it has no records.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Its records, in order.
+    pub fn records(self) -> impl Iterator<Item = Record> + use<'a> {
+        let layout = self.layout;
+        self.bytes.chunks_exact(layout.bytes).filter_map(move |bytes| layout.record(bytes))
+    }
+}
+
+impl Records {
+    /// Opens a file of records: oracleGeneral or lcs, plain or compressed. `None` if it has another
+    /// format. If `options` name no format, the content and the ending of its name tell. A pipe is
+    /// not opened, since what is read of it cannot be read again; it gives `None` too.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the header of lcs is damaged or of an unknown version.
+    pub fn open(path: &Path, options: &import::Options) -> Result<Option<Self>> {
+        if options.format.is_some_and(|format| !format.is_records())
+            || !path.metadata().is_ok_and(|found| found.is_file())
+        {
+            return Ok(None);
+        }
+        let mut input = compressed::open(path)?;
+        let format = match options.format {
+            Some(format) => format,
+            None => Format::detect(path, &mut input)?,
+        };
+        if format.is_records() { Self::of(input, path, format).map(Some) } else { Ok(None) }
+    }
+
+    /// The records of an open file.
+    pub(crate) fn of(mut input: Input, path: &Path, format: Format) -> Result<Self> {
+        let (layout, at) = match format {
+            Format::Lcs => (lcs(&mut input, path)?, LCS_HEADER_BYTES as u64),
+            _ => (Layout { bytes: ORACLE_RECORD_BYTES, wide: false }, 0),
+        };
+        let piece = vec![0; PIECE_BYTES / layout.bytes * layout.bytes];
+        Ok(Records { input, path: path.to_owned(), layout, piece, at })
+    }
+
+    /// The next records; `None` at the end.
+    ///
+    /// # Errors
+    /// The file cannot be read further, is damaged, or ends within a record.
+    pub fn next_piece(&mut self) -> Result<Option<Piece<'_>>> {
+        let start = self.at;
+        let filled = self.input.fill(&self.path, &mut self.piece, start)?;
+        self.at += filled as u64;
+        let rest = filled % self.layout.bytes;
+        if rest > 0 {
+            let message = format!(
+                "ends within a record of {} bytes: it is cut short, or not in this format; name its format with --format",
+                self.layout.bytes
+            );
+            return Err(Error::corrupt(&self.path, message).at(Place::Byte(self.at - rest as u64)));
+        }
+        let piece = Piece { bytes: &self.piece[..filled], layout: self.layout };
+        self.check_sizes(piece, start)?;
+        Ok((filled > 0).then_some(piece))
+    }
+
+    /// Refuses a negative size.
+    fn check_sizes(&self, piece: Piece<'_>, start: u64) -> Result<()> {
+        let wrong = |record: Record| record.bytes > i64::MAX as u64;
+        if !self.layout.wide {
+            return Ok(());
+        }
+        let Some(at) = piece.records().position(wrong) else { return Ok(()) };
+        let place = Place::Byte(start + (at * self.layout.bytes) as u64);
+        let message = "has a negative size; the file is damaged, or of another version of lcs";
+        Err(Error::corrupt(&self.path, message).at(place))
+    }
+
+    /// How many bytes of the file itself have been read.
+    #[must_use]
+    pub fn consumed(&self) -> u64 {
+        self.input.consumed()
+    }
+
+    /// The name of the file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Reads the header of lcs.
+fn lcs(input: &mut Input, path: &Path) -> Result<Layout> {
+    let mut header = vec![0; LCS_HEADER_BYTES];
+    let filled = input.fill(path, &mut header, 0)?;
+    let end = LCS_HEADER_BYTES - LCS_MAGIC.len();
+    if filled < LCS_HEADER_BYTES || header[..8] != LCS_MAGIC || header[end..] != LCS_MAGIC {
+        let message = format!("does not begin with the {LCS_HEADER_BYTES} bytes of header of lcs");
+        return Err(Error::corrupt(path, message).at(Place::Byte(0)));
+    }
+    let version = header[8..16].iter().rev().fold(0_u64, |all, &byte| all << 8 | u64::from(byte));
+    let found = usize::try_from(version).ok().and_then(|version| version.checked_sub(1));
+    let Some(&bytes) = found.and_then(|at| LCS_RECORD_BYTES.get(at)) else {
+        let message = format!(
+            "is version {version} of lcs, expected 1 to {}; libCacheSim's traceConv writes these",
+            LCS_RECORD_BYTES.len()
+        );
+        return Err(Error::corrupt(path, message).at(Place::Byte(8)));
+    };
+    Ok(Layout { bytes, wide: version >= 3 })
+}
