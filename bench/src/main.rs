@@ -4,6 +4,7 @@ mod find;
 mod folder;
 mod grep;
 mod rounds;
+mod simulate;
 mod speed;
 mod texts;
 mod wc;
@@ -31,6 +32,8 @@ enum Question {
     Find(find::Args),
     /// `seekless grep` beside GNU's and ripgrep, on cached files of 1 KiB to 2 GiB.
     Grep(grep::Args),
+    /// `seekless sim` beside libCacheSim's `cachesim`, whole processes from a file to figures.
+    Simulate(simulate::Args),
     /// Simulated requests per second of each policy and of the LRU curve, on one thread.
     Speed(speed::Args),
     /// `seekless wc` beside GNU's and uutils', on cached files of 1 KiB to 2 GiB.
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().question {
         Question::Find(args) => find::run(&args),
         Question::Grep(args) => grep::run(&args),
+        Question::Simulate(args) => simulate::run(&args),
         Question::Speed(args) => speed::run(&args),
         Question::Wc(args) => wc::run(&args),
         Question::Zipf(args) => workload::run(&args),

@@ -9,7 +9,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// The number of objects in the Zipf requests.
-const OBJECTS: u64 = 1_000_000;
+pub(crate) const OBJECTS: u64 = 1_000_000;
 /// Coprime to [`OBJECTS`]: scatters the popular objects.
 const SCATTER: u64 = 736_357;
 const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -28,8 +28,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    write(&zipf(args.requests), &args.out)
-        .with_context(|| format!("cannot write {}", args.out.display()))
+    write_zipf(args.requests, &args.out)
+}
+
+/// Writes so many Zipf requests as an oracleGeneral trace.
+pub(crate) fn write_zipf(requests: usize, out: &Path) -> anyhow::Result<()> {
+    write(&zipf(requests), out).with_context(|| format!("cannot write {}", out.display()))
 }
 
 /// Objects by the names in their trace, as a reader finds them.

@@ -12,7 +12,8 @@ mod records;
 
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::lines::Lines;
-use crate::{FileId, Kind, Metadata, Objects, RunInfo, Trace, Writer, compressed};
+use crate::{FileId, Kind, Metadata, RunInfo, Trace, Writer, compressed};
+use records::Numbered;
 use seekless_sys::output::Destination;
 use std::path::{Path, PathBuf};
 
@@ -60,6 +61,7 @@ pub(crate) fn open(path: &Path, options: &Options) -> Result<Trace> {
     let (files, mut silent) = ([path.to_owned()], |_, _| {});
     let mut import = Import::new(&files, Writer::unplaced(path)?, options, &mut silent);
     import.read(path)?;
+    import.end_numbered()?;
     import.writer.into_trace()
 }
 
@@ -129,15 +131,27 @@ struct Import<'a> {
     writer: Writer,
     options: &'a Options,
     report: Report,
+    progress: Told<'a>,
+    /// The names take more memory than the text justifies: no line can be imported any more.
+    full: bool,
+    /// The records of all files; `None` once there are rows of other formats.
+    numbered: Option<Numbered>,
+}
+
+/// Tells how far the import has come.
+struct Told<'a> {
     progress: Progress<'a>,
+    /// Bytes of the files before the current one, and of all.
     done: u64,
     total: u64,
     ticks: u32,
-    /// The names take more memory than the text justifies: no line can be imported any more.
-    full: bool,
-    /// The objects of all files of records, and the file of each.
-    objects: Objects,
-    files: Vec<FileId>,
+}
+
+impl Told<'_> {
+    /// `consumed` bytes of the current file have been read.
+    fn tell(&mut self, consumed: u64) {
+        (self.progress)(self.done + consumed, self.total);
+    }
 }
 
 impl<'a> Import<'a> {
@@ -157,13 +171,9 @@ impl<'a> Import<'a> {
             writer,
             options,
             report: Report::default(),
-            progress,
-            done: 0,
-            total,
-            ticks: 0,
+            progress: Told { progress, done: 0, total, ticks: 0 },
             full: false,
-            objects: Objects::default(),
-            files: Vec::new(),
+            numbered: Some(Numbered::default()),
         }
     }
 
@@ -175,11 +185,30 @@ impl<'a> Import<'a> {
             None => Format::detect(path, &mut input)?,
         };
         self.set_kind(format.kind(), path)?;
+        if !format.is_records() {
+            self.end_numbered()?;
+            self.name_numbered();
+        }
         match format {
             Format::Csv => csv::import_file(self, Lines::of(input, path)),
             Format::Ids => ids::import_file(self, Lines::of(input, path)),
             Format::Ozen => ozen::import_file(self, Lines::of(input, path)),
             Format::OracleGeneral | Format::Lcs => records::import_file(self, path, input, format),
+        }
+    }
+
+    /// Writes the records that were read and not yet written.
+    fn end_numbered(&mut self) -> Result<()> {
+        match &mut self.numbered {
+            Some(numbered) => numbered.finish(&mut self.writer),
+            None => Ok(()),
+        }
+    }
+
+    /// Rows of another format follow; from now on records are rows like others.
+    fn name_numbered(&mut self) {
+        if let Some(numbered) = self.numbered.take() {
+            numbered.name_all(&mut self.writer);
         }
     }
 
@@ -199,12 +228,12 @@ impl<'a> Import<'a> {
         let run = RunInfo { source: path.display().to_string(), ..RunInfo::default() };
         self.writer.metadata_mut().runs.extend(std::iter::repeat_n(run, runs as usize));
         self.report.runs += runs;
-        self.done += std::fs::metadata(path).map_or(0, |file| file.len());
+        self.progress.done += std::fs::metadata(path).map_or(0, |file| file.len());
     }
 
     /// The number of a file that the current line of `lines` names.
     fn file(&mut self, name: &str, lines: &Lines) -> Result<FileId> {
-        if self.writer.names_are_too_many(self.done + lines.consumed()) {
+        if self.writer.names_are_too_many(self.progress.done + lines.consumed()) {
             self.full = true;
             return Err(too_many_names(lines));
         }
@@ -229,21 +258,18 @@ impl<'a> Import<'a> {
 
     /// Reports progress now and then; `lines` is the current file.
     fn tick(&mut self, lines: &Lines) {
-        self.ticks = self.ticks.wrapping_add(1);
-        if self.ticks.is_multiple_of(1 << 13) {
-            self.tell(lines.consumed());
+        self.progress.ticks = self.progress.ticks.wrapping_add(1);
+        if self.progress.ticks.is_multiple_of(1 << 13) {
+            self.progress.tell(lines.consumed());
         }
-    }
-
-    /// Reports progress; `consumed` bytes of the current file have been read.
-    fn tell(&mut self, consumed: u64) {
-        (self.progress)(self.done + consumed, self.total);
     }
 
     /// Puts the trace in its place.
     fn finish(mut self) -> Result<Report> {
+        self.end_numbered()?;
         let summary = self.writer.finish()?;
-        (self.progress)(self.total, self.total);
+        let Told { progress, total, .. } = self.progress;
+        progress(total, total);
         (self.report.rows, self.report.files) = (summary.rows, summary.files);
         Ok(self.report)
     }

@@ -35,6 +35,7 @@ struct Slot {
     bytes: u32,
 }
 
+const NO_RECORD: Record = Record { seconds: 0, object: 0, bytes: 0 };
 const NONE: Slot = Slot { object: 0, number: EMPTY, bytes: 0 };
 
 /// What a request told of its object.
@@ -83,21 +84,24 @@ impl Objects {
         records: impl Iterator<Item = Record>,
         mut each: impl FnMut(&Record, u32, News),
     ) {
-        let mut group = [(Record { seconds: 0, object: 0, bytes: 0 }, 0_usize); GROUP];
+        let mut group = [NO_RECORD; GROUP];
+        let mut homes = [0; GROUP];
         let mut records = records;
         loop {
             self.reserve(GROUP);
             let mut length = 0;
-            let mut touched = 0;
             for (place, record) in group.iter_mut().zip(&mut records) {
-                let home = self.home(record.object);
-                touched ^= self.slots[home].number;
-                *place = (record, home);
+                *place = record;
                 length += 1;
             }
+            for (home, record) in homes.iter_mut().zip(&group) {
+                *home = self.home(record.object);
+            }
+            // Nothing here depends on what is loaded, so the loads do not wait for each other.
+            let touched = homes.iter().fold(0, |all, &home| all ^ self.slots[home].number);
             std::hint::black_box(touched);
-            for (record, home) in &group[..length] {
-                let (number, news) = self.number_at(*home, record);
+            for (record, &home) in group[..length].iter().zip(&homes) {
+                let (number, news) = self.number_at(home, record);
                 each(record, number, news);
             }
             if length < GROUP {
@@ -106,6 +110,7 @@ impl Objects {
         }
     }
 
+    #[inline]
     fn home(&self, object: u64) -> usize {
         let hash = self.state.hash_one(object);
         (hash >> (u64::BITS - self.slots.len().trailing_zeros())) as usize
@@ -170,7 +175,10 @@ impl Objects {
 
     #[cold]
     fn grow(&mut self) {
-        let slots = vec![NONE; 2 * self.slots.len()];
+        let mut slots = Vec::with_capacity(2 * self.slots.len());
+        // At a random access in small pages the processor often waits for the page's address too.
+        seekless_sys::memory::prefer_huge_pages(&mut slots);
+        slots.resize(2 * self.slots.len(), NONE);
         let old = std::mem::replace(&mut self.slots, slots);
         let last = self.slots.len() - 1;
         // The order of slots is nearly that of hashes, so both tables are passed from start to end.

@@ -7,6 +7,7 @@
 //! as from a recorder, are encoded once; rows in any order are encoded twice.
 
 mod encoder;
+mod loads;
 mod merge;
 mod merged;
 mod spill;
@@ -15,6 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::names::Names;
 use crate::{Access, FileId, Metadata, Trace};
 use encoder::Encoder;
+pub(crate) use loads::Loads;
 use seekless_sys::output::{Content, Destination, Output};
 use spill::Spills;
 use std::path::Path;
@@ -122,6 +124,18 @@ impl Writer {
         self.sorted &= self.window.last().is_none_or(|last| last.key() <= key);
         self.window.push(access);
         if self.window.len() >= self.window_rows { self.write_older_half() } else { Ok(()) }
+    }
+
+    /// Adds loads, which come in order behind all rows, and does `work` meanwhile. The first rows of
+    /// a trace must come so; before other rows follow, [`Writer::file`] must have numbered all ids.
+    ///
+    /// # Errors
+    /// The disk is full.
+    pub(crate) fn push_loads<T>(&mut self, loads: Loads, work: impl FnOnce() -> T) -> Result<T> {
+        debug_assert!(self.window.is_empty() && self.late_rows == 0, "no other rows came before");
+        let last = loads.runs.last().copied().zip(loads.times.last().copied());
+        self.written = last.or(self.written);
+        self.encoder.write_loads(loads, work)
     }
 
     fn refused(&self, access: &Access) -> Error {

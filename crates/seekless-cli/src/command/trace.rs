@@ -13,8 +13,8 @@ use std::process::ExitCode;
 /// Show traces and convert them between formats.
 ///
 /// A trace is one Parquet file with a row for each access; DuckDB, pandas and polars open it as it
-/// is. Every verb that takes a trace also takes the spool of a recording that was cut off, and a
-/// CSV (plain or compressed) whose header has known names.
+/// is. Every verb that takes a trace also takes the spool of a recording that was cut off, and what
+/// `trace import` imports without options, plain or compressed.
 #[derive(ClapArgs, Debug)]
 #[command(
     arg_required_else_help = true,

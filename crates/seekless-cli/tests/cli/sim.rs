@@ -300,3 +300,55 @@ fn a_row_of_an_exabyte_is_an_error_that_names_it() {
     let output = run(directory.path(), &format!("{words} --memory 100KB"));
     assert!(String::from_utf8(output.stderr).unwrap().contains("few.csv, row 0: "));
 }
+
+/// A record of oracleGeneral, or of lcs from version 1.
+fn record(second: u32, object: u64, bytes: u32) -> Vec<u8> {
+    let mut record = second.to_le_bytes().to_vec();
+    record.extend(object.to_le_bytes());
+    record.extend(bytes.to_le_bytes());
+    record.extend((-1_i64).to_le_bytes());
+    record
+}
+
+#[test]
+fn traces_of_other_tools_are_simulated_as_they_are() {
+    let directory = workplace();
+    let path = |name: &str| directory.path().join(name);
+    let records: Vec<u8> = (0..300_u64)
+        .flat_map(|at| record(at as u32, at * at % 37, (at * at % 37) as u32))
+        .collect();
+    let magic = 0x1234_5678_9abc_def0_u64.to_le_bytes();
+    let mut lcs = [magic, 1_u64.to_le_bytes()].concat();
+    lcs.resize(8184, 0);
+    lcs.extend(magic);
+    lcs.extend(&records);
+    std::fs::write(path("a"), &records).unwrap();
+    std::fs::write(path("b.lcs"), lcs).unwrap();
+    let numbers: String = (0..300_u64).map(|at| format!("{}\n", at * at % 37)).collect();
+    std::fs::write(path("c"), &numbers).unwrap();
+    std::fs::write(path("d"), numbers.replace('\n', "x\n")).unwrap();
+    std::fs::write(path("e.csv"), format!("path\n{numbers}")).unwrap();
+    std::fs::write(path("f"), SECTORS).unwrap();
+    printed(directory.path(), "trace import --format oracle-general a -o a.parquet");
+    let misses = |words: &str| {
+        let mut rows =
+            rows(directory.path(), &format!("{words} --policy lru,arc,opt --capacity 100"));
+        for row in &mut rows {
+            row.as_object_mut().unwrap().retain(|key, _| !key.contains("second"));
+        }
+        rows
+    };
+    let expected = misses("a.parquet");
+    assert_eq!(misses("a"), expected);
+    assert_eq!(misses("b.lcs"), expected);
+    assert_eq!(misses("a --format oracle-general"), expected);
+    let requests = |words: &str| misses(words)[0]["requests"].as_u64();
+    assert_eq!([requests("c"), requests("d --format ids"), requests("e.csv")], [Some(300); 3]);
+    let page = &rows(directory.path(), "f --policy lru --capacity 1pages")[0];
+    assert_eq!((page["unit"].as_str(), page["requests"].as_u64()), (Some("page"), Some(3)));
+
+    std::fs::write(path("cut.oracleGeneral"), &records[..24 * 7 + 5]).unwrap();
+    let output = run(directory.path(), "sim cut.oracleGeneral");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("cut.oracleGeneral, byte 168: ends within a record"), "{said}");
+}

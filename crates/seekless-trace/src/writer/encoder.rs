@@ -1,18 +1,21 @@
 //! Encodes sorted rows as Parquet: picks the encoding of each column, and numbers files by first
 //! appearance.
 
+use super::loads::Loads;
 use crate::checksum::{MAKER, Summed};
 use crate::error::{Error, Result};
 use crate::names::Names;
 use crate::{Access, FileId, Metadata, Op, arrays, schema};
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
-    ArrayRef, DictionaryArray, Int8Array, Int32Array, RecordBatch, StringArray, UInt32Array,
+    Array, ArrayRef, DictionaryArray, Int8Array, Int32Array, StringArray, UInt32Array,
 };
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 use seekless_sys::output::Output;
 use std::path::{Path, PathBuf};
@@ -25,9 +28,17 @@ const BATCH_ROWS: usize = 8192;
 /// dictionary.
 const PATH_DICTIONARY_BYTES: usize = 32 << 20;
 
+/// The place of the column `path` in the schema. To encode it takes as long as all others.
+pub(super) const PATH_COLUMN: usize = 6;
+
 /// A Parquet file being written, with numbers for its files.
 pub(super) struct Encoder {
-    parquet: ArrowWriter<Summed>,
+    parquet: SerializedFileWriter<Summed>,
+    factory: ArrowRowGroupWriterFactory,
+    /// The columns of the row group that is being encoded; empty before its first row.
+    columns: Vec<ArrowColumnWriter>,
+    /// Rows in it.
+    group_rows: usize,
     path: PathBuf,
     rows: u64,
     /// The caller's number → this file's.
@@ -51,10 +62,22 @@ impl std::fmt::Debug for Encoder {
 impl Encoder {
     pub(super) fn create(out: Output) -> Result<Self> {
         let path = out.path().to_owned();
-        let parquet = ArrowWriter::try_new(Summed::new(out), schema::schema(), Some(properties()))
-            .map_err(|error| failed(&path, error))?;
-        let (numbers, order, keys) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Encoder { parquet, path, rows: 0, numbers, order, keys, batch: 0 })
+        let (parquet, factory) =
+            ArrowWriter::try_new(Summed::new(out), schema::schema(), Some(properties()))
+                .and_then(ArrowWriter::into_serialized_writer)
+                .map_err(|error| failed(&path, error))?;
+        Ok(Encoder {
+            parquet,
+            factory,
+            columns: Vec::new(),
+            group_rows: 0,
+            path,
+            rows: 0,
+            numbers: Vec::new(),
+            order: Vec::new(),
+            keys: Vec::new(),
+            batch: 0,
+        })
     }
 
     pub(super) fn rows(&self) -> u64 {
@@ -71,17 +94,117 @@ impl Encoder {
         for rows in rows.chunks(BATCH_ROWS) {
             let batch =
                 self.batch(rows, names).map_err(|error| failed(&self.path, error.into()))?;
-            self.parquet.write(&batch).map_err(|error| failed(&self.path, error))?;
-            self.rows += rows.len() as u64;
+            for part in self.parts(vec![batch]) {
+                self.begin_group()?;
+                encode(&mut self.columns, 0, &part.batches)
+                    .map_err(|error| failed(&self.path, error))?;
+                self.end_part(&part)?;
+            }
         }
         Ok(())
     }
 
+    /// Adds loads, on two threads, and does `work` meanwhile. They are sorted, and not older than
+    /// the rows already written, which were loads too.
+    pub(super) fn write_loads<T>(&mut self, loads: Loads, work: impl FnOnce() -> T) -> Result<T> {
+        let known = self.order.len() as FileId;
+        let files = loads.files.iter().map(|&file| file + 1).max().unwrap_or(0).max(known);
+        self.order.extend(known..files);
+        self.numbers.extend((known..files).map(Some));
+        let (mut work, mut done) = (Some(work), None);
+        let parts = self.parts(loads.into_columns(BATCH_ROWS));
+        let last = parts.len().saturating_sub(1);
+        for (at, part) in parts.into_iter().enumerate() {
+            self.begin_group()?;
+            let (before, rest) = self.columns.split_at_mut(PATH_COLUMN);
+            let (path, behind) = rest.split_at_mut(1);
+            let batches = &part.batches;
+            let encoded = std::thread::scope(|scope| {
+                let path = scope.spawn(|| encode(path, PATH_COLUMN, batches));
+                let others = scope.spawn(|| {
+                    encode(before, 0, batches)?;
+                    encode(behind, PATH_COLUMN + 1, batches)
+                });
+                if at == last {
+                    done = work.take().map(|work| work());
+                }
+                [path, others].into_iter().try_for_each(|thread| {
+                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                })
+            });
+            encoded.map_err(|error| failed(&self.path, error))?;
+            self.end_part(&part)?;
+        }
+        match (done, work) {
+            (Some(done), _) => Ok(done),
+            (None, Some(work)) => Ok(work()),
+            (None, None) => unreachable!("the work is done with the last part"),
+        }
+    }
+
+    /// Divides batches at the end of the row group.
+    fn parts(&self, batches: Vec<Vec<ArrayRef>>) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let mut part = Part::default();
+        for batch in batches {
+            let room =
+                ROW_GROUP_ROWS - (if parts.is_empty() { self.group_rows } else { 0 }) - part.rows;
+            let rows = batch.first().map_or(0, |column| column.len());
+            if rows < room {
+                part.add(batch, 0, rows);
+                continue;
+            }
+            part.add(batch.clone(), 0, room);
+            part.ends_group = true;
+            parts.push(std::mem::take(&mut part));
+            if rows > room {
+                part.add(batch, room, rows - room);
+            }
+        }
+        if part.rows > 0 {
+            parts.push(part);
+        }
+        parts
+    }
+
+    fn begin_group(&mut self) -> Result<()> {
+        if self.columns.is_empty() {
+            let number = self.parquet.flushed_row_groups().len();
+            let columns = self.factory.create_column_writers(number);
+            self.columns = columns.map_err(|error| failed(&self.path, error))?;
+        }
+        Ok(())
+    }
+
+    fn end_part(&mut self, part: &Part) -> Result<()> {
+        self.rows += part.rows as u64;
+        self.group_rows += part.rows;
+        if part.ends_group { self.end_group() } else { Ok(()) }
+    }
+
+    /// Writes the row group, if it has rows.
+    fn end_group(&mut self) -> Result<()> {
+        self.group_rows = 0;
+        let columns = std::mem::take(&mut self.columns);
+        if columns.is_empty() {
+            return Ok(());
+        }
+        let write = || {
+            let mut group = self.parquet.next_row_group()?;
+            for column in columns {
+                column.close()?.append_to_row_group(&mut group)?;
+            }
+            group.close().map(drop)
+        };
+        write().map_err(|error| failed(&self.path, error))
+    }
+
     /// Writes the metadata and the footer. Also returns the file's numbers → the caller's.
     pub(super) fn finish_ordered(mut self, metadata: &Metadata) -> Result<(Output, Vec<FileId>)> {
-        let unwritten = |error| Error::io(&self.path, "could not be written", error);
-        self.parquet.flush().map_err(|error| failed(&self.path, error))?;
-        self.parquet.sync().map_err(unwritten)?;
+        let path = self.path.clone();
+        let unwritten = |error| Error::io(&path, "could not be written", error);
+        self.end_group()?;
+        self.parquet.flush().map_err(unwritten)?;
         let sums = self.parquet.inner_mut().end_blocks();
         for (key, value) in metadata.to_pairs().into_iter().chain(sums) {
             self.parquet.append_key_value_metadata(KeyValue::new(key.to_owned(), value));
@@ -98,11 +221,10 @@ impl Encoder {
         &mut self,
         rows: &[Access],
         names: &Names,
-    ) -> Result<RecordBatch, arrow_schema::ArrowError> {
+    ) -> Result<Vec<ArrayRef>, arrow_schema::ArrowError> {
         self.batch += 1;
         let (files, paths) = self.files_and_paths(rows, names)?;
-        let columns = arrays::columns(rows, ops(rows)?, files, paths);
-        RecordBatch::try_new(schema::schema(), columns)
+        Ok(arrays::columns(rows, ops(rows)?, files, paths))
     }
 
     fn files_and_paths(
@@ -133,6 +255,39 @@ impl Encoder {
         let paths = DictionaryArray::<Int32Type>::try_new(Int32Array::from(keys), values)?;
         Ok((Arc::new(UInt32Array::from(files)), Arc::new(paths)))
     }
+}
+
+/// Batches of one row group.
+#[derive(Default)]
+struct Part {
+    batches: Vec<Vec<ArrayRef>>,
+    rows: usize,
+    /// Whether they are the last of it.
+    ends_group: bool,
+}
+
+impl Part {
+    /// Adds `rows` rows of the batch, from `start` on.
+    fn add(&mut self, batch: Vec<ArrayRef>, start: usize, rows: usize) {
+        self.rows += rows;
+        self.batches.push(batch.iter().map(|column| column.slice(start, rows)).collect());
+    }
+}
+
+/// Encodes the columns from the `first` on of all batches.
+fn encode(
+    columns: &mut [ArrowColumnWriter],
+    first: usize,
+    batches: &[Vec<ArrayRef>],
+) -> parquet::errors::Result<()> {
+    let schema = schema::schema();
+    for batch in batches {
+        let fields = schema.fields().iter().skip(first);
+        for ((column, field), values) in columns.iter_mut().zip(fields).zip(&batch[first..]) {
+            compute_leaves(field, values)?.iter().try_for_each(|leaf| column.write(leaf))?;
+        }
+    }
+    Ok(())
 }
 
 fn ops(rows: &[Access]) -> Result<ArrayRef, arrow_schema::ArrowError> {

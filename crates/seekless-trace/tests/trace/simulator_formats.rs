@@ -283,6 +283,27 @@ fn files_of_several_kinds_are_not_imported_together() {
     assert!(error.to_string().contains("b: holds another kind of trace"), "{error}");
 }
 
+#[test]
+fn records_and_lists_of_ids_join_in_one_trace() {
+    let folder = folder();
+    let out = folder.path().join("out");
+    let files = [
+        file(&folder, "a", records(&[(7, 30, 5, -1), (8, 40, 6, -1)])),
+        file(&folder, "b", "40\n50\n30\n"),
+        file(&folder, "c", records(&[(1, 50, 9, -1)])),
+    ];
+    let report = import::any(&files, &out, &Options::default(), &mut |_, _| {}).unwrap();
+    assert_eq!((report.rows, report.runs, report.files), (6, 3, 3));
+    let trace = Trace::open(&out).unwrap();
+    assert_eq!(trace.file_names().unwrap(), ["30", "40", "50"]);
+    let rows = trace.accesses().unwrap().map(|row| row.unwrap());
+    let found: Vec<_> = rows.map(|row| (row.run, row.time_ns, row.file, row.bytes)).collect();
+    let second = 1_000_000_000;
+    let expected =
+        [(0, 0, 0, 5), (0, second, 1, 6), (1, 0, 1, 1), (1, 1, 2, 1), (1, 2, 0, 1), (2, 0, 2, 9)];
+    assert_eq!(found, expected);
+}
+
 /// Requests for many objects of many sizes, over several row groups and pieces.
 fn many(requests: u32) -> Vec<u8> {
     let mut state = 1_u64;

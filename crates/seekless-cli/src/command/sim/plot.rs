@@ -40,7 +40,7 @@ pub(super) fn curves(args: &Args, totals: &Totals, curves: &[Curve]) -> Drawing 
 
 /// Draws plain runs: over time with `--every`, otherwise as bars.
 pub(super) fn rows(args: &Args, totals: &Totals, rows: &[Row]) -> Drawing {
-    if args.every.is_some() { over_time(args, requests, rows) } else { bars(args, requests, rows) }
+    if args.every.is_some() { over_time(args, totals, rows) } else { bars(args, totals, rows) }
 }
 
 fn over_time(args: &Args, totals: &Totals, rows: &[Row]) -> Drawing {

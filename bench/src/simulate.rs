@@ -1,0 +1,271 @@
+//! Whole processes, from a file of oracleGeneral to figures: `seekless sim` beside libCacheSim's
+//! `cachesim`. They take turns over the same file, and their miss ratios are compared before their
+//! times.
+
+use crate::folder::Folder;
+use crate::rounds::{load_average, median};
+use crate::workload::{self, OBJECTS};
+use anyhow::{Context, ensure};
+use nix::sys::resource::{Usage, UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use seekless::report::table;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Policies that both have: our name, and the tool's.
+const POLICIES: [(&str, &str); 20] = [
+    ("lru", "lru"),
+    ("fifo", "fifo"),
+    ("clock", "clock"),
+    ("sieve", "sieve"),
+    ("s3-fifo@2024", "s3fifo"),
+    ("arc", "arc"),
+    ("2q", "2q"),
+    ("lirs", "lirs"),
+    ("qdlp", "qdlp"),
+    ("car", "car"),
+    ("clock-pro", "clockpro"),
+    ("clock2q+", "clock2qplus"),
+    ("mq", "mq"),
+    ("slru@4", "slru"),
+    ("lfu", "lfu"),
+    ("lfu-da", "lfuda"),
+    ("lru-2", "lru-k"),
+    ("gdsf", "gdsf"),
+    ("s3-fifo", "s3fifov0"),
+    ("random2", "randomTwo"),
+];
+/// These decide alike, so their miss ratios must be equal to four decimals.
+const ALIKE: [&str; 5] = ["lru", "fifo", "clock", "sieve", "arc"];
+
+/// Options of the measurement.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// A trace of oracleGeneral, uncompressed [default: Zipf requests, written for this]
+    trace: Option<PathBuf>,
+    /// Zipf requests
+    #[arg(long, default_value_t = 5_000_000, value_name = "COUNT")]
+    requests: usize,
+    /// How many of the policies run in the question of many policies
+    #[arg(long, default_value_t = POLICIES.len(), value_name = "COUNT")]
+    policies: usize,
+    /// How many sizes each of them has
+    #[arg(long, default_value_t = 10, value_name = "COUNT")]
+    sizes: usize,
+    /// Timed rounds, after one that is discarded
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
+    /// libCacheSim's tool; without it only our times are shown
+    #[arg(long, value_name = "FILE", default_value = "cachesim")]
+    cachesim: PathBuf,
+    /// A folder for the trace, removed at the end
+    #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
+    folder: PathBuf,
+    /// The command to measure [default: `seekless` beside this program]
+    #[arg(long, value_name = "FILE")]
+    seekless: Option<PathBuf>,
+    /// Prints figures as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// One question: some policies at some sizes.
+#[derive(Serialize)]
+struct Row {
+    question: String,
+    /// Processor seconds of a whole process; medians.
+    seconds: f64,
+    cachesim_seconds: Option<f64>,
+    ratio: Option<f64>,
+    /// Our miss ratio and the tool's where they differ, by policy and size.
+    differ: Vec<String>,
+}
+
+/// The miss ratio of each policy (by our name) and size.
+type Misses = BTreeMap<(String, u64), f64>;
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    ensure!(args.rounds > 0, "--rounds: at least 1");
+    let before = load_average();
+    let folder = Folder::in_(&args.folder)?;
+    let trace = match &args.trace {
+        Some(trace) => trace.clone(),
+        None => {
+            let path = folder.path().join("zipf.oracleGeneral.bin");
+            workload::write_zipf(args.requests, &path)?;
+            path
+        }
+    };
+    let rivals = Rivals::find(args)?;
+    let all = &POLICIES[..args.policies.min(POLICIES.len())];
+    let mut rows = Vec::new();
+    for &policy in all {
+        rows.push(rivals.ask(policy.0.to_owned(), &[policy], &[OBJECTS / 20], &trace, args)?);
+    }
+    let sizes: Vec<u64> = (1..=args.sizes as u64).map(|part| OBJECTS / 50 * part).collect();
+    let question = format!("{} policies, {} sizes", all.len(), sizes.len());
+    rows.push(rivals.ask(question, all, &sizes, &trace, args)?);
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&rows)?);
+        return Ok(());
+    }
+    let cells = rows.iter().map(|row| {
+        let shown =
+            |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
+        vec![
+            row.question.clone(),
+            shown(Some(row.seconds)),
+            shown(row.cachesim_seconds),
+            shown(row.ratio),
+            row.differ.len().to_string(),
+        ]
+    });
+    let header = ["policy", "seekless s", "cachesim s", "ratio", "other miss ratios"];
+    println!("{}", table(&header, cells.collect()));
+    for line in rows.iter().flat_map(|row| &row.differ) {
+        println!("{line}");
+    }
+    println!(
+        "\nProcessor time of whole processes, from the file to the figures; medians of {} rounds that alternate, after one \
+         discarded; load average {before} before and {} after.",
+        args.rounds,
+        load_average()
+    );
+    Ok(())
+}
+
+struct Rivals {
+    seekless: PathBuf,
+    cachesim: Option<PathBuf>,
+}
+
+impl Rivals {
+    fn find(args: &Args) -> anyhow::Result<Self> {
+        let this = std::env::current_exe().context("where is this program?")?;
+        let seekless = args.seekless.clone().unwrap_or_else(|| this.with_file_name("seekless"));
+        let there = Command::new(&args.cachesim).arg("--help").output().is_ok();
+        if !there {
+            eprintln!("bench: no {}: our times alone", args.cachesim.display());
+        }
+        Ok(Rivals { seekless, cachesim: there.then(|| args.cachesim.clone()) })
+    }
+
+    fn ask(
+        &self,
+        question: String,
+        policies: &[(&str, &str)],
+        sizes: &[u64],
+        trace: &Path,
+        args: &Args,
+    ) -> anyhow::Result<Row> {
+        let (mut ours, mut theirs, mut differ) = (Vec::new(), Vec::new(), Vec::new());
+        for round in 0..=args.rounds {
+            let (mine, seconds) = self.seekless(policies, sizes, trace)?;
+            ours.push(seconds);
+            let Some(cachesim) = &self.cachesim else { continue };
+            let (other, seconds) = tool(cachesim, policies, sizes, trace)?;
+            theirs.push(seconds);
+            if round == 0 {
+                differ = differences(&mine, &other)?;
+            }
+        }
+        let seconds = median(&mut ours[1..]);
+        let cachesim_seconds = (!theirs.is_empty()).then(|| median(&mut theirs[1..]));
+        let ratio = cachesim_seconds.map(|theirs| theirs / seconds);
+        Ok(Row { question, seconds, cachesim_seconds, ratio, differ })
+    }
+
+    fn seekless(
+        &self,
+        policies: &[(&str, &str)],
+        sizes: &[u64],
+        trace: &Path,
+    ) -> anyhow::Result<(Misses, f64)> {
+        let names: Vec<&str> = policies.iter().map(|policy| policy.0).collect();
+        let words = ["--policy", &names.join(","), "--capacity", &joined(sizes), "--json"];
+        let mut command = Command::new(&self.seekless);
+        command.arg("sim").arg(trace).arg("--unit-weights").args(words);
+        let (text, seconds) = timed(command)?;
+        let rows: Vec<serde_json::Value> = serde_json::from_str(&text)?;
+        let miss = |row: &serde_json::Value| {
+            let name = match row["variant"].as_str() {
+                Some(variant) => format!("{}@{variant}", row["policy"].as_str()?),
+                None => row["policy"].as_str()?.to_owned(),
+            };
+            Some(((name, row["capacity"].as_u64()?), row["miss_ratio"].as_f64()?))
+        };
+        let misses = rows.iter().map(miss).collect::<Option<_>>().context("an unknown answer")?;
+        Ok((misses, seconds))
+    }
+}
+
+fn tool(
+    cachesim: &Path,
+    policies: &[(&str, &str)],
+    sizes: &[u64],
+    trace: &Path,
+) -> anyhow::Result<(Misses, f64)> {
+    let names: Vec<&str> = policies.iter().map(|policy| policy.1).collect();
+    let mut command = Command::new(cachesim);
+    command.arg(trace).args(["oracleGeneral", &names.join(","), &joined(sizes)]);
+    command.args(["--ignore-obj-size", "1", "--num-thread", "1"]);
+    let (text, seconds) = timed(command)?;
+    // One line a case, by size and then by policy or the other way about: `NAME cache size N, ...,
+    // miss ratio R, ...`. Each has a line of its own, in an order that the sizes tell.
+    let mut misses = Misses::new();
+    let mut seen: BTreeMap<u64, usize> = BTreeMap::new();
+    for line in text.lines().filter(|line| line.contains("miss ratio")) {
+        let after = |words: &str| {
+            let rest = line.split_once(words)?.1.trim_start();
+            let end = rest.find(|of: char| of != '.' && !of.is_ascii_digit());
+            rest[..end.unwrap_or(rest.len())].trim_end_matches('.').parse::<f64>().ok()
+        };
+        let size = after("cache size").context("a line without a size")? as u64;
+        let ratio = after("miss ratio").context("a line without a miss ratio")?;
+        let at = seen.entry(size).or_default();
+        let policy = policies.get(*at).context("more lines than cases")?;
+        *at += 1;
+        misses.insert((policy.0.to_owned(), size), ratio);
+    }
+    Ok((misses, seconds))
+}
+
+/// The cases in which miss ratios differ in the fourth decimal. Policies that decide alike must not
+/// be among them.
+fn differences(ours: &Misses, theirs: &Misses) -> anyhow::Result<Vec<String>> {
+    ensure!(ours.len() == theirs.len(), "{} answers and {}", ours.len(), theirs.len());
+    let mut differ = Vec::new();
+    for ((policy, size), ours) in ours {
+        let theirs = theirs.get(&(policy.clone(), *size)).context("no such case")?;
+        if (ours - theirs).abs() > 0.000_051 {
+            let line = format!("{policy} at {size}: {ours:.4}, cachesim {theirs:.4}");
+            ensure!(!ALIKE.contains(&policy.as_str()), "{line}");
+            differ.push(line);
+        }
+    }
+    Ok(differ)
+}
+
+fn joined(sizes: &[u64]) -> String {
+    sizes.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// What a program prints, and the processor seconds that it took.
+fn timed(mut command: Command) -> anyhow::Result<(String, f64)> {
+    let seconds = |usage: &Usage| {
+        let time = usage.user_time() + usage.system_time();
+        time.num_microseconds() as f64 / 1e6
+    };
+    let before = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.with_context(|| format!("cannot run {command:?}"))?;
+    ensure!(
+        output.status.success(),
+        "{command:?} failed: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let after = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    Ok((String::from_utf8(output.stdout)?, seconds(&after) - seconds(&before)))
+}
