@@ -69,6 +69,7 @@ mod spec;
 mod split_mix;
 mod table;
 pub mod units;
+mod utilisation;
 mod volume;
 
 pub use any_device::AnyDevice;
@@ -89,4 +90,5 @@ pub use queue::{Queue, QueueOptions};
 pub use spec::{DeviceSpec, Model};
 pub use split_mix::SplitMix64;
 pub use table::{Origin, Row, Table, Zone};
+pub use utilisation::Utilisation;
 pub use volume::{PART_BYTES, Volume, parts};
