@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", default_value = "arcadia", value_delimiter = ',')]
     run: Vec<String>,
     /// The volume that loose files and pack are loaded from.
-    #[arg(long, default_value = "iops=500,bandwidth=150MB/s")]
+    #[arg(long, default_value = "iops=500,bandwidth=150MB/s", value_parser = seekless::tools::device::named)]
     device: seekless::device::DeviceSpec,
     /// Limits the real disk by the kernel instead of modelling it (root).
     #[arg(long, requires = "end_to_end")]

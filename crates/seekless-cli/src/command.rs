@@ -2,6 +2,7 @@
 
 pub mod compare;
 pub mod completions;
+pub mod devices;
 pub mod find;
 pub mod fits;
 pub mod foreign;

@@ -38,6 +38,7 @@ pub enum Verb {
     Synth(command::synth::Args),
     Probe(command::probe::Args),
     Sleds(command::sleds::Args),
+    Devices(command::devices::Args),
     #[command(display_order = stand_in::DISPLAY_ORDER + 3)]
     Fits(command::fits::Args),
     #[command(display_order = stand_in::DISPLAY_ORDER + 4)]
@@ -83,6 +84,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Synth(args) => command::synth::run(args),
         Verb::Probe(args) => command::probe::run(args),
         Verb::Sleds(args) => command::sleds::run(args),
+        Verb::Devices(args) => command::devices::run(args),
         Verb::Fits(args) => command::fits::run(args),
         Verb::Completions(args) => command::completions::run(args),
         Verb::Man(args) => command::man::run(args),

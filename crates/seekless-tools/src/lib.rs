@@ -18,7 +18,8 @@
 //! | [`sleds`] | sums up what reading a folder costs now |
 //! | [`tour`] | does all of this on a sample that it makes itself |
 //!
-//! [`roots`] serves several of them: it finds trees that have moved since they were traced. A job
+//! [`roots`] serves several of them: it finds trees that have moved since they were traced.
+//! [`device`] finds the device that a user names. A job
 //! takes its options as a struct and reports its progress to a callback. It returns its figures as
 //! a struct that serializes to the JSON that the command prints.
 //!
@@ -45,6 +46,7 @@
 
 pub mod compare;
 mod crew;
+pub mod device;
 mod error;
 pub mod order;
 pub mod pack;

@@ -9,6 +9,7 @@ use seekless::device::units::{counted, format_bytes, format_count, format_durati
 use seekless::measure::{Coldness, Figures};
 use seekless::report::before_after;
 use seekless::tools::compare::{Basis, Comparison, Device, Options, ROUNDS_FOR_VERDICT, compare};
+use seekless::tools::device::named;
 use seekless::tools::roots::{Root, Roots};
 use seekless::trace::Loads;
 use std::fmt::Write;
@@ -75,8 +76,9 @@ pub struct Args {
     /// The run to load, from 0 [default: the newest]
     #[arg(long, value_name = "N")]
     run: Option<u32>,
-    /// Load on a modelled device: iops=N,bandwidth=RATE
-    #[arg(long, value_name = "SPEC")]
+    /// Load on a modelled device: a name that `seekless devices` lists, iops=N,bandwidth=RATE, or a
+    /// TOML file
+    #[arg(long, value_name = "DEVICE", value_parser = named)]
     device: Option<DeviceSpec>,
     /// Load on the real device, slowed to these limits: iops=N,bandwidth=RATE (root)
     #[arg(long, value_name = "SPEC", conflicts_with = "device")]

@@ -6,6 +6,7 @@ use crate::output::{self, Picture, Words};
 use anyhow::Context;
 use seekless::device::DeviceSpec;
 use seekless::report::{BarRow, bars};
+use seekless::tools::device::named;
 use seekless::tools::tour::{Event, Options, Step, Tour, room_for, tour};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -29,8 +30,9 @@ pub struct Args {
     /// Work in this folder, new or empty, and leave everything there
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
-    /// The modelled disk that the last step loads on
-    #[arg(long, default_value = "iops=120,bandwidth=150MB/s", value_name = "SPEC")]
+    /// The modelled device that the last step loads on: a name that `seekless devices` lists,
+    /// iops=N,bandwidth=RATE, or a TOML file
+    #[arg(long, default_value = "iops=120,bandwidth=150MB/s", value_name = "DEVICE", value_parser = named)]
     device: DeviceSpec,
     /// Draw the before-and-after picture into this file: .svg or .png
     #[arg(long, value_name = "FILE", value_parser = output::picture_file)]

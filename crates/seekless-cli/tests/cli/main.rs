@@ -3,6 +3,7 @@
 mod changing;
 mod compare;
 mod curve;
+mod devices;
 mod documents;
 mod find;
 mod fits;
