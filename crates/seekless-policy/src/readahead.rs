@@ -16,6 +16,7 @@ mod host;
 mod legacy;
 mod linux;
 mod matcher;
+mod next_files;
 mod none;
 mod ondemand;
 mod options;
@@ -29,6 +30,7 @@ mod tests;
 
 pub use legacy::Legacy;
 pub use linux::Linux;
+pub use next_files::NextFiles;
 pub use none::NoReadahead;
 pub use ondemand::OnDemand;
 pub use options::{Lead, Options};

@@ -161,6 +161,13 @@ impl Host {
         self.readahead.on_read_end(read, offset + bytes);
     }
 
+    /// Touches a page of a mapped file through handle 0.
+    pub(crate) fn fault(&mut self, page: PageNo) {
+        let read = Read { file: Handle(0), offset: page * PAGE_BYTES, bytes: 1 };
+        self.file.reading = (Handle(0), page..page + 1);
+        self.touch(read, page, Trigger::Fault);
+    }
+
     /// One page of a read: a miss, a marker, or both.
     fn touch(&mut self, read: Read, page: PageNo, miss: Trigger) {
         if !self.file.cached(page) {

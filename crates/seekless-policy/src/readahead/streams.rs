@@ -112,7 +112,13 @@ impl Streams {
         let id = match self.table.find(opening, current, read) {
             Place::On(id, Step::Within) => id,
             Place::On(id, Step::Next { gap_bytes }) => self.advance(file, id, read, gap_bytes),
-            Place::Joins(id) => self.join(file, id, read, &limits, ahead.pages()),
+            Place::Joins(id) => {
+                let doubt = Self::doubt(&self.table, id, read, state, ahead.pages());
+                match discover::belongs(self.table.get(id), read, doubt) {
+                    true => self.join(file, id, read, doubt, &limits),
+                    false => self.begin(file, read, None, &limits, ahead),
+                }
+            }
             Place::Alone { near } => self.begin(file, read, near, &limits, ahead),
         };
         let Some(state) = self.files.get(file) else { return };
@@ -152,21 +158,26 @@ impl Streams {
         id
     }
 
+    /// How likely it is that a read fits an unknown stream by chance.
+    fn doubt(table: &Table, id: Id, read: Span, state: &File, pages: u64) -> Doubt {
+        Doubt {
+            reads_between: state.stray_reads.wrapping_sub(table.get(id).stray_reads),
+            places: pages / read.pages(),
+            file_bytes: pages.saturating_mul(PAGE_BYTES),
+            wrong: state.wrong(),
+        }
+    }
+
     /// A read adjoins an unknown stream, or is near it. Returns the stream that it is of now.
-    fn join(&mut self, file: Handle, id: Id, read: Span, limits: &Limits, pages: u64) -> Id {
+    fn join(&mut self, file: Handle, id: Id, read: Span, doubt: Doubt, limits: &Limits) -> Id {
         if let Some(parent) = self.sparse_parent(id, read) {
             return self.follow(file, parent, id, Some(read));
         }
         let Some(state) = self.files.get(file) else { return id };
-        let (now, begun) = (self.reads, state.begun);
-        let before = self.table.get(id).begun;
-        let doubt = Doubt {
-            begun_since: begun.wrapping_sub(before),
-            places: pages / read.pages(),
-            wrong: state.wrong(),
-        };
+        state.stray_reads = state.stray_reads.wrapping_add(1);
+        let (now, stray_reads) = (self.reads, state.stray_reads);
         let found = self.table.change(id, |stream| {
-            (stream.moved, stream.begun) = (now, begun);
+            (stream.moved, stream.stray_reads) = (now, stray_reads);
             discover::take(stream, read, doubt)
         });
         match found {
@@ -183,10 +194,9 @@ impl Streams {
             return self.follow(file, parent, id, None);
         }
         let Some(state) = self.files.get(file) else { return id };
-        state.stream_discovered();
         let asked = self.table.get(id).last.pages();
-        let first = size::first(asked, limits.window).max(limits.first());
-        let window = state.first_window(first, limits);
+        let window = state.first_window(size::first(asked, limits.window), limits);
+        state.stream_discovered();
         let run_pages = state.run_pages();
         self.table.change(id, |stream| match found {
             Found::Run { facing, gap_bytes } => {
@@ -218,10 +228,11 @@ impl Streams {
     ) -> Id {
         let Some(state) = self.files.get(file) else { return 0 };
         state.stream_began();
+        state.stray_reads = state.stray_reads.wrapping_add(1);
         let opening = state.opening;
         let parent = near.or(state.current).map(|id| self.table.seen(id));
         let mut stream = Stream::begin(opening, read, parent);
-        (stream.moved, stream.begun) = (self.reads, state.begun);
+        (stream.moved, stream.stray_reads) = (self.reads, state.stray_reads);
         let id = self.table.add(stream);
         let seen = self.table.seen(id);
         let table = &self.table;
@@ -237,7 +248,7 @@ impl Streams {
             return id;
         }
         let doubt = Doubt { wrong: state.wrong(), ..Doubt::default() };
-        match state.strays.delta(doubt.votes()) {
+        match state.strays.delta(doubt.votes() + 1) {
             Some(delta) if delta.unsigned_abs() > NEAR_BYTES => {
                 self.discovered(file, id, discover::strided(delta, read), limits)
             }
@@ -327,8 +338,8 @@ impl Streams {
         let table = &mut self.table;
         let mut submit = |window| {
             let window = facing.window(window);
-            ahead.submit(window);
             table.note_window(id, window.first, window.pages);
+            submit_in_pieces(window, &limits, ahead);
         };
         match stream.pattern {
             Pattern::Unknown => {}
@@ -361,7 +372,7 @@ impl Streams {
     /// The reader is at a marker. If it came there without a read (the file is mapped), its run
     /// moves on to the marker.
     fn reached(&mut self, file: Handle, page: PageNo, ahead: &mut dyn Ahead) {
-        let Some(id) = self.stream_of(file, page, |stream| stream.fetched(page)) else { return };
+        let Some(id) = self.stream_of(file, page, |stream| stream.covers(page)) else { return };
         let stream = self.table.get(id);
         let seen = stream.facing.page(page);
         if stream.pattern == Pattern::Run && seen > stream.last.last_page() {
@@ -406,6 +417,29 @@ impl Streams {
         let pages = if ahead.congested() { 1 } else { pages.max(1) };
         let first = page / pages * pages;
         ahead.submit(Window { first, pages: pages as u32, marker: None });
+        // No fault tells of the reads in the block; the next one may be at either end of it.
+        let Some(id) = state.current else { return };
+        let last = Span::of_page(first.saturating_add(pages - 1));
+        let block = Span { start: Span::of_page(first).start, end: last.end };
+        self.table.change(id, |stream| {
+            if !stream.is_known() {
+                stream.turn(Facing::Forward);
+                (stream.last, stream.run_start) = (block, block.start);
+            }
+        });
+    }
+}
+
+/// Fetches a window in as many requests as are good for the device.
+fn submit_in_pieces(window: Window, limits: &Limits, ahead: &mut dyn Ahead) {
+    let piece = limits.piece(window.pages.into());
+    let end = window.first + u64::from(window.pages);
+    let mut first = window.first;
+    while first < end {
+        let pages = piece.min(end - first);
+        let marker = window.marker.filter(|page| (first..first + pages).contains(page));
+        ahead.submit(Window { first, pages: pages as u32, marker });
+        first += pages;
     }
 }
 

@@ -48,7 +48,7 @@ mod tests {
         let mut streams = vec![Stream::begin(1, Span::of_page(0), None); 1000];
         (0..5).for_each(|_| streams.iter_mut().for_each(|stream| crowd.read(stream)));
         assert_eq!(crowd.active(), 1000);
-        (0..100).for_each(|_| streams[..3].iter_mut().for_each(|stream| crowd.read(stream)));
+        (0..2000).for_each(|_| streams[..3].iter_mut().for_each(|stream| crowd.read(stream)));
         assert_eq!(crowd.active(), 3);
     }
 }

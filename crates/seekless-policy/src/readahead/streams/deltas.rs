@@ -39,12 +39,10 @@ impl Deltas {
         })
     }
 
-    /// The mean of the last `count` distances, if all of them are larger than 0.
-    pub(super) fn ascending(&self, count: usize) -> Option<i64> {
-        let mean = |sum: i64| sum / count.max(1) as i64;
-        let upward = self.newest_first().take(count).take_while(|&delta| delta > 0);
-        let (seen, sum) = upward.fold((0, 0i64), |(n, sum), d| (n + 1, sum.saturating_add(d)));
-        (seen == count).then(|| mean(sum))
+    /// The mean of the last `count` distances.
+    pub(super) fn mean(&self, count: usize) -> i64 {
+        let sum = self.newest_first().take(count).fold(0i64, i64::saturating_add);
+        sum / count.max(1) as i64
     }
 
     /// The same reads seen in the mirror.
@@ -88,9 +86,8 @@ mod tests {
     }
 
     #[test]
-    fn a_rise_is_a_row_of_distances_above_zero() {
-        assert_eq!(of(&[-9, 4, 2, 6]).ascending(3), Some(4));
-        assert_eq!(of(&[-9, 4, 2, 6]).ascending(4), None);
-        assert_eq!(of(&[4, -2, -4]).mirrored().ascending(2), Some(3));
+    fn the_mean_is_of_the_last() {
+        assert_eq!(of(&[-9, 4, 2, 6]).mean(3), 4);
+        assert_eq!(of(&[4, -2, -4]).mirrored().mean(2), 3);
     }
 }

@@ -1,7 +1,7 @@
 //! What a stream of which only a few reads are known turns out to be.
 //!
-//! The more streams begin on a file between two reads, the likelier it is that the two fit each
-//! other by chance. Then more reads have to agree before anything is fetched for them.
+//! The more reads of no known stream lie between two reads, the likelier it is that the two fit
+//! each other by chance. Then more reads have to agree before anything is fetched for them.
 
 use super::deltas::DELTAS_MAX;
 use super::run;
@@ -9,21 +9,23 @@ use super::span::{BOTH, Facing, Span};
 use super::stream::Stream;
 use super::strided::Stride;
 
-/// So many places of the file to each stream that began since: then a read that adjoins is no
-/// accident.
-const PLACES_TO_A_STREAM: u64 = 64;
+/// So many places of the file to each stray read between: then a read that adjoins is no accident.
+const PLACES_TO_A_READ: u64 = 256;
 /// Distances that must be equal.
 const VOTES: u32 = 2;
 /// Reads that must each lie a little after the one before, for a sparse run.
 const RISES: u32 = 4;
+const NEAR_PARTS: u128 = 16;
 
 /// How likely it is that reads fit each other by chance.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Doubt {
-    /// Streams of the file that began since the last read of the stream.
-    pub(super) begun_since: u32,
+    /// Reads of the file since the last one of the stream that were of no known stream.
+    pub(super) reads_between: u32,
     /// How many reads of this size the file has room for.
     pub(super) places: u64,
+    /// The bytes of the file.
+    pub(super) file_bytes: u64,
     /// How many streams of the file were discovered and did not go on.
     pub(super) wrong: u32,
 }
@@ -31,8 +33,15 @@ pub(super) struct Doubt {
 impl Doubt {
     /// Further reads that must adjoin.
     fn adjoining(self) -> u32 {
-        let is_rare = u64::from(self.begun_since) * PLACES_TO_A_STREAM <= self.places;
+        let is_rare = u64::from(self.reads_between) * PLACES_TO_A_READ <= self.places;
         if is_rare { 0 } else { 1 + (1 + self.wrong).ilog2().min(6) }
+    }
+
+    /// Whether a read is so near to the last one by accident: the places that are as near are more
+    /// than the sixteenth part of the file, taken once for each read between.
+    pub(super) fn is_near_by_chance(self, distance: u64) -> bool {
+        let near = u128::from(distance) * 2 * u128::from(self.reads_between);
+        near * NEAR_PARTS > u128::from(self.file_bytes)
     }
 
     /// Further distances that must agree.
@@ -51,6 +60,20 @@ impl Doubt {
 pub(super) enum Found {
     Run { facing: Facing, gap_bytes: u64 },
     Strided { facing: Facing, stride: Stride },
+}
+
+/// Whether a read belongs to an unknown stream: it adjoins its last one, or is near it and not by
+/// chance.
+pub(super) fn belongs(stream: &Stream, read: Span, doubt: Doubt) -> bool {
+    let last = stream.last.facing(stream.facing);
+    let distance = last.start.abs_diff(read.start);
+    adjoins(stream, read) || !doubt.is_near_by_chance(distance)
+}
+
+/// Whether a read adjoins the last one of an unknown stream, on either side.
+pub(super) fn adjoins(stream: &Stream, read: Span) -> bool {
+    let last = stream.last.facing(stream.facing);
+    BOTH.into_iter().any(|facing| run::continues(last.facing(facing), read.facing(facing)))
 }
 
 /// Takes a read into a stream that is not known yet. The read lies near its last one.
@@ -82,19 +105,22 @@ fn distant(stream: &mut Stream, read: Span, doubt: Doubt) -> Option<Found> {
     if read.start >= stream.last.start && read.end <= stream.last.end {
         return None;
     }
-    stream.deltas.push(read.start.wrapping_sub(stream.last.start) as i64);
+    let delta = read.start.wrapping_sub(stream.last.start) as i64;
+    stream.deltas.push(delta);
+    stream.rises = match (doubt.is_near_by_chance(delta.unsigned_abs()), delta > 0) {
+        (true, _) => 0,
+        (_, true) => stream.rises.max(0).saturating_add(1),
+        (_, false) => stream.rises.min(0).saturating_sub(1),
+    };
     (stream.last, stream.run_start, stream.chain) = (read, read.start, 0);
     if let Some(delta) = stream.deltas.majority(doubt.votes()) {
         return Some(strided(delta, read));
     }
-    let rises = (RISES + doubt.agreeing()) as usize;
-    let sparse = |facing, mean: i64| Found::Run {
-        facing,
-        gap_bytes: mean.unsigned_abs().saturating_sub(read.bytes()),
-    };
-    let upward = stream.deltas.ascending(rises).map(|mean| sparse(Facing::Forward, mean));
-    let downward = || stream.deltas.mirrored().ascending(rises);
-    upward.or_else(|| downward().map(|mean| sparse(Facing::Backward, mean)))
+    let rises = RISES + doubt.agreeing();
+    let gap_bytes = stream.deltas.mean(rises as usize).unsigned_abs().saturating_sub(read.bytes());
+    let facing = if stream.rises > 0 { Facing::Forward } else { Facing::Backward };
+    let is_sparse = u32::from(stream.rises.unsigned_abs()) >= rises;
+    is_sparse.then_some(Found::Run { facing, gap_bytes })
 }
 
 /// A stride of this distance between the starts of the elements; the last one was just read.
@@ -142,10 +168,13 @@ mod tests {
 
     #[test]
     fn where_accidents_are_likely_more_reads_must_agree() {
-        let crowded = Doubt { begun_since: 10, places: 100, wrong: 0 };
+        let crowded = Doubt { reads_between: 10, places: 100, file_bytes: 100 * PAGE, wrong: 0 };
         assert_eq!(found(crowded, &[9, 10, 11]), [false, true]);
         let wrong = Doubt { wrong: 7, ..crowded };
         assert_eq!(found(wrong, &[9, 10, 11, 12, 13, 14]), [false, false, false, false, true]);
+        let sparse = [0, 3, 5, 9, 14];
+        assert_eq!(found(Doubt::default(), &sparse), [false, false, false, true]);
+        assert_eq!(found(crowded, &sparse), [false; 4], "a small file for so many reads");
         let wrong = Doubt { wrong: 12, ..Doubt::default() };
         assert_eq!(found(wrong, &[0, 16, 32, 48, 64]), [false, false, false, true]);
     }

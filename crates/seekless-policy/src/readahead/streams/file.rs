@@ -27,8 +27,8 @@ pub(super) struct File {
     pub(super) opening: u64,
     /// The stream of the last read.
     pub(super) current: Option<Id>,
-    /// How many streams began.
-    pub(super) begun: u32,
+    /// How many reads were of no known stream.
+    pub(super) stray_reads: u32,
     /// Of the last streams: how many began, were discovered, and went on.
     recent: Recent,
     runs: RunLength,
@@ -85,7 +85,6 @@ impl Strays {
 
 impl File {
     pub(super) fn stream_began(&mut self) {
-        self.begun = self.begun.wrapping_add(1);
         self.recent.begun += 1;
         if self.recent.begun >= STREAMS_COUNTED {
             self.recent.begun /= 2;
@@ -134,9 +133,12 @@ impl File {
         self.recent.discovered.saturating_sub(self.recent.proven)
     }
 
-    /// The first window of a stream whose first window would be `pages` on a file that is not
-    /// known: more if the other streams of the file went on.
+    /// The first window of a stream: `pages`, which is what its reads tell. More if requests are
+    /// dear, as far as the streams of the file went on; and more if nearly all of them did.
     pub(super) fn first_window(&self, pages: u64, limits: &Limits) -> u64 {
+        let dear = limits.first() * u64::from(self.recent.proven + 1);
+        let pages =
+            pages.max(dear / u64::from(self.recent.discovered + 1).max(1)).min(limits.window);
         let is_proven = self.recent.proven >= 2 && self.recent.proven * 2 > self.recent.discovered;
         let sibling = if is_proven { (self.sibling / 4).max(SIBLING_PAGES_MIN) } else { 0 };
         self.run_pages().unwrap_or(pages.max(sibling)).min(limits.window)

@@ -13,6 +13,9 @@ const WORTH_PAGES_MIN: u64 = 32;
 /// tell from.
 const FIRST_PAGES_MAX: u64 = 64;
 
+/// A window is cut into pieces of 64 KiB at least.
+const PIECE_PAGES_MIN: u64 = 16;
+
 /// All sizes are in pages, where they do not say bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Limits {
@@ -49,6 +52,13 @@ impl Limits {
         (self.gap / 4).min(FIRST_PAGES_MAX).min(self.window)
     }
 
+    /// How many pages each request for a window of `pages` has: as many requests as the device
+    /// serves at once, but none whose bytes take less time than the request itself.
+    pub(super) fn piece(&self, pages: u64) -> u64 {
+        let pieces = (pages / self.gap.max(PIECE_PAGES_MIN)).clamp(1, self.depth);
+        pages.div_ceil(pieces)
+    }
+
     /// Whether reading on over gaps of this size is cheaper than a request for what lies behind
     /// each of them. The reader's places are known in advance, so requests are made `depth` at a
     /// time.
@@ -83,6 +93,14 @@ mod tests {
         assert_eq!((limits.gap, limits.worth, limits.first()), (30, 240, 7));
         assert!(!limits.bridges_known(61_440) && limits.bridges_known(3_000));
         assert!(limits.bridges_unknown(61_440) && !limits.bridges_unknown(125_001));
+    }
+
+    #[test]
+    fn a_window_is_cut_for_a_device_that_serves_several_requests_at_once() {
+        let pieces =
+            |costs| [8, 64, 256, 2048].map(|n| Limits::of(Lead::Auto, 2048, costs).piece(n));
+        assert_eq!(pieces(VOLUME), [8, 64, 256, 2048]);
+        assert_eq!(pieces(DRIVE), [8, 32, 32, 64]);
     }
 
     #[test]

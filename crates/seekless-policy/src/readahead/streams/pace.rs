@@ -4,12 +4,17 @@
 use super::limits::Limits;
 use crate::readahead::size;
 
+/// The lead is halved after so many windows for which the reader did not wait.
+const CALM_WINDOWS: u8 = 8;
+
 /// The window and lead of a stream. Their unit is the planner's: pages for what is read through,
 /// elements for what is read element by element.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pace {
     window: u32,
     lead: u32,
+    /// How many windows in a row, of one size, the reader did not wait for.
+    calm: u8,
     /// No window has been fetched since the last start.
     fresh: bool,
     /// The reader caught up with a fetch since the last window.
@@ -46,6 +51,10 @@ impl Pace {
 
     /// The size of the next window: at most `largest`. It grows when the reader caught up, and
     /// without that only to `worth`. It is halved when pages were lost.
+    ///
+    /// The lead is the whole window, as in Linux. It is halved each time that the reader waited for
+    /// none of the last eight windows, down to twice `gap`, which is transferred in the time of two
+    /// requests. A reader that waits gets the whole window again.
     pub(super) fn next(&mut self, largest: u64, worth: u64, gap: u64) -> u64 {
         let window = u64::from(self.window);
         let grown = size::next(window, largest);
@@ -55,13 +64,21 @@ impl Pace {
             (_, _, true) => grown,
             _ => grown.min(worth).max(window),
         };
-        // Twice what is transferred in the time of one request hides the request. A reader that
-        // waits nevertheless gets more.
-        let wanted = if self.late { self.lead.saturating_mul(2) } else { self.lead };
-        self.window = count(next.clamp(1, largest.max(1)));
-        self.lead = wanted.max(count(2 * gap.max(1))).min(self.window);
+        let window = next.clamp(1, largest.max(1));
+        let lead = u64::from(self.lead);
+        let is_calm = !self.fresh && !self.late && window == u64::from(self.window);
+        self.calm = if is_calm { self.calm.saturating_add(1) } else { 0 };
+        let lead = match self.calm {
+            0 => window,
+            CALM_WINDOWS.. => (lead / 2).max(2 * gap.max(1)),
+            _ => lead,
+        };
+        if self.calm >= CALM_WINDOWS {
+            self.calm = 0;
+        }
+        (self.window, self.lead) = (count(window), count(lead.min(window)));
         (self.fresh, self.late, self.wasted) = (false, false, false);
-        self.window.into()
+        window
     }
 }
 
@@ -72,6 +89,8 @@ fn count(units: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::readahead::Lead;
+    use seekless_device::Costs;
 
     fn sizes(pace: &mut Pace, count: usize, largest: u64, worth: u64) -> Vec<u64> {
         (0..count).map(|_| pace.next(largest, worth, 4)).collect()
@@ -83,6 +102,26 @@ mod tests {
         assert_eq!(sizes(&mut pace, 6, 2048, 100), [4, 16, 64, 100, 100, 100]);
         pace.caught_up();
         assert_eq!(sizes(&mut pace, 3, 2048, 100), [400, 400, 400]);
+    }
+
+    #[test]
+    fn the_lead_is_the_window_until_the_reader_does_not_wait() {
+        let costs = Costs { request_ns: 100_000, bytes_per_second: 100_000_000, depth: 1 };
+        let limits = Limits::of(Lead::Auto, 64, costs);
+        let mut pace = Pace::start(64);
+        let leads: Vec<u64> = (0..27)
+            .map(|turn| {
+                if turn == 26 {
+                    pace.caught_up();
+                }
+                pace.next(64, 64, limits.gap);
+                pace.lead(&limits)
+            })
+            .collect();
+        assert_eq!(
+            [7, 8, 15, 16, 23, 24, 25, 26].map(|at| leads[at]),
+            [64, 32, 32, 16, 16, 8, 8, 64]
+        );
     }
 
     #[test]

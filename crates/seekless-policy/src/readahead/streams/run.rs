@@ -14,7 +14,7 @@ use crate::readahead::{Lead, PageNo, Window};
 /// read one stream pass each other.
 const REORDER_READS: u64 = 8;
 /// A gap belongs to a sparse run if it is at most so many times the mean gap.
-const GAP_TIMES: u64 = 8;
+const GAP_TIMES: u64 = 4;
 /// A gap moves the mean by one part in so many.
 const GAP_SHARE: u64 = 8;
 
@@ -37,13 +37,14 @@ pub(super) fn step(run: &Stream, read: Span) -> Option<Step> {
     if run.windows > 0 && read.first_page() == run.front {
         return Some(Step::Next { gap_bytes: 0 });
     }
-    let reorder = REORDER_READS * read.bytes().max(last.bytes());
+    let reorder = REORDER_READS.saturating_mul(read.bytes().max(last.bytes()));
     if read.end <= last.end {
-        return (read.start + reorder >= last.start).then_some(Step::Within);
+        return (read.start.saturating_add(reorder) >= last.start).then_some(Step::Within);
     }
     let gap_bytes = read.start.checked_sub(last.end)?;
     let is_fetched = read.first_page() < run.front && gap_bytes <= reorder;
-    (is_fetched || gap_bytes <= GAP_TIMES * run.gap_bytes).then_some(Step::Next { gap_bytes })
+    (is_fetched || gap_bytes <= GAP_TIMES.saturating_mul(run.gap_bytes))
+        .then_some(Step::Next { gap_bytes })
 }
 
 /// Moves a run on to a read that is its next.
@@ -142,6 +143,9 @@ pub(super) fn next_window(
     run.front = first + pages;
     run.windows = run.windows.saturating_add(1);
     let lead = run.pace.lead(limits).min(pages);
-    let marker = (lead > 0 && run.front < stop).then(|| run.front - lead);
+    // The pages that are read now are passed in a moment, unless more windows are read at once.
+    let is_in_read = missing > 0 && needed == demand.end;
+    let marker = if is_in_read { (run.front - lead).max(needed) } else { run.front - lead };
+    let marker = (lead > 0 && marker < run.front && run.front < stop).then_some(marker);
     Some(Window { first, pages: pages as u32, marker })
 }

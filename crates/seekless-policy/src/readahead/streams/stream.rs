@@ -49,10 +49,12 @@ pub(super) struct Stream {
     pub(super) run_start: u64,
     /// When the last read came, by the number of all reads.
     pub(super) moved: u64,
-    /// How many streams of the file had begun when the last read came.
-    pub(super) begun: u32,
+    /// How many reads of the file had been of no known stream when the last read came.
+    pub(super) stray_reads: u32,
     /// How many reads in a row adjoined.
     pub(super) chain: u32,
+    /// How many reads in a row lay a little above the one before; below 0, how many below.
+    pub(super) rises: i8,
     /// What the stream may be the continuation of.
     pub(super) parent: Option<Seen>,
     /// The distances between its reads, or of a run between the starts of its parts.
@@ -82,8 +84,9 @@ impl Stream {
             last: read,
             run_start: read.start,
             moved: 0,
-            begun: 0,
+            stray_reads: 0,
             chain: 0,
+            rises: 0,
             parent,
             deltas: Deltas::default(),
             part_bytes: 0,
@@ -132,14 +135,21 @@ impl Stream {
         self.fetched(page) && self.facing.page(page) > self.last.last_page()
     }
 
-    /// Whether a page of the file was fetched for the stream, and its reader is there or before it.
+    /// Whether a page of the file was fetched for the stream to be read, and its reader is there or
+    /// before it.
     pub(super) fn fetched(&self, page: PageNo) -> bool {
-        let page = self.facing.page(page);
-        (self.last.first_page()..self.front).contains(&page)
+        self.covers(page)
             && match self.pattern {
-                Pattern::Unknown => false,
-                Pattern::Run => true,
-                Pattern::Strided(stride) => strided::has_page(stride, self.run_start, page),
+                Pattern::Strided(stride) => {
+                    strided::has_page(stride, self.run_start, self.facing.page(page))
+                }
+                _ => true,
             }
+    }
+
+    /// Whether a page of the file is between the reader and the front of the stream.
+    pub(super) fn covers(&self, page: PageNo) -> bool {
+        let page = self.facing.page(page);
+        self.is_known() && (self.last.first_page()..self.front).contains(&page)
     }
 }

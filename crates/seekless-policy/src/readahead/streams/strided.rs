@@ -58,19 +58,17 @@ pub(super) fn step(stream: &Stream, stride: Stride, read: Span) -> Option<Step> 
     (number <= SKIPPED_MAX).then_some(Step::Next { gap_bytes: stride.gap_bytes() })
 }
 
-/// Whether a read is a further part of the element that is read.
+/// Whether a read is a further part of the element that is read. What goes on behind the element
+/// is not of the stride: it may be a run.
 fn adjoins(stream: &Stream, stride: Stride, read: Span) -> bool {
-    run::continues(stream.last, read) && read.end <= stream.run_start + stride.delta
+    run::continues(stream.last, read) && read.end <= stream.run_start + stride.element
 }
 
 /// Moves a stream on to a read that is its next. Returns its stride, with what the read tells of
 /// the size of an element.
 pub(super) fn advance(stream: &mut Stream, stride: Stride, read: Span) -> Stride {
     let is_new = !adjoins(stream, stride, read);
-    let element = match is_new {
-        true => stream.run_bytes().max(read.bytes()),
-        false => stride.element.max(read.end - stream.run_start),
-    };
+    let element = if is_new { stream.run_bytes().max(read.bytes()) } else { stride.element };
     if is_new {
         stream.run_start = read.start;
     }
@@ -131,10 +129,10 @@ fn elements(
     if largest == 0 || limits.lead == Lead::Off {
         return;
     }
-    let rest = stride.after(stream.run_start, 0).last_page() + 1;
-    if stream.front < rest.min(end) && demand.first < rest {
-        let first = stream.front.max(demand.first);
-        submit(Window { first, pages: (rest.min(end) - first) as u32, marker: None });
+    let rest = (stride.after(stream.run_start, 0).last_page() + 1).min(end);
+    let first = stream.front.max(demand.first);
+    if first < rest {
+        submit(Window { first, pages: (rest - first) as u32, marker: None });
         stream.front = rest;
     }
     let busy = (limits.gap_bytes.saturating_mul(8) / stride.element.max(1)).min(2 * limits.depth);

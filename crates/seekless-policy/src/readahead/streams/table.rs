@@ -4,8 +4,8 @@
 //! Two indexes lead to a stream: the page in which its next read should begin, and the regions of
 //! 1 MiB in which its last read and its last window lie.
 
+use super::discover;
 use super::index::{Index, key};
-use super::run;
 use super::span::{BOTH, Facing, Span};
 use super::stream::{Pattern, Seen, Step, Stream};
 use crate::id::Id;
@@ -178,7 +178,7 @@ impl Table {
                 let Some(stream) = self.look(id, file) else { continue };
                 match stream.step(read) {
                     Some(step @ Step::Next { .. }) => return Some(Place::On(id, step)),
-                    None if !stream.is_known() && adjoins(stream, read) => {
+                    None if !stream.is_known() && discover::adjoins(stream, read) => {
                         adjoined = adjoined.or(Some(Place::Joins(id)));
                     }
                     _ => {}
@@ -277,11 +277,6 @@ impl Table {
         starts.into_iter().for_each(|key| self.starts.remove(key, id));
         self.regions.remove(region, id);
     }
-}
-
-fn adjoins(stream: &Stream, read: Span) -> bool {
-    let last = stream.last.facing(stream.facing);
-    BOTH.into_iter().any(|facing| run::continues(last.facing(facing), read.facing(facing)))
 }
 
 fn nearer<T: Copy>(best: Option<(u64, T)>, other: (u64, T)) -> Option<(u64, T)> {
