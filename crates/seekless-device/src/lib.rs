@@ -15,6 +15,7 @@
 //! * [`ColdFiles`] tells which requests opening and reading a file asks of an ext4 file system of
 //!   which nothing is cached: inode tables, folders, extents. It takes where the files lie from a
 //!   [`Layout`].
+//! * [`Estimate`] finds the costs of a device from the reads that it served.
 //! * [`Table`] holds what is known of the devices of a machine: latency and bandwidth of each, of
 //!   its zones, and where the numbers come from ([`Origin`]).
 //! * [`units`] reads and prints sizes, rates and durations, so that all of Seekless writes them
@@ -53,6 +54,7 @@ mod completions;
 mod costs;
 mod disk;
 mod error;
+mod estimate;
 mod figures;
 mod file_system;
 mod flash;
@@ -77,6 +79,7 @@ pub use burst::{Burst, BurstVolume, VolumeParameters};
 pub use costs::Costs;
 pub use disk::{Discipline, Disk, DiskParameters, DiskZone, LongSeek, Seek, SegmentCache};
 pub use error::{Error, ErrorKind};
+pub use estimate::{Estimate, Served};
 pub use file_system::{ColdFiles, Content, Fetch};
 pub use flash::{Flash, FlashParameters, Garbage, Mapping};
 pub use geometry::Geometry;
