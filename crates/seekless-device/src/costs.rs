@@ -12,11 +12,22 @@ pub struct Costs {
 }
 
 impl Costs {
+    /// What is assumed of a device of which nothing is known: a plain flash drive.
+    pub const ASSUMED: Costs =
+        Costs { request_ns: 100_000, bytes_per_second: 1_250_000_000, depth: 32 };
+
     /// Bytes that could be read in the time that one request costs: a gap smaller than this is
     /// cheaper to read than to skip.
     #[must_use]
     pub fn gap_bytes(&self) -> u64 {
         let bytes = u128::from(self.request_ns) * u128::from(self.bytes_per_second) / 1_000_000_000;
         u64::try_from(bytes).unwrap_or(u64::MAX)
+    }
+}
+
+/// [`Costs::ASSUMED`].
+impl Default for Costs {
+    fn default() -> Self {
+        Costs::ASSUMED
     }
 }

@@ -25,7 +25,8 @@ pub struct Served {
     pub bytes: u64,
     /// When it was submitted, on any clock that all reads share.
     pub submitted: Nanos,
-    /// When it ended.
+    /// When it ended. A read that did not end after its submission tells only that it ended, since
+    /// nobody knows when.
     pub ended: Nanos,
     /// How many reads were in flight after it was submitted, itself included.
     pub in_flight: u32,
@@ -117,7 +118,7 @@ impl Estimate {
             self.among_others = Fit::default();
             self.held_up = 0;
         }
-        if !is_held_up {
+        if !is_held_up && read.ended > read.submitted {
             match read.in_flight {
                 0 | 1 => self.alone.add(read.bytes, waited),
                 _ => self.among_others.add(read.bytes, waited),

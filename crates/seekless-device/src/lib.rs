@@ -15,7 +15,8 @@
 //! * [`ColdFiles`] tells which requests opening and reading a file asks of an ext4 file system of
 //!   which nothing is cached: inode tables, folders, extents. It takes where the files lie from a
 //!   [`Layout`].
-//! * [`Estimate`] finds the costs of a device from the reads that it served.
+//! * [`Estimate`] finds the costs of a device from the reads that it served. [`Knowledge`] holds the
+//!   costs in force, and whether they were told, probed, estimated or assumed.
 //! * [`Table`] holds what is known of the devices of a machine: latency and bandwidth of each, of
 //!   its zones, and where the numbers come from ([`Origin`]).
 //! * [`units`] reads and prints sizes, rates and durations, so that all of Seekless writes them
@@ -59,6 +60,7 @@ mod figures;
 mod file_system;
 mod flash;
 mod geometry;
+mod knowledge;
 mod latency_table;
 mod layout;
 mod model;
@@ -83,6 +85,7 @@ pub use estimate::{Estimate, Served};
 pub use file_system::{ColdFiles, Content, Fetch};
 pub use flash::{Flash, FlashParameters, Garbage, Mapping};
 pub use geometry::Geometry;
+pub use knowledge::{CostsSource, Knowledge};
 pub use latency_table::{LatencyRow, LatencyTable, LatencyTableParameters};
 pub use layout::{Layout, Piece};
 pub use model::{DeviceModel, Io, Nanos};

@@ -15,10 +15,12 @@ pub(crate) const LOOK_AGAIN: Duration = Duration::from_micros(200);
 ///
 /// On a skipping clock time passes as on the wall while any thread of this process computes or
 /// reads. Once all of them wait, a device model has a request in flight and nothing real is, the
-/// clock jumps to that request's end.
+/// clock jumps to that request's end. On a clock of the model nothing but these jumps passes, as if
+/// the program computed in no time: so a test gets the same times on every machine.
 #[derive(Clone, Debug)]
 pub struct Clock {
-    started: Instant,
+    /// `None` stands still between jumps.
+    started: Option<Instant>,
     /// What was skipped so far; `None` is the wall's time.
     skipped_ns: Option<Arc<AtomicU64>>,
 }
@@ -27,19 +29,27 @@ impl Clock {
     /// The time of the wall: a modelled wait is waited for.
     #[must_use]
     pub fn wall() -> Self {
-        Clock { started: Instant::now(), skipped_ns: None }
+        Clock { started: Some(Instant::now()), skipped_ns: None }
     }
 
     /// A clock that skips modelled waits.
     #[must_use]
     pub fn skipping() -> Self {
-        Clock { started: Instant::now(), skipped_ns: Some(Arc::default()) }
+        Clock { started: Some(Instant::now()), skipped_ns: Some(Arc::default()) }
+    }
+
+    /// A clock on which only modelled waits pass.
+    #[must_use]
+    pub fn of_the_model() -> Self {
+        Clock { started: None, skipped_ns: Some(Arc::default()) }
     }
 
     /// Nanoseconds since the clock was made, those that were skipped included.
     #[must_use]
     pub fn now(&self) -> Nanos {
-        let passed = Nanos::try_from(self.started.elapsed().as_nanos()).unwrap_or(Nanos::MAX);
+        let passed = self.started.map_or(0, |started| {
+            Nanos::try_from(started.elapsed().as_nanos()).unwrap_or(Nanos::MAX)
+        });
         let skipped = self.skipped_ns.as_ref().map_or(0, |skipped| skipped.load(Ordering::SeqCst));
         passed.saturating_add(skipped)
     }
@@ -99,6 +109,15 @@ mod tests {
         let wall = Clock::wall();
         wall.skip_to(3_600_000_000_000);
         assert!(!wall.skips() && wall.now() < 3_600_000_000_000);
+    }
+
+    #[test]
+    fn a_clock_of_the_model_stands_still_between_jumps() {
+        let clock = Clock::of_the_model();
+        std::thread::sleep(Duration::from_millis(1));
+        assert_eq!(clock.now(), 0);
+        clock.skip_to(7);
+        assert_eq!(clock.now(), 7);
     }
 
     #[test]

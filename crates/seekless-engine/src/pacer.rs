@@ -47,6 +47,10 @@ impl Pacer {
         self.counters
     }
 
+    pub(crate) fn now(&self) -> Nanos {
+        self.clock.now()
+    }
+
     pub(crate) fn costs(&self) -> Costs {
         self.model.costs()
     }

@@ -1,12 +1,13 @@
 //! The interface of an engine: reads go in, completions come out, and both are counted.
 
 use crate::AlignedBuf;
-use seekless_device::Costs;
+use seekless_device::{Costs, Nanos};
 use std::fs::File;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 /// One read to be made.
 #[derive(Debug)]
@@ -65,6 +66,17 @@ pub trait Engine: Send + Sync {
     /// What a read costs on the device behind this engine: the model's figures, or those of a plain
     /// flash drive.
     fn costs(&self) -> Costs;
+    /// Whether [`Engine::costs`] is known of the device, from its model or from the user. If not,
+    /// it is what is assumed of any.
+    fn knows_costs(&self) -> bool {
+        true
+    }
+    /// The time on the clock of the device, in nanoseconds: a model may keep its own.
+    fn now(&self) -> Nanos {
+        static STARTED: OnceLock<Instant> = OnceLock::new();
+        let passed = STARTED.get_or_init(Instant::now).elapsed();
+        Nanos::try_from(passed.as_nanos()).unwrap_or(Nanos::MAX)
+    }
     /// Accounts for a request that the caller made without the engine: an open (0 bytes) or a read
     /// of a directory. Blocks as long as the device model says, where there is one; counts nothing
     /// otherwise.
@@ -82,11 +94,6 @@ pub struct Counters {
     /// which may have had the bytes already, or may have fetched more.
     pub exact: bool,
 }
-
-/// What to assume of a device that was not measured: a plain flash drive (`reference`: 100 µs, 1.25
-/// GB/s).
-pub(crate) const UNMEASURED: Costs =
-    Costs { request_ns: 100_000, bytes_per_second: 1_250_000_000, depth: 32 };
 
 /// Counters that many threads add to.
 #[derive(Debug, Default)]

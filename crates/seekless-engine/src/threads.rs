@@ -1,7 +1,7 @@
 //! A pool of threads that call `pread`: works everywhere, for buffered and direct files alike.
 
 use crate::fill::Fill;
-use crate::read::{Tally, UNMEASURED};
+use crate::read::Tally;
 use crate::{AlignedBuf, Counters, Engine, Read};
 use seekless_device::Costs;
 use std::collections::VecDeque;
@@ -92,7 +92,11 @@ impl Engine for Threads {
     }
 
     fn costs(&self) -> Costs {
-        Costs { depth: THREADS_MAX as u32, ..UNMEASURED }
+        Costs { depth: THREADS_MAX as u32, ..Costs::ASSUMED }
+    }
+
+    fn knows_costs(&self) -> bool {
+        false
     }
 }
 

@@ -5,7 +5,7 @@ use crate::clock::{Clock, LOOK_AGAIN, others_sleep};
 use crate::pacer::Pacer;
 use crate::{AlignedBuf, Completion, Counters, Engine, Read};
 use rustix::thread::set_current_timer_slack;
-use seekless_device::{Costs, DeviceModel};
+use seekless_device::{Costs, DeviceModel, Nanos};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
@@ -98,6 +98,10 @@ impl<E: Engine + ?Sized> Engine for Throttled<E> {
 
     fn costs(&self) -> Costs {
         self.shared.lock().pacer.costs()
+    }
+
+    fn now(&self) -> Nanos {
+        self.shared.lock().pacer.now()
     }
 
     /// A read that the engine below has already ended: only the model is waited for.

@@ -2,7 +2,7 @@
 //! device. Reads are not changed.
 
 use crate::{AlignedBuf, Counters, Engine, Read};
-use seekless_device::Costs;
+use seekless_device::{Costs, Nanos};
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
@@ -45,6 +45,10 @@ impl Engine for Told {
 
     fn costs(&self) -> Costs {
         self.costs
+    }
+
+    fn now(&self) -> Nanos {
+        self.inner.now()
     }
 
     fn charge(&self, bytes: u64) {

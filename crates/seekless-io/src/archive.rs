@@ -22,9 +22,10 @@ pub(crate) struct Archive {
     pub(crate) file: Arc<File>,
     pub(crate) index: Index,
     /// Where each entry lies, in archive order.
-    pub(crate) extents: Vec<Extent>,
+    pub(crate) extents: Arc<[Extent]>,
     pub(crate) direct: bool,
-    alignment: u64,
+    /// Of the offset and length of a read, in bytes.
+    pub(crate) alignment: u64,
 }
 
 impl Archive {
@@ -73,16 +74,6 @@ impl Archive {
         Ok(Some(Self { path: path.to_owned(), file, index, extents, direct, alignment }))
     }
 
-    /// The extent to read for `extent`: rounded outwards to the alignment that the file demands.
-    pub(crate) fn aligned(&self, extent: Extent) -> Extent {
-        align(extent, self.alignment)
-    }
-
-    /// Bytes that [`Archive::aligned`] may add.
-    pub(crate) fn rounding_bytes(&self) -> u64 {
-        2 * (self.alignment - 1)
-    }
-
     /// Size of an entry's content in bytes.
     pub(crate) fn bytes(&self, id: Id) -> u64 {
         self.index.entries()[id as usize].bytes
@@ -98,18 +89,6 @@ impl Archive {
     pub(crate) fn memory_bytes(&self, id: Id) -> u128 {
         u128::from(self.extents[id as usize].bytes) + u128::from(self.bytes(id))
     }
-
-    /// Entries that lie wholly in `extent`, by number.
-    pub(crate) fn within(&self, extent: Extent) -> std::ops::Range<usize> {
-        let first = self.extents.partition_point(|entry| entry.offset < extent.offset);
-        let count = self.extents[first..].partition_point(|entry| entry.end() <= extent.end());
-        first..first + count
-    }
-}
-
-fn align(extent: Extent, alignment: u64) -> Extent {
-    let offset = extent.offset / alignment * alignment;
-    Extent { offset, bytes: extent.end().next_multiple_of(alignment) - offset }
 }
 
 /// The archive as its index reads it.
@@ -137,7 +116,7 @@ impl Source<'_> {
     }
 
     fn fetch(&self, extent: Extent) -> io::Result<(u64, AlignedBuf)> {
-        let extent = align(extent, self.alignment);
+        let extent = extent.aligned(self.alignment);
         let (done, completions) = mpsc::channel();
         let buffer = AlignedBuf::try_with_capacity(extent.bytes as usize)?;
         self.engine.submit(vec![Read {
@@ -168,23 +147,5 @@ impl ReadAt for Source<'_> {
         let found = last.1.get(start..start + buffer.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
         buffer.copy_from_slice(found);
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_span_is_rounded_outwards() {
-        assert_eq!(
-            align(Extent { offset: 4097, bytes: 4095 }, 4096),
-            Extent { offset: 4096, bytes: 4096 }
-        );
-        assert_eq!(
-            align(Extent { offset: 4095, bytes: 2 }, 4096),
-            Extent { offset: 0, bytes: 8192 }
-        );
-        assert_eq!(align(Extent { offset: 7, bytes: 2 }, 1), Extent { offset: 7, bytes: 2 });
     }
 }

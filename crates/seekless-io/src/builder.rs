@@ -2,24 +2,18 @@
 
 use crate::archive::Archive;
 use crate::decision::Watched;
-use crate::read_cache::ReadCache;
-use crate::reads::Reads;
 use crate::shared::{Memory, Shared};
 use crate::state::State;
 use crate::worker::Workers;
 use crate::{Error, Result, Store};
+use seekless_device::{Costs, CostsSource, Knowledge};
 use seekless_engine::{Engine, EngineKind};
-use seekless_policy::ahead::requests_are_dear;
 use seekless_policy::cache::{Cache, Config};
 use seekless_policy::eviction::named;
+use seekless_policy::planner::{self, Planner};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::available_parallelism;
-
-/// How many of the reads planned ahead are in flight. They are enough that a device of any depth
-/// finds its next request waiting. They are few enough that a demand read does not wait long, and
-/// that their buffers stay a small part of the window.
-const IN_FLIGHT: std::ops::RangeInclusive<u32> = 8..=32;
 
 /// Most bytes of buffers that wait for the next read.
 const IDLE_BYTES_MAX: u64 = 16 << 20;
@@ -42,6 +36,8 @@ pub struct StoreBuilder {
     window_bytes: Option<u64>,
     max_entry_bytes: u64,
     record: bool,
+    costs: Option<Costs>,
+    probed: Option<Costs>,
 }
 
 impl Default for StoreBuilder {
@@ -57,6 +53,8 @@ impl Default for StoreBuilder {
             window_bytes: None,
             max_entry_bytes: ENTRY_BYTES_MAX,
             record: false,
+            costs: None,
+            probed: None,
         }
     }
 }
@@ -118,8 +116,9 @@ impl StoreBuilder {
     }
 
     /// Bytes of reads that are kept because they hold files that have not been requested. The
-    /// default is 16 MiB. It is 64 MiB if the engine says that a request costs as much as reading
-    /// 256 KiB: such a device makes it worth keeping the files longer.
+    /// default is 16 MiB. It is 64 MiB as long as a request costs as much as reading 256 KiB: such
+    /// a device makes it worth keeping the files longer. It is 0 if [`StoreBuilder::cache`] is 0.
+    /// With 0, nothing is read but what is requested.
     pub fn read_ahead_cache(mut self, bytes: u64) -> Self {
         self.read_ahead_bytes = Some(bytes);
         self
@@ -127,7 +126,7 @@ impl StoreBuilder {
 
     /// How far [`Store::load_many`] may run ahead of its consumer, in bytes of files, coded and
     /// decoded together. A larger window finds more neighbours to read at once. By default 64 MiB,
-    /// or 256 MiB where the engine says that a request costs as much as reading 256 KiB.
+    /// or 256 MiB as long as a request costs as much as reading 256 KiB.
     pub fn window(mut self, bytes: u64) -> Self {
         self.window_bytes = Some(bytes);
         self
@@ -149,6 +148,21 @@ impl StoreBuilder {
         self
     }
 
+    /// What the device charges, if the program knows: its reads are planned with this, whatever
+    /// they take. Without it the store plans with what the engine knows of its device, else with
+    /// [`StoreBuilder::probed`], else with what its own reads show.
+    pub fn costs(mut self, costs: Costs) -> Self {
+        self.costs = Some(costs);
+        self
+    }
+
+    /// What `seekless probe` has measured of the device (`seekless::sled::Devices`). The store
+    /// plans with it until its own reads contradict it.
+    pub fn probed(mut self, costs: Costs) -> Self {
+        self.probed = Some(costs);
+        self
+    }
+
     /// Opens the archive at `path`: reads its directory, and starts the threads.
     ///
     /// # Errors
@@ -162,28 +176,40 @@ impl StoreBuilder {
                 .map_err(|error| Error::setting("the engine cannot start", error))?,
         };
         let archive = Archive::open(path.as_ref(), self.direct, &*engine)?;
-        let depth = engine.costs().depth.clamp(*IN_FLIGHT.start(), *IN_FLIGHT.end());
-        let dear = requests_are_dear(&engine.costs());
-        let window_bytes = self.window_bytes.unwrap_or(if dear { 256 << 20 } else { 64 << 20 });
-        let read_ahead_bytes =
-            self.read_ahead_bytes.unwrap_or(if dear { 64 << 20 } else { 16 << 20 });
-        let state = self.state(archive.extents.len(), depth as usize, read_ahead_bytes)?;
-        let idle_bytes = read_ahead_bytes.min(IDLE_BYTES_MAX) as usize;
-        let memory = Memory { window_bytes, idle_bytes, max_entry_bytes: self.max_entry_bytes };
+        let state = self.state(&archive, &*engine)?;
+        let idle_bytes = self.read_ahead_bytes.unwrap_or(IDLE_BYTES_MAX).min(IDLE_BYTES_MAX);
+        let memory =
+            Memory { idle_bytes: idle_bytes as usize, max_entry_bytes: self.max_entry_bytes };
         let shared = Arc::new(Shared::new(archive, engine, state, memory));
         let workers = Workers::start(shared.clone(), self.worker_count())
             .map_err(|error| Error::setting("a worker thread cannot start", error))?;
         Ok(Store::new(shared, workers))
     }
 
-    fn state(&self, entries: usize, depth: usize, read_ahead_bytes: u64) -> Result<State> {
+    fn state(&self, archive: &Archive, engine: &dyn Engine) -> Result<State> {
         let setting = |error| Error::setting("the cache cannot be made", error);
         let (policy, recorder) =
             Watched::new(named(&self.policy, self.cache_bytes).map_err(setting)?, self.record);
         let mut cache = Cache::new(policy, Config::files(self.cache_bytes)).map_err(setting)?;
-        cache.grow(entries as u32);
-        let kept = ReadCache::new(read_ahead_bytes, entries as u32);
-        Ok(State::new(cache, recorder, Reads::new(depth), kept))
+        cache.grow(archive.extents.len() as u32);
+        let (costs, source) = self.known(engine);
+        let memory = planner::Memory {
+            cache_bytes: self.cache_bytes,
+            read_ahead_bytes: self.read_ahead_bytes,
+            window_bytes: self.window_bytes,
+        };
+        let planner = Planner::new(archive.extents.clone(), archive.alignment, memory, costs);
+        Ok(State::new(cache, recorder, planner, Knowledge::new(costs, source)))
+    }
+
+    /// What is known of the device before the first read.
+    fn known(&self, engine: &dyn Engine) -> (Costs, CostsSource) {
+        match (self.costs, engine.knows_costs(), self.probed) {
+            (Some(costs), ..) => (costs, CostsSource::Told),
+            (None, true, _) => (engine.costs(), CostsSource::Told),
+            (None, false, Some(costs)) => (costs, CostsSource::Probed),
+            (None, false, None) => (engine.costs(), CostsSource::Assumed),
+        }
     }
 
     fn worker_count(&self) -> usize {

@@ -5,9 +5,9 @@ use crate::archive::Archive;
 use crate::buffer::Buffer;
 use crate::error::Error;
 use crate::read_cache::ReadData;
-use crate::reads::READ_BYTES_MAX;
 use seekless_pack::{Method, data_range};
 use seekless_policy::eviction::Id;
+use seekless_policy::planner::READ_BYTES_MAX;
 use std::ops::Range;
 use std::sync::Arc;
 

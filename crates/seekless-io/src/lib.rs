@@ -19,9 +19,14 @@
 //!    the policy before the next miss;
 //! 2. *an orphan*: evicted, but still held by a user, hence revived without I/O;
 //! 3. *a read under way* that covers the file;
-//! 4. *a kept read*: bytes that were read with another file ([`seekless_policy::kept_reads`]);
+//! 4. *a kept read*: bytes that were read with another file;
 //! 5. *a read*: from the local header to the next in one request, with as much around it as the
-//!    device makes worth while ([`seekless_policy::ahead`]).
+//!    device and earlier reads make worth while.
+//!
+//! The last three are one call of [`Planner::demand`](seekless_policy::planner::Planner::demand).
+//!
+//! What the device charges is told by the program, or known from `seekless probe`, or estimated
+//! from the store's own reads; [`Store::statistics`] tells which.
 //!
 //! Reads complete on worker threads, which decode, check the CRC, and answer every load that waits
 //! for the file.
@@ -68,7 +73,6 @@ pub mod files;
 mod hints;
 mod load_many;
 mod read_cache;
-mod reads;
 mod shared;
 mod state;
 mod statistics;
@@ -80,6 +84,7 @@ pub use builder::StoreBuilder;
 pub use decision::Decision;
 pub use error::{Error, ErrorKind};
 pub use load_many::LoadMany;
+pub use seekless_device::{Costs, CostsSource};
 pub use seekless_policy::eviction::landlord::Hint;
 pub use statistics::Statistics;
 pub use store::Store;

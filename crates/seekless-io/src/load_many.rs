@@ -71,7 +71,7 @@ impl LoadMany {
 
     /// Fills the window again once half of it has been used.
     fn refill(&mut self) {
-        let window = self.store.shared().window_bytes;
+        let window = self.store.shared().window_bytes();
         let half = Ahead { files: self.ahead.files * 2, bytes: self.ahead.bytes * 2 };
         if self.next == self.names.len() || !half.has_room(window) {
             return;

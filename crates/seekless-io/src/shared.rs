@@ -8,26 +8,26 @@ use crate::error::Error;
 use crate::hints::Hints;
 use crate::lock;
 use crate::read_cache::ReadData;
-use crate::reads::{Pending, READ_BYTES_MAX, Source, Start};
 use crate::state::{Asked, Released, State, Waiter};
 use crate::statistics::Statistics;
-use seekless_device::Costs;
+use seekless_device::Nanos;
 use seekless_engine::{AlignedBuf, BufferPool, Completion, Engine, Read};
-use seekless_policy::ahead::{self, Limits};
 use seekless_policy::eviction::landlord::Hint;
 use seekless_policy::eviction::{Id, Request};
-use seekless_policy::extents::{Extent, coalesce};
+use seekless_policy::planner::{Answer, Ended, READ_BYTES_MAX, Start};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The tag that ends a worker thread. Reads are numbered from 0 and never get there.
 pub(crate) const QUIT: u64 = u64::MAX;
 
+/// The tag that has a worker decode an entry of a kept read.
+pub(crate) const DECODE: u64 = u64::MAX - 1;
+
 /// Bounds of a store's memory beside its caches.
 pub(crate) struct Memory {
-    /// How far a `load_many` runs ahead.
-    pub(crate) window_bytes: u64,
     /// Buffers of ended reads, kept for the next.
     pub(crate) idle_bytes: usize,
     /// The largest entry that is loaded.
@@ -37,16 +37,23 @@ pub(crate) struct Memory {
 pub(crate) struct Shared {
     pub(crate) archive: Archive,
     pub(crate) engine: Arc<dyn Engine>,
-    costs: Costs,
-    pub(crate) window_bytes: u64,
+    /// How far a `load_many` runs ahead; the planner's, without its lock.
+    window_bytes: AtomicU64,
     pub(crate) max_entry_bytes: u64,
     buffers: BufferPool,
     slots: Slots,
     hits: HitLog,
     hints: Hints,
     state: Mutex<State>,
-    jobs: Mutex<Receiver<Completion>>,
+    jobs: Mutex<Jobs>,
     done: Sender<Completion>,
+}
+
+/// What has ended, for the workers.
+struct Jobs {
+    completions: Receiver<Completion>,
+    /// When there was last nothing to take.
+    empty: Nanos,
 }
 
 impl Shared {
@@ -56,22 +63,22 @@ impl Shared {
         state: State,
         memory: Memory,
     ) -> Self {
-        let (done, jobs) = mpsc::channel();
+        let (done, completions) = mpsc::channel();
+        let jobs = Mutex::new(Jobs { completions, empty: engine.now() });
         let slots = Slots::new(archive.extents.len());
         let hints = Hints::new(archive.extents.len());
-        let costs = engine.costs();
+        let window_bytes = AtomicU64::new(state.planner.window_bytes());
         Self {
             archive,
             engine,
-            costs,
-            window_bytes: memory.window_bytes,
+            window_bytes,
             max_entry_bytes: memory.max_entry_bytes,
             buffers: BufferPool::new(memory.idle_bytes),
             slots,
             hits: HitLog::new(),
             hints,
             state: Mutex::new(state),
-            jobs: Mutex::new(jobs),
+            jobs,
             done,
         }
     }
@@ -132,76 +139,71 @@ impl Shared {
 
     /// A caller waits for what was only planned ahead: its read goes first.
     fn hurry(&self, id: Id) {
-        let start = lock(&self.state).reads.hurry_covering(self.archive.extents[id as usize]);
+        let start = {
+            let mut state = lock(&self.state);
+            let start = state.planner.hurry(id);
+            self.sent(&mut state, start.as_slice());
+            start
+        };
         self.submit(start.as_slice());
     }
 
     /// Makes one entry arrive: from a read that covers it, from a kept read, or by a read of its
     /// own.
     fn demand(&self, id: Id) {
-        let extent = self.archive.extents[id as usize];
         let start = {
             let mut state = lock(&self.state);
-            if let Some(tag) = state.reads.join(id, extent) {
-                state.reads.hurry(tag)
-            } else if let Some(read) = state.kept.take(id) {
-                state.statistics.read_ahead_hits += 1;
-                drop(state);
-                return self.deliver(&read, id);
-            } else {
-                let extent = self.archive.aligned(self.demand_extent(id, &state));
-                Some(state.reads.demand(extent, vec![id]))
+            match state.planner.demand(id, |id| self.slots.has(id)) {
+                Answer::Joined(start) => start,
+                Answer::Read(start) => Some(start),
+                Answer::Kept(found) => {
+                    let read = state.kept.take(found);
+                    state.statistics.read_ahead_hits += 1;
+                    drop(state);
+                    return read.iter().for_each(|read| self.deliver(read, id));
+                }
             }
+            .inspect(|start| self.sent(&mut state, &[*start]))
         };
         self.submit(start.as_slice());
     }
 
-    fn demand_extent(&self, id: Id, state: &State) -> Extent {
-        let limits = Limits { read_bytes_max: self.unrounded(READ_BYTES_MAX), ..Limits::default() };
-        let extents = &self.archive.extents;
-        let needed = |number: usize| {
-            let id = number as Id;
-            !self.slots.has(id) && !state.kept.has(id) && !state.reads.covers(extents[number])
-        };
-        let read = ahead::demand(extents, id as usize, &self.costs, &limits, needed);
-        read.map_or(extents[id as usize], |read| read.extent)
+    /// Notes when reads are submitted, which is at once.
+    fn sent(&self, state: &mut State, starts: &[Start]) {
+        let now = self.engine.now();
+        starts.iter().for_each(|start| state.knowledge.sent(start.tag, now));
     }
 
-    /// What may be asked for so that a read rounded to the file's alignment still has `bytes` at
-    /// most.
-    fn unrounded(&self, bytes: u64) -> u64 {
-        bytes - self.archive.rounding_bytes()
+    /// How far a `load_many` may run ahead, in bytes.
+    pub(crate) fn window_bytes(&self) -> u64 {
+        self.window_bytes.load(Ordering::Relaxed)
     }
 
     /// Plans the reads of many entries that must be fetched, and starts as many as the device
     /// serves at once.
     pub(crate) fn fetch(&self, mut ids: Vec<Id>) {
-        ids.sort_unstable();
-        let mut tags = Vec::new();
+        let (mut found, mut starts) = (Vec::new(), Vec::new());
         {
             let mut state = lock(&self.state);
-            ids.retain(|&id| {
-                if let Some(read) = state.kept.take(id) {
-                    state.statistics.read_ahead_hits += 1;
-                    tags.push(state.reads.decode(read, id));
-                    return false;
-                }
-                state.reads.join(id, self.archive.extents[id as usize]).is_none()
-            });
-        }
-        tags.into_iter().for_each(|tag| self.tell(tag));
-        let extents: Vec<Extent> =
-            ids.iter().map(|&id| self.archive.extents[id as usize]).collect();
-        let planned = coalesce(&extents, &self.costs, self.unrounded(READ_BYTES_MAX));
-        let starts = {
-            let mut state = lock(&self.state);
-            for read in planned {
-                let wanted = ids[read.first..read.first + read.count].to_vec();
-                state.reads.enqueue(self.archive.aligned(read.extent), wanted);
+            state.planner.plan(&mut ids, &mut found, &mut starts);
+            for &(id, slot) in &found {
+                let read = state.kept.take(slot);
+                state.statistics.read_ahead_hits += 1;
+                state.decodes.extend(read.map(|read| (read, id)));
             }
-            state.reads.start_next()
-        };
+            self.sent(&mut state, &starts);
+        }
+        found.iter().for_each(|_| self.tell(DECODE));
         self.submit(&starts);
+    }
+
+    /// Decodes the next entry of a kept read.
+    pub(crate) fn decode_next(&self) {
+        let next = lock(&self.state).decodes.pop_front();
+        if let Some((read, id)) = next {
+            self.deliver(&read, id);
+            self.recycle(read);
+        }
     }
 
     fn submit(&self, starts: &[Start]) {
@@ -244,65 +246,56 @@ impl Shared {
         self.end(Completion { tag, buffer: AlignedBuf::default(), result: Ok(0) });
     }
 
-    /// The next completion, for the worker that asks first.
-    pub(crate) fn next_job(&self) -> Option<Completion> {
-        lock(&self.jobs).recv().ok()
+    /// The next completion, for the worker that asks first, and when it came. If it lay there, it
+    /// came at some time since there was last nothing to take; that time is given.
+    pub(crate) fn next_job(&self) -> Option<(Completion, Nanos)> {
+        let mut jobs = lock(&self.jobs);
+        match jobs.completions.try_recv() {
+            Ok(completion) => Some((completion, jobs.empty)),
+            Err(TryRecvError::Disconnected) => None,
+            Err(TryRecvError::Empty) => {
+                let completion = jobs.completions.recv().ok()?;
+                jobs.empty = self.engine.now();
+                Some((completion, jobs.empty))
+            }
+        }
     }
 
     /// A read has ended: keeps the device busy, then decodes the entries that loads wait for.
     /// Entries that a read of several did not bring are read again alone: one bad page fails only
     /// what lies on it.
-    pub(crate) fn completed(&self, completion: Completion) {
+    pub(crate) fn completed(&self, completion: Completion, when: Nanos) {
         let Completion { tag, buffer, result } = completion;
-        let mut released = Released::default();
-        let (read, arrived, lost, starts) = {
-            let mut state = lock(&self.state);
-            let Some(Pending { extent, wanted, source }) = state.reads.finish(tag) else { return };
-            let read = match source {
-                Source::Held(read) => read,
-                Source::Device => {
-                    state.statistics.read_bytes += buffer.len() as u64;
-                    state.statistics.unused_bytes += buffer.len() as u64;
-                    let read = Arc::new(ReadData::new(extent.offset, buffer));
-                    let unused = self.unused(&read, &wanted);
-                    state.kept.insert(&read, &unused, &mut released.reads);
-                    read
-                }
-            };
-            let (arrived, missing): (Vec<Id>, Vec<Id>) = wanted
-                .into_iter()
-                .partition(|&id| read.extent().covers(self.archive.extents[id as usize]));
-            let (lost, joined): (Vec<Id>, Vec<Id>) =
-                missing.into_iter().partition(|&id| self.own_read(id) == extent);
-            state.reads.enqueue_alone(joined.into_iter().map(|id| (id, self.own_read(id))));
-            (read, arrived, lost, state.reads.start_next())
+        let mut ended = Ended::default();
+        let (read, dropped) = {
+            let state = &mut *lock(&self.state);
+            let bytes = buffer.len() as u64;
+            state.statistics.read_bytes += bytes;
+            state.statistics.unused_bytes += bytes;
+            if let Some(costs) = state.knowledge.ended(tag, result.is_ok().then_some(bytes), when) {
+                state.planner.set_costs(costs);
+                self.window_bytes.store(state.planner.window_bytes(), Ordering::Relaxed);
+            }
+            let offset = state.planner.offset(tag);
+            state.planner.ended(tag, bytes, |id| self.slots.has(id), &mut ended);
+            let read = Arc::new(ReadData::new(offset, buffer));
+            let dropped: Vec<_> =
+                ended.dropped.iter().filter_map(|&slot| state.kept.drop(slot)).collect();
+            if let Some(slot) = ended.kept {
+                state.kept.keep(slot, read.clone());
+            }
+            self.sent(state, &ended.starts);
+            (read, dropped)
         };
-        self.submit(&starts);
-        released.reads.into_iter().for_each(|read| self.recycle(read));
-        arrived.iter().for_each(|&id| self.deliver(&read, id));
+        self.submit(&ended.starts);
+        dropped.into_iter().for_each(|read| self.recycle(read));
+        ended.arrived.iter().for_each(|&id| self.deliver(&read, id));
         match result {
             // The file ends before the entry does, which decoding says.
-            Ok(_) => lost.iter().for_each(|&id| self.deliver(&read, id)),
-            Err(error) => self.fail(&lost, &error),
+            Ok(_) => ended.lost.iter().for_each(|&id| self.deliver(&read, id)),
+            Err(error) => self.fail(&ended.lost, &error),
         }
         self.recycle(read);
-    }
-
-    /// The smallest read that brings an entry.
-    fn own_read(&self, id: Id) -> Extent {
-        self.archive.aligned(self.archive.extents[id as usize])
-    }
-
-    /// Whole entries of `read` that no caller waits for and that are not cached.
-    fn unused(&self, read: &ReadData, wanted: &[Id]) -> Vec<Id> {
-        let within = self.archive.within(read.extent());
-        if within.len() <= wanted.len() {
-            return Vec::new();
-        }
-        let mut sorted = wanted.to_vec();
-        sorted.sort_unstable();
-        let is_unused = |&id: &Id| sorted.binary_search(&id).is_err() && !self.slots.has(id);
-        within.map(|id| id as Id).filter(is_unused).collect()
     }
 
     /// Gives a read's memory back, if it is not used elsewhere.
@@ -361,7 +354,11 @@ impl Shared {
 
     pub(crate) fn statistics(&self) -> Statistics {
         let (hits, bytes) = self.hits.totals();
-        let mut statistics = lock(&self.state).statistics;
+        let mut statistics = {
+            let state = lock(&self.state);
+            let (costs, costs_source) = (state.knowledge.costs(), state.knowledge.source());
+            Statistics { costs, costs_source, ..state.statistics }
+        };
         statistics.hits += hits;
         statistics.delivered_bytes += bytes;
         statistics

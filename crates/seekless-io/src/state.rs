@@ -6,11 +6,12 @@ use crate::cached::{HitLog, Slots, Stopped};
 use crate::decision::{Decision, Recorder, Watched};
 use crate::error::Error;
 use crate::read_cache::{ReadCache, ReadData};
-use crate::reads::Reads;
 use crate::statistics::Statistics;
+use seekless_device::Knowledge;
 use seekless_policy::cache::{Cache, Command, Filled, Step};
 use seekless_policy::eviction::{Id, Request};
-use std::collections::HashMap;
+use seekless_policy::planner::Planner;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
@@ -52,7 +53,6 @@ pub(crate) enum Asked {
 #[derive(Default)]
 pub(crate) struct Released {
     buffers: Vec<Buffer>,
-    pub(crate) reads: Vec<Arc<ReadData>>,
 }
 
 pub(crate) struct State {
@@ -61,8 +61,11 @@ pub(crate) struct State {
     commands: Vec<Command>,
     hits: Vec<Id>,
     flights: HashMap<Id, Flight>,
-    pub(crate) reads: Reads,
+    pub(crate) planner: Planner,
+    pub(crate) knowledge: Knowledge,
     pub(crate) kept: ReadCache,
+    /// Entries of kept reads that a worker is to decode.
+    pub(crate) decodes: VecDeque<(Arc<ReadData>, Id)>,
     pub(crate) statistics: Statistics,
 }
 
@@ -70,8 +73,8 @@ impl State {
     pub(crate) fn new(
         cache: Cache<Watched>,
         recorder: Option<Recorder>,
-        reads: Reads,
-        kept: ReadCache,
+        planner: Planner,
+        knowledge: Knowledge,
     ) -> Self {
         Self {
             cache,
@@ -79,8 +82,10 @@ impl State {
             commands: Vec::new(),
             hits: Vec::new(),
             flights: HashMap::new(),
-            reads,
-            kept,
+            planner,
+            knowledge,
+            kept: ReadCache::default(),
+            decodes: VecDeque::new(),
             statistics: Statistics::default(),
         }
     }
@@ -182,9 +187,9 @@ impl State {
     /// A `load_many` was dropped: what only it waits for, and what is not yet on its way, will not
     /// be read.
     pub(crate) fn cancel(&mut self, owner: u64, slots: &Slots, released: &mut Released) {
-        let Self { flights, reads, .. } = self;
+        let Self { flights, planner, .. } = self;
         let mut cancelled = Vec::new();
-        reads.cancel(|id| {
+        planner.cancel(|id| {
             let Some(flight) = flights.get_mut(&id) else { return true };
             flight.waiters.retain(|waiter| waiter.owner != owner);
             if !flight.waiters.is_empty() {

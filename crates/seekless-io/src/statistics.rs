@@ -1,6 +1,8 @@
 //! What became of the requests to a store, and of the bytes that it read.
 
-/// Counts since the store was opened. Every load is exactly one of hit, joined, revived, missed or
+use seekless_device::{Costs, CostsSource};
+
+/// Counts since the store was opened, and what it knows of its device. Every load is exactly one of hit, joined, revived, missed or
 /// bypassed, once it has reached the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -30,4 +32,9 @@ pub struct Statistics {
     pub read_bytes: u64,
     /// Of these, bytes of entries that no load has asked for (so far), and of gaps.
     pub unused_bytes: u64,
+    /// What the device charges, as far as the store knows. Its reads are planned with this.
+    pub costs: Costs,
+    /// How it knows: by [`StoreBuilder::costs`](crate::StoreBuilder::costs) or from the engine, by
+    /// [`StoreBuilder::probed`](crate::StoreBuilder::probed), from its own reads, or not at all.
+    pub costs_source: CostsSource,
 }

@@ -102,6 +102,12 @@ impl Store {
         self.shared.archive.direct
     }
 
+    /// Reads begin at multiples of so many bytes, and are as long: what O_DIRECT demands, or 1.
+    #[must_use]
+    pub fn alignment(&self) -> u64 {
+        self.shared.archive.alignment
+    }
+
     /// All requests in the order in which the policy got them, and what it evicted. Empty unless
     /// [`StoreBuilder::record_decisions`](crate::StoreBuilder::record_decisions) was set. A
     /// simulator that gets the same requests evicts the same ids.

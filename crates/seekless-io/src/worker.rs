@@ -1,6 +1,6 @@
 //! The threads that decode: each takes the next completed read, no matter which load asked for it.
 
-use crate::shared::{QUIT, Shared};
+use crate::shared::{DECODE, QUIT, Shared};
 use std::io;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
@@ -35,10 +35,11 @@ impl Drop for Workers {
 }
 
 fn work(shared: &Shared) {
-    while let Some(completion) = shared.next_job() {
-        if completion.tag == QUIT {
-            return;
+    while let Some((completion, ended)) = shared.next_job() {
+        match completion.tag {
+            QUIT => return,
+            DECODE => shared.decode_next(),
+            _ => shared.completed(completion, ended),
         }
-        shared.completed(completion);
     }
 }

@@ -25,6 +25,21 @@ impl Default for Limits {
     }
 }
 
+/// How many bytes around an entry are worth reading: as many as one request costs
+/// ([`Costs::gap_bytes`]), within the limits.
+#[must_use]
+pub fn around_bytes(costs: &Costs, limits: &Limits) -> u64 {
+    costs.gap_bytes().max(limits.around_bytes_min).min(limits.around_bytes_max)
+}
+
+/// The bytes before and after an entry that [`demand`] reads of `around_bytes` in all: one third
+/// and two thirds.
+#[must_use]
+pub fn sides(around_bytes: u64) -> (u64, u64) {
+    let before = around_bytes / 3;
+    (before, around_bytes - before)
+}
+
 /// Requests are dear if the device reads more than this in the time of one: a quarter of the
 /// largest read that devices take as one (1 MiB).
 const DEAR_GAP_BYTES: u64 = 256 << 10;
@@ -38,10 +53,9 @@ pub fn requests_are_dear(costs: &Costs) -> bool {
 }
 
 /// The read for entry `index`, requested alone. It holds the entry and whole entries around it,
-/// within as many bytes as one request costs ([`Costs::gap_bytes`]): two thirds of them after the
-/// entry, one third before. On either side it ends with an entry for which `needed` is true, one
-/// that is neither cached nor being read. `entries` are all entries, in archive order. `None` if
-/// there is no entry `index`.
+/// within `around` bytes: two thirds of them after the entry, one third before. On either side it
+/// ends with an entry for which `needed` is true, one that is neither cached nor being read.
+/// `entries` are all entries, in archive order. `None` if there is no entry `index`.
 ///
 /// The two shares were chosen on five runs of 0 A.D. on modelled volumes of 120, 500 and 10,000
 /// requests a second. Each run was loaded from an order made of the other four. No other program's
@@ -53,17 +67,17 @@ pub fn demand(
     entries: &[Extent],
     index: usize,
     costs: &Costs,
-    limits: &Limits,
+    around: u64,
+    read_bytes_max: u64,
     needed: impl Fn(usize) -> bool,
 ) -> Option<Read> {
     let entry = *entries.get(index)?;
     let gap_bytes = costs.gap_bytes();
-    let around = gap_bytes.max(limits.around_bytes_min).min(limits.around_bytes_max);
-    let before = around / 3;
-    let joins = |first, second| joins(first, second, gap_bytes, limits.read_bytes_max);
+    let (before, after) = sides(around);
+    let joins = |first, second| joins(first, second, gap_bytes, read_bytes_max);
 
     let (mut extent, mut reach, mut end) = (entry, entry, index + 1);
-    let last_byte = entry.end().saturating_add(around - before);
+    let last_byte = entry.end().saturating_add(after);
     for (number, &next) in entries.iter().enumerate().skip(index + 1) {
         if next.end() > last_byte || !joins(reach, next) {
             break;
@@ -107,12 +121,22 @@ mod tests {
         sizes.iter().map(place).collect()
     }
 
+    fn demand(
+        entries: &[Extent],
+        index: usize,
+        limits: &Limits,
+        needed: impl Fn(usize) -> bool,
+    ) -> Option<Read> {
+        let around = around_bytes(&COSTS, limits);
+        super::demand(entries, index, &COSTS, around, limits.read_bytes_max, needed)
+    }
+
     fn range(
         entries: &[Extent],
         index: usize,
         needed: impl Fn(usize) -> bool,
     ) -> std::ops::Range<usize> {
-        let read = demand(entries, index, &COSTS, &LIMITS, needed).unwrap();
+        let read = demand(entries, index, &LIMITS, needed).unwrap();
         read.first..read.first + read.count
     }
 
@@ -123,14 +147,14 @@ mod tests {
         assert_eq!(range(&entries, 10, |_| true), 7..17);
         assert_eq!(range(&entries, 1, |_| true), 0..8);
         assert_eq!(range(&entries, 29, |_| true), 26..30);
-        assert_eq!(demand(&entries, 30, &COSTS, &LIMITS, |_| true), None);
+        assert_eq!(demand(&entries, 30, &LIMITS, |_| true), None);
     }
 
     #[test]
     fn only_whole_entries_are_taken() {
         let entries = extents(&[31, 10, 40, 21]);
         assert_eq!(range(&entries, 1, |_| true), 1..3);
-        let read = demand(&entries, 1, &COSTS, &LIMITS, |_| true).unwrap();
+        let read = demand(&entries, 1, &LIMITS, |_| true).unwrap();
         assert_eq!(read.extent, Extent { offset: 31, bytes: 50 });
     }
 
@@ -152,8 +176,8 @@ mod tests {
     fn a_gap_dearer_than_a_request_ends_the_window() {
         let far = [Extent { offset: 0, bytes: 5 }, Extent { offset: 96, bytes: 5 }];
         let limits = Limits { around_bytes_min: 600, ..LIMITS };
-        assert_eq!(demand(&far, 0, &COSTS, &limits, |_| true).unwrap().count, 1);
-        assert_eq!(demand(&far, 1, &COSTS, &limits, |_| true).unwrap().count, 1);
+        assert_eq!(demand(&far, 0, &limits, |_| true).unwrap().count, 1);
+        assert_eq!(demand(&far, 1, &limits, |_| true).unwrap().count, 1);
     }
 
     #[test]
@@ -174,7 +198,7 @@ mod tests {
         ) {
             let entries = extents(&sizes);
             let index = index % sizes.len();
-            let read = demand(&entries, index, &COSTS, &LIMITS, |number| !at_hand[number]).unwrap();
+            let read = demand(&entries, index, &LIMITS, |number| !at_hand[number]).unwrap();
             let last = read.first + read.count - 1;
             prop_assert!((read.first..=last).contains(&index));
             prop_assert_eq!(read.extent.offset, entries[read.first].offset);

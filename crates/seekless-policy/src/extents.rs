@@ -19,6 +19,13 @@ impl Extent {
         self.offset.saturating_add(self.bytes)
     }
 
+    /// This extent, rounded outwards to multiples of `alignment`.
+    #[must_use]
+    pub fn aligned(&self, alignment: u64) -> Extent {
+        let offset = self.offset / alignment * alignment;
+        Extent { offset, bytes: self.end().next_multiple_of(alignment) - offset }
+    }
+
     /// Whether `inner` lies wholly in this extent.
     #[must_use]
     pub fn covers(&self, inner: Extent) -> bool {
@@ -42,9 +49,21 @@ pub struct Read {
 /// is longer than `read_bytes_max`, unless a single extent is.
 #[must_use]
 pub fn coalesce(wanted: &[Extent], costs: &Costs, read_bytes_max: u64) -> Vec<Read> {
+    let mut reads = Vec::new();
+    coalesce_into(wanted.iter().copied(), costs, read_bytes_max, &mut reads);
+    reads
+}
+
+/// As [`coalesce`], into a list that the caller uses again.
+pub fn coalesce_into(
+    wanted: impl Iterator<Item = Extent>,
+    costs: &Costs,
+    read_bytes_max: u64,
+    reads: &mut Vec<Read>,
+) {
     let gap_bytes = costs.gap_bytes();
-    let mut reads: Vec<Read> = Vec::new();
-    for (index, &extent) in wanted.iter().enumerate() {
+    reads.clear();
+    for (index, extent) in wanted.enumerate() {
         match reads.last_mut() {
             Some(last) if joins(last.extent, extent, gap_bytes, read_bytes_max) => {
                 last.extent = cover(last.extent, extent);
@@ -53,7 +72,6 @@ pub fn coalesce(wanted: &[Extent], costs: &Costs, read_bytes_max: u64) -> Vec<Re
             _ => reads.push(Read { extent, first: index, count: 1 }),
         }
     }
-    reads
 }
 
 /// Whether `next`, which does not begin before `last`, may be read together with `last`.
@@ -77,6 +95,17 @@ mod tests {
 
     fn extents(list: &[(u64, u64)]) -> Vec<Extent> {
         list.iter().map(|&(offset, bytes)| Extent { offset, bytes }).collect()
+    }
+
+    #[test]
+    fn an_extent_is_rounded_outwards() {
+        let aligned = |offset, bytes, alignment| {
+            let Extent { offset, bytes } = Extent { offset, bytes }.aligned(alignment);
+            (offset, bytes)
+        };
+        assert_eq!(aligned(4097, 4095, 4096), (4096, 4096));
+        assert_eq!(aligned(4095, 2, 4096), (0, 8192));
+        assert_eq!(aligned(7, 2, 1), (7, 2));
     }
 
     #[test]

@@ -68,10 +68,12 @@ impl KeptReads {
     ///
     /// An entry that an older read holds too is served from the newer read. `dropped` is called
     /// with the slot of each read that is no longer kept; the returned slot may be one of these.
+    /// `wasted` is called with each entry of such a read that nothing has requested.
     pub fn insert(
         &mut self,
         bytes: u64,
         unused: &[Id],
+        mut wasted: impl FnMut(Id),
         mut dropped: impl FnMut(Slot),
     ) -> Option<Slot> {
         if unused.is_empty() || bytes > self.capacity_bytes {
@@ -82,8 +84,10 @@ impl KeptReads {
                 dropped(slot);
             }
         }
-        while self.bytes > self.capacity_bytes - bytes || self.is_full() {
+        let room = self.capacity_bytes - bytes;
+        while self.bytes > room || self.is_full() {
             let Some(oldest) = self.order.back(ALL) else { break };
+            self.unused.iter(oldest).for_each(&mut wasted);
             self.drop_read(oldest);
             dropped(oldest);
         }
@@ -93,6 +97,17 @@ impl KeptReads {
         self.order.push_front(ALL, slot);
         unused.iter().for_each(|&entry| self.unused.push(slot, entry));
         Some(slot)
+    }
+
+    /// Changes the capacity. Reads that no longer fit go at the next insertion.
+    pub fn set_capacity(&mut self, capacity_bytes: u64) {
+        self.capacity_bytes = capacity_bytes;
+    }
+
+    /// The most bytes of all kept reads.
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        self.capacity_bytes
     }
 
     /// Whether a kept read holds `entry`, which has not been requested since.
@@ -239,7 +254,7 @@ mod tests {
 
         fn insert(&mut self, bytes: u64, unused: Vec<Id>) {
             let mut dropped = Vec::new();
-            let slot = self.kept.insert(bytes, &unused, |slot| dropped.push(slot));
+            let slot = self.kept.insert(bytes, &unused, |_| (), |slot| dropped.push(slot));
             let dropped: Vec<u64> =
                 dropped.iter().map(|slot| self.numbers.remove(slot).unwrap()).collect();
             let (number, expected) = self.naive.insert(bytes, unused);
@@ -289,12 +304,23 @@ mod tests {
     }
 
     #[test]
+    fn what_was_never_requested_is_named_when_it_goes() {
+        let mut kept = KeptReads::new(10);
+        kept.grow(4);
+        kept.insert(6, &[0, 1], |_| (), |_| ());
+        kept.take(0);
+        let (mut wasted, mut dropped) = (Vec::new(), Vec::new());
+        kept.insert(6, &[2, 3], |entry| wasted.push(entry), |slot| dropped.push(slot));
+        assert_eq!((wasted, dropped), (vec![1], vec![0]));
+    }
+
+    #[test]
     fn the_number_of_reads_is_bounded_too() {
         let mut kept = KeptReads::new(u64::MAX);
         kept.grow(READS_MAX + 2);
         let mut dropped = Vec::new();
         let slots: Vec<_> = (0..READS_MAX + 2)
-            .map(|entry| kept.insert(1, &[entry], |slot| dropped.push(slot)).unwrap())
+            .map(|entry| kept.insert(1, &[entry], |_| (), |slot| dropped.push(slot)).unwrap())
             .collect();
         assert_eq!(dropped, slots[..2]);
         assert!(slots.iter().all(|&slot| slot < READS_MAX));

@@ -34,6 +34,7 @@
 //! - [`cache`]: a policy, the bypass rule and the state of each id: the cache that simulator and
 //!   live engine drive.
 //! - [`ordering`]: the order of the files in an archive, learned from the runs that read them.
+//! - [`planner`]: the reads of an archive. It composes the following three, and learns.
 //! - [`ahead`]: what to read around an archive entry that was requested.
 //! - [`extents`]: which reads fetch a set of archive entries at least cost.
 //! - [`readahead`]: which pages of a file to fetch before they are asked for.
@@ -91,6 +92,7 @@ mod lehmer;
 mod list;
 mod names;
 pub mod ordering;
+pub mod planner;
 mod queues;
 mod radix;
 mod ranking;

@@ -32,6 +32,7 @@
 //! - [`post_cache`] writes the accesses that a cache passes on, as a trace for the cache below.
 //! - [`victims`] lists what each request evicts. The tests of the live engine compare with it.
 //! - [`timed`] simulates a cache, a readahead and a device in time: what a program waits.
+//! - [`store`] predicts requests, bytes and time of a store that loads from an archive.
 //! - [`score`] rates orders of files in an archive.
 //!
 //! # An example
@@ -61,6 +62,7 @@ pub mod post_cache;
 mod requests;
 mod run;
 pub mod score;
+pub mod store;
 mod stream;
 pub mod timed;
 mod unit;

@@ -100,7 +100,7 @@ impl Default for Windows {
 #[derive(Debug)]
 pub enum Opened {
     /// All requests, in memory.
-    Kept(Requests),
+    Kept(Box<Requests>),
     /// A long trace, of which the first window has been read.
     Long(Box<Stream>),
 }
@@ -142,10 +142,10 @@ impl Reading {
     ) -> Result<Opened> {
         let unit = self.unit_of(traces)?;
         if unit == Unit::Page || self.times || !plan.can_stream()? {
-            return self.read(traces, progress).map(Opened::Kept);
+            return self.read(traces, progress).map(|requests| Opened::Kept(Box::new(requests)));
         }
         let Some(mut reader) = Reader::open(traces, self)? else {
-            return self.read(traces, progress).map(Opened::Kept);
+            return self.read(traces, progress).map(|requests| Opened::Kept(Box::new(requests)));
         };
         let mut window = Window::default();
         let first = match self.memory_bytes_max {
@@ -159,7 +159,7 @@ impl Reading {
             more = reader.read(&mut window, usize::MAX, &mut progress)?;
         }
         if !more {
-            return Ok(Opened::Kept(self.weighed(Requests::of_window(unit, window))));
+            return Ok(Opened::Kept(Box::new(self.weighed(Requests::of_window(unit, window)))));
         }
         Ok(Opened::Long(Box::new(Stream {
             reader,

@@ -4,7 +4,7 @@
 use super::*;
 use crate::{DeviceModel, Io, SplitMix64, Volume};
 
-const ASSUMED: Costs = Costs { request_ns: 100_000, bytes_per_second: 1_250_000_000, depth: 32 };
+const ASSUMED: Costs = Costs::ASSUMED;
 const MB: u64 = 1_000_000;
 
 /// A drive behind a throttle, and a program that reads from it one after another, as much at a time

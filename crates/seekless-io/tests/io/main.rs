@@ -2,6 +2,7 @@
 
 mod broken;
 mod concurrent;
+mod costs;
 mod decisions;
 mod engines;
 mod evicted;

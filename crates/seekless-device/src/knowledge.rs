@@ -1,0 +1,140 @@
+//! What a store knows of the device that it reads from, and how it knows it. The live store and the
+//! simulated one both ask this.
+
+use crate::{Costs, Estimate, Nanos, Served};
+
+/// A figure of `probe` stands until reads contradict it by this factor.
+const CONTRADICTS: u64 = 2;
+
+/// How it is known what a device charges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CostsSource {
+    /// The program said so, or a model stands for the device.
+    Told,
+    /// `seekless probe` has measured it.
+    Probed,
+    /// The reads of the program show it.
+    Estimated,
+    /// Nothing is known yet.
+    #[default]
+    Assumed,
+}
+
+/// A read on its way.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sent {
+    at: Nanos,
+    in_flight: u32,
+}
+
+/// The costs in force. Unless they were told, each read that ends may revise them.
+#[derive(Clone, Debug)]
+pub struct Knowledge {
+    costs: Costs,
+    source: CostsSource,
+    estimate: Estimate,
+    /// By tag.
+    sent: Vec<Sent>,
+    in_flight: u32,
+}
+
+impl Knowledge {
+    /// The device charges `costs`, as `source` says.
+    #[must_use]
+    pub fn new(costs: Costs, source: CostsSource) -> Self {
+        let estimate = Estimate::new(costs);
+        Self { costs, source, estimate, sent: Vec::new(), in_flight: 0 }
+    }
+
+    /// What the device charges.
+    #[must_use]
+    pub fn costs(&self) -> Costs {
+        self.costs
+    }
+
+    /// How that is known.
+    #[must_use]
+    pub fn source(&self) -> CostsSource {
+        self.source
+    }
+
+    /// A read is submitted at `now`. Its tag, a small number, may be used again after its end.
+    pub fn sent(&mut self, tag: u64, now: Nanos) {
+        self.in_flight += 1;
+        let tag = tag as usize;
+        if tag >= self.sent.len() {
+            self.sent.resize(tag + 1, Sent::default());
+        }
+        self.sent[tag] = Sent { at: now, in_flight: self.in_flight };
+    }
+
+    /// A read that was sent has ended and brought `bytes`; `None` if it failed. Returns the costs if they have changed.
+    pub fn ended(&mut self, tag: u64, bytes: Option<u64>, ended: Nanos) -> Option<Costs> {
+        let Sent { at: submitted, in_flight } = self.sent[tag as usize];
+        self.in_flight -= 1;
+        let bytes = bytes.filter(|_| self.source != CostsSource::Told)?;
+        let served = Served { bytes, submitted, ended: ended.max(submitted), in_flight };
+        if !self.estimate.add(served) {
+            return None;
+        }
+        let costs = self.estimate.costs()?;
+        if self.source == CostsSource::Probed && !contradicts(costs, self.costs) {
+            return None;
+        }
+        (self.costs, self.source) = (costs, CostsSource::Estimated);
+        Some(costs)
+    }
+}
+
+fn contradicts(found: Costs, probed: Costs) -> bool {
+    let apart = |one: u64, other: u64| one > other.saturating_mul(CONTRADICTS);
+    let (found, probed) = (found.gap_bytes(), probed.gap_bytes());
+    apart(found, probed) || apart(probed, found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COSTS: Costs = Costs { request_ns: 1_000_000, bytes_per_second: 100_000_000, depth: 1 };
+
+    /// Reads of 4 to 128 KiB, one after another, each as long as `costs` says.
+    fn read(knowledge: &mut Knowledge, costs: Costs, reads: u64) {
+        for turn in 0..reads {
+            let (at, bytes) = (turn * 100_000_000, 4096 << (turn % 6));
+            let took = costs.request_ns + bytes * 1_000_000_000 / costs.bytes_per_second;
+            knowledge.sent(3, at);
+            knowledge.ended(3, Some(bytes), at + took);
+        }
+    }
+
+    #[test]
+    fn what_was_told_stands() {
+        let mut knowledge = Knowledge::new(Costs::ASSUMED, CostsSource::Told);
+        read(&mut knowledge, COSTS, 100);
+        assert_eq!((knowledge.costs(), knowledge.source()), (Costs::ASSUMED, CostsSource::Told));
+    }
+
+    #[test]
+    fn what_was_probed_stands_until_it_is_contradicted() {
+        let mut knowledge = Knowledge::new(COSTS, CostsSource::Probed);
+        read(&mut knowledge, Costs { request_ns: 1_300_000, ..COSTS }, 100);
+        assert_eq!((knowledge.costs(), knowledge.source()), (COSTS, CostsSource::Probed));
+        read(&mut knowledge, Costs { request_ns: 3_000_000, ..COSTS }, 100);
+        assert_eq!(knowledge.source(), CostsSource::Estimated);
+        assert!(knowledge.costs().request_ns.abs_diff(3_000_000) < 10_000);
+    }
+
+    #[test]
+    fn what_was_assumed_is_replaced_by_what_reads_show() {
+        let mut knowledge = Knowledge::new(Costs::ASSUMED, CostsSource::Assumed);
+        read(&mut knowledge, COSTS, 7);
+        assert_eq!(knowledge.source(), CostsSource::Assumed);
+        read(&mut knowledge, COSTS, 64);
+        assert_eq!(knowledge.source(), CostsSource::Estimated);
+        let found = knowledge.costs();
+        assert!(found.request_ns.abs_diff(1_000_000) < 10_000, "{found:?}");
+        assert!(found.bytes_per_second.abs_diff(100_000_000) < 1_000_000, "{found:?}");
+    }
+}

@@ -1,0 +1,336 @@
+//! Plans the reads of an archive: what to read around a demand, what to join, and what to keep of
+//! what was read.
+//!
+//! The live store and the simulator ask only this. The owner of a [`Planner`] has the cache of
+//! files; it comes here with an entry that is neither cached nor held by a user. The planner answers
+//! in this order ([`Planner::demand`]):
+//!
+//! 1. *a read under way* covers the entry;
+//! 2. *a kept read* has it: bytes that were read with another entry ([`kept_reads`]);
+//! 3. *a read* of it and of what is worth reading around it ([`ahead`]).
+//!
+//! A list of entries is planned at once ([`Planner::plan`]) into few reads ([`extents`]). The owner
+//! reports the end of each read ([`Planner::ended`]).
+//!
+//! How much is worth reading around a demand depends on what the device charges
+//! ([`Planner::set_costs`]), on the room for kept reads, and on what became of earlier reads: what
+//! lies far from a demand and is not used is read no more, and again when it would have been used
+//! (`planner/worth.rs`).
+//!
+//! **Memory.** 25 bytes an entry of the archive: 12 each to find it in a read under way and in a
+//! kept read, and 1 for what reading ahead came to. Some 70 bytes for each read that is under way
+//! or kept, of which the latter are at most [`READS_MAX`](crate::kept_reads::READS_MAX). The table
+//! of entries is shared with the owner. Nothing is allocated after these have grown.
+//!
+//! **Time.** A demand looks at the entries of its window, up to 1 MiB of the archive, twice at most
+//! and each by a binary search among the reads under way. The end of a read costs O(its entries).
+//! For the same calls all answers are the same.
+//!
+//! [`ahead`]: crate::ahead
+//! [`extents`]: crate::extents
+//! [`kept_reads`]: crate::kept_reads
+
+mod under_way;
+mod worth;
+
+#[cfg(test)]
+mod tests;
+
+pub use under_way::Start;
+
+use crate::ahead::{Limits, around_bytes, demand, requests_are_dear};
+use crate::extents::{Extent, Read, coalesce_into};
+use crate::id::Id;
+use crate::kept_reads::{Found, KeptReads, Slot};
+use seekless_device::Costs;
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
+use under_way::UnderWay;
+use worth::{Window, Worth};
+
+/// Reads up to this size are one request to a device: 254 pages. A virtio disk takes as many pieces
+/// of memory in one request (`max_segments` in /sys/block/*/queue), and the pages of a buffer are
+/// seldom neighbours in memory. Linux cuts a direct read into 256 pages and each of these into 254
+/// and 2, which a volume counts as two requests; larger reads cost two for each MiB.
+pub const READ_BYTES_MAX: u64 = 254 * 4096;
+
+/// How many of the reads planned ahead are in flight. They are enough that a device of any depth
+/// finds its next request waiting. They are few enough that a demand read does not wait long, and
+/// that their buffers stay a small part of the window.
+const IN_FLIGHT: RangeInclusive<u32> = 8..=32;
+
+/// The memory that a planner may count on, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// What the cache of files holds. If it is 0, nothing is read ahead unless
+    /// `read_ahead_bytes` says so.
+    pub cache_bytes: u64,
+    /// Reads that are kept for the entries in them. `None`: 16 MiB, or 64 MiB where requests are
+    /// dear, which makes it worth keeping them longer.
+    pub read_ahead_bytes: Option<u64>,
+    /// How far a list of loads is read ahead of its consumer, coded and decoded bytes together.
+    /// `None`: 64 MiB, or 256 MiB where requests are dear, to find more neighbours.
+    pub window_bytes: Option<u64>,
+}
+
+impl Memory {
+    fn read_ahead_bytes(&self, costs: &Costs) -> u64 {
+        let usual = match (self.cache_bytes, requests_are_dear(costs)) {
+            (0, _) => 0,
+            (_, true) => 64 << 20,
+            (_, false) => 16 << 20,
+        };
+        self.read_ahead_bytes.unwrap_or(usual)
+    }
+
+    fn window_bytes(&self, costs: &Costs) -> u64 {
+        let usual = if requests_are_dear(costs) { 256 << 20 } else { 64 << 20 };
+        self.window_bytes.unwrap_or(usual)
+    }
+}
+
+/// How an entry will arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// With a read under way, which is to be submitted now if it had been waiting.
+    Joined(Option<Start>),
+    /// From a kept read.
+    Kept(Found),
+    /// With this read, to be submitted now.
+    Read(Start),
+}
+
+/// What a read that has ended brought, and what the owner must do. Its lists are used again.
+#[derive(Clone, Debug, Default)]
+pub struct Ended {
+    /// Slots whose bytes are kept no longer.
+    pub dropped: Vec<Slot>,
+    /// Where the bytes of this read are kept, after those of `dropped` have gone; `None` if they
+    /// are not.
+    pub kept: Option<Slot>,
+    /// Entries to hand out, which the read holds.
+    pub arrived: Vec<Id>,
+    /// Entries that were read alone, and that the read does not hold: they cannot be read.
+    pub lost: Vec<Id>,
+    /// Reads to be submitted now.
+    pub starts: Vec<Start>,
+    unused: Vec<Id>,
+}
+
+impl Ended {
+    fn clear(&mut self) {
+        let Self { dropped, kept, arrived, lost, starts, unused } = self;
+        *kept = None;
+        dropped.clear();
+        starts.clear();
+        [arrived, lost, unused].into_iter().for_each(Vec::clear);
+    }
+}
+
+/// Plans the reads of one archive.
+#[derive(Clone, Debug)]
+pub struct Planner {
+    entries: Arc<[Extent]>,
+    alignment: u64,
+    memory: Memory,
+    costs: Costs,
+    under_way: UnderWay,
+    kept: KeptReads,
+    worth: Worth,
+    planned: Vec<Read>,
+}
+
+impl Planner {
+    /// A planner for the archive whose entries lie at `entries`, in the order of their offsets.
+    /// Reads are rounded to multiples of `alignment` bytes, a power of two.
+    #[must_use]
+    pub fn new(entries: Arc<[Extent]>, alignment: u64, memory: Memory, costs: Costs) -> Self {
+        let count = entries.len() as u32;
+        let mut kept = KeptReads::new(memory.read_ahead_bytes(&costs));
+        kept.grow(count);
+        Self {
+            alignment: alignment.max(1),
+            memory,
+            costs,
+            under_way: UnderWay::new(count, in_flight(&costs)),
+            kept,
+            worth: Worth::new(count),
+            planned: Vec::new(),
+            entries,
+        }
+    }
+
+    /// What the device charges, as far as the planner knows.
+    #[must_use]
+    pub fn costs(&self) -> Costs {
+        self.costs
+    }
+
+    /// The device charges this from now on. Reads that were planned stay as they are.
+    pub fn set_costs(&mut self, costs: Costs) {
+        self.costs = costs;
+        self.under_way.set_depth(in_flight(&costs));
+        self.kept.set_capacity(self.memory.read_ahead_bytes(&costs));
+    }
+
+    /// How far a list of loads may be read ahead of its consumer, in bytes.
+    #[must_use]
+    pub fn window_bytes(&self) -> u64 {
+        self.memory.window_bytes(&self.costs)
+    }
+
+    /// One entry is needed now. `cached` says of each entry whether the cache of files has its
+    /// bytes.
+    pub fn demand(&mut self, id: Id, cached: impl Fn(Id) -> bool) -> Answer {
+        let extent = self.entries[id as usize];
+        if let Some(tag) = self.under_way.join(id, extent) {
+            self.worth.requested(id, extent.bytes);
+            return Answer::Joined(self.under_way.hurry(tag));
+        }
+        if let Some(found) = self.kept.take(id) {
+            self.worth.requested(id, extent.bytes);
+            return Answer::Kept(found);
+        }
+        let extent = self.around(id, cached).aligned(self.alignment);
+        Answer::Read(self.under_way.demand(extent, id))
+    }
+
+    /// The extent to read for `id`. Also begins to follow what the widest window around it would
+    /// have brought.
+    fn around(&mut self, id: Id, cached: impl Fn(Id) -> bool) -> Extent {
+        let (index, entry) = (id as usize, self.entries[id as usize]);
+        let (read_bytes_max, widest) = (self.unrounded(READ_BYTES_MAX), self.widest(entry));
+        let Self { entries, under_way, kept, worth, costs, .. } = self;
+        let needed = |number: usize| {
+            let id = number as Id;
+            !cached(id) && !kept.has(id) && !under_way.covers(entries[number])
+        };
+        let read = |around| demand(entries, index, costs, around, read_bytes_max, needed);
+        let whole = read(widest);
+        // What an earlier window would have brought begins none of its own.
+        let expected = worth.expects(id);
+        worth.requested(id, entry.bytes);
+        if let Some(Read { first, count, .. }) = whole
+            && !expected
+        {
+            let span = first..first + count;
+            let window = Window { entries, index, span, around_bytes: widest };
+            worth.begin(&window, costs, needed, |id| kept.has(id));
+        }
+        let read = match worth.of(widest) {
+            around if around == widest => whole,
+            around => read(around),
+        };
+        read.map_or(entry, |read| read.extent)
+    }
+
+    /// The most bytes to read around `entry`: what a request is worth, as far as the kept reads
+    /// have room for it.
+    fn widest(&self, entry: Extent) -> u64 {
+        let room =
+            self.kept.capacity().saturating_sub(entry.bytes.saturating_add(self.rounding_bytes()));
+        around_bytes(&self.costs, &Limits::default()).min(room)
+    }
+
+    /// Bytes that rounding to the alignment may add to a read.
+    fn rounding_bytes(&self) -> u64 {
+        2 * (self.alignment - 1)
+    }
+
+    /// What may be asked for so that a rounded read still has `bytes` at most.
+    fn unrounded(&self, bytes: u64) -> u64 {
+        bytes.saturating_sub(self.rounding_bytes())
+    }
+
+    /// A caller waits for an entry that was planned ahead: its read is to be submitted now, unless
+    /// it has been.
+    pub fn hurry(&mut self, id: Id) -> Option<Start> {
+        self.under_way.hurry_covering(self.entries[id as usize])
+    }
+
+    /// All of `ids` are needed, in any order. Those of kept reads are added to `found`. The others
+    /// join reads under way or get reads of their own, which wait in a line. Those to be submitted
+    /// now are added to `starts`. Sorts `ids`, and leaves in it those with reads of their own.
+    pub fn plan(
+        &mut self,
+        ids: &mut Vec<Id>,
+        found: &mut Vec<(Id, Found)>,
+        starts: &mut Vec<Start>,
+    ) {
+        let read_bytes_max = self.unrounded(READ_BYTES_MAX);
+        let Self { entries, alignment, costs, under_way, kept, worth, planned, .. } = self;
+        ids.sort_unstable();
+        ids.retain(|&id| {
+            let extent = entries[id as usize];
+            worth.requested(id, extent.bytes);
+            if let Some(slot) = kept.take(id) {
+                found.push((id, slot));
+                return false;
+            }
+            under_way.join(id, extent).is_none()
+        });
+        let extents = ids.iter().map(|&id| entries[id as usize]);
+        coalesce_into(extents, costs, read_bytes_max, planned);
+        for read in planned {
+            let wanted = &ids[read.first..read.first + read.count];
+            under_way.enqueue(read.extent.aligned(*alignment), wanted);
+        }
+        under_way.start_next(starts);
+    }
+
+    /// Where the read of this tag begins, which has not ended.
+    #[must_use]
+    pub fn offset(&self, tag: u64) -> u64 {
+        self.under_way.extent(tag).offset
+    }
+
+    /// The read of this tag has ended and brought its first `bytes` bytes. `cached` is as for
+    /// [`Planner::demand`].
+    ///
+    /// Entries that a read of several did not bring are read again alone, before all that wait: one
+    /// bad page fails only what lies on it.
+    pub fn ended(&mut self, tag: u64, bytes: u64, cached: impl Fn(Id) -> bool, out: &mut Ended) {
+        out.clear();
+        let Self { entries, under_way, kept, worth, .. } = self;
+        let asked = under_way.extent(tag);
+        let read = Extent { bytes, ..asked };
+        let others = within(entries, read).map(|number| number as Id);
+        out.unused.extend(others.filter(|&id| !under_way.wants(tag, id) && !cached(id)));
+        let dropped = |slot| out.dropped.push(slot);
+        out.kept = kept.insert(bytes, &out.unused, |id| worth.wasted(id), dropped);
+        under_way.finish(tag, &mut out.arrived);
+        let Ended { arrived, lost, starts, unused, .. } = out;
+        unused.clear();
+        arrived.retain(|&id| {
+            let extent = entries[id as usize];
+            let here = read.covers(extent);
+            if !here && extent.aligned(self.alignment) == asked {
+                lost.push(id);
+            } else if !here {
+                unused.push(id);
+            }
+            here
+        });
+        for id in unused.drain(..).rev() {
+            under_way.enqueue_first(entries[id as usize].aligned(self.alignment), id);
+        }
+        under_way.start_next(starts);
+    }
+
+    /// Removes from the reads that wait in line the entries for which `unwanted` is true, and reads
+    /// that hold no others.
+    pub fn cancel(&mut self, unwanted: impl FnMut(Id) -> bool) {
+        self.under_way.cancel(unwanted);
+    }
+}
+
+/// Entries that lie wholly in `extent`, by number.
+fn within(entries: &[Extent], extent: Extent) -> Range<usize> {
+    let first = entries.partition_point(|entry| entry.offset < extent.offset);
+    let count = entries[first..].partition_point(|entry| entry.end() <= extent.end());
+    first..first + count
+}
+
+fn in_flight(costs: &Costs) -> usize {
+    costs.depth.clamp(*IN_FLIGHT.start(), *IN_FLIGHT.end()) as usize
+}

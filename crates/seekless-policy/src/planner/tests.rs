@@ -1,0 +1,221 @@
+use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+/// A plain flash drive: a request costs as much as reading 125 KB, and many run at once.
+const FLASH: Costs = Costs { request_ns: 100_000, bytes_per_second: 1_250_000_000, depth: 32 };
+
+/// A volume of 500 requests and 150 MB a second.
+const VOLUME: Costs = Costs { request_ns: 2_000_000, bytes_per_second: 150_000_000, depth: 1 };
+
+const MEMORY: Memory = Memory { cache_bytes: 64 << 20, read_ahead_bytes: None, window_bytes: None };
+
+fn extents(sizes: impl IntoIterator<Item = u64>) -> Arc<[Extent]> {
+    let mut offset = 0;
+    let place = |bytes| {
+        let extent = Extent { offset, bytes };
+        offset += bytes;
+        extent
+    };
+    sizes.into_iter().map(place).collect()
+}
+
+/// One reader with a cache that keeps every file that it loaded.
+struct Reader {
+    planner: Planner,
+    cached: BTreeSet<Id>,
+    requests: u64,
+    bytes: u64,
+}
+
+impl Reader {
+    fn new(sizes: impl IntoIterator<Item = u64>, memory: Memory, costs: Costs) -> Self {
+        let planner = Planner::new(extents(sizes), 1, memory, costs);
+        Self { planner, cached: BTreeSet::new(), requests: 0, bytes: 0 }
+    }
+
+    fn load(&mut self, id: Id) {
+        if self.cached.contains(&id) {
+            return;
+        }
+        let cached = |id: Id| self.cached.contains(&id);
+        match self.planner.demand(id, cached) {
+            Answer::Kept(_) => {}
+            Answer::Joined(start) => panic!("nothing is under way, yet {start:?} was joined"),
+            Answer::Read(Start { tag, extent }) => {
+                self.requests += 1;
+                self.bytes += extent.bytes;
+                let mut ended = Ended::default();
+                self.planner.ended(tag, extent.bytes, cached, &mut ended);
+                assert_eq!(ended.arrived, [id]);
+            }
+        }
+        self.cached.insert(id);
+    }
+}
+
+#[test]
+fn an_entry_is_sought_under_way_then_in_kept_reads_then_on_the_device() {
+    let mut planner = Planner::new(extents([1000; 10]), 1, MEMORY, FLASH);
+    let Answer::Read(start) = planner.demand(4, |_| false) else { panic!("nothing is there yet") };
+    assert_eq!(start.extent, Extent { offset: 0, bytes: 10_000 });
+    assert_eq!(planner.demand(5, |_| false), Answer::Joined(None));
+    let mut ended = Ended::default();
+    planner.ended(start.tag, 10_000, |_| false, &mut ended);
+    assert_eq!((&ended.arrived[..], ended.kept), (&[4, 5][..], Some(0)));
+    assert_eq!(planner.demand(6, |_| false), Answer::Kept(Found::Kept(0)));
+    assert!(matches!(planner.demand(6, |_| false), Answer::Read(_)), "it was handed out");
+}
+
+#[test]
+fn a_list_is_read_in_few_reads_and_what_is_at_hand_is_not_read() {
+    let mut planner = Planner::new(extents([100_000; 40]), 1, MEMORY, FLASH);
+    let Answer::Read(start) = planner.demand(0, |_| false) else { panic!("nothing is there yet") };
+    planner.ended(start.tag, start.extent.bytes, |_| false, &mut Ended::default());
+    let (mut ids, mut found, mut starts) = ((0..40).rev().collect(), Vec::new(), Vec::new());
+    planner.plan(&mut ids, &mut found, &mut starts);
+    assert_eq!(found, [], "100,000 bytes after the entry are more than two thirds of 125,000");
+    assert_eq!(ids.len(), 40);
+    assert_eq!(starts.iter().map(|start| start.extent.bytes).sum::<u64>(), 4_000_000);
+    assert_eq!(starts.len(), 4, "of at most 1 MiB each");
+}
+
+#[test]
+fn what_a_read_of_several_did_not_bring_is_read_alone_and_then_lost() {
+    let mut planner = Planner::new(extents([1000; 3]), 1, MEMORY, FLASH);
+    let (mut ids, mut starts, mut ended) = (vec![0, 1, 2], Vec::new(), Ended::default());
+    planner.plan(&mut ids, &mut Vec::new(), &mut starts);
+    planner.ended(starts[0].tag, 1500, |_| false, &mut ended);
+    assert_eq!((&ended.arrived[..], &ended.lost[..]), (&[0][..], &[][..]));
+    let alone: Vec<Extent> = ended.starts.iter().map(|start| start.extent).collect();
+    assert_eq!(alone, [1, 2].map(|n| Extent { offset: n * 1000, bytes: 1000 }));
+    let tag = ended.starts[0].tag;
+    planner.ended(tag, 0, |_| false, &mut ended);
+    assert_eq!((&ended.arrived[..], &ended.lost[..]), (&[][..], &[1][..]));
+}
+
+#[test]
+fn without_room_for_kept_reads_nothing_is_read_ahead() {
+    for memory in
+        [Memory { cache_bytes: 0, ..MEMORY }, Memory { read_ahead_bytes: Some(0), ..MEMORY }]
+    {
+        for costs in [FLASH, VOLUME] {
+            let mut reader = Reader::new([5_000; 200], memory, costs);
+            (0..200).for_each(|id| reader.load(id));
+            assert_eq!((reader.requests, reader.bytes), (200, 1_000_000));
+        }
+    }
+    let asked = Memory { cache_bytes: 0, read_ahead_bytes: Some(1 << 20), window_bytes: None };
+    let mut reader = Reader::new([5_000; 200], asked, FLASH);
+    (0..200).for_each(|id| reader.load(id));
+    assert!(reader.requests < 20, "the program asked for it: {}", reader.requests);
+}
+
+#[test]
+fn what_is_thrown_away_unused_is_read_no_more() {
+    // 10.8 MB of 54 MB.
+    let mut reader = Reader::new([20_000; 2700], MEMORY, FLASH);
+    (0..2700).step_by(5).for_each(|id| reader.load(id));
+    let needed = 540 * 20_000;
+    assert!(reader.bytes < 2 * needed, "{} bytes read for {needed}", reader.bytes);
+}
+
+#[test]
+fn what_would_have_been_used_is_read_again() {
+    let mut reader = Reader::new([20_000; 12_000], MEMORY, FLASH);
+    (0..4000).step_by(5).for_each(|id| reader.load(id));
+    let (requests, bytes) = (reader.requests, reader.bytes);
+    (4000..8000).for_each(|id| reader.load(id));
+    let (grown, read) = (reader.requests - requests, reader.bytes - bytes);
+    assert!(grown < 4000 / 2, "it was {grown} requests for 4000 files in sequence");
+    assert!(read < 4001 * 20_000 + 125_000, "{read}");
+    let requests = reader.requests;
+    (8000..12_000).for_each(|id| reader.load(id));
+    let grown = reader.requests - requests;
+    assert!(grown <= 4000 / 4 + 1, "four files fit: {grown}");
+}
+
+#[test]
+fn where_requests_are_dear_a_fifth_that_is_used_pays() {
+    let mut reader = Reader::new([20_000; 2700], MEMORY, VOLUME);
+    (0..2700).step_by(5).for_each(|id| reader.load(id));
+    assert!(reader.requests < 540 / 2, "{}", reader.requests);
+}
+
+#[test]
+fn costs_that_change_change_the_reads() {
+    let read = |planner: &mut Planner, id| match planner.demand(id, |_| false) {
+        Answer::Read(start) => start.extent.bytes,
+        other => panic!("{other:?}"),
+    };
+    let mut planner = Planner::new(extents([1000; 3000]), 1, MEMORY, FLASH);
+    assert_eq!(read(&mut planner, 500), 83_000 + 41_000 + 1000);
+    assert_eq!(planner.window_bytes(), 64 << 20);
+    planner.set_costs(VOLUME);
+    assert_eq!(read(&mut planner, 1500), 200_000 + 100_000 + 1000);
+    assert_eq!(planner.window_bytes(), 256 << 20);
+}
+
+proptest! {
+    /// Every entry that was asked for arrives once, whatever the order of demands, lists and ends.
+    #[test]
+    fn what_is_asked_for_arrives_once(
+        sizes in prop::collection::vec(0u64..60_000, 1..80),
+        alignment in prop::sample::select(vec![1u64, 512, 4096]),
+        steps in prop::collection::vec((0u8..4, any::<u32>(), 0u64..200_000), 1..150),
+        read_ahead in prop::option::of(0u64..300_000),
+    ) {
+        let count = sizes.len() as u32;
+        let memory = Memory { read_ahead_bytes: read_ahead, ..MEMORY };
+        let entries = extents(sizes);
+        let mut planner = Planner::new(entries.clone(), alignment, memory, VOLUME);
+        let (mut waiting, mut starts) = (BTreeSet::new(), Vec::new());
+        let mut ended = Ended::default();
+        for (what, number, bytes) in steps {
+            let id = number % count;
+            match what {
+                0 if !waiting.contains(&id) => match planner.demand(id, |_| false) {
+                    Answer::Kept(_) => {}
+                    Answer::Joined(start) => {
+                        waiting.insert(id);
+                        starts.extend(start);
+                    }
+                    Answer::Read(start) => {
+                        prop_assert!(start.extent.covers(entries[id as usize]));
+                        waiting.insert(id);
+                        starts.push(start);
+                    }
+                },
+                1 => {
+                    let mut ids: Vec<Id> = (id..count).step_by(3).filter(|id| !waiting.contains(id)).collect();
+                    let (asked, mut found) = (ids.clone(), Vec::new());
+                    planner.plan(&mut ids, &mut found, &mut starts);
+                    waiting.extend(asked);
+                    for (id, _) in found {
+                        prop_assert!(waiting.remove(&id));
+                    }
+                }
+                2 => planner.cancel(|id| id % 7 == 0 && waiting.remove(&id)),
+                _ => {
+                    if starts.is_empty() { continue; }
+                    let start: Start = starts.swap_remove(number as usize % starts.len());
+                    // Now and then a read fails or is short.
+                    let brought = if bytes < 150_000 { start.extent.bytes } else { bytes.min(start.extent.bytes) };
+                    planner.ended(start.tag, brought, |_| false, &mut ended);
+                    for id in ended.arrived.iter().chain(&ended.lost) {
+                        prop_assert!(waiting.remove(id), "{} came unasked", id);
+                    }
+                    starts.extend(&ended.starts);
+                }
+            }
+        }
+        while let Some(start) = starts.pop() {
+            planner.ended(start.tag, start.extent.bytes, |_| false, &mut ended);
+            for id in ended.arrived.iter().chain(&ended.lost) {
+                prop_assert!(waiting.remove(id));
+            }
+            starts.extend(&ended.starts);
+        }
+        prop_assert!(waiting.is_empty(), "{:?} never came", waiting);
+    }
+}

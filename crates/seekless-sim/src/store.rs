@@ -1,0 +1,183 @@
+//! What a store of an archive would ask of a device, and how long its loads would take.
+//!
+//! The live store (`seekless-io`) decides with three pieces of pure code: the cache of files
+//! ([`Cache`]), the planner of reads ([`Planner`]) and what it knows of the device ([`Knowledge`]).
+//! This drives the same three in the same order, with a device model in place of the device. So for
+//! one reader it predicts the live store's requests and bytes one for one, and its time as well as
+//! the model is true.
+//!
+//! The reader loads one file after another and lets go of each before the next. A load takes the
+//! first way that has the file: the cache, a kept read, a read. What the program computes between
+//! two loads, and what decoding takes, is given as [`Work`]; a read is not begun before.
+
+#[cfg(test)]
+mod tests;
+
+use crate::error::Result;
+use seekless_device::{Costs, CostsSource, DeviceModel, Io, Knowledge, Nanos, parts};
+use seekless_policy::cache::{Cache, Config, Filled, Step};
+use seekless_policy::eviction::{Id, Named, Request, named};
+use seekless_policy::extents::Extent;
+use seekless_policy::planner::{Answer, Ended, Memory, Planner, Start};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// An archive, as its directory describes it.
+#[derive(Clone, Debug)]
+pub struct Archive {
+    /// Where each entry lies, from its local header to the next, by offset.
+    pub extents: Arc<[Extent]>,
+    /// Bytes of each entry's content.
+    pub bytes: Vec<u64>,
+    /// Length of the archive: no read goes beyond it.
+    pub file_bytes: u64,
+    /// Reads are rounded to multiples of so many bytes.
+    pub alignment: u64,
+    /// What opening the archive asks of the device, one after another; 0 bytes for the open itself.
+    pub opening: Vec<Extent>,
+}
+
+/// The store to simulate.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The eviction policy by name.
+    pub policy: String,
+    /// Its caches.
+    pub memory: Memory,
+    /// What it knows of the device at first. Unless it was told, its reads revise this.
+    pub costs: Costs,
+    /// How it knows.
+    pub source: CostsSource,
+    /// What is computed.
+    pub work: Work,
+}
+
+/// Time that passes between reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// For each load.
+    pub load_ns: Nanos,
+    /// For each decoded mebibyte: loads that the cache of files does not have.
+    pub mebibyte_ns: Nanos,
+}
+
+/// What the loads came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct StoreFigures {
+    /// Loads.
+    pub loads: u64,
+    /// Of these, those of files in the cache.
+    pub hits: u64,
+    /// Those of files that had come with another file's read.
+    pub read_ahead_hits: u64,
+    /// Requests to the device, of at most 1 MiB each, the opening included.
+    pub requests: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Time of the opening and of all loads, in nanoseconds.
+    pub time_ns: u64,
+    /// Of this, time in which the reader waited for the device.
+    pub wait_ns: u64,
+}
+
+/// Loads `loads` one after another, each an entry by number, on an idle device.
+///
+/// # Errors
+/// There is no such policy, or it needs to know the future.
+pub fn on_demand(
+    archive: &Archive,
+    loads: &[Id],
+    settings: &Settings,
+    model: &mut dyn DeviceModel,
+) -> Result<StoreFigures> {
+    let mut reader = Reader::new(archive, settings, model)?;
+    archive.opening.iter().for_each(|&extent| {
+        reader.wait_for(0, extent);
+    });
+    loads.iter().for_each(|&id| reader.load(id, settings.work));
+    Ok(StoreFigures { time_ns: reader.now, ..reader.figures })
+}
+
+struct Reader<'a> {
+    archive: &'a Archive,
+    cache: Cache<Named>,
+    planner: Planner,
+    knowledge: Knowledge,
+    ended: Ended,
+    model: &'a mut dyn DeviceModel,
+    now: Nanos,
+    figures: StoreFigures,
+}
+
+impl<'a> Reader<'a> {
+    fn new(
+        archive: &'a Archive,
+        settings: &Settings,
+        model: &'a mut dyn DeviceModel,
+    ) -> Result<Self> {
+        let Settings { ref policy, memory, costs, source, .. } = *settings;
+        let config = Config::files(memory.cache_bytes);
+        let mut cache = Cache::new(named(policy, config.capacity)?, config)?;
+        cache.grow(archive.extents.len() as u32);
+        Ok(Self {
+            archive,
+            cache,
+            planner: Planner::new(archive.extents.clone(), archive.alignment, memory, costs),
+            knowledge: Knowledge::new(costs, source),
+            ended: Ended::default(),
+            model,
+            now: 0,
+            figures: StoreFigures::default(),
+        })
+    }
+
+    fn load(&mut self, id: Id, work: Work) {
+        let bytes = self.archive.bytes[id as usize];
+        self.figures.loads += 1;
+        self.now += work.load_ns;
+        let mut commands = Vec::new();
+        if self.cache.step(&Request::file(id, bytes), &mut commands) == Step::Ready {
+            self.figures.hits += 1;
+            return;
+        }
+        match self.planner.demand(id, has(&self.cache)) {
+            Answer::Kept(_) => self.figures.read_ahead_hits += 1,
+            Answer::Read(start) => self.read(start),
+            // One reader that waits for its read has none under way.
+            Answer::Joined(start) => start.into_iter().for_each(|start| self.read(start)),
+        }
+        self.now += ((u128::from(bytes) * u128::from(work.mebibyte_ns)) >> 20) as Nanos;
+        if self.cache.in_flight(id) {
+            self.cache.complete(id, Filled::Yes, &mut commands);
+        }
+    }
+
+    fn read(&mut self, Start { tag, extent }: Start) {
+        self.knowledge.sent(tag, self.now);
+        let bytes = self.wait_for(tag, extent);
+        if let Some(costs) = self.knowledge.ended(tag, Some(bytes), self.now) {
+            self.planner.set_costs(costs);
+        }
+        self.planner.ended(tag, bytes, has(&self.cache), &mut self.ended);
+    }
+
+    /// Asks the device for an extent, as much of it as lies in the archive. Returns how much.
+    fn wait_for(&mut self, tag: u64, extent: Extent) -> u64 {
+        let bytes = extent.bytes.min(self.archive.file_bytes.saturating_sub(extent.offset));
+        self.figures.requests += parts(bytes);
+        self.figures.bytes += bytes;
+        self.model.submit(self.now, Io { tag, write: false, offset: extent.offset, bytes });
+        let (mut now, mut ended) = (self.now, false);
+        while !ended && let Some(next) = self.model.next_event() {
+            self.model.advance(next, &mut |end, _| (now, ended) = (end, true));
+        }
+        self.figures.wait_ns += now - self.now;
+        self.now = now;
+        bytes
+    }
+}
+
+/// Whether the cache has the bytes of an entry.
+fn has(cache: &Cache<Named>) -> impl Fn(Id) -> bool {
+    |id| cache.resident(id) && !cache.in_flight(id)
+}
