@@ -8,6 +8,7 @@ mod ozen2018;
 mod picture;
 mod vanmeter2000;
 mod wassenberg2006;
+mod wu2010;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -34,6 +35,9 @@ enum Experiment {
     /// "Optimizing File Accesses via Ordering and Caching": order, cache and cold loads of five
     /// starts of 0 A.D.
     Wassenberg2006(wassenberg2006::Args),
+    /// "File Prefetching Algorithm for Concurrent Streams": readahead under interleaved and disturbed
+    /// sequential reads, on a simulated disk.
+    Wu2010(wu2010::Args),
     /// The workload that the ozen2018 lab records.
     #[command(name = ozen2018::sqlite::PLAYER, hide = true)]
     Ledger(ozen2018::sqlite::LedgerArgs),
@@ -51,6 +55,7 @@ fn main() -> ExitCode {
         Experiment::Mccarthy2015(args) => mccarthy2015::run(&args),
         Experiment::Ozen2018(args) => ozen2018::run(&args),
         Experiment::Wassenberg2006(args) => wassenberg2006::run(&args),
+        Experiment::Wu2010(args) => wu2010::run(&args),
         Experiment::Ledger(args) => ozen2018::sqlite::play(&args),
         Experiment::Vanmeter2000(args) => vanmeter2000::run(&args),
         Experiment::Linear(args) => match vanmeter2000::read(&args) {

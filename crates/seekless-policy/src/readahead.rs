@@ -11,6 +11,7 @@
 //! cleared. One page may be both. At the end of the read the cache calls
 //! [`Readahead::on_read_end`].
 
+mod fixed;
 #[cfg(test)]
 mod host;
 mod legacy;
@@ -28,6 +29,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use fixed::Fixed;
 pub use legacy::Legacy;
 pub use linux::Linux;
 pub use next_files::NextFiles;

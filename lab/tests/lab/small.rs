@@ -102,3 +102,24 @@ fn wassenbergs_cache_misses_less_as_it_grows() {
     assert_eq!(manager.len(), 2 * 7);
     assert!(manager.iter().all(|row| row["ns_per_operation"].as_f64().unwrap() > 0.0));
 }
+
+#[test]
+fn wu_has_every_figure_and_more_streams_gain_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let picture = folder.path().join("wu.svg");
+    let figures = lab(&["wu2010", "--small", "--picture", picture.to_str().unwrap()]);
+    for name in ["9", "10", "11a", "11b", "12", "beyond"] {
+        let text = std::fs::read_to_string(folder.path().join(format!("wu-{name}.svg"))).unwrap();
+        assert!(text.starts_with("<svg"), "{name}");
+    }
+    assert_eq!(figures["figure_9"].as_array().unwrap().len(), 10);
+    let ratio = |at: usize| {
+        let row = &figures["figure_11_off"][at];
+        row["new"].as_f64().unwrap() / row["old"].as_f64().unwrap()
+    };
+    assert!((0.99..1.01).contains(&ratio(0)), "one stream is read alike by both");
+    assert!(ratio(1) > 2.0, "{figures}");
+    let reads = |at: usize| figures["figure_10"][at]["reads"].as_array().unwrap().len();
+    assert!(reads(0) > reads(1), "the old algorithm's windows are interrupted");
+    assert_eq!(figures["claims"].as_array().unwrap().len(), 0);
+}

@@ -1,7 +1,7 @@
 //! The table of all readaheads. A row has the name, the constructor, one line on what it does, and
 //! the source. A new readahead is a file and a row.
 
-use super::{Legacy, Linux, NoReadahead, OnDemand, Options, Readahead, Streams};
+use super::{Fixed, Legacy, Linux, NoReadahead, OnDemand, Options, Readahead, Streams};
 use crate::{Error, ErrorKind, Result, names};
 
 /// A readahead as lists show it.
@@ -41,6 +41,18 @@ pub const READAHEADS: &[About] = &[
         what: "ondemand that also finds streams by what they left in the cache",
         source: "Linux 6.x",
         build: |options| Box::new(Linux::new(options)),
+    },
+    About {
+        name: "ahead-15",
+        what: "a miss fetches the 15 pages after it too, for block traces",
+        source: "McCarthy 2015, further work",
+        build: |options| Box::new(Fixed::new(options)),
+    },
+    About {
+        name: "ahead-15@gate",
+        what: "the same while the requests saved are worth the pages read",
+        source: "Seekless",
+        build: |options| Box::new(Fixed::gated(options)),
     },
     About {
         name: "streams",

@@ -1,5 +1,6 @@
 //! What every readahead must do, and the tables and page sequences of its source.
 
+mod fixed;
 mod legacy;
 mod linux;
 mod ondemand;

@@ -5,7 +5,7 @@ use super::run::simulate;
 use super::workload::Workload;
 use crate::{Error, ErrorKind, Result};
 use rayon::prelude::*;
-use seekless_device::{DeviceModel, Nanos};
+use seekless_device::{DeviceModel, Nanos, PART_BYTES, QueueOptions};
 use seekless_policy::eviction::needs_of;
 use seekless_policy::readahead::{self, Options};
 use std::sync::Mutex;
@@ -55,22 +55,30 @@ pub struct Rules {
     pub think_ns: Nanos,
     /// A fetch of more bytes is cut into several I/Os, each of which fills its pages when it ends.
     pub io_bytes_max: u64,
-    /// From so many I/Os in flight on the device counts as congested.
+    /// From so many I/Os in flight on the device counts as congested: 113 in Linux 2.6. Later
+    /// kernels do not count.
     pub congested_ios: u32,
+    /// The simulation stops at this time, if it has not ended before.
+    pub until_ns: Nanos,
 }
 
 impl Default for Rules {
-    /// A page takes 24 µs, which is fitted to Wu 2010; the queue is that of Linux 2.6, congested at
-    /// 113 of 128 requests; no fetch is cut.
+    /// A page takes 24 µs, which is fitted to Wu 2010; no device is congested, and no fetch is cut.
     fn default() -> Self {
         Self {
             pacing: Pacing::Closed,
             think_ns: 24_000,
             io_bytes_max: u64::MAX,
-            congested_ios: 113,
+            congested_ios: u32::MAX,
+            until_ns: Nanos::MAX,
         }
     }
 }
+
+/// The queue that a host has before its device: 128 requests, as in Linux, joined up to 1 MiB, in
+/// the order in which they come.
+pub const HOST_QUEUE: QueueOptions =
+    QueueOptions { command_bytes: PART_BYTES, depth: 128, elevator: false };
 
 /// Checks that every case can be simulated. A caller with many checks all before the first.
 ///

@@ -47,7 +47,9 @@ pub fn simulate(
         now: 0,
     };
     for phase in &workload.phases {
-        run.phase(phase);
+        if run.now < rules.until_ns {
+            run.phase(phase);
+        }
     }
     Ok(run.figures(case))
 }
@@ -113,6 +115,9 @@ impl Run<'_> {
                 break;
             };
             self.now = next.max(self.now);
+            if self.now >= self.rules.until_ns {
+                break;
+            }
             self.complete(&mut readers);
             while let Some(&Reverse((time, reader))) = readers.due.peek()
                 && time <= self.now

@@ -151,6 +151,14 @@ fn arrivals_wait_for_their_time_and_phases_for_each_other() {
 }
 
 #[test]
+fn a_simulation_stops_at_its_time() {
+    let rules = Rules { until_ns: 5 * MS, ..rules(0) };
+    let (figures, _) = run(&pages(0..100), &TimedCase::unbounded("none"), &rules);
+    assert_eq!((figures.accesses, figures.bytes_delivered), (4, 4 * 4096));
+    assert!(near(figures.seconds, 5.0 * ONE_PAGE), "{figures:?}");
+}
+
+#[test]
 fn a_dirty_page_that_is_evicted_is_written() {
     let mut workload = pages(0..5);
     workload.phases[0].readers[0].accesses[0].write = true;

@@ -3,7 +3,7 @@
 use super::{Args, Outputs};
 use crate::output;
 use seekless::device::units::{counted, format_bytes, format_count, format_duration};
-use seekless::device::{DeviceModel, DeviceSpec};
+use seekless::device::{DeviceModel, DeviceSpec, Queue};
 use seekless::policy::readahead::{About, Options, READAHEADS};
 use seekless::report::table;
 use seekless::sim::timed::{self, Pacing, Rules, TimedCase, TimedFigures, Workload};
@@ -38,7 +38,8 @@ pub(super) fn run(args: &Args, device: &DeviceSpec, outputs: &Outputs) -> anyhow
     let pacing = if args.arrivals { Pacing::Arrivals } else { Pacing::Closed };
     let rules = Rules { pacing, think_ns: args.think, ..Rules::default() };
     let mut progress = output::progress("Simulating");
-    let model = || -> Box<dyn DeviceModel> { Box::new(device.model()) };
+    let model =
+        || -> Box<dyn DeviceModel> { Box::new(Queue::new(device.model(), timed::HOST_QUEUE)) };
     let rows = timed::each(&workload, &cases, &rules, &model, &mut progress)?;
     drop(progress);
     if args.json {

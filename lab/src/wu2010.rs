@@ -1,0 +1,119 @@
+//! Wu, Xi and Xu 2010, "File Prefetching Algorithm for Concurrent Streams": sequential reads with
+//! random reads among them, and streams that interleave on one descriptor, under Linux's readahead
+//! before and with the paper's algorithm. Figs. 9 to 12 from one fitted disk, then up to 1,000
+//! streams.
+
+mod beyond;
+mod claims;
+mod disk;
+mod disturbed;
+mod method;
+mod paper;
+mod pictures;
+mod streams;
+
+use crate::{output, picture};
+use method::{MB, MIB};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Options of the experiment.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// Small files and few streams, to see that everything works; no claim is judged.
+    #[arg(long)]
+    small: bool,
+    /// Draws each figure (.svg or .png): FILE with -9, -10, -11a, -11b, -12 and -beyond.
+    #[arg(long, value_name = "FILE")]
+    picture: Option<PathBuf>,
+    /// Prints figures as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// How much is read.
+struct Scale {
+    /// Bytes of a stream, and of a sequence that is disturbed: the paper's 100 MB.
+    file_bytes: u64,
+    /// Numbers of streams in Figs. 11 and 12.
+    streams: Vec<u64>,
+    /// Numbers of streams past the paper.
+    many: Vec<u64>,
+    /// The file that these lie in.
+    large_bytes: u64,
+    /// How much of it is read.
+    read_bytes: u64,
+}
+
+impl Scale {
+    fn of(small: bool) -> Self {
+        if small {
+            return Self {
+                file_bytes: 4 * MIB,
+                streams: vec![1, 3],
+                many: vec![1, 20],
+                large_bytes: 64 * MIB,
+                read_bytes: 16 * MIB,
+            };
+        }
+        Self {
+            file_bytes: 100 * MIB,
+            streams: (1..=10).collect(),
+            many: vec![1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000],
+            large_bytes: 10_000 * MB,
+            read_bytes: 4_000 * MB,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Figures {
+    figure_9: Vec<disturbed::Row>,
+    figure_10: [disturbed::Sequence; 2],
+    figure_11_off: Vec<streams::Row>,
+    figure_11_on: Vec<streams::Row>,
+    segments: Vec<streams::Segments>,
+    figure_12: Vec<streams::Row>,
+    beyond: Vec<beyond::Curve>,
+    claims: Vec<claims::Claim>,
+}
+
+/// The segments of the fitted disk.
+const SEGMENTS: u32 = 16;
+const SEGMENT_BYTES: u64 = 256 << 10;
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    picture::check(args.picture.as_deref())?;
+    let scale = Scale::of(args.small);
+    let mut figures = Figures {
+        figure_9: disturbed::figure_9(&scale)?,
+        figure_10: disturbed::figure_10(&scale)?,
+        figure_11_off: streams::figure_11(&scale, &disk::off()?)?,
+        figure_11_on: streams::figure_11(&scale, &disk::on(SEGMENTS, SEGMENT_BYTES)?)?,
+        segments: streams::sweep(&scale)?,
+        figure_12: streams::figure_12(&scale)?,
+        beyond: beyond::curves(&scale)?,
+        claims: Vec::new(),
+    };
+    if !args.small {
+        figures.claims = claims::judge(&figures);
+    }
+    if let Some(path) = &args.picture {
+        pictures::save(path, &figures)?;
+    }
+    if args.json { output::json(&figures) } else { output::text(&words(&figures, &scale)) }
+}
+
+fn words(figures: &Figures, scale: &Scale) -> String {
+    let mut parts = vec![
+        disturbed::words(&figures.figure_9, &figures.figure_10),
+        claims::baseline(figures),
+        streams::words_11(&figures.figure_11_off, &figures.figure_11_on, &figures.segments),
+        streams::words_12(&figures.figure_12),
+        beyond::words(&figures.beyond, scale),
+    ];
+    if !figures.claims.is_empty() {
+        parts.push(claims::words(&figures.claims));
+    }
+    parts.join("\n")
+}

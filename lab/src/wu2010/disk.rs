@@ -1,0 +1,59 @@
+//! The disk, fitted to twelve of the paper's figures, and what it was asked for.
+
+use anyhow::{Context, bail};
+use seekless::device::{Costs, DeviceModel, Disk, DiskParameters, Io, Nanos, Parameters, Preset};
+
+/// The fitted disk with its own readahead off.
+pub(super) fn off() -> anyhow::Result<DiskParameters> {
+    fitted("wu-2010")
+}
+
+/// The same with its own readahead on, in so many segments of so many bytes.
+pub(super) fn on(segments: u32, segment_bytes: u64) -> anyhow::Result<DiskParameters> {
+    let mut disk = fitted("wu-2010-cached")?;
+    (disk.cache.segments, disk.cache.segment_bytes) = (segments, segment_bytes);
+    Ok(disk)
+}
+
+fn fitted(name: &str) -> anyhow::Result<DiskParameters> {
+    match Preset::named(name)?.parameters() {
+        Parameters::Disk(disk) => Ok(disk),
+        _ => bail!("{name} is no disk"),
+    }
+}
+
+pub(super) fn model(parameters: &DiskParameters) -> anyhow::Result<Disk> {
+    Disk::new(parameters.clone()).context("the fitted disk")
+}
+
+/// A disk that notes what it is asked for.
+pub(super) struct Noting {
+    disk: Disk,
+    /// In the order in which they came.
+    pub(super) ios: Vec<Io>,
+}
+
+impl Noting {
+    pub(super) fn new(disk: Disk) -> Self {
+        Self { disk, ios: Vec::new() }
+    }
+}
+
+impl DeviceModel for Noting {
+    fn submit(&mut self, now: Nanos, io: Io) {
+        self.ios.push(io);
+        self.disk.submit(now, io);
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        self.disk.next_event()
+    }
+
+    fn advance(&mut self, now: Nanos, done: &mut dyn FnMut(Nanos, Io)) {
+        self.disk.advance(now, done);
+    }
+
+    fn costs(&self) -> Costs {
+        self.disk.costs()
+    }
+}
