@@ -99,9 +99,9 @@ mod tests {
 
     const COSTS: Costs = Costs { request_ns: 1_000_000, bytes_per_second: 100_000_000, depth: 1 };
 
-    /// Reads of 4 to 128 KiB, one after another, each as long as `costs` says.
-    fn read(knowledge: &mut Knowledge, costs: Costs, reads: u64) {
-        for turn in 0..reads {
+    /// Reads of 4 to 128 KiB, a tenth of a second apart, each as long as `costs` says.
+    fn read(knowledge: &mut Knowledge, costs: Costs, turns: std::ops::Range<u64>) {
+        for turn in turns {
             let (at, bytes) = (turn * 100_000_000, 4096 << (turn % 6));
             let took = costs.request_ns + bytes * 1_000_000_000 / costs.bytes_per_second;
             knowledge.sent(3, at);
@@ -112,16 +112,16 @@ mod tests {
     #[test]
     fn what_was_told_stands() {
         let mut knowledge = Knowledge::new(Costs::ASSUMED, CostsSource::Told);
-        read(&mut knowledge, COSTS, 100);
+        read(&mut knowledge, COSTS, 0..100);
         assert_eq!((knowledge.costs(), knowledge.source()), (Costs::ASSUMED, CostsSource::Told));
     }
 
     #[test]
     fn what_was_probed_stands_until_it_is_contradicted() {
         let mut knowledge = Knowledge::new(COSTS, CostsSource::Probed);
-        read(&mut knowledge, Costs { request_ns: 1_300_000, ..COSTS }, 100);
+        read(&mut knowledge, Costs { request_ns: 1_300_000, ..COSTS }, 0..100);
         assert_eq!((knowledge.costs(), knowledge.source()), (COSTS, CostsSource::Probed));
-        read(&mut knowledge, Costs { request_ns: 3_000_000, ..COSTS }, 100);
+        read(&mut knowledge, Costs { request_ns: 3_000_000, ..COSTS }, 100..200);
         assert_eq!(knowledge.source(), CostsSource::Estimated);
         assert!(knowledge.costs().request_ns.abs_diff(3_000_000) < 10_000);
     }
@@ -129,9 +129,9 @@ mod tests {
     #[test]
     fn what_was_assumed_is_replaced_by_what_reads_show() {
         let mut knowledge = Knowledge::new(Costs::ASSUMED, CostsSource::Assumed);
-        read(&mut knowledge, COSTS, 7);
+        read(&mut knowledge, COSTS, 0..7);
         assert_eq!(knowledge.source(), CostsSource::Assumed);
-        read(&mut knowledge, COSTS, 64);
+        read(&mut knowledge, COSTS, 7..64);
         assert_eq!(knowledge.source(), CostsSource::Estimated);
         let found = knowledge.costs();
         assert!(found.request_ns.abs_diff(1_000_000) < 10_000, "{found:?}");

@@ -117,7 +117,7 @@ fn what_is_thrown_away_unused_is_read_no_more() {
     let mut reader = Reader::new([20_000; 2700], MEMORY, FLASH);
     (0..2700).step_by(5).for_each(|id| reader.load(id));
     let needed = 540 * 20_000;
-    assert!(reader.bytes < 2 * needed, "{} bytes read for {needed}", reader.bytes);
+    assert!(reader.bytes < 5 * needed / 2, "{} bytes read for {needed}", reader.bytes);
 }
 
 #[test]
