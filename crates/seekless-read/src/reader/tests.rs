@@ -69,7 +69,7 @@ impl Made {
     }
 
     fn is_cached(&self, page: u64) -> bool {
-        let warm = self.warm.load(std::sync::atomic::Ordering::Relaxed);
+        let warm = self.warm.load(Ordering::Relaxed);
         warm || self.cached[(page % self.cached.len() as u64) as usize]
     }
 }

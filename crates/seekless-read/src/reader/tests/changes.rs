@@ -242,7 +242,7 @@ fn what_was_absent_and_is_cached_when_its_turn_comes_is_read_all_the_same() {
     let mut told = Told::default();
     while let Some(event) = reader.next() {
         told.hear(event);
-        if !made.warm.swap(true, std::sync::atomic::Ordering::Relaxed) {
+        if !made.warm.swap(true, Ordering::Relaxed) {
             // Longer than an answer about the cache is believed.
             std::thread::sleep(std::time::Duration::from_millis(350));
         }
