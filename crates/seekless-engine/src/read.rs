@@ -86,7 +86,7 @@ pub trait Engine: Send + Sync {
 /// Requests and bytes that the device was asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Requests of at most 1 MiB each: a larger read counts once for each part.
+    /// Requests, large reads cut as [`seekless_device::parts`] says.
     pub requests: u64,
     /// Bytes read.
     pub bytes: u64,

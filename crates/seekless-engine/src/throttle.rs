@@ -40,7 +40,7 @@ impl Throttle {
         Throttle { state: Mutex::new(state), ended: Condvar::new() }
     }
 
-    /// One request of `bytes`, split above 1 MiB; 0 bytes, as for an open, is one request. Blocks
+    /// One request of `bytes`, cut if it is large; 0 bytes, as for an open, is one request. Blocks
     /// until the model lets it end, and returns that time in nanoseconds on the clock.
     pub fn charge(&self, bytes: u64) -> Nanos {
         self.during(bytes, || ()).1

@@ -17,7 +17,7 @@ use std::thread::JoinHandle;
 /// The tag of a message that only wakes the timer; the pacer numbers its own from 0.
 const WAKE: u64 = u64::MAX;
 
-/// An engine behind a device model. Each read counts as one request, or one for each MiB; see
+/// An engine behind a device model. Each read counts as one request, or more if it is large; see
 /// [`Engine::charge`] for opens.
 #[derive(Debug)]
 pub struct Throttled<E: Engine + ?Sized = dyn Engine> {

@@ -48,10 +48,8 @@ use std::sync::Arc;
 use under_way::UnderWay;
 use worth::{Window, Worth};
 
-/// Reads up to this size are one request to a device: 254 pages. A virtio disk takes as many pieces
-/// of memory in one request (`max_segments` in /sys/block/*/queue), and the pages of a buffer are
-/// seldom neighbours in memory. Linux cuts a direct read into 256 pages and each of these into 254
-/// and 2, which a volume counts as two requests; larger reads cost two for each MiB.
+/// Reads up to this size are one request to a device: 254 pages
+/// (`PART_BYTES` of the volume's model). The kernel cuts larger ones into two for each MiB.
 pub const READ_BYTES_MAX: u64 = 254 * 4096;
 
 /// How many of the reads planned ahead are in flight. They are enough that a device of any depth

@@ -41,7 +41,7 @@ mod pattern;
 /// With --device both sides run on the same model of a volume. Loose files are charged what a cold
 /// ext4 reads: each extent of data, and once each block of a folder's names and each block of
 /// inodes. The blocks of inodes that ext4 reads ahead are charged too. The extents are those of the
-/// files if they lie on ext4, otherwise those of a fresh copy. Requests over 1 MiB are split. The
+/// files if they lie on ext4, otherwise those of a fresh copy. Requests over 1016 KiB are cut. The
 /// pack is opened inside the measured time and charged the same way. Files that are loaded again
 /// come from the page cache and cost nothing.
 ///

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, mpsc};
 const MIB: u64 = 1 << 20;
 
 #[test]
-fn counts_requests_by_the_mebibyte_and_bytes_within_the_file() {
+fn counts_requests_as_they_are_cut_and_bytes_within_the_file() {
     let (file, _) = sample();
     let open = Arc::new(File::open(file.path()).unwrap());
     let spec: DeviceSpec = "iops=1000000,bandwidth=100GB/s".parse().unwrap();
@@ -27,7 +27,7 @@ fn counts_requests_by_the_mebibyte_and_bytes_within_the_file() {
     engine.charge(0);
     engine.charge(2 * MIB);
     let counters = engine.counters();
-    assert_eq!(counters.requests, 1 + 2 + 1 + 1 + 1 + 2);
+    assert_eq!(counters.requests, 1 + 3 + 1 + 1 + 1 + 4);
     assert_eq!(
         counters.bytes,
         100 + (MIB + 1) + 2 + 2 * MIB,
@@ -115,7 +115,7 @@ fn the_throttle_ends_requests_at_the_models_times() {
     assert!(opened >= first + 100_000_000, "one of 10 requests a second: {opened}");
     assert!(read >= 250_000_000, "2.5 MB at 10 MB/s: {read}");
     let counters = throttle.counters();
-    assert_eq!((counters.requests, counters.bytes, counters.exact), (1 + 1 + 3, 2_500_000, true));
+    assert_eq!((counters.requests, counters.bytes, counters.exact), (1 + 1 + 5, 2_500_000, true));
 }
 
 #[test]

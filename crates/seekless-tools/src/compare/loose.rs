@@ -14,7 +14,7 @@ use std::io::{self, Read};
 /// What a device is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Expected {
-    /// Requests, those over 1 MiB split.
+    /// Requests, large ones cut as [`parts`] says.
     pub requests: u64,
     /// Bytes.
     pub bytes: u64,
