@@ -15,6 +15,10 @@ use std::collections::HashSet;
 #[cfg(test)]
 mod tests;
 
+/// Where the lists of names are taken to begin, and the blocks between those of two folders. What
+/// matters is that they lie apart from the inodes and from the data.
+const NAMES_FROM: u64 = 512 << 20;
+const FOLDER_BLOCKS: u64 = 256;
 /// Extents that an inode holds itself.
 const EXTENTS_IN_INODE: u64 = 4;
 /// Extents that a block of 4096 bytes of an extent map holds: 12 bytes each, after a header.
@@ -38,6 +42,9 @@ pub enum Content {
 pub struct Fetch {
     /// What it fetches.
     pub content: Content,
+    /// Where that lies on the device. Metadata is taken to lie at the device's start: all
+    /// inode tables, then the lists of names.
+    pub place: u64,
     /// Its length in bytes. A device may split what is longer than it takes at once.
     pub bytes: u64,
 }
@@ -112,12 +119,17 @@ impl<'a> ColdFiles<'a> {
         if found.extents > EXTENTS_IN_INODE {
             let in_block = (self.geometry.block_bytes / EXTENT_BYTES).saturating_sub(1).max(1);
             let blocks = found.extents.div_ceil(in_block);
-            (0..blocks).for_each(|_| {
-                tell(Fetch { content: Content::Map, bytes: self.geometry.block_bytes })
-            });
+            // ext4 gives the map blocks near the first data.
+            let first = found.pieces.first().and_then(|piece| piece.place).unwrap_or(0);
+            let bytes = self.geometry.block_bytes;
+            for block in (1..=blocks).rev() {
+                let place = first.saturating_sub(block * bytes);
+                tell(Fetch { content: Content::Map, place, bytes });
+            }
         }
         for piece in &found.pieces {
-            tell(Fetch { content: Content::Data, bytes: piece.bytes });
+            let place = piece.place.unwrap_or(0);
+            tell(Fetch { content: Content::Data, place, bytes: piece.bytes });
         }
     }
 
@@ -147,7 +159,10 @@ impl<'a> ColdFiles<'a> {
         let leaf = (blocks > 1).then(|| 1 + entry.hash % (blocks - 1));
         for block in [0].into_iter().chain(leaf) {
             if self.blocks.insert(Block::Name { folder, block }) {
-                tell(Fetch { content: Content::Names, bytes: self.geometry.block_bytes });
+                let bytes = self.geometry.block_bytes;
+                let number = (folder as u64).saturating_mul(FOLDER_BLOCKS) + block % FOLDER_BLOCKS;
+                let place = NAMES_FROM.saturating_add(number.saturating_mul(bytes));
+                tell(Fetch { content: Content::Names, place, bytes });
             }
         }
     }
@@ -163,21 +178,26 @@ impl<'a> ColdFiles<'a> {
             0 => block..=block,
             ahead => block / ahead * ahead..=(block / ahead * ahead).saturating_add(ahead),
         };
-        let mut run = 0;
+        let (mut first, mut run) = (block, 0);
         for block in window {
             let is_new = self.blocks.insert(Block::Inode(block));
             if run > 0 && !(is_new && self.geometry.joins) {
-                self.tell_inodes(run, tell);
+                self.tell_inodes(first, run, tell);
                 run = 0;
+            }
+            if run == 0 {
+                first = block;
             }
             run += u64::from(is_new);
         }
         if run > 0 {
-            self.tell_inodes(run, tell);
+            self.tell_inodes(first, run, tell);
         }
     }
 
-    fn tell_inodes(&self, blocks: u64, tell: &mut dyn FnMut(Fetch)) {
-        tell(Fetch { content: Content::Inodes, bytes: blocks * self.geometry.block_bytes });
+    fn tell_inodes(&self, first: u64, blocks: u64, tell: &mut dyn FnMut(Fetch)) {
+        let block_bytes = self.geometry.block_bytes;
+        let place = first.saturating_mul(block_bytes);
+        tell(Fetch { content: Content::Inodes, place, bytes: blocks * block_bytes });
     }
 }

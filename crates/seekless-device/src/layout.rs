@@ -5,6 +5,9 @@
 use crate::geometry::Geometry;
 use std::collections::{BTreeMap, HashMap};
 
+/// Where the data of a fresh copy begins: behind its metadata.
+const FRESH_DATA_FROM: u64 = 1 << 30;
+
 /// A contiguous range of the device that holds part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
@@ -92,8 +95,8 @@ impl Layout {
     }
 
     /// `files` (path relative to the tree, with `/`, and size in bytes) as a fresh copy into an
-    /// empty file system would lie: inodes in order of the paths, folders before files; each file
-    /// in one piece. Files are numbered as given.
+    /// empty file system would lie: inodes in order of the paths, folders before files; the files
+    /// end to end in that order, each in one piece. Files are numbered as given.
     #[must_use]
     pub fn fresh(files: &[(&str, u64)], geometry: &Geometry) -> Self {
         let mut layout = Layout::default();
@@ -115,10 +118,15 @@ impl Layout {
         let mut by_path: Vec<usize> = (0..files.len()).collect();
         by_path.sort_unstable_by_key(|&file| files[file].0);
         let mut inodes = vec![0; files.len()];
-        by_path.into_iter().zip(inode..).for_each(|(file, inode)| inodes[file] = inode);
-        for (&(path, bytes), inode) in files.iter().zip(inodes) {
+        let mut places = vec![0; files.len()];
+        let mut next = FRESH_DATA_FROM;
+        for (file, inode) in by_path.into_iter().zip(inode..) {
+            (inodes[file], places[file]) = (inode, next);
+            next = next.saturating_add(rounded(files[file].1, geometry));
+        }
+        for ((&(path, bytes), inode), place) in files.iter().zip(inodes).zip(places) {
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-            let piece = Piece { place: None, bytes: rounded(bytes, geometry) };
+            let piece = Piece { place: Some(place), bytes: rounded(bytes, geometry) };
             let pieces = if bytes == 0 { &[][..] } else { &[piece] };
             layout.add_file(numbers[folder], name.as_bytes(), inode, pieces);
         }
@@ -207,7 +215,9 @@ mod tests {
             layout.files.iter().map(|file| file.entry.folder).collect::<Vec<_>>(),
             [3, 2, 1]
         );
-        assert_eq!(layout.files[0].pieces, [Piece { place: None, bytes: 8192 }]);
+        let piece = |place, bytes| Piece { place: Some(FRESH_DATA_FROM + place), bytes };
+        assert_eq!(layout.files[0].pieces, [piece(4096, 8192)]);
+        assert_eq!(layout.files[2].pieces, [piece(0, 4096)]);
         assert_eq!(layout.files[1].pieces, []);
     }
 

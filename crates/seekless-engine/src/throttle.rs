@@ -40,17 +40,18 @@ impl Throttle {
         Throttle { state: Mutex::new(state), ended: Condvar::new() }
     }
 
-    /// One request of `bytes`, cut if it is large; 0 bytes, as for an open, is one request. Blocks
+    /// One request of `bytes` at the device's start, cut if it is large; 0 bytes, as for an open, is
+    /// one request. Blocks
     /// until the model lets it end, and returns that time in nanoseconds on the clock.
     pub fn charge(&self, bytes: u64) -> Nanos {
-        self.during(bytes, || ()).1
+        self.during(0, bytes, || ()).1
     }
 
-    /// Runs `work`, the I/O itself, while the request of `bytes` runs on the model, and returns
-    /// when both have ended: the model's time is not added to the real one. Also returns the
-    /// model's end as [`charge`](Self::charge) does.
-    pub fn during<T>(&self, bytes: u64, work: impl FnOnce() -> T) -> (T, Nanos) {
-        let tag = self.lock().pacer.submit(0, bytes);
+    /// Runs `work`, the I/O itself, while the request of `bytes` at `offset` on the device runs on
+    /// the model, and returns when both have ended: the model's time is not added to the real one.
+    /// Also returns the model's end as [`charge`](Self::charge) does.
+    pub fn during<T>(&self, offset: u64, bytes: u64, work: impl FnOnce() -> T) -> (T, Nanos) {
+        let tag = self.lock().pacer.submit(offset, bytes);
         let result = work();
         (result, self.wait(tag))
     }

@@ -29,6 +29,7 @@ mod options;
 mod orders;
 mod packed;
 pub mod pattern;
+mod placed;
 mod plan;
 mod rival;
 mod survey;

@@ -145,3 +145,21 @@ proptest! {
         prop_assert_eq!(apart.0 as u64, apart.1);
     }
 }
+
+#[test]
+fn each_fetch_has_a_place_of_its_own() {
+    let files = [("a/one", 5000), ("a/two", 9000), ("b/three", 100)];
+    let geometry = Geometry::default();
+    let layout = Layout::fresh(&files, &geometry);
+    let mut cold = ColdFiles::new(&layout, geometry);
+    let mut fetched: Vec<(u64, u64)> = Vec::new();
+    for file in 0..files.len() {
+        cold.open(file, &mut |fetch| fetched.push((fetch.place, fetch.place + fetch.bytes)));
+        cold.read(file, &mut |fetch| fetched.push((fetch.place, fetch.place + fetch.bytes)));
+    }
+    fetched.sort_unstable();
+    assert!(fetched.is_sorted_by(|one, next| one.1 <= next.0), "{fetched:?}");
+    // Files that follow each other by name lie end to end.
+    let data: Vec<(u64, u64)> = fetched.split_off(fetched.len() - 3);
+    assert!(data.windows(2).all(|pair| pair[0].1 == pair[1].0), "{data:?}");
+}

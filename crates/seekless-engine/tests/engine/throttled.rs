@@ -110,7 +110,7 @@ fn the_throttle_ends_requests_at_the_models_times() {
     let throttle = Throttle::new(DeviceSpec::Volume { iops: 10, bytes_per_second: 10_000_000 });
     let first = throttle.charge(0);
     let opened = throttle.charge(0);
-    let (word, read) = throttle.during(2_500_000, || "read");
+    let (word, read) = throttle.during(0, 2_500_000, || "read");
     assert_eq!(word, "read");
     assert!(opened >= first + 100_000_000, "one of 10 requests a second: {opened}");
     assert!(read >= 250_000_000, "2.5 MB at 10 MB/s: {read}");

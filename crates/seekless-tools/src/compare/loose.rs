@@ -1,6 +1,7 @@
 //! The rival to beat: the files as they lie, opened, asked for their size, read whole and closed,
 //! one after another.
 
+use super::placed::Placed;
 use super::plan::{Plan, Tell};
 use super::survey::Survey;
 use crate::error::{Error, Result};
@@ -27,35 +28,35 @@ pub struct Expected {
 pub(crate) struct Charge<'a> {
     files: ColdFiles<'a>,
     throttle: Throttle,
-    /// Bytes of the requests of one call, kept between calls.
-    fetched: Vec<u64>,
+    /// Place and bytes of the requests of one call, kept between calls.
+    fetched: Vec<(u64, u64)>,
 }
 
 impl<'a> Charge<'a> {
     pub(crate) fn new(survey: &'a Survey, device: &DeviceSpec, clock: Clock) -> Self {
-        let throttle = Throttle::with_model(Box::new(device.model()), clock);
+        let throttle = Throttle::with_model(Box::new(Placed::new(device, 0)), clock);
         Charge { files: survey.cold(survey.geometry), throttle, fetched: Vec::new() }
     }
 
     fn open<T>(&mut self, file: usize, work: impl FnOnce() -> T) -> T {
         self.fetched.clear();
-        self.files.open(file, &mut |fetch| self.fetched.push(fetch.bytes));
+        self.files.open(file, &mut |fetch| self.fetched.push((fetch.place, fetch.bytes)));
         self.during(work)
     }
 
     fn read<T>(&mut self, file: usize, work: impl FnOnce() -> T) -> T {
         self.fetched.clear();
-        self.files.read(file, &mut |fetch| self.fetched.push(fetch.bytes));
+        self.files.read(file, &mut |fetch| self.fetched.push((fetch.place, fetch.bytes)));
         self.during(work)
     }
 
     /// Does the work, the I/O itself, while the first request runs on the model, then waits for the
     /// others in turn.
     fn during<T>(&self, work: impl FnOnce() -> T) -> T {
-        let Some((&first, rest)) = self.fetched.split_first() else { return work() };
-        let (result, _): (T, Nanos) = self.throttle.during(first, work);
-        for &bytes in rest {
-            self.throttle.charge(bytes);
+        let Some((&(place, bytes), rest)) = self.fetched.split_first() else { return work() };
+        let (result, _): (T, Nanos) = self.throttle.during(place, bytes, work);
+        for &(place, bytes) in rest {
+            self.throttle.during(place, bytes, || ());
         }
         result
     }
@@ -91,7 +92,7 @@ pub(crate) fn expected(
     device: Option<&DeviceSpec>,
 ) -> Expected {
     let mut files = survey.cold(geometry);
-    let mut model = device.map(|device| device.model());
+    let mut model = device.map(|device| Placed::new(device, 0));
     let mut expected = Expected::default();
     for &file in &plan.loads {
         let mut tell = |fetch: Fetch| {
@@ -99,7 +100,8 @@ pub(crate) fn expected(
             expected.bytes += fetch.bytes;
             if let Some(model) = &mut model {
                 let now = expected.ns;
-                model.submit(now, Io { tag: 0, write: false, offset: 0, bytes: fetch.bytes });
+                let Fetch { place: offset, bytes, .. } = fetch;
+                model.submit(now, Io { tag: 0, write: false, offset, bytes });
                 model.advance(Nanos::MAX, &mut |end, _| expected.ns = end.max(now));
             }
         };

@@ -4,10 +4,12 @@
 //! paid for.
 
 use super::options::{Device, Options};
+use super::placed::Placed;
 use super::plan::{Plan, Tell};
 use super::survey::{Sought, Survey};
 use crate::error::{Error, ErrorKind, Result};
-use seekless_engine::{Clock, Counters, Engine, EngineKind, Told, build, build_throttled};
+use seekless_device::Content;
+use seekless_engine::{Clock, Counters, Engine, EngineKind, Throttled, Told, build};
 use seekless_io::Store;
 use seekless_measure::Checksum;
 use std::path::{Path, PathBuf};
@@ -19,6 +21,8 @@ pub(crate) struct Pack {
     pub(crate) path: PathBuf,
     /// Bytes of each request: its folder's block of names, its inode, its extent map.
     opening: Vec<u64>,
+    /// Where its first byte lies.
+    place: u64,
 }
 
 impl Pack {
@@ -33,12 +37,12 @@ impl Pack {
         let mut opening = Vec::new();
         let mut files = survey.cold(survey.geometry);
         files.open(0, &mut |fetch| opening.push(fetch.bytes));
-        files.read(0, &mut |fetch| {
-            if fetch.content == seekless_device::Content::Map {
-                opening.push(fetch.bytes);
-            }
+        let mut place = None;
+        files.read(0, &mut |fetch| match fetch.content {
+            Content::Map => opening.push(fetch.bytes),
+            _ => place = place.or(Some(fetch.place)),
         });
-        Ok(Pack { path: path.to_owned(), opening })
+        Ok(Pack { path: path.to_owned(), opening, place: place.unwrap_or(0) })
     }
 }
 
@@ -108,10 +112,12 @@ fn engine(pack: &Pack, options: &Options, clock: &Clock) -> std::io::Result<Arc<
         Device::Real => build(EngineKind::Auto),
         Device::Throttled(spec) => Ok(Arc::new(Told::new(build(EngineKind::Auto)?, spec.costs()))),
         Device::Modelled { spec, .. } => {
-            let engine = build_throttled(spec.clone(), clock.clone())?;
+            // The pack is taken to lie in one piece.
+            let model = Box::new(Placed::new(spec, pack.place));
+            let engine = Throttled::new(build(EngineKind::Auto)?, model, clock.clone())?;
             // The store charges one request for the open itself; the others are charged here.
             pack.opening.iter().skip(1).for_each(|&bytes| engine.charge(bytes));
-            Ok(engine)
+            Ok(Arc::new(engine))
         }
     }
 }

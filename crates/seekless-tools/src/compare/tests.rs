@@ -307,3 +307,32 @@ fn a_tree_that_moved_is_compared_all_the_same() {
     let comparison = case.compare(&loads, &Options { roots, ..fast() }).unwrap();
     assert_eq!((comparison.loads, comparison.missing.moved), (2, None));
 }
+
+/// Where things lie must reach the model: read in the order in which they lie, files cost less on a
+/// disk than the other way round, and the same on a volume.
+#[test]
+fn on_a_disk_it_matters_where_files_lie() {
+    let files: Vec<(String, Vec<u8>)> =
+        (0..40).map(|file| (format!("f{file:02}"), vec![file as u8; 40_000])).collect();
+    let named: Vec<(&str, Vec<u8>)> =
+        files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect();
+    let case = Case::new(&named, |_| true);
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    // Where the file system does not tell, a fresh copy is taken to lie in the order of names.
+    let place = |name: &str| {
+        let file = File::open(case.loose().join(name)).unwrap();
+        let told = seekless_sys::extents::extents(&file, 0..40_000, usize::MAX).unwrap();
+        told.and_then(|told| told.list.first().and_then(|extent| extent.place))
+    };
+    let mut forward: Vec<u32> = (0..40).collect();
+    forward.sort_by_key(|&file| place(names[file as usize]));
+    let scattered: Vec<u32> = (0..40).map(|turn| forward[turn * 17 % 40]).collect();
+    let took = |device: &str, order: &[u32]| {
+        let device = Device::modelled(device.parse().unwrap());
+        let options = Options { device, ..fast() };
+        case.compare(&loads(&names, order), &options).unwrap().expected.ns
+    };
+    assert_eq!(took("gp3", &forward), took("gp3", &scattered));
+    let (near, far) = (took("wu-2010-cached", &forward), took("wu-2010-cached", &scattered));
+    assert!(far > near + near / 10, "{near} ns in order, {far} scattered");
+}
