@@ -10,8 +10,14 @@
 //! * [`Costs`] are the three numbers on which decisions are based: what a request costs, the
 //!   bandwidth, and how many requests run at once.
 //! * [`DeviceModel`] is a device in simulated time. Requests go in with the time at which they are
-//!   made, completions come out with the time at which they end. [`Volume`] models a cloud volume;
-//!   [`DeviceSpec`] makes a model from words such as `iops=500,bandwidth=150MB/s`.
+//!   made, completions come out with the time at which they end. [`Disk`] knows arm, rotation and
+//!   the disk's own readahead, [`Flash`] channels, dies and garbage collection, [`Volume`] and
+//!   [`BurstVolume`] the limits of a cloud volume, [`ObjectStore`] streams and the spread of their
+//!   first bytes, [`LatencyTable`] what a benchmark printed. [`Queue`] is the host's side of any of
+//!   them.
+//! * [`DeviceSpec`] makes a model from words such as `t7k250` (a [`Preset`]) or
+//!   `iops=500,bandwidth=150MB/s`, or from TOML ([`Parameters`]). [`Utilisation`] tells how much of
+//!   its time moves bytes.
 //! * [`ColdFiles`] tells which requests opening and reading a file asks of an ext4 file system of
 //!   which nothing is cached: inode tables, folders, extents. It takes where the files lie from a
 //!   [`Layout`].
