@@ -14,8 +14,9 @@ use std::process::ExitCode;
 /// List the device models by name, or show one with all its numbers.
 ///
 /// Wherever a verb takes --device it takes one of these names, the numbers of a volume
-/// (iops=500,bandwidth=150MB/s, and if wanted latency=1ms and burst=3000x540000: requests a second
-/// while those that were saved up last), or a TOML file (disk.toml, ./disk).
+/// (iops=500,bandwidth=150MB/s), or a TOML file (disk.toml, ./disk). A volume may also have
+/// latency=1ms, and burst=3000x540000: 3000 requests a second while the 540,000 last that it can
+/// save up.
 ///
 /// With DEVICE, prints its numbers as such a file, to be changed and given to --device. Comments in
 /// it tell how much of the device's time moves bytes when reads of one size go to random places one

@@ -12,7 +12,7 @@ fn the_list_names_every_device_with_its_source() {
     }
     let line = text.lines().find(|line| line.starts_with("cdrom-2000")).expect("a line");
     assert!(line.contains("130.0 ms") && line.contains("2.8 MB/s"), "{line}");
-    assert!(line.contains("their Table 2"), "{line}");
+    assert!(line.contains("Table 2 of the paper"), "{line}");
     let listed: serde_json::Value =
         serde_json::from_str(&printed(folder.path(), "devices --json")).expect("JSON");
     assert_eq!(listed.as_array().map(Vec::len), Some(text.lines().count() - 2));
