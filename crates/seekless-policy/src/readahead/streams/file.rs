@@ -134,11 +134,9 @@ impl File {
     }
 
     /// The first window of a stream: `pages`, which is what its reads tell. More if requests are
-    /// dear, as far as the streams of the file went on; and more if nearly all of them did.
+    /// dear, and more if the other streams of the file went on.
     pub(super) fn first_window(&self, pages: u64, limits: &Limits) -> u64 {
-        let dear = limits.first() * u64::from(self.recent.proven + 1);
-        let pages =
-            pages.max(dear / u64::from(self.recent.discovered + 1).max(1)).min(limits.window);
+        let pages = pages.max(limits.first());
         let is_proven = self.recent.proven >= 2 && self.recent.proven * 2 > self.recent.discovered;
         let sibling = if is_proven { (self.sibling / 4).max(SIBLING_PAGES_MIN) } else { 0 };
         self.run_pages().unwrap_or(pages.max(sibling)).min(limits.window)
@@ -183,7 +181,7 @@ mod tests {
     #[test]
     fn a_stream_learns_from_proven_siblings() {
         let mut file = File::default();
-        assert_eq!(file.first_window(4, &limits()), 4);
+        assert_eq!(file.first_window(4, &limits()), 7, "as dear as a quarter of a request");
         (0..3).for_each(|_| (file.stream_discovered(), file.stream_proven()).0);
         file.learn_window(20);
         assert_eq!(file.first_window(4, &limits()), 16);

@@ -2,10 +2,11 @@
 //! have gaps, and is then a sparse stream: what it skips is read too, while that costs less than
 //! the requests that it saves.
 
+use super::discover::Doubt;
 use super::limits::Limits;
 use super::pace::Pace;
 use super::span::Span;
-use super::stream::{Step, Stream};
+use super::stream::{Pattern, Step, Stream};
 use super::strided::Stride;
 use crate::readahead::options::PAGE_BYTES;
 use crate::readahead::{Lead, PageNo, Window};
@@ -45,6 +46,11 @@ pub(super) fn step(run: &Stream, read: Span) -> Option<Step> {
     let is_fetched = read.first_page() < run.front && gap_bytes <= reorder;
     (is_fetched || gap_bytes <= GAP_TIMES.saturating_mul(run.gap_bytes))
         .then_some(Step::Next { gap_bytes })
+}
+
+/// Whether a read behind a gap is so near to a run by accident.
+pub(super) fn is_next_by_chance(run: &Stream, gap_bytes: u64, doubt: Doubt) -> bool {
+    run.pattern == Pattern::Run && doubt.is_near_by_chance(gap_bytes)
 }
 
 /// Moves a run on to a read that is its next.

@@ -124,7 +124,8 @@ fn elements(
     limits: &Limits,
     submit: &mut dyn FnMut(Window),
 ) {
-    let element_pages = stride.element.div_ceil(PAGE_BYTES).max(1);
+    let is_aligned = (stream.run_start | stride.delta).is_multiple_of(PAGE_BYTES);
+    let element_pages = stride.element.div_ceil(PAGE_BYTES) + u64::from(!is_aligned);
     let largest = (limits.window / element_pages).min(BATCH_MAX);
     if largest == 0 || limits.lead == Lead::Off {
         return;

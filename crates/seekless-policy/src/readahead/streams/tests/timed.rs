@@ -37,6 +37,14 @@ pub(super) const VOLUME: Device = Device {
     bytes_per_second: 150_000_000,
 };
 
+/// A disk: a request costs a seek and half a turn.
+pub(super) const DISK: Device = Device {
+    request_ns: 12_000_000,
+    depth: 1,
+    place_bytes_per_second: u64::MAX,
+    bytes_per_second: 50_000_000,
+};
+
 /// What a run took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Figures {
