@@ -17,8 +17,10 @@ const RUNS_AGREEING: u8 = 2;
 const STREAMS_COUNTED: u32 = 64;
 /// A stream has gone on for so many reads before others learn from it.
 pub(super) const PROVEN_READS: u32 = 4;
-/// The window of a stream that begins beside proven ones is at least 64 KiB.
+/// The first window of a stream beside proven ones is a quarter of theirs; 64 KiB at least. It is
+/// at most 512 KiB or what a request costs, since not every stream goes on for long.
 const SIBLING_PAGES_MIN: u64 = 16;
+const SIBLING_PAGES_MAX: u64 = 128;
 
 /// An open file.
 #[derive(Debug, Default)]
@@ -138,7 +140,9 @@ impl File {
     pub(super) fn first_window(&self, pages: u64, limits: &Limits) -> u64 {
         let pages = pages.max(limits.first());
         let is_proven = self.recent.proven >= 2 && self.recent.proven * 2 > self.recent.discovered;
-        let sibling = if is_proven { (self.sibling / 4).max(SIBLING_PAGES_MIN) } else { 0 };
+        let largest = SIBLING_PAGES_MAX.max(limits.gap);
+        let sibling = (self.sibling / 4).clamp(SIBLING_PAGES_MIN, largest);
+        let sibling = if is_proven { sibling } else { 0 };
         self.run_pages().unwrap_or(pages.max(sibling)).min(limits.window)
     }
 
@@ -187,6 +191,8 @@ mod tests {
         assert_eq!(file.first_window(4, &limits()), 16);
         file.learn_window(400);
         assert_eq!(file.first_window(4, &limits()), 100);
+        file.learn_window(2048);
+        assert_eq!(file.first_window(4, &limits()), 128);
     }
 
     #[test]

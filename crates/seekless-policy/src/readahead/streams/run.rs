@@ -3,6 +3,7 @@
 //! the requests that it saves.
 
 use super::discover::Doubt;
+use super::file::PROVEN_READS;
 use super::limits::Limits;
 use super::pace::Pace;
 use super::span::Span;
@@ -11,8 +12,8 @@ use super::strided::Stride;
 use crate::readahead::options::PAGE_BYTES;
 use crate::readahead::{Lead, PageNo, Window};
 
-/// A read may come late, or early within what is fetched, by so many reads: several threads that
-/// read one stream pass each other.
+/// A read may come late or early by so many reads: several threads that read one stream pass each
+/// other. Early only within what is fetched, or when the run has gone on for a while.
 const REORDER_READS: u64 = 8;
 /// A gap belongs to a sparse run if it is at most so many times the mean gap.
 const GAP_TIMES: u64 = 4;
@@ -43,8 +44,9 @@ pub(super) fn step(run: &Stream, read: Span) -> Option<Step> {
         return (read.start.saturating_add(reorder) >= last.start).then_some(Step::Within);
     }
     let gap_bytes = read.start.checked_sub(last.end)?;
-    let is_fetched = read.first_page() < run.front && gap_bytes <= reorder;
-    (is_fetched || gap_bytes <= GAP_TIMES.saturating_mul(run.gap_bytes))
+    let is_early =
+        gap_bytes <= reorder && (read.first_page() < run.front || run.chain >= PROVEN_READS);
+    (is_early || gap_bytes <= GAP_TIMES.saturating_mul(run.gap_bytes))
         .then_some(Step::Next { gap_bytes })
 }
 
@@ -122,6 +124,14 @@ pub(super) fn plan(
     next_window(run, demand, end.min(run.stop), limits)
 }
 
+/// How many pages between the front and what is read now are worth fetching with it: other threads
+/// may be about to read them, or the run is sparse.
+fn hole(front: PageNo, demand: Demand, needed: PageNo, limits: &Limits) -> u64 {
+    let pages = demand.first - front;
+    let is_small = pages <= limits.gap.max(REORDER_READS * (demand.end - demand.first));
+    if is_small && needed - front <= limits.window { pages } else { 0 }
+}
+
 /// The window from the front on, if the reader is near enough to the front. It covers what is read
 /// now, if that is missing; a read that is longer than a window is fetched in windows.
 pub(super) fn next_window(
@@ -132,7 +142,8 @@ pub(super) fn next_window(
 ) -> Option<Window> {
     let needed = demand.end.min(demand.first.saturating_add(limits.window));
     let is_overrun = run.front < demand.first;
-    let first = run.front.max(demand.first);
+    let first =
+        if is_overrun { demand.first - hole(run.front, demand, needed, limits) } else { run.front };
     let missing = needed.saturating_sub(first);
     let left = first.saturating_sub(needed);
     if first >= stop || (missing == 0 && left > run.pace.lead(limits)) {

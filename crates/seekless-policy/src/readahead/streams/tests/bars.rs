@@ -1,7 +1,9 @@
 //! Each pattern of the measurements of real readahead, on two modelled devices: against the better
 //! of the kernel's two algorithms, all with windows of at most 8 MiB.
 
-use super::patterns::{PAGES, Reads, columnar, disturbed, random, sparse, steps, streams};
+use super::patterns::{
+    PAGES, Reads, bursts, columnar, combed, disturbed, random, shuffled, sparse, steps, streams,
+};
 use super::timed::{DISK, DRIVE, Device, Figures, VOLUME, run};
 use crate::readahead::{
     Ahead, Handle, NextFiles, Options, PageNo, Read, Readahead, Trigger, Window, named,
@@ -78,11 +80,15 @@ fn what_the_kernel_does_not_see_is_many_times_faster() {
 #[test]
 fn what_the_kernel_does_well_is_not_slower() {
     let small = 1 << 14;
-    let patterns: [(&str, Reads, u32); 15] = [
+    let patterns: [(&str, Reads, u32); 19] = [
         ("forward 4K", steps(0, 1, 1, 65_536), BUDGET_PAGES),
         ("forward 4K, middle", steps(1000, 1, 1, 32_768), BUDGET_PAGES),
         ("forward 64K", steps(0, 16, 16, 8192), BUDGET_PAGES),
         ("forward 16M", steps(0, 4096, 4096, 16), BUDGET_PAGES),
+        ("forward 64K, 4 threads", shuffled(steps(0, 16, 16, 8192), 4), BUDGET_PAGES),
+        ("forward 4K, 4 threads", shuffled(steps(0, 1, 1, 65_536), 4), BUDGET_PAGES),
+        ("10 streams in bursts", bursts(10, 50, 60), BUDGET_PAGES),
+        ("10 strides combed", combed(10, 1500), BUDGET_PAGES),
         ("2 streams", streams(2, 1, 1, 16_384), BUDGET_PAGES),
         ("10 streams", streams(10, 1, 1, 6000), BUDGET_PAGES),
         ("100 streams", streams(100, 1, 1, 1000), BUDGET_PAGES),

@@ -74,3 +74,26 @@ pub(super) fn disturbed(percent: u64, pages: u64) -> Reads {
     }
     reads
 }
+
+/// The same reads as several threads make them: each group of `threads` in any order.
+pub(super) fn shuffled(mut reads: Reads, threads: usize) -> Reads {
+    let mut random = SplitMix64::new(threads as u64);
+    for group in reads.chunks_mut(threads) {
+        for at in 1..group.len() {
+            group.swap(at, random.below(at as u64 + 1) as usize);
+        }
+    }
+    reads
+}
+
+/// `count` streams in turn, `burst` pages of each.
+pub(super) fn bursts(count: u64, burst: u64, turns: u64) -> Reads {
+    let part = PAGES / count;
+    let one = |turn: u64, stream: u64| steps(stream * part + 5 + turn * burst, 1, 1, burst);
+    (0..turns).flat_map(|turn| (0..count).flat_map(move |stream| one(turn, stream))).collect()
+}
+
+/// `count` strides of 64 KiB, each a page after the other: interleaved within less than a stride.
+pub(super) fn combed(count: u64, reads_each: u64) -> Reads {
+    interleave((0..count).map(|stream| steps(stream + 5, 16, 1, reads_each)).collect(), count)
+}

@@ -70,6 +70,19 @@ fn a_backward_stream_is_a_forward_one_in_the_mirror() {
 }
 
 #[test]
+fn reads_that_do_not_begin_at_pages_are_runs_too() {
+    let read = |host: &mut Host, turn: u64| {
+        host.read_bytes(Handle(0), 4_096_000 + 1000 * turn, 1000);
+    };
+    let mut forward = host(64, PLAIN);
+    (0..20).for_each(|turn| read(&mut forward, turn));
+    assert_eq!(ranges(&forward.file.windows), [(1000, 1), (1000, 4), (1004, 8), (1012, 16)]);
+    let mut backward = host(64, PLAIN);
+    (0..20).rev().for_each(|turn| read(&mut backward, turn));
+    assert_eq!(ranges(&backward.file.windows), [(1004, 1), (1001, 4), (993, 8), (977, 16)]);
+}
+
+#[test]
 fn a_stream_starts_from_the_size_of_its_reads() {
     let mut host = host(1024, PLAIN);
     (0..3).for_each(|turn| host.read(1000 + 16 * turn, 16));
