@@ -6,6 +6,7 @@ mod grep;
 mod rounds;
 mod simulate;
 mod speed;
+mod store_costs;
 mod texts;
 mod wc;
 mod workload;
@@ -36,6 +37,9 @@ enum Question {
     Simulate(simulate::Args),
     /// Simulated requests per second of each policy and of the LRU curve, on one thread.
     Speed(speed::Args),
+    /// A store that was not told its device beside one that was, behind the kernel's throttles, and
+    /// what the simulator predicts of both (root).
+    StoreCosts(store_costs::Args),
     /// `seekless wc` beside GNU's and uutils', on cached files of 1 KiB to 2 GiB.
     Wc(wc::Args),
     /// Writes the Zipf requests as an oracleGeneral trace, for other simulators.
@@ -48,6 +52,7 @@ fn main() -> ExitCode {
         Question::Grep(args) => grep::run(&args),
         Question::Simulate(args) => simulate::run(&args),
         Question::Speed(args) => speed::run(&args),
+        Question::StoreCosts(args) => store_costs::run(&args),
         Question::Wc(args) => wc::run(&args),
         Question::Zipf(args) => workload::run(&args),
     };

@@ -211,7 +211,7 @@ fn cold(paths: &[PathBuf], options: &Options) -> Result<Coldness> {
         .map_err(|error| Error::because(ErrorKind::Measure, "cannot look at what is cached", error))
 }
 
-fn chosen_run(loads: &Loads, wanted: Option<u32>) -> Result<u32> {
+pub(crate) fn chosen_run(loads: &Loads, wanted: Option<u32>) -> Result<u32> {
     let runs = loads.runs.len() as u32;
     match wanted {
         _ if runs == 0 => {

@@ -13,6 +13,7 @@
 //! | [`order`] | computes an order of files from traces, and rates it on other runs |
 //! | [`pack`] | packs a folder in an order, and checks packs |
 //! | [`compare`] | loads a run from loose files and from their pack, both cold, in turn |
+//! | [`predict`] | says what loading a run from a pack would ask of a device |
 //! | [`synth`] | makes files with the names and sizes of a trace, if the real ones are elsewhere |
 //! | [`probe`] | measures what a device costs, and keeps the figures |
 //! | [`sleds`] | sums up what reading a folder costs now |
@@ -50,6 +51,7 @@ pub mod device;
 mod error;
 pub mod order;
 pub mod pack;
+pub mod predict;
 pub mod probe;
 pub mod roots;
 pub mod sleds;

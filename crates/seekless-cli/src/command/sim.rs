@@ -1,6 +1,7 @@
 //! `seekless sim`: the hits, reads and writes of caches of other policies and sizes.
 
 mod curve;
+mod pack;
 mod plot;
 mod table;
 mod timed;
@@ -51,6 +52,11 @@ use std::time::Instant;
 /// apart. A compulsory miss is the first request for a page, file or object, which no cache can
 /// avoid.
 ///
+/// With --pack and --device it predicts what loading a run from a pack asks of a device: requests,
+/// bytes and time, for the store's cache of each policy and capacity. It decides with the store's
+/// own code, so that the requests are those of the store, one for one. Loads come one after another,
+/// and each file is released before the next.
+///
 /// Capacities are sizes (64MB, 10000pages), shares of the working set (10%) or ranges of either:
 /// 1MB..64MB*2 doubles, 10%..50%+10% adds. For traces of bare ids, and with --unit-weights, a size
 /// is a number of ids.
@@ -63,7 +69,7 @@ use std::time::Instant;
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\nPolicies:\n{}\nReadaheads:\n{}", policies("\n"), timed::readaheads()))]
 pub struct Args {
     /// Traces: Parquet, or any format that `trace import` reads, compressed or not
-    #[arg(required_unless_present = "policies", value_name = "TRACE")]
+    #[arg(required_unless_present_any = ["policies", "trace"], value_name = "TRACE")]
     traces: Vec<PathBuf>,
     /// List the policies, with a description and the source of each
     #[arg(long, exclusive = true)]
@@ -140,6 +146,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE", value_parser = output::picture_file)]
     plot: Option<PathBuf>,
     #[command(flatten)]
+    pack: pack::PackArgs,
+    #[command(flatten)]
     force: output::Force,
     /// Refuse a trace whose requests take more memory than this [default: half of what is free]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
@@ -160,6 +168,7 @@ Examples:
   seekless sim ids.parquet --unit-weights --policy lru,sieve --capacity 1%,5%,10% --every 5000
   seekless sim run.parquet --unit page --curve exact --policy lru --plot curve.svg
   seekless sim run.parquet --device iops=500,bandwidth=150MB/s --readahead none,ondemand,linux --readahead-max 1MiB
+  seekless sim --pack data.zip --trace run.parquet --device iops=500,bandwidth=150MB/s --policy lru,landlord
   seekless sim blocks.parquet --curve sampled=0.05 --policy lru,arc,s3-fifo --plot curves.png";
 
 /// The policies that are simulated without `--policy`.
@@ -222,6 +231,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.policies {
         output::text(&policies("  "))?;
         return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(pack) = &args.pack.pack {
+        return pack::run(&args, pack);
     }
     let outputs = Outputs::begin(&args)?;
     if let Some(device) = &args.device {

@@ -2,6 +2,7 @@
 
 use super::{printed, run, workplace};
 use serde_json::Value;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -77,10 +78,7 @@ fn cloudphysics_misses_what_is_published_and_goes_back_to_the_byte() {
     assert_eq!(ratios(bytes), ["0.8339", "0.8229", "0.8097", "0.7333", "0.6332"]);
 
     printed(directory.path(), "trace export --format oracle-general sample.parquet -o sample.bin");
-    assert!(
-        std::fs::read(directory.path().join("sample.bin")).unwrap()
-            == std::fs::read(sample).unwrap()
-    );
+    assert!(fs::read(directory.path().join("sample.bin")).unwrap() == fs::read(sample).unwrap());
     printed(directory.path(), "trace export --format oracle-general sample.parquet -o sample.zst");
     let again = printed(
         directory.path(),
@@ -92,7 +90,7 @@ fn cloudphysics_misses_what_is_published_and_goes_back_to_the_byte() {
 const SECTORS: &str = "r 0\nr 7\nw 8\nw -1\nr 16\n# done\n";
 
 fn sectors(directory: &Path) {
-    std::fs::write(directory.join("sectors.txt"), SECTORS).unwrap();
+    fs::write(directory.join("sectors.txt"), SECTORS).unwrap();
     printed(directory, "trace import --format ozen sectors.txt -o sectors.parquet");
 }
 
@@ -153,7 +151,7 @@ fn a_post_cache_trace_is_a_block_trace() {
 #[test]
 fn rows_have_the_promised_fields_and_points_in_time() {
     let directory = workplace();
-    std::fs::write(directory.path().join("ids.txt"), "7\n9\n7\n8\n").unwrap();
+    fs::write(directory.path().join("ids.txt"), "7\n9\n7\n8\n").unwrap();
     printed(directory.path(), "trace import --format ids ids.txt -o ids.parquet");
     let rows = rows(
         directory.path(),
@@ -197,7 +195,7 @@ fn what_is_typed_wrongly_is_said() {
 fn write_back_rules_write_what_stays() {
     let directory = workplace();
     let csv = "time_s,op,path,offset,bytes\n0,write,a,0,4096\n1,sync,a,0,0\n40,write,a,4096,4096\n90,read,a,0,1\n";
-    std::fs::write(directory.path().join("run.csv"), csv).unwrap();
+    fs::write(directory.path().join("run.csv"), csv).unwrap();
     let written = |rule: &str| {
         let row = &rows(
             directory.path(),
@@ -243,7 +241,7 @@ fn reads_inside_files_are_told_and_make_pages_the_unit() {
         (0..reads)
             .for_each(|read| text += &format!("read,data.db,{},100,20000000\n", read * 1_000_000));
         (0..3).for_each(|file| text += &format!("read,{file},0,10,10\nload,{file},0,10,10\n"));
-        std::fs::write(directory.path().join("run.csv"), text).unwrap();
+        fs::write(directory.path().join("run.csv"), text).unwrap();
     };
     run_of(3);
     let output = run(directory.path(), "sim run.csv --capacity 64MB");
@@ -262,7 +260,7 @@ fn reads_inside_files_are_told_and_make_pages_the_unit() {
 #[test]
 fn sizes_and_points_that_are_none_are_refused_in_plain_words() {
     let directory = workplace();
-    std::fs::write(directory.path().join("run.csv"), "time_s,path,size\n0,a,1\n").unwrap();
+    fs::write(directory.path().join("run.csv"), "time_s,path,size\n0,a,1\n").unwrap();
     let refused = |words: &str, why: &str| {
         let output = run(directory.path(), words);
         let said = String::from_utf8_lossy(&output.stderr);
@@ -279,7 +277,7 @@ fn sizes_and_points_that_are_none_are_refused_in_plain_words() {
 fn a_row_of_an_exabyte_is_an_error_that_names_it() {
     let directory = workplace();
     let rows = "time_s,op,path,offset,bytes\n0,read,a,0,100\n1,read,b,0,1152921504606846976\n";
-    std::fs::write(directory.path().join("run.csv"), rows).unwrap();
+    fs::write(directory.path().join("run.csv"), rows).unwrap();
     let output = run(directory.path(), "sim run.csv --unit page --policy lru");
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
@@ -290,7 +288,7 @@ fn a_row_of_an_exabyte_is_an_error_that_names_it() {
         "{said}"
     );
     assert!(said.contains("--memory"), "{said}");
-    std::fs::write(
+    fs::write(
         directory.path().join("few.csv"),
         "time_s,op,path,offset,bytes\n0,read,a,0,99999999\n",
     )
@@ -351,4 +349,33 @@ fn traces_of_other_tools_are_simulated_as_they_are() {
     let output = run(directory.path(), "sim cut.oracleGeneral");
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("cut.oracleGeneral, byte 168: ends within a record"), "{said}");
+}
+
+#[test]
+fn the_loads_of_a_run_from_a_pack_are_predicted() {
+    let folder = workplace();
+    let rows: String =
+        (0..60).map(|file| format!("{file},art/{:03}.dds,9000\n", file * 7 % 60)).collect();
+    fs::write(folder.path().join("run.csv"), format!("time_s,path,size\n{rows}")).unwrap();
+    printed(folder.path(), "synth run.csv data");
+    printed(folder.path(), "pack data -o data.zip --codec stored --trace run.csv");
+    let words = "sim --pack data.zip --trace run.csv --device iops=500,bandwidth=150MB/s";
+    let said: Value = serde_json::from_str(&printed(
+        folder.path(),
+        &format!("{words} --policy lru,landlord --capacity 1MB --json"),
+    ))
+    .unwrap();
+    assert_eq!((said["loads"].as_u64(), said["missing"].as_u64()), (Some(60), Some(0)));
+    let rows = said["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    // The open, the directory, and reads of what a request is worth, 300 KB, of 540 KB in all.
+    assert!(rows.iter().all(|row| (4..=6).contains(&row["requests"].as_u64().unwrap())), "{said}");
+    let none = printed(folder.path(), &format!("{words} --capacity 0B --policy lru --json"));
+    let none: Value = serde_json::from_str(&none).unwrap();
+    assert_eq!(none["rows"][0]["requests"].as_u64(), Some(62), "each file is read alone");
+    assert!(printed(folder.path(), words).contains("60 loads one after another from the pack"));
+
+    let output = run(folder.path(), "sim --pack data.zip --trace run.csv");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--device"));
 }

@@ -8,6 +8,7 @@ use super::placed::Placed;
 use super::plan::{Plan, Tell};
 use super::survey::{Sought, Survey};
 use crate::error::{Error, ErrorKind, Result};
+use crate::probe;
 use seekless_device::Content;
 use seekless_engine::{Clock, Counters, Engine, EngineKind, Throttled, Told, build};
 use seekless_io::Store;
@@ -95,7 +96,12 @@ fn open(pack: &Pack, options: &Options, clock: &Clock) -> Result<Store> {
     let engine = engine(pack, options, clock).map_err(|error| {
         Error::because(ErrorKind::Measure, "cannot start an engine to read with", error)
     })?;
-    let store = Store::builder().cache(options.cache_bytes).shared_engine(engine).direct(true);
+    let mut store = Store::builder().cache(options.cache_bytes).shared_engine(engine).direct(true);
+    if let Device::Real = options.device
+        && let Some(costs) = probe::costs(&pack.path)
+    {
+        store = store.probed(costs);
+    }
     store.open(&pack.path).map_err(|error| {
         Error::because(
             ErrorKind::Pack,

@@ -1,0 +1,157 @@
+//! Predicts what loading a run from a pack would ask of a device: `seekless sim --pack`.
+//!
+//! The pack's directory is read as a store reads it, so what opening costs is known exactly. The
+//! rest is [`seekless_sim::store`], which decides as the live store does.
+
+mod spy;
+
+use crate::compare::chosen_run;
+use crate::error::{Error, ErrorKind, Result};
+use crate::roots::{self, Roots};
+use rayon::prelude::*;
+use seekless_device::{Costs, CostsSource, DeviceSpec};
+use seekless_io::Store;
+use seekless_pack::{Entry, Index};
+use seekless_policy::eviction::Id;
+use seekless_policy::extents::Extent;
+use seekless_policy::planner::Memory;
+use seekless_sim::Case;
+use seekless_sim::store::{Archive, Settings, StoreFigures, Work, on_demand};
+use seekless_trace::{Load, Loads};
+use serde::Serialize;
+use spy::Spy;
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What to predict.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The run to load; without it the newest.
+    pub run: Option<u32>,
+    /// First loads only.
+    pub unique: bool,
+    /// Where traced files are now.
+    pub roots: Roots,
+    /// The device.
+    pub device: DeviceSpec,
+    /// Whether the store is told its device. If not, it finds out from its reads.
+    pub told: bool,
+    /// What is computed between reads.
+    pub work: Work,
+}
+
+/// What a run would ask of a device.
+#[derive(Clone, Debug, Serialize)]
+pub struct Prediction {
+    /// The run.
+    pub run: u32,
+    /// Its loads of files that the pack has.
+    pub loads: u64,
+    /// Its loads of other files, which are left out.
+    pub missing: u64,
+    /// The device, in its own words.
+    pub device: String,
+    /// Whether the store is told its device.
+    pub told: bool,
+    /// A row for each cache.
+    pub rows: Vec<Row>,
+}
+
+/// What one cache comes to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The eviction policy.
+    pub policy: String,
+    /// Bytes of the cache.
+    pub capacity: u64,
+    /// The figures.
+    #[serde(flatten)]
+    pub figures: StoreFigures,
+}
+
+/// Predicts the loads of a run, one after another, from the pack at `path`, for each cache of `cases`.
+///
+/// # Errors
+/// The pack cannot be opened, the run is missing or loads nothing that the pack has, or a policy
+/// cannot run.
+pub fn predict(
+    path: &Path,
+    loads: &Loads,
+    cases: &[Case],
+    options: &Options,
+) -> Result<Prediction> {
+    let run = chosen_run(loads, options.run)?;
+    let (archive, store) = archive(path)?;
+    let traced = &loads.runs[run as usize];
+    let ids = ids(store.index(), loads, traced, options)?;
+    let row = |case: &Case| {
+        let figures =
+            on_demand(&archive, &ids, &settings(case, options), &mut options.device.model())
+                .map_err(|error| Error::new(ErrorKind::Invalid, error.to_string()))?;
+        Ok(Row { policy: case.policy.clone(), capacity: case.capacity, figures })
+    };
+    let rows = cases.par_iter().map(row).collect::<Result<Vec<_>>>()?;
+    let known = traced.len() as u64;
+    let missing = if options.unique { 0 } else { known - ids.len() as u64 };
+    let device = options.device.to_string();
+    Ok(Prediction { run, loads: ids.len() as u64, missing, device, told: options.told, rows })
+}
+
+fn settings(case: &Case, options: &Options) -> Settings {
+    let memory = Memory { cache_bytes: case.capacity, read_ahead_bytes: None, window_bytes: None };
+    let (costs, source) = match options.told {
+        true => (options.device.costs(), CostsSource::Told),
+        false => (Costs::ASSUMED, CostsSource::Assumed),
+    };
+    Settings { policy: case.policy.clone(), memory, costs, source, work: options.work }
+}
+
+/// Opens the pack at `path` as a store does, and describes it: its entries, and what opening it
+/// asked of the device.
+///
+/// # Errors
+/// The pack cannot be opened.
+pub fn archive(path: &Path) -> Result<(Archive, Store)> {
+    let fail = |error: Box<dyn std::error::Error + Send + Sync>| {
+        Error::because(ErrorKind::Pack, format!("cannot open the pack {}", path.display()), error)
+    };
+    let spy = Arc::new(Spy::new().map_err(|error| fail(error.into()))?);
+    let builder = Store::builder().shared_engine(spy.clone()).cache(0).workers(1);
+    let store = builder.open(path).map_err(|error| fail(error.into()))?;
+    let file_bytes = path.metadata().map_err(|error| fail(error.into()))?.len();
+    let entries = store.index().entries();
+    let extent = |entry: &Entry| Extent { offset: entry.header_offset, bytes: entry.extent_bytes };
+    let archive = Archive {
+        extents: entries.iter().map(extent).collect(),
+        bytes: entries.iter().map(|entry| entry.bytes).collect(),
+        file_bytes,
+        alignment: store.alignment(),
+        opening: spy.seen(),
+    };
+    Ok((archive, store))
+}
+
+/// The entries that a run loads, in its order.
+fn ids(index: &Index, loads: &Loads, run: &[Load], options: &Options) -> Result<Vec<Id>> {
+    let named = |roots: &Roots| -> Vec<Id> {
+        let mut seen = HashSet::new();
+        run.iter()
+            .filter_map(|load| index.find(&roots.apply(&loads.names[load.file as usize])))
+            .filter(|&id| seen.insert(id) || !options.unique)
+            .collect()
+    };
+    let ids = named(&options.roots);
+    if !ids.is_empty() {
+        return Ok(ids);
+    }
+    let names = (0..index.entries().len()).map(|entry| index.name(entry as u32));
+    let traced: Vec<&str> =
+        run.iter().map(|load| loads.names[load.file as usize].as_str()).collect();
+    let ids = roots::guess(names, &traced).map(|root| named(&Roots::new(vec![root])));
+    ids.filter(|ids| !ids.is_empty()).ok_or_else(|| {
+        let message = "none of the run's files is in the pack: give the pack made of the folder \
+                       that the program read from, or say with --root OLD=NEW where that folder was";
+        Error::new(ErrorKind::Missing, message)
+    })
+}

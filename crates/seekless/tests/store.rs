@@ -1,0 +1,235 @@
+//! What you simulate is what you run: the reads. A live store loads from a pack on a modelled device,
+//! and the simulator predicts that run: its requests and bytes one for one, and its time.
+//!
+//! The model's clock stands still while the program computes, so the times are those of the device
+//! alone and the same on every machine. It jumps when all threads of this process wait, so the
+//! trials take turns.
+
+use seekless::device::{Costs, CostsSource, DeviceSpec, Nanos};
+use seekless::engine::{Clock, Counters, Engine, Read, build_throttled};
+use seekless::io::Store;
+use seekless::pack::{About, Codec, PackWriter, prepare};
+use seekless::policy::eviction::Id;
+use seekless::policy::planner::Memory;
+use seekless::sim::store::{Archive, Settings, StoreFigures, Work, on_demand};
+use seekless::tools::{order, predict};
+use seekless::trace::Loads;
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+const POLICIES: [&str; 3] = ["landlord", "lru", "arc"];
+const ORDERS: [&str; 3] = ["name", "recent", "greedy"];
+const RUNS: [&str; 5] = ["acropolis_bay", "arcadia", "belgian_bog", "sahel", "siwa_oasis"];
+const VOLUME: DeviceSpec = DeviceSpec::Volume { iops: 500, bytes_per_second: 150_000_000 };
+
+/// Held by the trial that runs.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// A file that takes no room where zeros are written.
+struct Sparse(File);
+
+impl Write for Sparse {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.len() < 4096 || bytes.iter().any(|&byte| byte != 0) {
+            return self.0.write(bytes);
+        }
+        self.0.seek(SeekFrom::Current(bytes.len() as i64))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// A pack of stored files of zeros, in this order.
+fn pack(path: &Path, files: impl IntoIterator<Item = (String, u64)>) {
+    let mut pack = PackWriter::new(Sparse(File::create(path).unwrap()));
+    for (name, bytes) in files {
+        let content = vec![0; bytes as usize];
+        pack.add(prepare(About::named(&name), content, Codec::Stored).unwrap()).unwrap();
+    }
+    pack.finish().unwrap().0.0.sync_all().unwrap();
+}
+
+/// An engine whose user does not know its device.
+struct Untold(Arc<dyn Engine>);
+
+impl Engine for Untold {
+    fn submit(&self, reads: Vec<Read>) {
+        self.0.submit(reads);
+    }
+
+    fn counters(&self) -> Counters {
+        self.0.counters()
+    }
+
+    fn name(&self) -> &'static str {
+        "untold"
+    }
+
+    fn costs(&self) -> Costs {
+        Costs::ASSUMED
+    }
+
+    fn knows_costs(&self) -> bool {
+        false
+    }
+
+    fn now(&self) -> Nanos {
+        self.0.now()
+    }
+
+    fn charge(&self, bytes: u64) {
+        self.0.charge(bytes);
+    }
+}
+
+/// One store and its loads.
+struct Trial<'a> {
+    path: &'a Path,
+    archive: &'a Archive,
+    loads: &'a [Id],
+    policy: &'a str,
+    cache_bytes: u64,
+    device: DeviceSpec,
+    told: bool,
+}
+
+impl Trial<'_> {
+    /// What the live store asks of the modelled device: requests, bytes and nanoseconds.
+    fn live(&self) -> (u64, u64, Nanos) {
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let clock = Clock::of_the_model();
+        let throttled = build_throttled(self.device, clock.clone()).unwrap();
+        let engine: Arc<dyn Engine> =
+            if self.told { throttled } else { Arc::new(Untold(throttled)) };
+        let builder = Store::builder().cache(self.cache_bytes).policy(self.policy);
+        let store = builder.shared_engine(engine).open(self.path).unwrap();
+        for &id in self.loads {
+            drop(store.load(store.index().name(id)).unwrap());
+        }
+        let expected = if self.told { CostsSource::Told } else { CostsSource::Estimated };
+        assert_eq!(store.statistics().costs_source, expected);
+        let Counters { requests, bytes, .. } = store.counters();
+        (requests, bytes, clock.now())
+    }
+
+    fn simulated(&self) -> StoreFigures {
+        let (costs, source) = match self.told {
+            true => (self.device.costs(), CostsSource::Told),
+            false => (Costs::ASSUMED, CostsSource::Assumed),
+        };
+        let settings = Settings {
+            policy: self.policy.to_owned(),
+            memory: Memory {
+                cache_bytes: self.cache_bytes,
+                read_ahead_bytes: None,
+                window_bytes: None,
+            },
+            costs,
+            source,
+            work: Work::default(),
+        };
+        on_demand(self.archive, self.loads, &settings, &mut self.device.model()).unwrap()
+    }
+
+    fn check(&self, what: &str) {
+        let (requests, bytes, time_ns) = self.live();
+        let figures = self.simulated();
+        assert_eq!((figures.requests, figures.bytes), (requests, bytes), "{what}: {}", self.policy);
+        let apart = figures.time_ns.abs_diff(time_ns) as f64 / time_ns as f64;
+        assert!(apart <= 0.05, "{what}: {figures:?}, live {time_ns} ns");
+    }
+}
+
+/// xorshift, so that every run of the test is the same.
+fn random(seed: &mut u64) -> u64 {
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    *seed
+}
+
+#[test]
+fn a_store_reads_what_was_simulated() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = folder.path().join("sample.zip");
+    let mut seed = 5;
+    let files: Vec<(String, u64)> =
+        (0..4000).map(|number| (format!("file-{number:04}"), random(&mut seed) % 40_000)).collect();
+    pack(&path, files);
+    let (archive, _store) = predict::archive(&path).unwrap();
+    // Stretches in sequence, every fifth file, and favourites.
+    let mut loads = Vec::new();
+    for _ in 0..60 {
+        let (start, step) = (random(&mut seed) % 3800, 1 + 4 * (random(&mut seed) % 2));
+        loads.extend((0..40).map(|turn| ((start + turn * step) % 4000) as Id));
+        loads.extend((0..10).map(|_| (random(&mut seed) % 50) as Id));
+    }
+    let volume = |iops| DeviceSpec::Volume { iops, bytes_per_second: 150_000_000 };
+    for (policy, cache_bytes) in [("landlord", 4 << 20), ("lru", 1 << 20), ("arc", 0)] {
+        for (device, told) in [(VOLUME, true), (volume(3000), true), (volume(120), false)] {
+            if (cache_bytes, told) == (0, false) {
+                continue; // a store that reads nothing ahead tells no sizes apart
+            }
+            let trial = Trial {
+                path: &path,
+                archive: &archive,
+                loads: &loads,
+                policy,
+                cache_bytes,
+                device,
+                told,
+            };
+            trial.check(&format!("{device}, told: {told}"));
+        }
+    }
+}
+
+/// The five runs of 0 A.D., if they are there; says so if not.
+fn public_runs() -> Option<Vec<PathBuf>> {
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/0ad"));
+    if !folder.is_dir() {
+        eprintln!("skipped: the runs of 0 A.D. are not in ../shared/data");
+        return None;
+    }
+    Some(RUNS.iter().map(|run| folder.join(format!("{run}.csv.gz"))).collect())
+}
+
+#[test]
+fn five_starts_on_three_orders_and_three_policies_read_what_was_simulated() {
+    let Some(runs) = public_runs() else { return };
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let loads = Loads::read(&runs).unwrap();
+    let universe: Vec<(String, u64)> =
+        loads.names.iter().cloned().zip(loads.bytes.iter().copied()).collect();
+    for method in ORDERS {
+        let path = folder.path().join(format!("{method}.zip"));
+        let order = order::order_names(&runs, &universe, method, None).unwrap();
+        let bytes = |name: &String| universe.iter().find(|file| file.0 == *name).unwrap().1;
+        pack(&path, order.iter().map(|name| (name.clone(), bytes(name))));
+        let (archive, store) = predict::archive(&path).unwrap();
+        for (run, label) in loads.runs.iter().zip(RUNS) {
+            let id = |load: &seekless::trace::Load| {
+                store.index().find(&loads.names[load.file as usize]).unwrap()
+            };
+            let loads: Vec<Id> = run.iter().map(id).collect();
+            for policy in POLICIES {
+                let trial = Trial {
+                    path: &path,
+                    archive: &archive,
+                    loads: &loads,
+                    policy,
+                    cache_bytes: 16 << 20,
+                    device: VOLUME,
+                    told: true,
+                };
+                trial.check(&format!("{label} from a pack by {method}"));
+            }
+        }
+        std::fs::remove_file(&path).unwrap();
+    }
+}
