@@ -63,7 +63,6 @@ mod ring;
 mod threads;
 mod throttle;
 mod throttled;
-mod told;
 
 pub use buffer::{ALIGNMENT, AlignedBuf};
 pub use clock::Clock;
@@ -75,4 +74,3 @@ pub use ring::Ring;
 pub use threads::Threads;
 pub use throttle::Throttle;
 pub use throttled::Throttled;
-pub use told::Told;

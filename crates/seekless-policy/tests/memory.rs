@@ -5,10 +5,14 @@
 mod allocations;
 
 use allocations::peak_of_thread;
+use seekless_device::Costs;
 use seekless_policy::eviction::{
     Eviction, Id, NAMES, NEVER, Outcome, PageState, Pool, Request, Use, bytes_per_id, named,
     needs_of,
 };
+
+use seekless_policy::extents::Extent;
+use seekless_policy::planner::{Answer, Ended, Memory, Planner};
 
 /// One more than a power of two: arrays that grow by doubling are at their emptiest.
 const IDS: u32 = (1 << 13) + 1;
@@ -94,4 +98,31 @@ fn every_policy_takes_what_it_says_and_that_is_little() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Every entry is demanded, in a scattered order; some are demanded again.
+fn plan(planner: &mut Planner, ended: &mut Ended, turns: std::ops::Range<u32>) {
+    for turn in turns {
+        let id = turn * 5_003 % IDS;
+        if let Answer::Read(start) = planner.demand(id, |_| false) {
+            planner.ended(start.tag, start.extent.bytes, |_| false, ended);
+        }
+    }
+}
+
+#[test]
+fn a_planner_takes_a_few_bytes_an_entry_and_allocates_nothing_once_it_has_grown() {
+    let extent = |id: Id| Extent { offset: u64::from(id) * 5_000, bytes: 5_000 };
+    let entries: std::sync::Arc<[Extent]> = (0..IDS).map(extent).collect();
+    let memory = Memory { cache_bytes: 1, read_ahead_bytes: Some(4 << 20), window_bytes: None };
+    let ((mut planner, mut ended), taken) = peak_of_thread(|| {
+        let mut planner = Planner::new(entries.clone(), 4096, memory, Costs::ASSUMED);
+        let mut ended = Ended::default();
+        plan(&mut planner, &mut ended, 0..2 * IDS);
+        (planner, ended)
+    });
+    // 25 bytes an entry, and room for the reads that are kept.
+    assert!(taken <= 25 * IDS as usize + (64 << 10), "{taken} bytes for {IDS} entries");
+    let ((), taken) = peak_of_thread(|| plan(&mut planner, &mut ended, 2 * IDS..6 * IDS));
+    assert_eq!(taken, 0);
 }

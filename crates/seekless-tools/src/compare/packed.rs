@@ -10,7 +10,7 @@ use super::survey::{Sought, Survey};
 use crate::error::{Error, ErrorKind, Result};
 use crate::probe;
 use seekless_device::Content;
-use seekless_engine::{Clock, Counters, Engine, EngineKind, Throttled, Told, build};
+use seekless_engine::{Clock, Counters, Engine, EngineKind, Throttled, build};
 use seekless_io::Store;
 use seekless_measure::Checksum;
 use std::path::{Path, PathBuf};
@@ -97,10 +97,15 @@ fn open(pack: &Pack, options: &Options, clock: &Clock) -> Result<Store> {
         Error::because(ErrorKind::Measure, "cannot start an engine to read with", error)
     })?;
     let mut store = Store::builder().cache(options.cache_bytes).shared_engine(engine).direct(true);
-    if let Device::Real = options.device
-        && let Some(costs) = probe::costs(&pack.path)
-    {
-        store = store.probed(costs);
+    match &options.device {
+        Device::Real => {
+            if let Some(costs) = probe::costs(&pack.path) {
+                store = store.probed(costs);
+            }
+        }
+        // As a user who knows the limits would.
+        Device::Throttled(spec) => store = store.costs(spec.costs()),
+        Device::Modelled { .. } => {}
     }
     store.open(&pack.path).map_err(|error| {
         Error::because(
@@ -111,12 +116,10 @@ fn open(pack: &Pack, options: &Options, clock: &Clock) -> Result<Store> {
     })
 }
 
-/// The engine to read with. Where the device's limits are given, the store is told them, as a user
-/// who knows them would.
+/// The engine to read with.
 fn engine(pack: &Pack, options: &Options, clock: &Clock) -> std::io::Result<Arc<dyn Engine>> {
     match &options.device {
-        Device::Real => build(EngineKind::Auto),
-        Device::Throttled(spec) => Ok(Arc::new(Told::new(build(EngineKind::Auto)?, spec.costs()))),
+        Device::Real | Device::Throttled(_) => build(EngineKind::Auto),
         Device::Modelled { spec, .. } => {
             // The pack is taken to lie in one piece.
             let model = Box::new(Placed::new(spec, pack.place));
