@@ -65,6 +65,11 @@ impl Plan {
         Ok(needs)
     }
 
+    /// How many caches there are.
+    fn caches(&self) -> usize {
+        self.policies.len() * self.capacities.iter().map(Capacities::len).sum::<usize>()
+    }
+
     /// Most bytes of all caches for each object.
     fn bytes_per_id(&self, unit_weights: bool) -> Result<u64> {
         let capacities: usize = self.capacities.iter().map(Capacities::len).sum();
@@ -79,7 +84,8 @@ impl Plan {
 /// How many requests are in memory at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Windows {
-    /// Those of the first window. A trace that is not longer is simulated from memory.
+    /// Those of the first window, if there are many caches, or sizes must be known before. A trace
+    /// that is not longer is simulated from memory.
     pub first: usize,
     /// Those of each other window.
     pub others: usize,
@@ -88,6 +94,9 @@ pub struct Windows {
 /// With so many bytes for each request of the first window, it takes no more than a part of the
 /// memory allowed.
 const REQUEST_BYTES_MAX: u64 = 64;
+
+/// So many caches are few.
+const FEW: usize = 4;
 
 impl Default for Windows {
     fn default() -> Self {
@@ -142,24 +151,31 @@ impl Reading {
     ) -> Result<Opened> {
         let unit = self.unit_of(traces)?;
         if unit == Unit::Page || self.times || !plan.can_stream()? {
-            return self.read(traces, progress).map(|requests| Opened::Kept(Box::new(requests)));
+            return self.read(traces, progress).map(kept);
         }
         let Some(mut reader) = Reader::open(traces, self)? else {
-            return self.read(traces, progress).map(|requests| Opened::Kept(Box::new(requests)));
+            return self.read(traces, progress).map(kept);
         };
         let mut window = Window::default();
-        let first = match self.memory_bytes_max {
-            Some(bytes) => windows.first.min((bytes / REQUEST_BYTES_MAX) as usize),
-            None => windows.first,
-        };
         let mut progress = |done, total| progress(done, total);
-        let mut more = reader.read(&mut window, first.max(windows.others), &mut progress)?;
+        // Few caches keep most of their arrays in the processor's cache from window to window, so
+        // that small windows cost them nothing, and their requests stay there too.
+        let starts_small = plan.caches() <= FEW && !plan.needs_sizes(unit, self.unit_weights)?;
+        let mut more = reader.read(&mut window, windows.others, &mut progress)?;
+        let unsettled = !self.unit_weights && window.has_larger();
+        if more && (!starts_small || unsettled) {
+            let first = match self.memory_bytes_max {
+                Some(bytes) => windows.first.min((bytes / REQUEST_BYTES_MAX) as usize),
+                None => windows.first,
+            };
+            more = reader.read(&mut window, first, &mut progress)?;
+        }
         let caches = plan.bytes_per_id(self.unit_weights)? * u64::from(reader.objects.len());
         if more && self.memory_bytes_max.is_some_and(|bytes| caches > bytes / 2) {
             more = reader.read(&mut window, usize::MAX, &mut progress)?;
         }
         if !more {
-            return Ok(Opened::Kept(Box::new(self.weighed(Requests::of_window(unit, window)))));
+            return Ok(kept(self.weighed(Requests::of_window(unit, window))));
         }
         Ok(Opened::Long(Box::new(Stream {
             reader,
@@ -174,6 +190,10 @@ impl Reading {
             surveyed: false,
         })))
     }
+}
+
+fn kept(requests: Requests) -> Opened {
+    Opened::Kept(Box::new(requests))
 }
 
 impl Stream {
@@ -232,7 +252,7 @@ impl Stream {
             cases.iter().map(|case| begin(case, &totals)).collect::<Result<Vec<_>>>()?;
         let mut requests = Requests::window(self.unit);
         loop {
-            if !self.surveyed && self.window.has_larger() {
+            if !self.surveyed && !self.unit_weights && self.window.has_larger() {
                 return Ok(None);
             }
             self.window.weigh(&mut self.weights);
@@ -288,11 +308,9 @@ impl Stream {
         if self.memory_bytes_max.is_none_or(|bytes_max| bytes <= bytes_max) {
             return Ok(());
         }
-        let capacities: usize = self.plan.capacities.iter().map(Capacities::len).sum();
-        let caches = capacities * self.plan.policies.len();
         let message = format!(
             "{} for {} take {} of memory at once; simulate fewer at a time, or allow more with --memory",
-            counted(caches as u64, "cache"),
+            counted(self.plan.caches() as u64, "cache"),
             counted(objects.into(), "object"),
             format_bytes(bytes)
         );

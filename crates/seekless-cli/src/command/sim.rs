@@ -363,7 +363,7 @@ fn simulate(args: &Args) -> anyhow::Result<(Totals, Vec<Row>)> {
     let opened = reading(args)?.open(&args.traces, &plan, Windows::default(), &mut progress)?;
     drop(progress);
     let requests = match opened {
-        Opened::Kept(requests) => requests,
+        Opened::Kept(requests) => *requests,
         Opened::Long(stream) => {
             let (totals, figures) = stream.simulate(&mut output::progress("Simulating"))?;
             let row = |(figures, time): Timed| Row::new(figures, time.as_secs_f64());

@@ -21,17 +21,24 @@ pub(super) fn read(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Requests> {
     let budget = Budget::new(reading.memory_bytes_max);
-    let mut objects = Objects { raw: reading.lines == Lines::Raw, budget, ..Objects::default() };
-    read_rows(traces, &reading.import, Columns::TIME_NS, false, &mut objects, progress)?;
+    let times = if reading.times { Columns::TIME_NS } else { Columns::NONE };
+    let mut objects = Objects {
+        raw: reading.lines == Lines::Raw,
+        keeps_times: reading.times,
+        budget,
+        ..Objects::default()
+    };
+    read_rows(traces, &reading.import, times, false, &mut objects, progress)?;
     let mut requests = Requests::new(Unit::Object, objects.ids, objects.weights);
     (requests.writes, requests.unmapped) = (objects.writes, objects.unmapped);
-    requests.times = if reading.times { objects.times } else { Vec::new() };
+    requests.times = objects.times;
     Ok(requests)
 }
 
 #[derive(Default)]
 struct Objects {
     raw: bool,
+    keeps_times: bool,
     ids: Vec<Id>,
     writes: Writes,
     times: Vec<u64>,
@@ -67,9 +74,9 @@ impl Rows for Objects {
 impl Objects {
     /// Refuses a row that would take too much memory.
     fn check(&self, row: &Row<'_>) -> Result<()> {
-        const REQUEST_BYTES: usize = size_of::<Id>() + size_of::<u64>();
         const OTHER_BYTES: usize = size_of::<((FileId, i64), Id)>() + 1;
-        let array_bytes = REQUEST_BYTES * (self.ids.len() + 1)
+        let request_bytes = size_of::<Id>() + if self.keeps_times { size_of::<u64>() } else { 0 };
+        let array_bytes = request_bytes * (self.ids.len() + 1)
             + size_of::<u64>() * self.weights.len()
             + size_of::<Id>() * self.starts.len()
             + OTHER_BYTES * self.others.len();
@@ -102,7 +109,9 @@ impl Objects {
             self.writes.set(self.ids.len());
         }
         self.ids.push(id);
-        self.times.push(self.clock.at(batch.run()[at], batch.time_ns()[at]));
+        if self.keeps_times {
+            self.times.push(self.clock.at(batch.run()[at], batch.time_ns()[at]));
+        }
         Ok(())
     }
 

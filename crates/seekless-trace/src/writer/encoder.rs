@@ -28,7 +28,8 @@ const BATCH_ROWS: usize = 8192;
 /// dictionary.
 const PATH_DICTIONARY_BYTES: usize = 32 << 20;
 
-/// The place of the column `path` in the schema. To encode it takes as long as all others.
+/// The place of the column `path` in the schema. It takes as long to encode as all columns before
+/// it, or as all behind it.
 pub(super) const PATH_COLUMN: usize = 6;
 
 /// A Parquet file being written, with numbers for its files.
@@ -104,7 +105,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// Adds loads, on two threads, and does `work` meanwhile. They are sorted, and not older than
+    /// Adds loads, on three threads, and does `work` meanwhile. They are sorted, and not older than
     /// the rows already written, which were loads too.
     pub(super) fn write_loads<T>(&mut self, loads: Loads, work: impl FnOnce() -> T) -> Result<T> {
         let known = self.order.len() as FileId;
@@ -121,14 +122,12 @@ impl Encoder {
             let batches = &part.batches;
             let encoded = std::thread::scope(|scope| {
                 let path = scope.spawn(|| encode(path, PATH_COLUMN, batches));
-                let others = scope.spawn(|| {
-                    encode(before, 0, batches)?;
-                    encode(behind, PATH_COLUMN + 1, batches)
-                });
+                let before = scope.spawn(|| encode(before, 0, batches));
+                let behind = scope.spawn(|| encode(behind, PATH_COLUMN + 1, batches));
                 if at == last {
                     done = work.take().map(|work| work());
                 }
-                [path, others].into_iter().try_for_each(|thread| {
+                [path, before, behind].into_iter().try_for_each(|thread| {
                     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
                 })
             });
