@@ -154,7 +154,8 @@ impl Memory {
     /// Buffers for reads of full size, whose memory is there already.
     fn buffers(&self) -> BufferPool {
         let bytes = self.command_pages as usize * FRAME_BYTES;
-        let pool = BufferPool::new(self.in_flight as usize * FRAME_BYTES);
+        // Room for small buffers too, beside those of full size.
+        let pool = BufferPool::new(self.in_flight as usize * FRAME_BYTES + bytes);
         let mut touched = Vec::new();
         for _ in 0..self.in_flight / self.command_pages {
             let mut buffer = pool.take(bytes);

@@ -14,9 +14,10 @@ use std::sync::Arc;
 /// A file that is read through a [`PageCache`](super::PageCache). Any number of threads may call
 /// [`read_at`](Self::read_at) at once. As [`Read`] and [`Seek`] it has a position of its own.
 ///
-/// The file is looked at before each read. A change of its size or of its times empties what is
-/// cached of it, so that reads answer as `pread` does. What is changed within the resolution of the
-/// file's times, or through a mapping, may be seen late.
+/// The file is looked at before each read: its size always, its times once a tick of the kernel's
+/// clock (1 to 10 ms). A change of either empties what is cached of it, so that reads answer as
+/// `pread` does. Bytes that are overwritten in place are seen after a tick at the latest, or later
+/// if they are written through a mapping.
 pub struct File {
     core: Arc<Core>,
     handle: Handle,

@@ -1,8 +1,7 @@
 //! The way of a read: ask the decisions under the lock, give reads to the engine, copy what is
 //! there, wait for what is on its way, and read alone what could not be had otherwise.
 
-use super::flight::Flight;
-use super::frame::{FRAME_BYTES, Frame, Pool};
+use super::frame::{FRAME_BYTES, Pool};
 use super::source::{Source, Version};
 use super::state::{Flying, Place, Start, State};
 use crate::lock;
@@ -32,11 +31,21 @@ pub(super) struct Shared {
     pub(super) direct: bool,
 }
 
-/// One page of a read, after the decisions.
-enum Part {
-    Held(Arc<Frame>),
-    Flying(Arc<Flight>),
-    Alone,
+/// Where the pages of a batch are, after the decisions. Most reads are of one page, which takes no
+/// memory here.
+#[derive(Default)]
+struct Parts {
+    first: Option<Place>,
+    rest: Vec<Place>,
+}
+
+impl Parts {
+    fn push(&mut self, place: Place) {
+        match self.first {
+            None => self.first = Some(place),
+            Some(_) => self.rest.push(place),
+        }
+    }
 }
 
 impl Shared {
@@ -52,7 +61,7 @@ impl Shared {
         if buffer.is_empty() {
             return Ok(0);
         }
-        let version = source.version()?;
+        let version = source.version_of_this_tick()?;
         let bytes = version.bytes.saturating_sub(offset).min(buffer.len() as u64);
         if bytes == 0 {
             // The file may have grown since, or be one whose size the kernel does not know.
@@ -90,9 +99,9 @@ impl Shared {
         pages: Range<PageNo>,
         begins: Option<Version>,
         is_last: bool,
-    ) -> Vec<Part> {
+    ) -> Parts {
         let mut starts = Vec::new();
-        let mut parts = Vec::with_capacity((pages.end - pages.start) as usize);
+        let mut parts = Parts::default();
         let mut state = lock(&self.state);
         if let Some(version) = begins {
             let number = state.cache.file(read.file);
@@ -100,14 +109,13 @@ impl Shared {
             state.begin(read, &mut starts);
         }
         for page in pages {
-            parts.push(match state.page(read, page, &mut starts) {
-                Place::Held(frame) => Part::Held(frame),
-                Place::Flying(flight) => Part::Flying(flight),
-                Place::Nowhere => Part::Alone,
-            });
+            parts.push(state.page(read, page, &mut starts));
         }
         if is_last {
             state.cache.end(read, read.offset + read.bytes);
+        }
+        if starts.is_empty() {
+            return parts;
         }
         state.take_off(&starts);
         drop(state);
@@ -167,18 +175,18 @@ impl Shared {
         source: &Source,
         read: Read,
         pages: Range<PageNo>,
-        parts: Vec<Part>,
+        parts: Parts,
         buffer: &mut [u8],
         filled: &mut usize,
     ) -> io::Result<bool> {
-        for (page, part) in pages.zip(parts) {
+        for (page, place) in pages.zip(parts.first.into_iter().chain(parts.rest)) {
             let within = (read.offset + *filled as u64 - page * FRAME_BYTES as u64) as usize;
             let wanted = (FRAME_BYTES - within).min(buffer.len() - *filled);
             let target = &mut buffer[*filled..*filled + wanted];
-            let frame = match part {
-                Part::Held(frame) => Some(frame),
-                Part::Flying(flight) => flight.wait(page),
-                Part::Alone => None,
+            let frame = match place {
+                Place::Held(frame) => Some(frame),
+                Place::Flying(flight) => flight.wait(page),
+                Place::Nowhere => None,
             };
             let copied = match frame.as_ref().and_then(|frame| frame.get(within..within + wanted)) {
                 Some(bytes) => {

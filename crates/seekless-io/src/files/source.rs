@@ -1,14 +1,16 @@
 //! An open file of the file system: past the page cache where that is possible.
 
 use super::frame::FRAME_BYTES;
+use crate::lock;
 use rustix::fs::{Advice, FileType, OFlags, SeekFrom, fadvise, fcntl_setfl, fstat};
 use rustix::io::Errno;
+use rustix::time::{ClockId, clock_gettime};
 use seekless_sys::{direct, open_seekable};
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Which file it is, however it is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,6 +37,16 @@ pub(super) struct Source {
     key: Key,
     /// The size of a block device, which does not change.
     device_bytes: Option<u64>,
+    /// What was seen last, and in which tick.
+    seen: Mutex<Option<(Tick, Version)>>,
+}
+
+/// Seconds and nanoseconds of the kernel's coarse clock, by which it also sets the times of files.
+type Tick = (i64, i64);
+
+fn tick() -> Tick {
+    let now = clock_gettime(ClockId::MonotonicCoarse);
+    (now.tv_sec, now.tv_nsec)
 }
 
 impl Source {
@@ -48,6 +60,7 @@ impl Source {
         let source = Self {
             key: Key { device: found.st_dev, inode: found.st_ino },
             device_bytes: device_bytes.transpose()?,
+            seen: Mutex::new(None),
             direct: AtomicBool::new(direct && set_direct(&file)?),
             file: Arc::new(file),
         };
@@ -69,13 +82,34 @@ impl Source {
 
     /// Looks at the file.
     pub(super) fn version(&self) -> io::Result<Version> {
+        let tick = tick();
         let found = fstat(&self.file)?;
         let bytes = self.device_bytes.unwrap_or(u64::try_from(found.st_size).unwrap_or(0));
-        Ok(Version {
+        let version = Version {
             bytes,
             modified: (found.st_mtime, found.st_mtime_nsec as u64),
             changed: (found.st_ctime, found.st_ctime_nsec as u64),
-        })
+        };
+        *lock(&self.seen) = Some((tick, version));
+        Ok(version)
+    }
+
+    /// As [`Source::version`], but looks at the times only once a tick of the kernel's clock: in a
+    /// shorter time the file's times need not change. The size is always that of now. To look at
+    /// the times would take as long as the rest of a read that is served from the cache.
+    pub(super) fn version_of_this_tick(&self) -> io::Result<Version> {
+        let seen = *lock(&self.seen);
+        match seen {
+            Some((tick_then, version)) if tick_then == tick() => {
+                let sized = || rustix::fs::seek(&self.file, SeekFrom::End(0)).ok();
+                match self.device_bytes.or_else(sized) {
+                    Some(bytes) if bytes == version.bytes => Ok(version),
+                    // It has another size, or is of a kind whose end cannot be sought.
+                    _ => self.version(),
+                }
+            }
+            _ => self.version(),
+        }
     }
 
     /// The file to read from.

@@ -164,6 +164,8 @@ fn a_file_that_changes_is_read_as_it_is() {
     check(&sample, "grown by a hole");
     sample.bytes[4000..14_000].fill(9);
     raw.write_all_at(&[9; 10_000], 4000).unwrap();
+    // Bytes in place are seen after a tick of the kernel's clock.
+    std::thread::sleep(std::time::Duration::from_millis(20));
     check(&sample, "written to");
     sample.bytes.extend([3; 1000]);
     raw.write_all_at(&[3; 1000], 700_000).unwrap();

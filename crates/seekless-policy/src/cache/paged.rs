@@ -210,7 +210,8 @@ impl<E: Eviction> PagedCache<E> {
 
     /// A page is written whole.
     pub fn write(&mut self, file: FileNo, page: PageNo, out: &mut Vec<PageCommand>) -> PageStep {
-        let step = self.inner.demand((file, page), Use::Write, out);
+        let id = self.inner.id(file, page);
+        let step = self.inner.demand(id, Use::Write, out);
         self.tell_fates();
         step
     }
@@ -229,18 +230,24 @@ impl<E: Eviction> PagedCache<E> {
     ) -> PageStep {
         self.inner.pages.account.demanded += 1;
         let file = self.inner.pages.files.of(read.file);
+        let mut present = self.inner.present_id(file, page);
         let mut served = false;
-        if !self.inner.present(file, page) {
+        if present.is_none() {
             served = self.trigger(read, page, missing, out);
+            present = self.inner.present_id(file, page);
         }
         // A page that is still missing gets no marker when it is read alone.
-        if self.inner.take_marker(file, page) {
+        if present.is_some_and(|id| self.inner.take_marker(id)) {
             self.trigger(read, page, Trigger::Marker, out);
+            present = self.inner.present_id(file, page);
         }
-        let served = served.then(|| self.inner.pages.id(file, page)).flatten();
-        let step = match served.filter(|&id| self.inner.cache.in_flight(id)) {
-            Some(id) => PageStep::Wait(id),
-            None => self.inner.demand((file, page), Use::Read, out),
+        let step = match present {
+            Some(id) if served && self.inner.cache.in_flight(id) => PageStep::Wait(id),
+            Some(id) => self.inner.demand(id, Use::Read, out),
+            None => {
+                let id = self.inner.id(file, page);
+                self.inner.demand(id, Use::Read, out)
+            }
         };
         self.tell_fates();
         step

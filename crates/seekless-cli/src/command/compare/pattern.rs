@@ -3,7 +3,7 @@
 use super::{Args, put_back_leftovers, times};
 use crate::interrupt;
 use crate::output::{self, Words};
-use seekless::device::units::{counted, format_bytes, format_duration, format_rate, parse_bytes};
+use seekless::device::units::{counted, format_bytes, format_duration, parse_bytes};
 use seekless::report::table;
 use seekless::tools::compare::pattern::{
     Pattern, PatternComparison, PatternOptions, SideFigures, compare_pattern,
@@ -98,7 +98,7 @@ fn row(pattern: String, side: &SideFigures) -> Vec<String> {
         pattern,
         figures.name.clone(),
         format_duration(figures.median_ns),
-        format_rate(side.bytes_per_second),
+        format!("{}/s", format_bytes(side.bytes_per_second)),
         times(figures.ratio),
         side.waste.map_or_else(|| "unknown".to_owned(), |waste| format!("{waste:.2}")),
         format_duration(side.p50_ns),

@@ -1,7 +1,7 @@
 //! The pages and the policy, and what a readahead sees of them.
 
 use super::files::{FileNo, Opener};
-use super::pages::{AHEAD, Exit, MARKER, Pages, UNUSED};
+use super::pages::{AHEAD, About, Exit, MARKER, Pages, UNUSED};
 use super::{Fetch, Limits, PageCommand, PageStep};
 use crate::cache::{Cache, Step};
 use crate::eviction::{Eviction, Id, NEVER, Request, Use};
@@ -28,14 +28,17 @@ impl<E: Eviction> Inner<E> {
     /// Whether the page is resident or in flight.
     #[inline]
     pub(super) fn present(&self, file: FileNo, page: PageNo) -> bool {
-        self.pages
-            .id(file, page)
-            .is_some_and(|id| self.cache.resident(id) || self.cache.in_flight(id))
+        self.present_id(file, page).is_some()
+    }
+
+    /// The id of a page that is resident or in flight.
+    #[inline]
+    pub(super) fn present_id(&self, file: FileNo, page: PageNo) -> Option<Id> {
+        self.pages.id(file, page).filter(|&id| self.cache.resident(id) || self.cache.in_flight(id))
     }
 
     /// Takes the page's marker away; whether it had one.
-    pub(super) fn take_marker(&mut self, file: FileNo, page: PageNo) -> bool {
-        let Some(id) = self.pages.id(file, page) else { return false };
+    pub(super) fn take_marker(&mut self, id: Id) -> bool {
         let flags = &mut self.pages.about_mut(id).flags;
         let marked = *flags & MARKER != 0;
         *flags &= !MARKER;
@@ -43,7 +46,7 @@ impl<E: Eviction> Inner<E> {
     }
 
     /// The page's id, with room for it in the policy.
-    fn id(&mut self, file: FileNo, page: PageNo) -> Id {
+    pub(super) fn id(&mut self, file: FileNo, page: PageNo) -> Id {
         let id = self.pages.id_or_new(file, page);
         if id >= self.room {
             self.room = (2 * self.room).max(IDS_AT_FIRST).max(self.pages.ids_end());
@@ -66,14 +69,8 @@ impl<E: Eviction> Inner<E> {
     }
 
     /// A read or write asks for one page, after the readahead has had its say.
-    pub(super) fn demand(
-        &mut self,
-        (file, page): (FileNo, PageNo),
-        kind: Use,
-        out: &mut Vec<PageCommand>,
-    ) -> PageStep {
-        let id = self.id(file, page);
-        let flags = self.pages.about(id).flags;
+    pub(super) fn demand(&mut self, id: Id, kind: Use, out: &mut Vec<PageCommand>) -> PageStep {
+        let About { file, page, flags, .. } = *self.pages.about(id);
         if flags & AHEAD != 0 {
             let fate = if self.cache.in_flight(id) { Fate::Late } else { Fate::InTime };
             self.pages.end(id, fate);
