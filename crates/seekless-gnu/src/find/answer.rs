@@ -1,5 +1,5 @@
-//! Answers tests from a file's name, type and attributes alone. The answers do not depend on when or
-//! by which thread they are computed.
+//! Answers tests from a file's name, type and attributes alone. The answers do not depend on when
+//! or by which thread they are computed.
 
 use super::entry::Entry;
 use super::expression::{Glob, Test};

@@ -23,7 +23,8 @@ use std::rc::Rc;
 
 /// Enough files for helper threads to start.
 const FILES: usize = 600;
-/// The walk and its helpers each look at one file, to learn whether the kernel tells what is cached.
+/// The walk and its helpers each look at one file, to learn whether the kernel tells what is
+/// cached.
 const LOOKERS_MAX: usize = 4;
 
 /// Why a file in this folder may have to be opened for each answer.
