@@ -320,13 +320,13 @@ fn traces_of_other_tools_are_simulated_as_they_are() {
     lcs.resize(8184, 0);
     lcs.extend(magic);
     lcs.extend(&records);
-    std::fs::write(path("a"), &records).unwrap();
-    std::fs::write(path("b.lcs"), lcs).unwrap();
+    fs::write(path("a"), &records).unwrap();
+    fs::write(path("b.lcs"), lcs).unwrap();
     let numbers: String = (0..300_u64).map(|at| format!("{}\n", at * at % 37)).collect();
-    std::fs::write(path("c"), &numbers).unwrap();
-    std::fs::write(path("d"), numbers.replace('\n', "x\n")).unwrap();
-    std::fs::write(path("e.csv"), format!("path\n{numbers}")).unwrap();
-    std::fs::write(path("f"), SECTORS).unwrap();
+    fs::write(path("c"), &numbers).unwrap();
+    fs::write(path("d"), numbers.replace('\n', "x\n")).unwrap();
+    fs::write(path("e.csv"), format!("path\n{numbers}")).unwrap();
+    fs::write(path("f"), SECTORS).unwrap();
     printed(directory.path(), "trace import --format oracle-general a -o a.parquet");
     let misses = |words: &str| {
         let mut rows =
@@ -345,7 +345,7 @@ fn traces_of_other_tools_are_simulated_as_they_are() {
     let page = &rows(directory.path(), "f --policy lru --capacity 1pages")[0];
     assert_eq!((page["unit"].as_str(), page["requests"].as_u64()), (Some("page"), Some(3)));
 
-    std::fs::write(path("cut.oracleGeneral"), &records[..24 * 7 + 5]).unwrap();
+    fs::write(path("cut.oracleGeneral"), &records[..24 * 7 + 5]).unwrap();
     let output = run(directory.path(), "sim cut.oracleGeneral");
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("cut.oracleGeneral, byte 168: ends within a record"), "{said}");
