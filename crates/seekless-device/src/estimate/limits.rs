@@ -18,7 +18,13 @@ const WINDOW_NS_MIN: Nanos = 50_000_000;
 
 /// Less of a stretch than this was spent held up: the limit was hardly felt, so that the rate is the
 /// program's.
-const STALL_SHARE_MIN: f64 = 0.3;
+const STALL_SHARE_MIN: f64 = 0.15;
+
+/// From this share on three stretches are enough to believe in a limit. Otherwise it takes all five,
+/// and their lengths must be multiples of the shortest, as near as [`MULTIPLE`]: the kernel's
+/// throttle lets reads pass at the start of its slices, and chance does not keep such times.
+const STALL_SHARE_CLEAR: f64 = 0.3;
+const MULTIPLE: f64 = 0.08;
 
 /// A rate is steady if all stretches, or all five but one, are no farther than this from the median.
 const STEADY: f64 = 0.1;
@@ -47,6 +53,10 @@ struct Window {
 struct Rates {
     requests: f64,
     bytes: f64,
+    /// Length of the stretch.
+    took_ns: f64,
+    /// Much of it was spent held up.
+    is_clear: bool,
 }
 
 /// The limits, as far as they were felt.
@@ -103,7 +113,13 @@ impl Limits {
         if stalled_ns < STALL_SHARE_MIN * took {
             return false;
         }
-        let rates = Rates { requests: requests * 1e9 / took, bytes: bytes * 1e9 / took };
+        let is_clear = stalled_ns >= STALL_SHARE_CLEAR * took;
+        let rates = Rates {
+            requests: requests * 1e9 / took,
+            bytes: bytes * 1e9 / took,
+            took_ns: took,
+            is_clear,
+        };
         self.rates[self.windows % WINDOWS] = rates;
         self.windows += 1;
         self.windows >= WINDOWS_MIN && self.judge(ended)
@@ -118,7 +134,7 @@ impl Limits {
     fn judge(&mut self, now: Nanos) -> bool {
         let (requests, requests_vary, requests_steady) = self.spread(|rates| rates.requests);
         let (bytes, bytes_vary, bytes_steady) = self.spread(|rates| rates.bytes);
-        if !requests_steady && !bytes_steady {
+        if !self.is_clear() || (!requests_steady && !bytes_steady) {
             return false;
         }
         (self.felt, self.calm_reads) = (now, 0);
@@ -169,6 +185,20 @@ impl Limits {
         rates.iter_mut().for_each(|value| *value = (*value / middle - 1.0).abs());
         let outliers = rates.iter().filter(|&&apart| apart > STEADY).count();
         (middle, median(rates), outliers <= count / WINDOWS)
+    }
+
+    /// Whether the stretches are those of a limit rather than of chance.
+    fn is_clear(&self) -> bool {
+        let rates = &self.rates[..self.windows.min(WINDOWS)];
+        if rates.iter().filter(|rates| rates.is_clear).count() >= WINDOWS_MIN {
+            return true;
+        }
+        let shortest = rates.iter().map(|rates| rates.took_ns).fold(f64::MAX, f64::min);
+        let is_multiple = |rates: &Rates| {
+            let times = rates.took_ns / shortest;
+            (times - times.round()).abs() <= MULTIPLE
+        };
+        rates.len() == WINDOWS && rates.iter().all(is_multiple)
     }
 
     /// The limit on requests.

@@ -131,6 +131,21 @@ fn a_limit_on_requests_is_known_within_nine_slices() {
 }
 
 #[test]
+fn a_limit_that_is_hardly_felt_is_mostly_known_too() {
+    let knows = |seed: &u64| {
+        // Without the limit it would be some 540 reads a second.
+        let mut trial = Trial { think_ns: 3_200_000, ..Trial::flash(Some((500, 150 * MB)), *seed) };
+        while trial.now < 4_000_000_000 {
+            let bytes = 4096 + trial.random.below(125_000);
+            trial.read(bytes);
+        }
+        off(trial.costs().request_ns, 2_000_000) < 0.1
+    };
+    let known = (0..20).filter(knows).count();
+    assert!(known >= 10, "{known} of 20");
+}
+
+#[test]
 fn reads_grow_until_the_bandwidth_shows() {
     for seed in 0..20 {
         let mut trial = Trial::flash(Some((500, 150 * MB)), seed);
