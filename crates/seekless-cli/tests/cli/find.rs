@@ -1,6 +1,7 @@
 //! `seekless find` compared with GNU find in the C locale and in one of UTF-8: output, messages and
 //! exit code.
 
+use super::gnu_find::gnu_find;
 use super::{seekless, workplace};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -18,20 +19,9 @@ fn found(mut command: Command, folder: &Path, words: &[&str], locale: &str) -> O
         .expect("it starts")
 }
 
-fn is_gnu() -> bool {
-    let version = Command::new("find").arg("--version").output();
-    let gnu = version.is_ok_and(|output| output.stdout.starts_with(b"find (GNU findutils)"));
-    if !gnu {
-        eprintln!("skipped: GNU find is not there to compare with");
-    }
-    gnu
-}
-
 #[test]
 fn answers_are_gnu_finds_in_both_locales() {
-    if !is_gnu() {
-        return;
-    }
+    let Some(gnu) = gnu_find() else { return };
     let place = workplace();
     let folder = place.path();
     for name in ["b\u{e4}r", "\u{c4}H", "a\nb", "plain", "two words", "x\u{200b}y", "\u{1f600}"] {
@@ -59,7 +49,9 @@ fn answers_are_gnu_finds_in_both_locales() {
             &["-files0-from", "/nowhere/\u{e4}"],
             &["x", "-files0-from", "plain"],
         ] {
-            let theirs = found(Command::new("find"), folder, words, locale);
+            let mut theirs = Command::new(&gnu);
+            theirs.arg0("find");
+            let theirs = found(theirs, folder, words, locale);
             let mut command = seekless(folder);
             command.arg("find");
             let ours = found(command, folder, words, locale);
@@ -118,7 +110,7 @@ const SEARCH_PATH: &str = "/usr/bin:/bin";
 
 #[test]
 fn what_was_to_be_pruned_is_not_deleted() {
-    if !is_gnu() {
+    if gnu_find().is_none() {
         return;
     }
     let all = ["keep/inside", "other/file", "top"];
@@ -135,7 +127,7 @@ fn what_was_to_be_pruned_is_not_deleted() {
 
 #[test]
 fn only_gnus_yes_is_a_yes() {
-    if !is_gnu() {
+    if gnu_find().is_none() {
         return;
     }
     for input in
@@ -152,7 +144,7 @@ fn only_gnus_yes_is_a_yes() {
 
 #[test]
 fn commands_in_any_folder_are_refused_where_that_folder_is_searched_for_them() {
-    if !is_gnu() {
+    if gnu_find().is_none() {
         return;
     }
     for search_path in [
@@ -208,7 +200,10 @@ fn on_a_terminal(folder: &Path, line: &str, locale: &str) -> Option<Vec<u8>> {
 fn a_terminal_is_shown_no_control_characters() {
     let place = workplace();
     let folder = place.path();
-    if !is_gnu() || on_a_terminal(folder, "true", "C").is_none() {
+    if gnu_find().is_none() {
+        return;
+    }
+    if on_a_terminal(folder, "true", "C").is_none() {
         return eprintln!("skipped: no script(1), which lends a terminal");
     }
     let names: [&[u8]; 9] = [

@@ -5,8 +5,8 @@
 //! other and more cases than a normal run. Each case has a seed of its own, the first seed plus its
 //! number, so that a single case can be repeated. With `SEEKLESS_GNU_KEEP` set its files are kept.
 
+use super::random::Random;
 use super::seekless;
-use seekless::device::SplitMix64;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::fs::File;
@@ -23,28 +23,6 @@ const CASES: u64 = 300;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How many differences are shown in full.
 const SHOWN_MAX: usize = 25;
-
-/// A generator of choices, from a seed.
-pub(crate) struct Random(SplitMix64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Random(SplitMix64::new(seed.wrapping_mul(0x2545_f491_4f6c_dd1d)))
-    }
-
-    pub(crate) fn below(&mut self, limit: usize) -> usize {
-        (self.0.bits() % limit as u64) as usize
-    }
-
-    /// True in `percent` of a hundred cases, on average.
-    pub(crate) fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
-
-    pub(crate) fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
-        &all[self.below(all.len())]
-    }
-}
 
 /// A command line and its surroundings.
 pub(crate) struct Case {
@@ -84,7 +62,7 @@ pub(crate) fn compare<C: Cases>() {
         let place = super::workplace();
         let folder = place.path().join("here");
         std::fs::create_dir(&folder).expect("made");
-        let mut random = Random::new(seed);
+        let mut random = Random::new(0, seed);
         C::lay_out(&mut random, &folder);
         let case = C::case(&mut random, &folder);
         if let Some(difference) = difference::<C>(&case, &theirs, &folder) {

@@ -1,6 +1,7 @@
 //! `seekless grep` compared with GNU grep 3.8 on cases from a seed.
 
-use super::gnu::{Case, Cases, Random, compare, word};
+use super::gnu::{Case, Cases, compare, word};
+use super::random::Random;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -62,7 +63,7 @@ const PIECES: [&[u8]; 24] = [
 ];
 
 fn line(random: &mut Random) -> Vec<u8> {
-    let pieces = (0..random.below(7)).map(|_| *random.pick::<&[u8]>(&PIECES));
+    let pieces = (0..random.below(7)).map(|_| random.pick::<&[u8]>(&PIECES));
     pieces.collect::<Vec<_>>().concat()
 }
 
@@ -133,7 +134,7 @@ impl Cases for Grep {
 
     fn case(random: &mut Random, _: &Path) -> Case {
         let mut words: Vec<OsString> = Vec::new();
-        let syntax = *random.pick(&[
+        let syntax = random.pick(&[
             Syntax::Basic,
             Syntax::Basic,
             Syntax::Basic,
@@ -178,9 +179,9 @@ impl Cases for Grep {
         }
         for _ in 0..[0, 1, 1, 1, 1, 2, 2, 3][random.below(8)] {
             operands.push(match random.below(10) {
-                _ if recursive && random.chance(60) => (*random.pick(&FOLDERS)).into(),
-                0..8 => (*random.pick(&FILES)).into(),
-                _ => (*random.pick(&OTHERS)).into(),
+                _ if recursive && random.chance(60) => random.pick(&FOLDERS).into(),
+                0..8 => random.pick(&FILES).into(),
+                _ => random.pick(&OTHERS).into(),
             });
         }
         // Otherwise a pattern that looks like an option would be taken as one.
@@ -192,8 +193,8 @@ impl Cases for Grep {
         let mut variables = Vec::new();
         if random.chance(75) {
             let locale =
-                *random.pick(&["C", "C.UTF-8", "C.UTF-8", "C.UTF-8", "POSIX", "none.UTF-8"]);
-            variables.push((*random.pick(&["LC_ALL", "LC_CTYPE", "LANG"]), locale.into()));
+                random.pick(&["C", "C.UTF-8", "C.UTF-8", "C.UTF-8", "POSIX", "none.UTF-8"]);
+            variables.push((random.pick(&["LC_ALL", "LC_CTYPE", "LANG"]), locale.into()));
         }
         if random.chance(5) {
             variables.push(("POSIXLY_CORRECT", "1".into()));
@@ -214,7 +215,7 @@ impl Cases for Grep {
                 "rv=1:sl=1:cx=4",
                 "=1:ms=4",
             ];
-            variables.push(("GREP_COLORS", (*random.pick(&COLORS)).into()));
+            variables.push(("GREP_COLORS", random.pick(&COLORS).into()));
         }
         if random.chance(2) {
             variables.push(("GREP_COLOR", ["", "1;33", "x", "7"][random.below(4)].into()));
@@ -382,7 +383,7 @@ fn pattern(random: &mut Random, syntax: Syntax) -> Vec<u8> {
     let mut pattern = branches(random, syntax, 0);
     if random.chance(4) {
         let at = random.below(pattern.len() + 1);
-        let stray = *random.pick(&b"()[]{}\\*+?|^$\xff\xc3-,1".map(|byte| byte));
+        let stray = random.pick(&b"()[]{}\\*+?|^$\xff\xc3-,1".map(|byte| byte));
         pattern.insert(at, stray);
     }
     if random.chance(3) {

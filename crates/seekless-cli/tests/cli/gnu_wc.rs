@@ -1,6 +1,7 @@
 //! `seekless wc` compared with GNU wc 9.1 on cases from a seed.
 
-use super::gnu::{Case, Cases, Random, compare, word};
+use super::gnu::{Case, Cases, compare, word};
+use super::random::Random;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -129,7 +130,7 @@ impl Cases for Wc {
             words.push(word(option(random)));
         }
         if random.chance(15) {
-            let list = *random.pick(&LISTS);
+            let list = random.pick(&LISTS);
             words.push(word([b"--files0-from=", list].concat()));
         }
         if !words.iter().any(|word| word.as_bytes().starts_with(b"--files0-from="))
@@ -143,8 +144,8 @@ impl Cases for Wc {
         let mut variables = Vec::new();
         if random.chance(70) {
             let locale =
-                *random.pick(&["C", "C.UTF-8", "C.utf8", "POSIX", "none.UTF-8", "C.UTF-8", ""]);
-            let name = *random.pick(&["LC_ALL", "LC_CTYPE", "LANG"]);
+                random.pick(&["C", "C.UTF-8", "C.utf8", "POSIX", "none.UTF-8", "C.UTF-8", ""]);
+            let name = random.pick(&["LC_ALL", "LC_CTYPE", "LANG"]);
             variables.push((name, locale.into()));
         }
         if random.chance(15) {
@@ -158,8 +159,8 @@ impl Cases for Wc {
 
 fn name(random: &mut Random) -> OsString {
     word(match random.below(10) {
-        0..6 => *random.pick(&NAMES),
-        6..9 => *random.pick(&OTHERS),
+        0..6 => random.pick(&NAMES),
+        6..9 => random.pick(&OTHERS),
         _ => b"-",
     })
 }
@@ -190,6 +191,6 @@ fn option(random: &mut Random) -> Vec<u8> {
     }
     let letters = if random.chance(4) { &b"clmLwxW0\xff-"[..] } else { b"clmLw" };
     let mut option = vec![b'-'];
-    option.extend((0..1 + random.below(3)).map(|_| *random.pick(letters)));
+    option.extend((0..1 + random.below(3)).map(|_| random.pick(letters)));
     option
 }

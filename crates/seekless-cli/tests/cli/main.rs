@@ -19,6 +19,7 @@ mod outputs;
 mod pack;
 mod pipes;
 mod programs;
+mod random;
 mod record;
 mod scripts;
 mod sim;

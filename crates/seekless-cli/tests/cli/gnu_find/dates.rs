@@ -1,6 +1,6 @@
 //! Dates of `-newerXt`.
 
-use super::random::Random;
+use crate::random::Random;
 
 const WHOLE: &[&str] = &[
     "last week",

@@ -1,6 +1,6 @@
 //! Formats of `-printf`.
 
-use super::random::Random;
+use crate::random::Random;
 
 pub(super) fn format(random: &mut Random) -> Vec<u8> {
     let mut format = Vec::new();

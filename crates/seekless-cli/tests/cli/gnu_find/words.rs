@@ -1,7 +1,7 @@
 //! Command lines from all of GNU find's options, tests, actions and operators, most of them right.
 
-use super::random::Random;
 use super::{dates, formats};
+use crate::random::Random;
 
 type Words = Vec<Vec<u8>>;
 
