@@ -103,7 +103,7 @@ impl Trial<'_> {
     fn live(&self) -> (u64, u64, Nanos) {
         let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let clock = Clock::of_the_model();
-        let throttled = build_throttled(self.device, clock.clone()).unwrap();
+        let throttled = build_throttled(self.device.clone(), clock.clone()).unwrap();
         let engine: Arc<dyn Engine> =
             if self.told { throttled } else { Arc::new(Untold(throttled)) };
         let builder = Store::builder().cache(self.cache_bytes).policy(self.policy);
@@ -181,7 +181,7 @@ fn a_store_reads_what_was_simulated() {
                 loads: &loads,
                 policy,
                 cache_bytes,
-                device,
+                device: device.clone(),
                 told,
             };
             trial.check(&format!("{device}, told: {told}"));
