@@ -223,8 +223,8 @@ fn tool(
     Ok((misses, seconds))
 }
 
-/// Reads the tool's lines, one a case: `NAME cache size N, ..., miss ratio R, ...`. Of each size they
-/// are in the order of the policies.
+/// Reads the tool's lines, one a case: `NAME cache size N, ..., miss ratio R, ...`. Of each size
+/// they are in the order of the policies.
 fn add_misses(misses: &mut Misses, text: &str, policies: &[(&str, &str)]) -> anyhow::Result<()> {
     let mut seen: BTreeMap<u64, usize> = BTreeMap::new();
     for line in text.lines().filter(|line| line.contains("miss ratio")) {

@@ -24,8 +24,8 @@
 //! For the same requests both evict the same ids.
 //!
 //! - [`Reading`] reads traces: units, sector lines, times, limits of memory.
-//! - [`Reading::open`] leaves a long trace of records in its file: a [`Stream`] is simulated while it is
-//!   read.
+//! - [`Reading::open`] leaves a long trace of records in its file: a [`Stream`] is simulated while
+//!   it is read.
 //! - [`simulate`], [`simulate_with`] and [`simulate_all`] give [`Figures`]: hits, misses, writes,
 //!   points over time.
 //! - [`curve`] computes miss-ratio curves: exact for LRU in one pass, with error bars from samples.

@@ -1,6 +1,6 @@
-//! Simulates a trace that is too long for memory while it is read, in windows: every cache takes the
-//! requests of a window before the next one is read. Memory then holds what is known of each object,
-//! and no request but those of two windows. Policies that need the future cannot be simulated so.
+//! Simulates a trace that is too long for memory while it is read, in windows: every cache takes
+//! the requests of a window before the next one is read. Memory then holds what is known of each
+//! object, and no request but those of two windows. Policies that need the future cannot be simulated so.
 //!
 //! The weight of an object is the largest size that the whole trace has for it. If a later request
 //! shows a larger size, the caches so far were wrong: the trace is read to its end for the sizes,

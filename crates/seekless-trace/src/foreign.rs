@@ -23,8 +23,8 @@ pub(crate) const ORACLE_RECORD_BYTES: usize = 24;
 ///
 /// A record of version 1 is one of oracleGeneral (24 bytes). Version 2 (28 bytes) puts an operation
 /// and a tenant before the next access. Version 3 (36 bytes) makes the size an i64, and puts a
-/// lifetime before the next access. Versions 4 to 8 are version 3 with 1, 2, 4, 8 and 16 features of
-/// 4 bytes behind it.
+/// lifetime before the next access. Versions 4 to 8 are version 3 with 1, 2, 4, 8 and 16 features
+/// of 4 bytes behind it.
 pub(crate) const LCS_MAGIC: [u8; 8] = 0x1234_5678_9abc_def0_u64.to_le_bytes();
 /// The length of the header of lcs.
 pub(crate) const LCS_HEADER_BYTES: usize = 8192;

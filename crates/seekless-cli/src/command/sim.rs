@@ -39,9 +39,9 @@ use std::time::Instant;
 /// files for other traces of files; objects for traces of ids.
 ///
 /// Traces. What `trace import` reads needs no import. A long file of libCacheSim's records
-/// (oracleGeneral or lcs) is simulated while it is read if no policy needs the future, and the memory
-/// is that of its objects, not of its requests. Shares (10%), policies for ids of one weight, and
-/// objects whose size changes take a second pass over it.
+/// (oracleGeneral or lcs) is simulated while it is read if no policy needs the future, and the
+/// memory is that of its objects, not of its requests. Shares (10%), policies for ids of one
+/// weight, and objects whose size changes take a second pass over it.
 ///
 /// Page units. In a block trace, consecutive sectors of the same page are one request; --raw keeps
 /// each, and --merge joins them in other traces too. A sector -1 (Ozen's traces) has no place on

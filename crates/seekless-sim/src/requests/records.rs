@@ -1,5 +1,5 @@
-//! Reads files of records (libCacheSim's oracleGeneral and lcs) without making a trace of them. Each
-//! record is a request for its object, as in the trace that an import would make.
+//! Reads files of records (libCacheSim's oracleGeneral and lcs) without making a trace of them.
+//! Each record is a request for its object, as in the trace that an import would make.
 
 use super::budget::Budget;
 use super::joined::{Clock, REQUESTS_MAX};

@@ -1,5 +1,5 @@
-//! Loads of ids as columns: what millions of records become on their way into a trace. They skip the
-//! window of rows, since they come in order, and are never rows of a hundred bytes.
+//! Loads of ids as columns: what millions of records become on their way into a trace. They skip
+//! the window of rows, since they come in order, and are never rows of a hundred bytes.
 
 use crate::{Op, schema};
 use arrow_array::types::Int8Type;
