@@ -8,6 +8,19 @@
 //! Memory is frames of one page, touched when the cache is made and used again, and buffers for the
 //! commands under way. A command is up to 1 MiB, and its pages are copied into frames when it ends:
 //! so a page that is still needed never holds the memory of its neighbours.
+//!
+//! ```
+//! use seekless_io::files::PageCache;
+//! use seekless_policy::readahead::{Options, named};
+//!
+//! let readahead = named("streams", Options::with_max_bytes(8 << 20))?;
+//! let cache = PageCache::builder().bytes(16 << 20).readahead(readahead).build()?;
+//! let file = cache.open("Cargo.toml")?;
+//! let mut start = [0; 9];
+//! assert_eq!(file.read_at(&mut start, 0)?, 9);
+//! assert_eq!(&start, b"[package]");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod announce;
 mod cache;

@@ -45,6 +45,28 @@ fn a_pack_that_loses_ends_with_1_if_asked_to() {
 }
 
 #[test]
+fn a_pattern_is_read_through_the_kernel_and_through_us() {
+    let directory = workplace();
+    std::fs::write(directory.path().join("big"), vec![7; 1 << 20]).unwrap();
+    let text = printed(
+        directory.path(),
+        "compare big --pattern backward:4KiB streams:2 --rounds 1 --amount 256KiB --cache 1MiB",
+    );
+    for expected in ["median of 1 round", "backward:4KiB  kernel", "streams:2/4KiB  kernel"] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    assert_eq!(text.matches("seekless ").count(), 2, "{text}");
+    for refused in [
+        "compare big --pattern sideways",
+        "compare big data.zip --trace run.csv --pattern forward",
+        "compare big",
+        "compare . --pattern forward",
+    ] {
+        assert_eq!(run(directory.path(), refused).status.code(), Some(2), "{refused}");
+    }
+}
+
+#[test]
 fn the_report_says_what_was_loaded_and_how_cold() {
     let directory = workplace();
     prepare(directory.path(), 20, 100);
