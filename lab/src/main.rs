@@ -35,8 +35,8 @@ enum Experiment {
     /// "Optimizing File Accesses via Ordering and Caching": order, cache and cold loads of five
     /// starts of 0 A.D.
     Wassenberg2006(wassenberg2006::Args),
-    /// "File Prefetching Algorithm for Concurrent Streams": readahead under interleaved and disturbed
-    /// sequential reads, on a simulated disk.
+    /// "File Prefetching Algorithm for Concurrent Streams": readahead under interleaved and
+    /// disturbed sequential reads, on a simulated disk.
     Wu2010(wu2010::Args),
     /// The workload that the ozen2018 lab records.
     #[command(name = ozen2018::sqlite::PLAYER, hide = true)]

@@ -1,10 +1,10 @@
 //! A spinning disk: arm, rotation, and a cache that reads on.
 //!
-//! Rotation is an angle that depends on the time alone. So the byte behind the last one of a command
-//! has passed the head when the next command begins, by the time that a command takes to set up,
-//! and comes again almost a revolution later. Unless the disk reads on by itself, a sequence of
-//! commands therefore gets little more than half of the disk's rate: 28 of 51 MB/s in commands of
-//! 512 KiB (Wu, Xi and Xu 2010, Fig. 11).
+//! Rotation is an angle that depends on the time alone. So the byte behind the last one of a
+//! command has passed the head when the next command begins, by the time that a command takes to
+//! set up, and comes again almost a revolution later. Unless the disk reads on by itself, a
+//! sequence of commands therefore gets little more than half of the disk's rate: 28 of 51 MB/s in
+//! commands of 512 KiB (Wu, Xi and Xu 2010, Fig. 11).
 //!
 //! A command takes its overhead, then the seek or the change of the head, then the rotation to its
 //! first byte, then the transfer, over changes of tracks where it crosses them. What the disk's

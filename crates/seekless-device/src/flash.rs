@@ -6,9 +6,9 @@
 //! plane is free. A plane that runs out of free blocks collects garbage first, and whatever comes
 //! to it meanwhile waits.
 //!
-//! Planes serve their pages in the order of arrival. Bus and link are limits on the rate: what waits
-//! for its plane does not hold up what is ready. There is no read cache, and no cells of different
-//! speed.
+//! Planes serve their pages in the order of arrival. Bus and link are limits on the rate: what
+//! waits for its plane does not hold up what is ready. There is no read cache, and no cells of
+//! different speed.
 
 mod parameters;
 mod translation;

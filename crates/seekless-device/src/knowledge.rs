@@ -69,7 +69,8 @@ impl Knowledge {
         self.sent[tag] = Sent { at: now, in_flight: self.in_flight };
     }
 
-    /// A read that was sent has ended and brought `bytes`; `None` if it failed. Returns the costs if they have changed.
+    /// A read that was sent has ended and brought `bytes`; `None` if it failed. Returns the costs
+    /// if they have changed.
     pub fn ended(&mut self, tag: u64, bytes: Option<u64>, ended: Nanos) -> Option<Costs> {
         let Sent { at: submitted, in_flight } = self.sent[tag as usize];
         self.in_flight -= 1;

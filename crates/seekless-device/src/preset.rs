@@ -185,8 +185,8 @@ fn wu(bytes_per_second: u64, read_on: bool) -> DiskParameters {
 /// A Deskstar of 160 GB whose long transfers run at these rates in MB/s, on its outermost and its
 /// innermost tracks.
 ///
-/// The data sheets give 7200 revolutions, 8.5 ms for the average seek, about 1 ms to the next track,
-/// 15 ms over all tracks, and 8 MB of cache.
+/// The data sheets give 7200 revolutions, 8.5 ms for the average seek, about 1 ms to the next
+/// track, 15 ms over all tracks, and 8 MB of cache.
 fn deskstar(heads: u32, bus: u64, rates: (f64, f64)) -> DiskParameters {
     let capacity_bytes = 160 * GB;
     let zones = zones(capacity_bytes, heads, rates);
@@ -209,8 +209,8 @@ fn deskstar(heads: u32, bus: u64, rates: (f64, f64)) -> DiskParameters {
     }
 }
 
-/// A curve that takes 8.5 ms over a third of the cylinders, the usual meaning of an average seek, and
-/// 15 ms over all.
+/// A curve that takes 8.5 ms over a third of the cylinders, the usual meaning of an average seek,
+/// and 15 ms over all.
 fn seek(cylinders: u64) -> Seek {
     const SETTLE: u64 = 800 * US;
     let third = cylinders / 3;
@@ -250,8 +250,8 @@ fn zones(capacity_bytes: u64, heads: u32, rates: (f64, f64)) -> Vec<DiskZone> {
     (0..ZONES).map(zone).collect()
 }
 
-/// A level of which the paper gives a latency and a rate alone: a disk on which every seek takes the
-/// same, so that a request elsewhere takes the latency and the next bytes come at the rate.
+/// A level of which the paper gives a latency and a rate alone: a disk on which every seek takes
+/// the same, so that a request elsewhere takes the latency and the next bytes come at the rate.
 fn level(latency_ns: u64, bytes_per_second: u64, capacity_bytes: u64) -> DiskParameters {
     const RPM: u32 = 3600;
     let half_turn_ns = 30_000_000_000 / u64::from(RPM);

@@ -19,8 +19,9 @@ const HANDED_BYTES: u64 = 1 << 20;
 
 /// Requests that a volume counts for one I/O of `bytes`. Linux hands it over 1 MiB at a time, and
 /// cuts what is over [`PART_BYTES`], so that a full MiB is two requests. An I/O of nothing is one.
-/// Checked against what blk-throttle of Linux 6.18 counted for direct reads into fresh memory. Pages
-/// of the page cache are neighbours more often: a buffered read of 4 MiB may be a single request.
+/// Checked against what blk-throttle of Linux 6.18 counted for direct reads into fresh memory.
+/// Pages of the page cache are neighbours more often: a buffered read of 4 MiB may be a single
+/// request.
 #[must_use]
 pub fn parts(bytes: u64) -> u64 {
     let (full, rest) = (bytes / HANDED_BYTES, bytes % HANDED_BYTES);

@@ -40,9 +40,9 @@ impl Throttle {
         Throttle { state: Mutex::new(state), ended: Condvar::new() }
     }
 
-    /// One request of `bytes` at the device's start, cut if it is large; 0 bytes, as for an open, is
-    /// one request. Blocks
-    /// until the model lets it end, and returns that time in nanoseconds on the clock.
+    /// One request of `bytes` at the device's start, cut if it is large; 0 bytes, as for an open,
+    /// is one request. Blocks until the model lets it end, and returns that time in nanoseconds on
+    /// the clock.
     pub fn charge(&self, bytes: u64) -> Nanos {
         self.during(0, bytes, || ()).1
     }

@@ -2,8 +2,8 @@
 
 use seekless_device::{Costs, CostsSource};
 
-/// Counts since the store was opened, and what it knows of its device. Every load is exactly one of hit, joined, revived, missed or
-/// bypassed, once it has reached the cache.
+/// Counts since the store was opened, and what it knows of its device. Every load is exactly one of
+/// hit, joined, revived, missed or bypassed, once it has reached the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statistics {

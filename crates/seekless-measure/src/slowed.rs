@@ -5,9 +5,9 @@
 //! The throttle charges requests before neighbours are joined, and ext4 reads 32 inode-table blocks
 //! ahead, each a request of its own: so that a limit on requests says about what it would on a
 //! volume, that readahead is set to 1 meanwhile. It still charges twice as many requests for inodes
-//! as a volume, or more. Behind a loop device with direct I/O the throttle sees merged requests, and
-//! charges what a volume does: there the readahead stays. All is put back when [`Slowed`] is dropped, and also if
-//! this process is killed ([`seekless_sys::undo`]).
+//! as a volume, or more. Behind a loop device with direct I/O the throttle sees merged requests,
+//! and charges what a volume does: there the readahead stays. All is put back when [`Slowed`] is
+//! dropped, and also if this process is killed ([`seekless_sys::undo`]).
 
 mod disk;
 mod group;

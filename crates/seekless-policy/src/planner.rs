@@ -2,8 +2,8 @@
 //! what was read.
 //!
 //! The live store and the simulator ask only this. The owner of a [`Planner`] has the cache of
-//! files; it comes here with an entry that is neither cached nor held by a user. The planner answers
-//! in this order ([`Planner::demand`]):
+//! files; it comes here with an entry that is neither cached nor held by a user. The planner
+//! answers in this order ([`Planner::demand`]):
 //!
 //! 1. *a read under way* covers the entry;
 //! 2. *a kept read* has it: bytes that were read with another entry ([`kept_reads`]);

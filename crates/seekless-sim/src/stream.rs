@@ -1,6 +1,7 @@
 //! Simulates a trace that is too long for memory while it is read, in windows: every cache takes
 //! the requests of a window before the next one is read. Memory then holds what is known of each
-//! object, and no request but those of two windows. Policies that need the future cannot be simulated so.
+//! object, and no request but those of two windows. Policies that need the future cannot be
+//! simulated so.
 //!
 //! The weight of an object is the largest size that the whole trace has for it. If a later request
 //! shows a larger size, the caches so far were wrong: the trace is read to its end for the sizes,
@@ -137,8 +138,8 @@ pub type Timed = (Figures, Duration);
 
 impl Reading {
     /// Reads traces as [`Reading::read`] does, to simulate `plan` on them. A long trace of records
-    /// is not kept in memory if the plan allows that, and the caches of the plan take less than half
-    /// of the memory allowed.
+    /// is not kept in memory if the plan allows that, and the caches of the plan take less than
+    /// half of the memory allowed.
     ///
     /// # Errors
     /// As [`Reading::read`]; or there is no such policy.

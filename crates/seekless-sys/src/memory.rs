@@ -29,9 +29,9 @@ pub fn fetch(bytes: &[u8]) {
 /// Huge pages of most machines have so many bytes; less memory has no room for one.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Asks the kernel for huge pages for the memory of `values`, which should have its capacity and not
-/// be filled yet. Random accesses to a large table then find their pages faster. Does nothing for
-/// little memory, or where there are no huge pages.
+/// Asks the kernel for huge pages for the memory of `values`, which should have its capacity and
+/// not be filled yet. Random accesses to a large table then find their pages faster. Does nothing
+/// for little memory, or where there are no huge pages.
 pub fn prefer_huge_pages<T>(values: &mut Vec<T>) {
     let bytes = values.capacity().saturating_mul(size_of::<T>());
     let start = values.as_mut_ptr().cast::<u8>();

@@ -70,7 +70,8 @@ pub struct Row {
     pub figures: StoreFigures,
 }
 
-/// Predicts the loads of a run, one after another, from the pack at `path`, for each cache of `cases`.
+/// Predicts the loads of a run, one after another, from the pack at `path`, for each cache of
+/// `cases`.
 ///
 /// # Errors
 /// The pack cannot be opened, the run is missing or loads nothing that the pack has, or a policy

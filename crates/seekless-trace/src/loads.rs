@@ -39,8 +39,8 @@ pub struct Loads {
 }
 
 impl Loads {
-    /// Reads the loads of several traces (anything that [`open_any`](crate::open_any) opens): files are joined by
-    /// name, runs appended in the order given.
+    /// Reads the loads of several traces (anything that [`open_any`](crate::open_any) opens): files
+    /// are joined by name, runs appended in the order given.
     ///
     /// Within a run each `load` row of a file counts. A file without load rows counts once, at its
     /// first successful read or map. Its size counts, or, if the trace does not tell the size, the

@@ -126,8 +126,9 @@ impl Writer {
         if self.window.len() >= self.window_rows { self.write_older_half() } else { Ok(()) }
     }
 
-    /// Adds loads, which come in order behind all rows, and does `work` meanwhile. The first rows of
-    /// a trace must come so; before other rows follow, [`Writer::file`] must have numbered all ids.
+    /// Adds loads, which come in order behind all rows, and does `work` meanwhile. The first rows
+    /// of a trace must come so; before other rows follow, [`Writer::file`] must have numbered all
+    /// ids.
     ///
     /// # Errors
     /// The disk is full.

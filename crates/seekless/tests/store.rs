@@ -1,5 +1,5 @@
-//! What you simulate is what you run: the reads. A live store loads from a pack on a modelled device,
-//! and the simulator predicts that run: its requests and bytes one for one, and its time.
+//! What you simulate is what you run: the reads. A live store loads from a pack on a modelled
+//! device, and the simulator predicts that run: its requests and bytes one for one, and its time.
 //!
 //! The model's clock stands still while the program computes, so the times are those of the device
 //! alone and the same on every machine. It jumps when all threads of this process wait, so the

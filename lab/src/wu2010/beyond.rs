@@ -1,5 +1,5 @@
-//! Past the paper: up to 1,000 streams in a file of 10 GB, under every readahead and several largest
-//! windows.
+//! Past the paper: up to 1,000 streams in a file of 10 GB, under every readahead and several
+//! largest windows.
 
 use super::method::{MIB, NEW, OLD, SEED, case, rate, rules, simulate};
 use super::{Scale, disk};

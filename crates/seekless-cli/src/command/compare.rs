@@ -50,8 +50,8 @@ mod pattern;
 /// next request. --clock real waits instead, and gives the same figures within a few percent.
 ///
 /// With --pattern one file is read in a pattern instead: through the kernel's page cache and
-/// through Seekless's, which reads past it. Both deliver the same bytes, and both read ahead at most
-/// as far where that may be set (root).
+/// through Seekless's, which reads past it. Both deliver the same bytes, and both read ahead at
+/// most as far where that may be set (root).
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -6,7 +6,8 @@ use seekless::trace::import::{self, Columns, Options};
 /// How files of other formats are read.
 #[derive(clap::Args, Debug)]
 pub struct Foreign {
-    /// The format of the files [default: each file tells, by its content and the ending of its name]
+    /// The format of the files [default: each file tells, by its content and the ending of its
+    /// name]
     #[arg(long, value_enum)]
     format: Option<Format>,
     /// csv: which column holds which field: FIELD[:UNIT]=COLUMN,... where COLUMN is a name of the

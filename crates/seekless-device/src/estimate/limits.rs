@@ -16,17 +16,18 @@ const WINDOWS_MIN: usize = 3;
 /// Shorter stretches are joined with the next: chance may hold up a read within one.
 const WINDOW_NS_MIN: Nanos = 50_000_000;
 
-/// Less of a stretch than this was spent held up: the limit was hardly felt, so that the rate is the
-/// program's.
+/// Less of a stretch than this was spent held up: the limit was hardly felt, so that the rate is
+/// the program's.
 const STALL_SHARE_MIN: f64 = 0.15;
 
-/// From this share on three stretches are enough to believe in a limit. Otherwise it takes all five,
-/// and their lengths must be multiples of the shortest, as near as [`MULTIPLE`]: the kernel's
+/// From this share on three stretches are enough to believe in a limit. Otherwise it takes all
+/// five, and their lengths must be multiples of the shortest, as near as [`MULTIPLE`]: the kernel's
 /// throttle lets reads pass at the start of its slices, and chance does not keep such times.
 const STALL_SHARE_CLEAR: f64 = 0.3;
 const MULTIPLE: f64 = 0.08;
 
-/// A rate is steady if all stretches, or all five but one, are no farther than this from the median.
+/// A rate is steady if all stretches, or all five but one, are no farther than this from the
+/// median.
 const STEADY: f64 = 0.1;
 
 /// Of two steady rates the limit is the one that is steadier by this factor.

@@ -1,8 +1,8 @@
 //! The drive's translation layer: on which plane a page lies, where a write goes, and what making
 //! room for it takes.
 //!
-//! Each plane writes into one open block. When its free blocks run out it collects garbage: it takes
-//! the block with the fewest valid pages, moves those into its open block, and erases it.
+//! Each plane writes into one open block. When its free blocks run out it collects garbage: it
+//! takes the block with the fewest valid pages, moves those into its open block, and erases it.
 
 use super::parameters::Shape;
 use super::{FlashParameters, Mapping};

@@ -20,7 +20,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     })
 }
 
-/// Completions of the steps, the first at `start`. With `polls`, time passes in pieces between them.
+/// Completions of the steps, the first at `start`. With `polls`, time passes in pieces between
+/// them.
 fn run(
     device: &mut dyn DeviceModel,
     start: Nanos,

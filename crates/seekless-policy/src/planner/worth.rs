@@ -1,9 +1,9 @@
 //! Learns how far around a demand it is worth reading, from what became of what was read.
 //!
 //! The window around a demanded entry is cut into [`BANDS`] by distance, each half as wide as the
-//! next one out. Each band has an account: bytes that were read ahead in it, and bytes of these that
-//! were requested later. The widest window is read that does not waste more than it saves, all its
-//! bands together.
+//! next one out. Each band has an account: bytes that were read ahead in it, and bytes of these
+//! that were requested later. The widest window is read that does not waste more than it saves, all
+//! its bands together.
 //!
 //! A band that is left out is watched all the same. Each window is followed at its full width, as
 //! if it had been read, until [`FOLLOWED`] more windows have begun. What is requested meanwhile and
@@ -18,8 +18,8 @@ use std::ops::Range;
 /// Bands of a window: beyond a half of its width, a quarter, an eighth, and within that.
 const BANDS: usize = 4;
 
-/// Windows that are followed. A read of which nothing was used by then counts as wasted, until it is
-/// used after all.
+/// Windows that are followed. A read of which nothing was used by then counts as wasted, until it
+/// is used after all.
 const FOLLOWED: usize = 16;
 
 /// Windows that must have been followed, and entries that these must have read ahead, before the
@@ -30,8 +30,8 @@ const ENTRIES_MIN: u64 = 32;
 /// After so many windows all accounts are halved, so that the last ones count most.
 const WINDOWS_MAX: u64 = 64;
 
-/// If a smaller share of what is read was requested, the window is too wide, unless its requests are
-/// dear enough.
+/// If a smaller share of what is read was requested, the window is too wide, unless its requests
+/// are dear enough.
 ///
 /// Five starts of 0 A.D., each from an order that was made without it, use more than half of reads
 /// of 125 KB, although they use less than a third of what is read ahead.

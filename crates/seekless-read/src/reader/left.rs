@@ -19,8 +19,8 @@ const GAP_BYTES: u64 = 64 << 20;
 pub(super) struct Left {
     pub(super) cached: Ranges,
     pub(super) absent: Ranges,
-    /// Small absent ranges between cached ones. They are read last, into the cache, so that its content
-    /// does not go to pieces.
+    /// Small absent ranges between cached ones. They are read last, into the cache, so that its
+    /// content does not go to pieces.
     pub(super) slivers: Ranges,
 }
 

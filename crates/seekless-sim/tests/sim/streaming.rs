@@ -1,5 +1,5 @@
-//! A long trace that is simulated while it is read gives the figures of one in memory, and its memory
-//! does not depend on the number of its requests.
+//! A long trace that is simulated while it is read gives the figures of one in memory, and its
+//! memory does not depend on the number of its requests.
 
 use crate::memory::allocations::peak_of_thread;
 use seekless_policy::eviction::{NAMES, needs_of};

@@ -35,9 +35,9 @@ pub fn count(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> io::Result<Pages>
     }
 }
 
-/// Whether cachestat(2) sees the pages that a read of this file copies, so that [`count`] costs next
-/// to nothing. Elsewhere (overlayfs) it maps the range and walks every page of it: 10 to 30 ms for
-/// 500 MB, a tenth of the time that a disk takes to read them.
+/// Whether cachestat(2) sees the pages that a read of this file copies, so that [`count`] costs
+/// next to nothing. Elsewhere (overlayfs) it maps the range and walks every page of it: 10 to 30 ms
+/// for 500 MB, a tenth of the time that a disk takes to read them.
 ///
 /// # Errors
 /// The descriptor is not open.

@@ -1,5 +1,5 @@
-//! File systems whose cached pages cannot be counted through the descriptor are read as by any other
-//! program: from front to back by one thread, and nothing is asked again and again.
+//! File systems whose cached pages cannot be counted through the descriptor are read as by any
+//! other program: from front to back by one thread, and nothing is asked again and again.
 
 use super::*;
 

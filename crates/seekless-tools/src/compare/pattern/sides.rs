@@ -183,7 +183,8 @@ fn share(sorted: &[u64], share: f64) -> u64 {
     sorted.get(place.min(sorted.len().saturating_sub(1))).copied().unwrap_or(0)
 }
 
-/// Bytes that this process has had read from devices, past the page cache or into it: proc_pid_io(5).
+/// Bytes that this process has had read from devices, past the page cache or into it:
+/// proc_pid_io(5).
 fn bytes_read() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/io").ok()?;
     text.lines().find_map(|line| line.strip_prefix("read_bytes:"))?.trim().parse().ok()
