@@ -21,8 +21,8 @@
 //! * [`ColdFiles`] tells which requests opening and reading a file asks of an ext4 file system of
 //!   which nothing is cached: inode tables, folders, extents. It takes where the files lie from a
 //!   [`Layout`].
-//! * [`Estimate`] finds the costs of a device from the reads that it served. [`Knowledge`] holds the
-//!   costs in force, and whether they were told, probed, estimated or assumed.
+//! * [`Estimate`] finds the costs of a device from the reads that it served. [`Knowledge`] holds
+//!   the costs in force, and whether they were told, probed, estimated or assumed.
 //! * [`Table`] holds what is known of the devices of a machine: latency and bandwidth of each, of
 //!   its zones, and where the numbers come from ([`Origin`]).
 //! * [`units`] reads and prints sizes, rates and durations, so that all of Seekless writes them

@@ -79,7 +79,7 @@ struct Followed {
 
 /// The accounts of an archive's reads.
 ///
-/// - **Cost per request:** O(1); a window costs O(its entries) when it begins and when it is closed.
+/// - **Cost per request:** O(1); a window costs O(its entries) when it begins and when it ends.
 /// - **Memory:** a byte an entry of the archive.
 #[derive(Clone, Debug)]
 pub(super) struct Worth {
