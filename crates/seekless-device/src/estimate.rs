@@ -177,9 +177,8 @@ impl Estimate {
             if byte_ns < f64::MAX { 1e9 / byte_ns } else { self.assumed.bytes_per_second as f64 };
         if requests.is_some() || bytes.is_some() {
             let request_ns = requests.map_or(request_ns, |rate| request_ns.max(1e9 / rate));
-            // What a single read shows is not its own time once bytes are limited.
-            let unseen = || self.limits.bytes_unseen().map_or(fastest, |rate| rate.min(fastest));
-            let rate = bytes.unwrap_or_else(unseen);
+            // What a single read shows is not its own time on a limited device, nor on a busy one.
+            let rate = bytes.or(self.limits.bytes_unseen()).unwrap_or(fastest);
             return Some(costs(request_ns, rate, 1.0));
         }
         let depth = match among_ns {
