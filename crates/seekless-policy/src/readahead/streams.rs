@@ -30,6 +30,8 @@ use super::slab::Slab;
 use super::{Ahead, Fate, Handle, PageNo, Read, Readahead, Trigger, Window, size};
 use crate::id::Id;
 
+/// A strided stream whose element grows to so many reads is a run.
+const ELEMENT_READS_MAX: u64 = 8;
 /// Streams that are remembered at once, over all files.
 const STREAMS_MAX: usize = 1 << 14;
 /// A single read is a run if it is longer than a window and than 128 KiB.
@@ -118,6 +120,11 @@ impl Streams {
                 let doubt = Self::doubt(&self.table, id, read, state, ahead.pages());
                 match run::is_next_by_chance(self.table.get(id), gap_bytes, doubt) {
                     true => self.begin(file, read, Some(id), &limits, ahead),
+                    false if self.outgrows(id, read) => {
+                        let id = self.advance(file, id, read, gap_bytes);
+                        let facing = self.table.get(id).facing;
+                        self.discovered(file, id, Found::Run { facing, gap_bytes: 0 }, &limits)
+                    }
                     false => self.advance(file, id, read, gap_bytes),
                 }
             }
@@ -140,6 +147,18 @@ impl Streams {
             state.fetched_now = stream.facing.pages(demand.first.max(stream.front)..demand.end);
             self.fetch(file, id, demand, ahead);
         }
+    }
+
+    /// Whether a strided stream reads on and on where it is: then the stride was none. The first
+    /// reads of streams that begin at equal distances look like one.
+    fn outgrows(&self, id: Id, read: Span) -> bool {
+        let stream = self.table.get(id);
+        let Pattern::Strided(stride) = stream.pattern else { return false };
+        let read = read.facing(stream.facing);
+        let bytes = read.end.saturating_sub(stream.run_start);
+        run::continues(stream.last, read)
+            && bytes > stride.element
+            && bytes >= ELEMENT_READS_MAX * read.bytes()
     }
 
     /// A read is the next of a known stream.
