@@ -4,6 +4,7 @@ mod fixed;
 mod legacy;
 mod linux;
 mod ondemand;
+mod streams;
 
 use super::host::Host;
 use super::{Fate, Handle, Lead, NoReadahead, Options, PageNo, READAHEADS, Window, named};
@@ -150,7 +151,14 @@ fn fates_and_unknown_files_are_no_trouble() {
         host.readahead.close(Handle(0));
         host.readahead.close(Handle(7));
         host.read_each(100..110);
-        assert_eq!(host.file.unused(), 0, "{}: the file is closed", about.name);
+        // McCarthy's rule keeps nothing of a file, so it cannot tell.
+        let fetches_ahead = host.file.unused() > 0;
+        assert_eq!(
+            fetches_ahead,
+            about.name.starts_with("ahead-15"),
+            "{}: it is closed",
+            about.name
+        );
         host.readahead.open(Handle(0));
         host.read_each(0..10);
     }

@@ -195,7 +195,7 @@ mod tests {
         let refused = |row| {
             let path = write(folder.path(), &[row]);
             let error =
-                Workload::read(&[path], &import::Options::default(), Some(1 << 40), &mut |_, _| {})
+                Workload::read(&[path], &import::Options::default(), Some(1 << 36), &mut |_, _| {})
                     .unwrap_err();
             (error.kind(), error.to_string())
         };
