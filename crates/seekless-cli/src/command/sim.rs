@@ -20,6 +20,7 @@ use seekless::sim::{
     Windows, WriteBack, check_cases, each_case, memory_bytes_max, simulate_with,
 };
 use seekless::sys::output::Destination;
+use seekless::tools::device::named;
 use serde::Serialize;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
@@ -124,7 +125,7 @@ pub struct Args {
     seed: u64,
     /// Simulate in time on this device, with a readahead: what the program waits, and what the
     /// device does. Pages of reads and writes; each thread reads in its order
-    #[arg(long, value_name = "SPEC", conflicts_with_all = ["curve", "post_cache", "every", "write_back", "fetch_on_write", "unit", "unit_weights", "merge", "raw", "plot"])]
+    #[arg(long, value_name = "SPEC", value_parser = named, conflicts_with_all = ["curve", "post_cache", "every", "write_back", "fetch_on_write", "unit", "unit_weights", "merge", "raw", "plot"])]
     device: Option<DeviceSpec>,
     /// Readaheads to simulate
     #[arg(long, value_delimiter = ',', default_value = DEFAULT_READAHEADS, value_name = "NAME,...", value_parser = timed::name, requires = "device")]
