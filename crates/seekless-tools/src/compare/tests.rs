@@ -203,14 +203,22 @@ fn the_kernel_counts_as_many_requests_of_a_pack_as_the_model() {
         Ok([1, 2].map(|rival| comparison.rivals[rival].requests.unwrap()))
     };
     let modelled = requests(Device::modelled(device())).unwrap();
-    match requests(Device::Throttled(device())) {
-        // The pack may lie in several extents, and its inode and name are counted block by block.
-        Ok(counted) => assert!(
-            (0..2).all(|rival| counted[rival].abs_diff(modelled[rival]) <= 3),
-            "{counted:?} counted, {modelled:?} modelled"
-        ),
-        Err(error) => eprintln!("skipped: {error}: {:?}", std::error::Error::source(&error)),
+    // The pack may lie in several extents, and its inode and name are counted block by block. What
+    // other tests of this process read meanwhile is counted too, so one quiet try of many counts.
+    let mut tries = Vec::new();
+    for _ in 0..20 {
+        match requests(Device::Throttled(device())) {
+            Ok(counted) => tries.push(counted),
+            Err(error) => {
+                return eprintln!("skipped: {error}: {:?}", std::error::Error::source(&error));
+            }
+        }
+        let near = |counted: &[u64; 2]| (0..2).all(|at| counted[at].abs_diff(modelled[at]) <= 3);
+        if tries.last().is_some_and(near) {
+            return;
+        }
     }
+    panic!("{tries:?} counted, {modelled:?} modelled");
 }
 
 #[test]
