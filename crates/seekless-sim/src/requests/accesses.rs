@@ -191,8 +191,8 @@ mod tests {
 
     #[test]
     fn a_range_past_every_file_is_an_error() {
-        let folder = tempfile::tempdir().unwrap();
         let refused = |row| {
+            let folder = tempfile::tempdir().unwrap();
             let path = write(folder.path(), &[row]);
             let error =
                 Workload::read(&[path], &import::Options::default(), Some(1 << 36), &mut |_, _| {})
