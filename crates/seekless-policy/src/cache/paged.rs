@@ -311,7 +311,7 @@ impl<E: Eviction> PagedCache<E> {
         }
     }
 
-    /// The I/Os that the device has, for [`Ahead::congested`](crate::readahead::Ahead::congested).
+    /// The I/Os that the device has, for [`Ahead::congested`].
     pub fn set_ios_in_flight(&mut self, ios: u32) {
         self.inner.ios_in_flight = ios;
     }
