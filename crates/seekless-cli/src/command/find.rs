@@ -47,7 +47,8 @@ Where it differs from GNU find 4.9, and why:
   -ok            gives the command an empty standard input; GNU find closes it, by a slip
   -files0-from   names its file in the message of an empty name; GNU find names the file of the message before, by a slip
   -exec ... +    runs for all files that wait; GNU find forgets them after a path that is empty, by a slip
-  -fprint FILE   empties the file when all of the command line is right, not before
+  -fprint FILE   empties the file when all of the command line is right, not before, and is written
+                 out before a command runs: GNU find may hold its last 4 KiB back
   ((((...        more than 500 parentheses or ! within one another are refused
   write errors   end it at once, with one message";
 /// Room for a word and what follows it; longer ones stand on a line of their own.
