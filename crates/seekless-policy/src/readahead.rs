@@ -31,10 +31,8 @@ mod tests;
 
 pub use fixed::Fixed;
 pub use legacy::Legacy;
-pub use linux::Linux;
 pub use next_files::NextFiles;
 pub use none::NoReadahead;
-pub use ondemand::OnDemand;
 pub use options::{Lead, Options};
 pub use streams::Streams;
 pub use table::{About, READAHEADS, check_name, named};

@@ -6,12 +6,11 @@
 //! The kernel lets a read over the largest window be as large as the device likes; here the largest
 //! window is the limit, as nothing tells what the device likes.
 
-use super::matcher::{Algorithm, Matcher};
-use super::options::{Options, PAGE_BYTES};
+use super::matcher::Algorithm;
+use super::options::PAGE_BYTES;
 use super::pattern::{
     Call, Decision, Pattern, context, expected, fault, interleaved, oversize, random, sequential,
 };
-use super::{Ahead, Handle, PageNo, Read, Readahead, Trigger};
 
 const PATTERNS: &[Pattern] = &[
     fault::around_with_marker,
@@ -23,7 +22,8 @@ const PATTERNS: &[Pattern] = &[
     random::as_asked,
 ];
 
-static ALGORITHM: Algorithm = Algorithm {
+/// What makes it, for a matcher.
+pub(super) static ALGORITHM: Algorithm = Algorithm {
     patterns: PATTERNS,
     // The page that the next byte lies in.
     previous: |end_byte| end_byte / PAGE_BYTES,
@@ -46,34 +46,4 @@ fn align_end(call: &Call<'_>, decision: Decision) -> Decision {
     let end = (first + pages) / alignment * alignment;
     let pages = if end > first { end - first } else { pages };
     Decision::Window { first, pages, lead: pages }
-}
-
-/// The readahead of Linux 6.x.
-#[derive(Debug)]
-pub struct Linux(Matcher);
-
-impl Linux {
-    /// Knows no file yet.
-    #[must_use]
-    pub fn new(options: Options) -> Self {
-        Self(Matcher::new(&ALGORITHM, options))
-    }
-}
-
-impl Readahead for Linux {
-    fn open(&mut self, file: Handle) {
-        self.0.open(file);
-    }
-
-    fn close(&mut self, file: Handle) {
-        self.0.close(file);
-    }
-
-    fn on_page(&mut self, read: Read, page: PageNo, why: Trigger, ahead: &mut dyn Ahead) {
-        self.0.on_page(read, page, why, ahead);
-    }
-
-    fn on_read_end(&mut self, read: Read, end_byte: u64) {
-        self.0.on_read_end(read, end_byte);
-    }
 }

@@ -3,7 +3,7 @@
 use super::options::{Options, PAGE_BYTES};
 use super::pattern::{Call, Decision, Pattern, State};
 use super::slab::Slab;
-use super::{Ahead, Handle, PageNo, Read, Trigger, Window};
+use super::{Ahead, Handle, PageNo, Read, Readahead, Trigger, Window};
 
 /// What makes an algorithm.
 #[derive(Debug)]
@@ -32,23 +32,19 @@ impl Matcher {
     pub(super) fn new(algorithm: &'static Algorithm, options: Options) -> Self {
         Self { algorithm, options, files: Slab::default() }
     }
+}
 
-    pub(super) fn open(&mut self, file: Handle) {
+impl Readahead for Matcher {
+    fn open(&mut self, file: Handle) {
         self.files.open(file);
     }
 
-    pub(super) fn close(&mut self, file: Handle) {
+    fn close(&mut self, file: Handle) {
         self.files.close(file);
     }
 
     /// Lets the first pattern decide that recognises the call, and carries its decision out.
-    pub(super) fn on_page(
-        &mut self,
-        read: Read,
-        page: PageNo,
-        why: Trigger,
-        ahead: &mut dyn Ahead,
-    ) {
+    fn on_page(&mut self, read: Read, page: PageNo, why: Trigger, ahead: &mut dyn Ahead) {
         let Some(state) = self.files.get(read.file) else { return };
         let max = u64::from(self.options.max_pages.min(ahead.budget_pages()));
         let asked = (read.offset + read.bytes).div_ceil(PAGE_BYTES).saturating_sub(page).max(1);
@@ -68,7 +64,7 @@ impl Matcher {
         }
     }
 
-    pub(super) fn on_read_end(&mut self, read: Read, end_byte: u64) {
+    fn on_read_end(&mut self, read: Read, end_byte: u64) {
         if let Some(state) = self.files.get(read.file).filter(|_| end_byte > read.offset) {
             state.previous = Some((self.algorithm.previous)(end_byte));
         }

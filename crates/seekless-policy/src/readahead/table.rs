@@ -1,7 +1,8 @@
 //! The table of all readaheads. A row has the name, the constructor, one line on what it does, and
 //! the source. A new readahead is a file and a row.
 
-use super::{Fixed, Legacy, Linux, NoReadahead, OnDemand, Options, Readahead, Streams};
+use super::matcher::Matcher;
+use super::{Fixed, Legacy, NoReadahead, Options, Readahead, Streams, linux, ondemand};
 use crate::{Error, ErrorKind, Result, names};
 
 /// A readahead as lists show it.
@@ -34,13 +35,13 @@ pub const READAHEADS: &[About] = &[
         name: "ondemand",
         what: "one window and a marker in the cache; streams may interleave",
         source: "Wu, Xi and Xu 2010; Linux 2.6.24",
-        build: |options| Box::new(OnDemand::new(options)),
+        build: |options| Box::new(Matcher::new(&ondemand::ALGORITHM, options)),
     },
     About {
         name: "linux",
         what: "ondemand that also finds streams by what they left in the cache",
         source: "Linux 6.x",
-        build: |options| Box::new(Linux::new(options)),
+        build: |options| Box::new(Matcher::new(&linux::ALGORITHM, options)),
     },
     About {
         name: "ahead-15",
@@ -65,7 +66,7 @@ pub const READAHEADS: &[About] = &[
 /// The readahead called `name`.
 ///
 /// # Errors
-/// There is none of that name.
+/// No readahead has that name.
 pub fn named(name: &str, options: Options) -> Result<Box<dyn Readahead>> {
     Ok((find(name)?.build)(options))
 }
