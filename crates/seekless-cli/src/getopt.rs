@@ -1,6 +1,6 @@
 //! Command lines as getopt_long(3) reads them, for the verbs that take another tool's place: its
-//! words, abbreviations and messages, and none of the time that a tree of subcommands takes to
-//! build.
+//! words, abbreviations and messages, without the time that it takes to build a tree of
+//! subcommands.
 //!
 //! A tool declares each of its options once, as a [`Flag`]. The parser reads by that table; the
 //! help, the man page and the completions are made from it by [`described`].
@@ -52,7 +52,7 @@ pub struct Given {
 }
 
 impl Given {
-    /// The value, empty if there is none.
+    /// The value; empty for an option without one.
     #[must_use]
     pub fn text(&self) -> &OsStr {
         self.value.as_deref().unwrap_or_default()

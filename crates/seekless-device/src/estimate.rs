@@ -25,8 +25,8 @@ pub struct Served {
     pub bytes: u64,
     /// When it was submitted, on any clock that all reads share.
     pub submitted: Nanos,
-    /// When it ended. A read that did not end after its submission tells only that it ended, since
-    /// nobody knows when.
+    /// When it ended. A read that did not end after its submission tells only that it ended: the
+    /// time is unknown.
     pub ended: Nanos,
     /// How many reads were in flight after it was submitted, itself included.
     pub in_flight: u32,

@@ -99,7 +99,7 @@ impl Preset {
     /// The one of that name.
     ///
     /// # Errors
-    /// There is none; the message names those that are spelled alike.
+    /// No preset has that name. The message names those that are spelled alike.
     pub fn named(name: &str) -> Result<&'static Preset, Error> {
         PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
             let near = nearest(name);

@@ -205,7 +205,7 @@ impl Planner {
         };
         let read = |around| demand(entries, index, costs, around, read_bytes_max, needed);
         let whole = read(widest);
-        // What an earlier window would have brought begins none of its own.
+        // A file that an earlier window would have brought does not begin a window.
         let expected = worth.expects(id);
         worth.requested(id, entry.bytes);
         if let Some(Read { first, count, .. }) = whole

@@ -47,7 +47,7 @@ fn requests_in_flight_make_a_request_slower_until_they_end() {
     device.submit(0, io(0));
     device.submit(0, io(1));
     assert_eq!(device.next_event(), Some(100 * US));
-    // The first has ended, though nobody has taken it: two are in flight.
+    // The first has ended, but its completion has not been taken: two are in flight.
     device.submit(100 * US, io(2));
     let mut ends = Vec::new();
     device.advance(Nanos::MAX, &mut |end, io| ends.push((io.tag, end / US)));

@@ -10,7 +10,7 @@ use std::sync::{Arc, mpsc};
 
 const DEAR: Costs = Costs { request_ns: 10_000_000, bytes_per_second: 100_000_000, depth: 1 };
 
-/// A device that nobody has described. It serves one read after another, on a clock of its own.
+/// A device whose costs are unknown. It serves one read after another, on a clock of its own.
 struct Unknown {
     inner: Arc<dyn Engine>,
     costs: Costs,

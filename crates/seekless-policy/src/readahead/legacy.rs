@@ -22,7 +22,7 @@ struct State {
     /// The last page of the last read.
     previous: Option<PageNo>,
     first: PageNo,
-    /// Pages of the current window; 0 if there is none.
+    /// Pages of the current window; 0 without a window.
     pages: u64,
     /// The first page of the window ahead, if there is one.
     ahead_first: Option<PageNo>,

@@ -149,8 +149,8 @@ impl Streams {
         }
     }
 
-    /// Whether a strided stream reads on and on where it is: then the stride was none. The first
-    /// reads of streams that begin at equal distances look like one.
+    /// Whether a strided stream reads on and on where it is. Then it is a run, not a stride: the
+    /// first reads of streams that begin at equal distances look like one.
     fn outgrows(&self, id: Id, read: Span) -> bool {
         let stream = self.table.get(id);
         let Pattern::Strided(stride) = stream.pattern else { return false };

@@ -81,7 +81,7 @@ impl Format {
 }
 
 /// Whether these are records of oracleGeneral: no text, times do not fall, and the next access of
-/// each is a later record, or there is none.
+/// each, if it has one, is a later record.
 fn is_oracle_general(head: &[u8]) -> bool {
     let mut before = 0;
     let mut is_next = |(number, record): (i64, &[u8])| {

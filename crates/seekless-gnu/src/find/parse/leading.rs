@@ -10,7 +10,7 @@ const DEBUG_FLAGS: [&[u8]; 9] =
     [b"exec", b"opt", b"rates", b"search", b"stat", b"time", b"tree", b"all", b"help"];
 
 impl Parser<'_> {
-    /// `-H`, `-L`, `-P`, `-O…`, `-D …` and ours, up to the first word that is none of them.
+    /// `-H`, `-L`, `-P`, `-O…`, `-D …` and ours, up to the first other word.
     pub(super) fn leading_options(&mut self) -> Result<(), Stop> {
         while let Some(word) = self.peek() {
             let known = words::find_leading(word.as_bytes());

@@ -13,7 +13,7 @@ pub(super) struct File {
     /// Pages up to its end.
     pub(super) pages: u64,
     pub(super) tree: Tree,
-    /// Ids that its pages have. The file's number is free only when there are none.
+    /// Ids that its pages have. The file's number is free only when this is 0.
     pub(super) ids: u32,
     pub(super) removed: bool,
 }

@@ -12,7 +12,8 @@ use crate::readahead::{Fate, Handle, PageNo};
 
 /// The page where the readahead is called again.
 pub(super) const MARKER: u8 = 1;
-/// A window brought it, and no read has used it. The policy hears of its first use as such.
+/// A window brought it, and no read has used it. Its first use is a request of kind
+/// `FirstUse`.
 pub(super) const UNUSED: u8 = 2;
 /// Its fetch began before a read asked for it, so its fate is counted.
 pub(super) const AHEAD: u8 = 4;

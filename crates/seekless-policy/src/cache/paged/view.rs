@@ -58,7 +58,7 @@ impl<E: Eviction> Inner<E> {
     /// Asks the policy. Also says whether this starts a fetch.
     fn step(&mut self, id: Id, kind: Use, out: &mut Vec<PageCommand>) -> (Step, bool) {
         let about = self.pages.about(id);
-        // Neighbouring pages have neighbouring keys, and two files share none below 2^40 pages.
+        // Neighbouring pages have neighbouring keys. Files of up to 2^40 pages share no key.
         let key = (u64::from(about.file.0) << 40).wrapping_add(about.page);
         let request = Request { id, weight: 1, cost: 1, kind, key, next_use: NEVER };
         let mut exit = Exit { pages: &mut self.pages, out, requested: Some(id), evicts: true };

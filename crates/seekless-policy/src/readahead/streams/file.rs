@@ -25,7 +25,7 @@ const SIBLING_PAGES_MAX: u64 = 128;
 /// An open file.
 #[derive(Debug, Default)]
 pub(super) struct File {
-    /// Which opening of all this is; 0 is none.
+    /// The number of this opening, counted over all files from 1.
     pub(super) opening: u64,
     /// The stream of the last read.
     pub(super) current: Option<Id>,

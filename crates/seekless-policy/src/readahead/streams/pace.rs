@@ -52,8 +52,8 @@ impl Pace {
     /// The size of the next window: at most `largest`. It grows when the reader caught up, and
     /// without that only to `worth`. It is halved when pages were lost.
     ///
-    /// The lead is the whole window, as in Linux. It is halved each time that the reader waited for
-    /// none of the last eight windows, down to twice `gap`, which is transferred in the time of two
+    /// The lead is the whole window, as in Linux. It is halved when the reader has not waited for
+    /// any of the last eight windows, down to twice `gap`, which is transferred in the time of two
     /// requests. A reader that waits gets the whole window again.
     pub(super) fn next(&mut self, largest: u64, worth: u64, gap: u64) -> u64 {
         let window = u64::from(self.window);
