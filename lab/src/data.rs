@@ -20,6 +20,12 @@ pub(crate) fn folder(given: Option<&Path>) -> PathBuf {
     )
 }
 
+/// The name of a run: that of its file, without the endings.
+pub(crate) fn run_name(run: &Path) -> String {
+    let name = run.file_name().unwrap_or_default().to_string_lossy();
+    name.split('.').next().unwrap_or_default().to_owned()
+}
+
 /// Finds the five runs.
 pub(crate) fn zero_ad(folder: &Path) -> anyhow::Result<ZeroAd> {
     let folder = folder.join("0ad");

@@ -1,11 +1,12 @@
 //! Wassenberg 2006, "Optimizing File Accesses via Ordering and Caching", on five recorded starts of
 //! 0 A.D. A26, twenty years after the paper's three. Sections 4.3 (ordering quality), 4.4 (cache
-//! efficacy) and 4.2 (throughput); with `--cache` 4.4.1 (cache size) and 4.5 (cost of the cache
-//! manager) instead.
+//! efficacy) and 4.2 (throughput); with `--cache` 4.4.1 (cache size), 4.5 (cost of the cache manager)
+//! and 4.6 (allocator fragmentation) instead.
 
 mod cache;
 mod end_to_end;
 mod figure3;
+mod fragmentation;
 mod manager;
 mod ordering;
 
@@ -20,7 +21,8 @@ pub(crate) struct Args {
     /// Folder that holds 0ad/ (five runs and the list of files).
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// The cache alone: 4.4 with the sizes of figure 3, and what the cache manager costs (4.5).
+    /// The cache alone: 4.4 with the sizes of figure 3, what the cache manager costs (4.5), and
+    /// what its memory wastes (4.6).
     #[arg(long, conflicts_with = "end_to_end")]
     cache: bool,
     /// Draws figure 3 (.svg or .png).
@@ -61,6 +63,7 @@ struct Figures {
 struct CacheFigures {
     cache: Vec<seekless::sim::Figures>,
     figure_3: Vec<seekless::sim::Figures>,
+    fragmentation: Vec<fragmentation::Row>,
     manager: Vec<manager::Row>,
 }
 
@@ -94,14 +97,17 @@ fn cache_alone(zero_ad: &ZeroAd, args: &Args) -> anyhow::Result<()> {
     if let Some(path) = &args.picture {
         picture::save(path, &figure3::picture(&figure_3))?;
     }
+    let fragmentation = fragmentation::measure(zero_ad)?;
     if !args.json {
-        output::text(&format!("{}\n{}", cache::words(&cache), figure3::words(&figure_3)))?;
+        let words =
+            [cache::words(&cache), figure3::words(&figure_3), fragmentation::words(&fragmentation)];
+        output::text(&words.join("\n"))?;
     }
     let (files, operations) = if args.small { (300, 500) } else { (10_000, 20_000) };
     let scale = manager::Scale { files, operations, rounds: args.rounds.max(1) as usize };
     let manager = manager::measure(zero_ad, &scale)?;
     if args.json {
-        output::json(&CacheFigures { cache, figure_3, manager })?;
+        output::json(&CacheFigures { cache, figure_3, fragmentation, manager })?;
     } else {
         output::text(&manager::words(&manager))?;
     }

@@ -5,6 +5,7 @@
 mod command;
 mod frames;
 pub mod paged;
+pub mod placed;
 
 use crate::column;
 use crate::eviction::{Eviction, Id, Needs, Outcome, Request, Use};

@@ -35,6 +35,7 @@
 //!   live engine drive.
 //! - [`ordering`]: the order of the files in an archive, learned from the runs that read them.
 //! - [`planner`]: the reads of an archive. It composes the following three, and learns.
+//! - [`allocator`]: where the bytes of each file lie in one region of memory.
 //! - [`ahead`]: what to read around an archive entry that was requested.
 //! - [`extents`]: which reads fetch a set of archive entries at least cost.
 //! - [`readahead`]: which pages of a file to fetch before they are asked for.
@@ -78,6 +79,7 @@
 #![forbid(unsafe_code)]
 
 pub mod ahead;
+pub mod allocator;
 mod bits;
 pub mod cache;
 mod column;

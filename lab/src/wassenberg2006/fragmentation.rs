@@ -1,0 +1,128 @@
+//! Section 4.6: how much of the cache's memory the allocator cannot use.
+
+use crate::data::{self, ZeroAd};
+use seekless::policy::cache::placed::PlacedCache;
+use seekless::policy::eviction::{Eviction, Outcome, Request, Visitor, visit};
+use seekless::policy::sample::Draws;
+use seekless::report::table;
+use seekless::sim::{Requests, Unit};
+use serde::Serialize;
+
+/// The paper's 10 MB, and a cache of our time.
+const CAPACITIES: [u64; 2] = [10_000_000, 64 << 20];
+const POLICIES: [&str; 2] = ["landlord", "lru"];
+/// The paper's waste, in percent of the cache.
+const PAPER_PERCENT: f64 = 12.0;
+/// Starts in a day of play: one every four minutes.
+const STARTS_A_DAY: usize = 360;
+const SEED: u64 = 2006;
+
+/// One run through one region.
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    run: String,
+    policy: &'static str,
+    region_bytes: u64,
+    requests: u64,
+    hits: u64,
+    /// Hits of a cache whose files always find a place.
+    hits_without_places: u64,
+    /// How often a file found no place in one piece.
+    refusals: u64,
+    /// The share of the region that held no byte of a file at these moments.
+    mean_waste: f64,
+    max_waste: f64,
+}
+
+pub(crate) fn measure(zero_ad: &ZeroAd) -> anyhow::Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for run in &zero_ad.runs {
+        let requests = Requests::read(std::slice::from_ref(run), Unit::File, &mut |_, _| ())?;
+        rows.extend(measure_one(&data::run_name(run), &requests)?);
+    }
+    let day = day_of_play(&Requests::read(&zero_ad.runs, Unit::File, &mut |_, _| ())?);
+    rows.extend(measure_one(&format!("{STARTS_A_DAY} starts"), &day)?);
+    Ok(rows)
+}
+
+fn measure_one(run: &str, requests: &Requests) -> anyhow::Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for region_bytes in CAPACITIES {
+        for policy in POLICIES {
+            let play = Play { run, policy, region_bytes, requests };
+            rows.push(visit(policy, region_bytes, play)??);
+        }
+    }
+    Ok(rows)
+}
+
+/// Parts of the five starts in an order drawn from the seed: each time a start, from a place drawn
+/// too, since no two days load alike.
+fn day_of_play(starts: &Requests) -> Requests {
+    let mut draws = Draws::new(SEED);
+    let ids = starts.ids();
+    let mut files = Vec::with_capacity(STARTS_A_DAY * ids.len() / 5);
+    for _ in 0..STARTS_A_DAY {
+        let first = draws.below(ids.len());
+        files.extend(ids.iter().cycle().skip(first).take(ids.len() / 5));
+    }
+    let bytes = (0..starts.id_limit()).map(|id| starts.weight(id)).collect();
+    Requests::from_numbered_files(files, bytes)
+}
+
+struct Play<'a> {
+    run: &'a str,
+    policy: &'static str,
+    region_bytes: u64,
+    requests: &'a Requests,
+}
+
+impl Visitor for Play<'_> {
+    type Output = anyhow::Result<Row>;
+
+    fn visit<E: Eviction + Send + 'static>(self, policy: E) -> Self::Output {
+        let Self { run, policy: name, region_bytes, requests } = self;
+        let mut cache = PlacedCache::new(policy, region_bytes)?;
+        cache.grow(requests.id_limit());
+        let request = |&id: &u32| Request::file(id, requests.weight(id));
+        let hits = requests.ids().iter().map(request);
+        let hits = hits.filter(|request| cache.access(request) == Outcome::Hit).count() as u64;
+        let case = seekless::sim::Case { policy: name.to_owned(), capacity: region_bytes };
+        let waste = cache.waste();
+        Ok(Row {
+            run: run.to_owned(),
+            policy: name,
+            region_bytes,
+            requests: requests.len() as u64,
+            hits,
+            hits_without_places: seekless::sim::simulate(requests, &case)?.hits,
+            refusals: waste.refusals,
+            mean_waste: waste.mean_share,
+            max_waste: waste.max_share,
+        })
+    }
+}
+
+pub(crate) fn words(rows: &[Row]) -> String {
+    let header = ["run", "region", "policy", "refusals", "waste", "at most", "hits", "without"];
+    let percent = |share: f64| format!("{:.2} %", share * 100.0);
+    let cells = rows.iter().map(|row| {
+        let of_requests = |hits: u64| percent(hits as f64 / row.requests.max(1) as f64);
+        let seen = |share: f64| if row.refusals > 0 { percent(share) } else { "-".to_owned() };
+        vec![
+            row.run.clone(),
+            format!("{:.0} MB", row.region_bytes as f64 / 1e6),
+            row.policy.to_owned(),
+            row.refusals.to_string(),
+            seen(row.mean_waste),
+            seen(row.max_waste),
+            of_requests(row.hits),
+            of_requests(row.hits_without_places),
+        ]
+    });
+    format!(
+        "Allocator fragmentation (4.6): the share of the region that holds no byte of a file when one finds no place\n\
+         in one piece. The paper: {PAPER_PERCENT} %. Without: the hits if every file that the policy keeps had a place.\n\n{}",
+        table(&header, cells.collect())
+    )
+}
