@@ -17,19 +17,19 @@ const PAPER_PERCENT: f64 = 12.0;
 const STARTS_A_DAY: usize = 360;
 const SEED: u64 = 2006;
 
-/// One run through one region.
+/// One run through one cache.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
     run: String,
     policy: &'static str,
-    region_bytes: u64,
+    cache_bytes: u64,
     requests: u64,
     hits: u64,
     /// Hits of a cache whose files always find a place.
     hits_without_places: u64,
-    /// How often a file found no place in one piece.
-    refusals: u64,
-    /// The share of the region that held no byte of a file at these moments.
+    /// Victims beyond those that the capacity asked for.
+    victims: u64,
+    /// The share of the memory in use that held no byte of a file, once the cache was full.
     mean_waste: f64,
     max_waste: f64,
 }
@@ -47,10 +47,10 @@ pub(crate) fn measure(zero_ad: &ZeroAd) -> anyhow::Result<Vec<Row>> {
 
 fn measure_one(run: &str, requests: &Requests) -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
-    for region_bytes in CAPACITIES {
+    for cache_bytes in CAPACITIES {
         for policy in POLICIES {
-            let play = Play { run, policy, region_bytes, requests };
-            rows.push(visit(policy, region_bytes, play)??);
+            let play = Play { run, policy, cache_bytes, requests };
+            rows.push(visit(policy, cache_bytes, play)??);
         }
     }
     Ok(rows)
@@ -73,7 +73,7 @@ fn day_of_play(starts: &Requests) -> Requests {
 struct Play<'a> {
     run: &'a str,
     policy: &'static str,
-    region_bytes: u64,
+    cache_bytes: u64,
     requests: &'a Requests,
 }
 
@@ -81,22 +81,22 @@ impl Visitor for Play<'_> {
     type Output = anyhow::Result<Row>;
 
     fn visit<E: Eviction + Send + 'static>(self, policy: E) -> Self::Output {
-        let Self { run, policy: name, region_bytes, requests } = self;
-        let mut cache = PlacedCache::new(policy, region_bytes)?;
+        let Self { run, policy: name, cache_bytes, requests } = self;
+        let mut cache = PlacedCache::new(policy, cache_bytes)?;
         cache.grow(requests.id_limit());
         let request = |&id: &u32| Request::file(id, requests.weight(id));
         let hits = requests.ids().iter().map(request);
         let hits = hits.filter(|request| cache.access(request) == Outcome::Hit).count() as u64;
-        let case = seekless::sim::Case { policy: name.to_owned(), capacity: region_bytes };
+        let case = seekless::sim::Case { policy: name.to_owned(), capacity: cache_bytes };
         let waste = cache.waste();
         Ok(Row {
             run: run.to_owned(),
             policy: name,
-            region_bytes,
+            cache_bytes,
             requests: requests.len() as u64,
             hits,
             hits_without_places: seekless::sim::simulate(requests, &case)?.hits,
-            refusals: waste.refusals,
+            victims: waste.victims,
             mean_waste: waste.mean_share,
             max_waste: waste.max_share,
         })
@@ -104,25 +104,25 @@ impl Visitor for Play<'_> {
 }
 
 pub(crate) fn words(rows: &[Row]) -> String {
-    let header = ["run", "region", "policy", "refusals", "waste", "at most", "hits", "without"];
+    let header =
+        ["run", "cache", "policy", "further victims", "waste", "at most", "hits", "without"];
     let percent = |share: f64| format!("{:.2} %", share * 100.0);
     let cells = rows.iter().map(|row| {
         let of_requests = |hits: u64| percent(hits as f64 / row.requests.max(1) as f64);
-        let seen = |share: f64| if row.refusals > 0 { percent(share) } else { "-".to_owned() };
         vec![
             row.run.clone(),
-            format!("{:.0} MB", row.region_bytes as f64 / 1e6),
+            format!("{:.0} MB", row.cache_bytes as f64 / 1e6),
             row.policy.to_owned(),
-            row.refusals.to_string(),
-            seen(row.mean_waste),
-            seen(row.max_waste),
+            row.victims.to_string(),
+            percent(row.mean_waste),
+            percent(row.max_waste),
             of_requests(row.hits),
             of_requests(row.hits_without_places),
         ]
     });
     format!(
-        "Allocator fragmentation (4.6): the share of the region that holds no byte of a file when one finds no place\n\
-         in one piece. The paper: {PAPER_PERCENT} %. Without: the hits if every file that the policy keeps had a place.\n\n{}",
+        "Allocator fragmentation (4.6): the share of the memory in use that holds no byte of a file, once the cache is\n\
+         full. The paper: {PAPER_PERCENT} %. Without: the hits of a cache that does not place its files.\n\n{}",
         table(&header, cells.collect())
     )
 }

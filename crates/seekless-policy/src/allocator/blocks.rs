@@ -23,8 +23,15 @@ impl Block {
         Self { start, size }
     }
 
-    fn end(self) -> u32 {
+    pub(super) fn end(self) -> u32 {
         self.start + self.size
+    }
+
+    /// Both as one, if they touch.
+    pub(super) fn joined(self, other: Block) -> Option<Block> {
+        let (first, second) = if self.start < other.start { (self, other) } else { (other, self) };
+        let touch = first.end() == second.start;
+        touch.then(|| Block::new(first.start, first.size + second.size))
     }
 
     /// What is left of this block before and after `inner`.
@@ -60,25 +67,33 @@ impl Blocks {
         self.sizes.len()
     }
 
-    /// Adds a block and joins it with the free blocks beside it. An empty one changes nothing.
-    pub(super) fn insert(&mut self, block: Block) {
+    /// Adds a block and joins it with the free blocks beside it, which it returns as one. An empty
+    /// one changes nothing.
+    pub(super) fn insert(&mut self, block: Block) -> Block {
         if block.size == 0 {
-            return;
+            return block;
         }
-        let mut whole = block;
-        if let Some(before) = self.before(block.start).filter(|before| before.end() == block.start)
-        {
-            self.remove(before);
-            whole = Block::new(before.start, before.size + whole.size);
-        }
-        if let Some(&size) = self.sizes.get(&block.end()) {
-            self.remove(Block::new(block.end(), size));
-            whole.size += size;
-        }
+        let [before, after] = self.neighbours(block);
+        before.into_iter().chain(after).for_each(|neighbour| self.remove(neighbour));
+        let whole = joined(block, before, after);
         self.sizes.insert(whole.start, whole.size);
         let class = class(whole.size);
         self.classes[class].insert(whole.start);
         self.nonempty[class / 64] |= 1 << (class % 64);
+        whole
+    }
+
+    /// `block`, which is none of these, and the free blocks beside it as one.
+    pub(super) fn with_neighbours(&self, block: Block) -> Block {
+        let [before, after] = self.neighbours(block);
+        joined(block, before, after)
+    }
+
+    /// The free blocks directly before and after `block`.
+    fn neighbours(&self, block: Block) -> [Option<Block>; 2] {
+        let before = self.before(block.start).filter(|before| before.end() == block.start);
+        let after = self.sizes.get(&block.end()).map(|&size| Block::new(block.end(), size));
+        [before, after]
     }
 
     /// Removes and returns a block in which `request` fits.
@@ -151,6 +166,11 @@ impl Blocks {
         }
         None
     }
+}
+
+fn joined(block: Block, before: Option<Block>, after: Option<Block>) -> Block {
+    let sizes = before.into_iter().chain(after).map(|neighbour| neighbour.size);
+    Block::new(before.map_or(block.start, |before| before.start), block.size + sizes.sum::<u32>())
 }
 
 /// Classes of a single size up to 8 granules, and from there 8 to each doubling.

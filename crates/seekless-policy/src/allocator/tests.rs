@@ -1,7 +1,9 @@
 use super::*;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 const REGION: u64 = 1 << 16;
+const PAGE: u64 = 1024;
 
 #[derive(Clone, Debug)]
 enum Act {
@@ -35,6 +37,13 @@ fn gaps(places: &[Place]) -> Vec<Place> {
     gaps
 }
 
+/// The pages that a place touches.
+fn touched(places: &[Place]) -> BTreeSet<u64> {
+    let used = places.iter().filter(|place| place.bytes > 0);
+    used.flat_map(|place| place.offset / PAGE..(place.offset + place.bytes).div_ceil(PAGE))
+        .collect()
+}
+
 fn has_room(gap: &Place, bytes: u64, alignment: u64) -> bool {
     gap.offset.next_multiple_of(alignment) + bytes <= gap.offset + gap.bytes
 }
@@ -42,7 +51,7 @@ fn has_room(gap: &Place, bytes: u64, alignment: u64) -> bool {
 proptest! {
     #[test]
     fn places_are_apart_and_nothing_is_refused_that_fits(acts in acts()) {
-        let mut region = Allocator::new(REGION, 64);
+        let mut region = Allocator::new(REGION, 64, PAGE);
         let mut places = Vec::new();
         for act in acts {
             match act {
@@ -57,18 +66,24 @@ proptest! {
                     }
                 }
                 Act::Free(which) if !places.is_empty() => {
-                    region.free(places.swap_remove(which % places.len()));
+                    let before = touched(&places);
+                    let pages = region.free(places.swap_remove(which % places.len()));
+                    let gone: Vec<u64> = before.difference(&touched(&places)).copied().collect();
+                    prop_assert_eq!(gone, Vec::from_iter(pages.start / PAGE..pages.end / PAGE));
                 }
                 Act::Free(_) => {}
             }
             let (account, gaps) = (region.account(), gaps(&places));
             let free: u64 = gaps.iter().map(|gap| gap.bytes).sum();
             prop_assert_eq!((account.used_bytes, account.free_bytes), (REGION - free, free));
+            prop_assert_eq!(account.resident_bytes, touched(&places).len() as u64 * PAGE);
             // What was never used is not joined with its neighbours.
             prop_assert!(account.free_blocks >= gaps.len() as u64);
             prop_assert!(account.free_blocks <= gaps.len() as u64 + 2);
         }
-        places.drain(..).for_each(|place| region.free(place));
+        for place in places.drain(..) {
+            region.free(place);
+        }
         let _ = region.allocate(REGION, 64, Lifetime::Short);
         prop_assert_eq!(region.account().used_bytes, REGION);
     }
@@ -80,7 +95,7 @@ fn short(region: &mut Allocator, bytes: u64) -> Place {
 
 #[test]
 fn the_whole_region_is_used_before_any_part_again() {
-    let mut region = Allocator::new(REGION, 64);
+    let mut region = Allocator::new(REGION, 64, PAGE);
     let first = short(&mut region, 64);
     region.free(first);
     let rest: Vec<_> = (1..REGION / 64).map(|_| short(&mut region, 64).offset).collect();
@@ -90,7 +105,7 @@ fn the_whole_region_is_used_before_any_part_again() {
 
 #[test]
 fn of_blocks_that_fit_equally_well_the_one_with_the_lowest_address_is_taken() {
-    let mut region = Allocator::new(REGION, 64);
+    let mut region = Allocator::new(REGION, 64, PAGE);
     let places: Vec<_> = (0..REGION / 64).map(|_| short(&mut region, 64)).collect();
     for at in [900, 20, 400] {
         region.free(places[at]);
@@ -101,16 +116,18 @@ fn of_blocks_that_fit_equally_well_the_one_with_the_lowest_address_is_taken() {
 
 #[test]
 fn a_smaller_block_is_preferred_to_a_lower_address() {
-    let mut region = Allocator::new(REGION, 64);
+    let mut region = Allocator::new(REGION, 64, PAGE);
     let places: Vec<_> = (0..REGION / 64).map(|_| short(&mut region, 64)).collect();
-    places[10..30].iter().chain(&places[500..502]).for_each(|&place| region.free(place));
+    for place in places[10..30].iter().chain(&places[500..502]) {
+        region.free(*place);
+    }
     assert_eq!(short(&mut region, 128).offset, places[500].offset);
     assert_eq!(short(&mut region, 128).offset, places[10].offset);
 }
 
 #[test]
 fn buffers_of_a_long_life_lie_at_the_other_end() {
-    let mut region = Allocator::new(REGION, 64);
+    let mut region = Allocator::new(REGION, 64, PAGE);
     short(&mut region, 1000);
     let long = region.allocate(1000, 512, Lifetime::Long).unwrap();
     assert_eq!(long.offset, REGION - 1024);
@@ -120,7 +137,7 @@ fn buffers_of_a_long_life_lie_at_the_other_end() {
 
 #[test]
 fn what_exceeds_the_region_is_refused() {
-    let mut region = Allocator::new(REGION, 64);
+    let mut region = Allocator::new(REGION, 64, PAGE);
     for bytes in [REGION + 1, u64::MAX] {
         assert_eq!(region.allocate(bytes, 64, Lifetime::Short), None);
     }

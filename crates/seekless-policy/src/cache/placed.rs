@@ -1,6 +1,7 @@
-//! A cache of files that also says where in one region of memory each file lies. The region is as
-//! large as the cache, so a file may find no place in one piece although its bytes are free: then
-//! the policy gives up further victims until there is one.
+//! A cache of files that also says where in one region of memory each file lies. The region is an
+//! address space of four times the cache's capacity, so a file hardly ever lacks a place in one
+//! piece. What counts is the memory of the pages that its places touch. If that exceeds its bound,
+//! or a file finds no place, the policy gives up further victims.
 
 use super::{Cache, Config, Sink};
 use crate::Result;
@@ -10,15 +11,28 @@ use crate::eviction::{Eviction, Id, Outcome, Request};
 /// Buffers of decoded files begin at multiples of this many bytes: a cache line.
 pub const GRANULE_BYTES: u64 = 64;
 
-/// What a region could not use, seen each time a file found no place in one piece.
+/// The unit in which memory is given back to the operating system.
+pub const PAGE_BYTES: u64 = 4096;
+
+/// The region's share of addresses for each byte of the cache.
+const ADDRESS_SPACE: u64 = 4;
+
+/// Files below this lie at the one end of the region and others at its other end, so that a small
+/// file, which a policy often keeps for longer, does not part the room of large ones.
+const SMALL_BYTES: u64 = 64 << 10;
+
+/// What was lost by the way in which files lie in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Waste {
-    /// How often a file found no place.
-    pub refusals: u64,
-    /// The mean share of the region that held no byte of a file then, from 0 to 1.
+    /// The share of the touched memory that held no byte of a file, from 0 to 1: its mean over the
+    /// admitted files since the cache was first full.
     pub mean_share: f64,
     /// The largest such share.
     pub max_share: f64,
+    /// Over how many admitted files that is the mean.
+    pub admitted: u64,
+    /// Victims beyond those that the capacity asked for.
+    pub victims: u64,
 }
 
 /// A policy, the bypass rule, and the places of all resident files.
@@ -26,6 +40,8 @@ pub struct Waste {
 pub struct PlacedCache<E> {
     cache: Cache<E>,
     places: Places,
+    /// Most memory that the touched pages may take.
+    bound_bytes: u64,
     waste: Waste,
 }
 
@@ -36,6 +52,8 @@ struct Places {
     by_id: Vec<Option<Resident>>,
     /// Sum of the weights, which are not rounded up as places are.
     weight: u64,
+    /// How many files had a place and were evicted.
+    dropped: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -45,18 +63,20 @@ struct Resident {
 }
 
 impl<E: Eviction> PlacedCache<E> {
-    /// An empty cache around an empty `policy` of `bytes` bytes, and a region of as many.
+    /// An empty cache around an empty `policy` of `bytes` bytes. Its memory takes at most a 32nd
+    /// more, and 64 KiB.
     ///
     /// # Errors
     /// As [`Cache::new`].
     ///
     /// # Panics
-    /// As [`Allocator::new`]: a region of 2^38 bytes or more.
+    /// As [`Allocator::new`]: a cache of 2^36 bytes or more.
     pub fn new(policy: E, bytes: u64) -> Result<Self> {
-        let region = Allocator::new(bytes, GRANULE_BYTES);
-        let places = Places { region, by_id: Vec::new(), weight: 0 };
+        let region = Allocator::new(bytes * ADDRESS_SPACE, GRANULE_BYTES, PAGE_BYTES);
+        let places = Places { region, by_id: Vec::new(), weight: 0, dropped: 0 };
         let cache = Cache::new(policy, Config::files(bytes))?;
-        Ok(Self { cache, places, waste: Waste::default() })
+        let bound_bytes = bytes + bytes / 32 + (64 << 10);
+        Ok(Self { cache, places, bound_bytes, waste: Waste::default() })
     }
 
     /// Makes room for ids below `ids`; never shrinks.
@@ -96,26 +116,48 @@ impl<E: Eviction> PlacedCache<E> {
     /// Finds a place for a file that was just admitted. False if it was itself the next victim.
     fn place(&mut self, request: &Request) -> bool {
         let Request { id, weight, .. } = *request;
-        while self.cache.resident(id) {
-            let place = self.places.region.allocate(weight, GRANULE_BYTES, Lifetime::Short);
-            if let Some(place) = place {
-                self.places.by_id[id as usize] = Some(Resident { place, weight });
-                self.places.weight += weight;
-                return true;
-            }
-            self.note_refusal();
-            self.cache.policy.evict_one(&mut self.cache.frames.pool(&mut self.places));
+        while self.cache.resident(id) && !self.places.put(id, weight) {
+            self.evict_one();
         }
-        false
+        while self.cache.resident(id) && self.resident_bytes() > self.bound_bytes {
+            self.evict_one();
+        }
+        self.note_waste();
+        self.cache.resident(id)
     }
 
-    fn note_refusal(&mut self) {
-        let region = self.cache.config.capacity.max(1);
-        let share = 1.0 - self.places.weight as f64 / region as f64;
+    fn evict_one(&mut self) {
+        self.waste.victims += 1;
+        self.cache.policy.evict_one(&mut self.cache.frames.pool(&mut self.places));
+    }
+
+    fn resident_bytes(&self) -> u64 {
+        self.places.region.account().resident_bytes
+    }
+
+    fn note_waste(&mut self) {
+        let resident = self.resident_bytes();
+        if self.places.dropped == 0 || resident == 0 {
+            return;
+        }
+        let share = 1.0 - self.places.weight as f64 / resident as f64;
         let waste = &mut self.waste;
-        waste.refusals += 1;
-        waste.mean_share += (share - waste.mean_share) / waste.refusals as f64;
+        waste.admitted += 1;
+        waste.mean_share += (share - waste.mean_share) / waste.admitted as f64;
         waste.max_share = waste.max_share.max(share);
+    }
+}
+
+impl Places {
+    /// Gives a file a place; false if there is none in one piece.
+    fn put(&mut self, id: Id, weight: u64) -> bool {
+        let lifetime = if weight < SMALL_BYTES { Lifetime::Long } else { Lifetime::Short };
+        let Some(place) = self.region.allocate(weight, GRANULE_BYTES, lifetime) else {
+            return false;
+        };
+        self.by_id[id as usize] = Some(Resident { place, weight });
+        self.weight += weight;
+        true
     }
 }
 
@@ -124,6 +166,7 @@ impl Sink for Places {
         if let Some(resident) = self.by_id[id as usize].take() {
             self.region.free(resident.place);
             self.weight -= resident.weight;
+            self.dropped += 1;
         }
     }
 
@@ -157,7 +200,7 @@ mod tests {
                 places.sort_by_key(|place| place.offset);
                 let ends = |place: &Place| place.offset + place.bytes;
                 prop_assert!(places.windows(2).all(|two| ends(&two[0]) <= two[1].offset));
-                prop_assert!(places.last().is_none_or(|place| ends(place) <= REGION));
+                prop_assert!(places.last().is_none_or(|place| ends(place) <= 4 * REGION));
                 let used: u64 = places.iter().map(|place| place.bytes).sum();
                 prop_assert_eq!(cache.region().account().used_bytes, used);
             }
@@ -165,17 +208,21 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_place_in_one_piece_costs_further_victims() {
-        let mut cache = PlacedCache::new(Lru::new(1024), 1024).unwrap();
-        cache.grow(20);
-        (0..16).for_each(|id| assert!(cache.access(&Request::file(id, 64)) == Outcome::Admitted));
-        // Of the odd files, room for two comes free, but not side by side.
-        (0..16).filter(|id| id % 2 == 0).for_each(|id| {
-            assert_eq!(cache.access(&Request::file(id, 64)), Outcome::Hit);
-        });
-        assert_eq!(cache.access(&Request::file(16, 128)), Outcome::Admitted);
-        let odd = (0..16).filter(|id| id % 2 == 1 && cache.place_of(*id).is_some()).count();
-        assert_eq!(odd, 0, "all odd files had to go, and one that lay between two of them");
-        assert_eq!(cache.waste().refusals, 7);
+    fn memory_beyond_its_bound_costs_further_victims() {
+        let bytes = 1 << 20;
+        let mut cache = PlacedCache::new(Lru::new(bytes), bytes).unwrap();
+        let files = 3 * bytes as u32 / 64;
+        cache.grow(files);
+        // One file of each page stays in use: all pages are touched, for a 64th of their bytes.
+        for id in 0..files {
+            cache.access(&Request::file(id, 64));
+            for kept in (0..id).step_by(64) {
+                cache.access(&Request::file(kept, 64));
+            }
+            let resident = cache.region().account().resident_bytes;
+            assert!(resident <= bytes + bytes / 32 + (64 << 10), "{resident}");
+        }
+        assert!(cache.waste().victims > 0);
+        assert!(cache.waste().max_share > 0.1);
     }
 }
