@@ -118,7 +118,7 @@ impl Allocator {
         if request.size > self.size - self.used {
             return None;
         }
-        let block = self.from_fresh(request).or_else(|| self.from_free(request))?;
+        let block = self.take_fresh(request).or_else(|| self.take_free(request))?;
         self.used += block.size;
         Some(self.place(block))
     }
@@ -154,7 +154,7 @@ impl Allocator {
 
     /// A place at the one end of what was never used. If it does not fit, the rest becomes an
     /// ordinary free block, which joins its neighbours.
-    fn from_fresh(&mut self, request: Request) -> Option<Block> {
+    fn take_fresh(&mut self, request: Request) -> Option<Block> {
         if self.fresh.size == 0 {
             return None;
         }
@@ -176,7 +176,7 @@ impl Allocator {
         Some(taken)
     }
 
-    fn from_free(&mut self, request: Request) -> Option<Block> {
+    fn take_free(&mut self, request: Request) -> Option<Block> {
         let whole = self.free.take(request)?;
         let taken = request.fit(whole)?;
         self.resident += self.pages_within(self.with_fresh(whole), taken).size;
