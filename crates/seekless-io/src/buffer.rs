@@ -8,7 +8,10 @@ use std::sync::{Arc, Weak};
 
 /// The bytes of one file. Clones share them; nothing is copied after decoding.
 #[derive(Clone)]
-pub struct Buffer(Arc<Contents>);
+pub struct Buffer(Arc<Share>);
+
+/// Counts its own clones: threads that clone different shares do not write to one cache line.
+struct Share(Arc<Contents>);
 
 enum Contents {
     Own(Vec<u8>),
@@ -21,22 +24,31 @@ enum Contents {
 
 impl Buffer {
     pub(crate) fn own(bytes: Vec<u8>) -> Self {
-        Self(Arc::new(Contents::Own(bytes)))
+        Self::first_share(Contents::Own(bytes))
     }
 
     /// The caller has checked that `range` lies in the read.
     pub(crate) fn within(read: Arc<ReadData>, range: Range<usize>) -> Self {
-        Self(Arc::new(Contents::Within { read, range }))
+        Self::first_share(Contents::Within { read, range })
+    }
+
+    fn first_share(contents: Contents) -> Self {
+        Self(Arc::new(Share(Arc::new(contents))))
+    }
+
+    /// Another share of the same bytes, with a count of its own.
+    pub(crate) fn share(&self) -> Self {
+        Self(Arc::new(Share(self.0.0.clone())))
     }
 
     pub(crate) fn downgrade(&self) -> WeakBuffer {
-        WeakBuffer(Arc::downgrade(&self.0))
+        WeakBuffer(Arc::downgrade(&self.0.0))
     }
 
     /// Whether two handles share the same bytes in memory.
     #[must_use]
     pub fn ptr_eq(&self, other: &Buffer) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.0.0, &other.0.0)
     }
 }
 
@@ -44,7 +56,7 @@ impl Deref for Buffer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        match &*self.0 {
+        match &*self.0.0 {
             Contents::Own(bytes) => bytes,
             Contents::Within { read, range } => &read.bytes()[range.clone()],
         }
@@ -68,6 +80,6 @@ pub(crate) struct WeakBuffer(Weak<Contents>);
 
 impl WeakBuffer {
     pub(crate) fn upgrade(&self) -> Option<Buffer> {
-        self.0.upgrade().map(Buffer)
+        self.0.upgrade().map(|contents| Buffer(Arc::new(Share(contents))))
     }
 }

@@ -42,7 +42,7 @@ pub(crate) struct Shared {
     pub(crate) max_entry_bytes: u64,
     buffers: BufferPool,
     slots: Slots,
-    hits: HitLog,
+    hits: HitLog<Buffer>,
     hints: Hints,
     state: Mutex<State>,
     jobs: Mutex<Jobs>,
@@ -120,7 +120,7 @@ impl Shared {
         // eviction no thread logs.
         let mut stopped = self.hits.stop();
         stopped.drain(|id| state.hit(&self.file_request(id)));
-        state.request(&request, waiter, &self.slots, &stopped, &mut released)
+        state.request(&request, waiter, &self.slots, &mut stopped, &mut released)
     }
 
     /// Loads an entry that is not cached, with what the device makes worth reading around it.

@@ -91,7 +91,7 @@ impl State {
     }
 
     /// Tells the policy of the hits that threads have logged meanwhile.
-    pub(crate) fn drain(&mut self, log: &HitLog, request: impl Fn(Id) -> Request) {
+    pub(crate) fn drain(&mut self, log: &HitLog<Buffer>, request: impl Fn(Id) -> Request) {
         let mut scratch = std::mem::take(&mut self.hits);
         log.drain(&mut scratch, |id| self.hit(&request(id)));
         self.hits = scratch;
@@ -113,14 +113,14 @@ impl State {
         request: &Request,
         waiter: Waiter,
         slots: &Slots,
-        _hits: &Stopped<'_>,
+        hits: &mut Stopped<'_, Buffer>,
         released: &mut Released,
     ) -> Asked {
         let step = self.cache.step(request, &mut self.commands);
         if let Some(recorder) = &mut self.recorder {
             recorder.requested(*request);
         }
-        let kept = self.obey(slots, released);
+        let kept = self.obey(slots, released, |victim| hits.forget(victim));
         if let Some(flight) = self.flights.get_mut(&request.id) {
             flight.kept |= kept;
             flight.waiters.push(waiter);
@@ -213,15 +213,20 @@ impl State {
             recorder.removed(id);
         }
         self.cache.complete(id, filled, &mut self.commands);
-        self.obey(slots, released);
+        // What leaves here was in flight, so no slot and no stripe has it.
+        self.obey(slots, released, |_| ());
     }
 
     /// Does what the cache has commanded; true says that it wants the requested entry fetched.
-    fn obey(&mut self, slots: &Slots, released: &mut Released) -> bool {
+    /// `forget` is called with each victim before its buffer is let go.
+    fn obey(&mut self, slots: &Slots, released: &mut Released, mut forget: impl FnMut(Id)) -> bool {
         let mut fetch = false;
         for command in self.commands.drain(..) {
             match command {
-                Command::Drop(victim) => released.buffers.extend(slots.orphan(victim)),
+                Command::Drop(victim) => {
+                    forget(victim);
+                    released.buffers.extend(slots.orphan(victim));
+                }
                 Command::Fetch(_) => fetch = true,
                 Command::WriteBack(_) => {} // a store only reads, so nothing is dirty
             }

@@ -21,10 +21,10 @@ impl Slots {
         Self((0..entries).map(|_| Mutex::new(Slot::Empty)).collect())
     }
 
-    /// The buffer, if the cache has it.
+    /// A share of the buffer, if the cache has it.
     pub(crate) fn kept(&self, id: Id) -> Option<Buffer> {
         match &*lock(&self.0[id as usize]) {
-            Slot::Kept(buffer) => Some(buffer.clone()),
+            Slot::Kept(buffer) => Some(buffer.share()),
             Slot::Empty | Slot::Orphan(_) => None,
         }
     }

@@ -1,17 +1,17 @@
 use super::hit_log::STRIPE_HITS_MAX;
 use super::*;
 
-fn log_hit(log: &HitLog, id: u32) -> bool {
-    log.hit(id, || Some([7; 10])).expect("it was found").1
+fn log_hit(log: &HitLog<Vec<u8>>, id: u32) -> bool {
+    log.hit(id, || Some(vec![7; 10])).expect("it was found").1
 }
 
 #[test]
 fn one_threads_hits_are_drained_in_order_and_once() {
-    let log: HitLog = HitLog::new();
+    let log: HitLog<Vec<u8>> = HitLog::new();
     for id in [3, 1, 3, 2] {
         assert!(!log_hit(&log, id));
     }
-    assert!(log.hit(9, || None::<Vec<u8>>).is_none(), "no hit is no hit");
+    assert!(log.hit(9, || None).is_none(), "no hit is no hit");
     let (mut scratch, mut seen) = (Vec::new(), Vec::new());
     log.drain(&mut scratch, |id| seen.push(id));
     log.drain(&mut scratch, |id| seen.push(id));
@@ -23,14 +23,14 @@ fn one_threads_hits_are_drained_in_order_and_once() {
 
 #[test]
 fn a_full_stripe_asks_to_be_drained() {
-    let log: HitLog = HitLog::new();
+    let log: HitLog<Vec<u8>> = HitLog::new();
     let asked = (0..STRIPE_HITS_MAX).filter(|_| log_hit(&log, 0)).count();
     assert_eq!(asked, 1);
 }
 
 #[test]
 fn no_hit_is_lost_between_threads() {
-    let log: HitLog = HitLog::new();
+    let log: HitLog<Vec<u8>> = HitLog::new();
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| (0..500).for_each(|id| _ = log_hit(&log, id)));
@@ -52,4 +52,19 @@ fn an_orphan_lives_as_long_as_its_user() {
     drop(user);
     assert!(slots.alive(0).is_none());
     assert!(slots.orphan(0).is_none());
+}
+
+#[test]
+fn a_stripe_looks_once_and_again_after_an_eviction() {
+    let (log, looks) = (HitLog::<Vec<u8>>::new(), std::cell::Cell::new(0));
+    let look = || {
+        looks.set(looks.get() + 1);
+        Some(vec![7; 10])
+    };
+    (0..3).for_each(|_| drop(log.hit(5, look)));
+    assert_eq!(looks.get(), 1);
+    log.stop().forget(5);
+    assert!(log.hit(5, || None).is_none());
+    drop(log.hit(5, look));
+    assert_eq!(looks.get(), 2);
 }

@@ -24,7 +24,7 @@ mod hit_log;
 #[expect(dead_code, reason = "read-ahead is no part of the protocol")]
 mod slots;
 
-use hit_log::HitLog;
+use hit_log::{HitLog, Stopped};
 use slots::Slots;
 
 loom::thread_local! {
@@ -36,25 +36,35 @@ const CONTENT: [u8; 3] = [1, 2, 3];
 
 /// Stands for the bytes of a file.
 #[derive(Clone)]
-struct Buffer(std::sync::Arc<[u8; 3]>);
+struct Buffer(std::sync::Arc<Share>);
+
+struct Share(std::sync::Arc<[u8; 3]>);
 
 struct WeakBuffer(std::sync::Weak<[u8; 3]>);
 
 impl Buffer {
+    fn new() -> Self {
+        Self(std::sync::Arc::new(Share(std::sync::Arc::new(CONTENT))))
+    }
+
+    fn share(&self) -> Self {
+        Self(std::sync::Arc::new(Share(self.0.0.clone())))
+    }
+
     fn downgrade(&self) -> WeakBuffer {
-        WeakBuffer(std::sync::Arc::downgrade(&self.0))
+        WeakBuffer(std::sync::Arc::downgrade(&self.0.0))
     }
 }
 
 impl WeakBuffer {
     fn upgrade(&self) -> Option<Buffer> {
-        self.0.upgrade().map(Buffer)
+        self.0.upgrade().map(|content| Buffer(std::sync::Arc::new(Share(content))))
     }
 }
 
 impl AsRef<[u8]> for Buffer {
     fn as_ref(&self) -> &[u8] {
-        &*self.0
+        &*self.0.0
     }
 }
 
@@ -75,14 +85,14 @@ impl Policy {
 /// A store of one entry.
 struct Store {
     slots: Slots,
-    log: HitLog<2>,
+    log: HitLog<Buffer, 2>,
     policy: Mutex<Policy>,
 }
 
 impl Store {
     fn new() -> Arc<Self> {
         let slots = Slots::new(1);
-        slots.keep(ENTRY, Buffer(std::sync::Arc::new(CONTENT)));
+        slots.keep(ENTRY, Buffer::new());
         let policy = Mutex::new(Policy { resident: true, told: 0, reads: 0 });
         Arc::new(Self { slots, log: HitLog::new(), policy })
     }
@@ -95,17 +105,18 @@ impl Store {
     }
 
     /// What a request does that found no hit, with the decision left to `decide`.
-    fn request(&self, decide: impl FnOnce(&mut Policy)) {
+    fn request(&self, decide: impl FnOnce(&mut Policy, &mut Stopped<'_, Buffer, 2>)) {
         let mut policy = self.policy.lock().unwrap();
         self.log.drain(&mut Vec::new(), |_| policy.hit());
         let mut stopped = self.log.stop();
         stopped.drain(|_| policy.hit());
-        decide(&mut policy);
+        decide(&mut policy, &mut stopped);
     }
 
     fn evict(&self) {
-        self.request(|policy| {
+        self.request(|policy, stopped| {
             policy.resident = false;
+            stopped.forget(ENTRY);
             drop(self.slots.orphan(ENTRY));
         });
     }
@@ -114,10 +125,10 @@ impl Store {
     fn load(&self) -> Buffer {
         self.hit().unwrap_or_else(|| {
             let mut found = None;
-            self.request(|policy| {
+            self.request(|policy, _| {
                 let buffer = self.slots.alive(ENTRY).unwrap_or_else(|| {
                     policy.reads += 1;
-                    Buffer(std::sync::Arc::new(CONTENT))
+                    Buffer::new()
                 });
                 policy.resident = true;
                 policy.told += 1;
@@ -130,7 +141,7 @@ impl Store {
 
     /// How many loads the policy was told of, in the end.
     fn told(&self) -> usize {
-        self.request(|_| {});
+        self.request(|_, _| {});
         self.policy.lock().unwrap().told
     }
 }
