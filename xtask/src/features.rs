@@ -4,10 +4,8 @@
 //! workspace, asked for more than `./run`, which builds the command, the command tested would be
 //! another program than the one that users get.
 
-use anyhow::{Context, bail};
-use std::collections::BTreeSet;
-use std::env;
-use std::process::Command;
+use crate::tree::packages_with_features;
+use anyhow::bail;
 
 /// What `./run`, `./run lab` and `./run bench` build.
 const BUILT_ALONE: [&[&str]; 3] =
@@ -32,18 +30,4 @@ pub(crate) fn check() -> anyhow::Result<()> {
     }
     println!("features: the command alone and the workspace build the same");
     Ok(())
-}
-
-/// One line a package: its name, version and features.
-fn packages_with_features(words: &[&str]) -> anyhow::Result<BTreeSet<String>> {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["tree", "--locked", "--prefix", "none", "--no-dedupe", "--format", "{p} {f}"])
-        .args(words)
-        .output()
-        .context("cannot start cargo")?;
-    if !output.status.success() {
-        bail!("cargo tree failed: {}", String::from_utf8_lossy(&output.stderr));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
 }

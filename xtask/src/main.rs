@@ -6,7 +6,9 @@ mod dist;
 mod features;
 mod layers;
 mod licences;
+mod loading;
 mod stops;
+mod tree;
 mod workspace;
 
 use anyhow::bail;
@@ -16,7 +18,10 @@ fn main() -> anyhow::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["layers"] => {
-            layers::check().and_then(|()| stops::check()).and_then(|()| features::check())
+            layers::check()?;
+            stops::check()?;
+            features::check()?;
+            loading::check()
         }
         ["columns"] => columns::check(),
         ["licences"] => licences::check(),

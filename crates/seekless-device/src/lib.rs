@@ -16,8 +16,8 @@
 //!   first bytes, [`LatencyTable`] what a benchmark printed. [`Queue`] is the host's side of any of
 //!   them.
 //! * [`DeviceSpec`] makes a model from words such as `t7k250` (a [`Preset`]) or
-//!   `iops=500,bandwidth=150MB/s`, or from TOML ([`Parameters`]). [`Utilisation`] tells how much of
-//!   its time moves bytes.
+//!   `iops=500,bandwidth=150MB/s`, or, with the feature `toml`, from the text of its
+//!   [`Parameters`]. [`Utilisation`] tells how much of its time moves bytes.
 //! * [`ColdFiles`] tells which requests opening and reading a file asks of an ext4 file system of
 //!   which nothing is cached: inode tables, folders, extents. It takes where the files lie from a
 //!   [`Layout`].
@@ -78,6 +78,8 @@ mod rate;
 mod spec;
 mod split_mix;
 mod table;
+#[cfg(feature = "toml")]
+mod text;
 pub mod units;
 mod utilisation;
 mod volume;

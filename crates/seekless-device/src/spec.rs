@@ -63,18 +63,6 @@ impl DeviceSpec {
         Ok(DeviceSpec::Model(Model { name: name.into(), parameters: Arc::new(parameters) }))
     }
 
-    /// The device that the text of a TOML file describes; see [`Parameters::from_toml`]. `file` is
-    /// its name, for messages and wherever the device is printed.
-    ///
-    /// # Errors
-    /// Text that describes no device; the message names the file and, where that is known, the
-    /// line.
-    pub fn from_toml(file: &str, text: &str) -> Result<Self, Error> {
-        let parameters = Parameters::from_toml(text)
-            .map_err(|error| Error::new(error.kind(), format!("{file}: {error}")))?;
-        DeviceSpec::new(file, parameters)
-    }
-
     /// A fresh model of this device, idle at time 0.
     #[must_use]
     pub fn model(&self) -> AnyDevice {

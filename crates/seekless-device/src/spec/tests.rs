@@ -55,18 +55,6 @@ fn what_is_no_device_is_refused_and_the_form_is_shown() {
     assert_eq!(kind("iops=9,bandwidth=9MB,burst=9x1"), ErrorKind::Order);
 }
 
-#[test]
-fn a_file_names_itself_and_the_line_of_its_mistake() {
-    let text = Preset::named("t7k250").unwrap().parameters().to_toml();
-    let spec = DeviceSpec::from_toml("my.toml", &text).unwrap();
-    assert_eq!(spec.to_string(), "my.toml");
-    assert_eq!(spec.parameters(), Preset::named("t7k250").unwrap().parameters());
-    let wrong = text.replace("rpm = 7200", "rpm = -7200");
-    let line = 1 + text.lines().position(|line| line.starts_with("rpm")).unwrap();
-    let error = DeviceSpec::from_toml("my.toml", &wrong).unwrap_err().to_string();
-    assert!(error.starts_with(&format!("my.toml: line {line}: ")), "{error}");
-}
-
 proptest! {
     #[test]
     fn what_is_printed_reads_back(iops in 1u64.., bytes_per_second in 1u64.., latency_ns: u64) {
