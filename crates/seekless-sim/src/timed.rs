@@ -20,6 +20,7 @@
 //! ```
 
 mod case;
+mod each;
 mod figures;
 mod flight;
 pub mod patterns;
@@ -29,7 +30,8 @@ mod tests;
 mod workload;
 
 pub use crate::unit::PAGE_BYTES;
-pub use case::{HOST_QUEUE, Pacing, Rules, TimedCase, check, each};
+pub use case::{HOST_QUEUE, Pacing, Rules, TimedCase, check};
+pub use each::each;
 pub use figures::{SizeCount, TimedFigures};
 pub use run::simulate;
 pub use workload::{FilePlace, Phase, Reader, TimedAccess, Workload};

@@ -18,6 +18,7 @@ use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use tree::{Kind, Node, Operator};
+use words::Reads;
 
 /// Why there is no plan.
 #[derive(Debug)]
@@ -147,6 +148,25 @@ impl<'a> Parser<'a> {
         // Only now, so that a wrong command line empties no file.
         for (_, file) in &self.plan.files {
             let _ = file.set_len(0); // devices and pipes have no length
+        }
+        Ok(())
+    }
+
+    /// `-H`, `-L`, `-P`, `-O…`, `-D …` and ours, up to the first other word.
+    fn leading_options(&mut self) -> Result<(), Stop> {
+        while let Some(word) = self.peek() {
+            let known = words::find_leading(word.as_bytes());
+            match known.map(|word| word.reads) {
+                Some(Reads::Leading(reads) | Reads::Anywhere(reads)) => {
+                    self.next += 1;
+                    reads(self, word.as_bytes())?;
+                }
+                _ if word == "--" => {
+                    self.next += 1;
+                    break;
+                }
+                _ => break,
+            }
         }
         Ok(())
     }

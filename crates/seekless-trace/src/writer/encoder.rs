@@ -5,7 +5,8 @@ use super::loads::Loads;
 use crate::checksum::{MAKER, Summed};
 use crate::error::{Error, Result};
 use crate::names::Names;
-use crate::{Access, FileId, Metadata, Op, arrays, schema};
+use crate::schema::{self, PATH_COLUMN};
+use crate::{Access, FileId, Metadata, Op, arrays};
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
     Array, ArrayRef, DictionaryArray, Int8Array, Int32Array, StringArray, UInt32Array,
@@ -27,10 +28,6 @@ const BATCH_ROWS: usize = 8192;
 /// If the paths of a row group take more than this, the rest of them is written without a
 /// dictionary.
 const PATH_DICTIONARY_BYTES: usize = 32 << 20;
-
-/// The place of the column `path` in the schema. It takes as long to encode as all columns before
-/// it, or as all behind it.
-pub(super) const PATH_COLUMN: usize = 6;
 
 /// A Parquet file being written, with numbers for its files.
 pub(super) struct Encoder {
@@ -117,6 +114,7 @@ impl Encoder {
         let last = parts.len().saturating_sub(1);
         for (at, part) in parts.into_iter().enumerate() {
             self.begin_group()?;
+            // The paths take as long to encode as all columns before them, or as all behind.
             let (before, rest) = self.columns.split_at_mut(PATH_COLUMN);
             let (path, behind) = rest.split_at_mut(1);
             let batches = &part.batches;

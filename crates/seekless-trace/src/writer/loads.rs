@@ -130,6 +130,6 @@ fn names(ids: &[u64]) -> ArrayRef {
         ends.push(text.len() as i32); // a batch has some hundred kilobytes
     }
     let ends = OffsetBuffer::new(ends.into());
-    debug_assert_eq!(schema::schema().field(super::encoder::PATH_COLUMN).name(), schema::PATH);
+    debug_assert_eq!(schema::schema().field(schema::PATH_COLUMN).name(), schema::PATH);
     Arc::new(StringArray::new(ends, text.into(), None))
 }

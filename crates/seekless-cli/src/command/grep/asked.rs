@@ -1,6 +1,5 @@
 //! From options as they stand on the command line to what is searched for and where.
 
-use super::flags::Sets;
 use crate::getopt::{Given, Parsed};
 use seekless::device::units::parse_bytes;
 use seekless::gnu::grep::{
@@ -59,6 +58,9 @@ pub(super) struct Draft {
     matcher: Option<&'static str>,
     read: Reads,
 }
+
+/// What an option does to the draft, as it is given on the command line.
+pub(super) type Sets = fn(&mut Draft, &Given) -> Result<(), Wrong>;
 
 /// What a file of patterns or globs holds.
 pub(super) type Reads = fn(&OsStr) -> io::Result<Vec<u8>>;

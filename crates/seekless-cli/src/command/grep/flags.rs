@@ -1,13 +1,10 @@
 //! The options of grep: GNU's, in the order in which it names those that an abbreviation may stand
 //! for, and ours.
 
-use super::asked::{self, Draft, Wrong};
-use crate::getopt::{Flag, Given, Value};
+use super::asked::{self, Draft, Sets, Wrong};
+use crate::getopt::{Flag, Value};
 use seekless::gnu::grep::{BinaryFiles, Directories, Listing};
 use std::os::unix::ffi::OsStrExt;
-
-/// Sets what an option, given so, asks for.
-pub(super) type Sets = fn(&mut Draft, &Given) -> Result<(), Wrong>;
 
 /// Which lines and how.
 const LINES: &str = "Which lines and how";

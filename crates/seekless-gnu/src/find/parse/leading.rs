@@ -1,7 +1,6 @@
-//! The options before the first path.
+//! What the options before the first path take: `-D` its flags, `-O` its level.
 
-use super::words::Reads;
-use super::{Parser, Stop, words};
+use super::{Parser, Stop};
 use crate::find::quote::say;
 use std::os::unix::ffi::OsStrExt;
 
@@ -10,25 +9,7 @@ const DEBUG_FLAGS: [&[u8]; 9] =
     [b"exec", b"opt", b"rates", b"search", b"stat", b"time", b"tree", b"all", b"help"];
 
 impl Parser<'_> {
-    /// `-H`, `-L`, `-P`, `-O…`, `-D …` and ours, up to the first other word.
-    pub(super) fn leading_options(&mut self) -> Result<(), Stop> {
-        while let Some(word) = self.peek() {
-            let known = words::find_leading(word.as_bytes());
-            match known.map(|word| word.reads) {
-                Some(Reads::Leading(reads) | Reads::Anywhere(reads)) => {
-                    self.next += 1;
-                    reads(self, word.as_bytes())?;
-                }
-                _ if word == "--" => {
-                    self.next += 1;
-                    break;
-                }
-                _ => break,
-            }
-        }
-        Ok(())
-    }
-
+    /// `-D`: warns of flags that GNU find does not know.
     pub(super) fn debug_flags(&mut self) -> Result<(), Stop> {
         const TRY: &str = "\nTry 'find --help' for more information.";
         let Some(list) = self.take() else {
