@@ -5,6 +5,7 @@
 mod answers;
 mod tree;
 
+use crate::command::Commands;
 use crate::folder::Folder;
 use crate::rounds::{Rival, load_average, median};
 use answers::Answers;
@@ -12,7 +13,7 @@ use anyhow::{Context, ensure};
 use seekless::report::table;
 use serde::Serialize;
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tree::{Cached, Tree};
 
 const FILES: usize = 130_000;
@@ -24,29 +25,20 @@ const WALK: Tests = &[];
 const SIZE: Tests = &["-size", "+0"];
 const LATENCY: [Tests; 3] = [&["-latency", "+0"], &["-latency", "0"], &["-latency", "+1"]];
 
-/// The questions, in the order of each round.
-const QUESTIONS: [Question; 7] = [
-    Question { rival: Rivals::Gnu, tests: WALK },
-    Question { rival: Rivals::Seekless, tests: WALK },
-    Question { rival: Rivals::Gnu, tests: SIZE },
-    Question { rival: Rivals::Seekless, tests: SIZE },
-    Question { rival: Rivals::Seekless, tests: LATENCY[0] },
-    Question { rival: Rivals::Seekless, tests: LATENCY[1] },
-    Question { rival: Rivals::Seekless, tests: LATENCY[2] },
-];
-/// The question with which the others are compared.
-const GNU_WALK: usize = 0;
-const GNU_SIZE: usize = 2;
+/// What is asked, in the order of each round.
+const TESTS: [Tests; 5] = [WALK, SIZE, LATENCY[0], LATENCY[1], LATENCY[2]];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rivals {
+enum Who {
     Gnu,
     Seekless,
+    /// The older command that `--beside` names.
+    Older,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Question {
-    rival: Rivals,
+    who: Who,
     tests: Tests,
 }
 
@@ -62,15 +54,8 @@ pub(crate) struct Args {
     /// Timed rounds, after one that is discarded
     #[arg(long, default_value_t = 5)]
     rounds: usize,
-    /// A folder for the files, removed at the end
-    #[arg(long, visible_alias = "dir", value_name = "DIR", default_value = "/var/tmp")]
-    folder: PathBuf,
-    /// The command to measure [default: `seekless` beside this program]
-    #[arg(long, value_name = "FILE")]
-    seekless: Option<PathBuf>,
-    /// Prints figures as JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    commands: Commands,
 }
 
 /// One question.
@@ -85,6 +70,8 @@ struct Row {
     /// Its seconds divided by those of GNU's walk; the next by those of GNU's `-size`.
     times_gnu_walk: f64,
     times_gnu_size: f64,
+    /// The older command's seconds divided by these, where both were asked and this is ours.
+    older_ratio: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -112,13 +99,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let files = args.files.unwrap_or(if args.quick { FILES_QUICK } else { FILES });
     ensure!(files > 0, "--files: at least 1");
     ensure!(Path::new(GNU).exists(), "no {GNU}: nothing to compare with");
-    let folder = Folder::in_(&args.folder)?;
-    let seekless = folder.seekless(args.seekless.as_deref(), "find")?;
-    let gnu = Rival::new("GNU", Path::new(GNU), &[]);
+    let folder = Folder::in_(&args.commands.folder)?;
+    let (ours, older) = args.commands.rivals(&folder, "find")?;
+    let field = Field { gnu: Rival::new("GNU", Path::new(GNU), &[]), ours, older };
+    let questions = field.questions();
     let tree = Tree::make(folder.path().join("tree"), files)?;
     let before = load_average();
-    let (cached, tracks) =
-        rounds(&tree, |rival| if rival == Rivals::Gnu { &gnu } else { &seekless }, args.rounds)?;
+    let (cached, tracks) = rounds(&tree, &field, &questions, args.rounds)?;
     let report = Report {
         files,
         folders: tree.folders(),
@@ -127,32 +114,61 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         cores: std::thread::available_parallelism().map_or(1, usize::from),
         load_average: [before, load_average()],
         rounds: args.rounds,
-        rows: rows(files, tracks),
+        rows: rows(files, &questions, tracks),
     };
-    match args.json {
+    match args.commands.json {
         true => println!("{}", serde_json::to_string_pretty(&report)?),
         false => println!("{}", words(&report)),
     }
     Ok(())
 }
 
+/// The programs that are asked.
+struct Field {
+    gnu: Rival,
+    ours: Rival,
+    older: Option<Rival>,
+}
+
+impl Field {
+    /// The questions of a round. GNU's find has no `-latency`.
+    fn questions(&self) -> Vec<Question> {
+        let ask = |tests| {
+            let gnu = (!LATENCY.contains(&tests)).then_some(Who::Gnu);
+            let older = self.older.is_some().then_some(Who::Older);
+            let asked = gnu.into_iter().chain([Who::Seekless]).chain(older);
+            asked.map(move |who| Question { who, tests })
+        };
+        TESTS.into_iter().flat_map(ask).collect()
+    }
+
+    fn rival(&self, who: Who) -> &Rival {
+        match who {
+            Who::Gnu => &self.gnu,
+            Who::Seekless => &self.ours,
+            Who::Older => self.older.as_ref().unwrap_or(&self.ours),
+        }
+    }
+}
+
 /// Each round asks all questions, after all files were read once more: a kernel may reclaim pages
 /// that were idle for a minute. The first round is discarded.
-fn rounds<'a>(
+fn rounds(
     tree: &Tree,
-    rival: impl Fn(Rivals) -> &'a Rival,
+    field: &Field,
+    questions: &[Question],
     rounds: usize,
 ) -> anyhow::Result<(Cached, Vec<Track>)> {
     let mut answers = Answers::default();
-    let mut tracks = vec![Track::default(); QUESTIONS.len()];
+    let mut tracks = vec![Track::default(); questions.len()];
     let mut cached = Cached::default();
     for round in 0..=rounds {
         tree.warm()?;
         if round == 1 {
             cached = tree.cached()?;
         }
-        for (question, track) in QUESTIONS.iter().zip(&mut tracks) {
-            let (printed, seconds) = ask(rival(question.rival), tree, question.tests)?;
+        for (question, track) in questions.iter().zip(&mut tracks) {
+            let (printed, seconds) = ask(field.rival(question.who), tree, question.tests)?;
             track.lines = answers.check(question, &printed)?;
             let complete = question.tests != WALK || track.lines == tree.lines();
             ensure!(complete, "{}: {} lines of {}", question.name(), track.lines, tree.lines());
@@ -163,7 +179,7 @@ fn rounds<'a>(
     }
     let [more, nothing, _] = LATENCY;
     let either = [nothing, &["-o"], more].concat();
-    answers.check_both(&ask(rival(Rivals::Seekless), tree, &either)?.0)?;
+    answers.check_both(&ask(&field.ours, tree, &either)?.0)?;
     Ok((cached, tracks))
 }
 
@@ -172,17 +188,25 @@ fn ask(rival: &Rival, tree: &Tree, tests: &[&str]) -> anyhow::Result<(Vec<u8>, f
     rival.run(arguments, "C.UTF-8").with_context(|| format!("find {}", tests.join(" ")))
 }
 
-fn rows(files: usize, mut tracks: Vec<Track>) -> Vec<Row> {
+fn rows(files: usize, questions: &[Question], mut tracks: Vec<Track>) -> Vec<Row> {
     let medians: Vec<f64> = tracks.iter_mut().map(|track| median(&mut track.seconds)).collect();
-    let asked = QUESTIONS.iter().zip(&tracks).zip(&medians);
+    let seconds_of = |who, tests| {
+        let asked = questions.iter().position(|&question| question == Question { who, tests });
+        asked.map(|place| medians[place])
+    };
+    let gnu = |tests| seconds_of(Who::Gnu, tests).unwrap_or(f64::NAN);
+    let asked = questions.iter().zip(&tracks).zip(&medians);
     asked
         .map(|((question, track), &seconds)| Row {
             question: question.name(),
             lines: track.lines,
             seconds,
             files_per_second: files as f64 / seconds,
-            times_gnu_walk: seconds / medians[GNU_WALK],
-            times_gnu_size: seconds / medians[GNU_SIZE],
+            times_gnu_walk: seconds / gnu(WALK),
+            times_gnu_size: seconds / gnu(SIZE),
+            older_ratio: seconds_of(Who::Older, question.tests)
+                .filter(|_| question.who == Who::Seekless)
+                .map(|older| older / seconds),
         })
         .collect()
 }
@@ -190,17 +214,25 @@ fn rows(files: usize, mut tracks: Vec<Track>) -> Vec<Row> {
 impl Question {
     /// `GNU find -size +0`.
     fn name(&self) -> String {
-        let rival = match self.rival {
-            Rivals::Gnu => "GNU",
-            Rivals::Seekless => "seekless",
+        let who = match self.who {
+            Who::Gnu => "GNU",
+            Who::Seekless => "seekless",
+            Who::Older => "older",
         };
-        [&[rival, "find"], self.tests].concat().join(" ")
+        [&[who, "find"], self.tests].concat().join(" ")
     }
 }
 
 fn words(report: &Report) -> String {
-    let header =
-        ["question", "lines", "ms", "files a second", "times GNU's walk", "times GNU's -size"];
+    let header = [
+        "question",
+        "lines",
+        "ms",
+        "files a second",
+        "times GNU's walk",
+        "times GNU's -size",
+        "older / ours",
+    ];
     let cells = report.rows.iter().map(|row| {
         vec![
             row.question.clone(),
@@ -209,6 +241,7 @@ fn words(report: &Report) -> String {
             format!("{:.0}", row.files_per_second),
             format!("{:.2}", row.times_gnu_walk),
             format!("{:.2}", row.times_gnu_size),
+            row.older_ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")),
         ]
     });
     let cached = match report.resident_pages {
@@ -235,14 +268,25 @@ mod tests {
 
     #[test]
     fn times_are_those_of_gnu() {
-        assert_eq!(QUESTIONS[GNU_WALK].name(), "GNU find");
-        assert_eq!(QUESTIONS[GNU_SIZE].name(), "GNU find -size +0");
+        let rival = |name| Rival::new(name, Path::new(name), &[]);
+        let mut field = Field { gnu: rival("GNU"), ours: rival("seekless"), older: None };
         let seconds = [2.0, 1.0, 4.0, 2.0, 6.0, 8.0, 3.0];
-        let tracks =
-            seconds.map(|second| Track { lines: 1, seconds: vec![second, 9.0, 0.5] }).to_vec();
-        let rows = rows(100, tracks);
-        assert_eq!(rows[4].question, "seekless find -latency +0");
-        assert_eq!((rows[4].times_gnu_walk, rows[4].times_gnu_size), (3.0, 1.5));
-        assert_eq!((rows[1].files_per_second, rows[0].times_gnu_walk), (100.0, 1.0));
+        let tracks = |seconds: &[f64]| {
+            let track = |&second| Track { lines: 1, seconds: vec![second, 9.0, 0.5] };
+            seconds.iter().map(track).collect()
+        };
+        let found = rows(100, &field.questions(), tracks(&seconds));
+        assert_eq!(found[4].question, "seekless find -latency +0");
+        assert_eq!((found[4].times_gnu_walk, found[4].times_gnu_size), (3.0, 1.5));
+        assert_eq!((found[1].files_per_second, found[0].times_gnu_walk), (100.0, 1.0));
+        assert!(found.iter().all(|row| row.older_ratio.is_none()));
+
+        field.older = Some(rival("older"));
+        let seconds = [2.0, 1.0, 3.0, 4.0, 2.0, 1.0, 6.0, 3.0, 8.0, 8.0, 3.0, 3.0];
+        let found = rows(100, &field.questions(), tracks(&seconds));
+        assert_eq!(found[2].question, "older find");
+        let ratios: Vec<f64> = found.iter().filter_map(|row| row.older_ratio).collect();
+        assert_eq!(ratios, [3.0, 0.5, 0.5, 1.0, 1.0]);
+        assert_eq!(found[4].times_gnu_size, 0.5);
     }
 }

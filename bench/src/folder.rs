@@ -1,8 +1,7 @@
-//! A folder that is removed at the end, even if the program is killed, and in it the command as an
-//! installation would copy it.
+//! A folder that is removed at the end, even if the program is killed, and in it programs as an
+//! installation would copy them.
 
-use crate::rounds::Rival;
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -42,25 +41,14 @@ impl Folder {
         &self.path
     }
 
-    /// The command beside this program, or the one at `named`, run with `verb`.
-    pub(crate) fn seekless(&self, named: Option<&Path>, verb: &str) -> anyhow::Result<Rival> {
-        let seekless = match named {
-            Some(path) => path.to_owned(),
-            None => std::env::current_exe()?.with_file_name("seekless"),
-        };
-        ensure!(
-            seekless.exists(),
-            "{}: not there; build it (`./run --version`) or name it with --seekless",
-            seekless.display()
-        );
-        Ok(Rival::new("seekless", &self.installed(&seekless)?, &[verb]))
-    }
-
     /// Copies a program as an installation does. A linker writes through a mapping, so its file
     /// lies in the page cache in pages of 4 KiB. These take longer to map at a start than those of
-    /// a copied file, and the rivals are copied files.
-    fn installed(&self, program: &Path) -> anyhow::Result<PathBuf> {
-        let copy = self.path.join(program.file_name().context("a program has a name")?);
+    /// a copied file, and the rivals are copied files. The copy lies in a folder called `name`.
+    pub(crate) fn installed(&self, program: &Path, name: &str) -> anyhow::Result<PathBuf> {
+        let folder = self.path.join(name);
+        std::fs::create_dir_all(&folder)
+            .with_context(|| format!("cannot make {}", folder.display()))?;
+        let copy = folder.join(program.file_name().context("a program has a name")?);
         std::fs::copy(program, &copy)
             .with_context(|| format!("cannot copy {}", program.display()))?;
         Ok(copy)

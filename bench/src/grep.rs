@@ -3,6 +3,7 @@
 
 mod text;
 
+use crate::command::{Commands, Field, Ratios};
 use crate::folder::Folder;
 use crate::rounds::{Rival, alternate, load_average, runs};
 use crate::texts::warm;
@@ -34,15 +35,15 @@ struct Row {
     resident_bytes: Option<u64>,
     /// Median seconds a run, of each rival in order.
     seconds: Vec<f64>,
-    /// The best rival's seconds over ours.
-    ratio: f64,
+    #[serde(flatten)]
+    ratios: Ratios,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     ensure!(args.rounds > 0, "--rounds: at least 1");
     let sizes = if args.size.is_empty() { &SIZES[..] } else { &args.size };
-    let folder = Folder::in_(&args.folder)?;
-    let rivals = rivals(args, &folder)?;
+    let folder = Folder::in_(&args.commands.folder)?;
+    let field = field(&args.commands, &folder)?;
     let before = load_average();
     let mut rows = Vec::new();
     for &bytes in sizes.iter().filter(|&&bytes| !args.quick || bytes <= 128 << 20) {
@@ -51,34 +52,31 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             .with_context(|| format!("cannot write {}", path.display()))?;
         for (question, words) in QUESTIONS {
             let resident_bytes = warm(&path)?;
-            let seconds = alternate(&rivals, words, "C.UTF-8", &path, args.rounds, runs(bytes))
+            let seconds = alternate(&field.all, words, "C.UTF-8", &path, args.rounds, runs(bytes))
                 .with_context(|| format!("{question} in {}", format_bytes(bytes)))?;
-            let best = seconds[1..].iter().copied().fold(f64::INFINITY, f64::min);
-            let ratio = best / seconds[0];
-            rows.push(Row { question, bytes, resident_bytes, seconds, ratio });
+            let ratios = field.ratios(&seconds);
+            rows.push(Row { question, bytes, resident_bytes, seconds, ratios });
         }
         std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
     }
     let load = [before, load_average()];
-    match args.json {
+    match args.commands.json {
         true => println!("{}", serde_json::to_string_pretty(&rows)?),
-        false => println!("{}", words(&rivals, &rows, load, args.rounds)),
+        false => println!("{}", words(&field, &rows, load, args.rounds)),
     }
     Ok(())
 }
 
-/// Ours first.
-fn rivals(args: &Args, folder: &Folder) -> anyhow::Result<Vec<Rival>> {
+fn field(commands: &Commands, folder: &Folder) -> anyhow::Result<Field> {
+    let (ours, older) = commands.rivals(folder, "grep")?;
     let gnu = Rival::new("GNU", Path::new("/usr/bin/grep"), &[]);
-    let mut rivals = vec![folder.seekless(args.seekless.as_deref(), "grep")?, gnu];
-    rivals.extend(Rival::installed("ripgrep", "rg", "/usr/bin/rg"));
-    Ok(rivals)
+    let ripgrep = Rival::installed("ripgrep", "rg", "/usr/bin/rg");
+    Ok(Field::new(ours, [gnu].into_iter().chain(ripgrep).collect(), older))
 }
 
-fn words(rivals: &[Rival], rows: &[Row], [before, after]: [f64; 2], rounds: usize) -> String {
+fn words(field: &Field, rows: &[Row], [before, after]: [f64; 2], rounds: usize) -> String {
     let mut header = vec!["question", "file", "cached"];
-    header.extend(rivals.iter().map(|rival| rival.name.as_str()));
-    header.push("ratio");
+    header.extend(field.header());
     let cells = rows.iter().map(|row| {
         let share = |resident: u64| {
             format!("{:.0} %", resident as f64 * 100.0 / row.bytes.next_multiple_of(4096) as f64)
@@ -86,7 +84,7 @@ fn words(rivals: &[Rival], rows: &[Row], [before, after]: [f64; 2], rounds: usiz
         let cached = row.resident_bytes.map_or_else(|| "unknown".to_owned(), share);
         let mut cells = vec![row.question.to_owned(), format_bytes(row.bytes), cached];
         cells.extend(row.seconds.iter().map(|&seconds| crate::wc::duration(seconds)));
-        cells.push(format!("{:.2}", row.ratio));
+        cells.extend(row.ratios.cells());
         cells
     });
     format!(

@@ -1,5 +1,6 @@
 //! Benchmarks, one module a question: `./run bench NAME`. `libcachesim.py` asks a rival the same.
 
+mod command;
 mod find;
 mod folder;
 mod grep;

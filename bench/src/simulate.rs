@@ -2,6 +2,7 @@
 //! `cachesim`. They take turns over the same file, and their miss ratios are compared before their
 //! times.
 
+use crate::command::Commands;
 use crate::folder::Folder;
 use crate::rounds::{load_average, median};
 use crate::workload::{self, OBJECTS};
@@ -60,15 +61,8 @@ pub(crate) struct Args {
     /// libCacheSim's tool; without it only our times are shown
     #[arg(long, value_name = "FILE", default_value = "cachesim")]
     cachesim: PathBuf,
-    /// A folder for the trace, removed at the end
-    #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
-    folder: PathBuf,
-    /// The command to measure [default: `seekless` beside this program]
-    #[arg(long, value_name = "FILE")]
-    seekless: Option<PathBuf>,
-    /// Prints figures as JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    commands: Commands,
 }
 
 /// One question: some policies at some sizes.
@@ -79,6 +73,8 @@ struct Row {
     seconds: f64,
     cachesim_seconds: Option<f64>,
     ratio: Option<f64>,
+    /// The older command's seconds divided by ours.
+    older_ratio: Option<f64>,
     /// Our miss ratio and the tool's where they differ, by policy and size.
     differ: Vec<String>,
 }
@@ -89,7 +85,7 @@ type Misses = BTreeMap<(String, u64), f64>;
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     ensure!(args.rounds > 0, "--rounds: at least 1");
     let before = load_average();
-    let folder = Folder::in_(&args.folder)?;
+    let folder = Folder::in_(&args.commands.folder)?;
     let trace = match &args.trace {
         Some(trace) => trace.clone(),
         None => {
@@ -107,7 +103,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let sizes: Vec<u64> = (1..=args.sizes as u64).map(|part| OBJECTS / 50 * part).collect();
     let question = format!("{} policies, {} sizes", all.len(), sizes.len());
     rows.push(rivals.ask(question, all, &sizes, &trace, args)?);
-    if args.json {
+    if args.commands.json {
         println!("{}", serde_json::to_string_pretty(&rows)?);
         return Ok(());
     }
@@ -119,10 +115,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             shown(Some(row.seconds)),
             shown(row.cachesim_seconds),
             shown(row.ratio),
+            shown(row.older_ratio),
             row.differ.len().to_string(),
         ]
     });
-    let header = ["policy", "seekless s", "cachesim s", "ratio", "other miss ratios"];
+    let header =
+        ["policy", "seekless s", "cachesim s", "ratio", "older / ours", "other miss ratios"];
     println!("{}", table(&header, cells.collect()));
     for line in rows.iter().flat_map(|row| &row.differ) {
         println!("{line}");
@@ -138,18 +136,21 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
 struct Rivals {
     seekless: PathBuf,
+    older: Option<PathBuf>,
     cachesim: Option<PathBuf>,
 }
 
 impl Rivals {
     fn find(args: &Args) -> anyhow::Result<Self> {
-        let this = std::env::current_exe().context("where is this program?")?;
-        let seekless = args.seekless.clone().unwrap_or_else(|| this.with_file_name("seekless"));
         let there = Command::new(&args.cachesim).arg("--help").output().is_ok();
         if !there {
             eprintln!("bench: no {}: our times alone", args.cachesim.display());
         }
-        Ok(Rivals { seekless, cachesim: there.then(|| args.cachesim.clone()) })
+        Ok(Rivals {
+            seekless: args.commands.ours()?,
+            older: args.commands.older()?.map(Path::to_owned),
+            cachesim: there.then(|| args.cachesim.clone()),
+        })
     }
 
     fn ask(
@@ -160,10 +161,14 @@ impl Rivals {
         trace: &Path,
         args: &Args,
     ) -> anyhow::Result<Row> {
-        let (mut ours, mut theirs, mut differ) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut ours, mut theirs, mut olders) = (Vec::new(), Vec::new(), Vec::new());
+        let mut differ = Vec::new();
         for round in 0..=args.rounds {
-            let (mine, seconds) = self.seekless(policies, sizes, trace)?;
+            let (mine, seconds) = simulated(&self.seekless, policies, sizes, trace)?;
             ours.push(seconds);
+            if let Some(older) = &self.older {
+                olders.push(simulated(older, policies, sizes, trace)?.1);
+            }
             let Some(cachesim) = &self.cachesim else { continue };
             let (other, seconds) = tool(cachesim, policies, sizes, trace)?;
             theirs.push(seconds);
@@ -174,31 +179,33 @@ impl Rivals {
         let seconds = median(&mut ours[1..]);
         let cachesim_seconds = (!theirs.is_empty()).then(|| median(&mut theirs[1..]));
         let ratio = cachesim_seconds.map(|theirs| theirs / seconds);
-        Ok(Row { question, seconds, cachesim_seconds, ratio, differ })
+        let older_ratio = (!olders.is_empty()).then(|| median(&mut olders[1..]) / seconds);
+        Ok(Row { question, seconds, cachesim_seconds, ratio, older_ratio, differ })
     }
+}
 
-    fn seekless(
-        &self,
-        policies: &[(&str, &str)],
-        sizes: &[u64],
-        trace: &Path,
-    ) -> anyhow::Result<(Misses, f64)> {
-        let names: Vec<&str> = policies.iter().map(|policy| policy.0).collect();
-        let words = ["--policy", &names.join(","), "--capacity", &joined(sizes), "--json"];
-        let mut command = Command::new(&self.seekless);
-        command.arg("sim").arg(trace).arg("--unit-weights").args(words);
-        let (text, seconds) = timed(command)?;
-        let rows: Vec<serde_json::Value> = serde_json::from_str(&text)?;
-        let miss = |row: &serde_json::Value| {
-            let name = match row["variant"].as_str() {
-                Some(variant) => format!("{}@{variant}", row["policy"].as_str()?),
-                None => row["policy"].as_str()?.to_owned(),
-            };
-            Some(((name, row["capacity"].as_u64()?), row["miss_ratio"].as_f64()?))
+/// What a command of ours answers, and its processor seconds.
+fn simulated(
+    seekless: &Path,
+    policies: &[(&str, &str)],
+    sizes: &[u64],
+    trace: &Path,
+) -> anyhow::Result<(Misses, f64)> {
+    let names: Vec<&str> = policies.iter().map(|policy| policy.0).collect();
+    let words = ["--policy", &names.join(","), "--capacity", &joined(sizes), "--json"];
+    let mut command = Command::new(seekless);
+    command.arg("sim").arg(trace).arg("--unit-weights").args(words);
+    let (text, seconds) = timed(command)?;
+    let rows: Vec<serde_json::Value> = serde_json::from_str(&text)?;
+    let miss = |row: &serde_json::Value| {
+        let name = match row["variant"].as_str() {
+            Some(variant) => format!("{}@{variant}", row["policy"].as_str()?),
+            None => row["policy"].as_str()?.to_owned(),
         };
-        let misses = rows.iter().map(miss).collect::<Option<_>>().context("an unknown answer")?;
-        Ok((misses, seconds))
-    }
+        Some(((name, row["capacity"].as_u64()?), row["miss_ratio"].as_f64()?))
+    };
+    let misses = rows.iter().map(miss).collect::<Option<_>>().context("an unknown answer")?;
+    Ok((misses, seconds))
 }
 
 /// The tool takes no more policies than this in one run.

@@ -1,6 +1,7 @@
 //! `seekless wc` beside GNU's and uutils', on files in the page cache. Rivals take turns, and
 //! answers are compared.
 
+use crate::command::{Commands, Field, Ratios};
 use crate::folder::Folder;
 use crate::rounds::{Rival, alternate, load_average, runs};
 use crate::texts::warm;
@@ -8,7 +9,7 @@ use anyhow::{Context, ensure};
 use seekless::device::units::format_bytes;
 use seekless::report::table;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// From a size where the start of the process is all, to one where memory is all.
 const SIZES: [u64; 7] = [1 << 10, 64 << 10, 1 << 20, 16 << 20, 128 << 20, 512 << 20, 2 << 30];
@@ -32,15 +33,8 @@ pub(crate) struct Args {
     /// Timed rounds, after one that is discarded
     #[arg(long, default_value_t = 5)]
     pub(crate) rounds: usize,
-    /// A folder for the files, removed at the end
-    #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
-    pub(crate) folder: PathBuf,
-    /// The command to measure [default: `seekless` beside this program]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) seekless: Option<PathBuf>,
-    /// Prints figures as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) commands: Commands,
 }
 
 /// One question about one size.
@@ -53,8 +47,8 @@ struct Row {
     runs_per_round: u32,
     /// Median seconds of a run, for each rival in order.
     seconds: Vec<f64>,
-    /// The best rival's seconds divided by ours.
-    ratio: f64,
+    #[serde(flatten)]
+    ratios: Ratios,
 }
 
 #[derive(Serialize)]
@@ -69,44 +63,41 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     ensure!(args.rounds > 0, "--rounds: at least 1");
     let before = load_average();
     let sizes = if args.size.is_empty() { &SIZES[..] } else { &args.size };
-    let folder = Folder::in_(&args.folder)?;
-    let rivals = rivals(args, &folder)?;
+    let folder = Folder::in_(&args.commands.folder)?;
+    let field = field(&args.commands, &folder)?;
     let mut rows = Vec::new();
     for &bytes in sizes.iter().filter(|&&bytes| !args.quick || bytes <= 128 << 20) {
         let path = folder.text(bytes)?;
         for (question, flags, locale) in QUESTIONS {
             let resident_bytes = warm(&path)?;
             let runs_per_round = runs(bytes);
-            let seconds = alternate(&rivals, flags, locale, &path, args.rounds, runs_per_round)
+            let seconds = alternate(&field.all, flags, locale, &path, args.rounds, runs_per_round)
                 .with_context(|| format!("{question} of {}", format_bytes(bytes)))?;
-            let best = seconds[1..].iter().copied().fold(f64::INFINITY, f64::min);
-            let ratio = best / seconds[0];
-            rows.push(Row { question, bytes, resident_bytes, runs_per_round, seconds, ratio });
+            let ratios = field.ratios(&seconds);
+            rows.push(Row { question, bytes, resident_bytes, runs_per_round, seconds, ratios });
         }
         std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
     }
-    let names = rivals.iter().map(|rival| rival.name.clone()).collect();
+    let names = field.all.iter().map(|rival| rival.name.clone()).collect();
     let report =
         Report { rivals: names, load_average: [before, load_average()], rounds: args.rounds, rows };
-    match args.json {
+    match args.commands.json {
         true => println!("{}", serde_json::to_string_pretty(&report)?),
-        false => println!("{}", words(&report)),
+        false => println!("{}", words(&field, &report)),
     }
     Ok(())
 }
 
-/// The rivals, ours first.
-fn rivals(args: &Args, folder: &Folder) -> anyhow::Result<Vec<Rival>> {
+fn field(commands: &Commands, folder: &Folder) -> anyhow::Result<Field> {
+    let (ours, older) = commands.rivals(folder, "wc")?;
     let gnu = Rival::new("GNU", Path::new("/usr/bin/wc"), &[]);
-    let mut rivals = vec![folder.seekless(args.seekless.as_deref(), "wc")?, gnu];
-    rivals.extend(Rival::installed("uutils", "wc", UUTILS));
-    Ok(rivals)
+    let uutils = Rival::installed("uutils", "wc", UUTILS);
+    Ok(Field::new(ours, [gnu].into_iter().chain(uutils).collect(), older))
 }
 
-fn words(report: &Report) -> String {
+fn words(field: &Field, report: &Report) -> String {
     let mut header = vec!["question", "file", "cached"];
-    header.extend(report.rivals.iter().map(String::as_str));
-    header.push("ratio");
+    header.extend(field.header());
     let rows = report.rows.iter().map(|row| {
         let cached = match row.resident_bytes {
             Some(resident) => {
@@ -119,7 +110,7 @@ fn words(report: &Report) -> String {
         };
         let mut cells = vec![row.question.to_owned(), format_bytes(row.bytes), cached];
         cells.extend(row.seconds.iter().map(|&seconds| duration(seconds)));
-        cells.push(format!("{:.2}", row.ratio));
+        cells.extend(row.ratios.cells());
         cells
     });
     let [before, after] = report.load_average;

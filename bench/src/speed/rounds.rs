@@ -3,6 +3,7 @@
 
 use super::clock::timed;
 use super::{Args, Measured};
+use crate::rounds::median;
 use crate::workload::Workload;
 use anyhow::{Context, ensure};
 use seekless::policy::eviction::needs_of;
@@ -54,8 +55,8 @@ impl Track {
             policy: policy.to_owned(),
             hits,
             miss_ratio: (total - hits) as f64 / total as f64,
-            requests_per_second: requests / median(&self.seconds[1..]),
-            requests_per_second_numbered: requests / median(&self.numbered[1..]),
+            requests_per_second: requests / median(&mut self.seconds[1..].to_vec()),
+            requests_per_second_numbered: requests / median(&mut self.numbered[1..].to_vec()),
             seconds: self.seconds[1..].to_vec(),
         }
     }
@@ -109,7 +110,7 @@ pub(super) fn measure(
         capacity: if workload.files { capacity } else { pages },
         capacity_is_bytes: workload.files,
         refused,
-        numbering_per_second: counted / median(&numberings[1..]),
+        numbering_per_second: counted / median(&mut numberings[1..]),
         rows,
     })
 }
@@ -161,16 +162,6 @@ fn curved(requests: &Requests, capacity: u64, hits: &mut u64) -> anyhow::Result<
     Ok(seconds)
 }
 
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    match sorted.len() {
-        0 => f64::NAN,
-        odd if odd % 2 == 1 => sorted[odd / 2],
-        even => (sorted[even / 2 - 1] + sorted[even / 2]) / 2.0,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -187,10 +178,5 @@ mod tests {
         assert!(
             track.add("lru", 4, 1.0, 1.0).unwrap_err().to_string().contains("4 hits in one round")
         );
-    }
-
-    #[test]
-    fn medians() {
-        assert_eq!((median(&[3.0, 1.0, 2.0]), median(&[4.0, 1.0])), (2.0, 2.5));
     }
 }
