@@ -1,7 +1,8 @@
-//! Heap bytes that O_DIRECT accepts, aligned to a page. A record says how far they have ever been
+//! Bytes that O_DIRECT accepts, aligned to a page: of the heap, or lent by an arena. A record says how far they have ever been
 //! written. So no uninitialised byte can be seen, and none need be zeroed before the kernel
 //! overwrites it.
 
+use crate::arena::{Pages, Run};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::fmt;
 use std::io;
@@ -27,6 +28,8 @@ pub struct AlignedBuf {
     len: usize,
     /// The first so many bytes have been written at some time: `len <= initialised <= allocated`.
     initialised: usize,
+    /// The pages of an arena that these bytes are, if they are not of the heap.
+    run: Option<Run>,
 }
 
 // SAFETY: the bytes are owned by this value alone and reached only through its borrow rules.
@@ -61,7 +64,36 @@ impl AlignedBuf {
             // SAFETY: the layout's size is not zero.
             _ => NonNull::new(unsafe { alloc(layout) })?,
         };
-        Some(AlignedBuf { start, allocated: layout.size(), capacity, len: 0, initialised: 0 })
+        Some(AlignedBuf {
+            start,
+            allocated: layout.size(),
+            capacity,
+            len: 0,
+            initialised: 0,
+            run: None,
+        })
+    }
+
+    /// Pages of an arena, which have all been written before.
+    pub(crate) fn of_arena(run: Run) -> Self {
+        let (start, bytes) = (run.start(), run.bytes());
+        let run = Some(run);
+        AlignedBuf { start, allocated: bytes, capacity: bytes, len: 0, initialised: bytes, run }
+    }
+
+    /// The pages of a buffer that an [`Arena`](crate::Arena) has lent, to be shared and given back
+    /// each by itself. Nothing writes to them any more.
+    ///
+    /// # Errors
+    /// The buffer itself, if it is of no arena.
+    pub fn into_pages(mut self) -> Result<Pages, Self> {
+        match self.run.take() {
+            Some(run) => {
+                self.allocated = 0;
+                Ok(Pages::new(run))
+            }
+            None => Err(self),
+        }
     }
 
     /// Bytes that fit; the length of a read into this buffer.
@@ -111,14 +143,14 @@ impl AlignedBuf {
         self.initialised = self.initialised.max(bytes);
     }
 
-    /// Bytes owned, which may be more than the capacity.
+    /// Bytes of the heap, which may be more than the capacity.
     pub(crate) fn allocated(&self) -> usize {
-        self.allocated
+        if self.run.is_some() { 0 } else { self.allocated }
     }
 
     /// The same memory as an empty buffer of another capacity, at most what is allocated.
     pub(crate) fn reuse(mut self, capacity: usize) -> Self {
-        assert!(capacity <= self.allocated);
+        assert!(self.run.is_none() && capacity <= self.allocated);
         self.capacity = capacity;
         self.len = 0;
         self
@@ -143,8 +175,9 @@ fn layout(bytes: usize) -> Option<Layout> {
 
 impl Drop for AlignedBuf {
     fn drop(&mut self) {
-        if self.allocated > 0
-            && let Some(layout) = layout(self.allocated)
+        let heap_bytes = self.allocated();
+        if heap_bytes > 0
+            && let Some(layout) = layout(heap_bytes)
         {
             // SAFETY: allocated by `allocate` with this very layout, and freed only here.
             unsafe { dealloc(self.start.as_ptr(), layout) };

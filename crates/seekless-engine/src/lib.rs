@@ -19,9 +19,10 @@
 //! | [`Noop`] | nothing: it fills buffers with made-up bytes | measuring all but the device |
 //!
 //! [`build`] picks the best engine that this kernel allows. [`AlignedBuf`] is memory that reads
-//! past the page cache (O_DIRECT) accept, and [`BufferPool`] keeps such memory for the next read. A
-//! caller that does its own I/O is slowed like an engine's by [`Throttle`]. Models keep time on a
-//! [`Clock`]: the wall's, or one that skips the time in which everything waits for the model.
+//! past the page cache (O_DIRECT) accept, and [`BufferPool`] keeps such memory for the next read.
+//! [`Arena`] is such memory in one piece, for a cache of pages. A caller that does its own I/O is
+//! slowed like an engine's by [`Throttle`]. Models keep time on a [`Clock`]: the wall's, or one
+//! that skips the time in which everything waits for the model.
 //!
 //! # Its neighbours
 //!
@@ -51,6 +52,7 @@
     reason = "hands memory to the kernel, which fills it while the program runs on"
 )]
 
+mod arena;
 mod buffer;
 mod clock;
 mod fill;
@@ -64,6 +66,7 @@ mod threads;
 mod throttle;
 mod throttled;
 
+pub use arena::{Arena, Page, Pages};
 pub use buffer::{ALIGNMENT, AlignedBuf};
 pub use clock::Clock;
 pub use kind::{EngineKind, build, build_throttled};
