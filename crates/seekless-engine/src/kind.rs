@@ -1,7 +1,7 @@
 //! Choosing an engine by name, and falling back where the kernel refuses one.
 
 use crate::ring::why_refused;
-use crate::{Clock, Engine, Ring, Threads, Throttled};
+use crate::{Clock, DrivenRing, Engine, Ring, Threads, Throttled};
 use seekless_device::DeviceSpec;
 use std::io;
 use std::sync::Arc;
@@ -31,6 +31,22 @@ pub fn build(kind: EngineKind) -> io::Result<Arc<dyn Engine>> {
         EngineKind::Ring => Ok(Arc::new(Ring::new().map_err(refused)?)),
         EngineKind::Threads => Ok(Arc::new(Threads::new())),
         EngineKind::Throttled(spec) => build_throttled(spec, Clock::wall()),
+    }
+}
+
+/// Makes an engine for a caller that waits for its reads by [`Engine::drive`]: io_uring then needs no
+/// thread of its own.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_driven(kind: EngineKind) -> io::Result<Arc<dyn Engine>> {
+    match kind {
+        EngineKind::Auto => Ok(match DrivenRing::new() {
+            Ok(ring) => Arc::new(ring),
+            Err(error) => Arc::new(Threads::named(why_refused(&error))),
+        }),
+        EngineKind::Ring => Ok(Arc::new(DrivenRing::new().map_err(refused)?)),
+        kind => build(kind),
     }
 }
 

@@ -14,6 +14,7 @@
 //! | engine | reads with | for |
 //! |---|---|---|
 //! | [`Ring`] | io_uring, on a thread of its own | everyday use, where the kernel allows it |
+//! | [`DrivenRing`] | io_uring, on the threads that wait for it | readers that wait for each other |
 //! | [`Threads`] | `pread` in a pool of threads | everyday use elsewhere |
 //! | [`Throttled`] | another engine, delayed by a device model | trying a slow device without one |
 //! | [`Noop`] | nothing: it fills buffers with made-up bytes | measuring all but the device |
@@ -69,11 +70,11 @@ mod throttled;
 pub use arena::{Arena, Page, Pages};
 pub use buffer::{ALIGNMENT, AlignedBuf};
 pub use clock::Clock;
-pub use kind::{EngineKind, build, build_throttled};
+pub use kind::{EngineKind, build, build_driven, build_throttled};
 pub use noop::Noop;
 pub use pool::BufferPool;
 pub use read::{Completion, Counters, Engine, Read};
-pub use ring::Ring;
+pub use ring::{DrivenRing, Ring};
 pub use threads::Threads;
 pub use throttle::Throttle;
 pub use throttled::Throttled;

@@ -38,7 +38,8 @@ pub struct Completion {
 
 /// Something that reads.
 ///
-/// Each submitted read completes exactly once, also when the engine is dropped first: what the
+/// Each submitted read completes exactly once, once its caller [drives](Engine::drive) the engine
+/// if it must be driven, also when the engine is dropped first: what the
 /// kernel has is waited for, what still waits in line completes with `ECANCELED`.
 pub trait Engine: Send + Sync {
     /// Starts these reads, handing as many as fit to the kernel at once. Does not block on I/O.
@@ -58,6 +59,16 @@ pub trait Engine: Send + Sync {
             Ok(Completion { buffer, result, .. }) => (buffer, result),
             Err(_) => (AlignedBuf::default(), Err(io::Error::other("the engine dropped a read"))),
         }
+    }
+    /// Does the work of an engine that has no thread of its own: sends what has ended to the
+    /// channels, and with `wait`, if nothing has, waits until something does. Returns false at once
+    /// if the engine works by itself: then the channel is what to wait at.
+    ///
+    /// What a caller waits for may be sent before this call waits, on behalf of another thread. So
+    /// callers that share an engine look at their channels one at a time, or expect to wait for one
+    /// read more.
+    fn drive(&self, _wait: bool) -> bool {
+        false
     }
     /// What has been read so far.
     fn counters(&self) -> Counters;

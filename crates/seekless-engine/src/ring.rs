@@ -1,6 +1,7 @@
 //! The io_uring engine: one thread owns the ring, takes what was submitted, and keeps up to `depth`
 //! reads in flight. One `io_uring_enter` both hands over a batch and waits for the next completion.
 
+mod driven;
 mod driver;
 mod probe;
 mod shared;
@@ -18,6 +19,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
+pub use driven::DrivenRing;
 pub(crate) use probe::why_refused;
 
 /// Reads in flight unless the caller says otherwise.

@@ -136,7 +136,8 @@ impl Driver {
     }
 }
 
-fn read_entry(fill: &mut Fill, slot: usize) -> Entry {
+/// A read for the ring, named by its slot.
+pub(super) fn read_entry(fill: &mut Fill, slot: usize) -> Entry {
     let (file, offset, target) = fill.target();
     let bytes = u32::try_from(target.len()).expect("one call reads at most 1 GiB");
     opcode::Read::new(types::Fd(file.as_raw_fd()), target.as_mut_ptr().cast(), bytes)

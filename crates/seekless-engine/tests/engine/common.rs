@@ -3,6 +3,7 @@
 use seekless_device::Volume;
 use seekless_engine::{
     AlignedBuf, Clock, Completion, Engine, EngineKind, Read, Threads, Throttled, build,
+    build_driven,
 };
 use std::fs::File;
 use std::io::Write;
@@ -35,7 +36,10 @@ pub(crate) fn next_random(state: &mut u64) -> u64 {
 pub(crate) fn engines() -> Vec<Arc<dyn Engine>> {
     let mut engines: Vec<Arc<dyn Engine>> = vec![Arc::new(Threads::new())];
     match build(EngineKind::Ring) {
-        Ok(ring) => engines.push(ring),
+        Ok(ring) => {
+            engines.push(ring);
+            engines.push(build_driven(EngineKind::Ring).unwrap());
+        }
         Err(error) => eprintln!("skipped: the ring: {error}"),
     }
     let fast = Volume::new(1_000_000, 100_000_000_000);
@@ -54,12 +58,26 @@ pub(crate) fn read_all(
     let (done, completions) = mpsc::channel();
     engine.submit(reads(file, ranges, &done));
     drop(done);
-    let mut all: Vec<Completion> = completions.iter().collect();
+    let mut all = ended(engine, &completions, ranges.len());
     all.sort_by_key(|completion| completion.tag);
     assert!(
         all.iter().map(|completion| completion.tag).eq(0..ranges.len() as u64),
         "each read completes once"
     );
+    all
+}
+
+/// So many completions, and those after them until nothing is left to send one.
+pub(crate) fn ended(
+    engine: &dyn Engine,
+    completions: &mpsc::Receiver<Completion>,
+    count: usize,
+) -> Vec<Completion> {
+    let mut all: Vec<Completion> = completions.try_iter().collect();
+    while all.len() < count && engine.drive(true) {
+        all.extend(completions.try_iter());
+    }
+    all.extend(completions.iter());
     all
 }
 

@@ -1,6 +1,6 @@
 //! Errors belong to one read; an engine that is dropped completes what it was given.
 
-use crate::common::{FILE_BYTES, engines, expected, read_all, reads, sample};
+use crate::common::{FILE_BYTES, ended, engines, expected, read_all, reads, sample};
 use seekless_engine::Ring;
 use seekless_sys::direct::open_direct;
 use std::fs::{File, OpenOptions};
@@ -26,7 +26,7 @@ fn an_error_belongs_to_its_read_alone() {
         }
         engine.submit(batch);
         drop(done);
-        let mut ended: Vec<_> = completions.iter().collect();
+        let mut ended = ended(&*engine, &completions, 4);
         ended.sort_by_key(|completion| completion.tag);
         let kinds: Vec<_> = ended
             .iter()
