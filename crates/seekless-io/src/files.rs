@@ -2,12 +2,14 @@
 //! past the kernel's cache.
 //!
 //! A read looks at its pages under one short lock. Pages that are there are copied without it;
-//! pages that are missing are read with what the readahead adds. The reader itself makes the read
-//! that it waits for. The engine makes the others, and one thread takes them into the cache.
+//! pages that are missing are read with what the readahead adds. The reader itself makes a single
+//! read that it waits for. The engine makes the others, and the next reader that comes by, or waits
+//! for one of them, takes them into the cache.
 //!
-//! Memory is frames of one page, touched when the cache is made and used again, and buffers for the
-//! commands under way. A command is up to 1 MiB, and its pages are copied into frames when it ends:
-//! so a page that is still needed never holds the memory of its neighbours.
+//! Memory is pages in one piece, in huge pages where the system has them, touched when the cache is
+//! made and used again. A command reads into neighbouring pages, and they stay where they are. Each
+//! is given back by itself: so a page that is still needed never holds the memory of its neighbours.
+//! Where no idle pages lie side by side, a command reads elsewhere and its pages are copied.
 //!
 //! ```
 //! use seekless_io::files::PageCache;
@@ -27,7 +29,7 @@ mod cache;
 mod file;
 mod flight;
 mod frame;
-mod lander;
+mod landing;
 mod shared;
 mod source;
 mod state;

@@ -3,19 +3,19 @@
 use super::announce::Announcer;
 use super::file::File;
 use super::frame::{FRAME_BYTES, Pool};
-use super::lander::Lander;
+use super::landing::Landing;
 use super::shared::Shared;
 use super::source::Source;
 use super::state::State;
 use crate::{Error, Result, lock};
 use seekless_device::Costs;
-use seekless_engine::{BufferPool, Counters, Engine, EngineKind};
+use seekless_engine::{Counters, Engine, EngineKind};
 use seekless_policy::cache::paged::{Account, Limits, PagedCache};
 use seekless_policy::eviction::named;
 use seekless_policy::readahead::{NoReadahead, Readahead};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex};
 
 /// Bytes of one command to the device: enough that a device works near its full rate, few enough
 /// that several are in flight.
@@ -98,7 +98,7 @@ impl PageCacheBuilder {
         }
         let engine = match &self.shared_engine {
             Some(engine) => Arc::clone(engine),
-            None => seekless_engine::build(self.engine)
+            None => seekless_engine::build_driven(self.engine)
                 .map_err(|error| Error::setting("the engine cannot start", error))?,
         };
         let costs = self.costs.unwrap_or_else(|| engine.costs());
@@ -107,26 +107,25 @@ impl PageCacheBuilder {
         let policy = named(&self.policy, memory.capacity).map_err(setting)?;
         let limits = memory.limits(costs);
         let cache = PagedCache::new(policy, self.readahead, limits).map_err(setting)?;
-        let (done, completions) = mpsc::channel();
         let shared = Arc::new(Shared {
             state: Mutex::new(State::new(cache, memory.command_pages)),
             engine,
-            frames: Arc::new(Pool::touched(memory.capacity as usize)),
-            buffers: memory.buffers(),
-            done,
+            frames: Pool::new(memory.frames as usize, memory.command_pages as usize),
+            landing: Landing::new(),
             direct: self.direct,
         });
         let thread = |error| Error::setting("a thread cannot start", error);
-        let lander = Lander::start(Arc::clone(&shared), completions).map_err(thread)?;
         let announcer = Announcer::start(Arc::clone(&shared)).map_err(thread)?;
-        let core = Core { announcer, shared, _lander: lander };
+        let core = Core { announcer, shared };
         Ok(PageCache { core: Arc::new(core) })
     }
 }
 
 /// How the memory is divided.
 struct Memory {
-    /// Pages to keep.
+    /// Pages of memory.
+    frames: u64,
+    /// Of these, pages to keep. The others are for reads under way.
     capacity: u64,
     in_flight: u32,
     command_pages: u32,
@@ -138,6 +137,7 @@ impl Memory {
         let in_flight = (bytes / 4).min(IN_FLIGHT_BYTES_MAX) / page;
         let command = (in_flight / 4).clamp(1, COMMAND_BYTES / page);
         Self {
+            frames: bytes / page - command,
             capacity: bytes / page - in_flight,
             in_flight: in_flight as u32,
             command_pages: command as u32,
@@ -150,29 +150,12 @@ impl Memory {
         let congested_ios = costs.depth.saturating_mul(2).max(8);
         Limits { in_flight, congested_ios, ..Limits::pages(self.capacity, costs) }
     }
-
-    /// Buffers for reads of full size, whose memory is there already.
-    fn buffers(&self) -> BufferPool {
-        let bytes = self.command_pages as usize * FRAME_BYTES;
-        // Room for small buffers too, beside those of full size.
-        let pool = BufferPool::new(self.in_flight as usize * FRAME_BYTES + bytes);
-        let mut touched = Vec::new();
-        for _ in 0..self.in_flight / self.command_pages {
-            let mut buffer = pool.take(bytes);
-            buffer.whole_mut().fill(1);
-            touched.push(buffer);
-        }
-        touched.into_iter().for_each(|buffer| pool.give(buffer));
-        pool
-    }
 }
 
 /// What a cache and its open files share.
 pub(super) struct Core {
-    /// Before the thread below, whose work its own reads are.
     pub(super) announcer: Announcer,
     pub(super) shared: Arc<Shared>,
-    _lander: Lander,
 }
 
 /// A page cache of our own over files: any eviction policy, any readahead, past the kernel's cache.
@@ -227,6 +210,7 @@ impl PageCache {
     /// What the cache has done so far.
     #[must_use]
     pub fn account(&self) -> Account {
+        self.core.shared.harvest();
         *lock(&self.core.shared.state).cache.account()
     }
 
@@ -255,8 +239,7 @@ impl PageCache {
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         let shared = &self.core.shared;
-        let frames = shared.frames.made() * FRAME_BYTES;
-        (frames + shared.buffers.idle_bytes()) as u64
+        shared.frames.memory_bytes() as u64
     }
 }
 

@@ -1,102 +1,118 @@
-//! The memory of the cache: frames of 4 KiB, made and touched once, and used again. A frame goes
-//! back to its pool when nothing holds it, neither the cache nor a reader that copies from it.
+//! The memory of the cache: pages of 4 KiB in one piece, touched once and used again. A read brings
+//! its bytes into neighbouring pages, where they stay. A page goes back when nothing holds it,
+//! neither the cache nor a reader that copies from it.
 
-use crate::lock;
+use seekless_engine::{AlignedBuf, Arena, BufferPool, Page};
 use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 /// Bytes of a frame: a page.
 pub(super) const FRAME_BYTES: usize = 4096;
 
-/// Idle frames.
-#[derive(Debug, Default)]
+/// The memory.
+#[derive(Debug)]
 pub(super) struct Pool {
-    idle: Mutex<Vec<Box<[u8]>>>,
-    /// Frames ever made: none is freed before the pool is.
-    made: AtomicUsize,
+    arena: Arena,
+    /// For reads that find no idle pages side by side: their bytes are copied into single ones.
+    scattered: BufferPool,
+    /// Pages held now that the arena had no room for.
+    beyond: Arc<AtomicUsize>,
 }
 
 impl Pool {
-    /// A pool of so many frames whose memory is there already: the first touch of fresh memory can
-    /// cost more than the read that it is for.
-    pub(super) fn touched(frames: usize) -> Self {
-        let touched = || {
-            let mut frame = fresh();
-            frame.fill(1);
-            frame
-        };
-        let idle = std::iter::repeat_with(touched).take(frames).collect();
-        Self { idle: Mutex::new(idle), made: AtomicUsize::new(frames) }
+    /// So many pages, and room for one idle buffer of `largest` pages beside them.
+    pub(super) fn new(pages: usize, largest: usize) -> Self {
+        let scattered = BufferPool::new(largest * FRAME_BYTES);
+        Self { arena: Arena::new(pages), scattered, beyond: Arc::default() }
     }
 
-    pub(super) fn made(&self) -> usize {
-        self.made.load(Ordering::Relaxed)
+    pub(super) fn memory_bytes(&self) -> usize {
+        let pages = self.arena.pages() + self.beyond.load(Ordering::Relaxed);
+        pages * FRAME_BYTES + self.scattered.idle_bytes()
     }
 
-    /// So many frames; new ones where too few are idle.
-    fn take(&self, frames: usize) -> Vec<Box<[u8]>> {
-        let mut idle = lock(&self.idle);
-        let keep = idle.len().saturating_sub(frames);
-        let mut taken = idle.split_off(keep);
-        drop(idle);
-        self.made.fetch_add(frames - taken.len(), Ordering::Relaxed);
-        taken.resize_with(frames, fresh);
-        taken
+    /// A buffer for a read of so many pages.
+    pub(super) fn buffer(&self, pages: usize) -> AlignedBuf {
+        self.arena.take(pages).unwrap_or_else(|| self.scattered.take(pages * FRAME_BYTES))
     }
 
-    /// Frames with the bytes of a read, page by page. Each page is `None` if `valid` says that the
-    /// read did not bring it.
-    pub(super) fn fill(
-        self: &Arc<Self>,
-        bytes: &[u8],
+    /// The pages of a buffer. Each is `None` if `valid` says that the read did not bring it,
+    /// otherwise how many bytes it brought.
+    pub(super) fn frames(
+        &self,
+        buffer: AlignedBuf,
         pages: usize,
         valid: impl Fn(usize) -> Option<usize>,
-    ) -> Vec<Option<Arc<Frame>>> {
-        let memory = self.take(pages);
-        let page = |(number, mut memory): (usize, Box<[u8]>)| match valid(number) {
-            Some(valid) => {
-                let start = number * FRAME_BYTES;
-                memory[..valid].copy_from_slice(&bytes[start..start + valid]);
-                Some(Arc::new(Frame { memory, valid, pool: Arc::clone(self) }))
+    ) -> Vec<Option<Frame>> {
+        match buffer.into_pages() {
+            Ok(lent) => {
+                let frame =
+                    |(number, page)| Some(Frame { page, valid: valid(number)?, _beyond: None });
+                lent.take(pages).enumerate().map(frame).collect()
             }
+            Err(buffer) => {
+                let frame = |number| {
+                    let valid = valid(number)?;
+                    Some(self.copy(&buffer[number * FRAME_BYTES..][..valid]))
+                };
+                let frames = (0..pages).map(frame).collect();
+                self.scattered.give(buffer);
+                frames
+            }
+        }
+    }
+
+    /// A page of its own for these bytes.
+    fn copy(&self, bytes: &[u8]) -> Frame {
+        let (mut buffer, beyond) = match self.arena.take(1) {
+            Some(buffer) => (buffer, None),
             None => {
-                lock(&self.idle).push(memory);
-                None
+                let buffer = Arena::new(1).take(1).expect("a new arena has its page");
+                (buffer, Some(Arc::new(Beyond::new(&self.beyond))))
             }
         };
-        memory.into_iter().enumerate().map(page).collect()
+        buffer.whole_mut()[..bytes.len()].copy_from_slice(bytes);
+        let page = buffer.into_pages().ok().and_then(|mut pages| pages.next());
+        Frame { page: page.expect("it is of an arena"), valid: bytes.len(), _beyond: beyond }
     }
 
     #[cfg(test)]
-    pub(super) fn idle(&self) -> usize {
-        lock(&self.idle).len()
+    fn idle(&self) -> usize {
+        self.arena.idle()
     }
 }
 
-fn fresh() -> Box<[u8]> {
-    vec![0; FRAME_BYTES].into_boxed_slice()
+/// Counts a page beyond the arena as long as it is held.
+#[derive(Debug)]
+struct Beyond(Arc<AtomicUsize>);
+
+impl Beyond {
+    fn new(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(count))
+    }
 }
 
-/// The bytes of one page of a file, up to its end. They never change.
-#[derive(Debug)]
+impl Drop for Beyond {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The bytes of one page of a file, up to its end. They never change. Clones share them.
+#[derive(Clone, Debug)]
 pub(super) struct Frame {
-    memory: Box<[u8]>,
+    page: Page,
     valid: usize,
-    pool: Arc<Pool>,
+    _beyond: Option<Arc<Beyond>>,
 }
 
 impl Deref for Frame {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.memory[..self.valid]
-    }
-}
-
-impl Drop for Frame {
-    fn drop(&mut self) {
-        lock(&self.pool.idle).push(std::mem::take(&mut self.memory));
+        &self.page[..self.valid]
     }
 }
 
@@ -104,17 +120,48 @@ impl Drop for Frame {
 mod tests {
     use super::*;
 
+    /// A read of three pages that brought one and a half.
+    fn read(pool: &Pool) -> Vec<Option<Frame>> {
+        let mut buffer = pool.buffer(3);
+        let bytes = (0..6000u32).map(|at| at as u8);
+        buffer.whole_mut().iter_mut().zip(bytes).for_each(|(to, byte)| *to = byte);
+        buffer.set_len(6000);
+        pool.frames(buffer, 3, |page| [Some(4096), Some(1904), None][page])
+    }
+
+    fn check(frames: &[Option<Frame>]) {
+        let bytes: Vec<u8> = (0..6000u32).map(|at| at as u8).collect();
+        assert_eq!(frames[0].as_deref(), Some(&bytes[..4096]));
+        assert_eq!(frames[1].as_deref(), Some(&bytes[4096..]));
+        assert!(frames.len() == 3 && frames[2].is_none());
+    }
+
     #[test]
     fn frames_hold_what_was_read_and_go_back() {
-        let pool = Arc::new(Pool::touched(3));
-        let bytes: Vec<u8> = (0..6000u32).map(|at| at as u8).collect();
-        let valid = |page| [Some(4096), Some(1904), None][page];
-        let frames = pool.fill(&bytes, 3, valid);
-        assert_eq!(frames[0].as_deref().map(|frame| &frame[..]), Some(&bytes[..4096]));
-        assert_eq!(frames[1].as_deref().map(|frame| &frame[..]), Some(&bytes[4096..]));
-        assert!(frames[2].is_none());
+        let pool = Pool::new(3, 3);
+        let frames = read(&pool);
+        check(&frames);
         assert_eq!(pool.idle(), 1);
         drop(frames);
         assert_eq!(pool.idle(), 3);
+    }
+
+    #[test]
+    fn a_read_without_idle_neighbours_is_copied_into_single_pages() {
+        let pool = Pool::new(5, 3);
+        let holes = read(&pool);
+        let [first, ..] = &holes[..] else { panic!("three pages") };
+        let first = first.clone();
+        drop(holes);
+        let second = pool.buffer(1);
+        assert!(pool.arena.take(3).is_none(), "one page of the first read is still held");
+        let frames = read(&pool);
+        check(&frames);
+        assert_eq!((pool.idle(), pool.memory_bytes()), (1, 8 * FRAME_BYTES));
+        let more = read(&pool);
+        check(&more);
+        assert_eq!((pool.idle(), pool.memory_bytes()), (0, 9 * FRAME_BYTES));
+        drop((frames, more, first, second));
+        assert_eq!((pool.idle(), pool.memory_bytes()), (5, 8 * FRAME_BYTES));
     }
 }

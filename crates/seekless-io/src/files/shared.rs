@@ -2,32 +2,25 @@
 //! there, wait for what is on its way, and read alone what could not be had otherwise.
 
 use super::frame::{FRAME_BYTES, Pool};
+use super::landing::Landing;
 use super::source::{Source, Version};
 use super::state::{Flying, Place, Start, State};
 use crate::lock;
-use seekless_engine::{AlignedBuf, BufferPool, Completion, Engine, Read as EngineRead};
+use seekless_engine::{AlignedBuf, Engine, Read as EngineRead};
 use seekless_policy::cache::paged::pages_of;
 use seekless_policy::readahead::{Handle, PageNo, Read};
 use std::io;
 use std::ops::Range;
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
-
-/// The tag that ends the thread that takes completions.
-pub(super) const QUIT: u64 = u64::MAX;
 
 /// Pages of a read that are looked at under one lock. Bounds the frames that a reader holds.
 const BATCH_PAGES: u64 = 64;
 
-/// A demand of at most so many pages is read by the thread that waits for it.
-const OWN_PAGES_MAX: u32 = 64;
-
 pub(super) struct Shared {
     pub(super) state: Mutex<State>,
     pub(super) engine: Arc<dyn Engine>,
-    pub(super) frames: Arc<Pool>,
-    pub(super) buffers: BufferPool,
-    pub(super) done: Sender<Completion>,
+    pub(super) frames: Pool,
+    pub(super) landing: Landing,
     pub(super) direct: bool,
 }
 
@@ -67,6 +60,7 @@ impl Shared {
             // The file may have grown since, or be one whose size the kernel does not know.
             return self.read_alone(source, offset, buffer);
         }
+        self.harvest();
         let read = Read { file: handle, offset, bytes };
         let buffer = &mut buffer[..bytes as usize];
         let mut filled = 0;
@@ -128,34 +122,34 @@ impl Shared {
         lock(&self.state).cache.end(read, read.offset + filled as u64);
     }
 
-    /// Gives reads to the engine. The first that a read waits for is made here, after the others
-    /// are under way.
+    /// Makes a single read that the calling thread waits for; gives others to the engine, those
+    /// that a read waits for first.
     pub(super) fn start(&self, mut starts: Vec<Start>) {
-        let own = starts.iter().position(|start| start.demand && start.pages <= OWN_PAGES_MAX);
-        let own = own.map(|place| starts.remove(place));
-        if !starts.is_empty() {
-            self.engine.submit(starts.iter().map(|start| self.engine_read(start)).collect());
-        }
-        if let Some(start) = own {
-            let buffer = self.buffers.take(start.bytes());
+        if let [start] = &starts[..]
+            && start.is_own()
+        {
+            let buffer = self.frames.buffer(start.pages as usize);
             let (buffer, result) =
                 self.engine.read_now(start.source.file(), start.offset(), buffer);
-            self.land(start.tag, buffer, result);
+            return self.land(start.tag, buffer, result);
         }
+        starts.sort_by_key(|start| !start.demand);
+        self.landing.take_off(starts.len());
+        self.engine.submit(starts.iter().map(|start| self.engine_read(start)).collect());
     }
 
     fn engine_read(&self, start: &Start) -> EngineRead {
         EngineRead {
             file: start.source.file(),
             offset: start.offset(),
-            buffer: self.buffers.take(start.bytes()),
+            buffer: self.frames.buffer(start.pages as usize),
             tag: start.tag,
-            done: self.done.clone(),
+            done: self.landing.done.clone(),
         }
     }
 
-    /// A read of the engine has ended: its pages go into the cache and to those who wait. Of one
-    /// that failed nothing is kept; a page of it that a reader waits for is read again alone.
+    /// A read has ended: its pages go into the cache and to those who wait. Of one that failed
+    /// nothing is kept; a page of it that a reader waits for is read again alone.
     pub(super) fn land(&self, tag: u64, buffer: AlignedBuf, result: io::Result<usize>) {
         let Some(flying) = lock(&self.state).touch_down(tag) else { return };
         if let Err(error) = &result {
@@ -163,10 +157,10 @@ impl Shared {
         }
         let read = result.unwrap_or(0).min(buffer.len());
         let pages = (flying.pages.end - flying.pages.start) as usize;
-        let mut frames = self.frames.fill(&buffer, pages, |page| whole_page(&flying, page, read));
+        let mut frames = self.frames.frames(buffer, pages, |page| whole_page(&flying, page, read));
+        frames.resize(pages, None);
         lock(&self.state).settle(&flying, &mut frames);
         flying.flight.land(frames);
-        self.buffers.give(buffer);
     }
 
     /// Copies the pages of a batch. False at the end of the file.
@@ -185,7 +179,10 @@ impl Shared {
             let target = &mut buffer[*filled..*filled + wanted];
             let frame = match place {
                 Place::Held(frame) => Some(frame),
-                Place::Flying(flight) => flight.wait(page),
+                Place::Flying(flight) => {
+                    self.wait(&flight);
+                    flight.page(page)
+                }
                 Place::Nowhere => None,
             };
             let copied = match frame.as_ref().and_then(|frame| frame.get(within..within + wanted)) {
@@ -207,7 +204,7 @@ impl Shared {
     fn read_alone(&self, source: &Source, offset: u64, target: &mut [u8]) -> io::Result<usize> {
         let page = offset / FRAME_BYTES as u64 * FRAME_BYTES as u64;
         let read = || {
-            let buffer = self.buffers.take(FRAME_BYTES);
+            let buffer = self.frames.buffer(1);
             self.engine.read_now(source.file(), page, buffer)
         };
         let (mut buffer, mut result) = read();
@@ -219,7 +216,6 @@ impl Shared {
         let found = buffer.get(within..bytes).unwrap_or_default();
         let copied = found.len().min(target.len());
         target[..copied].copy_from_slice(&found[..copied]);
-        self.buffers.give(buffer);
         Ok(copied)
     }
 }

@@ -14,6 +14,9 @@ use std::sync::Arc;
 /// Files without a handle whose pages are kept.
 const CLOSED_FILES_MAX: usize = 4096;
 
+/// A demand of at most so many pages is read by the thread that waits for it.
+const OWN_PAGES_MAX: u32 = 64;
+
 /// Where the bytes of a page are.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Place {
@@ -23,7 +26,7 @@ pub(super) enum Place {
     /// On their way.
     Flying(Arc<Flight>),
     /// Here.
-    Held(Arc<Frame>),
+    Held(Frame),
 }
 
 /// A read for the engine.
@@ -44,8 +47,10 @@ impl Start {
         self.first * FRAME_BYTES as u64
     }
 
-    pub(super) fn bytes(&self) -> usize {
-        self.pages as usize * FRAME_BYTES
+    /// Whether the thread that waits for it makes it, if it is the only one: a large one takes so
+    /// long that the way through the engine does not matter.
+    pub(super) fn is_own(&self) -> bool {
+        self.demand && self.pages <= OWN_PAGES_MAX
     }
 }
 
@@ -83,7 +88,7 @@ pub(super) struct State {
     closed: VecDeque<FileNo>,
     flying: HashMap<u64, Flying>,
     next_tag: u64,
-    command_pages: u32,
+    pub(super) command_pages: u32,
     commands: Vec<PageCommand>,
 }
 
@@ -260,8 +265,14 @@ impl State {
         }
     }
 
-    /// These reads are given to the engine now.
+    /// These reads are made now: by the engine, or by the calling thread if it is a single one that
+    /// a read waits for.
     pub(super) fn take_off(&mut self, starts: &[Start]) {
+        if let [start] = starts
+            && start.is_own()
+        {
+            start.flight.make_own();
+        }
         for start in starts {
             let Some(known) = self.files.get(&start.file) else { continue };
             let flying = Flying {
@@ -290,7 +301,7 @@ impl State {
 
     /// Takes the pages of an ended read in. If the file has changed meanwhile, they may be as it
     /// was before: then they are forgotten.
-    pub(super) fn settle(&mut self, flying: &Flying, frames: &mut [Option<Arc<Frame>>]) {
+    pub(super) fn settle(&mut self, flying: &Flying, frames: &mut [Option<Frame>]) {
         let known = self.files.get(&flying.file);
         let is_true = known.is_some_and(|known| known.version == flying.version);
         if !is_true {
@@ -302,7 +313,7 @@ impl State {
             if !matches!(place, Place::Flying(flight) if Arc::ptr_eq(flight, &flying.flight)) {
                 continue;
             }
-            *place = frame.as_ref().map_or(Place::Nowhere, |kept| Place::Held(Arc::clone(kept)));
+            *place = frame.clone().map_or(Place::Nowhere, Place::Held);
             let filled = if frame.is_some() { Filled::Yes } else { Filled::Failed };
             self.cache.complete(id, filled, &mut self.commands);
         }
