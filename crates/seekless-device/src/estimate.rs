@@ -3,12 +3,13 @@
 //! Two things are looked at. A read that is *alone* on the device shows its latency and its
 //! bandwidth (`fit`). A *limit* on requests or bytes a second lets many reads pass at once and then
 //! holds one up, so that no single read tells the rate: it shows in what passes from the end of one
-//! stall to the end of the next (`limits`). Both forget all but the last: 64 reads, and 5 stalls.
+//! stall to the end of the next (`limits`). Both forget all but the last: 64 reads, and 8 stalls.
 //!
 //! A limit that begins, changes or ends while the program runs is therefore noticed within some
 //! stalls. A device that becomes slower as a whole is noticed when half of the last 16 reads took
 //! several times longer than expected.
 
+mod curve;
 mod fit;
 mod limits;
 #[cfg(test)]
@@ -16,7 +17,7 @@ mod tests;
 
 use crate::{Costs, Nanos, parts};
 use fit::Fit;
-use limits::Limits;
+use limits::{Limits, Passed};
 
 /// A read that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,15 +104,17 @@ impl Estimate {
         self.reads += 1;
         let since = if first { read.submitted } else { read.submitted.max(self.last_end) };
         let waited = read.ended.saturating_sub(since) as f64;
+        let idle_ns = since.saturating_sub(if first { since } else { self.last_end });
         self.last_end = self.last_end.max(read.ended);
         let is_held_up = self.is_held_up(read.bytes, waited);
         self.held_up = self.held_up << 1 | u32::from(is_held_up);
-        let window_ended = self.limits.add(
-            parts(read.bytes),
-            read.bytes,
-            read.ended,
-            is_held_up.then_some(waited),
-        );
+        let window_ended = self.limits.add(Passed {
+            requests: parts(read.bytes),
+            bytes: read.bytes,
+            ended: read.ended,
+            idle_ns,
+            stalled_ns: is_held_up.then_some(waited),
+        });
         let recent = self.held_up & ((1 << CHANGE_READS) - 1);
         if recent.count_ones() > CHANGE_READS / 2 {
             self.alone = Fit::default();

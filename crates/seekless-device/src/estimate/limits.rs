@@ -1,129 +1,139 @@
 //! Limits on requests and bytes a second, seen from outside.
 //!
 //! A limit lets some reads pass, then holds one up until its time has come. From the end of one
-//! stall to the end of the next it has let pass exactly what it allows in that time, thinking time
-//! of the program included. Whether it counts requests or bytes shows in what stays the same from
-//! stall to stall: under a limit on requests the bytes vary, under one on bytes the requests.
+//! stall to the end of the next it has let pass exactly what it allows in that time, short thinking
+//! times of the program included. So the ends of stalls lie on a straight line: against the
+//! requests that passed if these are limited, against the bytes if those are, and against whichever
+//! asks for more if both are (`curve`). The line is fitted to the last stalls together: the time of
+//! one end is not exact, since the kernel's clock ticks and the program may be woken late.
+//!
+//! The limit that is not felt cannot be known, but what has passed is a bound below it. So a limit
+//! that was seen clearly stands until more passes than it allows, or until it is seen elsewhere.
 
-use super::fit::median;
+use super::curve::{Curve, STEADY, Window, fit};
 use crate::Nanos;
 
 /// Stretches from stall to stall that are looked at.
-const WINDOWS: usize = 5;
+const WINDOWS: usize = 8;
 /// Stretches before a limit is believed.
 const WINDOWS_MIN: usize = 3;
+/// If no line fits all stretches, the limits may just have changed: then so many of the last count.
+const WINDOWS_NEW: usize = 4;
 
 /// Shorter stretches are joined with the next: chance may hold up a read within one.
 const WINDOW_NS_MIN: Nanos = 50_000_000;
+
+/// If the program reads nothing for so long, a stretch does not count: a limit keeps only for a
+/// slice or two what it allows and nobody uses.
+const IDLE_NS_MAX: Nanos = 50_000_000;
 
 /// Less of a stretch than this was spent held up: the limit was hardly felt, so that the rate is
 /// the program's.
 const STALL_SHARE_MIN: f64 = 0.15;
 
-/// From this share on three stretches are enough to believe in a limit. Otherwise it takes all
-/// five, and their lengths must be multiples of the shortest, as near as [`MULTIPLE`]: the kernel's
+/// From this share on three stretches in a row are enough to believe in a limit. Otherwise it takes five,
+/// and their lengths must be multiples of the shortest, as near as [`MULTIPLE`]: the kernel's
 /// throttle lets reads pass at the start of its slices, and chance does not keep such times.
-const STALL_SHARE_CLEAR: f64 = 0.3;
+const STALL_SHARE_CLEAR: f64 = 0.4;
+const WINDOWS_UNCLEAR: usize = 5;
 const MULTIPLE: f64 = 0.08;
+/// They must also end much nearer to a line.
+const STEADY_UNCLEAR: f64 = 0.02;
+/// Fewer stretches must end nearer to a line too.
+const STEADY_FEW: f64 = STEADY / 2.0;
 
-/// A rate is steady if all stretches, or all five but one, are no farther than this from the
-/// median.
-const STEADY: f64 = 0.1;
+/// Two rates that differ by less are the same.
+const SAME: f64 = 0.1;
 
-/// Of two steady rates the limit is the one that is steadier by this factor.
-const STEADIER: f64 = 3.0;
+/// More than so many times a limit cannot pass.
+const EXCEEDED: f64 = 1.2;
 
 /// Under a limit on requests, bandwidth is taken as so many times what was seen: reads then grow
-/// until it shows.
+/// until it shows. Reads are often a third or half of what they may be.
 const BANDWIDTH_UNSEEN: f64 = 4.0;
 
 /// If it was not felt for so long and so many reads, there is no limit (any more).
 const CALM_NS: Nanos = 3_000_000_000;
 const CALM_READS: u32 = 128;
 
-/// What passed from the end of one stall to the end of the next.
-#[derive(Clone, Copy, Debug, Default)]
-struct Window {
-    requests: f64,
-    bytes: f64,
-    stalled_ns: f64,
+/// A read that has ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passed {
+    /// What the device counts for it.
+    pub(super) requests: u64,
+    pub(super) bytes: u64,
+    pub(super) ended: Nanos,
+    /// For how long nothing was in flight before it was submitted.
+    pub(super) idle_ns: Nanos,
+    /// For how long it was held up, if it was.
+    pub(super) stalled_ns: Option<f64>,
 }
 
-/// Rates a second.
-#[derive(Clone, Copy, Debug, Default)]
-struct Rates {
-    requests: f64,
-    bytes: f64,
-    /// Length of the stretch.
-    took_ns: f64,
-    /// Much of it was spent held up.
-    is_clear: bool,
+/// A limit on requests.
+#[derive(Clone, Copy, Debug)]
+struct Requests {
+    per_second: f64,
+    /// It may be a limit on bytes: all reads were of about one size.
+    is_unsure: bool,
 }
 
 /// The limits, as far as they were felt.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Limits {
-    /// When the last stall ended; `None` before the first.
+    /// When the last stall ended; `None` before the first, or after a pause.
     since: Option<Nanos>,
+    /// What passed since then.
     window: Window,
-    rates: [Rates; WINDOWS],
-    windows: usize,
+    /// The last stretches, oldest first.
+    windows: [Window; WINDOWS],
+    count: usize,
+    /// So many of the last follow each other without one in which no limit was felt.
+    in_a_row: usize,
     /// When a limit was last felt, and the reads since then.
     felt: Nanos,
     calm_reads: u32,
-    requests: Option<f64>,
-    /// The limit on requests may be one on bytes: all reads were of about one size.
-    is_unsure: bool,
+    requests: Option<Requests>,
     bytes: Option<f64>,
-    /// Bytes a second that passed under the limit on requests.
+    /// The most bytes a second that passed in one of the last stretches.
     bytes_seen: Option<f64>,
 }
 
 impl Limits {
-    /// A read ended; `stalled_ns` says for how long, if it was held up. Returns whether something
-    /// was learned.
-    pub(super) fn add(
-        &mut self,
-        requests: u64,
-        bytes: u64,
-        ended: Nanos,
-        stalled_ns: Option<f64>,
-    ) -> bool {
+    /// Returns whether something was learned.
+    pub(super) fn add(&mut self, read: Passed) -> bool {
+        let Passed { requests, bytes, ended, idle_ns, stalled_ns } = read;
+        if idle_ns > IDLE_NS_MAX {
+            self.since = None;
+        }
         self.window.requests += requests as f64;
         self.window.bytes += bytes as f64;
         self.window.stalled_ns += stalled_ns.unwrap_or(0.0);
         self.calm_reads = self.calm_reads.saturating_add(1);
-        let Some(since) = self.since else {
-            if stalled_ns.is_some() {
-                self.restart(ended);
-                self.felt = ended;
-            }
-            return false;
-        };
         if self.calm_reads >= CALM_READS && ended.saturating_sub(self.felt) >= CALM_NS {
-            *self = Limits::default();
+            *self = Limits { felt: ended, ..Limits::default() };
             return true;
         }
-        let took = ended.saturating_sub(since);
-        if stalled_ns.is_none() || took < WINDOW_NS_MIN {
+        if stalled_ns.is_none() {
             return false;
         }
-        let Window { requests, bytes, stalled_ns } = self.window;
-        self.restart(ended);
-        let took = took as f64;
-        if stalled_ns < STALL_SHARE_MIN * took {
-            return false;
-        }
-        let is_clear = stalled_ns >= STALL_SHARE_CLEAR * took;
-        let rates = Rates {
-            requests: requests * 1e9 / took,
-            bytes: bytes * 1e9 / took,
-            took_ns: took,
-            is_clear,
+        let took = match self.since {
+            Some(since) => ended.saturating_sub(since),
+            None => {
+                self.restart(ended);
+                return false;
+            }
         };
-        self.rates[self.windows % WINDOWS] = rates;
-        self.windows += 1;
-        self.windows >= WINDOWS_MIN && self.judge(ended)
+        if took < WINDOW_NS_MIN {
+            return false;
+        }
+        let window = Window { took_ns: took as f64, ..self.window };
+        self.restart(ended);
+        if window.stalled_share() < STALL_SHARE_MIN {
+            self.in_a_row = 0;
+            return false;
+        }
+        self.push(window);
+        self.count >= WINDOWS_MIN && self.judge(ended)
     }
 
     fn restart(&mut self, now: Nanos) {
@@ -131,80 +141,107 @@ impl Limits {
         self.window = Window::default();
     }
 
-    /// Says which limit was felt.
+    fn push(&mut self, window: Window) {
+        if self.count == WINDOWS {
+            self.forget(WINDOWS - 1);
+        }
+        self.windows[self.count] = window;
+        self.count += 1;
+        self.in_a_row += 1;
+    }
+
+    /// Keeps only the last `count` stretches.
+    fn forget(&mut self, count: usize) {
+        self.windows.copy_within(self.count - count..self.count, 0);
+        self.count = count;
+    }
+
+    /// Says which limits were felt.
     fn judge(&mut self, now: Nanos) -> bool {
-        let (requests, requests_vary, requests_steady) = self.spread(|rates| rates.requests);
-        let (bytes, bytes_vary, bytes_steady) = self.spread(|rates| rates.bytes);
-        if !self.is_clear() || (!requests_steady && !bytes_steady) {
-            return false;
-        }
-        (self.felt, self.calm_reads) = (now, 0);
-        if requests_vary * STEADIER < bytes_vary {
-            self.limits_requests(requests, bytes, false);
-        } else if bytes_vary * STEADIER < requests_vary {
-            self.limits_bytes(requests, bytes);
-        } else {
-            let near = |known: Option<f64>, rate: f64| {
-                known.is_some_and(|known| (rate / known - 1.0).abs() <= STEADY)
-            };
-            // All reads are of about one size. If they are larger than those before, one rate is
-            // as it was, and that is the limit. If nothing is known yet, it is taken as a limit on
-            // requests: then reads become larger.
-            match (near(self.requests, requests), near(self.bytes.or(self.bytes_seen), bytes)) {
-                (true, true) => return false,
-                (true, false) => self.limits_requests(requests, bytes, false),
-                (false, true) => self.limits_bytes(requests, bytes),
-                (false, false) => self.limits_requests(requests, bytes, true),
+        let Some(steady) = self.steady() else { return false };
+        let windows = &self.windows[..self.count];
+        let curve = match fit(windows, steady) {
+            Some(curve) => curve,
+            None if self.count > WINDOWS_NEW => {
+                let newest = &windows[self.count - WINDOWS_NEW..];
+                let Some(curve) = fit(newest, steady) else { return false };
+                self.forget(WINDOWS_NEW);
+                curve
             }
-        }
+            None => return false,
+        };
+        (self.felt, self.calm_reads) = (now, 0);
+        self.take(curve);
         true
     }
 
-    /// Requests are limited to this rate, while so many bytes a second pass.
-    fn limits_requests(&mut self, requests: f64, bytes: f64, is_unsure: bool) {
-        self.requests = Some(requests);
-        self.is_unsure = is_unsure;
-        self.bytes = self.bytes.filter(|&known| known > bytes / (1.0 + STEADY));
-        self.bytes_seen = Some(bytes);
-    }
-
-    /// Bytes are limited to this rate, while so many requests a second pass.
-    fn limits_bytes(&mut self, requests: f64, bytes: f64) {
-        self.bytes = Some(bytes);
-        let stands = |&known: &f64| !self.is_unsure && known > requests / (1.0 + STEADY);
-        self.requests = self.requests.filter(stands);
-    }
-
-    /// The median of a rate, how far half of the stretches are from it, as a share, and whether it
-    /// is steady.
-    fn spread(&self, rate: impl Fn(&Rates) -> f64) -> (f64, f64, bool) {
-        let mut rates = [0.0; WINDOWS];
-        let count = self.windows.min(WINDOWS);
-        let rates = &mut rates[..count];
-        rates.iter_mut().zip(&self.rates).for_each(|(value, of)| *value = rate(of));
-        let middle = median(rates).max(f64::MIN_POSITIVE);
-        rates.iter_mut().for_each(|value| *value = (*value / middle - 1.0).abs());
-        let outliers = rates.iter().filter(|&&apart| apart > STEADY).count();
-        (middle, median(rates), outliers <= count / WINDOWS)
-    }
-
-    /// Whether the stretches are those of a limit rather than of chance.
-    fn is_clear(&self) -> bool {
-        let rates = &self.rates[..self.windows.min(WINDOWS)];
-        if rates.iter().filter(|rates| rates.is_clear).count() >= WINDOWS_MIN {
-            return true;
+    fn take(&mut self, curve: Curve) {
+        let (requests_seen, bytes_seen) = (self.seen(|rates| rates.0), self.seen(|rates| rates.1));
+        let bytes_before = self.bytes_seen.replace(bytes_seen);
+        // A limit that stands is not exceeded.
+        self.bytes = self.bytes.filter(|&known| bytes_seen <= known * EXCEEDED);
+        self.requests =
+            self.requests.filter(|known| requests_seen <= known.per_second * EXCEEDED);
+        let sure = |per_second| Some(Requests { per_second, is_unsure: false });
+        match curve {
+            Curve::Requests(rate) => self.requests = sure(rate),
+            Curve::Bytes(rate) => {
+                self.bytes = Some(rate);
+                self.requests = self.requests.filter(|known| !known.is_unsure);
+            }
+            Curve::Both { requests, bytes } => {
+                (self.requests, self.bytes) = (sure(requests), Some(bytes));
+            }
+            Curve::Either { requests, bytes } => self.take_either(requests, bytes, bytes_before),
         }
-        let shortest = rates.iter().map(|rates| rates.took_ns).fold(f64::MAX, f64::min);
-        let is_multiple = |rates: &Rates| {
-            let times = rates.took_ns / shortest;
+    }
+
+    /// All reads are of about one size, so that the limit may be one on requests or one on bytes.
+    fn take_either(&mut self, requests: f64, bytes: f64, bytes_before: Option<f64>) {
+        let near = |known: f64, rate: f64| (rate / known - 1.0).abs() <= SAME;
+        let is_known = self.requests.is_some_and(|known| near(known.per_second, requests))
+            || self.bytes.is_some_and(|known| near(known, bytes));
+        match self.requests {
+            _ if is_known => {}
+            // Then reads become larger.
+            None => self.requests = Some(Requests { per_second: requests, is_unsure: true }),
+            // They have become larger. If no more bytes pass, it was the bytes from the start.
+            Some(known) => {
+                self.bytes = Some(bytes);
+                let was_bytes = known.is_unsure && bytes_before.is_some_and(|it| near(it, bytes));
+                self.requests = self.requests.filter(|_| !was_bytes);
+            }
+        }
+    }
+
+    /// The highest of the rates of stretches in a row: of so many that what a limit kept of a pause
+    /// makes little of them.
+    fn seen(&self, of: impl Fn((f64, f64)) -> f64) -> f64 {
+        let windows = &self.windows[..self.count];
+        let rows = windows.windows(self.count.min(WINDOWS_NEW));
+        rows.map(|row| of(Window::sum(row).rates())).fold(0.0, f64::max)
+    }
+
+    /// How near to a line the stalls must end to be those of a limit rather than of chance, as a
+    /// share of a stretch; `None` if they are too short.
+    fn steady(&self) -> Option<f64> {
+        let newest = &self.windows[self.count.saturating_sub(WINDOWS_UNCLEAR)..self.count];
+        let in_a_row = newest.iter().rev().take(self.in_a_row);
+        let clear = |window: &&Window| window.stalled_share() >= STALL_SHARE_CLEAR;
+        if in_a_row.filter(clear).count() >= WINDOWS_MIN {
+            return Some(if self.count < WINDOWS_UNCLEAR { STEADY_FEW } else { STEADY });
+        }
+        let shortest = newest.iter().map(|window| window.took_ns).fold(f64::MAX, f64::min);
+        let is_multiple = |window: &Window| {
+            let times = window.took_ns / shortest;
             (times - times.round()).abs() <= MULTIPLE
         };
-        rates.len() == WINDOWS && rates.iter().all(is_multiple)
+        (newest.len() == WINDOWS_UNCLEAR && newest.iter().all(is_multiple)).then_some(STEADY_UNCLEAR)
     }
 
     /// The limit on requests.
     pub(super) fn requests_per_second(&self) -> Option<f64> {
-        self.requests
+        self.requests.map(|known| known.per_second)
     }
 
     /// The limit on bytes.

@@ -1,5 +1,5 @@
 use super::*;
-use seekless_device::Volume;
+use seekless_device::{SplitMix64, Volume};
 
 const VOLUME: Costs = Costs { request_ns: 2_000_000, bytes_per_second: 150_000_000, depth: 1 };
 
@@ -75,6 +75,94 @@ fn a_store_that_was_not_told_finds_out() {
     let untold = run(&untold);
     // The first half second goes into finding out: 60 requests.
     assert!(untold.requests <= told.requests + told.requests / 10 + 60, "{untold:?} {told:?}");
+}
+
+/// A drive with noise behind a throttle: a read ends when both have ended it.
+struct Slowed {
+    throttle: Volume,
+    latency_ns: Nanos,
+    bytes_per_second: u64,
+    /// When the drive is free.
+    free: Nanos,
+    random: SplitMix64,
+    ends: Vec<(Nanos, Io)>,
+}
+
+impl Slowed {
+    const DRIVE: u64 = 2_500_000_000;
+
+    fn new(throttle: (u64, u64), latency_ns: Nanos, seed: u64) -> Self {
+        let (throttle, random) = (Volume::new(throttle.0, throttle.1), SplitMix64::new(seed));
+        Slowed { throttle, latency_ns, bytes_per_second: Self::DRIVE, free: 0, random, ends: vec![] }
+    }
+}
+
+impl DeviceModel for Slowed {
+    fn submit(&mut self, now: Nanos, io: Io) {
+        let plain = self.latency_ns + io.bytes * 1_000_000_000 / self.bytes_per_second;
+        let mut took = (plain as f64 * (0.9 + 0.2 * self.random.share())) as Nanos;
+        // Now and then the program is woken late.
+        if self.random.below(200) == 0 {
+            took += self.random.below(15_000_000);
+        }
+        self.free = self.free.max(now) + took;
+        let mut end = self.free;
+        self.throttle.submit(now, io);
+        self.throttle.advance(Nanos::MAX, &mut |allowed, _| end = end.max(allowed));
+        self.ends.push((end, io));
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        self.ends.iter().map(|&(end, _)| end).min()
+    }
+
+    fn advance(&mut self, now: Nanos, done: &mut dyn FnMut(Nanos, Io)) {
+        self.ends.sort_by_key(|&(end, _)| end);
+        let ended = self.ends.partition_point(|&(end, _)| end <= now);
+        self.ends.drain(..ended).for_each(|(end, io)| done(end, io));
+    }
+
+    fn costs(&self) -> Costs {
+        let Costs { request_ns, bytes_per_second, .. } = self.throttle.costs();
+        Costs {
+            request_ns: request_ns.max(self.latency_ns),
+            bytes_per_second: bytes_per_second.min(self.bytes_per_second),
+            depth: 1,
+        }
+    }
+}
+
+#[test]
+fn a_store_that_finds_out_takes_little_longer_than_one_that_was_told() {
+    let archive = archive((0..40_000).map(|number| 4_000 + number * 7_919 % 40_000));
+    // Most files in the order of the archive, in stretches, and others between.
+    let mut random = SplitMix64::new(1);
+    let loads: Vec<Id> = (0..40_000u32)
+        .filter(|number| number / 50 % 4 != 3)
+        .map(|number| if random.below(10) == 0 { random.below(40_000) as Id } else { number })
+        .collect();
+    let mut off = Vec::new();
+    for iops in [60, 120, 500, 3000, 20_000] {
+        for bytes_per_second in [20_000_000, 150_000_000, 1_000_000_000, 3_000_000_000] {
+            for latency_ns in [20_000, 300_000, 3_000_000, 30_000_000] {
+                let throttle = (iops, bytes_per_second);
+                let device = || Slowed::new(throttle, latency_ns, iops + latency_ns);
+                let told = Settings { costs: device().costs(), ..settings() };
+                let untold =
+                    Settings { costs: Costs::ASSUMED, source: CostsSource::Assumed, ..settings() };
+                let run = |settings: &Settings| {
+                    on_demand(&archive, &loads, settings, &mut device()).unwrap()
+                };
+                let (told, untold) = (run(&told), run(&untold));
+                let ratio = untold.time_ns as f64 / told.time_ns as f64;
+                eprintln!("{iops:6} {:5} MB/s {:6} us: {:.3} requests {} of {} bytes {} of {} time {:.2}", bytes_per_second / 1_000_000, latency_ns / 1000, ratio, untold.requests, told.requests, untold.bytes / 1_000_000, told.bytes / 1_000_000, told.time_ns as f64 / 1e9);
+                if untold.time_ns > told.time_ns + told.time_ns / 10 + 500_000_000 {
+                    off.push((throttle, latency_ns, ratio));
+                }
+            }
+        }
+    }
+    assert!(off.is_empty(), "{off:?}");
 }
 
 #[test]
