@@ -32,8 +32,7 @@ pub fn around_bytes(costs: &Costs, limits: &Limits) -> u64 {
     costs.gap_bytes().max(limits.around_bytes_min).min(limits.around_bytes_max)
 }
 
-/// The bytes before and after an entry that [`demand`] reads of `around_bytes` in all: one third
-/// and two thirds.
+/// The bytes before and after an entry, of `around_bytes` in all: one third and two thirds.
 #[must_use]
 pub fn sides(around_bytes: u64) -> (u64, u64) {
     let before = around_bytes / 3;
@@ -53,11 +52,11 @@ pub fn requests_are_dear(costs: &Costs) -> bool {
 }
 
 /// The read for entry `index`, requested alone. It holds the entry and whole entries around it,
-/// within `around` bytes: two thirds of them after the entry, one third before. On either side it
-/// ends with an entry for which `needed` is true, one that is neither cached nor being read.
-/// `entries` are all entries, in archive order. `None` if there is no entry `index`.
+/// within `before` and `after` bytes of it. On either side it ends with an entry for which `needed`
+/// is true, one that is neither cached nor being read. `entries` are all entries, in archive order.
+/// `None` if there is no entry `index`.
 ///
-/// The two shares were chosen on five runs of 0 A.D. on modelled volumes of 120, 500 and 10,000
+/// The two shares of [`sides`] were chosen on five runs of 0 A.D. on modelled volumes of 120, 500 and 10,000
 /// requests a second. Each run was loaded from an order made of the other four. No other program's
 /// runs have been tried. Two alternatives were within some 3 % there: further reads in the
 /// background, and more bytes while loads are sequential. What a held-out run reads in sequence is
@@ -67,13 +66,12 @@ pub fn demand(
     entries: &[Extent],
     index: usize,
     costs: &Costs,
-    around: u64,
+    (before, after): (u64, u64),
     read_bytes_max: u64,
     needed: impl Fn(usize) -> bool,
 ) -> Option<Read> {
     let entry = *entries.get(index)?;
     let gap_bytes = costs.gap_bytes();
-    let (before, after) = sides(around);
     let joins = |first, second| joins(first, second, gap_bytes, read_bytes_max);
 
     let (mut extent, mut reach, mut end) = (entry, entry, index + 1);
@@ -128,7 +126,7 @@ mod tests {
         needed: impl Fn(usize) -> bool,
     ) -> Option<Read> {
         let around = around_bytes(&COSTS, limits);
-        super::demand(entries, index, &COSTS, around, limits.read_bytes_max, needed)
+        super::demand(entries, index, &COSTS, sides(around), limits.read_bytes_max, needed)
     }
 
     fn range(

@@ -38,7 +38,7 @@ mod tests;
 
 pub use under_way::Start;
 
-use crate::ahead::{Limits, around_bytes, demand, requests_are_dear};
+use crate::ahead::{Limits, around_bytes, demand, requests_are_dear, sides};
 use crate::extents::{Extent, Read, coalesce_into};
 use crate::id::Id;
 use crate::kept_reads::{Found, KeptReads, Slot};
@@ -199,12 +199,15 @@ impl Planner {
         let (index, entry) = (id as usize, self.entries[id as usize]);
         let (read_bytes_max, widest) = (self.unrounded(READ_BYTES_MAX), self.widest(entry));
         let Self { entries, under_way, kept, worth, costs, .. } = self;
+        // Reads in flight share the device, as far as it serves several at once. A reader that is
+        // alone waits for the whole of each request.
+        let at_once = costs.depth.min(under_way.in_flight() + 1).max(1);
         let needed = |number: usize| {
             let id = number as Id;
             !cached(id) && !kept.has(id) && !under_way.covers(entries[number])
         };
-        let read = |around| demand(entries, index, costs, around, read_bytes_max, needed);
-        let whole = read(widest);
+        let read = |sides| demand(entries, index, costs, sides, read_bytes_max, needed);
+        let whole = read(sides(widest));
         // A file that an earlier window would have brought does not begin a window.
         let expected = worth.expects(id);
         worth.requested(id, entry.bytes);
@@ -213,10 +216,11 @@ impl Planner {
         {
             let span = first..first + count;
             let window = Window { entries, index, span, around_bytes: widest };
-            worth.begin(&window, costs, needed, |id| kept.has(id));
+            let request_bytes = costs.gap_bytes() / u64::from(at_once);
+            worth.begin(&window, request_bytes, needed, |id| kept.has(id));
         }
         let read = match worth.of(widest) {
-            around if around == widest => whole,
+            around if around == sides(widest) => whole,
             around => read(around),
         };
         read.map_or(entry, |read| read.extent)

@@ -74,6 +74,11 @@ impl UnderWay {
         self.depth = depth;
     }
 
+    /// Reads that were started and have not ended.
+    pub(super) fn in_flight(&self) -> u32 {
+        self.in_flight as u32
+    }
+
     /// A read that starts at once.
     pub(super) fn demand(&mut self, extent: Extent, id: Id) -> Start {
         let slot = self.add(extent);

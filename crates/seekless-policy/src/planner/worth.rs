@@ -1,9 +1,10 @@
 //! Learns how far around a demand it is worth reading, from what became of what was read.
 //!
-//! The window around a demanded entry is cut into [`BANDS`] by distance, each half as wide as the
-//! next one out. Each band has an account: bytes that were read ahead in it, and bytes of these
-//! that were requested later. The widest window is read that does not waste more than it saves, all
-//! its bands together.
+//! The window around a demanded entry has two sides, and each is cut into [`BANDS`] by distance,
+//! each half as wide as the next one out. Each band has an account: bytes that were read ahead in
+//! it, and bytes and entries of these that were requested later. Each of these entries saved a
+//! request, all other bytes were wasted. On each side so much is read that the device loses no time
+//! by it, all bands together.
 //!
 //! A band that is left out is watched all the same. Each window is followed at its full width, as
 //! if it had been read, until [`FOLLOWED`] more windows have begun. What is requested meanwhile and
@@ -12,36 +13,28 @@
 use crate::ahead::sides;
 use crate::extents::Extent;
 use crate::id::Id;
-use seekless_device::Costs;
 use std::ops::Range;
 
-/// Bands of a window: beyond a half of its width, a quarter, an eighth, and within that.
+/// Bands of a side: beyond a half of its width, a quarter, an eighth, and within that.
 const BANDS: usize = 4;
+
+/// A window reads before the demanded entry and after it.
+const SIDES: usize = 2;
 
 /// Windows that are followed. A read of which nothing was used by then counts as wasted, until it
 /// is used after all.
-const FOLLOWED: usize = 16;
+const FOLLOWED: usize = 8;
 
-/// Windows that must have been followed, and entries that these must have read ahead, before the
-/// width is judged.
-const WINDOWS_MIN: u64 = 16;
-const ENTRIES_MIN: u64 = 32;
+/// Windows that must have been followed, and entries that these must have read ahead on a side,
+/// before its width is judged.
+const WINDOWS_MIN: u64 = 4;
+const ENTRIES_MIN: u64 = 12;
 
 /// After so many windows all accounts are halved, so that the last ones count most.
 const WINDOWS_MAX: u64 = 64;
 
-/// If a smaller share of what is read was requested, the window is too wide, unless its requests
-/// are dear enough.
-///
-/// Five starts of 0 A.D., each from an order that was made without it, use more than half of reads
-/// of 125 KB, although they use less than a third of what is read ahead.
-const USED_PERCENT_MIN: u64 = 50;
-
-/// A window that was too wide is read again if at least this share would have been used.
-const USED_PERCENT_BACK: u64 = 60;
-
-/// Names of entries that were read ahead, or would have been: none, or a band and the place of its
-/// window.
+/// Names of entries that were read ahead, or would have been: none, or a band of a side and the
+/// place of its window.
 type Mark = u8;
 
 /// The place of windows that are followed no longer.
@@ -72,9 +65,7 @@ pub(super) struct Window<'a> {
 #[derive(Clone, Debug, Default)]
 struct Followed {
     span: Range<usize>,
-    /// Bytes of the entry that was demanded.
-    demanded_bytes: u64,
-    bands: [Account; BANDS],
+    bands: [Account; SIDES * BANDS],
 }
 
 /// The accounts of an archive's reads.
@@ -87,12 +78,11 @@ pub(super) struct Worth {
     windows: [Followed; FOLLOWED],
     /// The place of the next window.
     next: usize,
-    accounts: [Account; BANDS],
-    /// Windows in the accounts, and bytes of the entries that were demanded.
+    accounts: [Account; SIDES * BANDS],
+    /// Windows in the accounts.
     closed: u64,
-    demanded_bytes: u64,
-    /// How many of the outermost bands are left out.
-    left_out: usize,
+    /// How many of the outermost bands of each side are left out.
+    left_out: [usize; SIDES],
 }
 
 impl Worth {
@@ -102,19 +92,21 @@ impl Worth {
             marks: vec![0; entries as usize],
             windows: Default::default(),
             next: 0,
-            accounts: [Account::default(); BANDS],
+            accounts: [Account::default(); SIDES * BANDS],
             closed: 0,
-            demanded_bytes: 0,
-            left_out: 0,
+            left_out: [0; SIDES],
         }
     }
 
-    /// How much of `around_bytes` is worth reading: all, a half, a quarter, an eighth or nothing.
-    pub(super) fn of(&self, around_bytes: u64) -> u64 {
-        match self.left_out {
+    /// How much of `around_bytes` is worth reading before and after an entry: of each side all, a
+    /// half, a quarter, an eighth or nothing.
+    pub(super) fn of(&self, around_bytes: u64) -> (u64, u64) {
+        let worth = |bytes: u64, side: usize| match self.left_out[side] {
             BANDS => 0,
-            bands => around_bytes >> bands,
-        }
+            bands => bytes >> bands,
+        };
+        let (before, after) = sides(around_bytes);
+        (worth(before, 0), worth(after, 1))
     }
 
     /// Whether `id` lies in a window that is followed, or in a read, and was not requested since.
@@ -139,21 +131,22 @@ impl Worth {
         self.marks[id as usize] = 0;
     }
 
-    /// A demand begins a window. `needed` says which entries would come with it, `kept` which ones
-    /// of earlier windows are in memory.
+    /// A demand begins a window. A request costs the device as much as reading `request_bytes`.
+    /// `needed` says which entries would come with it, `kept` which ones of earlier windows are in
+    /// memory.
     pub(super) fn begin(
         &mut self,
         window: &Window<'_>,
-        costs: &Costs,
+        request_bytes: u64,
         needed: impl Fn(usize) -> bool,
         kept: impl Fn(Id) -> bool,
     ) {
         let place = self.next;
         self.next = (place + 1) % FOLLOWED;
         self.close(place, kept);
-        self.judge(costs);
+        self.judge(request_bytes);
         let Window { entries, index, ref span, around_bytes } = *window;
-        let mut bands = [Account::default(); BANDS];
+        let mut bands = [Account::default(); SIDES * BANDS];
         for number in span.clone() {
             if number == index || self.marks[number] != 0 || !needed(number) {
                 continue;
@@ -163,15 +156,13 @@ impl Worth {
             bands[band].entries += 1;
             self.marks[number] = pack(place, band);
         }
-        let demanded_bytes = entries[index].bytes;
-        self.windows[place] = Followed { span: span.clone(), demanded_bytes, bands };
+        self.windows[place] = Followed { span: span.clone(), bands };
     }
 
     /// Moves what a window came to into the accounts.
     fn close(&mut self, place: usize, kept: impl Fn(Id) -> bool) {
-        let Followed { span, demanded_bytes, bands } = std::mem::take(&mut self.windows[place]);
+        let Followed { span, bands } = std::mem::take(&mut self.windows[place]);
         self.closed += u64::from(!span.is_empty());
-        self.demanded_bytes += demanded_bytes;
         for (account, band) in self.accounts.iter_mut().zip(bands) {
             account.add(&band);
         }
@@ -186,29 +177,41 @@ impl Worth {
     }
 
     /// Decides which of the outermost bands are left out.
-    fn judge(&mut self, costs: &Costs) {
+    fn judge(&mut self, request_bytes: u64) {
         if self.closed < WINDOWS_MIN {
             return;
         }
-        let pays = |&bands: &usize| self.pays(bands, costs);
-        self.left_out = (0..BANDS).find(pays).unwrap_or(BANDS);
+        for side in 0..SIDES {
+            let pays = |&bands: &usize| self.pays(side, bands, request_bytes);
+            self.left_out[side] = (0..BANDS).find(pays).unwrap_or(BANDS);
+        }
         if self.closed >= WINDOWS_MAX {
             self.accounts.iter_mut().for_each(Account::halve);
             self.closed /= 2;
-            self.demanded_bytes /= 2;
         }
     }
 
-    /// Whether it pays to read the window without its `bands` outermost bands. What is unclear
-    /// stays as it is.
-    fn pays(&self, bands: usize, costs: &Costs) -> bool {
-        let is_too_wide = bands < self.left_out;
-        let mut ahead = Account::default();
-        self.accounts[bands..].iter().for_each(|band| ahead.add(band));
+    /// Whether it pays to read a side without its `bands` outermost bands. A side that brought too
+    /// little to tell, since the other had it already, is judged together with the other. What is
+    /// still unclear stays as it is.
+    fn pays(&self, side: usize, bands: usize, request_bytes: u64) -> bool {
+        let is_too_wide = bands < self.left_out[side];
+        let mut ahead = self.sum(side, bands);
+        if ahead.entries < ENTRIES_MIN {
+            ahead.add(&self.sum(1 - side, bands));
+        }
         match ahead.entries < ENTRIES_MIN {
             true => !is_too_wide,
-            false => ahead.pays(self.demanded_bytes, costs, is_too_wide),
+            false => ahead.pays(request_bytes, is_too_wide),
         }
+    }
+
+    /// The accounts of a side without its `bands` outermost bands.
+    fn sum(&self, side: usize, bands: usize) -> Account {
+        let mut sum = Account::default();
+        let (first, end) = (side * BANDS + bands, (side + 1) * BANDS);
+        self.accounts[first..end].iter().for_each(|band| sum.add(band));
+        sum
     }
 }
 
@@ -220,18 +223,12 @@ impl Account {
         self.used_entries += other.used_entries;
     }
 
-    /// Whether reading this ahead pays, together with `demanded_bytes`. `is_too_wide` says that so
-    /// far it did not.
-    fn pays(&self, demanded_bytes: u64, costs: &Costs, is_too_wide: bool) -> bool {
-        let percent = if is_too_wide { USED_PERCENT_BACK } else { USED_PERCENT_MIN };
+    /// Whether reading this ahead takes less of the device's time than requests for what of it was
+    /// used. `is_too_wide` says that so far it did not: then it must save twice what it costs.
+    fn pays(&self, request_bytes: u64, is_too_wide: bool) -> bool {
         let wasted_bytes = self.bytes.saturating_sub(self.used_bytes);
-        // What is used saves a request. All requests at a time share the bandwidth, but a device
-        // that serves many at once makes each one wait only for itself.
-        let saved_bytes = u128::from(self.used_entries) * u128::from(costs.gap_bytes())
-            / u128::from(costs.depth.max(1));
-        let (used, read) = (demanded_bytes + self.used_bytes, demanded_bytes + self.bytes);
-        used.saturating_mul(100) >= read.saturating_mul(percent)
-            || saved_bytes >= u128::from(wasted_bytes) * (1 + u128::from(is_too_wide))
+        let saved_bytes = u128::from(self.used_entries) * u128::from(request_bytes);
+        saved_bytes >= u128::from(wasted_bytes) * (1 + u128::from(is_too_wide))
     }
 
     fn halve(&mut self) {
@@ -242,26 +239,28 @@ impl Account {
     }
 }
 
-/// The band of `entry` in the window around `demanded`; 0 is the outermost.
+/// The band of `entry` in the window around `demanded`: first those before it, then those after,
+/// each side from the outermost.
 fn band(demanded: Extent, entry: Extent, around_bytes: u64) -> usize {
     let (before, after) = sides(around_bytes);
-    let (distance, side) = match entry.offset >= demanded.offset {
-        true => (entry.end().saturating_sub(demanded.end()), after),
-        false => (demanded.offset - entry.offset, before),
+    let (distance, width, side) = match entry.offset >= demanded.offset {
+        true => (entry.end().saturating_sub(demanded.end()), after, 1),
+        false => (demanded.offset - entry.offset, before, 0),
     };
-    (1..BANDS).find(|&band| distance > side >> band).map_or(BANDS - 1, |band| band - 1)
+    let band = (1..BANDS).find(|&band| distance > width >> band).map_or(BANDS - 1, |band| band - 1);
+    side * BANDS + band
 }
 
 fn pack(place: usize, band: usize) -> Mark {
-    (1 + place * BANDS + band) as Mark
+    (1 + place * SIDES * BANDS + band) as Mark
 }
 
 fn unpack(mark: Mark) -> Option<(usize, usize)> {
     let number = usize::from(mark).checked_sub(1)?;
-    Some((number / BANDS, number % BANDS))
+    Some((number / (SIDES * BANDS), number % (SIDES * BANDS)))
 }
 
-const _: () = assert!(1 + CLOSED * BANDS + BANDS - 1 <= Mark::MAX as usize);
+const _: () = assert!((CLOSED + 1) * SIDES * BANDS <= Mark::MAX as usize);
 
 #[cfg(test)]
 mod tests {
@@ -272,14 +271,14 @@ mod tests {
         let at = |offset| Extent { offset, bytes: 10 };
         // 400 bytes after the entry and 200 before it.
         let bands = |offsets: [u64; 5]| offsets.map(|offset| band(at(1000), at(offset), 600));
-        assert_eq!(bands([1010, 1050, 1100, 1200, 1400]), [3, 3, 2, 1, 0]);
+        assert_eq!(bands([1010, 1050, 1100, 1200, 1400]), [7, 7, 6, 5, 4]);
         assert_eq!(bands([990, 975, 950, 900, 800]), [3, 3, 2, 1, 0]);
     }
 
     #[test]
     fn a_mark_keeps_window_and_band() {
         for place in 0..=CLOSED {
-            for band in 0..BANDS {
+            for band in 0..SIDES * BANDS {
                 assert_eq!(unpack(pack(place, band)), Some((place, band)));
             }
         }
@@ -289,13 +288,9 @@ mod tests {
     #[test]
     fn a_dear_request_is_worth_more_waste() {
         let account = Account { bytes: 500_000, entries: 100, used_bytes: 50_000, used_entries: 5 };
-        let pays = |demanded_bytes, request_ns, depth| {
-            let costs = Costs { request_ns, bytes_per_second: 1_000_000_000, depth };
-            account.pays(demanded_bytes, &costs, false)
-        };
-        assert!(!pays(0, 80_000, 1), "five requests saved are 400 KB, 450 KB were wasted");
-        assert!(pays(0, 100_000, 1));
-        assert!(!pays(0, 100_000, 32), "a device that serves many at once");
-        assert!(!pays(390_000, 0, 1) && pays(400_000, 0, 1), "half of what was read was used");
+        assert!(!account.pays(80_000, false), "5 requests saved are 400 KB, 450 KB were wasted");
+        assert!(account.pays(90_000, false));
+        assert!(!account.pays(90_000, true), "it did not pay so far");
+        assert!(account.pays(180_000, true));
     }
 }
