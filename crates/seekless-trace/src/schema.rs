@@ -19,9 +19,6 @@ pub(crate) const FILE_BYTES: &str = "file_bytes";
 pub(crate) const DEVICE: &str = "device";
 pub(crate) const INODE: &str = "inode";
 
-/// The place of the column [`PATH`], from 0.
-pub(crate) const PATH_COLUMN: usize = 6;
-
 /// The type of the `op` column.
 pub(crate) fn op_type() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8))

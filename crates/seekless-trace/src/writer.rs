@@ -6,7 +6,10 @@
 //! chunks, spilled to disk, and merged with the file at the end. So rows that come nearly in order,
 //! as from a recorder, are encoded once; rows in any order are encoded twice.
 
+mod bits;
+mod chunk;
 mod encoder;
+mod load_group;
 mod loads;
 mod merge;
 mod merged;
@@ -132,7 +135,7 @@ impl Writer {
     ///
     /// # Errors
     /// The disk is full.
-    pub(crate) fn push_loads<T>(&mut self, loads: Loads, work: impl FnOnce() -> T) -> Result<T> {
+    pub(crate) fn push_loads<T>(&mut self, loads: &Loads, work: impl FnOnce() -> T) -> Result<T> {
         debug_assert!(self.window.is_empty() && self.late_rows == 0, "no other rows came before");
         let last = loads.runs.last().copied().zip(loads.times.last().copied());
         self.written = last.or(self.written);

@@ -57,12 +57,11 @@ pub(super) struct Numbered {
 }
 
 impl Numbered {
-    /// Reads records behind `rest` until there are [`LOADS`], or the file ends.
-    fn fill(&mut self, records: &mut Records, times: &mut Times) -> Result<Loads> {
-        let mut loads = std::mem::take(&mut self.rest);
+    /// Reads records behind those in `loads` until there are [`LOADS`], or the file ends.
+    fn fill(&mut self, loads: &mut Loads, records: &mut Records, times: &mut Times) -> Result<()> {
         while loads.len() < LOADS {
             let path = records.path().to_owned();
-            let Some(piece) = records.next_piece()? else { return Ok(loads) };
+            let Some(piece) = records.next_piece()? else { return Ok(()) };
             if self.objects.len() as usize + piece.len() > OBJECTS_MAX {
                 let message = "has more objects than a trace holds; cut it";
                 return Err(Error::new(ErrorKind::Limit, &path, message));
@@ -78,13 +77,12 @@ impl Numbered {
                 loads.bytes.push(record.bytes);
             });
         }
-        self.rest = loads.split_off(LOADS);
-        Ok(loads)
+        Ok(())
     }
 
     /// Encodes what is left.
     pub(super) fn finish(&mut self, writer: &mut Writer) -> Result<()> {
-        writer.push_loads(std::mem::take(&mut self.rest), || ())
+        writer.push_loads(&std::mem::take(&mut self.rest), || ())
     }
 
     /// Gives the writer all names, so that rows of other formats may follow.
@@ -122,11 +120,14 @@ pub(super) fn import_file(
     let mut times = Times { run: import.report.runs, started: None, now_ns: 0 };
     match &mut import.numbered {
         Some(numbered) => {
-            let mut loads = numbered.fill(&mut records, &mut times)?;
-            while loads.len() == LOADS {
+            let (mut loads, mut next) = (std::mem::take(&mut numbered.rest), Loads::default());
+            numbered.fill(&mut loads, &mut records, &mut times)?;
+            while loads.len() >= LOADS {
                 import.progress.tell(records.consumed());
-                let next = || numbered.fill(&mut records, &mut times);
-                loads = import.writer.push_loads(loads, next)??;
+                let read = || numbered.fill(&mut next, &mut records, &mut times);
+                import.writer.push_loads(&loads, read)??;
+                std::mem::swap(&mut loads, &mut next);
+                next.clear();
             }
             numbered.rest = loads;
         }

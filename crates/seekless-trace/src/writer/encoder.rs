@@ -1,28 +1,28 @@
 //! Encodes sorted rows as Parquet: picks the encoding of each column, and numbers files by first
 //! appearance.
 
+use super::chunk::{Finished, compression};
+use super::load_group::LoadGroup;
 use super::loads::Loads;
 use crate::checksum::{MAKER, Summed};
 use crate::error::{Error, Result};
 use crate::names::Names;
-use crate::schema::{self, PATH_COLUMN};
-use crate::{Access, FileId, Metadata, Op, arrays};
+use crate::{Access, FileId, Metadata, Op, arrays, schema};
 use arrow_array::types::{Int8Type, Int32Type};
-use arrow_array::{
-    Array, ArrayRef, DictionaryArray, Int8Array, Int32Array, StringArray, UInt32Array,
-};
+use arrow_array::{ArrayRef, DictionaryArray, Int8Array, Int32Array, StringArray, UInt32Array};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
-use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::basic::Encoding;
 use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 use seekless_sys::output::Output;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-const ROW_GROUP_ROWS: usize = 1_000_000;
+pub(super) const ROW_GROUP_ROWS: usize = 1_000_000;
 /// Rows encoded at a time. Their columns stay in the second-level cache.
 const BATCH_ROWS: usize = 8192;
 /// If the paths of a row group take more than this, the rest of them is written without a
@@ -46,6 +46,8 @@ pub(super) struct Encoder {
     /// The caller's number → a batch, and its key in the dictionary of that batch.
     keys: Vec<(u64, i32)>,
     batch: u64,
+    /// The row group of loads, once there are loads.
+    loads: Option<Box<LoadGroup>>,
 }
 
 impl std::fmt::Debug for Encoder {
@@ -75,6 +77,7 @@ impl Encoder {
             order: Vec::new(),
             keys: Vec::new(),
             batch: 0,
+            loads: None,
         })
     }
 
@@ -88,80 +91,78 @@ impl Encoder {
 
     /// Adds rows. They are sorted, and not older than the rows already written. Their files have
     /// the caller's numbers.
-    pub(super) fn write(&mut self, rows: &[Access], names: &Names) -> Result<()> {
-        for rows in rows.chunks(BATCH_ROWS) {
-            let batch =
-                self.batch(rows, names).map_err(|error| failed(&self.path, error.into()))?;
-            for part in self.parts(vec![batch]) {
-                self.begin_group()?;
-                encode(&mut self.columns, 0, &part.batches)
-                    .map_err(|error| failed(&self.path, error))?;
-                self.end_part(&part)?;
+    pub(super) fn write(&mut self, mut rows: &[Access], names: &Names) -> Result<()> {
+        self.end_load_group()?;
+        while !rows.is_empty() {
+            let room = BATCH_ROWS.min(ROW_GROUP_ROWS - self.group_rows).min(rows.len());
+            let (batch, rest) = rows.split_at(room);
+            let values =
+                self.batch(batch, names).map_err(|error| failed(&self.path, error.into()))?;
+            self.begin_group()?;
+            encode(&mut self.columns, &values).map_err(|error| failed(&self.path, error))?;
+            self.rows += room as u64;
+            self.group_rows += room;
+            if self.group_rows == ROW_GROUP_ROWS {
+                self.end_group()?;
             }
+            rows = rest;
         }
         Ok(())
     }
 
-    /// Adds loads, on three threads, and does `work` meanwhile. They are sorted, and not older than
-    /// the rows already written, which were loads too.
-    pub(super) fn write_loads<T>(&mut self, loads: Loads, work: impl FnOnce() -> T) -> Result<T> {
+    /// Adds loads, and does `work` meanwhile. They are sorted, and not older than the rows already
+    /// written, which were loads too.
+    pub(super) fn write_loads<T>(&mut self, loads: &Loads, work: impl FnOnce() -> T) -> Result<T> {
         let known = self.order.len() as FileId;
         let files = loads.files.iter().map(|&file| file + 1).max().unwrap_or(0).max(known);
         self.order.extend(known..files);
         self.numbers.extend((known..files).map(Some));
-        let (mut work, mut done) = (Some(work), None);
-        let parts = self.parts(loads.into_columns(BATCH_ROWS));
-        let last = parts.len().saturating_sub(1);
-        for (at, part) in parts.into_iter().enumerate() {
-            self.begin_group()?;
-            // The paths take as long to encode as all columns before them, or as all behind.
-            let (before, rest) = self.columns.split_at_mut(PATH_COLUMN);
-            let (path, behind) = rest.split_at_mut(1);
-            let batches = &part.batches;
-            let encoded = std::thread::scope(|scope| {
-                let path = scope.spawn(|| encode(path, PATH_COLUMN, batches));
-                let before = scope.spawn(|| encode(before, 0, batches));
-                let behind = scope.spawn(|| encode(behind, PATH_COLUMN + 1, batches));
-                if at == last {
-                    done = work.take().map(|work| work());
-                }
-                [path, before, behind].into_iter().try_for_each(|thread| {
-                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                })
-            });
-            encoded.map_err(|error| failed(&self.path, error))?;
-            self.end_part(&part)?;
+        let mut start = 0;
+        while let Some(room) = self.full_at(loads.len() - start) {
+            self.add_loads(loads, start..start + room, || ())?;
+            self.end_load_group()?;
+            start += room;
         }
-        match (done, work) {
-            (Some(done), _) => Ok(done),
-            (None, Some(work)) => Ok(work()),
-            (None, None) => unreachable!("the work is done with the last part"),
-        }
+        self.add_loads(loads, start..loads.len(), work)
     }
 
-    /// Divides batches at the end of the row group.
-    fn parts(&self, batches: Vec<Vec<ArrayRef>>) -> Vec<Part> {
-        let mut parts = Vec::new();
-        let mut part = Part::default();
-        for batch in batches {
-            let room =
-                ROW_GROUP_ROWS - (if parts.is_empty() { self.group_rows } else { 0 }) - part.rows;
-            let rows = batch.first().map_or(0, |column| column.len());
-            if rows < room {
-                part.add(batch, 0, rows);
-                continue;
+    /// How many of `more` loads fill their row group, if they do.
+    fn full_at(&self, more: usize) -> Option<usize> {
+        let room = ROW_GROUP_ROWS - self.loads.as_ref().map_or(0, |loads| loads.rows());
+        (more >= room).then_some(room)
+    }
+
+    fn add_loads<T>(
+        &mut self,
+        loads: &Loads,
+        part: Range<usize>,
+        work: impl FnOnce() -> T,
+    ) -> Result<T> {
+        let wrong = |error| failed(&self.path, error);
+        let group = match &mut self.loads {
+            Some(group) => group,
+            None => {
+                let group = LoadGroup::new(self.parquet.schema_descr()).map_err(wrong)?;
+                self.loads.insert(Box::new(group))
             }
-            part.add(batch.clone(), 0, room);
-            part.ends_group = true;
-            parts.push(std::mem::take(&mut part));
-            if rows > room {
-                part.add(batch, room, rows - room);
+        };
+        self.rows += part.len() as u64;
+        group.add(loads, part, work).map_err(wrong)
+    }
+
+    /// Writes the row group of loads, if it has rows.
+    fn end_load_group(&mut self) -> Result<()> {
+        let Some(loads) = self.loads.as_mut().filter(|loads| loads.rows() > 0) else {
+            return Ok(());
+        };
+        let mut write = || {
+            let mut group = self.parquet.next_row_group()?;
+            for Finished { bytes, close } in loads.finish()? {
+                group.append_column(&bytes, close)?;
             }
-        }
-        if part.rows > 0 {
-            parts.push(part);
-        }
-        parts
+            group.close().map(drop)
+        };
+        write().map_err(|error| failed(&self.path, error))
     }
 
     fn begin_group(&mut self) -> Result<()> {
@@ -171,12 +172,6 @@ impl Encoder {
             self.columns = columns.map_err(|error| failed(&self.path, error))?;
         }
         Ok(())
-    }
-
-    fn end_part(&mut self, part: &Part) -> Result<()> {
-        self.rows += part.rows as u64;
-        self.group_rows += part.rows;
-        if part.ends_group { self.end_group() } else { Ok(()) }
     }
 
     /// Writes the row group, if it has rows.
@@ -200,6 +195,7 @@ impl Encoder {
     pub(super) fn finish_ordered(mut self, metadata: &Metadata) -> Result<(Output, Vec<FileId>)> {
         let path = self.path.clone();
         let unwritten = |error| Error::io(&path, "could not be written", error);
+        self.end_load_group()?;
         self.end_group()?;
         self.parquet.flush().map_err(unwritten)?;
         let sums = self.parquet.inner_mut().end_blocks();
@@ -254,35 +250,10 @@ impl Encoder {
     }
 }
 
-/// Batches of one row group.
-#[derive(Default)]
-struct Part {
-    batches: Vec<Vec<ArrayRef>>,
-    rows: usize,
-    /// Whether they are the last of it.
-    ends_group: bool,
-}
-
-impl Part {
-    /// Adds `rows` rows of the batch, from `start` on.
-    fn add(&mut self, batch: Vec<ArrayRef>, start: usize, rows: usize) {
-        self.rows += rows;
-        self.batches.push(batch.iter().map(|column| column.slice(start, rows)).collect());
-    }
-}
-
-/// Encodes the columns from the `first` on of all batches.
-fn encode(
-    columns: &mut [ArrowColumnWriter],
-    first: usize,
-    batches: &[Vec<ArrayRef>],
-) -> parquet::errors::Result<()> {
-    let schema = schema::schema();
-    for batch in batches {
-        let fields = schema.fields().iter().skip(first);
-        for ((column, field), values) in columns.iter_mut().zip(fields).zip(&batch[first..]) {
-            compute_leaves(field, values)?.iter().try_for_each(|leaf| column.write(leaf))?;
-        }
+/// Encodes the columns of a batch.
+fn encode(columns: &mut [ArrowColumnWriter], values: &[ArrayRef]) -> parquet::errors::Result<()> {
+    for ((column, field), values) in columns.iter_mut().zip(schema::schema().fields()).zip(values) {
+        compute_leaves(field, values)?.iter().try_for_each(|leaf| column.write(leaf))?;
     }
     Ok(())
 }
@@ -297,7 +268,7 @@ fn properties() -> WriterProperties {
     let column = |name: &str| ColumnPath::from(name);
     let mut properties = WriterProperties::builder()
         .set_created_by(format!("{MAKER}{}", env!("CARGO_PKG_VERSION")))
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).unwrap_or_default()))
+        .set_compression(compression())
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_sorting_columns(Some(
