@@ -3,9 +3,13 @@
 //! Ids number the files in the order in which untraced files should stand: the order of the user's
 //! list, or of the paths. An ordering returns a permutation of all ids.
 
+mod best;
 mod greedy;
+mod kin;
 
+pub use best::Best;
 pub use greedy::Greedy;
+pub use kin::Kin;
 
 use crate::eviction::Id;
 use crate::{Error, ErrorKind, Result};
@@ -20,15 +24,17 @@ pub trait Ordering {
 }
 
 /// Every name that [`by_method`] knows.
-pub const METHODS: &[&str] = &["name", "recent", "greedy"];
+pub const METHODS: &[&str] = &["best", "name", "recent", "greedy"];
 
-/// The ordering called `method`. `cache` is the size in bytes of the cache that is assumed in front
+/// The ordering called `method`. That called `best` takes all files to be alike by name; give it
+/// their [`Kin`] where names are known. `cache` is the size in bytes of the cache that is assumed in front
 /// of the archive, for methods that assume one; `None` is unlimited.
 ///
 /// # Errors
 /// There is no such method.
 pub fn by_method(method: &str, cache: Option<u64>) -> Result<Box<dyn Ordering + Send + Sync>> {
     Ok(match method {
+        "best" => Box::new(Best::default()),
         "name" => Box::new(ByName),
         "recent" => Box::new(Recent),
         "greedy" => Box::new(Greedy { cache }),
@@ -88,6 +94,6 @@ mod tests {
         for method in METHODS {
             assert_eq!(by_method(method, None).unwrap().order(&[], &[1, 1], &COSTS), [0, 1]);
         }
-        assert_eq!(by_method("best", None).err().unwrap().kind(), ErrorKind::UnknownName);
+        assert_eq!(by_method("worst", None).err().unwrap().kind(), ErrorKind::UnknownName);
     }
 }
