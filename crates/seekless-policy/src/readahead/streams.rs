@@ -53,11 +53,12 @@ const AROUND_HALVED_MAX: u8 = 4;
 ///   gap only after two reads there.
 /// - **Windows** start at the size that Linux has, larger where requests are dear, and larger still
 ///   where the file's other streams went on. They grow as in Linux up to eight times the bytes that
-///   a request costs. Beyond that they grow only when the reader waits. They are halved when pages
+///   a request costs, and to 16 times if readers wait for any stream on a device that serves one
+///   request at a time. Beyond that they grow only when the reader waits. They are halved when pages
 ///   are evicted before use. A window is at most the option's, and at most the budget over twice
 ///   the streams that are active. The lead is the whole window, and less when the reader does not
-///   wait. A window is cut into as many requests as the device serves at once, but none that takes
-///   less time than its request.
+///   wait. A window is cut into as many requests as the device serves at once, but none of less
+///   than 128 KiB, or that takes less time than its request.
 /// - **Gaps** of strides are read too where that costs less than the requests it saves. Elsewhere
 ///   each element is a request, and as many are in flight as the device serves at once. Where runs
 ///   are all of one length, no window goes past it, and a run is fetched whole.
@@ -83,6 +84,8 @@ pub struct Streams {
     reads: u64,
     /// The number of openings so far.
     openings: u64,
+    /// How often a reader came to a page of any stream before its fetch had ended; it wraps.
+    waits: u16,
 }
 
 impl Streams {
@@ -101,6 +104,7 @@ impl Streams {
             crowd: Crowd::default(),
             reads: 0,
             openings: 0,
+            waits: 0,
         }
     }
 
@@ -358,6 +362,9 @@ impl Streams {
             });
         }
         let mut stream = *self.table.get(id);
+        let has_waits = std::mem::replace(&mut stream.waits, self.waits) != self.waits;
+        let limits = if has_waits { limits.where_readers_wait() } else { limits };
+        let windows = stream.windows;
         let (facing, end) = (stream.facing, stream.facing.end(ahead.pages()));
         let goes_on = stream.pattern == Pattern::Run && demand.end > stream.stop;
         if goes_on && let Some(state) = self.files.get(file) {
@@ -377,6 +384,9 @@ impl Streams {
             Pattern::Strided(stride) => {
                 strided::plan(&mut stream, stride, demand, end, &limits, &mut submit);
             }
+        }
+        if stream.windows == windows {
+            stream.waits = self.table.get(id).waits;
         }
         *self.table.get_mut(id) = stream;
     }
@@ -525,6 +535,7 @@ impl Readahead for Streams {
                     return;
                 }
                 if let Some(id) = self.stream_of(file, page, |stream| stream.fetched(page)) {
+                    self.waits = self.waits.wrapping_add(1);
                     self.table.get_mut(id).pace.caught_up();
                 }
             }

@@ -13,8 +13,9 @@ const WORTH_PAGES_MIN: u64 = 32;
 /// tell from.
 const FIRST_PAGES_MAX: u64 = 64;
 
-/// A window is cut into pieces of 64 KiB at least.
-const PIECE_PAGES_MIN: u64 = 16;
+/// A window is cut into pieces of 128 KiB at least: each takes time of the processor too, of which
+/// the costs of the device tell nothing.
+const PIECE_PAGES_MIN: u64 = 32;
 
 /// All sizes are in pages, where they do not say bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +46,14 @@ impl Limits {
         let gap = gap_bytes / PAGE_BYTES;
         let worth = gap.saturating_mul(WORTH_GAPS).max(WORTH_PAGES_MIN).min(window);
         Self { window, worth, gap, gap_bytes, depth: costs.depth.max(1).into(), lead }
+    }
+
+    /// The same limits where readers wait, be it for other streams. On a device that serves one
+    /// request at a time each request delays all streams, and twice the window is half the
+    /// requests. A device that serves several moves bytes while a request waits.
+    pub(super) fn where_readers_wait(self) -> Self {
+        let times = if self.depth == 1 { 2 } else { 1 };
+        Self { worth: self.worth.saturating_mul(times).min(self.window), ..self }
     }
 
     /// What costs the device a quarter of a request more to read.
@@ -85,6 +94,14 @@ mod tests {
         let limits = Limits::of(Lead::Auto, 2048, VOLUME);
         assert_eq!((limits.gap, limits.worth, limits.first()), (183, 1464, 45));
         assert!(limits.bridges_known(750_000) && !limits.bridges_known(750_001));
+    }
+
+    #[test]
+    fn readers_that_wait_for_one_request_after_the_other_are_worth_a_larger_window() {
+        let limits = |costs| Limits::of(Lead::Auto, 2048, costs).where_readers_wait();
+        assert_eq!(limits(VOLUME).worth, 2048, "twice 1464 is more than the largest");
+        assert_eq!(limits(Costs { request_ns: 1_000_000, ..VOLUME }).worth, 2 * 8 * 36);
+        assert_eq!(limits(DRIVE), Limits::of(Lead::Auto, 2048, DRIVE));
     }
 
     #[test]

@@ -6,6 +6,9 @@ use crate::readahead::size;
 
 /// The lead is halved after so many windows for which the reader did not wait.
 const CALM_WINDOWS: u8 = 8;
+/// It stays at this part of a window. Where streams interleave at random, a reader comes several
+/// times in a row to one of them.
+const CALM_SHARE: u64 = 4;
 
 /// The window and lead of a stream. Their unit is the planner's: pages for what is read through,
 /// elements for what is read element by element.
@@ -53,8 +56,8 @@ impl Pace {
     /// without that only to `worth`. It is halved when pages were lost.
     ///
     /// The lead is the whole window, as in Linux. It is halved when the reader has not waited for
-    /// any of the last eight windows, down to twice `gap`, which is transferred in the time of two
-    /// requests. A reader that waits gets the whole window again.
+    /// any of the last eight windows, down to a quarter of it, and to twice `gap`, which is
+    /// transferred in the time of two requests. A reader that waits gets the whole window again.
     pub(super) fn next(&mut self, largest: u64, worth: u64, gap: u64) -> u64 {
         let window = u64::from(self.window);
         let grown = size::next(window, largest);
@@ -70,7 +73,7 @@ impl Pace {
         self.calm = if is_calm { self.calm.saturating_add(1) } else { 0 };
         let lead = match self.calm {
             0 => window,
-            CALM_WINDOWS.. => (lead / 2).max(2 * gap.max(1)),
+            CALM_WINDOWS.. => (lead / 2).max(window / CALM_SHARE).max(2 * gap.max(1)),
             _ => lead,
         };
         if self.calm >= CALM_WINDOWS {
@@ -120,7 +123,7 @@ mod tests {
             .collect();
         assert_eq!(
             [7, 8, 15, 16, 23, 24, 25, 26].map(|at| leads[at]),
-            [64, 32, 32, 16, 16, 8, 8, 64]
+            [64, 32, 32, 16, 16, 16, 16, 64]
         );
     }
 

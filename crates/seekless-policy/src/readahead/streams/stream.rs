@@ -72,6 +72,8 @@ pub(super) struct Stream {
     pub(super) windows: u32,
     /// In which part of time it was last counted as active.
     pub(super) era: u32,
+    /// How often readers had waited, for any stream, when the last window was fetched.
+    pub(super) waits: u16,
 }
 
 impl Stream {
@@ -96,6 +98,7 @@ impl Stream {
             pace: Pace::default(),
             windows: 0,
             era: 0,
+            waits: 0,
         }
     }
 

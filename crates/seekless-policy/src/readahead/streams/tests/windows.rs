@@ -296,3 +296,22 @@ fn a_handle_that_is_used_again_knows_nothing() {
     host.read_each(1010..1011);
     assert_eq!(host.file.windows, [window(1010, 1, None)]);
 }
+
+/// A reader that waits for one stream waits for the device, which the other streams share: their
+/// windows may be twice as large as without. A request costs 8 pages here.
+#[test]
+fn a_wait_for_one_stream_makes_the_windows_of_the_others_larger() {
+    let largest = |is_late: bool| {
+        let mut host = host(2048, PLAIN);
+        host.read_each(1000..1400);
+        for page in 100_000..100_020 {
+            host.fate_of_use = if is_late { Fate::Late } else { Fate::InTime };
+            host.read(page, 1);
+        }
+        host.fate_of_use = Fate::InTime;
+        host.file.windows.clear();
+        host.read_each(1400..1600);
+        host.file.windows.iter().map(|window| window.pages).max()
+    };
+    assert_eq!((largest(false), largest(true)), (Some(64), Some(128)));
+}
