@@ -1,6 +1,7 @@
 //! A store that was not told its device beside one that was, behind the kernel's own throttles, and
 //! both beside what the simulator predicts. Five starts of 0 A.D. are loaded one after another from
-//! a pack in an order that was made without the last of them. Needs root.
+//! a pack in an order that was made without the last of them, by one store, and again until that
+//! takes long enough to judge. Needs root.
 
 use crate::rounds::{load_average, median};
 use anyhow::{Context, ensure};
@@ -24,6 +25,9 @@ const RUNS: [&str; 5] = ["acropolis_bay", "arcadia", "belgian_bog", "sahel", "si
 /// The requests are compared from here on: until then the store finds out.
 const FINDS_OUT: Duration = Duration::from_secs(1);
 
+/// The starts are loaded so often at most.
+const TIMES_MAX: usize = 100;
+
 /// Options of the measurement.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -36,6 +40,9 @@ pub(crate) struct Args {
     /// Load only the last of the five starts.
     #[arg(long)]
     one: bool,
+    /// Repeats the starts until a store that was told should take so many seconds.
+    #[arg(long, default_value_t = 5, value_name = "SECONDS")]
+    seconds: u64,
     /// Timed rounds.
     #[arg(long, default_value_t = 3)]
     rounds: u32,
@@ -53,6 +60,7 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct Report {
     load_average: [f64; 2],
+    /// Loads of the starts, once.
     loads: u64,
     /// What decoding takes, measured from the page cache.
     mebibyte_ns: u64,
@@ -64,6 +72,8 @@ struct Report {
 struct Row {
     device: String,
     told: bool,
+    /// How often the starts were loaded.
+    times: usize,
     requests: u64,
     bytes: u64,
     seconds: f64,
@@ -172,6 +182,8 @@ fn compare(
     let &DeviceSpec::Volume { iops, bytes_per_second } = spec else {
         anyhow::bail!("{spec} is no limit: give iops=N,bandwidth=RATE");
     };
+    let times = times(archive, ids, spec, work, args)?;
+    let ids = &ids.repeat(times);
     let slowed = Slowed::new(&[path], iops, bytes_per_second)?;
     let mut trials: [Vec<Trial>; 2] = Default::default();
     for _ in 0..args.rounds {
@@ -191,6 +203,7 @@ fn compare(
         Ok(Row {
             device: spec.to_string(),
             told,
+            times,
             requests: figure(|trial| trial.end().1 as f64) as u64,
             bytes: figure(|trial| trial.bytes as f64) as u64,
             seconds: figure(|trial| trial.end().0.as_secs_f64()),
@@ -201,6 +214,24 @@ fn compare(
         })
     };
     Ok(vec![row(told, true, None)?, row(untold, false, worst)?])
+}
+
+/// How often the loads must be repeated to take as long as they should.
+fn times(
+    archive: &Archive,
+    ids: &[Id],
+    spec: &DeviceSpec,
+    work: Work,
+    args: &Args,
+) -> anyhow::Result<usize> {
+    let settings = settings(args, spec, true, work);
+    for times in 1..TIMES_MAX {
+        let predicted = on_demand(archive, &ids.repeat(times), &settings, &mut spec.model())?;
+        if predicted.time_ns >= args.seconds * 1_000_000_000 {
+            return Ok(times);
+        }
+    }
+    Ok(TIMES_MAX)
 }
 
 fn trial(
@@ -269,6 +300,7 @@ fn words(report: &Report) -> String {
     let header = [
         "throttle",
         "store",
+        "loaded",
         "requests",
         "of told",
         "bytes",
@@ -282,6 +314,7 @@ fn words(report: &Report) -> String {
         vec![
             row.device.clone(),
             if row.told { "told" } else { "not told" }.to_owned(),
+            format!("{} times", row.times),
             format!("{} ({})", format_count(row.requests), format_count(row.predicted_requests)),
             row.requests_of_told.map_or_else(String::new, |share| format!("{share:.3}")),
             format_bytes(row.bytes),

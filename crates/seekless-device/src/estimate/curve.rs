@@ -58,6 +58,8 @@ impl Window {
 /// Limits a second that explain the stalls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Curve {
+    /// Those that were known.
+    Known,
     Requests(f64),
     Bytes(f64),
     Both {
@@ -79,19 +81,26 @@ struct Fitted {
 }
 
 /// The limits that explain `windows`, which follow each other, to within the share `steady` of
-/// their length; `None` if none does.
-pub(super) fn fit(windows: &[Window], steady: f64) -> Option<Curve> {
+/// their length; `None` if none does. What is `known`, time a request and time a byte, stands as
+/// long as no other limit explains them much better.
+pub(super) fn fit(windows: &[Window], steady: f64, known: Option<(f64, f64)>) -> Option<Curve> {
     let length = windows.iter().map(|window| window.took_ns).sum::<f64>() / windows.len() as f64;
     let requests = best(windows, |window| window.requests);
     let bytes = best(windows, |window| window.bytes);
     let (steady, exact) = (steady * length, EXACT * length);
     let better = |one: f64, other: f64| (one + exact) * BETTER < other + exact;
     let least = requests.error.min(bytes.error);
-    if windows.len() >= WINDOWS_BOTH
-        && let Some((pair, error)) = best_pair(windows)
-        && error <= steady
-        && better(error, least)
-    {
+    let pair = best_pair(windows).filter(|&(_, error)| {
+        windows.len() >= WINDOWS_BOTH && error <= steady && better(error, least)
+    });
+    if let Some((request_ns, byte_ns)) = known {
+        let due = |one: &Window| (one.requests * request_ns).max(one.bytes * byte_ns);
+        let error = error(windows, due);
+        if error <= steady && !better(pair.map_or(least, |(_, error)| error), error) {
+            return Some(Curve::Known);
+        }
+    }
+    if let Some((pair, _)) = pair {
         return Some(pair);
     }
     if least > steady {
@@ -126,9 +135,16 @@ fn best_pair(windows: &[Window]) -> Option<(Curve, f64)> {
         for bytes in candidates(windows, 2, |window| window.bytes) {
             let by_requests = |window: &Window| window.requests * 1e9 / requests;
             let by_bytes = |window: &Window| window.bytes * 1e9 / bytes;
-            let of_bytes = windows.iter().filter(|&one| by_bytes(one) > by_requests(one)).count();
-            // One stretch may be late by chance.
-            if of_bytes < 2 || windows.len() - of_bytes < 2 {
+            let is_due = |window: &Window, due: f64| (due / window.took_ns - 1.0).abs() <= STEADY;
+            // Each is felt in a stretch where the other is not. One may be so by chance.
+            let felt = windows.iter().fold((0, 0), |felt, window| {
+                let (one, other) = (by_requests(window), by_bytes(window));
+                (
+                    felt.0 + u32::from(one > other && is_due(window, one)),
+                    felt.1 + u32::from(other > one && is_due(window, other)),
+                )
+            });
+            if felt.0 < 2 || felt.1 < 2 {
                 continue;
             }
             let error = error(windows, |window| by_requests(window).max(by_bytes(window)));

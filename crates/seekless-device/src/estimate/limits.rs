@@ -160,11 +160,12 @@ impl Limits {
     fn judge(&mut self, now: Nanos) -> bool {
         let Some(steady) = self.steady() else { return false };
         let windows = &self.windows[..self.count];
-        let curve = match fit(windows, steady) {
+        let known = self.known();
+        let curve = match fit(windows, steady, known) {
             Some(curve) => curve,
             None if self.count > WINDOWS_NEW => {
                 let newest = &windows[self.count - WINDOWS_NEW..];
-                let Some(curve) = fit(newest, steady) else { return false };
+                let Some(curve) = fit(newest, steady, known) else { return false };
                 self.forget(WINDOWS_NEW);
                 curve
             }
@@ -175,15 +176,26 @@ impl Limits {
         true
     }
 
+    /// The limits of which it is sure: nanoseconds a request and a byte.
+    fn known(&self) -> Option<(f64, f64)> {
+        let request_ns = match self.requests {
+            Some(Requests { is_unsure: true, .. }) => return None,
+            Some(Requests { per_second, .. }) => 1e9 / per_second,
+            None => 0.0,
+        };
+        let byte_ns = self.bytes.map_or(0.0, |rate| 1e9 / rate);
+        (request_ns + byte_ns > 0.0).then_some((request_ns, byte_ns))
+    }
+
     fn take(&mut self, curve: Curve) {
         let (requests_seen, bytes_seen) = (self.seen(|rates| rates.0), self.seen(|rates| rates.1));
         let bytes_before = self.bytes_seen.replace(bytes_seen);
         // A limit that stands is not exceeded.
         self.bytes = self.bytes.filter(|&known| bytes_seen <= known * EXCEEDED);
-        self.requests =
-            self.requests.filter(|known| requests_seen <= known.per_second * EXCEEDED);
+        self.requests = self.requests.filter(|known| requests_seen <= known.per_second * EXCEEDED);
         let sure = |per_second| Some(Requests { per_second, is_unsure: false });
         match curve {
+            Curve::Known => {}
             Curve::Requests(rate) => self.requests = sure(rate),
             Curve::Bytes(rate) => {
                 self.bytes = Some(rate);
@@ -236,7 +248,8 @@ impl Limits {
             let times = window.took_ns / shortest;
             (times - times.round()).abs() <= MULTIPLE
         };
-        (newest.len() == WINDOWS_UNCLEAR && newest.iter().all(is_multiple)).then_some(STEADY_UNCLEAR)
+        (newest.len() == WINDOWS_UNCLEAR && newest.iter().all(is_multiple))
+            .then_some(STEADY_UNCLEAR)
     }
 
     /// The limit on requests.

@@ -93,7 +93,14 @@ impl Slowed {
 
     fn new(throttle: (u64, u64), latency_ns: Nanos, seed: u64) -> Self {
         let (throttle, random) = (Volume::new(throttle.0, throttle.1), SplitMix64::new(seed));
-        Slowed { throttle, latency_ns, bytes_per_second: Self::DRIVE, free: 0, random, ends: vec![] }
+        Slowed {
+            throttle,
+            latency_ns,
+            bytes_per_second: Self::DRIVE,
+            free: 0,
+            random,
+            ends: vec![],
+        }
     }
 }
 
@@ -154,10 +161,8 @@ fn a_store_that_finds_out_takes_little_longer_than_one_that_was_told() {
                     on_demand(&archive, &loads, settings, &mut device()).unwrap()
                 };
                 let (told, untold) = (run(&told), run(&untold));
-                let ratio = untold.time_ns as f64 / told.time_ns as f64;
-                eprintln!("{iops:6} {:5} MB/s {:6} us: {:.3} requests {} of {} bytes {} of {} time {:.2}", bytes_per_second / 1_000_000, latency_ns / 1000, ratio, untold.requests, told.requests, untold.bytes / 1_000_000, told.bytes / 1_000_000, told.time_ns as f64 / 1e9);
                 if untold.time_ns > told.time_ns + told.time_ns / 10 + 500_000_000 {
-                    off.push((throttle, latency_ns, ratio));
+                    off.push((throttle, latency_ns, untold, told));
                 }
             }
         }
