@@ -10,8 +10,12 @@
 //! first way that has the file: the cache, a kept read, a read. What the program computes between
 //! two loads, and what decoding takes, is given as [`Work`]; a read is not begun before.
 
+mod listed;
+
 #[cfg(test)]
 mod tests;
+
+pub use listed::listed;
 
 use crate::error::Result;
 use seekless_device::{Costs, CostsSource, DeviceModel, Io, Knowledge, Nanos, parts};

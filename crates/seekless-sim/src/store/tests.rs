@@ -176,3 +176,26 @@ fn an_unknown_policy_is_refused() {
     let error = on_demand(&archive([1]), &[0], &settings, &mut Volume::new(1, 1)).unwrap_err();
     assert!(error.to_string().contains("best"), "{error}");
 }
+
+#[test]
+fn a_list_joins_what_is_near_and_asks_for_nothing_twice() {
+    let archive = archive([10_000; 100]);
+    let model = || Volume::new(500, 150_000_000);
+    let list = |loads: &[Id], settings: &Settings| {
+        listed(&archive, loads, settings, &mut model()).unwrap()
+    };
+    // The open; 10 to 40, whose gap is less than the 300 KB of a request; 99, which lies further.
+    let figures = list(&[40, 10, 11, 10, 99], &settings());
+    assert_eq!((figures.loads, figures.hits), (5, 0));
+    assert_eq!((figures.requests, figures.bytes), (3, 310_000 + 10_000));
+    // A window that holds one file at a time joins nothing.
+    let narrow = Memory { window_bytes: Some(1), ..settings().memory };
+    let figures = list(&[40, 10, 11, 10, 99], &Settings { memory: narrow, ..settings() });
+    assert_eq!((figures.loads, figures.hits, figures.requests), (5, 1, 5));
+    let all: Vec<Id> = (0..100).collect();
+    assert_eq!(list(&all, &settings()).bytes, 1_000_000);
+    assert!(
+        list(&all, &settings()).time_ns
+            <= on_demand(&archive, &all, &settings(), &mut model()).unwrap().time_ns
+    );
+}
