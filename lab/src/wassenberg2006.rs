@@ -4,6 +4,7 @@
 //! and 4.6 (allocator fragmentation) instead.
 
 mod cache;
+mod devices;
 mod end_to_end;
 mod figure3;
 mod fragmentation;
@@ -55,6 +56,7 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct Figures {
     ordering: Vec<ordering::Row>,
+    devices: Vec<seekless::tools::order::Rivals>,
     cache: Vec<seekless::sim::Figures>,
     end_to_end: Vec<end_to_end::Row>,
 }
@@ -74,16 +76,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
 fn all_but_sizes(zero_ad: &ZeroAd, args: &Args) -> anyhow::Result<()> {
     let ordering = ordering::measure(zero_ad)?;
+    let devices = devices::measure(zero_ad)?;
     let cache = cache::simulate(zero_ad)?;
     if !args.json {
-        output::text(&format!("{}\n{}", ordering::words(&ordering), cache::words(&cache)))?;
+        let (ordering, devices) = (ordering::words(&ordering), devices::words(&devices));
+        output::text(&format!("{ordering}\n{devices}\n{}", cache::words(&cache)))?;
     }
     let mut end_to_end = Vec::new();
     if let Some(folder) = &args.end_to_end {
         end_to_end = end_to_end::measure(zero_ad, folder, args)?;
     }
     if args.json {
-        output::json(&Figures { ordering, cache, end_to_end })?;
+        output::json(&Figures { ordering, devices, cache, end_to_end })?;
     } else if !end_to_end.is_empty() {
         output::text(&end_to_end::words(&end_to_end, args))?;
     }

@@ -5,20 +5,28 @@
 //! for untraced ones. [`seekless_policy::ordering`] makes the order, and [`seekless_sim::score`]
 //! rates it.
 
+mod choice;
+mod files;
+mod judge;
 mod report;
+mod rivals;
 mod universe;
 mod write;
 
+pub use judge::{Loading, Loadings};
 pub use report::{Group, Report, RunRow, Totals};
+pub use rivals::{Rival, Rivals, RunLoadings, Shuffle};
 pub use write::write;
 
 use crate::roots::Roots;
 use crate::{Error, ErrorKind, Result};
+use choice::Choice;
+pub(crate) use files::Files;
 use rayon::prelude::*;
 use report::row;
-use seekless_device::Costs;
+use seekless_device::DeviceSpec;
 use seekless_policy::eviction::Id;
-use seekless_policy::ordering::{Ordering, by_method};
+use seekless_policy::ordering::by_method;
 use seekless_sim::score::{BLOCK_BYTES, Placement};
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -43,29 +51,34 @@ pub struct Options {
     pub roots: Roots,
     /// Bytes of a block.
     pub block_bytes: u64,
-    /// What the device charges, for methods that need to know.
-    pub costs: Costs,
+    /// The device from which the archive will be read.
+    pub device: DeviceSpec,
+    /// Also compare all methods on the device ([`Report::rivals`]).
+    pub rivals: bool,
 }
 
 impl Default for Options {
-    /// Greedy chains, an unlimited cache, blocks of 128 KiB.
+    /// The best order for a slow cloud volume ([`DEVICE`]), an unlimited cache, blocks of 128 KiB.
     fn default() -> Self {
         Self {
             files: None,
-            method: "greedy".to_owned(),
+            method: BEST.to_owned(),
             cache: None,
             leave_one_out: false,
             score: Vec::new(),
             roots: Roots::default(),
             block_bytes: BLOCK_BYTES,
-            costs: COSTS,
+            device: DEVICE,
+            rivals: false,
         }
     }
 }
 
-/// A slow cloud volume. No present method uses it.
-pub(crate) const COSTS: Costs =
-    Costs { request_ns: 2_000_000, bytes_per_second: 150_000_000, depth: 1 };
+/// The device for which orders are made unless another is named: a slow cloud volume.
+pub const DEVICE: DeviceSpec = DeviceSpec::Volume { iops: 500, bytes_per_second: 150_000_000 };
+
+/// The default method.
+const BEST: &str = "best";
 
 /// An order and its ratings.
 #[derive(Clone, Debug)]
@@ -82,7 +95,7 @@ pub struct Ordered {
 /// A trace or the list cannot be read; the method is unknown; there is no file to order; or
 /// `leave_one_out` is set for a single run.
 pub fn order(traces: &[PathBuf], options: &Options) -> Result<Ordered> {
-    let ordering = method(&options.method, options.cache)?;
+    known(&options.method)?;
     let mut roots = Cow::Borrowed(&options.roots);
     let mut runs = read_runs(traces, &roots)?;
     let mut moved = None;
@@ -108,16 +121,20 @@ pub fn order(traces: &[PathBuf], options: &Options) -> Result<Ordered> {
         return Err(Error::new(ErrorKind::Missing, why));
     }
     check_sizes(universe.files())?;
-    let task = Task { ordering: &*ordering, universe: &universe, options };
+    let names = universe.names.iter().map(String::as_str);
+    let files = Files::new(names, universe.bytes.clone());
+    let task = Task { files: &files, universe: &universe, options };
     let trained_on = task.number(&runs);
-    let ids = task.order(&trained_on, None);
-    let report = Report { moved, ..task.report(&ids, &trained_on, &task.number(&scored)) };
+    let (ids, made_as) = task.order(&trained_on, None)?;
+    let report = task.report(&ids, &trained_on, &task.number(&scored))?;
+    let report = Report { moved, made_as, ..report };
     let order = ids.into_iter().map(|id| universe.names[id as usize].clone()).collect();
     Ok(Ordered { order, report })
 }
 
 /// The names of `universe` (path and bytes, in any order) in the order that `method` makes for the
-/// runs of `traces`. Files that no trace names are sorted by the bytes of their paths.
+/// runs of `traces` and for [`DEVICE`]. Files that no trace names are sorted by the bytes of their
+/// paths.
 ///
 /// # Errors
 /// As [`order`].
@@ -127,19 +144,42 @@ pub fn order_names(
     method: &str,
     cache: Option<u64>,
 ) -> Result<Vec<String>> {
-    let ordering = self::method(method, cache)?;
+    known(method)?;
     let universe = Universe::from_files(universe.to_vec());
     check_sizes(universe.files())?;
     let runs = read_runs(traces, &Roots::default())?;
     let ids: Vec<Vec<Id>> = runs.iter().map(|run| universe.number(run).0).collect();
     let slices: Vec<&[Id]> = ids.iter().map(Vec::as_slice).collect();
-    let order = ordering.order(&slices, &universe.bytes, &COSTS);
+    let names = universe.names.iter().map(String::as_str);
+    let files = Files::new(names, universe.bytes.clone());
+    let order = by_name(method, &files, &slices, &DEVICE, cache)?.0;
     Ok(order.into_iter().map(|id| universe.names[id as usize].clone()).collect())
 }
 
-/// The ordering with this name.
-pub(crate) fn method(name: &str, cache: Option<u64>) -> Result<Box<dyn Ordering + Send + Sync>> {
-    by_method(name, cache).map_err(|error| Error::new(ErrorKind::Invalid, error.to_string()))
+/// The order of `files` that the method of this name makes of `runs`, oldest first, for `device`.
+/// With it, for `best`, which of its candidates that is.
+pub(crate) fn by_name(
+    method: &str,
+    files: &Files,
+    runs: &[&[Id]],
+    device: &DeviceSpec,
+    cache: Option<u64>,
+) -> Result<(Vec<Id>, Option<String>)> {
+    if method == BEST {
+        let chosen = Choice { files, device, cache }.choose(runs)?;
+        return Ok((chosen.order, Some(chosen.name.to_owned())));
+    }
+    let ordering = by_method(method, cache).map_err(unknown)?;
+    Ok((ordering.order(runs, &files.bytes, &device.costs()), None))
+}
+
+/// Fails if there is no method of this name.
+pub(crate) fn known(method: &str) -> Result<()> {
+    by_method(method, None).map(drop).map_err(unknown)
+}
+
+fn unknown(error: seekless_policy::Error) -> Error {
+    Error::new(ErrorKind::Invalid, error.to_string())
 }
 
 /// A run with the universe's ids.
@@ -151,7 +191,7 @@ struct Numbered {
 }
 
 struct Task<'a> {
-    ordering: &'a (dyn Ordering + Send + Sync),
+    files: &'a Files,
     universe: &'a Universe,
     options: &'a Options,
 }
@@ -165,20 +205,26 @@ impl Task<'_> {
         runs.iter().map(number).collect()
     }
 
-    fn order(&self, runs: &[Numbered], without: Option<usize>) -> Vec<Id> {
+    fn order(
+        &self,
+        runs: &[Numbered],
+        without: Option<usize>,
+    ) -> Result<(Vec<Id>, Option<String>)> {
         let kept = runs.iter().enumerate().filter(|(number, _)| Some(*number) != without);
         let slices: Vec<&[Id]> = kept.map(|(_, run)| run.ids.as_slice()).collect();
-        self.ordering.order(&slices, &self.universe.bytes, &self.options.costs)
+        let Options { method, device, cache, .. } = self.options;
+        by_name(method, self.files, &slices, device, *cache)
     }
 
-    fn report(&self, order: &[Id], trained: &[Numbered], scored: &[Numbered]) -> Report {
+    fn report(&self, order: &[Id], trained: &[Numbered], scored: &[Numbered]) -> Result<Report> {
         let Options { method, cache, block_bytes, .. } = self.options;
         let mut unlisted: Vec<&String> =
             trained.iter().chain(scored).flat_map(|run| &run.unlisted).collect();
         unlisted.sort_unstable();
         unlisted.dedup();
-        Report {
+        Ok(Report {
             method: method.clone(),
+            made_as: None,
             cache_bytes: *cache,
             block_bytes: *block_bytes,
             files: self.universe.names.len() as u64,
@@ -188,9 +234,23 @@ impl Task<'_> {
             unlisted_example: unlisted.first().map(ToString::to_string),
             moved: None,
             trained: self.rate(order, trained),
-            held_out: self.options.leave_one_out.then(|| self.leave_one_out(trained)),
+            held_out: match self.options.leave_one_out {
+                true => Some(self.leave_one_out(trained)?),
+                false => None,
+            },
             scored: (!scored.is_empty()).then(|| self.rate(order, scored)),
+            rivals: self.rivals(trained)?,
+        })
+    }
+
+    fn rivals(&self, runs: &[Numbered]) -> Result<Option<Rivals>> {
+        let Options { rivals, device, cache, .. } = self.options;
+        if !rivals {
+            return Ok(None);
         }
+        let runs: Vec<(&str, &[Id])> =
+            runs.iter().map(|run| (run.label.as_str(), run.ids.as_slice())).collect();
+        rivals::compare(self.files, &runs, device, *cache)
     }
 
     fn rate(&self, order: &[Id], runs: &[Numbered]) -> Group {
@@ -203,13 +263,14 @@ impl Task<'_> {
         )
     }
 
-    fn leave_one_out(&self, runs: &[Numbered]) -> Group {
+    fn leave_one_out(&self, runs: &[Numbered]) -> Result<Group> {
         let rate = |(number, run): (usize, &Numbered)| {
-            let order = self.order(runs, Some(number));
+            let order = self.order(runs, Some(number))?.0;
             let placement = Placement::new(&order, &self.universe.bytes);
-            row(&run.label, placement.score(&run.ids, self.options.block_bytes))
+            Ok(row(&run.label, placement.score(&run.ids, self.options.block_bytes)))
         };
-        Group::new(runs.par_iter().enumerate().map(rate).collect())
+        let rows = runs.par_iter().enumerate().map(rate).collect::<Result<Vec<_>>>()?;
+        Ok(Group::new(rows))
     }
 }
 

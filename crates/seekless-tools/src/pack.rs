@@ -6,6 +6,7 @@ mod check;
 mod exclude;
 mod fill;
 mod path;
+mod shrink;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -20,6 +21,7 @@ use crate::roots::Roots;
 use arrange::Arranged;
 use exclude::Exclude;
 use fill::Ready;
+use seekless_device::DeviceSpec;
 use seekless_pack::{Method, PackWriter, Written, worth_deflating};
 use seekless_sys::output::{Content, Destination, Output};
 use serde::Serialize;
@@ -54,6 +56,25 @@ pub struct Options {
     pub strict: bool,
     /// Set it from elsewhere to give up: nothing is left behind.
     pub cancel: Arc<AtomicBool>,
+}
+
+/// How an order is made of runs; see [`order`](crate::order).
+#[derive(Clone, Debug)]
+pub struct OrderBy {
+    /// One of [`METHODS`](seekless_policy::ordering::METHODS).
+    pub method: String,
+    /// Bytes of the cache between program and pack; `None` is an unlimited cache.
+    pub cache: Option<u64>,
+    /// The device from which the pack will be read.
+    pub device: DeviceSpec,
+}
+
+impl OrderBy {
+    /// The order that `method` makes for an unlimited cache and [`DEVICE`](crate::order::DEVICE).
+    #[must_use]
+    pub fn by(method: &str) -> Self {
+        Self { method: method.to_owned(), cache: None, device: crate::order::DEVICE }
+    }
 }
 
 /// What was packed.
@@ -114,8 +135,7 @@ pub fn pack(
     pack_arranged(&out, &tree, arranged, options, progress)
 }
 
-/// As [`pack`], in the order that `method` (see [`order`](crate::order)) makes of the runs in
-/// `traces` for the files below `dir`.
+/// As [`pack`], in the order that `how` makes of the runs in `traces` for the files below `dir`.
 ///
 /// # Errors
 /// As [`pack`]; a trace that cannot be read, or no such method.
@@ -123,14 +143,14 @@ pub fn pack_for_runs(
     dir: &Path,
     out: impl Into<Destination>,
     traces: &[PathBuf],
-    method: &str,
+    how: &OrderBy,
     options: &Options,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Summary> {
     let out = out.into();
     out.check(Content::Binary)?;
     let tree = walk(dir, &out, options)?;
-    let arranged = arrange::by_runs(&tree, traces, method, &options.roots)?;
+    let arranged = arrange::by_runs(&tree, traces, how, options)?;
     pack_arranged(&out, &tree, arranged, options, progress)
 }
 

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 const POLICIES: [&str; 3] = ["landlord", "lru", "arc"];
-const ORDERS: [&str; 3] = ["name", "recent", "greedy"];
+const ORDERS: [&str; 3] = ["name", "recent", "best"];
 const RUNS: [&str; 5] = ["acropolis_bay", "arcadia", "belgian_bog", "sahel", "siwa_oasis"];
 const VOLUME: DeviceSpec = DeviceSpec::Volume { iops: 500, bytes_per_second: 150_000_000 };
 

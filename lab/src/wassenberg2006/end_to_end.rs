@@ -44,7 +44,7 @@ fn held_out(
         zero_ad.runs.iter().find(is_run).with_context(|| format!("there is no run {run}"))?;
     let others: Vec<PathBuf> =
         zero_ad.runs.iter().filter(|path| *path != held_out).cloned().collect();
-    let order = order::order_names(&others, universe, "greedy", None)?;
+    let order = order::order_names(&others, universe, "best", None)?;
     let archive = tree.with_file_name(format!("without-{run}.zip"));
     eprintln!("packing {} in the order of the other four", archive.display());
     let out = Destination::new(&archive).replacing(true);

@@ -16,7 +16,7 @@ pub(crate) struct Row {
 }
 
 pub(crate) fn measure(zero_ad: &ZeroAd) -> anyhow::Result<Vec<Row>> {
-    ["name", "recent", "greedy"].into_iter().map(|method| row(zero_ad, method)).collect()
+    ["name", "recent", "greedy", "best"].into_iter().map(|method| row(zero_ad, method)).collect()
 }
 
 fn row(zero_ad: &ZeroAd, method: &'static str) -> anyhow::Result<Row> {

@@ -1,11 +1,15 @@
-//! `seekless order`: computes an order of an archive's files that needs few seeks, and scores it.
+//! `seekless order`: computes the order of an archive's files that loads fastest, and scores it.
+
+mod rivals;
 
 use crate::output::{self, Words};
 use clap::builder::PossibleValuesParser;
+use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_count, parse_bytes};
 use seekless::policy::ordering::METHODS;
 use seekless::report::table;
 use seekless::sys::output::Content;
+use seekless::tools::device::named;
 use seekless::tools::order::{Group, Options, Report, RunRow, Totals, order, write};
 use seekless::tools::roots::{Root, Roots};
 use std::path::PathBuf;
@@ -13,9 +17,16 @@ use std::process::ExitCode;
 
 /// Compute the order of files in an archive from the runs that read them, and score it.
 ///
+/// best lays together what the same runs load, small files apart from larger ones, and files that no
+/// run has loaded beside their like. It makes that order and the ones below without some of the
+/// runs, loads those runs on a model of the device, and keeps the order that loads them fastest.
 /// greedy joins files that are often loaded one after the other into chains. recent is the newest
-/// run's own order, followed by what older runs add. name is by path. Files that no run loads keep
-/// their place: that of --files if it is a plain list, otherwise by path.
+/// run's own order, followed by what older runs add. name is by path. In these three, files that no run
+/// loads keep their place: that of --files if it is a plain list, otherwise by path.
+///
+/// With two runs or more, each method is made without each run in turn, and that run is loaded from
+/// it on the device: with the list of its loads known, and on demand. The floor is what no order
+/// can beat: each run's own files alone, in its own order.
 ///
 /// Scores count first loads only. A seek is a load of a file that does not lie directly after the
 /// previous one. Block runs are maximal runs of touched 128 KiB blocks. Amplification is the bytes
@@ -25,7 +36,8 @@ use std::process::ExitCode;
 #[command(after_help = "\
 Examples:
   seekless order --trace run.parquet -o ORDER.txt
-  seekless order --trace monday.parquet tuesday.parquet --files files.csv.gz --leave-one-out
+  seekless order --trace monday.parquet tuesday.parquet --files files.csv.gz --device s3
+  seekless order --trace monday.parquet tuesday.parquet --method greedy --leave-one-out
   seekless order --trace runs/*.csv.gz --method recent --score today.parquet --json")]
 pub struct Args {
     /// Traces to learn from; the last run of the last is the newest
@@ -36,9 +48,13 @@ pub struct Args {
     #[arg(long, value_name = "LIST")]
     files: Option<PathBuf>,
     /// How to order
-    #[arg(long, default_value = "greedy", value_name = "NAME", value_parser = PossibleValuesParser::new(METHODS))]
+    #[arg(long, default_value = "best", value_name = "NAME", value_parser = PossibleValuesParser::new(METHODS))]
     method: String,
-    /// A cache of this size, emptied at each run's start, absorbs repeated loads [default:
+    /// The device from which the archive will be read: a name that `seekless devices` lists,
+    /// iops=N,bandwidth=RATE, or a TOML file [default: iops=500,bandwidth=150MB/s]
+    #[arg(long, value_name = "DEVICE", value_parser = named)]
+    device: Option<DeviceSpec>,
+    /// For greedy: a cache of this size, emptied at each run's start, absorbs repeated loads [default:
     /// unlimited]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     cache: Option<u64>,
@@ -70,6 +86,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         leave_one_out: args.leave_one_out,
         score: args.score,
         roots: Roots::new(args.root),
+        device: args.device.unwrap_or(seekless::tools::order::DEVICE),
+        rivals: true,
         ..Options::default()
     };
     let out = args.output.as_deref().map(|word| args.force.destination(word));
@@ -94,14 +112,18 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 fn report(report: &Report) -> String {
+    let made_as = report.made_as.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
     let mut text = format!(
-        "{} of {} in the order {}, from {}\n",
+        "{} of {} in the order {}{made_as}, from {}\n",
         counted(report.files, "file"),
         format_bytes(report.bytes),
         report.method,
         counted(report.trained.runs.len() as u64, "run"),
     );
     text += &notes(report);
+    if let Some(rivals) = &report.rivals {
+        text += &rivals::words(rivals);
+    }
     text += &match &report.held_out {
         Some(held_out) => format!("\n{}", both_table(&report.trained, held_out)),
         None => format!("\nRuns that the order was made from:\n{}", group_table(&report.trained)),
@@ -231,8 +253,12 @@ mod tests {
             path
         };
         let traces = [trace("monday.csv", ["a", "c", "b"]), trace("tuesday.csv", ["b", "c", "a"])];
-        let options =
-            Options { leave_one_out: true, score: vec![traces[0].clone()], ..Options::default() };
+        let options = Options {
+            method: "greedy".into(),
+            leave_one_out: true,
+            score: vec![traces[0].clone()],
+            ..Options::default()
+        };
         let expected = "\
 3 files of 393.2 KB in the order greedy, from 2 runs
 

@@ -4,8 +4,11 @@ use crate::interrupt;
 use crate::output::{self, Words};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use seekless::device::units::{counted, format_bytes, format_count};
-use seekless::tools::pack::{Codec, Options, Summary, check, pack, pack_for_runs};
+use seekless::device::DeviceSpec;
+use seekless::device::units::{counted, format_bytes, format_count, parse_bytes};
+use seekless::tools::device::named;
+use seekless::tools::order::DEVICE;
+use seekless::tools::pack::{Codec, Options, OrderBy, Summary, check, pack, pack_for_runs};
 use seekless::tools::roots::{Root, Roots};
 use serde::Serialize;
 use std::fmt::Write;
@@ -26,6 +29,7 @@ use std::process::ExitCode;
 Examples:
   seekless pack data -o data.zip --order order.txt
   seekless pack data -o data.zip --trace monday.parquet tuesday.parquet --verify
+  seekless pack data -o data.zip --trace runs/*.parquet --device s3
   seekless pack data -o data.zip                 by name
   seekless pack data -o data.zip --trace run.parquet --root /home/me/data=data --exclude '*.tmp'
   seekless pack --check data.zip                 is an archive whole?")]
@@ -45,6 +49,14 @@ pub struct Args {
     /// How the order is made from the runs
     #[arg(long, value_enum, default_value_t, requires = "trace")]
     method: Method,
+    /// The device from which the archive will be read: a name that `seekless devices` lists,
+    /// iops=N,bandwidth=RATE, or a TOML file [default: iops=500,bandwidth=150MB/s]
+    #[arg(long, value_name = "DEVICE", value_parser = named, requires = "trace")]
+    device: Option<DeviceSpec>,
+    /// For greedy: a cache of this size, emptied at each run's start, absorbs repeated loads
+    /// [default: unlimited]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, requires = "trace")]
+    cache: Option<u64>,
     /// Leave out files that match: '*.tmp' at any depth, 'art/**/*.psd' from the folder on; may be
     /// given several times
     #[arg(long, value_name = "GLOB")]
@@ -91,18 +103,21 @@ impl From<CodecName> for Codec {
 
 #[derive(ValueEnum, Clone, Copy, Debug, Default)]
 enum Method {
+    /// What loads fastest from the device, judged on runs that the order was not made from
+    #[default]
+    Best,
     /// By name, not by the runs
     Name,
     /// As the newest run loaded them, then as the run before
     Recent,
     /// Chains of files that followed each other
-    #[default]
     Greedy,
 }
 
 impl Method {
     fn name(self) -> &'static str {
         match self {
+            Self::Best => "best",
             Self::Name => "name",
             Self::Recent => "recent",
             Self::Greedy => "greedy",
@@ -134,7 +149,12 @@ fn pack_folder(directory: &Path, out: &Path, args: &Args) -> anyhow::Result<Exit
     let packed = if args.trace.is_empty() {
         pack(directory, &out, &order(args)?, &options, &mut progress)
     } else {
-        pack_for_runs(directory, &out, &args.trace, args.method.name(), &options, &mut progress)
+        let how = OrderBy {
+            method: args.method.name().to_owned(),
+            cache: args.cache,
+            device: args.device.clone().unwrap_or(DEVICE),
+        };
+        pack_for_runs(directory, &out, &args.trace, &how, &options, &mut progress)
     };
     drop(progress);
     let Some(summary) = interrupt::finished(packed)? else { return Ok(interrupt::exit_code()) };

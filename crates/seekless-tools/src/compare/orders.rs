@@ -45,7 +45,7 @@ pub(crate) fn make(
     if !runs.is_empty() {
         let recent = folder.path().join("recent.zip");
         let mut hear = |done, total| progress("Packing by the newest run", done, total);
-        pack_for_runs(directory, &recent, runs, "recent", &packing, &mut hear)?;
+        pack_for_runs(directory, &recent, runs, &pack::OrderBy::by("recent"), &packing, &mut hear)?;
         packs.push(Order { name: "pack by the newest run", path: recent });
     }
     Ok(Orders { packs, _folder: Some(folder) })

@@ -1,5 +1,6 @@
 //! The ratings of an order: a row for each run, and sums and means over the runs.
 
+use super::rivals::Rivals;
 use crate::roots::Root;
 use seekless_sim::score::RunScore;
 use serde::Serialize;
@@ -10,6 +11,8 @@ use serde::Serialize;
 pub struct Report {
     /// How the order was made.
     pub method: String,
+    /// Which of its candidates the method `best` has chosen.
+    pub made_as: Option<String>,
     /// Bytes of the cache between program and archive; `None` is an unlimited cache.
     pub cache_bytes: Option<u64>,
     /// Bytes of a block.
@@ -33,6 +36,8 @@ pub struct Report {
     pub held_out: Option<Group>,
     /// Runs that the order was not made from, rated on that order.
     pub scored: Option<Group>,
+    /// All methods on the device, if that was asked for and there are two runs.
+    pub rivals: Option<Rivals>,
 }
 
 /// Some runs and their totals.

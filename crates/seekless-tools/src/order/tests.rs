@@ -1,5 +1,7 @@
 //! Small runs whose orders can be told by eye, and the five public runs through the whole job.
 
+mod best;
+
 use super::*;
 use std::fs;
 use std::path::Path;
@@ -16,6 +18,11 @@ fn trace(folder: &Path, name: &str, files: &[&str]) -> PathBuf {
     path
 }
 
+/// The published order, which can be told by eye.
+fn greedy() -> Options {
+    Options { method: "greedy".to_owned(), ..Options::default() }
+}
+
 fn list(folder: &Path, text: &str) -> Option<PathBuf> {
     let path = folder.join("list");
     fs::write(&path, text).unwrap();
@@ -30,8 +37,8 @@ fn folder() -> TempDir {
 fn without_a_list_the_traced_files_are_ordered() {
     let folder = folder();
     let traces = [trace(folder.path(), "a.csv", &["z", "b", "m"])];
-    assert_eq!(order(&traces, &Options::default()).unwrap().order, ["z", "b", "m"]);
-    let by_name = Options { method: "name".into(), ..Options::default() };
+    assert_eq!(order(&traces, &greedy()).unwrap().order, ["z", "b", "m"]);
+    let by_name = Options { method: "name".into(), ..greedy() };
     assert_eq!(order(&traces, &by_name).unwrap().order, ["b", "m", "z"]);
 }
 
@@ -40,11 +47,11 @@ fn a_plain_list_keeps_its_order_and_a_table_stands_by_path() {
     let folder = folder();
     let traces = [trace(folder.path(), "a.csv", &["m", "b"])];
     let files = list(folder.path(), "z\nb\nm\na\n");
-    let kept = order(&traces, &Options { files, ..Options::default() }).unwrap();
+    let kept = order(&traces, &Options { files, ..greedy() }).unwrap();
     assert_eq!(kept.order, ["z", "m", "b", "a"]);
     assert_eq!(kept.report.files_of_unknown_size, 2);
     let files = list(folder.path(), "path,size\nz,1\nb,1\nm,1\na,1\n");
-    let sorted = order(&traces, &Options { files, ..Options::default() }).unwrap();
+    let sorted = order(&traces, &Options { files, ..greedy() }).unwrap();
     assert_eq!(sorted.order, ["a", "m", "b", "z"]);
     assert_eq!(sorted.report.files_of_unknown_size, 0);
 }
@@ -56,7 +63,7 @@ fn the_last_trace_is_the_newest() {
         trace(folder.path(), "old.csv", &["a", "b"]),
         trace(folder.path(), "new.csv", &["a", "c"]),
     ];
-    assert_eq!(order(&traces, &Options::default()).unwrap().order, ["a", "c", "b"]);
+    assert_eq!(order(&traces, &greedy()).unwrap().order, ["a", "c", "b"]);
 }
 
 #[test]
@@ -64,7 +71,7 @@ fn files_that_the_list_lacks_are_passed_over_and_told() {
     let folder = folder();
     let traces = [trace(folder.path(), "run.csv", &["a", "gone", "b"])];
     let files = list(folder.path(), "b\na\n");
-    let ordered = order(&traces, &Options { files, ..Options::default() }).unwrap();
+    let ordered = order(&traces, &Options { files, ..greedy() }).unwrap();
     assert_eq!(ordered.order, ["a", "b"]);
     assert_eq!(ordered.report.unlisted_example.as_deref(), Some("gone"));
     assert_eq!((ordered.report.unlisted_files, ordered.report.trained.totals.loads), (1, 2));
@@ -75,7 +82,7 @@ fn other_runs_are_rated_on_the_same_order() {
     let folder = folder();
     let traces = [trace(folder.path(), "run.csv", &["a", "b", "c"])];
     let score = vec![trace(folder.path(), "other.csv", &["c", "a", "b"])];
-    let report = order(&traces, &Options { score, ..Options::default() }).unwrap().report;
+    let report = order(&traces, &Options { score, ..greedy() }).unwrap().report;
     assert_eq!(report.trained.totals.seeks, 0);
     let scored = report.scored.unwrap();
     assert_eq!((scored.runs[0].run.as_str(), scored.runs[0].score.seeks), ("other", 1));
@@ -86,7 +93,7 @@ fn absurd_sizes_are_an_error() {
     let folder = folder();
     let path = folder.path().join("run.csv");
     fs::write(&path, format!("time_s,path,size\n0,a,{0}\n1,b,{0}\n", u64::MAX)).unwrap();
-    let error = order(&[path], &Options::default()).unwrap_err();
+    let error = order(&[path], &greedy()).unwrap_err();
     assert!(error.kind() == ErrorKind::Invalid && error.to_string().contains("\"a\""), "{error}");
 }
 
@@ -94,13 +101,13 @@ fn absurd_sizes_are_an_error() {
 fn one_run_cannot_be_left_out_of_one() {
     let folder = folder();
     let traces = [trace(folder.path(), "run.csv", &["a"])];
-    let error = order(&traces, &Options { leave_one_out: true, ..Options::default() }).unwrap_err();
+    let error = order(&traces, &Options { leave_one_out: true, ..greedy() }).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
 }
 
 #[test]
 fn an_unknown_method_is_an_error() {
-    let error = order(&[], &Options { method: "best".into(), ..Options::default() }).unwrap_err();
+    let error = order(&[], &Options { method: "worst".into(), ..greedy() }).unwrap_err();
     assert!(error.to_string().contains("greedy"), "{error}");
 }
 
@@ -134,7 +141,7 @@ fn the_public_runs_cost_what_is_published() {
     let runs = ["acropolis_bay", "arcadia", "belgian_bog", "sahel", "siwa_oasis"];
     let traces = runs.map(|run| data.join(format!("{run}.csv.gz")));
     let files = Some(data.join("files.csv.gz"));
-    let options = Options { files, leave_one_out: true, ..Options::default() };
+    let options = Options { files, leave_one_out: true, ..greedy() };
     let report = order(&traces, &options).unwrap().report;
     let held_out = report.held_out.unwrap().totals;
     assert_eq!((report.files, report.unlisted_files), (36_266, 0));
@@ -156,11 +163,11 @@ fn a_tree_that_moved_is_ordered_by_what_it_is_called_now() {
     let folder = folder();
     let traces = [trace(folder.path(), "run.csv", &["/old/art/b", "/old/a", "/usr/x"])];
     let files = list(folder.path(), "z\nart/b\na\n");
-    let ordered = order(&traces, &Options { files, ..Options::default() }).unwrap();
+    let ordered = order(&traces, &Options { files, ..greedy() }).unwrap();
     assert_eq!(ordered.order, ["z", "art/b", "a"]);
     assert_eq!(ordered.report.moved.map(|root| root.to_string()).as_deref(), Some("/old=."));
     assert_eq!((ordered.report.unlisted_files, ordered.report.trained.totals.loads), (1, 2));
     let roots = Roots::new(vec!["/old=/new".parse().unwrap()]);
-    let ordered = order(&traces, &Options { roots, ..Options::default() }).unwrap();
+    let ordered = order(&traces, &Options { roots, ..greedy() }).unwrap();
     assert_eq!(ordered.order, ["/new/art/b", "/new/a", "/usr/x"]);
 }

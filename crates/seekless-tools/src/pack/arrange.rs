@@ -3,6 +3,7 @@
 
 use super::path::{plain, relative_to};
 use super::tree::Tree;
+use super::{Options, OrderBy, shrink};
 use crate::error::{Error, ErrorKind, Result};
 use crate::order;
 use crate::roots::{self, Root, Roots};
@@ -72,17 +73,17 @@ fn placed_by_list(tree: &Tree, paths: &[&str], roots: &Roots) -> Arranged {
     (files, used)
 }
 
-/// The files of `tree` as `method` lays them out for the runs of `traces`.
+/// The files of `tree` as `how` lays them out for the runs of `traces`.
 pub(super) fn by_runs(
     tree: &Tree,
     traces: &[PathBuf],
-    method: &str,
-    roots: &Roots,
+    how: &OrderBy,
+    options: &Options,
 ) -> Result<Arranged> {
-    let ordering = order::method(method, None)?;
+    order::known(&how.method)?;
     order::check_sizes(tree.nodes.iter().map(|node| (node.name.as_str(), node.stamp.bytes)))?;
     let runs = order::read_runs(traces, &Roots::default())?;
-    let mut numbered = Numbered::new(tree, &runs, &roots.resolved());
+    let mut numbered = Numbered::new(tree, &runs, &options.roots.resolved());
     if !numbered.used.fits() {
         let root = moved(tree, &numbered.paths).ok_or_else(|| numbered.used.strange(tree))?;
         numbered = Numbered::new(tree, &runs, &Roots::new(vec![root.clone()]));
@@ -90,7 +91,10 @@ pub(super) fn by_runs(
     }
     let loads: Vec<&[Id]> = numbered.loads.iter().map(Vec::as_slice).collect();
     let bytes: Vec<u64> = tree.nodes.iter().map(|node| node.stamp.bytes).collect();
-    Ok((ordering.order(&loads, &bytes, &order::COSTS), numbered.used))
+    let names = tree.nodes.iter().map(|node| node.name.as_str());
+    let files = order::Files::new(names, bytes).coded(&shrink::coded_bytes(tree, options.codec));
+    let order = order::by_name(&how.method, &files, &loads, &how.device, how.cache)?.0;
+    Ok((order, numbered.used))
 }
 
 /// The number of the file that was traced as `traced`.

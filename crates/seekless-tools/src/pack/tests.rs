@@ -118,16 +118,21 @@ fn runs_give_the_order() {
     let traces = [trace];
     let quiet = &mut |_, _| {};
     let options = Options::default();
-    let summary = pack_for_runs(&dir, &out, &traces, "greedy", &options, quiet).expect("packed");
+    let summary = pack_for_runs(&dir, &out, &traces, &OrderBy::by("greedy"), &options, quiet)
+        .expect("packed");
     assert_eq!(
         names(contents(&out)),
         ["c", "a", "b", "d"],
         "the chain c a stands where its first untraced neighbour would"
     );
     assert_eq!((summary.order.given, summary.order.placed, summary.order.missing), (3, 2, 1));
-    pack_for_runs(&dir, replacing(&out), &traces, "name", &options, quiet).expect("packed");
+    pack_for_runs(&dir, replacing(&out), &traces, &OrderBy::by("name"), &options, quiet)
+        .expect("packed");
     assert_eq!(names(contents(&out)), ["a", "b", "c", "d"]);
-    assert!(pack_for_runs(&dir, replacing(&out), &traces, "wishful", &options, quiet).is_err());
+    assert!(
+        pack_for_runs(&dir, replacing(&out), &traces, &OrderBy::by("wishful"), &options, quiet)
+            .is_err()
+    );
 }
 
 #[test]
@@ -144,7 +149,8 @@ fn a_path_counts_once_in_however_many_runs_it_stands() {
     let out = room.path().join("data.zip");
     let options = Options::default();
     let summary =
-        pack_for_runs(&dir, &out, &[old, new], "recent", &options, &mut |_, _| {}).expect("packed");
+        pack_for_runs(&dir, &out, &[old, new], &OrderBy::by("recent"), &options, &mut |_, _| {})
+            .expect("packed");
     assert_eq!(names(contents(&out)), ["c", "b", "a"]);
     let OrderUse { given, placed, missing, missing_example, .. } = summary.order;
     assert_eq!((given, placed, missing, missing_example.as_deref()), (5, 4, 1, Some("/gone")));

@@ -19,11 +19,11 @@ pub struct Seeks {
     pub loads: u64,
     /// Seeks if the files are in the order of their names.
     pub by_name: u64,
-    /// Seeks in the greedy order made from the other runs.
-    pub greedy: u64,
+    /// Seeks in the order made from the other runs.
+    pub ordered: u64,
 }
 
-/// The greedy order, and the seeks of the held-out run in both orders.
+/// The order, and the seeks of the held-out run in both orders.
 pub(crate) struct Layout {
     /// The recorded files, first to last, by their traced names.
     pub(crate) order: Vec<String>,
@@ -50,10 +50,10 @@ pub(crate) fn lay_out(
             .collect()
     });
     let score = |order: &[Id]| Placement::new(order, &universe.bytes).score(&run, BLOCK_BYTES);
-    let (name, greedy) = (score(&by_name), score(&packed));
+    let (name, ordered) = (score(&by_name), score(&packed));
     Ok(Layout {
         order,
-        seeks: Seeks { loads: greedy.loads, by_name: name.seeks, greedy: greedy.seeks },
+        seeks: Seeks { loads: ordered.loads, by_name: name.seeks, ordered: ordered.seeks },
     })
 }
 

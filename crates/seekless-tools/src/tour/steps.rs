@@ -114,13 +114,13 @@ impl Guide<'_> {
         let layout =
             lay_out(&self.path("sample"), &self.sample, &training, &read_loads(&[self.trace(2)])?)?;
         order::write(self.path("order.txt"), &layout.order)?;
-        let Seeks { loads, by_name, greedy } = layout.seeks;
+        let Seeks { loads, by_name, ordered } = layout.seeks;
         let share = |seeks: u64| 100.0 * seeks as f64 / loads.max(1) as f64;
         let found = format!(
             "The third run, which the order has not seen, seeks in {:.0} % of its loads if the files lie by name, and in \
              {:.0} % in this order.",
             share(by_name),
-            share(greedy)
+            share(ordered)
         );
         let command = "seekless order --trace run1.parquet run2.parquet -o order.txt";
         self.said("Order the files by the first two runs", &[command], found);

@@ -40,7 +40,7 @@ fn a_small_tour_ends_with_fewer_requests_from_the_pack() {
     }
     let (loose, pack) = (comparison.loose().requests.unwrap(), comparison.pack().requests.unwrap());
     assert!(pack * 3 < loose, "{pack} requests from the pack, {loose} from the files");
-    assert!(done.seeks.greedy < done.seeks.by_name, "{:?}", done.seeks);
+    assert!(done.seeks.ordered < done.seeks.by_name, "{:?}", done.seeks);
     what_the_commands_name_is_there(directory.path());
 }
 

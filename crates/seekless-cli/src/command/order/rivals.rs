@@ -1,0 +1,100 @@
+//! What each method takes on the device: a table, and which one wins in a sentence.
+
+use seekless::device::units::{format_bytes, format_count, format_duration};
+use seekless::report::table;
+use seekless::tools::order::{Loading, Rival, Rivals, Shuffle};
+use std::fmt::Write;
+
+/// Differences below this are called none, in percent.
+const NO_DIFFERENCE: f64 = 1.0;
+
+/// The table and the sentences below it.
+pub(super) fn words(rivals: &Rivals) -> String {
+    let runs = rivals.methods.first().map_or(0, |rival| rival.runs.len());
+    let mut text =
+        format!("\nLoading {runs} runs on {}, each from orders made without it:\n", rivals.device);
+    let header = [
+        "order",
+        "list known:\ntime",
+        "\nrequests",
+        "\nread",
+        "\nwasted",
+        "on demand:\ntime",
+        "\nrequests",
+        "\nread",
+        "\nwasted",
+    ];
+    let mut rows: Vec<Vec<String>> = rivals.methods.iter().map(row).collect();
+    let floor = cells(&rivals.floor).into_iter().chain((0..4).map(|_| String::new()));
+    rows.push(std::iter::once("floor".to_owned()).chain(floor).collect());
+    text += &table(&header, rows);
+    text += &verdict(rivals);
+    if let Some(shuffle) = &rivals.shuffle {
+        text += &advice(shuffle);
+    }
+    text
+}
+
+fn row(rival: &Rival) -> Vec<String> {
+    let cells = cells(&rival.sums.listed).into_iter().chain(cells(&rival.sums.on_demand));
+    std::iter::once(rival.method.clone()).chain(cells).collect()
+}
+
+fn cells(loading: &Loading) -> [String; 4] {
+    [
+        format_duration(loading.time_ns),
+        format_count(loading.requests),
+        format_bytes(loading.bytes),
+        format_bytes(loading.wasted_bytes),
+    ]
+}
+
+/// Who wins, and by how much.
+fn verdict(rivals: &Rivals) -> String {
+    let Some(winner) = rivals.methods.iter().find(|rival| rival.method == rivals.winner) else {
+        return String::new();
+    };
+    let others = rivals.methods.iter().filter(|rival| rival.method != rivals.winner);
+    let less: Vec<String> = others
+        .map(|other| {
+            let listed = saved(&winner.sums.listed, &other.sums.listed);
+            let demand = saved(&winner.sums.on_demand, &other.sums.on_demand);
+            format!("than {} {listed} and {demand}", other.method)
+        })
+        .collect();
+    let above = percent(rivals.floor.time_ns, winner.sums.listed.time_ns);
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "\n{} wins here. With the list known and on demand it takes less time {}.",
+        winner.method,
+        less.join(", "),
+    );
+    let _ = writeln!(text, "With the list known, {above:.0} % of its time is above the floor.");
+    text
+}
+
+/// `by 12 %`, or that there is no difference.
+fn saved(winner: &Loading, other: &Loading) -> String {
+    match percent(winner.time_ns, other.time_ns) {
+        less if less >= NO_DIFFERENCE => format!("by {less:.0} %"),
+        less if less <= -NO_DIFFERENCE => format!("by {less:.0} % (more)"),
+        _ => "by nothing".to_owned(),
+    }
+}
+
+/// How much less `time` is than `other`, in percent of `other`.
+fn percent(time: u64, other: u64) -> f64 {
+    100.0 * (1.0 - time as f64 / other.max(1) as f64)
+}
+
+fn advice(shuffle: &Shuffle) -> String {
+    let Shuffle { files, time_ns, grouped_time_ns } = *shuffle;
+    format!(
+        "These runs share no order: shuffle inside groups of {} files instead. Then the newest run \
+         takes {} rather than {} on demand.\n",
+        format_count(files),
+        format_duration(grouped_time_ns),
+        format_duration(time_ns)
+    )
+}

@@ -1,0 +1,134 @@
+//! The order `best`: several candidates are made, each is judged on runs that it was not made from,
+//! and the one that loads fastest is made again from all runs.
+//!
+//! Name, recent and greedy are among the candidates. So `best` is worse than they are only where
+//! the next run is unlike the runs at hand.
+
+use super::files::Files;
+use super::judge::{Judge, Loadings};
+use crate::error::Result;
+use rayon::prelude::*;
+use seekless_device::{Costs, DeviceSpec};
+use seekless_policy::eviction::Id;
+use seekless_policy::ordering::{Best, ByName, Greedy, Ordering, Recent};
+
+/// Most runs that are left out in turn.
+const FOLDS_MAX: usize = 4;
+
+/// Judging stops when so many files have been laid out for one candidate.
+const FILES_LAID_OUT_MAX: usize = 1_000_000;
+
+/// Chooses an order by simulation.
+pub(crate) struct Choice<'a> {
+    pub(crate) files: &'a Files,
+    pub(crate) device: &'a DeviceSpec,
+    pub(crate) cache: Option<u64>,
+}
+
+/// An order, and the name of the candidate that it is.
+pub(crate) struct Chosen {
+    pub(crate) order: Vec<Id>,
+    pub(crate) name: &'static str,
+}
+
+/// The sizes that matter to an order.
+enum Sizes {
+    Content,
+    Coded,
+}
+
+/// A name for people, and the way to make the order.
+type Candidate = (&'static str, Box<dyn Ordering + Send + Sync>, Sizes);
+
+impl Choice<'_> {
+    /// The best order for `runs`, oldest first.
+    pub(crate) fn choose(&self, runs: &[&[Id]]) -> Result<Chosen> {
+        let costs = self.device.costs();
+        let candidates = self.candidates();
+        let best = match self.folds(runs.len()) {
+            0 => 0,
+            folds => self.fastest(&candidates, runs, folds, &costs)?,
+        };
+        let candidate = &candidates[best];
+        Ok(Chosen { order: self.made(candidate, runs, &costs), name: candidate.0 })
+    }
+
+    /// What a candidate makes of `runs`. A cache holds contents, an archive coded bytes.
+    fn made(&self, (_, ordering, sizes): &Candidate, runs: &[&[Id]], costs: &Costs) -> Vec<Id> {
+        let bytes = match sizes {
+            Sizes::Content => &self.files.bytes,
+            Sizes::Coded => &self.files.coded,
+        };
+        ordering.order(runs, bytes, costs)
+    }
+
+    /// How many of the newest runs are left out in turn: none if there is but one run.
+    fn folds(&self, runs: usize) -> usize {
+        match runs {
+            0 | 1 => 0,
+            _ => runs.min(folds_max(self.files.bytes.len())),
+        }
+    }
+
+    fn candidates(&self) -> Vec<Candidate> {
+        let best = |any_size| Box::new(Best { kin: self.files.kin.clone(), any_size });
+        vec![
+            ("groups by run, small files apart", best(false), Sizes::Coded),
+            ("groups by run", best(true), Sizes::Coded),
+            ("recent", Box::new(Recent), Sizes::Coded),
+            ("name", Box::new(ByName), Sizes::Coded),
+            ("greedy", Box::new(Greedy { cache: self.cache }), Sizes::Content),
+        ]
+    }
+
+    fn fastest(
+        &self,
+        candidates: &[Candidate],
+        runs: &[&[Id]],
+        folds: usize,
+        costs: &Costs,
+    ) -> Result<usize> {
+        let judge = Judge::new(self.files, self.device);
+        let held_out: Vec<usize> = (runs.len() - folds..runs.len()).collect();
+        let judged = |candidate: &Candidate| -> Result<Loadings> {
+            let mut sum = Loadings::default();
+            for &out in &held_out {
+                let others = without(runs, out);
+                let order = self.made(candidate, &others, costs);
+                sum += judge.judge(&order, runs[out])?;
+            }
+            Ok(sum)
+        };
+        let sums = candidates.par_iter().map(judged).collect::<Result<Vec<_>>>()?;
+        let first = sums[0];
+        let rank = |sum: &Loadings| (relative(sum, &first), work(sum, costs));
+        let best = (0..sums.len()).min_by_key(|&at| rank(&sums[at]));
+        Ok(best.unwrap_or(0))
+    }
+}
+
+/// How many runs may be left out in turn, each with an order of its own, for so many files.
+pub(crate) fn folds_max(files: usize) -> usize {
+    (FILES_LAID_OUT_MAX / files.max(1)).clamp(1, FOLDS_MAX)
+}
+
+/// All runs but that of number `out`.
+pub(crate) fn without<'a>(runs: &[&'a [Id]], out: usize) -> Vec<&'a [Id]> {
+    let kept = runs.iter().enumerate().filter(|(number, _)| *number != out);
+    kept.map(|(_, run)| *run).collect()
+}
+
+/// The time of both ways of loading, each in millionths of the first candidate's.
+fn relative(sum: &Loadings, first: &Loadings) -> u128 {
+    let part = |time: u64, of: u64| u128::from(time) * 1_000_000 / u128::from(of.max(1));
+    part(sum.listed.time_ns, first.listed.time_ns)
+        + part(sum.on_demand.time_ns, first.on_demand.time_ns)
+}
+
+/// What requests and bytes cost one by one, for devices that serve so few of them in no time.
+fn work(sum: &Loadings, costs: &Costs) -> u128 {
+    let of = |requests: u64, bytes: u64| {
+        u128::from(requests) * u128::from(costs.gap_bytes()) + u128::from(bytes)
+    };
+    of(sum.listed.requests, sum.listed.bytes) + of(sum.on_demand.requests, sum.on_demand.bytes)
+}

@@ -1,0 +1,166 @@
+//! Every method beside the others, on a device, each run loaded from orders made without it.
+
+use super::choice::{Choice, folds_max, without};
+use super::files::Files;
+use super::judge::{Judge, Loading, Loadings};
+use crate::error::Result;
+use rayon::prelude::*;
+use seekless_device::{DeviceSpec, SplitMix64};
+use seekless_policy::eviction::Id;
+use seekless_policy::ordering::{METHODS, by_method};
+use serde::Serialize;
+
+/// A difference in time that is called none.
+const ALIKE_PERCENT: u64 = 3;
+
+/// Loads are shuffled inside groups of so many bytes: several reads, and few enough to stay in the
+/// memory of a store until all are loaded.
+const GROUP_BYTES: u64 = 8 << 20;
+
+/// How methods compare.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Rivals {
+    /// The device, in its own words.
+    pub device: String,
+    /// A row for each method: `best`, `name`, `recent`, `greedy`.
+    pub methods: Vec<Rival>,
+    /// What no order can beat: each run's own files alone, in its own order. Sums over the runs.
+    pub floor: Loading,
+    /// The method with the least time of both ways of loading together.
+    pub winner: String,
+    /// Given if no order helps.
+    pub shuffle: Option<Shuffle>,
+}
+
+/// One method, over the runs that were left out in turn.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Rival {
+    /// Its name.
+    pub method: String,
+    /// Sums over the runs.
+    #[serde(flatten)]
+    pub sums: Loadings,
+    /// Each run by itself.
+    pub runs: Vec<RunLoadings>,
+}
+
+/// A run that was left out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunLoadings {
+    /// The name of its trace.
+    pub run: String,
+    /// What it takes.
+    #[serde(flatten)]
+    pub loadings: Loadings,
+}
+
+/// Runs that share files, but no order: a program could shuffle in groups instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Shuffle {
+    /// Files in a group.
+    pub files: u64,
+    /// Time of the newest run on demand, in the order `best`.
+    pub time_ns: u64,
+    /// The same if the run loaded one group after the other, shuffled inside each.
+    pub grouped_time_ns: u64,
+}
+
+/// Compares all methods over `runs` (label and loads, oldest first). `None` for fewer than two
+/// runs: there is none to leave out.
+pub(crate) fn compare(
+    files: &Files,
+    runs: &[(&str, &[Id])],
+    device: &DeviceSpec,
+    cache: Option<u64>,
+) -> Result<Option<Rivals>> {
+    if runs.len() < 2 {
+        return Ok(None);
+    }
+    let judge = Judge::new(files, device);
+    let loads: Vec<&[Id]> = runs.iter().map(|run| run.1).collect();
+    let first = runs.len() - runs.len().min(folds_max(files.bytes.len()) + 1);
+    let order = |method: &str, others: &[&[Id]]| -> Result<Vec<Id>> {
+        if method == "best" {
+            return Ok(Choice { files, device, cache }.choose(others)?.order);
+        }
+        let ordering = by_method(method, cache).map_err(super::unknown)?;
+        Ok(ordering.order(others, &files.bytes, &device.costs()))
+    };
+    let rival = |&method: &&str| -> Result<Rival> {
+        let (mut sums, mut rows) = (Loadings::default(), Vec::new());
+        for (out, (label, run)) in runs.iter().enumerate().skip(first) {
+            let loadings = judge.judge(&order(method, &without(&loads, out))?, run)?;
+            sums += loadings;
+            rows.push(RunLoadings { run: (*label).to_owned(), loadings });
+        }
+        Ok(Rival { method: method.to_owned(), sums, runs: rows })
+    };
+    let methods = METHODS.par_iter().map(rival).collect::<Result<Vec<_>>>()?;
+    let mut floor = Loading::default();
+    for run in &loads[first..] {
+        floor += judge.floor(run)?;
+    }
+    let winner = methods.iter().min_by_key(|rival| rival.time_ns()).map(|rival| &rival.method);
+    let winner = winner.cloned().unwrap_or_default();
+    let shuffle = match alike(&methods) {
+        true => shuffle(&judge, files, &loads, &methods[0])?,
+        false => None,
+    };
+    Ok(Some(Rivals { device: device.to_string(), methods, floor, winner, shuffle }))
+}
+
+impl Rival {
+    fn time_ns(&self) -> u64 {
+        self.sums.listed.time_ns + self.sums.on_demand.time_ns
+    }
+}
+
+/// Whether `best`, the first row, gains nothing over any other method where the order matters most:
+/// on demand.
+fn alike(methods: &[Rival]) -> bool {
+    let time = |rival: &Rival| rival.sums.on_demand.time_ns;
+    let Some((best, others)) = methods.split_first() else { return false };
+    let worst = others.iter().map(time).max().unwrap_or(0);
+    time(best) * 100 >= worst * (100 - ALIKE_PERCENT)
+}
+
+/// What shuffling inside groups would gain for the newest run, if that is at least as much as would
+/// be called a difference.
+fn shuffle(
+    judge: &Judge<'_>,
+    files: &Files,
+    runs: &[&[Id]],
+    best: &Rival,
+) -> Result<Option<Shuffle>> {
+    let (Some(&run), Some(row)) = (runs.last(), best.runs.last()) else { return Ok(None) };
+    let mut own: Vec<Id> = run.to_vec();
+    own.sort_unstable();
+    own.dedup();
+    let bytes: u64 = own.iter().map(|&id| files.coded[id as usize]).sum();
+    let group = (GROUP_BYTES * own.len() as u64).checked_div(bytes).unwrap_or(0).max(2);
+    if own.len() as u64 <= group {
+        return Ok(None);
+    }
+    let mut draws = SplitMix64::new(0);
+    let mut groups: Vec<&mut [Id]> = own.chunks_mut(group as usize).collect();
+    mix(&mut draws, &mut groups);
+    let mut grouped = Vec::with_capacity(run.len());
+    for group in groups {
+        mix(&mut draws, group);
+        grouped.extend_from_slice(group);
+    }
+    let by_name: Vec<Id> = (0..files.bytes.len() as Id).collect();
+    let time_ns = row.loadings.on_demand.time_ns;
+    let grouped_time_ns = judge.judge(&by_name, &grouped)?.on_demand.time_ns;
+    let gains = grouped_time_ns * 100 <= time_ns * (100 - ALIKE_PERCENT);
+    Ok(gains.then_some(Shuffle { files: group, time_ns, grouped_time_ns }))
+}
+
+/// Fisher and Yates's shuffle.
+fn mix<T>(draws: &mut SplitMix64, items: &mut [T]) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, draws.below(last as u64 + 1) as usize);
+    }
+}

@@ -1,0 +1,188 @@
+//! `best` beside `name` and `recent`, on runs that it was not made from: the five public starts, and
+//! made-up programs of other structure.
+
+use crate::order::Files;
+use crate::order::rivals::{Rival, Rivals, compare};
+use seekless_device::{DeviceSpec, SplitMix64};
+use seekless_policy::eviction::Id;
+use seekless_trace::{FileList, Loads};
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+const DEVICES: [&str; 5] =
+    ["deskstar-7k250", "iops=500,bandwidth=150MB/s", "iops=120,bandwidth=150MB/s", "s3", "nvme"];
+
+/// A program and its runs.
+struct Program {
+    files: Files,
+    runs: Vec<Vec<Id>>,
+}
+
+impl Program {
+    /// `files` are name and bytes, in any order; runs name them by their place in that list.
+    fn new(files: Vec<(String, u64)>, runs: Vec<Vec<usize>>) -> Self {
+        let mut sorted: Vec<usize> = (0..files.len()).collect();
+        sorted.sort_by_key(|&file| &files[file].0);
+        let mut id = vec![0; files.len()];
+        (0..).zip(&sorted).for_each(|(place, &file)| id[file] = place);
+        let runs = runs.into_iter().map(|run| run.into_iter().map(|file| id[file]).collect());
+        let runs = runs.collect();
+        let names = sorted.iter().map(|&file| files[file].0.as_str());
+        let bytes = sorted.iter().map(|&file| files[file].1).collect();
+        Program { files: Files::new(names, bytes), runs }
+    }
+
+    fn rivals(&self, device: &str) -> Rivals {
+        let device: DeviceSpec = device.parse().unwrap();
+        let runs: Vec<(&str, &[Id])> = self.runs.iter().map(|run| ("", run.as_slice())).collect();
+        compare(&self.files, &runs, &device, None).unwrap().unwrap()
+    }
+}
+
+/// `best`, `name` and `recent`.
+fn three(rivals: &Rivals) -> [&Rival; 3] {
+    ["best", "name", "recent"]
+        .map(|name| rivals.methods.iter().find(|rival| rival.method == name).unwrap())
+}
+
+/// By how many percent `best` is faster than the better of the other two, with the list known and
+/// on demand, over all runs.
+fn gains(rivals: &Rivals) -> [f64; 2] {
+    let times =
+        three(rivals).map(|rival| [rival.sums.listed.time_ns, rival.sums.on_demand.time_ns]);
+    [0, 1].map(|way| {
+        let other = times[1][way].min(times[2][way]).max(1);
+        100.0 * (1.0 - times[0][way] as f64 / other as f64)
+    })
+}
+
+/// The same for the run for which it is least.
+fn least_gains(rivals: &Rivals) -> [f64; 2] {
+    let [best, name, recent] = three(rivals);
+    let mut least = [f64::INFINITY; 2];
+    for (at, run) in best.runs.iter().enumerate() {
+        let times = [run, &name.runs[at], &recent.runs[at]]
+            .map(|run| [run.loadings.listed.time_ns, run.loadings.on_demand.time_ns]);
+        for way in [0, 1] {
+            let other = times[1][way].min(times[2][way]).max(1);
+            least[way] = least[way].min(100.0 * (1.0 - times[0][way] as f64 / other as f64));
+        }
+    }
+    least
+}
+
+fn public_starts() -> Option<Program> {
+    let data = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/0ad"));
+    if !data.is_dir() {
+        eprintln!("skipped: the runs of 0 A.D. are not in ../shared/data");
+        return None;
+    }
+    let runs = ["acropolis_bay", "arcadia", "belgian_bog", "sahel", "siwa_oasis"];
+    let loads = Loads::read(&runs.map(|run| data.join(format!("{run}.csv.gz")))).unwrap();
+    let list = FileList::read(&data.join("files.csv.gz")).unwrap();
+    let bytes = list.bytes.into_iter().map(Option::unwrap);
+    let files: Vec<(String, u64)> = list.paths.into_iter().zip(bytes).collect();
+    let places: HashMap<&str, usize> =
+        files.iter().enumerate().map(|(at, file)| (file.0.as_str(), at)).collect();
+    let place = |file: u32| places[loads.names[file as usize].as_str()];
+    let runs = loads.runs.iter().map(|run| run.iter().map(|load| place(load.file)).collect());
+    let runs = runs.collect();
+    Some(Program::new(files, runs))
+}
+
+#[test]
+fn the_best_order_loads_public_starts_that_it_has_not_seen_faster() {
+    let Some(program) = public_starts() else { return };
+    assert_eq!(program.files.bytes.len(), 36_266);
+    for device in DEVICES {
+        let rivals = program.rivals(device);
+        let (gains, least) = (gains(&rivals), least_gains(&rivals));
+        eprintln!("{device}: {gains:.1?}, least {least:.1?}, winner {}", rivals.winner);
+        for rival in &rivals.methods {
+            eprintln!("  {:8} {:?}", rival.method, rival.sums);
+        }
+        eprintln!("  floor {:?}", rivals.floor);
+    }
+}
+
+/// Each run imports the same base, and some packages whole; a package is a folder of small modules
+/// and a few large libraries, with sources that are never read.
+fn imports() -> Program {
+    let mut draws = SplitMix64::new(1);
+    let (mut files, mut packages) = (Vec::new(), Vec::new());
+    for package in 0..120 {
+        let mut modules = Vec::new();
+        for module in 0..5 + draws.below(40) {
+            let bytes = match draws.below(20) {
+                0 => 400_000 + draws.below(3_000_000),
+                _ => 800 + draws.below(20_000),
+            };
+            modules.push(files.len());
+            files.push((format!("site/p{package:03}/m{module:02}.pyc"), bytes));
+            files.push((format!("site/p{package:03}/m{module:02}.py"), 3 * bytes / 2));
+        }
+        packages.push(modules);
+    }
+    let run = |_| {
+        let mut loads: Vec<usize> = packages[..20].concat();
+        let mut chosen: Vec<usize> = (20..120).filter(|_| draws.below(4) == 0).collect();
+        mix(&mut draws, &mut chosen);
+        chosen.iter().for_each(|&package| loads.extend(&packages[package]));
+        loads
+    };
+    let runs = (0..5).map(run).collect();
+    Program::new(files, runs)
+}
+
+/// Every run loads all files, each time in a new order.
+fn epochs() -> Program {
+    let mut draws = SplitMix64::new(2);
+    let files = (0..4000).map(|file| (format!("train/{file:05}.jpg"), 20_000 + file % 7 * 30_000));
+    let files: Vec<(String, u64)> = files.collect();
+    let run = |_| {
+        let mut loads: Vec<usize> = (0..4000).collect();
+        mix(&mut draws, &mut loads);
+        loads
+    };
+    let runs = (0..4).map(run).collect();
+    Program::new(files, runs)
+}
+
+/// Two programs that share nothing, run in turn; names say nothing of which files are whose.
+fn two_programs() -> Program {
+    let mut draws = SplitMix64::new(3);
+    let mut places: Vec<u64> = (0..3000).collect();
+    mix(&mut draws, &mut places);
+    let files =
+        places.iter().map(|place| (format!("blobs/{place:05}"), 2_000 + draws.below(60_000)));
+    let files: Vec<(String, u64)> = files.collect();
+    let run = |number: usize| {
+        let begin = number % 2 * 1200;
+        (begin..begin + 1200).filter(|_| draws.below(10) > 0).collect()
+    };
+    let runs = (0..6).map(run).collect();
+    Program::new(files, runs)
+}
+
+/// Fisher and Yates's shuffle.
+fn mix<T>(draws: &mut SplitMix64, items: &mut [T]) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, draws.below(last as u64 + 1) as usize);
+    }
+}
+
+#[test]
+fn the_best_order_is_no_worse_on_programs_of_other_structure() {
+    for (name, program) in
+        [("imports", imports()), ("epochs", epochs()), ("two programs", two_programs())]
+    {
+        for device in DEVICES {
+            let rivals = program.rivals(device);
+            let (gains, least) = (gains(&rivals), least_gains(&rivals));
+            eprintln!(
+                "{name} on {device}: {gains:.1?}, least {least:.1?}, winner {}, {:?}",
+                rivals.winner, rivals.shuffle
+            );
+        }
+    }
+}
