@@ -25,6 +25,7 @@ mod lru2;
 mod lru_wsr;
 mod mq;
 mod named;
+mod one_list;
 mod opt;
 mod probation;
 mod qdlp;

@@ -2,13 +2,11 @@
 
 mod ozen;
 
-use super::resident::{Resident, Rule};
+use super::one_list::{List, ListRule, OneList};
+use super::resident::Resident;
 use super::{Id, Pool, Request, Use};
 use crate::column;
-use crate::list::Lists;
 pub use ozen::ClockOzen;
-
-const ALL: usize = 0;
 
 /// CLOCK, or second chance (Corbató, "A paging experiment with the Multics system", 1968).
 ///
@@ -24,12 +22,11 @@ const ALL: usize = 0;
 /// The circle is a list here: its back is the hand, and its front is just behind the hand. Weights:
 /// evicts until the newcomer fits. [`Use::FirstUse`] does not set the bit. Cost is ignored. Ozen's
 /// program differs: [`ClockOzen`].
-pub type Clock = Resident<ClockRule>;
+pub type Clock = Resident<OneList<ClockRule>>;
 
-/// The rule of [`Clock`].
+/// The rule of [`Clock`]. The list is the circle; the hand is at its back.
 #[derive(Clone, Debug, Default)]
 pub struct ClockRule {
-    circle: Lists<1>,
     referenced: Vec<bool>,
     read_hits_only: bool,
 }
@@ -39,47 +36,36 @@ impl Clock {
     /// unused.
     #[must_use]
     pub fn read_hits_only(capacity: u64) -> Self {
-        Self::with_rule(capacity, ClockRule { read_hits_only: true, ..ClockRule::default() })
+        let rule = ClockRule { read_hits_only: true, ..ClockRule::default() };
+        Self::with_rule(capacity, OneList::of(rule))
     }
 }
 
-impl Rule for ClockRule {
+impl ListRule for ClockRule {
     fn grow(&mut self, ids: u32) {
         column::grow(&mut self.referenced, ids, false);
-        self.circle.grow(ids);
     }
 
     #[inline]
-    fn contains(&self, id: Id) -> bool {
-        self.circle.contains(id)
-    }
-
-    #[inline]
-    fn hit(&mut self, request: &Request) {
+    fn hit(&mut self, _list: &mut List, request: &Request) {
         if !self.read_hits_only || request.kind == Use::Read {
             self.referenced[request.id as usize] = true;
         }
     }
 
     #[inline]
-    fn enter(&mut self, request: &Request) {
+    fn entered(&mut self, request: &Request) {
         self.referenced[request.id as usize] = false;
-        self.circle.push_front(ALL, request.id);
     }
 
     #[inline]
-    fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
+    fn victim<P: Pool + ?Sized>(&mut self, list: &mut List, _pool: &P) -> Option<Id> {
         loop {
-            let under_hand = self.circle.back(ALL)?;
+            let under_hand = list.back()?;
             if !std::mem::take(&mut self.referenced[under_hand as usize]) {
                 return Some(under_hand);
             }
-            self.circle.move_to_front(ALL, under_hand);
+            list.move_to_front(under_hand);
         }
-    }
-
-    #[inline]
-    fn leave(&mut self, id: Id) {
-        self.circle.unlink(id);
     }
 }

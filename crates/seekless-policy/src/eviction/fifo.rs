@@ -1,10 +1,8 @@
 //! FIFO: the page that entered first leaves first.
 
-use super::resident::{Resident, Rule};
-use super::{Id, Pool, Request};
-use crate::list::Lists;
-
-const ALL: usize = 0;
+use super::Request;
+use super::one_list::{List, ListRule, OneList};
+use super::resident::Resident;
 
 /// First in, first out (folklore). Belady, "A study of replacement algorithms for a virtual-storage
 /// computer", 1966, shows that a larger cache may miss more.
@@ -16,39 +14,13 @@ const ALL: usize = 0;
 ///   all the time: they leave as soon as pages that are used once.
 ///
 /// Weights: evicts until the newcomer fits. [`Use`](super::Use) and cost are ignored.
-pub type Fifo = Resident<FifoRule>;
+pub type Fifo = Resident<OneList<FifoRule>>;
 
 /// The rule of [`Fifo`].
-#[derive(Clone, Debug, Default)]
-pub struct FifoRule {
-    queue: Lists<1>,
-}
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FifoRule;
 
-impl Rule for FifoRule {
-    fn grow(&mut self, ids: u32) {
-        self.queue.grow(ids);
-    }
-
+impl ListRule for FifoRule {
     #[inline]
-    fn contains(&self, id: Id) -> bool {
-        self.queue.contains(id)
-    }
-
-    #[inline]
-    fn hit(&mut self, _request: &Request) {}
-
-    #[inline]
-    fn enter(&mut self, request: &Request) {
-        self.queue.push_front(ALL, request.id);
-    }
-
-    #[inline]
-    fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
-        self.queue.back(ALL)
-    }
-
-    #[inline]
-    fn leave(&mut self, id: Id) {
-        self.queue.unlink(id);
-    }
+    fn hit(&mut self, _list: &mut List, _request: &Request) {}
 }

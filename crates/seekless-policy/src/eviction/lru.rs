@@ -1,10 +1,8 @@
 //! LRU: the page used longest ago leaves first.
 
-use super::resident::{Resident, Rule};
-use super::{Id, Pool, Request};
-use crate::list::Lists;
-
-const ALL: usize = 0;
+use super::Request;
+use super::one_list::{List, ListRule, OneList};
+use super::resident::Resident;
 
 /// Least recently used (folklore; analysed by Mattson, Gecsei, Slutz and Traiger, "Evaluation
 /// techniques for storage hierarchies", 1970).
@@ -17,41 +15,15 @@ const ALL: usize = 0;
 ///
 /// [`Use::FirstUse`](super::Use::FirstUse) promotes nothing. Cost is ignored. A hit keeps the
 /// weight that was admitted.
-pub type Lru = Resident<LruRule>;
+pub type Lru = Resident<OneList<LruRule>>;
 
 /// The rule of [`Lru`].
-#[derive(Clone, Debug, Default)]
-pub struct LruRule {
-    order: Lists<1>,
-}
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LruRule;
 
-impl Rule for LruRule {
-    fn grow(&mut self, ids: u32) {
-        self.order.grow(ids);
-    }
-
+impl ListRule for LruRule {
     #[inline]
-    fn contains(&self, id: Id) -> bool {
-        self.order.contains(id)
-    }
-
-    #[inline]
-    fn hit(&mut self, request: &Request) {
-        self.order.move_to_front(ALL, request.id);
-    }
-
-    #[inline]
-    fn enter(&mut self, request: &Request) {
-        self.order.push_front(ALL, request.id);
-    }
-
-    #[inline]
-    fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
-        self.order.back(ALL)
-    }
-
-    #[inline]
-    fn leave(&mut self, id: Id) {
-        self.order.unlink(id);
+    fn hit(&mut self, list: &mut List, request: &Request) {
+        list.move_to_front(request.id);
     }
 }

@@ -1,11 +1,9 @@
 //! LRU-WSR: a dirty page gets a second chance before it leaves; a clean page does not.
 
-use super::resident::{Resident, Rule};
+use super::one_list::{List, ListRule, OneList};
+use super::resident::Resident;
 use super::{Id, Needs, Pool, Request};
 use crate::column;
-use crate::list::Lists;
-
-const ALL: usize = 0;
 
 /// LRU with write sequence reordering (Jung, Shim, Park, Kang and Cha, "LRU-WSR: integration of LRU
 /// and writes sequence reordering for flash memory", IEEE Transactions on Consumer Electronics
@@ -22,53 +20,40 @@ const ALL: usize = 0;
 ///
 /// The owner must say which pages are dirty. Weights: evicts until the newcomer fits.
 /// [`Use::FirstUse`](super::Use::FirstUse) promotes nothing. Cost is ignored.
-pub type LruWsr = Resident<LruWsrRule>;
+pub type LruWsr = Resident<OneList<LruWsrRule>>;
 
 /// The rule of [`LruWsr`].
 #[derive(Clone, Debug, Default)]
 pub struct LruWsrRule {
-    order: Lists<1>,
     cold: Vec<bool>,
 }
 
-impl Rule for LruWsrRule {
+impl ListRule for LruWsrRule {
     const NEEDS: Needs = Needs { state: true, ..Needs::NONE };
 
     fn grow(&mut self, ids: u32) {
         column::grow(&mut self.cold, ids, false);
-        self.order.grow(ids);
     }
 
     #[inline]
-    fn contains(&self, id: Id) -> bool {
-        self.order.contains(id)
-    }
-
-    #[inline]
-    fn hit(&mut self, request: &Request) {
+    fn hit(&mut self, list: &mut List, request: &Request) {
         self.cold[request.id as usize] = false;
-        self.order.move_to_front(ALL, request.id);
+        list.move_to_front(request.id);
     }
 
     #[inline]
-    fn enter(&mut self, request: &Request) {
+    fn entered(&mut self, request: &Request) {
         self.cold[request.id as usize] = false;
-        self.order.push_front(ALL, request.id);
     }
 
-    fn victim<P: Pool + ?Sized>(&mut self, pool: &P) -> Option<Id> {
+    fn victim<P: Pool + ?Sized>(&mut self, list: &mut List, pool: &P) -> Option<Id> {
         loop {
-            let last = self.order.back(ALL)?;
+            let last = list.back()?;
             if !pool.state(last).dirty || self.cold[last as usize] {
                 return Some(last);
             }
             self.cold[last as usize] = true;
-            self.order.move_to_front(ALL, last);
+            list.move_to_front(last);
         }
-    }
-
-    #[inline]
-    fn leave(&mut self, id: Id) {
-        self.order.unlink(id);
     }
 }

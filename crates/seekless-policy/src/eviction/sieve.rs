@@ -1,11 +1,9 @@
 //! SIEVE: a FIFO whose hand spares pages that were used since it last passed.
 
-use super::resident::{Resident, Rule};
+use super::one_list::{List, ListRule, OneList};
+use super::resident::Resident;
 use super::{Id, Pool, Request};
 use crate::column;
-use crate::list::Lists;
-
-const ALL: usize = 0;
 
 /// SIEVE (Zhang, Yang, Yue, Vigfusson and Rashmi, "SIEVE is simpler than LRU", NSDI 2024),
 /// algorithm 1.
@@ -21,56 +19,46 @@ const ALL: usize = 0;
 /// The paper knows only objects of one size; for files each eviction is repeated until the newcomer
 /// fits. [`Use::FirstUse`](super::Use::FirstUse) marks nothing. Cost is ignored. A hit keeps the
 /// weight that was admitted.
-pub type Sieve = Resident<SieveRule>;
+pub type Sieve = Resident<OneList<SieveRule>>;
 
 /// The rule of [`Sieve`].
 #[derive(Clone, Debug, Default)]
 pub struct SieveRule {
-    order: Lists<1>,
     /// Used since the hand passed, or since it entered.
     marked: Vec<bool>,
     /// Where the next search starts; `None` is the tail.
     hand: Option<Id>,
 }
 
-impl Rule for SieveRule {
+impl ListRule for SieveRule {
     fn grow(&mut self, ids: u32) {
         column::grow(&mut self.marked, ids, false);
-        self.order.grow(ids);
     }
 
     #[inline]
-    fn contains(&self, id: Id) -> bool {
-        self.order.contains(id)
-    }
-
-    #[inline]
-    fn hit(&mut self, request: &Request) {
+    fn hit(&mut self, _list: &mut List, request: &Request) {
         self.marked[request.id as usize] = true;
     }
 
     #[inline]
-    fn enter(&mut self, request: &Request) {
+    fn entered(&mut self, request: &Request) {
         self.marked[request.id as usize] = false;
-        self.order.push_front(ALL, request.id);
     }
 
     #[inline]
-    fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
-        let mut victim = self.hand.or_else(|| self.order.back(ALL))?;
+    fn victim<P: Pool + ?Sized>(&mut self, list: &mut List, _pool: &P) -> Option<Id> {
+        let mut victim = self.hand.or_else(|| list.back())?;
         while std::mem::take(&mut self.marked[victim as usize]) {
-            let next = self.order.before(victim).or_else(|| self.order.back(ALL));
-            victim = next.unwrap_or(victim);
+            victim = list.before(victim).or_else(|| list.back()).unwrap_or(victim);
         }
         self.hand = Some(victim);
         Some(victim)
     }
 
     #[inline]
-    fn leave(&mut self, id: Id) {
+    fn leaves(&mut self, list: &List, id: Id) {
         if self.hand == Some(id) {
-            self.hand = self.order.before(id);
+            self.hand = list.before(id);
         }
-        self.order.unlink(id);
     }
 }

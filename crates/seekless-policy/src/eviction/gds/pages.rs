@@ -2,14 +2,12 @@
 //! use.
 
 use crate::column;
-use crate::eviction::resident::{Resident, Rule};
+use crate::eviction::one_list::{List, ListRule, OneList};
+use crate::eviction::resident::Resident;
 use crate::eviction::{Eviction, Id, Landlord, Pool, Request};
-use crate::list::Lists;
-
-const ALL: usize = 0;
 
 /// A cache of pages that all weigh and cost 1.
-pub(super) type Pages = Resident<PagesRule>;
+pub(super) type Pages = Resident<OneList<PagesRule>>;
 
 /// The rule of [`Pages`]. The offset is a whole number: each eviction raises it by the credit that
 /// the victim had left.
@@ -19,7 +17,6 @@ pub(super) struct PagesRule {
     turn: u64,
     /// Rent that each page has paid so far.
     offset: u64,
-    order: Lists<1>,
     /// The offset at the last use of each page.
     offsets: Vec<u64>,
 }
@@ -32,48 +29,36 @@ impl PagesRule {
     }
 }
 
-impl Rule for PagesRule {
+impl ListRule for PagesRule {
     fn grow(&mut self, ids: u32) {
         column::grow(&mut self.offsets, ids, 0);
-        self.order.grow(ids);
     }
 
     #[inline]
-    fn contains(&self, id: Id) -> bool {
-        self.order.contains(id)
-    }
-
-    #[inline]
-    fn hit(&mut self, request: &Request) {
-        self.order.move_to_front(ALL, request.id);
+    fn hit(&mut self, list: &mut List, request: &Request) {
+        list.move_to_front(request.id);
         self.note_use(request.id);
     }
 
     #[inline]
-    fn enter(&mut self, request: &Request) {
-        self.order.push_front(ALL, request.id);
+    fn entered(&mut self, request: &Request) {
         self.note_use(request.id);
     }
 
     #[inline]
-    fn victim<P: Pool + ?Sized>(&mut self, _pool: &P) -> Option<Id> {
-        let victim = self.order.back(ALL)?;
+    fn victim<P: Pool + ?Sized>(&mut self, list: &mut List, _pool: &P) -> Option<Id> {
+        let victim = list.back()?;
         self.offset = self.offsets[victim as usize] + 1;
         Some(victim)
-    }
-
-    #[inline]
-    fn leave(&mut self, id: Id) {
-        self.order.unlink(id);
     }
 }
 
 /// A Landlord with the same resident pages, offsets and order.
 pub(super) fn to_files(pages: &Pages, ids: u32, takes_back: bool) -> Landlord {
-    let PagesRule { turn, offset, order, offsets } = pages.rule();
+    let PagesRule { turn, offset, offsets } = pages.rule().rule();
     let mut files = Landlord::resume(pages.capacity(), *offset, *turn, takes_back);
     files.grow(ids);
-    for (id, last_use) in order.iter(ALL).zip((0..=*turn).rev()) {
+    for (id, last_use) in pages.rule().list().iter().zip((0..=*turn).rev()) {
         files.restore_page(id, offsets[id as usize] + 1, last_use);
     }
     files

@@ -6,9 +6,18 @@ use std::collections::VecDeque;
 /// A policy that says which victims each step had, in order.
 pub(super) trait Model {
     fn request(&mut self, request: &Request) -> (Outcome, Vec<Id>);
-    fn evict_one(&mut self) -> Option<Id>;
-    fn set_capacity(&mut self, capacity: u64) -> Vec<Id>;
-    fn remove(&mut self, id: Id);
+
+    // A model of requests alone has none of these.
+
+    fn evict_one(&mut self) -> Option<Id> {
+        None
+    }
+
+    fn set_capacity(&mut self, _capacity: u64) -> Vec<Id> {
+        Vec::new()
+    }
+
+    fn remove(&mut self, _id: Id) {}
 }
 
 /// Most recently used first.
@@ -228,14 +237,4 @@ impl Model for NaiveArc {
         };
         (Outcome::Admitted, victims)
     }
-
-    fn evict_one(&mut self) -> Option<Id> {
-        None
-    }
-
-    fn set_capacity(&mut self, _capacity: u64) -> Vec<Id> {
-        Vec::new()
-    }
-
-    fn remove(&mut self, _id: Id) {}
 }

@@ -331,14 +331,4 @@ impl Model for NaiveWTinyLfu {
         self.sketch.fit(self.most);
         (Outcome::Admitted, victims)
     }
-
-    fn evict_one(&mut self) -> Option<Id> {
-        None
-    }
-
-    fn set_capacity(&mut self, _capacity: u64) -> Vec<Id> {
-        Vec::new()
-    }
-
-    fn remove(&mut self, _id: Id) {}
 }
