@@ -127,7 +127,7 @@ impl Credit {
         Credit { per_second, saved: saved_max, saved_max, last: 0 }
     }
 
-    /// Takes that many requests at `now`. Returns when they have been earned.
+    /// Takes `requests` at `now`. Returns when they have been earned.
     fn take(&mut self, now: Nanos, requests: u64) -> Nanos {
         let passed = now.saturating_sub(self.last);
         self.last = self.last.max(now);

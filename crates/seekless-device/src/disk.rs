@@ -1,17 +1,16 @@
 //! A spinning disk: arm, rotation, and a cache that reads on.
 //!
-//! Rotation is an angle that depends on the time alone. So the byte behind the last one of a
-//! command has passed the head when the next command begins, by the time that a command takes to
-//! set up, and comes again almost a revolution later. Unless the disk reads on by itself, a
-//! sequence of commands therefore gets little more than half of the disk's rate: 28 of 51 MB/s in
-//! commands of 512 KiB (Wu, Xi and Xu 2010, Fig. 11).
+//! Rotation is an angle that depends on the time alone. While a command is set up, the byte behind
+//! the previous command's last passes the head; it comes again almost a revolution later. So a
+//! sequence of commands gets little more than half of the disk's rate, unless the disk reads on by
+//! itself: 28 of 51 MB/s in commands of 512 KiB (Wu, Xi and Xu 2010, Fig. 11).
 //!
 //! A command takes its overhead, then the seek or the change of the head, then the rotation to its
-//! first byte, then the transfer, over changes of tracks where it crosses them. What the disk's
-//! cache holds comes over the bus without the head. While the head is free, the disk reads on
-//! behind the last command that used it, until the segment is full of bytes that the host did not
-//! ask for yet; commands that are answered from other segments do not disturb it. Bytes are as
-//! exact as the model goes; it knows no sectors, defects, write cache or power states.
+//! first byte. The transfer follows; it pauses at each change of track. What the disk's cache holds
+//! comes over the bus without the head. While the head is free, the disk reads on behind the last
+//! command that used it. It stops when the segment is full of bytes that the host has not asked for
+//! yet. Commands that other segments answer do not disturb it. The model knows single bytes, but no
+//! sectors, defects, write cache or power states.
 
 mod parameters;
 mod platter;

@@ -1,6 +1,6 @@
 //! Where the files of a tree lie on an ext4 file system: the folders on the way to them, their
-//! inodes, and the pieces of the device that hold their bytes; as they were found, or as a fresh
-//! copy would lie.
+//! inodes, and the pieces of the device that hold their bytes. A layout is either found on a device
+//! or that of a fresh copy.
 
 use crate::geometry::Geometry;
 use std::collections::{BTreeMap, HashMap};
@@ -94,9 +94,9 @@ impl Layout {
         self.files.len()
     }
 
-    /// `files` (path relative to the tree, with `/`, and size in bytes) as a fresh copy into an
-    /// empty file system would lie: inodes in order of the paths, folders before files; the files
-    /// end to end in that order, each in one piece. Files are numbered as given.
+    /// The layout of a fresh copy in an empty file system. `files` are paths relative to the tree,
+    /// with `/`, and sizes in bytes; they are numbered as given. Inodes are in order of the paths,
+    /// folders before files. The files lie end to end in that order, each in one piece.
     #[must_use]
     pub fn fresh(files: &[(&str, u64)], geometry: &Geometry) -> Self {
         let mut layout = Layout::default();

@@ -2,7 +2,7 @@
 //!
 //! # The problem
 //!
-//! Whether it pays to read ahead, to join two reads, or to lay files out in another order depends
+//! Does it pay to read ahead, to join two reads, or to lay files out in another order? That depends
 //! on the device: a request to a disk costs as much as reading a megabyte, a request to a flash
 //! drive much less. A decision needs few numbers of a device; a simulation needs to know when each
 //! request ends. This crate has both, and nothing in it touches a device:
@@ -11,10 +11,10 @@
 //!   bandwidth, and how many requests run at once.
 //! * [`DeviceModel`] is a device in simulated time. Requests go in with the time at which they are
 //!   made, completions come out with the time at which they end. [`Disk`] knows arm, rotation and
-//!   the disk's own readahead, [`Flash`] channels, dies and garbage collection, [`Volume`] and
-//!   [`BurstVolume`] the limits of a cloud volume, [`ObjectStore`] streams and the spread of their
-//!   first bytes, [`LatencyTable`] what a benchmark printed. [`Queue`] is the host's side of any of
-//!   them.
+//!   the disk's own readahead; [`Flash`] channels, dies and garbage collection. [`Volume`] and
+//!   [`BurstVolume`] have the limits of a cloud volume, [`ObjectStore`] streams and the spread of
+//!   their first bytes, [`LatencyTable`] what a benchmark printed. [`Queue`] is the host's side of
+//!   any of them.
 //! * [`DeviceSpec`] makes a model from words such as `t7k250` (a [`Preset`]) or
 //!   `iops=500,bandwidth=150MB/s`, or, with the feature `toml`, from the text of its
 //!   [`Parameters`]. [`Utilisation`] tells how much of its time moves bytes.

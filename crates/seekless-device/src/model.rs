@@ -22,9 +22,9 @@ pub struct Io {
 pub trait DeviceModel {
     /// Hands over `io` at time `now`; times never go backwards between calls.
     fn submit(&mut self, now: Nanos, io: Io);
-    /// When the next completion is due, or the model has to be advanced before it can tell; `None`
-    /// when nothing is in flight. A later submit may still change this, since it may overtake the
-    /// earlier I/O.
+    /// The time to which the model must be advanced next: that of the next completion, or an
+    /// earlier one. `None` when nothing is in flight. A later submit may still change this, since
+    /// it may overtake the earlier I/O.
     fn next_event(&self) -> Option<Nanos>;
     /// Lets time pass until `now`, and calls `done` with each completion's time and I/O, in order
     /// of time.

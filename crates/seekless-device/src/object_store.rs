@@ -147,7 +147,7 @@ impl DeviceModel for ObjectStore {
     }
 }
 
-/// Time for that many bytes at a rate above 0, rounded up.
+/// Time that `bytes` take at a rate above 0, rounded up.
 pub(crate) fn transfer_ns(bytes: u64, bytes_per_second: u64) -> Nanos {
     let nanos = match bytes.checked_mul(1_000_000_000) {
         Some(product) => return product.div_ceil(bytes_per_second),

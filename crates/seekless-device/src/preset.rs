@@ -250,8 +250,8 @@ fn zones(capacity_bytes: u64, heads: u32, rates: (f64, f64)) -> Vec<DiskZone> {
     (0..ZONES).map(zone).collect()
 }
 
-/// A level of which the paper gives a latency and a rate alone: a disk on which every seek takes
-/// the same, so that a request elsewhere takes the latency and the next bytes come at the rate.
+/// A storage level for which the paper gives only a latency and a rate. It is a disk on which every
+/// seek takes the same: a request elsewhere takes the latency, and the next bytes come at the rate.
 fn level(latency_ns: u64, bytes_per_second: u64, capacity_bytes: u64) -> DiskParameters {
     const RPM: u32 = 3600;
     let half_turn_ns = 30_000_000_000 / u64::from(RPM);

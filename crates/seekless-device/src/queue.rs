@@ -1,5 +1,5 @@
-//! The host's side of a device: it cuts long requests into commands, joins requests that lie end to
-//! end, and sends the commands in their order or in that of an elevator.
+//! The host's side of a device. It cuts long requests into commands and joins requests that lie end
+//! to end. It sends the commands in their order or in that of an elevator.
 
 use crate::{Costs, DeviceModel, Io, Nanos};
 use std::collections::{BTreeMap, VecDeque};
@@ -51,9 +51,9 @@ pub struct Queue<D> {
 struct Command {
     write: bool,
     offset: u64,
-    /// What of it the device does not have.
+    /// Bytes that the device does not have yet.
     bytes: u64,
-    /// The device gets so many at once.
+    /// Bytes that the device gets at once.
     step: u64,
     /// Its first and last request; each knows the next.
     first: u32,

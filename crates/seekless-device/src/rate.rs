@@ -21,7 +21,7 @@ pub(crate) enum Unit {
     Bytes,
 }
 
-/// One limit of a volume: so many units a second.
+/// One limit of a volume, in units a second.
 #[derive(Clone, Debug)]
 pub(crate) struct Bucket {
     unit: Unit,

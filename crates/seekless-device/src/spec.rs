@@ -21,7 +21,7 @@ const FORMS: &str = "write a device as iops=120,bandwidth=150MB/s, or name one t
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DeviceSpec {
-    /// A volume that serves so many requests and so many bytes a second; see [`Volume`].
+    /// A volume that limits requests and bytes a second; see [`Volume`].
     Volume {
         /// Requests per second.
         iops: u64,

@@ -1,6 +1,6 @@
-//! The device table (Van Meter and Gao 2000, section 4.1): a row for each storage level or device,
-//! with the latency to the first byte and the bandwidth from then on; a disk may have a row of
-//! zones. Pure: other crates read and write the files that hold tables.
+//! The device table (Van Meter and Gao 2000, section 4.1). Each storage level or device has a row:
+//! its latency to the first byte, and its bandwidth from then on. A disk may have a row of zones.
+//! Pure: other crates read and write the files that hold tables.
 
 mod preset;
 mod refine;
@@ -26,8 +26,8 @@ impl Table {
     pub const FLASH: &'static str = "flash";
     /// The name of the row for a spinning disk that was never measured.
     pub const DISK: &'static str = "disk";
-    /// The name of the row for a disk that a machine or a program feigns, or of which nothing is
-    /// known, and that was never measured: what lies behind it may be anything.
+    /// The name of the row for a virtual or unknown disk that was never measured. Anything may lie
+    /// behind it.
     pub const VIRTUAL: &'static str = "virtual";
     /// The name of the row for a mount over a network that was never measured: a guess that must
     /// not be relied on.

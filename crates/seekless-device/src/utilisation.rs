@@ -50,8 +50,9 @@ fn sample(device: &DeviceSpec, span: u64, bytes: u64) -> Utilisation {
 }
 
 impl Costs {
-    /// `S / (R × T + S)` for I/Os of `bytes` (S), the bandwidth R and the time T of a request: the
-    /// share of a disk's time that transfers (Wu, Xi and Xu 2010, section 1).
+    /// The share of a disk's time that moves bytes, by the formula of Wu, Xi and Xu 2010, section
+    /// 1: `S / (R × T + S)`. S is the size of an I/O in bytes, R the bandwidth, and T what a
+    /// request costs.
     #[must_use]
     pub fn utilisation(&self, bytes: u64) -> f64 {
         let positioning = self.bytes_per_second as f64 * self.request_ns as f64 / 1e9;

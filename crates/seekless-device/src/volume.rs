@@ -1,7 +1,7 @@
 //! A cloud volume: it limits the requests and the bytes a second, wherever they lie. All requests
 //! in flight share both limits, and a request ends when both allow it. The limits work as in
-//! Linux's blk-throttle, bursts included, so that a model and a throttled disk take the same time:
-//! within 3 % for reads of 4 KiB to 2 MiB one after another on Linux 6.18.
+//! Linux's blk-throttle, bursts included. The model and a throttled disk take the same time within
+//! 3 %, for reads of 4 KiB to 2 MiB one after another on Linux 6.18.
 
 use crate::rate::{Bucket, Unit};
 use crate::{Costs, DeviceModel, Io, Nanos};
@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 #[cfg(test)]
 mod tests;
 
-/// An I/O up to this size counts as one request: 254 pages. So many pieces of memory a virtio disk
-/// takes at once (`max_segments` in /sys/block/*/queue), and pages of memory are seldom neighbours.
+/// An I/O up to this size counts as one request: 254 pages. A virtio disk takes 254 pieces of
+/// memory at once (`max_segments` in /sys/block/*/queue), and pages are seldom neighbours.
 pub const PART_BYTES: u64 = 254 * 4096;
 
 /// Linux hands over so much at a time: 256 pages (`BIO_MAX_VECS`).

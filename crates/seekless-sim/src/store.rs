@@ -35,7 +35,7 @@ pub struct Archive {
     pub bytes: Vec<u64>,
     /// Length of the archive: no read goes beyond it.
     pub file_bytes: u64,
-    /// Reads are rounded to multiples of so many bytes.
+    /// Reads begin and end at multiples of this number of bytes.
     pub alignment: u64,
     /// What opening the archive asks of the device, one after another; 0 bytes for the open itself.
     pub opening: Vec<Extent>,

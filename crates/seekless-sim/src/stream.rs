@@ -4,8 +4,8 @@
 //! simulated so.
 //!
 //! The weight of an object is the largest size that the whole trace has for it. If a later request
-//! shows a larger size, the caches so far were wrong: the trace is read to its end for the sizes,
-//! and then once more from its start.
+//! shows a larger size, the caches so far were wrong. The trace is then read to its end for the
+//! sizes, and once more from its start.
 
 use crate::capacity::Capacities;
 use crate::case::{Case, Options};
@@ -92,16 +92,17 @@ pub struct Windows {
     pub others: usize,
 }
 
-/// With so many bytes for each request of the first window, it takes no more than a part of the
-/// memory allowed.
+/// The first window is so short that its requests, at this many bytes each, take no more than a
+/// part of the memory allowed.
 const REQUEST_BYTES_MAX: u64 = 64;
 
-/// So many caches are few.
+/// Up to this number, caches are few.
 const FEW: usize = 4;
 
 impl Default for Windows {
     fn default() -> Self {
-        // 256 MB, and so many that a cache's arrays are fetched anew rarely.
+        // The first takes 256 MB. The others are so long that a cache's arrays are seldom fetched
+        // anew.
         Windows { first: 1 << 26, others: 1 << 20 }
     }
 }

@@ -1,9 +1,14 @@
 //! Simulates a cache, a readahead and a device in time: what a program waits for its reads.
 //!
-//! The loop is that of a live engine, with models for hardware: take the earlier of the next reader
-//! and the next event of the device; let the device end what is due, fill pages and wake readers;
-//! let each reader that is due take one step; hand the I/Os of one instant over together. The cache
-//! is [`PagedCache`](seekless_policy::cache::paged::PagedCache), which the live engine drives too.
+//! The loop is that of a live engine, with models for hardware. It goes from one instant to the
+//! next, at which a reader goes on or the device has an event. There it does three things:
+//!
+//! 1. The device ends its I/Os up to this instant; their pages fill, and their readers wake.
+//! 2. Each reader whose time has come takes one step.
+//! 3. The I/Os of this instant are handed over together, so that the device may join them.
+//!
+//! The cache is [`PagedCache`](seekless_policy::cache::paged::PagedCache), which the live engine
+//! drives too.
 //!
 //! ```
 //! use seekless_device::DeviceSpec;

@@ -134,7 +134,7 @@ const RPM_MAX: u32 = 1_000_000;
 const SEGMENTS_MAX: u32 = 4096;
 
 impl Seek {
-    /// Time over that many cylinders.
+    /// Time of a seek over `cylinders`.
     #[must_use]
     pub fn ns(&self, cylinders: u64) -> Nanos {
         if cylinders == 0 {

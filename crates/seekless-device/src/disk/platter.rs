@@ -171,7 +171,7 @@ impl Zone {
         self.first_track + (byte - self.from) / self.track_bytes
     }
 
-    /// Steps in which that many bytes pass.
+    /// Steps of the rotation in which `bytes` pass the head.
     fn steps(&self, bytes: u64) -> u128 {
         match bytes.checked_mul(TURN) {
             Some(product) => u128::from(product / self.track_bytes),

@@ -71,9 +71,9 @@ pub enum Mapping {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Garbage {
-    /// It begins when so few are left and one more is needed.
+    /// It begins when no more than these are left and one more is needed.
     pub start_blocks: u32,
-    /// It ends when there are so many.
+    /// It ends when there are this many.
     pub stop_blocks: u32,
 }
 

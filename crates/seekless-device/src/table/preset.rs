@@ -14,9 +14,9 @@ fn table(origin: Origin, rows: &[(&str, u64, u64)]) -> Table {
 }
 
 impl Table {
-    /// What is assumed until `seekless probe` has measured: a page of memory through `pread`, a
-    /// flash drive behind SATA, a disk of 7200 revolutions, a volume of a cloud, a share in the
-    /// same building, a tape robot.
+    /// What is assumed until `seekless probe` has measured. The rows are a page of memory through
+    /// `pread`, a flash drive behind SATA, a disk of 7200 revolutions, a cloud volume, a share in
+    /// the same building, and a tape robot.
     #[must_use]
     pub fn assumed() -> Table {
         let rows = [

@@ -5,8 +5,8 @@ use crate::Nanos;
 
 /// What a new read counts against all before it.
 const WEIGHT: f64 = 1.0 / 8.0;
-/// A read that took so many times as long, or so much less, counts as this many: one stall must not
-/// spoil the row.
+/// A read counts as at most this many times what the row says, and as no less than what the row
+/// says divided by it: one stall must not spoil the row.
 const OUTLIER: f64 = 16.0;
 
 impl Row {

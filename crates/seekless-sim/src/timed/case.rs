@@ -46,19 +46,20 @@ pub enum Pacing {
 pub struct Rules {
     /// When a reader goes on.
     pub pacing: Pacing,
-    /// What the reader does with each page takes so long.
+    /// The time that a reader works on each page.
     pub think_ns: Nanos,
     /// A fetch of more bytes is cut into several I/Os, each of which fills its pages when it ends.
     pub io_bytes_max: u64,
-    /// From so many I/Os in flight on the device counts as congested: 113 in Linux 2.6. Later
-    /// kernels do not count.
+    /// With this many I/Os in flight, or more, the device counts as congested: 113 in Linux 2.6.
+    /// Later kernels do not count.
     pub congested_ios: u32,
     /// The simulation stops at this time, if it has not ended before.
     pub until_ns: Nanos,
 }
 
 impl Default for Rules {
-    /// A page takes 24 µs, which is fitted to Wu 2010; no device is congested, and no fetch is cut.
+    /// A reader works 24 µs on a page, which is fitted to Wu 2010. No device is congested, and no
+    /// fetch is cut.
     fn default() -> Self {
         Self {
             pacing: Pacing::Closed,
@@ -84,8 +85,8 @@ pub fn check(cases: &[TimedCase]) -> Result<()> {
         readahead::check_name(&case.readahead)?;
         if needs_of(&case.policy)?.next_use {
             let message = format!(
-                "{}: this policy needs the future, which depends on how long I/Os take; use another policy with \
-                 --device",
+                "{}: this policy needs the future, which depends on how long I/Os take; use another \
+                 policy with --device",
                 case.policy
             );
             return Err(Error::new(ErrorKind::Policy, message));

@@ -4,9 +4,9 @@ use super::workload::Workload;
 use crate::unit::PAGE_BYTES;
 use seekless_device::SplitMix64;
 
-/// `streams` sequential streams of `stream_bytes` each, one after another in the file, read page by
-/// page and interleaved at random: the next page is of any stream that is not at its end (Wu 2010,
-/// section 4.3). Stops after `bytes` in all.
+/// `streams` sequential streams of `stream_bytes` each, which lie one after another in the file.
+/// They are read page by page, interleaved at random: each next page is of any stream that has not
+/// ended (Wu 2010, section 4.3). Stops after `bytes` in all.
 #[must_use]
 pub fn interleaved(streams: u64, stream_bytes: u64, bytes: u64, seed: u64) -> Workload {
     let pages = stream_bytes / PAGE_BYTES;
