@@ -72,14 +72,13 @@ pub fn run(
     err: &mut dyn Write,
     progress: &mut dyn FnMut(u64, u64),
 ) -> io::Result<Report> {
-    let mut report = Report::default();
     let in_vain =
         (options.max_count == Some(0) && !options.reads_in_vain) || selects_nothing(options);
     // -q and a discarded output cancel -L.
     let lists_others =
         options.listing == Listing::NonMatching && !options.quiet && !options.discard;
     if in_vain && !lists_others {
-        return Ok(report);
+        return Ok(Report::default());
     }
     if let Some(old) = &options.old_color {
         writeln!(
@@ -87,14 +86,24 @@ pub fn run(
             "grep: warning: GREP_COLOR='{old}' is deprecated; use GREP_COLORS='mt={old}'"
         )?;
     }
-    let Some(matcher) = matcher(options, err)? else {
-        report.failed = true;
-        return Ok(report);
-    };
+    match matcher(options, err)? {
+        Some(matcher) => look(options, search, matcher, Output::new(out, err), progress),
+        None => Ok(Report { failed: true, ..Report::default() }),
+    }
+}
+
+/// Looks for the patterns in all that is to be searched.
+fn look(
+    options: &Options,
+    search: &Search,
+    matcher: Matcher,
+    output: Output<'_>,
+    progress: &mut dyn FnMut(u64, u64),
+) -> io::Result<Report> {
     let recursive = search.directories == Directories::Recurse;
     let several = search.operands.len() > 1 || (recursive && names_below(search));
     let with_filename = options.with_filename.unwrap_or(several);
-    let mut session = Session::new(options, matcher, with_filename, Output::new(out, err));
+    let mut session = Session::new(options, matcher, with_filename, output);
     let mut walk = Walk::new(search, options);
     let mut reader = reader(options);
     let mut total = 0;
@@ -128,10 +137,7 @@ pub fn run(
         progress(reader.statistics().bytes, total);
     }
     session.finish()?;
-    report.matched = session.matched;
-    report.failed = session.failed;
-    report.statistics = reader.statistics();
-    Ok(report)
+    Ok(Report { matched: session.matched, failed: session.failed, statistics: reader.statistics() })
 }
 
 /// Adds what is to be read; returns its size, where it is known.

@@ -22,6 +22,9 @@ const CHUNK_LEAST: u64 = 4 << 10;
 /// The most inputs that are known and not printed yet.
 const PENDING_MAX: usize = 8 << 10;
 
+/// Files being read, by the reader's number: the number of the input and the pieces counted so far.
+type Counting = BTreeMap<usize, (usize, Pieces)>;
+
 /// A job of counting.
 #[derive(Clone, Debug)]
 pub struct Job {
@@ -269,21 +272,8 @@ impl<'a> Run<'a> {
         sizes: &[Size],
         progress: &mut dyn FnMut(u64, u64),
     ) -> io::Result<()> {
-        let Job { plan, cached_only, hold_bytes, wanted, aligned, .. } = *self.job;
-        let chunk_bytes = if aligned { chunk_bytes(sizes) } else { CHUNK as usize };
-        let options = Options {
-            records: Records::None,
-            plan,
-            cached_only,
-            chunk_bytes,
-            hold_bytes,
-            holes: true,
-            ..Options::default()
-        };
-        let mut reader = Reader::new(options);
-        // Files being read, by the reader's number: the number of the input and the pieces counted
-        // so far.
-        let mut counting: BTreeMap<usize, (usize, Pieces)> = BTreeMap::new();
+        let mut reader = self.reader(sizes);
+        let mut counting = Counting::new();
         let all =
             sizes.iter().map(|size| if let Size::Bytes(bytes) = size { *bytes } else { 0 }).sum();
         let (mut standard, mut more, mut done) = (false, true, 0);
@@ -305,45 +295,10 @@ impl<'a> Run<'a> {
                 None if more => continue,
                 None => break,
             };
-            match event {
-                Event::Chunk(chunk) => {
-                    if let Some((_, pieces)) = counting.get_mut(&chunk.file) {
-                        pieces.add(chunk.offset, chunk.bytes, wanted, self.charset);
-                    }
-                    done += chunk.bytes.len() as u64;
-                    progress(done, all);
-                }
-                Event::Hole { file, offset, bytes, .. } => {
-                    if let Some((_, pieces)) = counting.get_mut(&file) {
-                        pieces.add_zeros(offset, bytes, wanted, self.charset);
-                    }
-                    done += bytes;
-                    progress(done, all);
-                }
-                Event::Restart { file } => {
-                    if let Some((_, pieces)) = counting.get_mut(&file) {
-                        *pieces = Pieces::default();
-                    }
-                }
-                Event::End { file, skipped, unknown, .. } => {
-                    let Some((index, counted)) = counting.remove(&file) else { continue };
-                    let outcome = match counted.whole() || skipped > 0 {
-                        true => Outcome::Counted { counts: counted.counts(), skipped, unknown },
-                        false => {
-                            let what =
-                                "bytes are missing in the middle: count it again with --linear";
-                            Outcome::Failed { message: self.complaint(index, what), counted: None }
-                        }
-                    };
-                    self.end(index, outcome)?;
-                }
-                Event::Failed { file, error } => {
-                    let Some((index, pieces)) = counting.remove(&file) else { continue };
-                    let what = error.io_error().map_or_else(|| error.reason().to_owned(), words);
-                    let counted = (error.kind() != ErrorKind::Open).then(|| pieces.counts());
-                    let message = self.complaint(index, &what);
-                    self.end(index, Outcome::Failed { message, counted })?;
-                }
+            let bytes = self.take(event, &mut counting)?;
+            if bytes > 0 {
+                done += bytes;
+                progress(done, all);
             }
         }
         let statistics = reader.statistics();
@@ -353,6 +308,64 @@ impl<'a> Run<'a> {
             held_bytes: statistics.held_bytes,
         };
         Ok(())
+    }
+
+    /// The reader for inputs of these sizes.
+    fn reader(&self, sizes: &[Size]) -> Reader {
+        let Job { plan, cached_only, hold_bytes, aligned, .. } = *self.job;
+        let chunk_bytes = if aligned { chunk_bytes(sizes) } else { CHUNK as usize };
+        Reader::new(Options {
+            records: Records::None,
+            plan,
+            cached_only,
+            chunk_bytes,
+            hold_bytes,
+            holes: true,
+            ..Options::default()
+        })
+    }
+
+    /// Counts what the reader hands out. Returns how many bytes that is.
+    fn take(&mut self, event: Event<'_>, counting: &mut Counting) -> io::Result<u64> {
+        let wanted = self.job.wanted;
+        match event {
+            Event::Chunk(chunk) => {
+                if let Some((_, pieces)) = counting.get_mut(&chunk.file) {
+                    pieces.add(chunk.offset, chunk.bytes, wanted, self.charset);
+                }
+                return Ok(chunk.bytes.len() as u64);
+            }
+            Event::Hole { file, offset, bytes, .. } => {
+                if let Some((_, pieces)) = counting.get_mut(&file) {
+                    pieces.add_zeros(offset, bytes, wanted, self.charset);
+                }
+                return Ok(bytes);
+            }
+            Event::Restart { file } => {
+                if let Some((_, pieces)) = counting.get_mut(&file) {
+                    *pieces = Pieces::default();
+                }
+            }
+            Event::End { file, skipped, unknown, .. } => {
+                let Some((index, counted)) = counting.remove(&file) else { return Ok(0) };
+                let outcome = match counted.whole() || skipped > 0 {
+                    true => Outcome::Counted { counts: counted.counts(), skipped, unknown },
+                    false => {
+                        let what = "bytes are missing in the middle: count it again with --linear";
+                        Outcome::Failed { message: self.complaint(index, what), counted: None }
+                    }
+                };
+                self.end(index, outcome)?;
+            }
+            Event::Failed { file, error } => {
+                let Some((index, pieces)) = counting.remove(&file) else { return Ok(0) };
+                let what = error.io_error().map_or_else(|| error.reason().to_owned(), words);
+                let counted = (error.kind() != ErrorKind::Open).then(|| pieces.counts());
+                let message = self.complaint(index, &what);
+                self.end(index, Outcome::Failed { message, counted })?;
+            }
+        }
+        Ok(0)
     }
 
     /// Gives an input to the reader and returns the reader's number. If there is nothing to read,
