@@ -10,6 +10,7 @@ mod border;
 mod descriptor;
 mod failure;
 mod session;
+mod surveyor;
 mod table;
 
 use border::{given, put, shielded};
@@ -52,7 +53,7 @@ pub unsafe extern "C" fn sleds_get(fd: c_int, sleds: *mut *mut CSled, count: *mu
         given(sleds, "sleds")?;
         given(count, "count")?;
         let found =
-            descriptor::with(fd, |file| table::surveyed(|surveyor| surveyor.file(file)))?.sleds;
+            descriptor::with(fd, |file| surveyor::surveyed(|surveyor| surveyor.file(file)))?.sleds;
         let array = border::allocated(found.iter().map(c_sled))?;
         // SAFETY: neither is null, and the caller lets them be written to.
         unsafe {
@@ -339,7 +340,7 @@ fn delivery_time(fd: c_int, attack_plan: c_int) -> Result<(f64, f64), Failure> {
             ));
         }
     };
-    let survey = descriptor::with(fd, |file| table::surveyed(|surveyor| surveyor.file(file)))?;
+    let survey = descriptor::with(fd, |file| surveyor::surveyed(|surveyor| surveyor.file(file)))?;
     let room = Turnover::look().ok().map(|now| now.room_bytes);
     let time = survey.delivery_time(plan, room);
     Ok((time.low.as_secs_f64(), time.high.as_secs_f64()))

@@ -2,7 +2,7 @@
 //! not fit the buffer.
 
 use crate::failure::Failure;
-use crate::table::surveyed;
+use crate::surveyor::surveyed;
 use seekless_read::{FilePicker, Keeper, Records};
 use std::fs::File;
 use std::ops::Range;

@@ -1,11 +1,9 @@
-//! The sessions by descriptor, and the surveyors that look at files.
+//! The sessions by descriptor.
 
 use crate::descriptor;
 use crate::failure::Failure;
 use crate::session::{Session, Wanted};
 use seekless_read::Keeper;
-use seekless_sled::Surveyor;
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::c_int;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -14,25 +12,6 @@ type Shared = Arc<Mutex<Session>>;
 
 /// By descriptor: the paper's calls name a session by it.
 static SESSIONS: LazyLock<Mutex<HashMap<c_int, Shared>>> = LazyLock::new(Mutex::default);
-
-thread_local! {
-    /// One surveyor for each thread, so that no thread waits while another asks a distant machine.
-    /// A surveyor reads the configuration once.
-    static SURVEYOR: RefCell<Option<Surveyor>> = const { RefCell::new(None) };
-}
-
-/// Runs `call` with the thread's surveyor.
-pub(crate) fn surveyed<T, E: Into<Failure>>(
-    call: impl FnOnce(&mut Surveyor) -> Result<T, E>,
-) -> Result<T, Failure> {
-    let mut surveyor = match SURVEYOR.with_borrow_mut(Option::take) {
-        Some(surveyor) => surveyor,
-        None => Surveyor::new()?,
-    };
-    let result = call(&mut surveyor).map_err(Into::into);
-    SURVEYOR.set(Some(surveyor));
-    result
-}
 
 /// Begins a session on a descriptor, in place of an earlier one, and returns the size of the buffer
 /// to use.
