@@ -2,7 +2,7 @@
 //! ring and the thread pool.
 
 use crate::read::Tally;
-use crate::{AlignedBuf, Completion, Read};
+use crate::{AlignedBuf, BufferAndResult, Completion, Read};
 use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::io::Errno;
 use seekless_device::parts;
@@ -122,7 +122,7 @@ impl Fill {
         offset: u64,
         buffer: AlignedBuf,
         tally: &Tally,
-    ) -> (AlignedBuf, io::Result<usize>) {
+    ) -> BufferAndResult {
         let (done, ended) = channel();
         Fill::batch(vec![Read { file, offset, buffer, tag: 0, done }])
             .for_each(|fill| fill.run(tally));

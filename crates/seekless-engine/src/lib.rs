@@ -73,7 +73,7 @@ pub use clock::Clock;
 pub use kind::{EngineKind, build, build_driven, build_throttled};
 pub use noop::Noop;
 pub use pool::BufferPool;
-pub use read::{Completion, Counters, Engine, Read};
+pub use read::{BufferAndResult, Completion, Counters, Engine, Read};
 pub use ring::{DrivenRing, Ring};
 pub use threads::Threads;
 pub use throttle::Throttle;

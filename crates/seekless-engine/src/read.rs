@@ -36,6 +36,9 @@ pub struct Completion {
     pub result: io::Result<usize>,
 }
 
+/// The buffer of a read that has ended, and the bytes read or the error.
+pub type BufferAndResult = (AlignedBuf, io::Result<usize>);
+
 /// Something that reads.
 ///
 /// Each submitted read completes exactly once, once its caller [drives](Engine::drive) the engine
@@ -47,12 +50,7 @@ pub trait Engine: Send + Sync {
     /// Makes one read and returns when it has ended: for a caller that waits for it anyway. Engines
     /// that can make it on the calling thread do, since on a fast device the way to another thread
     /// and back takes as long as the read.
-    fn read_now(
-        &self,
-        file: Arc<File>,
-        offset: u64,
-        buffer: AlignedBuf,
-    ) -> (AlignedBuf, io::Result<usize>) {
+    fn read_now(&self, file: Arc<File>, offset: u64, buffer: AlignedBuf) -> BufferAndResult {
         let (done, ended) = channel();
         self.submit(vec![Read { file, offset, buffer, tag: 0, done }]);
         match ended.recv() {

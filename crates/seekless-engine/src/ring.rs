@@ -9,7 +9,7 @@ mod slots;
 
 use crate::fill::Fill;
 use crate::read::Tally;
-use crate::{AlignedBuf, Counters, Engine, Read};
+use crate::{AlignedBuf, BufferAndResult, Counters, Engine, Read};
 use driver::Driver;
 use rustix::event::{EventfdFlags, eventfd};
 use seekless_device::Costs;
@@ -77,12 +77,7 @@ impl Engine for Ring {
         }
     }
 
-    fn read_now(
-        &self,
-        file: Arc<File>,
-        offset: u64,
-        buffer: AlignedBuf,
-    ) -> (AlignedBuf, io::Result<usize>) {
+    fn read_now(&self, file: Arc<File>, offset: u64, buffer: AlignedBuf) -> BufferAndResult {
         Fill::now(file, offset, buffer, &self.shared.tally)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::fill::Fill;
 use crate::read::Tally;
-use crate::{AlignedBuf, Counters, Engine, Read};
+use crate::{AlignedBuf, BufferAndResult, Counters, Engine, Read};
 use seekless_device::Costs;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -74,12 +74,7 @@ impl Engine for Threads {
         self.shared.work.notify_all();
     }
 
-    fn read_now(
-        &self,
-        file: Arc<File>,
-        offset: u64,
-        buffer: AlignedBuf,
-    ) -> (AlignedBuf, io::Result<usize>) {
+    fn read_now(&self, file: Arc<File>, offset: u64, buffer: AlignedBuf) -> BufferAndResult {
         Fill::now(file, offset, buffer, &self.shared.tally)
     }
 
