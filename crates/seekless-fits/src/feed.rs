@@ -9,18 +9,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Makes passes over one file.
 pub(super) trait Feed {
-    /// Hands the bytes from offset `from` to `visit`, in whole records. Records are counted from
-    /// byte 0 of the file.
+    /// Hands the stretch to `visit`, in whole records.
     ///
     /// # Errors
     /// The file cannot be read, or the visitor fails.
-    fn pass(
-        &mut self,
-        source: &Source,
-        from: u64,
-        records: Records,
-        visit: &mut dyn Visit,
-    ) -> Result<()>;
+    fn pass(&mut self, stretch: Stretch<'_>, visit: &mut dyn Visit) -> Result<()>;
+}
+
+/// The bytes that a pass reads: all of a file from one offset on.
+pub(super) struct Stretch<'a> {
+    pub(super) source: &'a Source,
+    pub(super) from: u64,
+    /// Counted from byte 0 of the file.
+    pub(super) records: Records,
 }
 
 /// Takes the pieces of a pass.
@@ -83,13 +84,8 @@ impl<'a> Live<'a> {
 }
 
 impl Feed for Live<'_> {
-    fn pass(
-        &mut self,
-        source: &Source,
-        from: u64,
-        records: Records,
-        visit: &mut dyn Visit,
-    ) -> Result<()> {
+    fn pass(&mut self, stretch: Stretch<'_>, visit: &mut dyn Visit) -> Result<()> {
+        let Stretch { source, from, records } = stretch;
         let failed = |error| {
             Error::because(ErrorKind::Io, format!("cannot read {}", source.path.display()), error)
         };

@@ -1,6 +1,6 @@
 //! One pass over a file: copies some of its bytes, and hands the image's pixels to the work.
 
-use super::feed::{Feed, Visit};
+use super::feed::{Feed, Stretch, Visit};
 use super::hdu::Source;
 use super::write::Sink;
 use crate::error::{Error, ErrorKind, Result};
@@ -52,7 +52,7 @@ pub(super) fn pass(
         segments.iter().map(|segment| segment.input.end - segment.input.start).sum::<u64>()
             + (unit.end - unit.start);
     let mut visitor = Pass { segments, sink, unit, work, wanted, seen: 0 };
-    feed.pass(source, from, records, &mut visitor)?;
+    feed.pass(Stretch { source, from, records }, &mut visitor)?;
     match visitor.seen == wanted {
         true => Ok(()),
         false => {

@@ -7,7 +7,7 @@ mod oracles;
 mod rebins;
 
 use super::card::{Card, Value};
-use super::feed::{Feed, Visit};
+use super::feed::{Feed, Stretch, Visit};
 use super::hdu::Source;
 use super::header::Header;
 use super::image::{Image, Stored};
@@ -144,13 +144,8 @@ pub(super) struct Shuffled {
 }
 
 impl Feed for Shuffled {
-    fn pass(
-        &mut self,
-        source: &Source,
-        from: u64,
-        records: Records,
-        visit: &mut dyn Visit,
-    ) -> Result<()> {
+    fn pass(&mut self, stretch: Stretch<'_>, visit: &mut dyn Visit) -> Result<()> {
+        let Stretch { source, from, records } = stretch;
         let Records::Fixed { origin, bytes: record } = records else { panic!("records are fixed") };
         let file = std::fs::read(&source.path).expect("readable");
         // Every place at which a record may begin.

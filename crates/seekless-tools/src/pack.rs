@@ -128,11 +128,8 @@ pub fn pack(
     options: &Options,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Summary> {
-    let out = out.into();
-    out.check(Content::Binary)?;
-    let tree = walk(dir, &out, options)?;
-    let arranged = arrange::by_list(&tree, order, &options.roots)?;
-    pack_arranged(&out, &tree, arranged, options, progress)
+    let arrange = |tree: &Tree| arrange::by_list(tree, order, &options.roots);
+    pack_arranged(dir, &out.into(), arrange, options, progress)
 }
 
 /// As [`pack`], in the order that `how` makes of the runs in `traces` for the files below `dir`.
@@ -147,24 +144,20 @@ pub fn pack_for_runs(
     options: &Options,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Summary> {
-    let out = out.into();
-    out.check(Content::Binary)?;
-    let tree = walk(dir, &out, options)?;
-    let arranged = arrange::by_runs(&tree, traces, how, options)?;
-    pack_arranged(&out, &tree, arranged, options, progress)
-}
-
-fn walk(dir: &Path, out: &Destination, options: &Options) -> Result<Tree> {
-    Tree::walk(dir, out.file(), &Exclude::new(&options.exclude)?, options.strict)
+    let arrange = |tree: &Tree| arrange::by_runs(tree, traces, how, options);
+    pack_arranged(dir, &out.into(), arrange, options, progress)
 }
 
 fn pack_arranged(
+    dir: &Path,
     out: &Destination,
-    tree: &Tree,
-    (files, order): Arranged,
+    arrange: impl FnOnce(&Tree) -> Result<Arranged>,
     options: &Options,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Summary> {
+    out.check(Content::Binary)?;
+    let tree = Tree::walk(dir, out.file(), &Exclude::new(&options.exclude)?, options.strict)?;
+    let (files, order) = arrange(&tree)?;
     let output = out.create(Content::Binary)?;
     let nodes: Vec<&Node> = files.iter().map(|&file| &tree.nodes[file as usize]).collect();
     let mut progress = Progress::new(&nodes, options.verify, progress);

@@ -55,15 +55,15 @@ pub(crate) fn load_on_demand(
     clock: &Clock,
     tell: &mut Tell<'_>,
 ) -> Result<(Checksum, Counters)> {
-    let store = open(pack, options, clock)?;
-    let mut delivered = Checksum::default();
-    for (place, &file) in plan.loads.iter().enumerate() {
-        tell(place)?;
-        let name = &plan.files[file].name;
-        let buffer = store.load(name).map_err(|error| unreadable(pack, name, error))?;
-        delivered.add(place as u64, &buffer);
-    }
-    Ok((delivered, counters(&store, options)))
+    delivered(pack, options, clock, |store, delivered| {
+        for (place, &file) in plan.loads.iter().enumerate() {
+            tell(place)?;
+            let name = &plan.files[file].name;
+            let buffer = store.load(name).map_err(|error| unreadable(pack, name, error))?;
+            delivered.add(place as u64, &buffer);
+        }
+        Ok(())
+    })
 }
 
 /// Hands over the whole list and takes what comes, in whatever order. Returns as [`load_on_demand`]
@@ -75,13 +75,26 @@ pub(crate) fn load_known(
     clock: &Clock,
     tell: &mut Tell<'_>,
 ) -> Result<(Checksum, Counters)> {
+    delivered(pack, options, clock, |store, delivered| {
+        for (done, (place, loaded)) in store.load_many(names.iter().cloned()).enumerate() {
+            tell(done)?;
+            let buffer = loaded.map_err(|error| unreadable(pack, &names[place], error))?;
+            delivered.add(place as u64, &buffer);
+        }
+        Ok(())
+    })
+}
+
+/// What `load` adds to the digest from a newly opened store, and what that store read for it.
+fn delivered(
+    pack: &Pack,
+    options: &Options,
+    clock: &Clock,
+    load: impl FnOnce(&Store, &mut Checksum) -> Result<()>,
+) -> Result<(Checksum, Counters)> {
     let store = open(pack, options, clock)?;
     let mut delivered = Checksum::default();
-    for (done, (place, loaded)) in store.load_many(names.iter().cloned()).enumerate() {
-        tell(done)?;
-        let buffer = loaded.map_err(|error| unreadable(pack, &names[place], error))?;
-        delivered.add(place as u64, &buffer);
-    }
+    load(&store, &mut delivered)?;
     Ok((delivered, counters(&store, options)))
 }
 
