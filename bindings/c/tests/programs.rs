@@ -9,22 +9,7 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 /// What `mocked` files claim to be.
-const MOCK: &str = r#"
-[[range]]
-bytes = "30"
-level = "archive"
-latency = "40s"
-bandwidth = "5MB/s"
-[[range]]
-bytes = "40"
-level = "memory"
-latency = "1us"
-bandwidth = "4GB/s"
-[[range]]
-level = "device"
-latency = "5ms"
-bandwidth = "200MB/s"
-"#;
+const MOCK: &str = include_str!("../../../tests/three_levels.sleds.toml");
 
 /// Where everything of this test lies: installed library, programs, files, and a configuration that
 /// believes mock files.

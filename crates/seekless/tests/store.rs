@@ -5,6 +5,12 @@
 //! alone and the same on every machine. It jumps when all threads of this process wait, so the
 //! trials take turns.
 
+#[path = "../../../tests/holes.rs"]
+mod holes;
+#[path = "../../../tests/shared_data.rs"]
+mod shared_data;
+
+use holes::Holes;
 use seekless::device::{Costs, CostsSource, DeviceSpec, Nanos};
 use seekless::engine::{Clock, Counters, Engine, Read, build_throttled};
 use seekless::io::Store;
@@ -15,7 +21,6 @@ use seekless::sim::store::{Archive, Settings, StoreFigures, Work, on_demand};
 use seekless::tools::{order, predict};
 use seekless::trace::Loads;
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,26 +32,9 @@ const VOLUME: DeviceSpec = DeviceSpec::Volume { iops: 500, bytes_per_second: 150
 /// Held by the trial that runs.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// A file that takes no room where zeros are written.
-struct Sparse(File);
-
-impl Write for Sparse {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if bytes.len() < 4096 || bytes.iter().any(|&byte| byte != 0) {
-            return self.0.write(bytes);
-        }
-        self.0.seek(SeekFrom::Current(bytes.len() as i64))?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
 /// A pack of stored files of zeros, in this order.
 fn pack(path: &Path, files: impl IntoIterator<Item = (String, u64)>) {
-    let mut pack = PackWriter::new(Sparse(File::create(path).unwrap()));
+    let mut pack = PackWriter::new(Holes(File::create(path).unwrap()));
     for (name, bytes) in files {
         let content = vec![0; bytes as usize];
         pack.add(prepare(About::named(&name), content, Codec::Stored).unwrap()).unwrap();
@@ -189,13 +177,9 @@ fn a_store_reads_what_was_simulated() {
     }
 }
 
-/// The five runs of 0 A.D., if they are there; says so if not.
+/// The five runs of 0 A.D., if they are there.
 fn public_runs() -> Option<Vec<PathBuf>> {
-    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/0ad"));
-    if !folder.is_dir() {
-        eprintln!("skipped: the runs of 0 A.D. are not in ../shared/data");
-        return None;
-    }
+    let folder = shared_data::data("0ad")?;
     Some(RUNS.iter().map(|run| folder.join(format!("{run}.csv.gz"))).collect())
 }
 

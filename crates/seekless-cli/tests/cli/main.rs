@@ -22,6 +22,8 @@ mod programs;
 mod random;
 mod record;
 mod scripts;
+#[path = "../../../../tests/shared_data.rs"]
+mod shared_data;
 mod sim;
 mod sleds;
 mod timed;

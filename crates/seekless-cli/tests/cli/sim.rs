@@ -1,21 +1,11 @@
 //! `seekless sim`: published figures, end to end, and errors on the command line.
 
+use super::shared_data::data;
 use super::{printed, run, workplace};
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-
-/// The path of a file of the shared data. `None` if it is missing, after printing so.
-fn data(name: &str) -> Option<PathBuf> {
-    let path =
-        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")).join(name);
-    if !path.is_file() {
-        eprintln!("skipped: {name} is not in ../shared/data");
-        return None;
-    }
-    Some(path)
-}
 
 fn rows(directory: &Path, words: &str) -> Vec<Value> {
     serde_json::from_str(&printed(directory, &format!("sim --json {words}"))).unwrap()

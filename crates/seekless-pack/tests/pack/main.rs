@@ -3,6 +3,8 @@
 mod foreign;
 mod fuzzed;
 mod harness;
+#[path = "../../../../tests/holes.rs"]
+mod holes;
 mod hostile;
 mod memory;
 mod mutated;

@@ -1,10 +1,11 @@
 //! Archives beyond the first format's 16- and 32-bit fields, read by everyone.
 
 use crate::foreign::{java_counts, python_count, unzip_tests};
+use crate::holes::Holes;
 use crate::support::{installed, on_disk, read_all};
 use seekless_pack::{About, Codec, Index, Method, PackWriter, decode, prepare};
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 
 fn of_entries(count: u32) -> Vec<u8> {
@@ -38,29 +39,6 @@ fn everyone_reads_70_000_entries() {
     unzip_tests(&archive);
     assert!(python_count(&archive).is_none_or(|count| count == 70_000));
     assert!(java_counts(&archive).is_none_or(|said| said == "70000 0"));
-}
-
-/// A file that leaves holes where zeros are written, so that 4 GiB of them take no room.
-struct Holes(File);
-
-impl Write for Holes {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if bytes.len() < 4096 || bytes.iter().any(|&byte| byte != 0) {
-            return self.0.write(bytes);
-        }
-        self.0.seek(SeekFrom::Current(bytes.len() as i64))?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
-impl Seek for Holes {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.0.seek(to)
-    }
 }
 
 const LARGE_BYTES: u64 = (4 << 30) + 5;

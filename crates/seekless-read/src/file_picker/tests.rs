@@ -16,22 +16,7 @@ fn mocked(folder: &Path, text: &[u8]) -> (PathBuf, File, Surveyor) {
     std::fs::write(&path, text).unwrap();
     std::fs::write(
         folder.join("data.sleds.toml"),
-        r#"
-[[range]]
-bytes = "30"
-level = "archive"
-latency = "40s"
-bandwidth = "5MB/s"
-[[range]]
-bytes = "40"
-level = "memory"
-latency = "1us"
-bandwidth = "4GB/s"
-[[range]]
-level = "device"
-latency = "5ms"
-bandwidth = "200MB/s"
-"#,
+        include_str!("../../../../tests/three_levels.sleds.toml"),
     )
     .unwrap();
     let config = Config { mock_files: true, ..Config::default() };

@@ -1,13 +1,13 @@
 //! Error bars of sampled curves hold the full run's value as often as they claim: 100 seeds a
 //! setting, three traces.
 
+use crate::shared_data::data;
 use seekless_policy::eviction::Id;
 use seekless_sim::curve::{
     CONFIDENCE, Curve, Sampling, Shards, exact_lru, sampled, shards, spread,
 };
 use seekless_sim::{Case, Requests, simulate};
 use std::collections::HashMap;
-use std::path::Path;
 
 const SEEDS: u64 = 100;
 
@@ -45,12 +45,8 @@ fn scan_and_loop() -> Requests {
 
 /// libCacheSim's sample, if it is there.
 fn cloudphysics() -> Option<Requests> {
-    let name = "cloudphysics/cloudPhysicsIO.oracleGeneral.bin";
-    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")).join(name);
-    let Ok(bytes) = std::fs::read(path) else {
-        eprintln!("skipped: {name} is not in ../shared/data");
-        return None;
-    };
+    let path = data("cloudphysics/cloudPhysicsIO.oracleGeneral.bin")?;
+    let bytes = std::fs::read(path).unwrap();
     let mut numbers = HashMap::new();
     let mut number = |record: &[u8]| {
         let next = numbers.len() as Id;

@@ -1,6 +1,7 @@
 //! docs/differences.md says what we miss on libCacheSim's CloudPhysics sample and why it misses
 //! otherwise: our rows must be true.
 
+use crate::shared_data::data;
 use seekless_policy::eviction::NAMES;
 use seekless_sim::{Case, Requests, simulate};
 use std::collections::HashMap;
@@ -37,11 +38,8 @@ fn the_page_lists_known_policies_once() {
 
 #[test]
 fn our_rows_are_what_the_simulator_gives() {
-    let path = beside("../shared/data/cloudphysics/cloudPhysicsIO.oracleGeneral.bin");
-    let Ok(bytes) = std::fs::read(path) else {
-        eprintln!("skipped: cloudphysics/ is not in ../shared/data");
-        return;
-    };
+    let Some(path) = data("cloudphysics/cloudPhysicsIO.oracleGeneral.bin") else { return };
+    let bytes = std::fs::read(path).unwrap();
     let mut numbers = HashMap::new();
     let number = |record: &[u8]| {
         let next = numbers.len() as u32;

@@ -8,4 +8,6 @@ mod memory;
 mod ozen2018;
 mod public_runs;
 mod published_traces;
+#[path = "../../../../tests/shared_data.rs"]
+mod shared_data;
 mod streaming;

@@ -2,12 +2,12 @@
 //! every published row and every byte of the output. The second table has the same rows with the
 //! policies as in their own papers.
 
+use crate::shared_data::data;
 use seekless_policy::cache::{Cache, Config, Sink};
 use seekless_policy::eviction::{Eviction, Id, Needs, Outcome, Request, Use, Visitor, visit};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::BufRead;
-use std::path::PathBuf;
 use std::sync::OnceLock;
 
 const PAGES: u64 = 10_000;
@@ -63,13 +63,7 @@ fn trace() -> Option<&'static Trace> {
 }
 
 fn read_trace() -> Option<Trace> {
-    let name = "ozen-2018/SequentialCopyGrep.txt.lzma";
-    let path =
-        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")).join(name);
-    if !path.is_file() {
-        eprintln!("skipped: {name} is not in ../shared/data");
-        return None;
-    }
+    let path = data("ozen-2018/SequentialCopyGrep.txt.lzma")?;
     let mut trace = Trace { pages: Vec::new(), lines: Vec::with_capacity(READS + WRITES) };
     let mut numbers = HashMap::new();
     let (mut reader, mut line) = (seekless_trace::open_compressed(&path).unwrap(), Vec::new());

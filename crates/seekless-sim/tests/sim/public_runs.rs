@@ -1,27 +1,17 @@
 //! Golden figures over the five public runs of 0 A.D. (`reference/archive-and-ordering.md`, section
 //! 4): what caches of 10 MB hit, and what the orders cost, trained on all runs and leaving one out.
 
+use crate::shared_data::data;
 use seekless_policy::eviction::Id;
 use seekless_policy::ordering::{ByName, Greedy, Ordering};
 use seekless_sim::score::{BLOCK_BYTES, Placement, RunScore};
 use seekless_sim::{Case, Requests, simulate};
 use seekless_trace::{FileList, Loads};
 use std::collections::HashMap;
-use std::path::PathBuf;
 
 const RUNS: [&str; 5] = ["acropolis_bay", "arcadia", "belgian_bog", "sahel", "siwa_oasis"];
 const COSTS: seekless_device::Costs =
     seekless_device::Costs { request_ns: 2_000_000, bytes_per_second: 150_000_000, depth: 1 };
-
-/// The folder of the runs, if it is there; says so if not.
-fn data() -> Option<PathBuf> {
-    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/0ad"));
-    if !folder.is_dir() {
-        eprintln!("skipped: the runs of 0 A.D. are not in ../shared/data");
-        return None;
-    }
-    Some(folder)
-}
 
 fn loads(folder: &std::path::Path) -> Loads {
     let paths: Vec<_> = RUNS.iter().map(|run| folder.join(format!("{run}.csv.gz"))).collect();
@@ -30,7 +20,7 @@ fn loads(folder: &std::path::Path) -> Loads {
 
 #[test]
 fn lru_and_landlord_hit_what_is_published_at_10_mb() {
-    let Some(folder) = data() else { return };
+    let Some(folder) = data("0ad") else { return };
     let requests = Requests::from_loads(&loads(&folder));
     assert_eq!((requests.len(), requests.distinct()), (25_293, 5_412));
     let percents = |policy: &str| {
@@ -96,7 +86,7 @@ fn totals(scores: &[RunScore]) -> (u64, u64, u64, f64) {
 
 #[test]
 fn orders_of_all_36266_files_cost_what_is_published() {
-    let Some(folder) = data() else { return };
+    let Some(folder) = data("0ad") else { return };
     let list = FileList::read(&folder.join("files.csv.gz")).unwrap();
     let files: Vec<_> =
         list.paths.into_iter().zip(list.bytes.into_iter().map(Option::unwrap)).collect();
@@ -110,7 +100,7 @@ fn orders_of_all_36266_files_cost_what_is_published() {
 
 #[test]
 fn orders_of_the_traced_files_cost_what_is_published() {
-    let Some(folder) = data() else { return };
+    let Some(folder) = data("0ad") else { return };
     let loads = loads(&folder);
     let files = loads.names.iter().cloned().zip(loads.bytes.iter().copied()).collect();
     let archive = Archive::new(files, &loads);

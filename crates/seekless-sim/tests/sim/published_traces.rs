@@ -2,22 +2,11 @@
 //! CloudPhysics sample (`reference/simulators-and-trace-formats.md`, 1.1, object mode), LRU on
 //! McCarthy's web server.
 
+use crate::shared_data::data;
 use seekless_policy::eviction::Id;
 use seekless_sim::{Case, Options, Requests, simulate, simulate_with};
 use std::collections::HashMap;
 use std::num::NonZeroU64;
-use std::path::PathBuf;
-
-/// A file of the shared data, if it is there; says so if not.
-fn data(name: &str) -> Option<PathBuf> {
-    let path =
-        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")).join(name);
-    if !path.is_file() {
-        eprintln!("skipped: {name} is not in ../shared/data");
-        return None;
-    }
-    Some(path)
-}
 
 /// Requests for objects of weight 1, numbered by first appearance.
 fn objects(names: impl Iterator<Item = u64>) -> Requests {

@@ -1,6 +1,8 @@
 //! Small runs whose orders can be told by eye, and the five public runs through the whole job.
 
 mod best;
+#[path = "../../../../tests/shared_data.rs"]
+mod shared_data;
 
 use super::*;
 use std::fs;
@@ -133,11 +135,7 @@ fn an_order_is_written_in_the_bytes_of_the_file_system() {
 
 #[test]
 fn the_public_runs_cost_what_is_published() {
-    let data = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/0ad"));
-    if !data.is_dir() {
-        eprintln!("skipped: the runs of 0 A.D. are not in ../shared/data");
-        return;
-    }
+    let Some(data) = shared_data::data("0ad") else { return };
     let runs = ["acropolis_bay", "arcadia", "belgian_bog", "sahel", "siwa_oasis"];
     let traces = runs.map(|run| data.join(format!("{run}.csv.gz")));
     let files = Some(data.join("files.csv.gz"));
