@@ -4,11 +4,13 @@
 use crate::support::random;
 use rustix::fs::{OFlags, fcntl_getfl};
 use seekless_device::Costs;
-use seekless_engine::{Completion, Counters, Engine, Read};
+use seekless_engine::{AlignedBuf, Completion, Counters, Engine, Read};
+use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
-use std::sync::Mutex;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 
 /// Which reads fail every time.
 #[derive(Debug)]
@@ -22,10 +24,12 @@ pub(crate) enum Unreadable {
     Direct,
 }
 
-/// The engine. Reads in the thread that asks, so that each run makes its reads in the same order.
+/// The engine. Reads in the thread that asks, so that each run makes its reads in the same order;
+/// or, if it is driven, in any order and only in the thread that drives it.
 pub(crate) struct Flaky {
     unreadable: Unreadable,
     state: Mutex<State>,
+    held: Option<Mutex<Vec<Read>>>,
 }
 
 #[derive(Default)]
@@ -38,7 +42,12 @@ struct State {
 
 impl Flaky {
     pub(crate) fn new(unreadable: Unreadable, seed: u64) -> Self {
-        Self { unreadable, state: Mutex::new(State { seed, ..State::default() }) }
+        let state = Mutex::new(State { seed, ..State::default() });
+        Self { unreadable, state, held: None }
+    }
+
+    pub(crate) fn driven(unreadable: Unreadable, seed: u64) -> Self {
+        Self { held: Some(Mutex::default()), ..Self::new(unreadable, seed) }
     }
 
     pub(crate) fn reads(&self) -> u64 {
@@ -79,19 +88,50 @@ impl Flaky {
     }
 }
 
+impl Flaky {
+    fn complete(&self, mut read: Read) {
+        let verdict = self.judge(&read);
+        let Read { file, offset, buffer, .. } = &mut read;
+        let result = verdict
+            .and_then(|most| file.read_at(buffer.whole_mut(), *offset).map(|read| read.min(most)));
+        self.state.lock().unwrap().bytes += *result.as_ref().unwrap_or(&0) as u64;
+        let Read { mut buffer, tag, done, .. } = read;
+        buffer.set_len(*result.as_ref().unwrap_or(&0));
+        let _ = done.send(Completion { tag, buffer, result });
+    }
+}
+
 impl Engine for Flaky {
     fn submit(&self, reads: Vec<Read>) {
-        for mut read in reads {
-            let verdict = self.judge(&read);
-            let Read { file, offset, buffer, .. } = &mut read;
-            let result = verdict.and_then(|most| {
-                file.read_at(buffer.whole_mut(), *offset).map(|read| read.min(most))
-            });
-            self.state.lock().unwrap().bytes += *result.as_ref().unwrap_or(&0) as u64;
-            let Read { mut buffer, tag, done, .. } = read;
-            buffer.set_len(*result.as_ref().unwrap_or(&0));
-            let _ = done.send(Completion { tag, buffer, result });
+        match &self.held {
+            Some(held) => held.lock().unwrap().extend(reads),
+            None => reads.into_iter().for_each(|read| self.complete(read)),
         }
+    }
+
+    fn read_now(
+        &self,
+        file: Arc<File>,
+        offset: u64,
+        buffer: AlignedBuf,
+    ) -> (AlignedBuf, io::Result<usize>) {
+        let (done, ended) = channel();
+        self.complete(Read { file, offset, buffer, tag: 0, done });
+        let Completion { buffer, result, .. } = ended.recv().unwrap();
+        (buffer, result)
+    }
+
+    fn drive(&self, wait: bool) -> bool {
+        let Some(held) = &self.held else { return false };
+        let chance = random(&mut self.state.lock().unwrap().seed);
+        let mut held = held.lock().unwrap();
+        if !held.is_empty() && (wait || chance.is_multiple_of(4)) {
+            let place = chance as usize / 4 % held.len();
+            let read = held.swap_remove(place);
+            drop(held);
+            self.complete(read);
+        }
+        true
     }
 
     fn counters(&self) -> Counters {

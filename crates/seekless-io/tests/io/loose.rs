@@ -3,6 +3,7 @@
 
 use crate::flaky::{Flaky, Unreadable};
 use crate::support::random;
+use seekless_device::Costs;
 use seekless_engine::{EngineKind, Noop};
 use seekless_io::files::PageCache;
 use seekless_policy::readahead::{Options, READAHEADS, Readahead, named};
@@ -80,8 +81,14 @@ fn answers_are_those_of_pread_whatever_is_read_ahead_and_fails() {
     let end = sample.bytes.len() as u64;
     let bad = 1_200_000..1_300_000;
     for (number, about) in READAHEADS.iter().enumerate() {
-        for (policy, bytes) in [("lru", 256 << 10), ("arc", 1 << 20), ("s3-fifo", 100_000)] {
-            let engine = Arc::new(Flaky::new(Unreadable::Bytes(bad.clone()), number as u64 + 1));
+        for (policy, bytes, is_driven) in [
+            ("lru", 256 << 10, false),
+            ("arc", 1 << 20, true),
+            ("s3-fifo", 100_000, false),
+            ("lru", 200_000, true),
+        ] {
+            let make = if is_driven { Flaky::driven } else { Flaky::new };
+            let engine = Arc::new(make(Unreadable::Bytes(bad.clone()), number as u64 + 1));
             let cache = PageCache::builder()
                 .bytes(bytes)
                 .policy(policy)
@@ -93,7 +100,7 @@ fn answers_are_those_of_pread_whatever_is_read_ahead_and_fails() {
             let (mut places, mut seed) = ([0, end, 0, 0], 7);
             for _ in 0..250 {
                 let (offset, length) = next_read(&mut places, end, &mut seed);
-                let context = format!("{} {policy} at {offset} for {length}", about.name);
+                let context = format!("{} {policy} {bytes} at {offset} for {length}", about.name);
                 let found = read(&file, offset, length);
                 let first_bad = bad.start / 4096 * 4096;
                 let bad_end = bad.end.next_multiple_of(4096);
@@ -314,26 +321,59 @@ fn memory_stays_within_its_bound_with_a_hundred_thousand_streams() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = folder.path().join("sparse");
     File::create(&path).unwrap().set_len(1 << 42).unwrap();
-    let bound = 8 << 20;
+    for about in READAHEADS {
+        check_memory_of_many_streams(about.name, &path);
+    }
+}
+
+/// Each stream is read once, and an eighth of them again soon after. Then all go on, in turn.
+fn check_memory_of_many_streams(name: &str, path: &Path) {
+    let (bound, slack) = (8 << 20, 1 << 20);
     let cache = PageCache::builder()
         .bytes(bound)
-        .readahead(readahead("linux", 1 << 20))
+        .readahead(readahead(name, 1 << 20))
         .shared_engine(Arc::new(Noop::zeroed()))
         .build()
         .unwrap();
-    let file = cache.open(&path).unwrap();
+    let file = cache.open(path).unwrap();
     let mut buffer = vec![1; 4096];
+    let mut check = |place: u64| {
+        buffer.fill(1);
+        assert_eq!(file.read_at(&mut buffer, place).unwrap(), 4096, "{name}");
+        assert!(buffer.iter().all(|&byte| byte == 0), "{name}");
+        let bytes = cache.memory_bytes();
+        assert!(bytes <= bound + slack, "{name}: {bytes} bytes");
+    };
     let mut seed = 5;
-    for _ in 0..100_000 {
-        let place = random(&mut seed) % ((1 << 42) - (1 << 20));
-        assert_eq!(file.read_at(&mut buffer, place).unwrap(), 4096);
-        if seed.is_multiple_of(8) {
-            assert_eq!(file.read_at(&mut buffer, place + 4096).unwrap(), 4096);
+    let places: Vec<u64> =
+        (0..100_000).map(|_| random(&mut seed) % ((1 << 30) - 256) * 4096).collect();
+    for (number, &place) in places.iter().enumerate() {
+        check(place);
+        if number.is_multiple_of(8) {
+            check(place + 4096);
         }
     }
-    assert!(buffer.iter().all(|&byte| byte == 0));
-    let slack = 1 << 20;
-    assert!(cache.memory_bytes() <= bound + slack, "{} bytes", cache.memory_bytes());
+    for page in 2..4 {
+        places.iter().step_by(16).for_each(|place| check(place + page * 4096));
+    }
+}
+
+#[test]
+fn commands_are_larger_where_requests_are_dear() {
+    let sample = Sample::new(16 << 20);
+    for (request_ns, largest) in [(100_000, 1 << 20), (5_000_000, 4 << 20)] {
+        let engine = Arc::new(Flaky::new(Unreadable::Nothing, 1));
+        let costs = Costs { request_ns, bytes_per_second: 150_000_000, depth: 8 };
+        let cache = PageCache::builder().bytes(64 << 20).shared_engine(engine.clone());
+        let cache = cache.costs(costs).build().unwrap();
+        let file = cache.open(&sample.path).unwrap();
+        assert!(read(&file, 0, 16 << 20).unwrap() == sample.bytes);
+        assert_eq!(engine.reads(), (16 << 20) / largest);
+        cache.clear();
+        cache.set_costs(Costs { request_ns: 10_000, ..costs });
+        assert!(read(&file, 0, 16 << 20).unwrap() == sample.bytes);
+        assert_eq!(engine.reads(), (16 << 20) / largest + 16);
+    }
 }
 
 #[test]
