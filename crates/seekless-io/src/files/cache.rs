@@ -17,9 +17,16 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// Bytes of one command to the device: enough that a device works near its full rate, few enough
-/// that several are in flight.
+/// Most bytes of one command to the device: enough that a device works near its full rate, few
+/// enough that several are in flight.
 const COMMAND_BYTES: u64 = 1 << 20;
+
+/// The same where requests are dear, unless the memory is small. The kernel's own readahead asks
+/// for as much at once.
+const LARGE_COMMAND_BYTES: u64 = 4 << 20;
+
+/// Requests are dear where one costs as much as so many bytes.
+const DEAR_BYTES: u64 = 256 << 10;
 
 /// Most bytes in flight.
 const IN_FLIGHT_BYTES_MAX: u64 = 64 << 20;
@@ -102,7 +109,7 @@ impl PageCacheBuilder {
                 .map_err(|error| Error::setting("the engine cannot start", error))?,
         };
         let costs = self.costs.unwrap_or_else(|| engine.costs());
-        let memory = Memory::new(self.bytes);
+        let memory = Memory::new(self.bytes, costs);
         let setting = |error| Error::setting("the cache cannot be made", error);
         let policy = named(&self.policy, memory.capacity).map_err(setting)?;
         let limits = memory.limits(costs);
@@ -112,6 +119,7 @@ impl PageCacheBuilder {
             engine,
             frames: Pool::new(memory.frames as usize, memory.command_pages as usize),
             landing: Landing::new(),
+            bytes: self.bytes,
             direct: self.direct,
         });
         let thread = |error| Error::setting("a thread cannot start", error);
@@ -132,10 +140,10 @@ struct Memory {
 }
 
 impl Memory {
-    fn new(bytes: u64) -> Self {
+    fn new(bytes: u64, costs: Costs) -> Self {
         let page = FRAME_BYTES as u64;
         let in_flight = (bytes / 4).min(IN_FLIGHT_BYTES_MAX) / page;
-        let command = (in_flight / 4).clamp(1, COMMAND_BYTES / page);
+        let command = (in_flight / 4).clamp(1, command_bytes(costs) / page);
         Self {
             frames: bytes / page - command,
             capacity: bytes / page - in_flight,
@@ -150,6 +158,10 @@ impl Memory {
         let congested_ios = costs.depth.saturating_mul(2).max(8);
         Limits { in_flight, congested_ios, ..Limits::pages(self.capacity, costs) }
     }
+}
+
+fn command_bytes(costs: Costs) -> u64 {
+    if costs.gap_bytes() >= DEAR_BYTES { LARGE_COMMAND_BYTES } else { COMMAND_BYTES }
 }
 
 /// What a cache and its open files share.
@@ -230,6 +242,7 @@ impl PageCache {
     pub fn set_costs(&self, costs: Costs) {
         let mut state = lock(&self.core.shared.state);
         let limits = Limits { costs, ..state.cache.limits() };
+        state.command_pages = Memory::new(self.core.shared.bytes, costs).command_pages;
         state.cache.set_limits(limits, &mut Vec::new());
     }
 

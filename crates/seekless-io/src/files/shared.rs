@@ -21,6 +21,8 @@ pub(super) struct Shared {
     pub(super) engine: Arc<dyn Engine>,
     pub(super) frames: Pool,
     pub(super) landing: Landing,
+    /// Of memory in all.
+    pub(super) bytes: u64,
     pub(super) direct: bool,
 }
 
