@@ -11,8 +11,12 @@ use seekless_policy::eviction::{
     needs_of,
 };
 
+use seekless_policy::cache::Filled;
+use seekless_policy::cache::paged::{Limits, PageCommand, PagedCache, pages_of};
+use seekless_policy::eviction::Lru;
 use seekless_policy::extents::Extent;
 use seekless_policy::planner::{Answer, Ended, Memory, Planner};
+use seekless_policy::readahead::{Options, Read, named as readahead};
 
 /// One more than a power of two: arrays that grow by doubling are at their emptiest.
 const IDS: u32 = (1 << 13) + 1;
@@ -125,4 +129,46 @@ fn a_planner_takes_a_few_bytes_an_entry_and_allocates_nothing_once_it_has_grown(
     assert!(taken <= 25 * IDS as usize + (64 << 10), "{taken} bytes for {IDS} entries");
     let ((), taken) = peak_of_thread(|| plan(&mut planner, &mut ended, 2 * IDS..6 * IDS));
     assert_eq!(taken, 0);
+}
+
+/// A cache of 2,048 pages takes up to 512 bytes a page, and `streams` 270 bytes for each of 16,384
+/// streams with indexes that double: whatever the number of streams.
+#[test]
+fn a_hundred_thousand_streams_take_no_more_than_the_table_of_streams() {
+    const STREAMS: u64 = 100_000;
+    const PAGES: u64 = 2048;
+    let ((), taken) = peak_of_thread(|| {
+        let options = Options::with_max_bytes(1 << 20);
+        let readahead = readahead("streams", options).unwrap();
+        let limits = Limits::pages(PAGES, Costs::ASSUMED);
+        let mut cache = PagedCache::new(Lru::new(PAGES), readahead, limits).unwrap();
+        let file = cache.add_file(STREAMS << 10);
+        let handle = cache.open(file);
+        let mut out = Vec::new();
+        for page in (0..3).flat_map(|page| (0..STREAMS).map(move |stream| (stream << 10) + page)) {
+            let read = Read { file: handle, offset: page << 12, bytes: 4096 };
+            cache.begin(read, &mut out);
+            for page in pages_of(read) {
+                cache.page(read, page, &mut out);
+            }
+            fill(&mut cache, &mut out);
+            cache.end(read, read.offset + read.bytes);
+            assert!(cache.resident_pages() <= PAGES);
+        }
+    });
+    let bound = (PAGES * 512 + 2 * 270 * 16_384) as usize;
+    assert!(taken <= bound, "{taken} bytes of {bound}");
+}
+
+/// Ends what was fetched.
+fn fill(cache: &mut PagedCache<Lru>, out: &mut Vec<PageCommand>) {
+    for command in std::mem::take(out) {
+        let PageCommand::Fetch(fetch) = command else { continue };
+        for page in fetch.range() {
+            if let Some(id) = cache.id(fetch.file, page) {
+                cache.complete(id, Filled::Yes, out);
+            }
+        }
+    }
+    out.clear();
 }

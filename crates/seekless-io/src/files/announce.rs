@@ -5,19 +5,21 @@ use super::shared::Shared;
 use super::source::Source;
 use super::state::pages;
 use crate::lock;
-use seekless_policy::readahead::Handle;
+use seekless_policy::readahead::{Handle, Lead, NextFiles, Options};
 use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
-/// Files that may be open ahead of the program.
-const FILES_MAX: usize = 64;
+/// Announced files are read whole: no window is too large, if there is room.
+const WHOLE: Options = Options { max_pages: u32::MAX, lead: Lead::Auto };
 
 /// A file that is open ahead of the program, and held open by a handle of its own.
 pub(super) struct Announced {
     path: PathBuf,
+    /// Its place in the list.
+    place: usize,
     source: Arc<Source>,
     handle: Handle,
     pages: u64,
@@ -25,19 +27,22 @@ pub(super) struct Announced {
 }
 
 impl Announced {
-    /// Opens the file and starts to read it.
-    fn open(shared: &Arc<Shared>, path: PathBuf) -> io::Result<Self> {
+    fn open(shared: &Arc<Shared>, path: PathBuf, place: usize) -> io::Result<Self> {
         let source = Arc::new(Source::open(&path, shared.direct)?);
         let version = source.version()?;
         let pages = pages(version.bytes);
+        let (handle, source) = lock(&shared.state).open(source, version);
+        Ok(Self { path, place, source, handle, pages, shared: Arc::clone(shared) })
+    }
+
+    /// Starts to read its first pages.
+    fn fetch(&self, pages: u64) {
         let mut starts = Vec::new();
-        let mut state = lock(&shared.state);
-        let (handle, source) = state.open(source, version);
-        state.will_need(handle, 0..pages, &mut starts);
+        let mut state = lock(&self.shared.state);
+        state.will_need(self.handle, 0..pages, &mut starts);
         state.take_off(&starts);
         drop(state);
-        shared.start(starts);
-        Ok(Self { path, source, handle, pages, shared: Arc::clone(shared) })
+        self.shared.start(starts);
     }
 
     pub(super) fn source(&self) -> Arc<Source> {
@@ -56,15 +61,23 @@ impl Drop for Announced {
     }
 }
 
-#[derive(Default)]
 struct Ahead {
     /// Not yet opened, in their order.
     next: VecDeque<PathBuf>,
     /// Open, in their order.
     open: VecDeque<Announced>,
+    /// Which file of the list is opened next, and when.
+    rule: NextFiles,
     /// The list that these belong to.
     list: u64,
     closing: bool,
+}
+
+impl Default for Ahead {
+    fn default() -> Self {
+        let rule = NextFiles::new(0, WHOLE);
+        Self { next: VecDeque::new(), open: VecDeque::new(), rule, list: 0, closing: false }
+    }
 }
 
 #[derive(Default)]
@@ -90,6 +103,7 @@ impl Announcer {
 
     pub(super) fn announce(&self, paths: VecDeque<PathBuf>) {
         let mut ahead = lock(&self.desk.ahead);
+        ahead.rule = NextFiles::new(paths.len(), WHOLE);
         ahead.next = paths;
         ahead.list += 1;
         let old = std::mem::take(&mut ahead.open);
@@ -105,6 +119,9 @@ impl Announcer {
         let place = ahead.open.iter().position(|open| open.path == path)?;
         let skipped: Vec<Announced> = ahead.open.drain(..place).collect();
         let found = ahead.open.pop_front();
+        if let Some(found) = &found {
+            ahead.rule.on_open(found.place);
+        }
         drop(ahead);
         self.desk.changed.notify_all();
         drop(skipped);
@@ -125,32 +142,37 @@ impl Drop for Announcer {
 
 impl Desk {
     fn run(&self, shared: &Arc<Shared>) {
-        let pages_max = u64::from(lock(&shared.state).cache.limits().budget) / 2;
-        let mut ahead = lock(&self.ahead);
         loop {
-            let has_room = ahead.open.len() < FILES_MAX
-                && (ahead.open.is_empty()
-                    || ahead.open.iter().map(|open| open.pages).sum::<u64>() < pages_max);
-            let next = if has_room { ahead.next.pop_front() } else { None };
+            // The lock of the state is never taken while the one of the list is held.
+            let limits = lock(&shared.state).cache.limits();
+            let mut ahead = lock(&self.ahead);
             if ahead.closing {
                 return;
             }
-            let Some(path) = next else {
-                ahead = self.changed.wait(ahead).unwrap_or_else(PoisonError::into_inner);
+            let place = ahead.rule.next(limits.costs, limits.budget);
+            let next = place.and_then(|place| Some((place, ahead.next.pop_front()?)));
+            let Some((place, path)) = next else {
+                drop(self.changed.wait(ahead).unwrap_or_else(PoisonError::into_inner));
                 continue;
             };
             let list = ahead.list;
             drop(ahead);
             // A file that cannot be opened is left for the program to find out.
-            let opened = Announced::open(shared, path).ok();
-            ahead = lock(&self.ahead);
+            let opened = Announced::open(shared, path, place).ok();
+            let mut ahead = lock(&self.ahead);
+            if ahead.list != list {
+                continue;
+            }
+            let pages = opened.as_ref().map_or(0, |opened| opened.pages);
+            let window = ahead.rule.fetch(pages, limits.budget);
+            drop(ahead);
+            let Some(opened) = opened else { continue };
+            if let Some(window) = window {
+                opened.fetch(window.pages.into());
+            }
+            let mut ahead = lock(&self.ahead);
             if ahead.list == list {
-                ahead.open.extend(opened);
-            } else {
-                // Closing it takes the lock of the state, never before this one is released.
-                drop(ahead);
-                drop(opened);
-                ahead = lock(&self.ahead);
+                ahead.open.push_back(opened);
             }
         }
     }

@@ -7,6 +7,7 @@
 use super::options::Options;
 use super::{PageNo, Window};
 use seekless_device::Costs;
+use std::collections::VecDeque;
 
 /// Files looked ahead at least, however few requests the device serves at once.
 const FILES_MIN: usize = 8;
@@ -18,67 +19,56 @@ const FILES_MAX: usize = 256;
 /// As many files are looked ahead as twice the requests that the device serves at once, 8 at least
 /// and 256 at most; and together at most half of the budget, since the files that are read need the
 /// rest. Of a file its first window is fetched; small files whole. Each is fetched once. A program
-/// that leaves files out, or goes back, is followed. Memory: 4 bytes a file. Cost: a few steps for
-/// each file of the list.
+/// that leaves files out, or goes back, is followed. Memory: 4 bytes for each file that is fetched
+/// and not opened. Cost: a few steps for each file of the list.
+///
+/// The size of a file need not be known before its turn: [`next`](Self::next) names it, and
+/// [`fetch`](Self::fetch) is told its size.
 #[derive(Clone, Debug)]
 pub struct NextFiles {
-    /// The pages of each start.
-    starts: Vec<u32>,
-    /// The furthest file that was opened; `None` before the first.
-    opened: Option<usize>,
-    /// The first file that was neither opened nor fetched.
-    next: usize,
-    /// The pages of the starts from `opened` to `next`, both left out.
+    files: usize,
+    options: Options,
+    /// The place after the furthest file that was opened.
+    begin: usize,
+    /// The pages of the starts that were fetched, from the file at `begin` on.
+    waiting: VecDeque<u32>,
     waiting_pages: u64,
 }
 
 impl NextFiles {
-    /// A list of files of so many pages each, in the order in which they will be opened.
+    /// A list of so many files. Of each at most the largest window of `options` is fetched.
     #[must_use]
-    pub fn new(pages: impl IntoIterator<Item = PageNo>, options: Options) -> Self {
-        let start = |pages: PageNo| u32::try_from(pages).unwrap_or(u32::MAX).min(options.max_pages);
-        let starts = pages.into_iter().map(start).collect();
-        Self { starts, opened: None, next: 0, waiting_pages: 0 }
+    pub fn new(files: usize, options: Options) -> Self {
+        Self { files, options, begin: 0, waiting: VecDeque::new(), waiting_pages: 0 }
     }
 
-    /// The program opens the file at this place of the list. Returns what to fetch now: places in
-    /// the list, each with the window at the start of that file.
-    pub fn on_open(
-        &mut self,
-        place: usize,
-        costs: Costs,
-        budget_pages: u32,
-    ) -> Vec<(usize, Window)> {
-        self.go_to(place);
-        let Some(opened) = self.opened else { return Vec::new() };
-        let files = (2 * costs.depth as usize).clamp(FILES_MIN, FILES_MAX);
-        let mut fetched = Vec::new();
-        while self.next < self.starts.len() && self.next - opened <= files {
-            let pages = self.starts[self.next];
-            if self.waiting_pages + u64::from(pages) > u64::from(budget_pages / 2) {
-                break;
-            }
-            if pages > 0 {
-                fetched.push((self.next, Window { first: 0, pages, marker: None }));
-            }
-            self.waiting_pages += u64::from(pages);
-            self.next += 1;
-        }
-        fetched
-    }
-
-    /// Nothing before `place` is waited for any more.
-    fn go_to(&mut self, place: usize) {
-        let last = self.starts.len();
-        let before = self.opened.map_or(0, |opened| opened + 1);
-        if place >= last || place < before {
+    /// The program opens the file at this place of the list: it waits for none before it any more.
+    pub fn on_open(&mut self, place: usize) {
+        if place >= self.files || place < self.begin {
             return;
         }
-        let passed = &self.starts[before..=place];
-        let fetched = self.next.saturating_sub(before).min(passed.len());
-        self.waiting_pages -= passed[..fetched].iter().map(|&pages| u64::from(pages)).sum::<u64>();
-        self.opened = Some(place);
-        self.next = self.next.max(place + 1);
+        let passed = (place + 1 - self.begin).min(self.waiting.len());
+        self.waiting_pages -= self.waiting.drain(..passed).map(u64::from).sum::<u64>();
+        self.begin = place + 1;
+    }
+
+    /// The place of the file to fetch now, if there is room for it.
+    #[must_use]
+    pub fn next(&self, costs: Costs, budget_pages: u32) -> Option<usize> {
+        let files = (2 * costs.depth as usize).clamp(FILES_MIN, FILES_MAX);
+        let place = self.begin + self.waiting.len();
+        let has_room = self.waiting_pages < u64::from(budget_pages / 2);
+        (place < self.files && self.waiting.len() < files && has_room).then_some(place)
+    }
+
+    /// The [`next`](Self::next) file has so many pages; 0 if it cannot be read. Returns what to
+    /// fetch of it: no more than there is room for.
+    pub fn fetch(&mut self, pages: PageNo, budget_pages: u32) -> Option<Window> {
+        let room = u64::from(budget_pages / 2).saturating_sub(self.waiting_pages);
+        let pages = pages.min(self.options.max_pages.into()).min(room) as u32;
+        self.waiting.push_back(pages);
+        self.waiting_pages += u64::from(pages);
+        (pages > 0).then_some(Window { first: 0, pages, marker: None })
     }
 }
 
@@ -96,41 +86,66 @@ mod tests {
         Options { max_pages: 32, lead: Lead::Auto }
     }
 
-    fn places(list: &mut NextFiles, place: usize, depth: u32, budget: u32) -> Vec<usize> {
-        list.on_open(place, costs(depth), budget).into_iter().map(|(place, _)| place).collect()
+    /// The program opens the file at `place`: what is fetched then of files of `sizes` pages.
+    fn open(
+        list: &mut NextFiles,
+        place: usize,
+        (depth, budget): (u32, u32),
+        sizes: &[PageNo],
+    ) -> Vec<(usize, u32)> {
+        list.on_open(place);
+        let mut fetched = Vec::new();
+        while let Some(next) = list.next(costs(depth), budget) {
+            let window = list.fetch(sizes[next], budget);
+            fetched.extend(window.map(|window| (next, window.pages)));
+        }
+        fetched
+    }
+
+    fn places(list: &mut NextFiles, place: usize, limits: (u32, u32)) -> Vec<usize> {
+        open(list, place, limits, &[16; 100]).into_iter().map(|(place, _)| place).collect()
     }
 
     #[test]
     fn as_many_files_are_fetched_ahead_as_keep_the_device_busy() {
-        let mut list = NextFiles::new([16; 100], options());
-        assert_eq!(places(&mut list, 0, 1, u32::MAX), (1..=8).collect::<Vec<_>>());
-        assert_eq!(places(&mut list, 1, 1, u32::MAX), [9]);
-        assert_eq!(places(&mut list, 2, 8, u32::MAX), (10..=18).collect::<Vec<_>>());
+        let mut list = NextFiles::new(100, options());
+        assert_eq!(places(&mut list, 0, (1, u32::MAX)), (1..=8).collect::<Vec<_>>());
+        assert_eq!(places(&mut list, 1, (1, u32::MAX)), [9]);
+        assert_eq!(places(&mut list, 2, (8, u32::MAX)), (10..=18).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_first_file_is_fetched_before_any_is_opened() {
+        let mut list = NextFiles::new(2, options());
+        assert_eq!(list.next(costs(1), 1000), Some(0));
+        assert_eq!(list.fetch(7, 1000), Some(Window { first: 0, pages: 7, marker: None }));
+        assert_eq!(list.next(costs(1), 1000), Some(1));
     }
 
     #[test]
     fn the_files_ahead_take_half_of_the_budget() {
-        let mut list = NextFiles::new([16; 100], options());
-        assert_eq!(places(&mut list, 0, 32, 100), [1, 2, 3]);
-        assert_eq!(places(&mut list, 1, 32, 100), [4]);
-        assert_eq!(places(&mut list, 4, 32, 100), [5, 6, 7]);
+        let mut list = NextFiles::new(100, options());
+        let mut open = |place| open(&mut list, place, (32, 100), &[16; 100]);
+        assert_eq!(open(0), [(1, 16), (2, 16), (3, 16), (4, 2)]);
+        assert_eq!(open(1), [(5, 16)]);
+        assert_eq!(open(5), [(6, 16), (7, 16), (8, 16), (9, 2)]);
     }
 
     #[test]
     fn a_large_file_is_fetched_for_one_window_and_an_empty_one_not_at_all() {
-        let mut list = NextFiles::new([1, 5000, 0, 7], options());
-        let window = |pages| Window { first: 0, pages, marker: None };
-        assert_eq!(list.on_open(0, costs(1), 1000), [(1, window(32)), (3, window(7))]);
-        assert_eq!(list.on_open(3, costs(1), 1000), []);
-        assert_eq!(list.on_open(9, costs(1), 1000), [], "not in the list");
+        let mut list = NextFiles::new(4, options());
+        let sizes = [1, 5000, 0, 7];
+        assert_eq!(open(&mut list, 0, (1, 1000), &sizes), [(1, 32), (3, 7)]);
+        assert_eq!(open(&mut list, 3, (1, 1000), &sizes), []);
+        assert_eq!(open(&mut list, 9, (1, 1000), &sizes), [], "not in the list");
     }
 
     #[test]
     fn a_program_that_jumps_is_followed() {
-        let mut list = NextFiles::new([16; 100], options());
-        places(&mut list, 0, 1, 1000);
-        assert_eq!(places(&mut list, 50, 1, 1000), (51..=58).collect::<Vec<_>>());
-        assert_eq!(places(&mut list, 3, 1, 1000), [0; 0]);
+        let mut list = NextFiles::new(100, options());
+        places(&mut list, 0, (1, 1000));
+        assert_eq!(places(&mut list, 50, (1, 1000)), (51..=58).collect::<Vec<_>>());
+        assert_eq!(places(&mut list, 3, (1, 1000)), [0; 0]);
     }
 
     proptest! {
@@ -139,21 +154,21 @@ mod tests {
             pages in prop::collection::vec(0u64..100, 1..60),
             opens in prop::collection::vec((0usize..70, 0u32..50, 0u32..500), 0..60),
         ) {
-            let mut list = NextFiles::new(pages.clone(), options());
-            let mut fetched = std::collections::BTreeSet::new();
+            let mut list = NextFiles::new(pages.len(), options());
+            let mut fetched = std::collections::BTreeMap::new();
             let mut furthest = 0;
             for (place, depth, budget) in opens {
                 if place < pages.len() {
                     furthest = furthest.max(place);
                 }
-                let windows = list.on_open(place, costs(depth), budget);
+                let windows = open(&mut list, place, (depth, budget), &pages);
                 let grew = !windows.is_empty();
                 for (place, window) in windows {
-                    prop_assert!(fetched.insert(place), "{} twice", place);
-                    prop_assert_eq!(u64::from(window.pages), pages[place].min(32));
+                    prop_assert!(u64::from(window) <= pages[place].min(32));
+                    prop_assert!(fetched.insert(place, window).is_none(), "{} twice", place);
                 }
-                let ahead = fetched.range(furthest + 1..).map(|&place| pages[place].min(32));
-                prop_assert!(!grew || ahead.sum::<u64>() <= u64::from(budget / 2));
+                let ahead: u32 = fetched.range(furthest + 1..).map(|(_, window)| window).sum();
+                prop_assert!(!grew || ahead <= budget / 2);
             }
         }
     }

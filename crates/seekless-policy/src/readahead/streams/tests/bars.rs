@@ -146,9 +146,13 @@ impl Readahead for Listed {
         let first = read.offset / 4096;
         ahead.submit(Window { first, pages: self.file_pages as u32, marker: None });
         let place = (read.offset / bytes) as usize;
-        for (place, window) in self.files.on_open(place, ahead.costs(), ahead.budget_pages()) {
+        self.files.on_open(place);
+        let budget = ahead.budget_pages();
+        while let Some(place) = self.files.next(ahead.costs(), budget) {
             let first = place as u64 * self.file_pages;
-            ahead.submit(Window { first, ..window });
+            if let Some(window) = self.files.fetch(self.file_pages, budget) {
+                ahead.submit(Window { first, ..window });
+            }
         }
     }
 
@@ -160,7 +164,7 @@ fn many_files_in_order_are_twice_as_fast_when_the_list_is_known() {
     let (files, file_pages) = (3000, 16);
     let reads = steps(0, file_pages as i64, file_pages, files);
     let options = Options::with_max_bytes(OPTIONS_BYTES);
-    let list = NextFiles::new((0..files).map(|_| file_pages), options);
+    let list = NextFiles::new(files as usize, options);
     let mut listed = Listed { files: list, file_pages };
     let ours = run(&mut listed, DRIVE, PAGES, BUDGET_PAGES, &reads);
     let none = figures("none", DRIVE, BUDGET_PAGES, &reads);
