@@ -3,6 +3,7 @@
 mod bit_flips;
 mod fuzzing;
 mod hostile;
+mod hostile_records;
 mod memory;
 mod merging;
 mod old_traces;
