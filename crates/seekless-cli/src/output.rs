@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-pub use seekless_terminal::{progress, stages};
+pub use seekless_terminal::{counting, progress, stages};
 
 /// Writes `value` to standard output as one indented JSON document.
 pub fn json<T: Serialize>(value: &T) -> anyhow::Result<()> {

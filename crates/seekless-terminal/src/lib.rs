@@ -13,4 +13,4 @@
 pub mod interrupt;
 mod progress;
 
-pub use progress::{progress, stages};
+pub use progress::{counting, progress, stages};
