@@ -140,7 +140,8 @@ pub type Timed = (Figures, Duration);
 impl Reading {
     /// Reads traces as [`Reading::read`] does, to simulate `plan` on them. A long trace of records
     /// is not kept in memory if the plan allows that, and the caches of the plan take less than
-    /// half of the memory allowed.
+    /// half of the memory allowed. A pipe, which cannot be read twice, is kept unless all weigh 1
+    /// and the plan needs no sums before.
     ///
     /// # Errors
     /// As [`Reading::read`]; or there is no such policy.
@@ -151,18 +152,22 @@ impl Reading {
         windows: Windows,
         progress: &mut (dyn FnMut(u64, u64) + Send),
     ) -> Result<Opened> {
-        let unit = self.unit_of(traces)?;
-        if unit == Unit::Page || self.times || !plan.can_stream()? {
+        if self.times || !plan.can_stream()? {
             return self.read(traces, progress).map(kept);
         }
-        let Some(mut reader) = Reader::open(traces, self)? else {
+        let Some((unit, mut reader)) = self.reader(traces)? else {
             return self.read(traces, progress).map(kept);
         };
         let mut window = Window::default();
         let mut progress = |done, total| progress(done, total);
+        let needs_sizes = plan.needs_sizes(unit, self.unit_weights)?;
+        if (needs_sizes || !self.unit_weights) && !reader.can_rewind() {
+            reader.read(&mut window, usize::MAX, &mut progress)?;
+            return Ok(kept(self.weighed(Requests::of_window(unit, window))));
+        }
         // Few caches keep most of their arrays in the processor's cache from window to window, so
         // that small windows cost them nothing, and their requests stay there too.
-        let starts_small = plan.caches() <= FEW && !plan.needs_sizes(unit, self.unit_weights)?;
+        let starts_small = plan.caches() <= FEW && !needs_sizes;
         let mut more = reader.read(&mut window, windows.others, &mut progress)?;
         let unsettled = !self.unit_weights && window.has_larger();
         if more && (!starts_small || unsettled) {
@@ -200,8 +205,8 @@ fn kept(requests: Requests) -> Opened {
 
 impl Stream {
     /// Simulates every case, and returns the sums of the requests and the figures in the order of
-    /// [`Plan::cases`]. Calls `progress` with the bytes read and those of the trace; it may begin
-    /// again once.
+    /// [`Plan::cases`]. Calls `progress` with the rows read and those of the trace, estimated; it
+    /// may begin again once.
     ///
     /// # Errors
     /// The trace cannot be read; a policy cannot run on these requests; or the caches take more

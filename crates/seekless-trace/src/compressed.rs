@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How much memory decoding an xz file may take; `xz -9` needs 65 MiB.
 const XZ_MEMORY_MAX: u64 = 80 << 20;
-const BUFFER_BYTES: usize = 1 << 16;
+const BUFFER_BYTES: usize = 1 << 15;
 
 /// An opened file: how far it has been read, and how it is compressed.
 pub(crate) struct Input {

@@ -12,6 +12,7 @@ mod records;
 
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::lines::Lines;
+use crate::records::estimated_rows;
 use crate::{FileId, Kind, Metadata, RunInfo, Trace, Writer, compressed};
 use records::Numbered;
 use seekless_sys::output::Destination;
@@ -123,7 +124,7 @@ pub struct Report {
     pub ignored_columns: Vec<String>,
 }
 
-/// Is called with the bytes of the files read so far, and their sum.
+/// Is called with the rows read so far, and those of all files, estimated from their bytes.
 pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);
 
 /// What the importers share: the trace being written, the report, and the progress.
@@ -144,13 +145,14 @@ struct Told<'a> {
     /// Bytes of the files before the current one, and of all.
     done: u64,
     total: u64,
-    ticks: u32,
+    /// Rows of all files so far, or lines of text.
+    rows: u64,
 }
 
 impl Told<'_> {
     /// `consumed` bytes of the current file have been read.
     fn tell(&mut self, consumed: u64) {
-        (self.progress)(self.done + consumed, self.total);
+        (self.progress)(self.rows, estimated_rows(self.rows, self.done + consumed, self.total));
     }
 }
 
@@ -171,7 +173,7 @@ impl<'a> Import<'a> {
             writer,
             options,
             report: Report::default(),
-            progress: Told { progress, done: 0, total, ticks: 0 },
+            progress: Told { progress, done: 0, total, rows: 0 },
             full: false,
             numbered: Some(Numbered::default()),
         }
@@ -258,8 +260,8 @@ impl<'a> Import<'a> {
 
     /// Reports progress now and then; `lines` is the current file.
     fn tick(&mut self, lines: &Lines) {
-        self.progress.ticks = self.progress.ticks.wrapping_add(1);
-        if self.progress.ticks.is_multiple_of(1 << 13) {
+        self.progress.rows += 1;
+        if self.progress.rows.is_multiple_of(1 << 13) {
             self.progress.tell(lines.consumed());
         }
     }
@@ -268,8 +270,7 @@ impl<'a> Import<'a> {
     fn finish(mut self) -> Result<Report> {
         self.end_numbered()?;
         let summary = self.writer.finish()?;
-        let Told { progress, total, .. } = self.progress;
-        progress(total, total);
+        (self.progress.progress)(summary.rows, summary.rows);
         (self.report.rows, self.report.files) = (summary.rows, summary.files);
         Ok(self.report)
     }

@@ -116,7 +116,7 @@ pub use metadata::{Kind, Metadata, RunInfo};
 pub use objects::{News, Objects};
 pub use open::{open_any, open_with};
 pub use pages::PageNumbers;
-pub use records::{Piece, Record, Records};
+pub use records::{Piece, Record, Records, estimated_rows, is_pipe};
 pub use scan::{Batch, Nullable, Scan};
 pub use spool::{SpoolWriter, spool_path};
 pub use trace::{Origin, Trace};

@@ -3,13 +3,14 @@
 //! of 16 bytes with all that a request needs to know: one memory access a request.
 
 use crate::Record;
+use crate::records::NO_RECORD;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
-/// Objects are looked up in groups of so many: first the memory of all is asked for, then each is
-/// compared. So the processor waits for many slots at once instead of one after another.
-const GROUP: usize = 64;
+/// Objects are looked up in groups of so many. The memory of a group is asked for while the group
+/// before it is looked up, so the processor seldom waits for it.
+const GROUP: usize = 32;
 const SLOTS_MIN: usize = 1 << 10;
 /// The number of a slot without an object.
 const EMPTY: u32 = u32::MAX;
@@ -35,8 +36,16 @@ struct Slot {
     bytes: u32,
 }
 
-const NO_RECORD: Record = Record { seconds: 0, object: 0, bytes: 0 };
 const NONE: Slot = Slot { object: 0, number: EMPTY, bytes: 0 };
+
+/// Records whose slots are being fetched.
+struct Group {
+    records: [Record; GROUP],
+    homes: [usize; GROUP],
+    length: usize,
+}
+
+const NO_GROUP: Group = Group { records: [NO_RECORD; GROUP], homes: [0; GROUP], length: 0 };
 
 /// What a request told of its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,33 +90,39 @@ impl Objects {
     /// At 2^32 − 1 objects, which would take over 90 GB of memory.
     pub fn number(
         &mut self,
-        records: impl Iterator<Item = Record>,
+        mut records: impl ExactSizeIterator<Item = Record>,
         mut each: impl FnMut(&Record, u32, News),
     ) {
-        let mut group = [NO_RECORD; GROUP];
-        let mut homes = [0; GROUP];
-        let mut records = records;
-        loop {
-            self.reserve(GROUP);
-            let mut length = 0;
-            for (place, record) in group.iter_mut().zip(&mut records) {
-                *place = record;
-                length += 1;
-            }
-            for (home, record) in homes.iter_mut().zip(&group) {
-                *home = self.home(record.object);
-            }
-            // Nothing here depends on what is loaded, so the loads do not wait for each other.
-            let touched = homes.iter().fold(0, |all, &home| all ^ self.slots[home].number);
-            std::hint::black_box(touched);
-            for (record, &home) in group[..length].iter().zip(&homes) {
+        // All room at once: what is fetched must not move before it is looked at.
+        self.reserve(records.len());
+        let (mut one, mut other) = (NO_GROUP, NO_GROUP);
+        let (mut group, mut next) = (&mut one, &mut other);
+        self.fetch(group, &mut records);
+        while group.length > 0 {
+            self.fetch(next, &mut records);
+            let Group { records, homes, length } = &*group;
+            for (record, &home) in records.iter().zip(homes).take(*length) {
                 let (number, news) = self.number_at(home, record);
                 each(record, number, news);
             }
-            if length < GROUP {
-                return;
-            }
+            std::mem::swap(&mut group, &mut next);
         }
+    }
+
+    /// Fills `group` with records, and starts to fetch their slots.
+    #[inline(always)]
+    fn fetch(&self, group: &mut Group, records: &mut impl Iterator<Item = Record>) {
+        let mut length = 0;
+        for (place, record) in group.records.iter_mut().zip(records) {
+            *place = record;
+            length += 1;
+        }
+        // Also those behind the last record, so that the loop has no end to look for.
+        for (home, record) in group.homes.iter_mut().zip(&group.records) {
+            *home = self.home(record.object);
+            seekless_sys::memory::fetch_value(&self.slots[*home]);
+        }
+        group.length = length;
     }
 
     #[inline]
@@ -168,7 +183,7 @@ impl Objects {
     /// Makes room for so many more objects: a quarter of the slots stays free.
     fn reserve(&mut self, more: usize) {
         let needed = self.objects as usize + more;
-        if needed > self.slots.len() / 4 * 3 {
+        while needed > self.slots.len() / 4 * 3 {
             self.grow();
         }
     }
@@ -230,6 +245,13 @@ mod tests {
             (2, News::Larger),
         ];
         assert_eq!(numbered(&mut Objects::default(), &requests), expected);
+    }
+
+    #[test]
+    fn a_piece_of_new_objects_finds_room() {
+        let requests: Vec<_> = (0..20_000_u64).map(|at| (at << 32, 1)).collect();
+        let found = numbered(&mut Objects::default(), &requests);
+        assert!(found.iter().zip(0..).all(|(found, at)| *found == (at, News::New)));
     }
 
     proptest! {

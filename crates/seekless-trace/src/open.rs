@@ -2,6 +2,7 @@
 //! can be imported.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::records::is_pipe;
 use crate::trace::{Origin, Trace};
 use crate::{import, spool};
 use std::fs::File;
@@ -16,7 +17,7 @@ impl Trace {
     /// # Errors
     /// The file cannot be read, is not a trace, is damaged or lacks a column.
     pub fn open(path: &Path) -> Result<Self> {
-        if path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        if is_pipe(path) {
             // To read a pipe's first bytes would take them away from an import.
             let message = "is a pipe or device, from which no Parquet trace or spool can be read";
             return Err(Error::new(ErrorKind::NotATrace, path, message));

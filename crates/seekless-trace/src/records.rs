@@ -3,13 +3,14 @@
 //! spends as long on a record's way into memory as on its simulation.
 
 use crate::compressed::{self, Input};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 use crate::foreign::{LCS_HEADER_BYTES, LCS_MAGIC, ORACLE_RECORD_BYTES};
 use crate::import::{self, Format};
 use std::path::{Path, PathBuf};
 
-/// Records are read in pieces of about so many bytes, which stay in the second-level cache.
-const PIECE_BYTES: usize = 256 << 10;
+/// Records are read in pieces of about so many bytes, which stay in the second-level cache. They
+/// are larger than a buffered reader's buffer, so that nothing is copied twice.
+const PIECE_BYTES: usize = 64 << 10;
 /// Time, object and size of a record, in the wider of their two forms.
 const FIELDS_BYTES: usize = 20;
 /// Bytes of a record of each version of lcs, from 1.
@@ -27,6 +28,9 @@ pub struct Record {
     /// The size of the object in bytes.
     pub bytes: u64,
 }
+
+/// What stands where a record will be.
+pub(crate) const NO_RECORD: Record = Record { seconds: 0, object: 0, bytes: 0 };
 
 /// The length of a record, and whether its size is an i64 instead of a u32.
 #[derive(Clone, Copy, Debug)]
@@ -95,23 +99,23 @@ impl<'a> Piece<'a> {
     }
 
     /// Its records, in order.
-    pub fn records(self) -> impl Iterator<Item = Record> + use<'a> {
+    pub fn records(self) -> impl ExactSizeIterator<Item = Record> + use<'a> {
         let layout = self.layout;
-        self.bytes.chunks_exact(layout.bytes).filter_map(move |bytes| layout.record(bytes))
+        let record = move |bytes| layout.record(bytes).unwrap_or(NO_RECORD); // each has its bytes
+        self.bytes.chunks_exact(layout.bytes).map(record)
     }
 }
 
 impl Records {
     /// Opens a file of records: oracleGeneral or lcs, plain or compressed. `None` if it has another
-    /// format. If `options` name no format, the content and the ending of its name tell. A pipe is
-    /// not opened, since what is read of it cannot be read again; it gives `None` too.
+    /// format. If `options` name no format, the content and the ending of its name tell.
     ///
     /// # Errors
-    /// The file cannot be read, or the header of lcs is damaged or of an unknown version.
+    /// The file cannot be read, or the header of lcs is damaged or of an unknown version. A pipe
+    /// holds no records, though `options` name no format: what was read of it is lost.
     pub fn open(path: &Path, options: &import::Options) -> Result<Option<Self>> {
-        if options.format.is_some_and(|format| !format.is_records())
-            || !path.metadata().is_ok_and(|found| found.is_file())
-        {
+        let is_other = options.format.is_some_and(|format| !format.is_records());
+        if is_other || !(path.is_file() || is_pipe(path)) {
             return Ok(None);
         }
         let mut input = compressed::open(path)?;
@@ -119,7 +123,15 @@ impl Records {
             Some(format) => format,
             None => Format::detect(path, &mut input)?,
         };
-        if format.is_records() { Self::of(input, path, format).map(Some) } else { Ok(None) }
+        if format.is_records() {
+            return Self::of(input, path, format).map(Some);
+        }
+        if is_pipe(path) {
+            let message = "is a pipe, and does not begin with records of oracleGeneral or lcs; \
+                           name its format with --format";
+            return Err(Error::new(ErrorKind::NotATrace, path, message));
+        }
+        Ok(None)
     }
 
     /// The records of an open file.
@@ -176,6 +188,20 @@ impl Records {
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Whether this is a pipe or a device, whose content cannot be read again.
+#[must_use]
+pub fn is_pipe(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
+/// How many rows files of `bytes` bytes have, if `rows` rows took `consumed` bytes of them: exact
+/// where all rows are equally long. At least `rows`, as of a pipe, whose length is not known.
+#[must_use]
+pub fn estimated_rows(rows: u64, consumed: u64, bytes: u64) -> u64 {
+    let estimate = u128::from(rows) * u128::from(bytes) / u128::from(consumed.max(1));
+    u64::try_from(estimate).unwrap_or(u64::MAX).max(rows)
 }
 
 /// Reads the header of lcs.

@@ -40,11 +40,12 @@ impl Reading {
     /// A trace cannot be read, has more pages or requests than 2^32, or takes more memory than
     /// allowed. That error names the row.
     pub fn read(&self, traces: &[PathBuf], progress: &mut dyn FnMut(u64, u64)) -> Result<Requests> {
-        let unit = self.unit_of(traces)?;
-        if let Some(requests) = self.read_records(traces, unit, progress)? {
-            return Ok(self.weighed(requests));
+        if let Some((unit, mut reader)) = self.reader(traces)? {
+            let mut window = Window::default();
+            reader.read(&mut window, usize::MAX, progress)?;
+            return Ok(self.weighed(Requests::of_window(unit, window)));
         }
-        let requests = match unit {
+        let requests = match self.unit_of(traces)? {
             Unit::File => {
                 let loads = Loads::read_with(traces, self.memory_bytes_max, &self.import)?;
                 // Its loads contain only a small part of such a trace.
@@ -61,7 +62,7 @@ impl Reading {
     }
 
     /// The unit of the requests, which the first trace tells if the options do not.
-    pub(crate) fn unit_of(&self, traces: &[PathBuf]) -> Result<Unit> {
+    fn unit_of(&self, traces: &[PathBuf]) -> Result<Unit> {
         match self.unit {
             Some(unit) => Ok(unit),
             None => Ok(Unit::of(self.first_kind(traces)?)),
@@ -81,20 +82,14 @@ impl Reading {
         }
     }
 
-    /// The requests of files of records; `None` if the traces are others, or are read as pages.
-    fn read_records(
-        &self,
-        traces: &[PathBuf],
-        unit: Unit,
-        progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<Option<Requests>> {
-        if unit == Unit::Page {
+    /// A reader of files of records, and the unit of their requests; `None` if the traces are
+    /// others, or are read as pages.
+    pub(crate) fn reader(&self, traces: &[PathBuf]) -> Result<Option<(Unit, Reader)>> {
+        if self.unit == Some(Unit::Page) || traces.is_empty() {
             return Ok(None);
         }
-        let Some(mut reader) = Reader::open(traces, self)? else { return Ok(None) };
-        let mut window = Window::default();
-        reader.read(&mut window, usize::MAX, progress)?;
-        Ok(Some(Requests::of_window(unit, window)))
+        let unit = self.unit.unwrap_or(Unit::of(Kind::Ids)); // records are requests for ids
+        Ok(Reader::open(traces, self)?.map(|reader| (unit, reader)))
     }
 
     /// The requests, which all weigh 1 if the options say so.

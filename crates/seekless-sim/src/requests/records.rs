@@ -9,7 +9,7 @@ use crate::unit::Unit;
 use crate::{Error, ErrorKind, Result};
 use seekless_policy::eviction::Id;
 use seekless_trace::import::Options;
-use seekless_trace::{News, Objects, Piece, Records};
+use seekless_trace::{News, Objects, Piece, Records, estimated_rows, is_pipe};
 use std::path::PathBuf;
 
 /// Objects have numbers below this.
@@ -65,6 +65,8 @@ pub(crate) struct Reader {
     traces: Vec<PathBuf>,
     options: Options,
     keeps_times: bool,
+    /// The pipes that were opened and not begun, by their place among the traces.
+    pipes: Vec<Option<Records>>,
     /// The file that is being read.
     records: Option<Records>,
     /// How many files have been opened.
@@ -74,8 +76,9 @@ pub(crate) struct Reader {
     /// The first time of this file, and the last, in its seconds.
     started: Option<u32>,
     now_ns: u64,
-    /// Records of this file that were read.
+    /// Records of this file that were read, and of all.
     rows: u64,
+    all_rows: u64,
     /// Bytes of the files before this one, and of all.
     bytes_before: u64,
     bytes: u64,
@@ -83,19 +86,28 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// `None` if one of the files holds no records, or is a pipe.
+    /// `None` if one of the files holds no records.
     pub(crate) fn open(traces: &[PathBuf], reading: &Reading) -> Result<Option<Self>> {
-        let mut bytes = 0;
+        let (mut bytes, mut pipes) = (0, Vec::new());
         for path in traces {
-            if Records::open(path, &reading.import)?.is_none() {
-                return Ok(None);
-            }
+            let Some(records) = Records::open(path, &reading.import)? else {
+                if pipes.iter().all(Option::is_none) {
+                    return Ok(None);
+                }
+                let message = format!(
+                    "{}: holds no records, but a trace before it is a pipe of records; give each a simulation of its own",
+                    path.display()
+                );
+                return Err(Error::new(ErrorKind::Usage, message));
+            };
             bytes += path.metadata().map_or(0, |found| found.len());
+            pipes.push(is_pipe(path).then_some(records));
         }
         Ok(Some(Self {
             traces: traces.to_vec(),
             options: reading.import.clone(),
             keeps_times: reading.times,
+            pipes,
             records: None,
             opened: 0,
             objects: Objects::default(),
@@ -103,6 +115,7 @@ impl Reader {
             started: None,
             now_ns: 0,
             rows: 0,
+            all_rows: 0,
             bytes_before: 0,
             bytes,
             budget: Budget::new(reading.memory_bytes_max),
@@ -110,7 +123,8 @@ impl Reader {
     }
 
     /// Adds requests to `window` until it has at least `requests_max`, or the files end. Returns
-    /// whether they go on. Calls `progress` with the bytes read and those of all files.
+    /// whether they go on. Calls `progress` with the rows read and those of all files,
+    /// estimated.
     pub(crate) fn read(
         &mut self,
         window: &mut Window,
@@ -152,7 +166,9 @@ impl Reader {
             self.budget.check(window.memory_bytes(), held, self.rows - 1, || {
                 "is one request more".to_owned()
             })?;
-            progress((self.bytes_before + consumed).min(self.bytes), self.bytes);
+            self.all_rows += piece.len() as u64;
+            let read = self.bytes_before + consumed;
+            progress(self.all_rows, estimated_rows(self.all_rows, read, self.bytes));
         }
         Ok(true)
     }
@@ -164,7 +180,10 @@ impl Reader {
             let message = format!("{}: has changed while it was read", path.display());
             Error::new(ErrorKind::Trace, message)
         };
-        self.records = Some(Records::open(path, &self.options)?.ok_or_else(changed)?);
+        self.records = match self.pipes[self.opened].take() {
+            Some(pipe) => Some(pipe),
+            None => Some(Records::open(path, &self.options)?.ok_or_else(changed)?),
+        };
         self.budget.next_trace(path);
         self.clock.next_trace();
         (self.started, self.now_ns, self.rows) = (None, 0, 0);
@@ -172,9 +191,14 @@ impl Reader {
         Ok(true)
     }
 
+    /// Whether it can be read again.
+    pub(crate) fn can_rewind(&self) -> bool {
+        !self.traces.iter().any(|path| is_pipe(path))
+    }
+
     /// Begins again at the first request, with what is known of the objects.
     pub(crate) fn rewind(&mut self) {
-        (self.records, self.opened, self.bytes_before) = (None, 0, 0);
+        (self.records, self.opened, self.bytes_before, self.all_rows) = (None, 0, 0, 0);
         self.clock = Clock::default();
     }
 }

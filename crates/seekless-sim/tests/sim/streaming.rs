@@ -7,7 +7,9 @@ use seekless_sim::{
     Figures, Opened, Options, Plan, Reading, Requests, Stream, Unit, Windows, simulate_with,
 };
 use seekless_trace::import;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 
 /// Several pieces of records, of which a window takes at least one.
 const REQUESTS: u32 = 60_000;
@@ -112,7 +114,7 @@ fn what_needs_the_future_is_kept_in_memory() {
         (plan(&["lru"], &["50"]), Reading { unit: Some(Unit::Page), ..Reading::default() }),
         (
             plan(&["lru"], &["50"]),
-            Reading { memory_bytes_max: Some(1 << 17), ..Reading::default() },
+            Reading { memory_bytes_max: Some(1 << 13), ..Reading::default() },
         ),
     ] {
         let opened = reading.open(std::slice::from_ref(&path), &plan, WINDOWS, &mut |_, _| {});
@@ -159,4 +161,67 @@ fn memory_does_not_depend_on_the_number_of_requests() {
     println!("{short} bytes for 200,000 requests, {long} for 2,000,000");
     // The longer trace has nearly the same objects; its requests alone would be 7.2 MB more.
     assert!(long < short + (64 << 10), "{short} bytes for the short trace, {long} for the long");
+}
+
+/// What `cat` prints of the file: a pipe, and its name.
+fn piped(path: &Path) -> (Child, PathBuf) {
+    let mut cat = Command::new("cat").arg(path).stdout(Stdio::piped()).spawn().unwrap();
+    let pipe = cat.stdout.take().unwrap();
+    let name = PathBuf::from(format!("/proc/self/fd/{}", pipe.as_raw_fd()));
+    cat.stdout = Some(pipe);
+    (cat, name)
+}
+
+#[test]
+fn a_pipe_of_ids_is_simulated_while_it_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = records(folder.path(), REQUESTS, 600, |object, _| 100 + (object % 7) as u32);
+    let reading = Reading { unit_weights: true, ..Reading::default() };
+    let plan = plan(&["lru", "arc"], &["40", "90"]);
+    let (mut cat, pipe) = piped(&path);
+    let found = stream(&pipe, &reading, &plan).simulate(&mut |_, _| {}).unwrap();
+    assert!(cat.wait().unwrap().success());
+    let (totals, figures) = stream(&path, &reading, &plan).simulate(&mut |_, _| {}).unwrap();
+    assert_eq!(found.0, totals);
+    let only = |rows: Vec<(Figures, _)>| rows.into_iter().map(|row| row.0).collect::<Vec<_>>();
+    assert_eq!(only(found.1), only(figures));
+}
+
+#[test]
+fn a_pipe_that_would_be_read_twice_is_kept_in_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = records(folder.path(), REQUESTS, 600, |object, at| (object as u32 % 7) + at / 9000);
+    for (unit_weights, capacity) in [(false, "2KB"), (true, "10%")] {
+        let reading = Reading { unit_weights, ..Reading::default() };
+        let plan = plan(&["lru"], &[capacity]);
+        let (_cat, pipe) = piped(&path);
+        let opened = reading.open(&[pipe], &plan, WINDOWS, &mut |_, _| {}).unwrap();
+        let Opened::Kept(requests) = opened else { panic!("{capacity}: is not in memory") };
+        let whole = reading.read(std::slice::from_ref(&path), &mut |_, _| {}).unwrap();
+        let figures = |requests: &Requests| {
+            let case = &plan.cases(&requests.totals())[0];
+            simulate_with(requests, case, &plan.options).unwrap()
+        };
+        assert_eq!(figures(&requests), figures(&whole));
+    }
+}
+
+#[test]
+fn a_pipe_that_ends_early_or_holds_no_records_is_an_error_with_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = records(folder.path(), REQUESTS, 600, |_, _| 1);
+    let content = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &content[..24 * 30_000 + 7]).unwrap();
+    let reading = Reading { unit_weights: true, ..Reading::default() };
+    let plan = plan(&["lru"], &["40"]);
+    let (_cat, pipe) = piped(&path);
+    let opened = reading.open(&[pipe], &plan, WINDOWS, &mut |_, _| {}).unwrap();
+    let Opened::Long(stream) = opened else { panic!("is in memory") };
+    let error = stream.simulate(&mut |_, _| {}).unwrap_err().to_string();
+    assert!(error.contains("byte 720000: ends within a record of 24 bytes"), "{error}");
+
+    std::fs::write(&path, "path,size\na,1\n").unwrap();
+    let (_cat, pipe) = piped(&path);
+    let error = reading.open(&[pipe], &plan, WINDOWS, &mut |_, _| {}).unwrap_err().to_string();
+    assert!(error.contains("name its format with --format"), "{error}");
 }

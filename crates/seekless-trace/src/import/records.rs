@@ -123,6 +123,7 @@ pub(super) fn import_file(
             let (mut loads, mut next) = (std::mem::take(&mut numbered.rest), Loads::default());
             numbered.fill(&mut loads, &mut records, &mut times)?;
             while loads.len() >= LOADS {
+                import.progress.rows += loads.len() as u64;
                 import.progress.tell(records.consumed());
                 let read = || numbered.fill(&mut next, &mut records, &mut times);
                 import.writer.push_loads(&loads, read)??;
@@ -144,6 +145,7 @@ pub(super) fn import_file(
 /// Adds the records row by row, behind the rows of another format.
 fn push_each(import: &mut Import<'_>, records: &mut Records, times: &mut Times) -> Result<()> {
     while let Some(piece) = records.next_piece()? {
+        import.progress.rows += piece.len() as u64;
         for record in piece.records() {
             let file = import.writer.file(itoa::Buffer::new().format(record.object));
             import.writer.push(Access {

@@ -115,8 +115,8 @@ impl Chunk {
         Ok((written.offset as i64, written.bytes_written as i32))
     }
 
-    /// Ends the column. The dictionary, with the number of its values, comes before the pages; it is
-    /// left out if no page uses it.
+    /// Ends the column. The dictionary, with the number of its values, comes before the pages; it
+    /// is left out if no page uses it.
     pub(super) fn finish(
         mut self,
         dictionary: Option<(&Squeezed, usize)>,

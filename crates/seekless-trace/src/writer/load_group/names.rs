@@ -1,5 +1,5 @@
-//! The columns `file` and `path` of loads. Both have the keys by which files first appear in the row
-//! group, so one page of keys serves both.
+//! The columns `file` and `path` of loads. Both have the keys by which files first appear in the
+//! row group, so one page of keys serves both.
 
 use super::super::bits;
 use super::super::chunk::{Chunk, Finished, Squeezer};

@@ -1,4 +1,5 @@
-//! Loads that we encode ourselves give the rows, and the statistics of columns, of Parquet's writer.
+//! Loads that we encode ourselves give the rows, and the statistics of columns, of Parquet's
+//! writer.
 
 use super::super::encoder::ROW_GROUP_ROWS;
 use crate::scratch::scratch;
@@ -93,9 +94,12 @@ proptest! {
         let requests: Vec<Request> = steps
             .into_iter()
             .map(|(more, later, id, bytes)| {
-                let new = more == 1 && id == 0;
-                (run, time) = if new { (run + 1, 0) } else { (run, time + (later << (20 * later))) };
-                (run, time, id.wrapping_mul(0x0123_4567_89AB_CDEF), if huge { bytes } else { bytes % 9 })
+                (run, time) = match more == 1 && id == 0 {
+                    true => (run + 1, 0),
+                    false => (run, time + (later << (20 * later))),
+                };
+                let id = id.wrapping_mul(0x0123_4567_89AB_CDEF);
+                (run, time, id, if huge { bytes } else { bytes % 9 })
             })
             .collect();
         assert_same(&requests, part);
