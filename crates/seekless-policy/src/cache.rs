@@ -148,6 +148,15 @@ impl<E: Eviction> Cache<E> {
         self.decide(request, &mut Ignore)
     }
 
+    /// The policy alone, for an owner whose requests are all reads, fetched at once, and who asks
+    /// the cache nothing else. `None` if the decisions depend on what the cache adds to the policy:
+    /// the bypass rule and the frame table, which such an owner leaves out of date.
+    #[inline]
+    pub fn policy_alone(&mut self) -> Option<&mut E> {
+        let alone = self.config.bypass_above.is_none() && !self.policy.needs().state;
+        alone.then_some(&mut self.policy)
+    }
+
     /// As [`Cache::access`], for an owner that counts victims and writes.
     #[inline]
     pub fn access_with<S: Sink>(&mut self, request: &Request, sink: &mut S) -> Outcome {

@@ -12,14 +12,37 @@ use flush::Flusher;
 use ledger::Ledger;
 pub(crate) use ledger::{Device, DeviceAccess};
 use seekless_policy::cache::Cache;
-use seekless_policy::eviction::{Eviction, Id, NEVER, Outcome, Request, Use};
+use seekless_policy::eviction::{Eviction, Id, NEVER, Outcome, Pool, Request, Use};
 
 /// The fast loop, compiled for each type of policy. Adds to `counts`.
 pub(crate) fn reads<E: Eviction>(cache: &mut Cache<E>, requests: &Requests, counts: &mut Counts) {
+    match cache.policy_alone() {
+        Some(policy) => each_read(requests, counts, |read| policy.request(read, &mut Nobody)),
+        None => each_read(requests, counts, |read| cache.access(read)),
+    }
+}
+
+/// An owner that nothing is asked of.
+struct Nobody;
+
+impl Pool for Nobody {
+    #[inline]
+    fn evict(&mut self, _victim: Id) {}
+
+    #[inline]
+    fn forget(&mut self, _id: Id) {}
+}
+
+#[inline]
+fn each_read(
+    requests: &Requests,
+    counts: &mut Counts,
+    mut access: impl FnMut(&Request) -> Outcome,
+) {
     let hits_before = counts.hits;
     for &id in requests.ids() {
         let request = Request::file(id, requests.weight(id));
-        match cache.access(&request) {
+        match access(&request) {
             Outcome::Hit => {
                 counts.hits += 1;
                 counts.hit_weight += request.weight;
