@@ -1,7 +1,9 @@
 //! The options of every verb that reads traces of other formats.
 
 use anyhow::bail;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use seekless::trace::import::{self, Columns, Options};
+use std::path::PathBuf;
 
 /// How files of other formats are read.
 #[derive(clap::Args, Debug)]
@@ -61,6 +63,12 @@ impl Foreign {
             header: !self.no_header,
         })
     }
+}
+
+/// Reads the name of a file; - is standard input.
+pub fn input() -> impl TypedValueParser<Value = PathBuf> {
+    let named = |path: PathBuf| if path.as_os_str() == "-" { "/dev/stdin".into() } else { path };
+    PathBufValueParser::new().map(named)
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {

@@ -6,7 +6,7 @@ mod plot;
 mod table;
 mod timed;
 
-use crate::command::foreign::Foreign;
+use crate::command::foreign::{Foreign, input};
 use crate::output::{self, Picture, Words};
 use anyhow::bail;
 use clap::builder::PossibleValuesParser;
@@ -42,7 +42,9 @@ use std::time::Instant;
 /// Traces. What `trace import` reads needs no import. A long file of libCacheSim's records
 /// (oracleGeneral or lcs) is simulated while it is read if no policy needs the future, and the
 /// memory is that of its objects, not of its requests. Shares (10%), policies for ids of one
-/// weight, and objects whose size changes take a second pass over it.
+/// weight, and objects whose size changes take a second pass over it. A pipe of records cannot be
+/// read twice: it is simulated while it is read with --unit-weights and sizes in ids, and kept in
+/// memory otherwise. A pipe of another format needs --format.
 ///
 /// Page units. In a block trace, consecutive sectors of the same page are one request; --raw keeps
 /// each, and --merge joins them in other traces too. A sector -1 (Ozen's traces) has no place on
@@ -69,8 +71,9 @@ use std::time::Instant;
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\nPolicies:\n{}\nReadaheads:\n{}", policies("\n"), timed::readaheads()))]
 pub struct Args {
-    /// Traces: Parquet, or any format that `trace import` reads, compressed or not
-    #[arg(required_unless_present_any = ["policies", "trace"], value_name = "TRACE")]
+    /// Traces: Parquet, or any format that `trace import` reads, compressed or not; - is standard
+    /// input
+    #[arg(required_unless_present_any = ["policies", "trace"], value_name = "TRACE", value_parser = input())]
     traces: Vec<PathBuf>,
     /// List the policies, with a description and the source of each
     #[arg(long, exclusive = true)]
@@ -114,18 +117,24 @@ pub struct Args {
     #[arg(long, value_name = "FORMAT", requires = "post_cache")]
     post_cache_format: Option<Format>,
     /// Miss ratios over a range of capacities, up to everything: exact, shards=RATE or shards=IDS
-    /// (lru), sampled=RATE. The last three look at some of the ids only and give error bars
-    #[arg(long, value_name = "METHOD", conflicts_with_all = ["capacity", "post_cache", "every", "write_back", "fetch_on_write"])]
+    /// (lru), sampled=RATE or sampled=IDS. The last four look at some of the ids only and give
+    /// error bars
+    #[arg(long, value_name = "METHOD", group = "curves", conflicts_with_all = ["capacity", "post_cache", "every", "write_back", "fetch_on_write"])]
     curve: Option<curve::Method>,
+    /// Miss ratios over a range of capacities for any policy, by SHARDS: small caches on samples of
+    /// this share of the ids (0.01) or of this number of them (8192), with error bars from eight
+    /// samples. The same as --curve sampled=
+    #[arg(long, value_name = "RATE|IDS", group = "curves", conflicts_with_all = ["capacity", "post_cache", "every", "write_back", "fetch_on_write"])]
+    shards: Option<curve::Amount>,
     /// How many capacities a curve has
-    #[arg(long, default_value = "50", value_name = "N", requires = "curve")]
+    #[arg(long, default_value = "50", value_name = "N", requires = "curves")]
     points: NonZeroUsize,
     /// Chooses the ids that a curve looks at
-    #[arg(long, default_value_t = 0, value_name = "N", requires = "curve")]
+    #[arg(long, default_value_t = 0, value_name = "N", requires = "curves")]
     seed: u64,
     /// Simulate in time on this device, with a readahead: what the program waits, and what the
     /// device does. Pages of reads and writes; each thread reads in its order
-    #[arg(long, value_name = "SPEC", value_parser = named, conflicts_with_all = ["curve", "post_cache", "every", "write_back", "fetch_on_write", "unit", "unit_weights", "merge", "raw", "plot"])]
+    #[arg(long, value_name = "SPEC", value_parser = named, conflicts_with_all = ["curves", "post_cache", "every", "write_back", "fetch_on_write", "unit", "unit_weights", "merge", "raw", "plot"])]
     device: Option<DeviceSpec>,
     /// Readaheads to simulate
     #[arg(long, value_delimiter = ',', default_value = DEFAULT_READAHEADS, value_name = "NAME,...", value_parser = timed::name, requires = "device")]
@@ -170,7 +179,8 @@ Examples:
   seekless sim run.parquet --unit page --curve exact --policy lru --plot curve.svg
   seekless sim run.parquet --device iops=500,bandwidth=150MB/s --readahead none,ondemand,linux --readahead-max 1MiB
   seekless sim --pack data.zip --trace run.parquet --device iops=500,bandwidth=150MB/s --policy lru,landlord
-  seekless sim blocks.parquet --curve sampled=0.05 --policy lru,arc,s3-fifo --plot curves.png";
+  seekless sim blocks.parquet --shards 0.05 --policy lru,arc,s3-fifo --plot curves.png
+  zstdcat w105.oracleGeneral.zst | seekless sim - --unit-weights --policy lru,arc --capacity 1000000";
 
 /// The policies that are simulated without `--policy`.
 const DEFAULT_POLICIES: &str = "lru,arc,landlord";
@@ -240,7 +250,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(device) = &args.device {
         return timed::run(&args, device, &outputs);
     }
-    if let Some(method) = args.curve {
+    if let Some(method) = args.curve.or(args.shards.map(curve::Method::Sampled)) {
         let requests = read(&args)?;
         return curve::run(&args, &requests, method, outputs);
     }
@@ -309,7 +319,7 @@ fn reading(args: &Args) -> anyhow::Result<Reading> {
 
 /// Reads all requests into memory.
 fn read(args: &Args) -> anyhow::Result<Requests> {
-    let mut progress = output::progress("Reading");
+    let mut progress = output::counting("Reading", "rows");
     let requests = reading(args)?.read(&args.traces, &mut progress)?;
     drop(progress);
     tell_left_out(args, &requests);
@@ -360,24 +370,31 @@ fn announce(requests: &Requests, cases: &[Case]) -> anyhow::Result<()> {
 /// Simulates every case, on requests in memory or while they are read.
 fn simulate(args: &Args) -> anyhow::Result<(Totals, Vec<Row>)> {
     let plan = plan(args);
-    let mut progress = output::progress("Reading");
+    let mut progress = output::counting("Reading", "rows");
     let opened = reading(args)?.open(&args.traces, &plan, Windows::default(), &mut progress)?;
     drop(progress);
     let requests = match opened {
         Opened::Kept(requests) => *requests,
         Opened::Long(stream) => {
-            let (totals, figures) = stream.simulate(&mut output::progress("Simulating"))?;
+            let (totals, figures) = stream.simulate(&mut output::counting("Simulating", "rows"))?;
             let row = |(figures, time): Timed| Row::new(figures, time.as_secs_f64());
             return Ok((totals, figures.into_iter().map(row).collect()));
         }
     };
     tell_left_out(args, &requests);
     let cases = checked(&plan, &requests)?;
-    let mut progress = output::progress("Simulating");
+    let mut progress = simulating(&requests);
     let rows = each_case(&cases, &mut progress, |case| {
         timed(|| simulate_with(&requests, case, &plan.options))
     })?;
     Ok((requests.totals(), rows))
+}
+
+/// A bar for jobs that each take all requests.
+fn simulating(requests: &Requests) -> impl FnMut(u64, u64) + Send + use<> {
+    let mut bar = output::counting("Simulating", "requests");
+    let each = requests.len() as u64;
+    move |done, total| bar(done * each, total * each)
 }
 
 /// The cases of the plan, which can be simulated.

@@ -50,6 +50,23 @@ fn samples_print_their_bars() {
     }
 }
 
+/// `--shards` is for any policy, by a share of the ids or by their number.
+#[test]
+fn shards_of_any_policy_are_the_curves_of_samples() {
+    let directory = workplace();
+    trace(directory.path());
+    for (shards, curve) in [("0.5", "sampled=0.5"), ("100", "sampled=100")] {
+        let of = |method: &str| {
+            let words = format!("sim run.csv {method} --policy lru,arc --points 4 --seed 3 --json");
+            json(directory.path(), &words)
+        };
+        let found = of(&format!("--shards {shards}"));
+        assert_eq!(found, of(&format!("--curve {curve}")));
+        assert_eq!(found[1]["policy"], "arc");
+        assert!(found[1]["points"][1]["low"].as_f64() <= found[1]["points"][1]["high"].as_f64());
+    }
+}
+
 #[test]
 fn pictures_are_what_their_endings_say() {
     let directory = workplace();
@@ -74,6 +91,8 @@ fn what_cannot_be_is_refused_with_what_to_type() {
         ("--curve magic", "sampled=RATE"),
         ("--curve shards=0.1 --policy arc", "sampled=0.1"),
         ("--curve exact --capacity 1MB", "cannot be used with"),
+        ("--shards 0", "neither a share of the ids (such as 0.01) nor a number"),
+        ("--shards 0.1 --curve exact", "cannot be used with"),
     ] {
         let output = run(directory.path(), &format!("sim run.csv {words}"));
         let said = String::from_utf8_lossy(&output.stderr).into_owned();

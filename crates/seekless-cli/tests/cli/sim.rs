@@ -1,11 +1,12 @@
 //! `seekless sim`: published figures, end to end, and errors on the command line.
 
 use super::shared_data::data;
-use super::{printed, run, workplace};
+use super::{printed, run, seekless, workplace};
 use serde_json::Value;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
 
 fn rows(directory: &Path, words: &str) -> Vec<Value> {
     serde_json::from_str(&printed(directory, &format!("sim --json {words}"))).unwrap()
@@ -368,4 +369,44 @@ fn the_loads_of_a_run_from_a_pack_are_predicted() {
     let output = run(folder.path(), "sim --pack data.zip --trace run.csv");
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("--device"));
+}
+
+/// Runs a command whose standard input is a pipe with these bytes.
+fn fed(directory: &Path, words: &str, bytes: Vec<u8>) -> Output {
+    let mut command = seekless(directory);
+    command.args(words.split_whitespace()).stdin(Stdio::piped());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || {
+        let _ = pipe.write_all(&bytes); // a command that refuses its input closes the pipe
+    });
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
+}
+
+#[test]
+fn standard_input_is_a_trace() {
+    let directory = workplace();
+    let record = |at: u64| {
+        let mut record = (at as u32 / 9).to_le_bytes().to_vec();
+        record.extend((at * at % 101).to_le_bytes());
+        record.extend([1, 0, 0, 0]);
+        record.extend([0xff; 8]);
+        record
+    };
+    let bytes: Vec<u8> = (0..4000).flat_map(record).collect();
+    fs::write(directory.path().join("a.oracleGeneral"), &bytes).unwrap();
+    let words = "--policy lru,arc --capacity 20,30% --unit-weights";
+    let text = printed(directory.path(), &format!("sim a.oracleGeneral {words}"));
+    let output = fed(directory.path(), &format!("sim - {words}"), bytes.clone());
+    assert_eq!(String::from_utf8_lossy(&output.stdout), text);
+
+    let output = fed(directory.path(), "sim - --unit-weights", bytes[..1000].to_vec());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && said.contains("byte 984: ends within"), "{said}");
+
+    let output = fed(directory.path(), "trace import - -o a.parquet", bytes);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("4,000 rows"), "{said}");
 }

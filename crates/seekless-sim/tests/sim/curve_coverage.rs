@@ -44,7 +44,7 @@ fn scan_and_loop() -> Requests {
 }
 
 /// libCacheSim's sample, if it is there.
-fn cloudphysics() -> Option<Requests> {
+pub(crate) fn cloudphysics() -> Option<Requests> {
     let path = data("cloudphysics/cloudPhysicsIO.oracleGeneral.bin")?;
     let bytes = std::fs::read(path).unwrap();
     let mut numbers = HashMap::new();

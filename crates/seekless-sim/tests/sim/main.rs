@@ -10,4 +10,5 @@ mod public_runs;
 mod published_traces;
 #[path = "../../../../tests/shared_data.rs"]
 mod shared_data;
+mod shards_error;
 mod streaming;

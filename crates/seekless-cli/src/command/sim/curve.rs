@@ -1,7 +1,6 @@
 //! `--curve`: miss ratios over a spread of cache sizes, exact or from samples of the ids.
 
 use super::{Args, Outputs, plot, table};
-use crate::output;
 use anyhow::bail;
 use seekless::report::table as text_table;
 use seekless::sim::Requests;
@@ -14,12 +13,33 @@ use std::str::FromStr;
 pub(crate) enum Method {
     /// From all requests: for LRU in one pass, for other policies size by size.
     Exact,
-    /// From LRU's stack distances of this share of the ids.
-    ShardsRate(f64),
-    /// From LRU's stack distances of this number of ids.
-    ShardsSize(u32),
-    /// From small simulations on this share of the ids.
-    Sampled(f64),
+    /// From LRU's stack distances of a sample of the ids.
+    Shards(Amount),
+    /// From small simulations on samples of the ids.
+    Sampled(Amount),
+}
+
+/// How many ids are sampled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Amount {
+    /// This share of them.
+    Rate(f64),
+    /// This number.
+    Ids(u32),
+}
+
+impl FromStr for Amount {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        match (word.parse::<u32>(), word.parse::<f64>()) {
+            (Ok(ids), _) if ids > 1 => Ok(Self::Ids(ids)),
+            (_, Ok(rate)) if rate > 0.0 && rate <= 1.0 => Ok(Self::Rate(rate)),
+            _ => Err(format!(
+                "{word:?} is neither a share of the ids (such as 0.01) nor a number of ids (such as 8192)"
+            )),
+        }
+    }
 }
 
 impl FromStr for Method {
@@ -32,18 +52,11 @@ impl FromStr for Method {
                  sampled=RATE (such as 0.1)"
             )
         };
-        let rate = |text: &str| {
-            let rate: Option<f64> = text.parse().ok();
-            rate.filter(|rate| *rate > 0.0 && *rate <= 1.0)
-        };
+        let amount = |text: &str| text.parse().map_err(|_| wrong());
         match word.split_once('=') {
             None if word == "exact" => Ok(Method::Exact),
-            Some(("sampled", share)) => rate(share).map(Method::Sampled).ok_or_else(wrong),
-            Some(("shards", amount)) => match (amount.parse::<u32>(), rate(amount)) {
-                (Ok(ids), _) if ids > 1 => Ok(Method::ShardsSize(ids)),
-                (_, Some(rate)) => Ok(Method::ShardsRate(rate)),
-                _ => Err(wrong()),
-            },
+            Some(("sampled", text)) => amount(text).map(Method::Sampled),
+            Some(("shards", text)) => amount(text).map(Method::Shards),
             _ => Err(wrong()),
         }
     }
@@ -75,13 +88,12 @@ pub(super) fn run(
 /// The policies to compute curves for. SHARDS works for LRU only: it replaces the default policies
 /// by LRU, and is an error if other policies are given.
 fn policies(args: &Args, method: Method) -> anyhow::Result<Vec<&str>> {
-    let is_shards = matches!(method, Method::ShardsRate(_) | Method::ShardsSize(_));
-    if !is_shards || args.policy == ["lru"] {
+    if !matches!(method, Method::Shards(_)) || args.policy == ["lru"] {
         return Ok(args.policy.iter().map(String::as_str).collect());
     }
     if args.policy.join(",") != super::DEFAULT_POLICIES {
         bail!(
-            "shards finds the curve of lru alone; --curve sampled=0.1 finds that of any policy (`seekless sim --policies`)"
+            "--curve shards finds the curve of lru alone; --shards and --curve sampled=0.1 find that of any policy (`seekless sim --policies`)"
         );
     }
     Ok(vec!["lru"])
@@ -95,18 +107,22 @@ fn find(
     method: Method,
 ) -> anyhow::Result<Curve> {
     let seed = args.seed;
-    let mut progress = output::progress("Simulating");
+    let mut progress = super::simulating(requests);
     Ok(match method {
         Method::Exact => exact(requests, policy, sizes, &mut progress)?,
-        Method::ShardsRate(rate) => {
-            shards(requests, sizes, Shards { seed, ..Shards::fixed_rate(rate) })
+        Method::Shards(amount) => {
+            let sample = match amount {
+                Amount::Rate(rate) => Shards::fixed_rate(rate),
+                Amount::Ids(ids) => Shards::fixed_size(ids),
+            };
+            shards(requests, sizes, Shards { seed, ..sample })
         }
-        Method::ShardsSize(ids) => {
-            shards(requests, sizes, Shards { seed, ..Shards::fixed_size(ids) })
-        }
-        Method::Sampled(rate) => {
-            let sampling = Sampling { seed, ..Sampling::rate(rate) };
-            sampled(requests, policy, sizes, sampling, &mut progress)?
+        Method::Sampled(amount) => {
+            let sampling = match amount {
+                Amount::Rate(rate) => Sampling::rate(rate),
+                Amount::Ids(ids) => Sampling::ids(requests, ids),
+            };
+            sampled(requests, policy, sizes, Sampling { seed, ..sampling }, &mut progress)?
         }
     })
 }
@@ -153,10 +169,11 @@ mod tests {
     #[test]
     fn methods_are_read_from_words() {
         assert_eq!("exact".parse(), Ok(Method::Exact));
-        assert_eq!("shards=0.01".parse(), Ok(Method::ShardsRate(0.01)));
-        assert_eq!("shards=1".parse(), Ok(Method::ShardsRate(1.0)));
-        assert_eq!("shards=8192".parse(), Ok(Method::ShardsSize(8192)));
-        assert_eq!("sampled=0.1".parse(), Ok(Method::Sampled(0.1)));
+        assert_eq!("shards=0.01".parse(), Ok(Method::Shards(Amount::Rate(0.01))));
+        assert_eq!("shards=1".parse(), Ok(Method::Shards(Amount::Rate(1.0))));
+        assert_eq!("shards=8192".parse(), Ok(Method::Shards(Amount::Ids(8192))));
+        assert_eq!("sampled=0.1".parse(), Ok(Method::Sampled(Amount::Rate(0.1))));
+        assert_eq!("sampled=500".parse(), Ok(Method::Sampled(Amount::Ids(500))));
         for wrong in ["", "exact=1", "shards", "shards=0", "sampled=2", "sampled=-1", "magic=0.1"] {
             assert!(wrong.parse::<Method>().unwrap_err().contains("exact, shards=RATE"), "{wrong}");
         }

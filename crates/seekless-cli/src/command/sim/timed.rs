@@ -30,7 +30,7 @@ pub(super) fn name(word: &str) -> Result<String, String> {
 /// Reads the traces once, simulates every case on all cores, and prints.
 pub(super) fn run(args: &Args, device: &DeviceSpec, outputs: &Outputs) -> anyhow::Result<ExitCode> {
     let memory = args.memory.or_else(|| seekless::sys::memory::free_bytes().map(|free| free / 2));
-    let mut progress = output::progress("Reading");
+    let mut progress = output::counting("Reading", "rows");
     let workload = Workload::read(&args.traces, &args.foreign.options()?, memory, &mut progress)?;
     drop(progress);
     let cases = cases(args, &workload);

@@ -1,6 +1,6 @@
 //! `seekless trace import`: converts other formats to a trace.
 
-use crate::command::foreign::Foreign;
+use crate::command::foreign::{Foreign, input};
 use crate::output::{self, Words};
 use seekless::device::units::counted;
 use seekless::trace::import::{self, Report};
@@ -42,8 +42,8 @@ Examples:
   seekless trace import --format ozen SequentialCopyGrep.txt.lzma -o copygrep.parquet
   seekless trace import cloudphysics.oracleGeneral.zst -o cloudphysics.parquet")]
 pub struct Args {
-    /// The files to import
-    #[arg(required = true)]
+    /// The files to import; - is standard input
+    #[arg(required = true, value_name = "FILE", value_parser = input())]
     files: Vec<PathBuf>,
     /// The trace to write; - is standard output
     #[arg(short, long, value_name = "TRACE")]
@@ -61,7 +61,7 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let options = args.foreign.options()?;
     let out = args.force.destination(&args.output);
-    let mut progress = output::progress("Importing");
+    let mut progress = output::counting("Importing", "rows");
     let report = import::any(&args.files, &out, &options, &mut progress)?;
     drop(progress);
     let words = Words::beside([&out]);
