@@ -8,7 +8,7 @@ mod memory;
 mod ozen2018;
 mod public_runs;
 mod published_traces;
+mod shards_error;
 #[path = "../../../../tests/shared_data.rs"]
 mod shared_data;
-mod shards_error;
 mod streaming;
