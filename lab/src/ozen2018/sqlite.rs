@@ -29,6 +29,9 @@ use workload::Workload;
 /// The size of SQLite's cache by default (`cache_size` −2000).
 const DEFAULT_CACHE_BYTES: u64 = 2000 * 1024;
 
+/// Called with how much of a file is made, and of how much.
+type Progress<'a> = &'a mut dyn FnMut(u64, u64);
+
 /// Options of tests 5 to 16.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct SqliteArgs {

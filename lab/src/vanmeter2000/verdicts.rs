@@ -43,23 +43,15 @@ pub(super) fn judge(curves: &[Curve]) -> Vec<Verdict> {
 }
 
 fn at_least(point: u32, claim: String, measured: f64, wanted: f64) -> Verdict {
-    Verdict {
-        point,
-        claim,
-        measured: format!("{measured:.2}"),
-        wanted: format!("≥ {wanted:.2}"),
-        holds: measured >= wanted,
-    }
+    verdict((point, claim), measured, format!("≥ {wanted:.2}"), measured >= wanted)
 }
 
 fn at_most(point: u32, claim: String, measured: f64, wanted: f64) -> Verdict {
-    Verdict {
-        point,
-        claim,
-        measured: format!("{measured:.2}"),
-        wanted: format!("≤ {wanted:.2}"),
-        holds: measured <= wanted,
-    }
+    verdict((point, claim), measured, format!("≤ {wanted:.2}"), measured <= wanted)
+}
+
+fn verdict((point, claim): (u32, String), measured: f64, wanted: String, holds: bool) -> Verdict {
+    Verdict { point, claim, measured: format!("{measured:.2}"), wanted, holds }
 }
 
 fn named(curve: &Curve, point: &Point) -> String {

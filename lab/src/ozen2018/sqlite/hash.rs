@@ -11,8 +11,8 @@
 
 mod pages;
 
-use super::StoreArgs;
 use super::workload::{MONEY, Store, Workload, address, name};
+use super::{Progress, StoreArgs};
 use anyhow::{Context, Result, ensure};
 use pages::Pages;
 use seekless::device::SplitMix64;
@@ -40,12 +40,7 @@ fn bucket(account: u64, buckets: u64) -> u64 {
 }
 
 /// Makes the file. Calls `progress` with the number of buckets made and of all.
-pub(super) fn make(
-    path: &Path,
-    page_bytes: u32,
-    rows: u64,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<()> {
+pub(super) fn make(path: &Path, page_bytes: u32, rows: u64, progress: Progress<'_>) -> Result<()> {
     let buckets = buckets(rows, page_bytes);
     ensure!(u32::try_from(2 * buckets).is_ok(), "too many rows for a hash file");
     let mut order: Vec<(u32, u32)> =

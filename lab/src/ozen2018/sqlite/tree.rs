@@ -3,7 +3,7 @@
 //! for its sectors. The database file is read and written in the same way.
 
 use super::workload::{MONEY, Store, Workload, address, name};
-use super::{ApplicationCache, StoreArgs};
+use super::{ApplicationCache, Progress, StoreArgs};
 use anyhow::{Context, Result};
 use rusqlite::{Connection, OpenFlags, Statement, params};
 use std::path::Path;
@@ -12,12 +12,7 @@ const TURN: &str =
     "UPDATE ledger SET address = substr(address, 2) || substr(address, 1, 1) WHERE accountId = ?";
 
 /// Makes the database. Calls `progress` with the number of rows made and of all.
-pub(super) fn make(
-    path: &Path,
-    page_bytes: u32,
-    rows: u64,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<()> {
+pub(super) fn make(path: &Path, page_bytes: u32, rows: u64, progress: Progress<'_>) -> Result<()> {
     let connection = Connection::open(path)?;
     connection.execute_batch(&format!(
         "PRAGMA page_size={page_bytes}; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-65536;
