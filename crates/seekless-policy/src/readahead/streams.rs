@@ -3,6 +3,7 @@
 
 mod crowd;
 mod deltas;
+mod dense;
 mod discover;
 mod file;
 mod index;
@@ -49,7 +50,7 @@ const AROUND_HALVED_MAX: u8 = 4;
 ///   backward. Two equal distances are a stride, by majority vote over the last eight. Four small
 ///   steps in one direction are a sparse run. The more reads of no stream lie between, the more
 ///   reads must agree. A read that fits no stream begins one, of which nothing is fetched: so a
-///   random read fetches nothing, and no stream is changed by it. A run follows its reader over a
+///   random read fetches nothing but in a dense part, and no stream is changed by it. A run follows its reader over a
 ///   gap only after two reads there.
 /// - **Windows** start at the size that Linux has, larger where requests are dear, and larger still
 ///   where the file's other streams went on. They grow as in Linux up to eight times the bytes that
@@ -62,6 +63,8 @@ const AROUND_HALVED_MAX: u8 = 4;
 /// - **Gaps** of strides are read too where that costs less than the requests it saves. Elsewhere
 ///   each element is a request, and as many are in flight as the device serves at once. Where runs
 ///   are all of one length, no window goes past it, and a run is fetched whole.
+/// - **Dense parts:** where three pages of eight around a random read are cached, the hole that it
+///   falls into is filled, up to 64 KiB, unless these take longer than the request.
 /// - **Cost:** a read compares at most 21 streams, whatever their number; mostly one or two. A page
 ///   of a stream costs nothing but its share of a window.
 /// - **Memory:** about 270 bytes a stream, at most 16,384 streams; 200 bytes an open file. The
@@ -438,10 +441,17 @@ impl Streams {
             pages => pages.into(),
         };
         let pages = u32::try_from(asked.min(largest)).unwrap_or(u32::MAX);
+        let mut window = Window { first: page, pages, marker: None };
+        let largest = self.options.max_pages.into();
         if let Some(state) = self.files.get(read.file) {
             state.fetched_now = page..page + u64::from(pages);
+            if let Some(hole) = dense::hole(page, state.around_halved, largest, ahead) {
+                let end = hole.end.max(state.fetched_now.end);
+                window.first = hole.start;
+                window.pages = u32::try_from(end - hole.start).unwrap_or(pages);
+            }
         }
-        ahead.submit(Window { first: page, pages, marker: None });
+        ahead.submit(window);
     }
 
     /// A fault that belongs to no stream is likely to have others around it, since a program maps

@@ -187,3 +187,13 @@ fn random_reads_fetch_what_they_ask_for() {
         }
     }
 }
+
+/// Of a file that fits into the cache, random reads come to every part sooner or later.
+#[test]
+fn random_reads_of_a_whole_file_fill_its_dense_parts() {
+    let reads = random(30_000, 30_000);
+    for device in [DRIVE, VOLUME] {
+        let [none, ours] = ["none", "streams"].map(|name| figures(name, device, 1 << 14, &reads));
+        assert!(none.nanos as f64 / ours.nanos as f64 >= 1.1, "{none:?} {ours:?}");
+    }
+}

@@ -1,0 +1,38 @@
+//! Reads at random places of a part of a file that is cached in good part already: the program seems
+//! to come to all of it, and soon each page that is still missing would cost a request of its own.
+
+use crate::readahead::options::PAGE_BYTES;
+use crate::readahead::{Ahead, PageNo};
+use std::ops::Range;
+
+/// At most so many pages are read with a missing one: 64 KiB in all.
+const HOLE_PAGES: u64 = 16;
+
+/// So many of the pages around must be cached: with fewer, the program may well end before it comes
+/// to those that are missing.
+const CACHED_MIN: usize = 12;
+
+/// The hole around a missing page, if it is worth filling with one request: that takes less than
+/// twice the time of the request alone, and enough of what lies around is cached. A hole has at
+/// most `largest` pages, and is halved `halved` times. It is no stream's window: how many streams
+/// there are does not matter.
+pub(super) fn hole(
+    page: PageNo,
+    halved: u8,
+    largest: u64,
+    ahead: &dyn Ahead,
+) -> Option<Range<PageNo>> {
+    let pages = (HOLE_PAGES >> halved).min(largest);
+    if pages < 2 || pages * PAGE_BYTES > ahead.costs().gap_bytes() || ahead.congested() {
+        return None;
+    }
+    let around = page.saturating_sub(HOLE_PAGES)..page + HOLE_PAGES;
+    if around.filter(|&page| ahead.cached(page)).count() < CACHED_MIN {
+        return None;
+    }
+    let is_missing = |page: &PageNo| !ahead.cached(*page);
+    let back = (1..=pages / 2).map_while(|back| page.checked_sub(back)).take_while(is_missing);
+    let first = page - back.count() as u64;
+    let end = first + pages;
+    Some(first..page + 1 + (page + 1..end).take_while(is_missing).count() as u64)
+}
