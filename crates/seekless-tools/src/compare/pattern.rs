@@ -181,4 +181,6 @@ fn median(values: impl Iterator<Item = u64>) -> u64 {
 }
 
 #[cfg(test)]
+mod simulated;
+#[cfg(test)]
 mod tests;

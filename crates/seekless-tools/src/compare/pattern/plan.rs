@@ -44,7 +44,7 @@ impl Plan {
         }
         let plan = match is_files {
             true => files(path, pattern.read_bytes, amount).map_err(unreadable)?,
-            false => of_file(path, metadata.len(), pattern, amount),
+            false => Self::of_file(path, metadata.len(), pattern, amount),
         };
         match plan.steps.is_empty() {
             true => {
@@ -55,26 +55,27 @@ impl Plan {
         }
     }
 
+    /// The reads of a pattern on a file of `size` bytes, which need not exist.
+    pub(super) fn of_file(path: &Path, size: u64, pattern: Pattern, amount: u64) -> Self {
+        let file = Laid { size, read: pattern.read_bytes, amount, random: SplitMix64::new(SEED) };
+        let (descriptors, steps) = match pattern.kind {
+            Kind::Streams { count, each } => {
+                let descriptors = if each { count } else { 1 };
+                (descriptors, file.interleaved(count, pattern.read_bytes, each))
+            }
+            Kind::Strides { count, step } => (1, file.interleaved(count, step, false)),
+            kind => (1, file.alone(kind)),
+        };
+        let descriptors = vec![path.to_owned(); descriptors as usize];
+        Plan { descriptors, in_turn: false, steps }
+    }
+
     /// The files, each once.
     pub(super) fn files(&self) -> Vec<PathBuf> {
         let mut files = self.descriptors.clone();
         files.dedup();
         files
     }
-}
-
-fn of_file(path: &Path, size: u64, pattern: Pattern, amount: u64) -> Plan {
-    let file = Laid { size, read: pattern.read_bytes, amount, random: SplitMix64::new(SEED) };
-    let (descriptors, steps) = match pattern.kind {
-        Kind::Streams { count, each } => {
-            let descriptors = if each { count } else { 1 };
-            (descriptors, file.interleaved(count, pattern.read_bytes, each))
-        }
-        Kind::Strides { count, step } => (1, file.interleaved(count, step, false)),
-        kind => (1, file.alone(kind)),
-    };
-    let descriptors = vec![path.to_owned(); descriptors as usize];
-    Plan { descriptors, in_turn: false, steps }
 }
 
 /// A file and how it is read.
