@@ -244,7 +244,7 @@ fn trial(
     make_cold([path], Dropping::Files)?;
     let load = || -> anyhow::Result<Trial> {
         let started = Instant::now();
-        let mut builder = Store::builder().cache(args.cache << 20);
+        let mut builder = Store::builder().cache(args.cache << 20).look_up_costs(false);
         if let Some(costs) = costs {
             builder = builder.costs(costs);
         }

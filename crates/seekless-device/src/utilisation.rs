@@ -1,7 +1,7 @@
 //! How much of a device's time moves bytes when I/Os go to random places one at a time: Fig. 1 of
 //! Wu, Xi and Xu 2010. Large I/Os use a disk better, since each pays for positioning once.
 
-use crate::{Costs, DeviceModel, DeviceSpec, Io, Nanos, SplitMix64};
+use crate::{AnyDevice, Costs, DeviceModel, DeviceSpec, Io, Nanos, Parameters, SplitMix64};
 use serde::Serialize;
 
 /// I/Os of one size at random places.
@@ -20,6 +20,9 @@ pub struct Utilisation {
 /// The sizes of the paper's figure: 4 KiB to 16 MiB.
 const SIZES: std::ops::RangeInclusive<u32> = 12..=24;
 const SAMPLES: u64 = 256;
+/// A volume has used up what it allows at its start, and is measured for so long.
+const USED_UP_NS: Nanos = 1_000_000_000;
+const MANY_NS: Nanos = 20_000_000_000;
 /// Where places are random on a device without a size.
 const SPAN_BYTES: u64 = 1_000_000_000_000;
 
@@ -33,20 +36,58 @@ impl Utilisation {
 }
 
 fn sample(device: &DeviceSpec, span: u64, bytes: u64) -> Utilisation {
-    let mut model = device.model();
-    let costs = model.costs();
-    let places = (span / bytes).max(1);
+    let mut reads = Reads { model: lasting(device.parameters()), bytes, places: (span / bytes).max(1) };
     let mut draws = SplitMix64::new(bytes);
-    let mut now = 0;
-    for tag in 0..SAMPLES {
-        let offset = draws.below(places) * bytes;
-        model.submit(now, Io { tag, write: false, offset, bytes });
-        model.advance(Nanos::MAX, &mut |end, _| now = end);
-    }
-    let mean_ns = now / SAMPLES;
+    let costs = reads.model.costs();
+    let mean_ns = match device.parameters() {
+        Parameters::Volume(_) => reads.mean_of_limits(&mut draws),
+        _ => reads.go(0, SAMPLES, &mut draws) / SAMPLES,
+    };
     let flow_ns = bytes as f64 / costs.bytes_per_second as f64 * 1e9;
     let share = flow_ns / mean_ns.max(1) as f64;
     Utilisation { bytes, mean_ns, share, by_formula: costs.utilisation(bytes) }
+}
+
+/// The device as it is in the long run: without credit saved up.
+fn lasting(mut parameters: Parameters) -> AnyDevice {
+    if let Parameters::Volume(volume) = &mut parameters {
+        volume.burst = None;
+    }
+    parameters.model().expect("a volume's numbers stand without its burst")
+}
+
+/// Reads of one size at random places, one at a time.
+struct Reads {
+    model: AnyDevice,
+    bytes: u64,
+    places: u64,
+}
+
+impl Reads {
+    /// Makes `count` reads, the first at `now`. Returns when the last has ended.
+    fn go(&mut self, mut now: Nanos, count: u64, draws: &mut SplitMix64) -> Nanos {
+        for tag in 0..count {
+            let offset = draws.below(self.places) * self.bytes;
+            self.model.submit(now, Io { tag, write: false, offset, bytes: self.bytes });
+            self.model.advance(Nanos::MAX, &mut |end, _| now = end);
+        }
+        now
+    }
+
+    /// What a read takes of a device that lets some pass at once and holds up others: the mean of
+    /// many seconds, after some in which it uses up what it allows at first.
+    fn mean_of_limits(&mut self, draws: &mut SplitMix64) -> Nanos {
+        let mut now = 0;
+        while now < USED_UP_NS {
+            now = self.go(now, SAMPLES, draws);
+        }
+        let (begun, mut count) = (now, 0);
+        while now - begun < MANY_NS {
+            now = self.go(now, SAMPLES, draws);
+            count += SAMPLES;
+        }
+        (now - begun) / count
+    }
 }
 
 impl Costs {
@@ -80,6 +121,18 @@ mod tests {
         for point in &curve {
             let apart = point.share / point.by_formula;
             assert!((0.9..1.1).contains(&apart), "{point:?}");
+        }
+    }
+
+    #[test]
+    fn no_volume_moves_more_bytes_than_its_bandwidth() {
+        for device in ["gp3", "iops=500,bandwidth=150MB/s", "iops=100,bandwidth=80MB/s,burst=3000x90000"] {
+            let curve = Utilisation::curve(&device.parse().unwrap());
+            for point in &curve {
+                assert!(point.share <= 1.005, "{device}: {point:?}");
+            }
+            // One at a time, large reads wait for the bandwidth alone.
+            assert!(curve.last().unwrap().share > 0.95, "{device}: {curve:?}");
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::archive::Archive;
 use crate::decision::Watched;
+use crate::probed;
 use crate::shared::{Memory, Shared};
 use crate::state::State;
 use crate::worker::Workers;
@@ -11,7 +12,7 @@ use seekless_engine::{Engine, EngineKind};
 use seekless_policy::cache::{Cache, Config};
 use seekless_policy::eviction::named;
 use seekless_policy::planner::{self, Planner};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
@@ -38,6 +39,8 @@ pub struct StoreBuilder {
     record: bool,
     costs: Option<Costs>,
     probed: Option<Costs>,
+    look_up: bool,
+    device_table: Option<PathBuf>,
 }
 
 impl Default for StoreBuilder {
@@ -55,6 +58,8 @@ impl Default for StoreBuilder {
             record: false,
             costs: None,
             probed: None,
+            look_up: true,
+            device_table: None,
         }
     }
 }
@@ -150,16 +155,32 @@ impl StoreBuilder {
 
     /// What the device charges, if the program knows: its reads are planned with this, whatever
     /// they take. Without it the store plans with what the engine knows of its device, else with
-    /// [`StoreBuilder::probed`], else with what its own reads show.
+    /// [`StoreBuilder::probed`], else with what it looks up ([`StoreBuilder::look_up_costs`]), else
+    /// with what its own reads show.
     pub fn costs(mut self, costs: Costs) -> Self {
         self.costs = Some(costs);
         self
     }
 
-    /// What `seekless probe` has measured of the device (`seekless::sled::Devices`). The store
-    /// plans with it until its own reads contradict it.
+    /// What was measured of the device. The store plans with it until its own reads contradict it.
     pub fn probed(mut self, costs: Costs) -> Self {
         self.probed = Some(costs);
+        self
+    }
+
+    /// Whether the store looks up what `seekless probe` has measured of its device, or what the
+    /// user's configuration says of it, under the limits of this process's control group; by
+    /// default true. It counts as [`StoreBuilder::probed`]. Without the feature `probed` nothing is
+    /// looked up.
+    pub fn look_up_costs(mut self, look_up: bool) -> Self {
+        self.look_up = look_up;
+        self
+    }
+
+    /// The device table in which costs are looked up; by default the one that `seekless probe`
+    /// keeps for the user.
+    pub fn device_table(mut self, path: impl Into<PathBuf>) -> Self {
+        self.device_table = Some(path.into());
         self
     }
 
@@ -192,7 +213,7 @@ impl StoreBuilder {
             Watched::new(named(&self.policy, self.cache_bytes).map_err(setting)?, self.record);
         let mut cache = Cache::new(policy, Config::files(self.cache_bytes)).map_err(setting)?;
         cache.grow(archive.extents.len() as u32);
-        let (costs, source) = self.known(engine);
+        let (costs, source) = self.known(&archive.path, engine);
         let memory = planner::Memory {
             cache_bytes: self.cache_bytes,
             read_ahead_bytes: self.read_ahead_bytes,
@@ -202,13 +223,18 @@ impl StoreBuilder {
         Ok(State::new(cache, recorder, planner, Knowledge::new(costs, source)))
     }
 
-    /// What is known of the device before the first read.
-    fn known(&self, engine: &dyn Engine) -> (Costs, CostsSource) {
-        match (self.costs, engine.knows_costs(), self.probed) {
-            (Some(costs), ..) => (costs, CostsSource::Told),
-            (None, true, _) => (engine.costs(), CostsSource::Told),
-            (None, false, Some(costs)) => (costs, CostsSource::Probed),
-            (None, false, None) => (engine.costs(), CostsSource::Assumed),
+    /// What is known of the device under `archive` before the first read.
+    fn known(&self, archive: &Path, engine: &dyn Engine) -> (Costs, CostsSource) {
+        if let Some(costs) = self.costs {
+            return (costs, CostsSource::Told);
+        }
+        if engine.knows_costs() {
+            return (engine.costs(), CostsSource::Told);
+        }
+        let look_up = || probed::costs(archive, self.device_table.as_deref());
+        match self.probed.or_else(|| self.look_up.then(look_up)?) {
+            Some(costs) => (costs, CostsSource::Probed),
+            None => (engine.costs(), CostsSource::Assumed),
         }
     }
 

@@ -35,6 +35,7 @@ pub struct Statistics {
     /// What the device charges, as far as the store knows. Its reads are planned with this.
     pub costs: Costs,
     /// How it knows: by [`StoreBuilder::costs`](crate::StoreBuilder::costs) or from the engine, by
-    /// [`StoreBuilder::probed`](crate::StoreBuilder::probed), from its own reads, or not at all.
+    /// [`StoreBuilder::probed`](crate::StoreBuilder::probed) or from the device table, from its own
+    /// reads, or not at all.
     pub costs_source: CostsSource,
 }

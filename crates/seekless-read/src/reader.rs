@@ -389,7 +389,7 @@ impl Reader {
         }
         let ranges = if sliver { &mut planned.left.slivers } else { &mut planned.left.absent };
         let first = ranges.first().unwrap_or(0..0);
-        let step = self.device.read_bytes();
+        let step = self.device.step_bytes(way);
         // A plain read with readahead where the cache has room; and where it is unknown what is
         // cached or whether it stays, as any other program reads.
         let unseen = !known || once;

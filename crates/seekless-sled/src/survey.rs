@@ -17,7 +17,7 @@ use crate::{
 use ceiling::Slowest;
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, openat};
 use rustix::path::Arg;
-use seekless_device::{Origin, Row, Table, Zone};
+use seekless_device::{Costs, Origin, Row, Table, Zone};
 use seekless_sys::descriptor::by_descriptor;
 use seekless_sys::mounts::Mounts;
 use seekless_sys::residency::all_or_nothing;
@@ -323,6 +323,17 @@ impl Surveyor {
         let rule = path.as_deref().and_then(|path| self.config.rule(path)).cloned();
         let row = self.row(&home, rule.as_ref());
         Ok((Arc::unwrap_or_clone(home), row))
+    }
+
+    /// What the device under `path` charges for reads, under the limits of this process's control
+    /// group: what the user gave, or what was measured. `None` if neither is known.
+    ///
+    /// # Errors
+    /// The path does not exist.
+    pub fn costs(&mut self, path: &Path) -> Result<Option<Costs>, Error> {
+        let (_, row) = self.home(path)?;
+        // How many reads it serves at once was not measured.
+        Ok((row.origin != Origin::Assumed).then(|| row.costs(Costs::ASSUMED.depth)))
     }
 
     fn examined(&mut self, name: &Path, open_as: &Path, stat: Stat) -> Result<Survey, Error> {

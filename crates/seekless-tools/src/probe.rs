@@ -5,7 +5,7 @@ mod choose;
 
 use crate::{Error, ErrorKind, Result};
 use seekless_device::units::{counted, format_bytes, format_duration};
-use seekless_device::{Costs, Origin, Row, Table, Zone};
+use seekless_device::{Origin, Row, Table, Zone};
 use seekless_measure::{Budget, Calibration, calibrate, calibrate_memory};
 use seekless_sled::{Config, Devices, Entry, Home, Kind, Surveyor};
 use serde::Serialize;
@@ -74,16 +74,6 @@ pub fn probe(path: &Path, options: &Options, progress: &mut dyn FnMut(u64, u64))
             Ok(shown(&home, &row, Some(&entry), Some(calibration), table))
         }
     }
-}
-
-/// What is known of the device under `path`, for the reads of a store: what the user gave, or what
-/// was measured of it, under the limits of this process's control group. `None` if nothing is known
-/// or the device table cannot be read.
-#[must_use]
-pub fn costs(path: &Path) -> Option<Costs> {
-    let (_, row) = Surveyor::new().and_then(|mut surveyor| surveyor.home(path)).ok()?;
-    // How many reads it serves at once was not measured.
-    (row.origin != Origin::Assumed).then(|| row.costs(Costs::ASSUMED.depth))
 }
 
 /// All that was measured, by device.

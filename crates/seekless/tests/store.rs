@@ -95,6 +95,7 @@ impl Trial<'_> {
         let engine: Arc<dyn Engine> =
             if self.told { throttled } else { Arc::new(Untold(throttled)) };
         let builder = Store::builder().cache(self.cache_bytes).policy(self.policy);
+        let builder = builder.look_up_costs(false);
         let store = builder.shared_engine(engine).open(self.path).unwrap();
         for &id in self.loads {
             drop(store.load(store.index().name(id)).unwrap());

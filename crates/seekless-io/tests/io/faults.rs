@@ -99,7 +99,7 @@ impl Bench {
     fn check_healed(&self) {
         self.engine.set(Fault::None);
         for way in WAYS {
-            assert_eq!(self.failed(way), []);
+            assert_eq!(self.failed(way), Vec::<usize>::new());
         }
         check_replay(&self.store, "landlord", CACHE_BYTES);
     }
@@ -136,7 +136,7 @@ fn any_one_read_that_fails_or_is_short_costs_at_most_the_file_that_it_was_for() 
             let sample = small_and_large();
             let sound = Bench::new(&sample, builder);
             sound.engine.set(Fault::None);
-            assert_eq!(sound.failed(way), []);
+            assert_eq!(sound.failed(way), Vec::<usize>::new());
             for fault in
                 (0..sound.engine.reads()).flat_map(|nth| [Fault::Nth(nth), Fault::ShortNth(nth)])
             {

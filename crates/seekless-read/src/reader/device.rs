@@ -8,6 +8,7 @@ use super::opened::DIRECT_BYTES;
 use super::options::Options;
 use super::threads::{Done, Job, Threads};
 use crate::bypass::Way;
+use seekless_device::PART_BYTES;
 use seekless_engine::AlignedBuf;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -48,14 +49,18 @@ impl Device {
         }
     }
 
-    /// The bytes of one read.
-    pub(super) fn read_bytes(&self) -> u64 {
-        self.read_bytes
-    }
-
     /// The best way past the cache that was not refused yet.
     pub(super) fn bypass(&self) -> Way {
         self.bypass
+    }
+
+    /// The bytes of one read in this way. A direct read of the usual size is as large as one request
+    /// of the device: the kernel cuts one of a whole MiB in two.
+    pub(super) fn step_bytes(&self, way: Option<Way>) -> u64 {
+        match way {
+            Some(Way::Direct) if self.read_bytes == READ_BYTES => PART_BYTES,
+            _ => self.read_bytes,
+        }
     }
 
     /// Keeps as many reads in flight from now on as a large cache allows.
@@ -157,10 +162,21 @@ impl Device {
 mod tests {
     use super::*;
     use crate::reader::kernel::Linux;
+    use seekless_device::parts;
     use std::io::Write;
 
     fn device(chunk_bytes: usize) -> Device {
         Device::new(Arc::new(Linux), &Options { chunk_bytes, ..Options::default() })
+    }
+
+    #[test]
+    fn a_direct_read_is_one_request() {
+        let step = |chunk_bytes, way| device(chunk_bytes).step_bytes(way);
+        let direct = step(256 << 10, Some(Way::Direct));
+        assert_eq!((parts(direct), parts(direct + 1), direct % DIRECT_BYTES), (1, 2, 0));
+        assert_eq!(step(256 << 10, Some(Way::Leave)), READ_BYTES);
+        assert_eq!(step(256 << 10, None), READ_BYTES);
+        assert_eq!(step(4096, Some(Way::Direct)), 4096, "small chunks make small reads");
     }
 
     #[test]
@@ -183,7 +199,7 @@ mod tests {
         file.write_all(&[7; 100_000]).unwrap();
         let file = Arc::new(file);
         let mut device = device(10_000);
-        assert_eq!((device.read_bytes(), device.growth_step_bytes()), (10_000, 40_000));
+        assert_eq!((device.step_bytes(None), device.growth_step_bytes()), (10_000, 40_000));
         let mut started = 0;
         while device.has_place() {
             let buffer = device.buffer();

@@ -8,7 +8,6 @@ use super::placed::Placed;
 use super::plan::{Plan, Tell};
 use super::survey::{Sought, Survey};
 use crate::error::{Error, ErrorKind, Result};
-use crate::probe;
 use seekless_device::Content;
 use seekless_engine::{Clock, Counters, Engine, EngineKind, Throttled, build};
 use seekless_io::Store;
@@ -110,15 +109,9 @@ fn open(pack: &Pack, options: &Options, clock: &Clock) -> Result<Store> {
         Error::because(ErrorKind::Measure, "cannot start an engine to read with", error)
     })?;
     let mut store = Store::builder().cache(options.cache_bytes).shared_engine(engine).direct(true);
-    match &options.device {
-        Device::Real => {
-            if let Some(costs) = probe::costs(&pack.path) {
-                store = store.probed(costs);
-            }
-        }
-        // As a user who knows the limits would.
-        Device::Throttled(spec) => store = store.costs(spec.costs()),
-        Device::Modelled { .. } => {}
+    // As a user who knows the limits would.
+    if let Device::Throttled(spec) = &options.device {
+        store = store.costs(spec.costs());
     }
     store.open(&pack.path).map_err(|error| {
         Error::because(
