@@ -36,7 +36,8 @@ impl Utilisation {
 }
 
 fn sample(device: &DeviceSpec, span: u64, bytes: u64) -> Utilisation {
-    let mut reads = Reads { model: lasting(device.parameters()), bytes, places: (span / bytes).max(1) };
+    let mut reads =
+        Reads { model: lasting(device.parameters()), bytes, places: (span / bytes).max(1) };
     let mut draws = SplitMix64::new(bytes);
     let costs = reads.model.costs();
     let mean_ns = match device.parameters() {
@@ -126,7 +127,9 @@ mod tests {
 
     #[test]
     fn no_volume_moves_more_bytes_than_its_bandwidth() {
-        for device in ["gp3", "iops=500,bandwidth=150MB/s", "iops=100,bandwidth=80MB/s,burst=3000x90000"] {
+        for device in
+            ["gp3", "iops=500,bandwidth=150MB/s", "iops=100,bandwidth=80MB/s,burst=3000x90000"]
+        {
             let curve = Utilisation::curve(&device.parse().unwrap());
             for point in &curve {
                 assert!(point.share <= 1.005, "{device}: {point:?}");

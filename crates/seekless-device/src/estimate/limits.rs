@@ -48,6 +48,11 @@ const SAME: f64 = 0.1;
 /// More than so many times a limit cannot pass.
 const EXCEEDED: f64 = 1.2;
 
+/// A limit that is not felt, or felt together with the other, is raised so many times at a time.
+const PROBE: f64 = 1.08;
+/// But not beyond so many times what passed.
+const PROBE_MAX: f64 = 1.5;
+
 /// Under a limit on requests, bandwidth is taken as so many times what was seen: reads then grow
 /// until it shows. Reads are often a third or half of what they may be.
 const BANDWIDTH_UNSEEN: f64 = 4.0;
@@ -94,6 +99,8 @@ pub(super) struct Limits {
     calm_reads: u32,
     requests: Option<Requests>,
     bytes: Option<f64>,
+    /// Which limit was raised last when both were felt.
+    probes_requests: bool,
     /// The most bytes a second that passed in one of the last stretches.
     bytes_seen: Option<f64>,
 }
@@ -173,7 +180,35 @@ impl Limits {
         };
         (self.felt, self.calm_reads) = (now, 0);
         self.take(curve);
+        self.probe();
         true
+    }
+
+    /// Reads are as large as both limits together make worth while, so that a limit which is taken
+    /// for too low confirms itself: as much passes as it allows. So one that need not be felt is
+    /// raised a little. If it is a limit, the other is felt less from then on.
+    fn probe(&mut self) {
+        let newest = &self.windows[self.count.saturating_sub(WINDOWS_NEW)..self.count];
+        let (Some(requests), Some(bytes)) = (&mut self.requests, &mut self.bytes) else { return };
+        let is_felt = |rate: f64, limit: f64| rate >= limit * (1.0 - SAME);
+        let requests_felt =
+            newest.iter().all(|window| is_felt(window.rates().0, requests.per_second));
+        let bytes_felt = newest.iter().all(|window| is_felt(window.rates().1, *bytes));
+        if requests_felt && bytes_felt {
+            self.probes_requests = !self.probes_requests;
+        }
+        let (request_factor, byte_factor) = match (requests_felt, bytes_felt) {
+            (true, true) if self.probes_requests => (2.0 * PROBE - 1.0, 1.0),
+            (true, true) => (1.0, 2.0 * PROBE - 1.0),
+            (false, true) => (PROBE, 1.0),
+            (true, false) => (1.0, PROBE),
+            (false, false) => return,
+        };
+        let raised =
+            |limit: f64, factor: f64, seen: f64| (limit * factor).min(seen * PROBE_MAX).max(limit);
+        let sum = Window::sum(newest).rates();
+        requests.per_second = raised(requests.per_second, request_factor, sum.0);
+        *bytes = raised(*bytes, byte_factor, sum.1);
     }
 
     /// The limits of which it is sure: nanoseconds a request and a byte.

@@ -69,7 +69,8 @@ fn load_every(store: &Store, sample: &Sample, step: usize) {
 fn a_store_says_how_it_knows_its_device() {
     let sample = Sample::of_sizes([1_000], Codec::Stored);
     let known = |store: Store| (store.statistics().costs, store.statistics().costs_source);
-    let unknown = || Store::builder().look_up_costs(false).shared_engine(Arc::new(Unknown::new(DEAR)));
+    let unknown =
+        || Store::builder().look_up_costs(false).shared_engine(Arc::new(Unknown::new(DEAR)));
     let gate = Arc::new(Gate::new());
     let of_the_engine = gate.costs;
     let open = |builder: seekless_io::StoreBuilder| known(builder.open(&sample.path).unwrap());
@@ -89,7 +90,8 @@ fn a_store_that_was_not_told_finds_out_and_reads_accordingly() {
     let sample =
         Sample::of_sizes((0..1500).map(|number| 2_000 + number % 7 * 2_000), Codec::Stored);
     let requests = |costs: Option<Costs>| {
-        let mut builder = Store::builder().look_up_costs(false).shared_engine(Arc::new(Unknown::new(DEAR)));
+        let mut builder =
+            Store::builder().look_up_costs(false).shared_engine(Arc::new(Unknown::new(DEAR)));
         if let Some(costs) = costs {
             builder = builder.costs(costs);
         }
@@ -124,8 +126,10 @@ fn a_cache_of_nothing_reads_nothing_ahead() {
 #[test]
 fn every_fifth_file_is_not_read_with_the_four_between() {
     let sample = Sample::of_sizes([10_000; 4000], Codec::Stored);
-    let store =
-        Store::builder().look_up_costs(false).shared_engine(Arc::new(Unknown::new(Costs::ASSUMED))).open(&sample.path);
+    let store = Store::builder()
+        .look_up_costs(false)
+        .shared_engine(Arc::new(Unknown::new(Costs::ASSUMED)))
+        .open(&sample.path);
     let store = store.unwrap();
     load_every(&store, &sample, 5);
     let (read, needed) = (store.statistics().read_bytes, 800 * 10_000);
