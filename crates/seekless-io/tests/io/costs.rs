@@ -125,13 +125,15 @@ fn a_cache_of_nothing_reads_nothing_ahead() {
 
 #[test]
 fn every_fifth_file_is_not_read_with_the_four_between() {
-    let sample = Sample::of_sizes([10_000; 4000], Codec::Stored);
+    // Reading over 120 KB takes about as long as a request, and no window reaches that far.
+    let sample = Sample::of_sizes([30_000; 2000], Codec::Stored);
     let store = Store::builder()
         .look_up_costs(false)
         .shared_engine(Arc::new(Unknown::new(Costs::ASSUMED)))
         .open(&sample.path);
     let store = store.unwrap();
     load_every(&store, &sample, 5);
-    let (read, needed) = (store.statistics().read_bytes, 800 * 10_000);
-    assert!(read < 5 * needed / 2, "{read} bytes read for {needed}");
+    let (read, needed) = (store.statistics().read_bytes, 400 * 30_000);
+    // Each read is rounded to pages, and the first dozen windows are whole.
+    assert!(read < 3 * needed / 2, "{read} bytes read for {needed}");
 }
