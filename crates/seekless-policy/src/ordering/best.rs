@@ -8,6 +8,7 @@ use crate::eviction::Id;
 use likely::likelihoods;
 use seekless_device::Costs;
 use sets::Sets;
+use std::collections::HashMap;
 
 /// A file that takes this part of the time of a request to read is small: a request that reads
 /// through many of them is cheaper than a request for each that is needed.
@@ -48,16 +49,20 @@ impl Ordering for Best {
         let used = Used::new(runs, &self.kin, bytes.len());
         let likely = likelihoods(&self.kin, &used.runs, runs.len());
         let sizes = Sizes::new(costs, self.any_size);
+        let in_group = used.folders_in_groups(&self.kin);
         let mut keyed: Vec<(Key, Id)> = (0..bytes.len() as Id)
-            .map(|id| (self.key(id, &used, &likely, sizes.of(bytes[id as usize])), id))
+            .map(|id| {
+                let size = sizes.of(bytes[id as usize]);
+                (self.key(id, &used, &likely, &in_group, size), id)
+            })
             .collect();
         keyed.sort_unstable();
         keyed.into_iter().map(|(_, id)| id).collect()
     }
 }
 
-/// Where a file lies: zone, group, place of its folder, its folder, its place there. Equal ones lie
-/// by number.
+/// Where a file lies: zone, group, place of its folder there, its folder, its place there. Equal
+/// ones lie by number.
 type Key = (Zone, u32, u32, u32, u32);
 
 /// The parts of the archive, in their order.
@@ -135,21 +140,44 @@ impl Used {
         let all = (runs.len() * 9 / 10 + 1) as u32;
         Used { runs: sets.counts(), all, first, folder_first, set: sets.places() }
     }
+
+    /// When a file of a set and a folder is first needed.
+    fn folders_in_groups(&self, kin: &Kin) -> HashMap<(u32, u32), u32> {
+        let mut first = HashMap::new();
+        for (id, (&set, &place)) in (0..).zip(self.set.iter().zip(&self.first)) {
+            if place != NEVER {
+                let known = first.entry((set, kin.folder(id))).or_insert(place);
+                *known = place.min(*known);
+            }
+        }
+        first
+    }
 }
 
 impl Best {
-    fn key(&self, id: Id, used: &Used, likely: &[f64], size: Size) -> Key {
+    fn key(
+        &self,
+        id: Id,
+        used: &Used,
+        likely: &[f64],
+        in_group: &HashMap<(u32, u32), u32>,
+        size: Size,
+    ) -> Key {
         let (at, folder) = (id as usize, self.kin.folder(id));
         let (first, set) = (used.first[at], used.set[at]);
         let folder_first = used.folder_first[folder as usize];
+        let larger = |zone| {
+            let place = in_group.get(&(set, folder)).copied().unwrap_or(NEVER);
+            (zone, set, place, folder, 0)
+        };
         match (used.runs[at], size) {
             (0, _) if likely[at] < UNLIKELY => (Zone::Unlikely, 0, 0, 0, 0),
             (0, Size::Small) => (Zone::SmallUnloaded, 0, folder_first, folder, 0),
             (0, _) => (Zone::Unloaded, 0, folder_first, folder, 0),
             (runs, _) if runs >= used.all => (Zone::Core, 0, 0, 0, first),
             (_, Size::Small) => (Zone::Small, set, 0, 0, first),
-            (_, Size::Medium) => (Zone::Medium, set, folder_first, folder, 0),
-            (_, Size::Large) => (Zone::Large, set, folder_first, folder, 0),
+            (_, Size::Medium) => larger(Zone::Medium),
+            (_, Size::Large) => larger(Zone::Large),
         }
     }
 }

@@ -2,7 +2,7 @@
 //! and the one that loads fastest is made again from all runs.
 //!
 //! Name, recent and greedy are among the candidates. So `best` is worse than they are only where
-//! the next run is unlike the runs at hand.
+//! the next run is unlike the runs at hand. Where no candidate gains anything, files lie by name.
 
 use super::files::Files;
 use super::judge::{Judge, Loadings};
@@ -17,6 +17,10 @@ const FOLDS_MAX: usize = 4;
 
 /// Judging stops when so many files have been laid out for one candidate.
 const FILES_LAID_OUT_MAX: usize = 1_000_000;
+
+/// The candidate that needs no runs. Another one must gain so much over it.
+const NAME: &str = "name";
+const GAIN_PERMILLE_MIN: u128 = 10;
 
 /// Chooses an order by simulation.
 pub(crate) struct Choice<'a> {
@@ -76,7 +80,7 @@ impl Choice<'_> {
             ("groups by run, small files apart", best(false), Sizes::Coded),
             ("groups by run", best(true), Sizes::Coded),
             ("recent", Box::new(Recent), Sizes::Coded),
-            ("name", Box::new(ByName), Sizes::Coded),
+            (NAME, Box::new(ByName), Sizes::Coded),
             ("greedy", Box::new(Greedy { cache: self.cache }), Sizes::Content),
         ]
     }
@@ -102,9 +106,17 @@ impl Choice<'_> {
         let sums = candidates.par_iter().map(judged).collect::<Result<Vec<_>>>()?;
         let first = sums[0];
         let rank = |sum: &Loadings| (relative(sum, &first), work(sum, costs));
-        let best = (0..sums.len()).min_by_key(|&at| rank(&sums[at]));
-        Ok(best.unwrap_or(0))
+        let best = (0..sums.len()).min_by_key(|&at| rank(&sums[at])).unwrap_or(0);
+        let by_name = candidates.iter().position(|(name, ..)| *name == NAME).unwrap_or(best);
+        let rank = [best, by_name].map(|at| rank(&sums[at]));
+        Ok(if gains(rank[0], rank[1]) { best } else { by_name })
     }
+}
+
+/// Whether one rank is enough below another, in time or, where that is too short to tell, in work.
+fn gains(least: (u128, u128), other: (u128, u128)) -> bool {
+    let below = |least: u128, other: u128| least * 1000 < other * (1000 - GAIN_PERMILLE_MIN);
+    below(least.0, other.0) || (least.0 == other.0 && below(least.1, other.1))
 }
 
 /// How many runs may be left out in turn, each with an order of its own, for so many files.

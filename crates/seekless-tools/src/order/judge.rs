@@ -3,10 +3,12 @@
 
 use super::files::Files;
 use crate::error::{Error, ErrorKind, Result};
-use seekless_device::{CostsSource, DeviceSpec, Parameters};
+use seekless_device::{
+    AnyDevice, Costs, CostsSource, DeviceModel, DeviceSpec, Io, Nanos, Parameters,
+};
 use seekless_policy::eviction::Id;
 use seekless_policy::extents::Extent;
-use seekless_policy::planner::Memory;
+use seekless_policy::planner::{Memory, READ_BYTES_MAX};
 use seekless_sim::store::{Archive, Settings, StoreFigures, Work, listed, on_demand};
 use serde::Serialize;
 use std::ops::AddAssign;
@@ -19,6 +21,9 @@ const ALIGNMENT: u64 = 4096;
 
 /// An object store draws its latencies, so it is asked with so many seeds. Figures are the means.
 const SEEDS: u32 = 4;
+
+/// Requests that keep a volume busy before.
+const BUSY_REQUESTS_MAX: u64 = 10_000;
 
 /// What loading from an order takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -62,7 +67,7 @@ impl AddAssign for Loadings {
 pub(crate) struct Judge<'a> {
     files: &'a Files,
     /// The device, or an object store with several seeds.
-    devices: Vec<DeviceSpec>,
+    devices: Vec<Busy>,
     settings: Settings,
 }
 
@@ -77,7 +82,7 @@ impl<'a> Judge<'a> {
             source: CostsSource::Told,
             work: Work::default(),
         };
-        Judge { files, devices: drawn(device), settings }
+        Judge { files, devices: drawn(device).iter().map(Busy::new).collect(), settings }
     }
 
     /// The first loads of `run` from an archive that holds `order`, files by number.
@@ -96,8 +101,8 @@ impl<'a> Judge<'a> {
         let needed = loads.iter().map(|&place| archive.extents[place as usize].bytes).sum();
         let mut sum = Loadings::default();
         for device in &self.devices {
-            let list = listed(&archive, &loads, &self.settings, &mut device.model());
-            let demand = on_demand(&archive, &loads, &self.settings, &mut device.model());
+            let list = listed(&archive, &loads, &self.settings, &mut device.clone());
+            let demand = on_demand(&archive, &loads, &self.settings, &mut device.clone());
             sum += Loadings {
                 listed: loading(list.map_err(fault)?, needed),
                 on_demand: loading(demand.map_err(fault)?, needed),
@@ -136,6 +141,52 @@ impl<'a> Judge<'a> {
             opening: Vec::new(),
         };
         (archive, places)
+    }
+}
+
+/// A device that was busy until now. What a throttled volume lets pass at once is used up: a short
+/// run would take no time otherwise, from any order.
+#[derive(Clone)]
+struct Busy {
+    model: AnyDevice,
+    /// Time 0 of the judged run.
+    since: Nanos,
+}
+
+impl Busy {
+    fn new(device: &DeviceSpec) -> Self {
+        let mut busy = Busy { model: device.model(), since: 0 };
+        if let Parameters::Volume(volume) = device.parameters() {
+            let bytes = (volume.bytes_per_second / volume.iops.max(1)).clamp(1, READ_BYTES_MAX);
+            // As many as it serves in a second, which use up requests and bytes alike.
+            for tag in 0..volume.iops.min(BUSY_REQUESTS_MAX) {
+                busy.model.submit(0, Io { tag, write: false, offset: 0, bytes });
+            }
+            while let Some(next) = busy.model.next_event() {
+                let since = &mut busy.since;
+                busy.model.advance(next, &mut |end, _| *since = end.max(*since));
+            }
+        }
+        busy
+    }
+}
+
+impl DeviceModel for Busy {
+    fn submit(&mut self, now: Nanos, io: Io) {
+        self.model.submit(now + self.since, io);
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        self.model.next_event().map(|next| next.saturating_sub(self.since))
+    }
+
+    fn advance(&mut self, now: Nanos, done: &mut dyn FnMut(Nanos, Io)) {
+        let since = self.since;
+        self.model.advance(now + since, &mut |end, io| done(end.saturating_sub(since), io));
+    }
+
+    fn costs(&self) -> Costs {
+        self.model.costs()
     }
 }
 

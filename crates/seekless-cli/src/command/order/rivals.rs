@@ -54,38 +54,37 @@ fn verdict(rivals: &Rivals) -> String {
     let Some(winner) = rivals.methods.iter().find(|rival| rival.method == rivals.winner) else {
         return String::new();
     };
-    let others = rivals.methods.iter().filter(|rival| rival.method != rivals.winner);
-    let less: Vec<String> = others
-        .map(|other| {
-            let listed = saved(&winner.sums.listed, &other.sums.listed);
-            let demand = saved(&winner.sums.on_demand, &other.sums.on_demand);
-            format!("than {} {listed} and {demand}", other.method)
-        })
-        .collect();
+    let others: Vec<&Rival> =
+        rivals.methods.iter().filter(|rival| rival.method != rivals.winner).collect();
+    let beside = |loading: fn(&Rival) -> &Loading| {
+        let saved =
+            |other: &&Rival| saved(&other.method, loading(winner).time_ns, loading(other).time_ns);
+        others.iter().map(saved).collect::<Vec<_>>().join(", ")
+    };
     let above = percent(rivals.floor.time_ns, winner.sums.listed.time_ns);
     let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "\n{} wins here. With the list known and on demand it takes less time {}.",
-        winner.method,
-        less.join(", "),
-    );
+    let _ = writeln!(text, "\n{} wins here.", winner.method);
+    let _ = writeln!(text, "List known: {}.", beside(|rival| &rival.sums.listed));
+    let _ = writeln!(text, "On demand: {}.", beside(|rival| &rival.sums.on_demand));
     let _ = writeln!(text, "With the list known, {above:.0} % of its time is above the floor.");
     text
 }
 
-/// `by 12 %`, or that there is no difference.
-fn saved(winner: &Loading, other: &Loading) -> String {
-    match percent(winner.time_ns, other.time_ns) {
-        less if less >= NO_DIFFERENCE => format!("by {less:.0} %"),
-        less if less <= -NO_DIFFERENCE => format!("by {less:.0} % (more)"),
-        _ => "by nothing".to_owned(),
+/// `10 % less time than recent`.
+fn saved(other: &str, winner_ns: u64, other_ns: u64) -> String {
+    match percent(winner_ns, other_ns) {
+        less if less >= NO_DIFFERENCE => format!("{less:.0} % less time than {other}"),
+        less if less <= -NO_DIFFERENCE => format!("{:.0} % more time than {other}", -less),
+        _ => format!("as long as {other}"),
     }
 }
 
 /// How much less `time` is than `other`, in percent of `other`.
 fn percent(time: u64, other: u64) -> f64 {
-    100.0 * (1.0 - time as f64 / other.max(1) as f64)
+    if other == 0 {
+        return 0.0;
+    }
+    100.0 * (1.0 - time as f64 / other as f64)
 }
 
 fn advice(shuffle: &Shuffle) -> String {

@@ -8,7 +8,7 @@ const COSTS: Costs = Costs { request_ns: 6_400, bytes_per_second: 1_000_000_000,
 
 fn best(names: &[&str], runs: &[&[Id]], bytes: &[u64]) -> Vec<Id> {
     let kin = Kin::new(names.iter().copied());
-    Best { kin, any_size: false }.order(runs, bytes, &COSTS)
+    Best { kin, ..Best::default() }.order(runs, bytes, &COSTS)
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn small_files_lie_apart_from_large_ones() {
     let runs: [&[Id]; 2] = [&[0, 1, 2, 3], &[]];
     let bytes = [50, 10_000, 50, 1_000];
     assert_eq!(best(&["a", "b", "c", "d"], &runs, &bytes), [0, 2, 3, 1]);
-    let any = Best { kin: Kin::default(), any_size: true }.order(&runs, &bytes, &COSTS);
+    let any = Best { any_size: true, ..Best::default() }.order(&runs, &bytes, &COSTS);
     assert_eq!(any, [0, 1, 2, 3]);
 }
 
