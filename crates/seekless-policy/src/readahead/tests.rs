@@ -163,3 +163,38 @@ fn fates_and_unknown_files_are_no_trouble() {
         host.read_each(0..10);
     }
 }
+
+/// The largest windows that these reads start.
+fn largest(host: &mut Host, pages: std::ops::Range<PageNo>) -> u32 {
+    host.take();
+    host.read_each(pages);
+    host.take().0.iter().map(|window| window.pages).max().unwrap_or(0)
+}
+
+#[test]
+fn memory_pressure_shrinks_windows_and_they_grow_again() {
+    for name in ["legacy", "ondemand", "linux", "streams"] {
+        let mut host = host(name, 256);
+        assert_eq!(largest(&mut host, 0..4000), 256, "{name}");
+        host.file.budget_pages = 64;
+        host.read_each(4000..4600);
+        let under_pressure = largest(&mut host, 4600..6000);
+        assert!((1..=64).contains(&under_pressure), "{name}: {under_pressure}");
+        host.file.budget_pages = u32::MAX;
+        assert_eq!(largest(&mut host, 6000..10_000), 256, "{name}");
+    }
+}
+
+#[test]
+fn a_stream_whose_window_was_evicted_begins_again_and_reaches_the_largest() {
+    for name in ["legacy", "ondemand", "linux", "streams"] {
+        let mut host = host(name, 256);
+        host.read_each(0..4000);
+        host.take();
+        host.evict(4000..PAGES.min(10_000));
+        host.read(4000, 1);
+        let first = host.take().0.iter().map(|window| window.pages).max();
+        assert!(first.is_none_or(|pages| pages < 256), "{name}: {first:?}");
+        assert_eq!(largest(&mut host, 4001..10_000), 256, "{name}");
+    }
+}
