@@ -7,6 +7,8 @@ mod beyond;
 mod claims;
 mod disk;
 mod disturbed;
+mod ended;
+mod live;
 mod method;
 mod paper;
 mod pictures;
@@ -23,7 +25,14 @@ pub(crate) struct Args {
     /// Small files and few streams, to see that everything works; no claim is judged.
     #[arg(long)]
     small: bool,
-    /// Draws each figure (.svg or .png): FILE with -9, -10, -11a, -11b, -12 and -beyond.
+    /// Also reads a file that is made in this folder, on the real device: through the kernel and
+    /// through us.
+    #[arg(long, value_name = "FOLDER")]
+    live: Option<PathBuf>,
+    /// Limits the real device for --live, as `iops=200,bandwidth=150MB/s` (needs root).
+    #[arg(long, requires = "live", value_name = "DEVICE")]
+    throttle: Option<String>,
+    /// Draws each figure (.svg or .png): FILE with -9, -10, -11a, -11b, -12, -beyond and -live.
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
     /// Prints figures as JSON.
@@ -43,6 +52,8 @@ struct Scale {
     large_bytes: u64,
     /// How much of it is read.
     read_bytes: u64,
+    /// The file whose streams are read to their ends.
+    ended_bytes: u64,
 }
 
 impl Scale {
@@ -54,6 +65,7 @@ impl Scale {
                 many: vec![1, 20],
                 large_bytes: 64 * MIB,
                 read_bytes: 16 * MIB,
+                ended_bytes: 16 * MIB,
             };
         }
         Self {
@@ -62,6 +74,7 @@ impl Scale {
             many: vec![1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000],
             large_bytes: 10_000 * MB,
             read_bytes: 4_000 * MB,
+            ended_bytes: 2_000 * MB,
         }
     }
 }
@@ -75,6 +88,8 @@ struct Figures {
     segments: Vec<streams::Segments>,
     figure_12: Vec<streams::Row>,
     beyond: Vec<beyond::Curve>,
+    ended: Vec<ended::Ratios>,
+    live: Option<live::Live>,
     claims: Vec<claims::Claim>,
 }
 
@@ -93,6 +108,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         segments: streams::sweep(&scale)?,
         figure_12: streams::figure_12(&scale)?,
         beyond: beyond::curves(&scale)?,
+        ended: ended::ratios(&scale)?,
+        live: args.live.as_deref().map(|folder| live::measure(folder, args)).transpose()?,
         claims: Vec::new(),
     };
     if !args.small {
@@ -111,7 +128,9 @@ fn words(figures: &Figures, scale: &Scale) -> String {
         streams::words_11(&figures.figure_11_off, &figures.figure_11_on, &figures.segments),
         streams::words_12(&figures.figure_12),
         beyond::words(&figures.beyond, scale),
+        ended::words(&figures.ended, scale),
     ];
+    parts.extend(figures.live.as_ref().map(live::words));
     if !figures.claims.is_empty() {
         parts.push(claims::words(&figures.claims));
     }

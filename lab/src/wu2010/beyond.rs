@@ -12,7 +12,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub(super) struct Curve {
     pub(super) readahead: String,
-    pub(super) max_bytes: u64,
+    max_bytes: u64,
     /// Streams and MB/s.
     pub(super) points: Vec<(u64, f64)>,
 }
@@ -43,7 +43,7 @@ const SECONDS_MAX: u64 = 3000;
 
 /// Many streams would congest the queue of Linux 2.6; today's does not count. So this compares the
 /// algorithms alone.
-fn rules_beyond() -> Rules {
+pub(super) fn rules_beyond() -> Rules {
     Rules { congested_ios: u32::MAX, until_ns: SECONDS_MAX * 1_000_000_000, ..rules() }
 }
 

@@ -72,8 +72,20 @@ fn beyond(figures: &Figures) -> Drawing {
     )
 }
 
-/// Writes a picture for each figure: FILE with -9, -10, -11a, -11b, -12 and -beyond before its
-/// ending.
+fn live(live: &super::live::Live) -> Drawing {
+    let (kernel, ours) = live.curves();
+    LineChart {
+        title: "Wu 2010, Fig. 11, live: interleaved streams on a real device".to_owned(),
+        x: Axis::log("streams", Unit::Count),
+        y: Axis::log("bytes a second", Unit::Bytes),
+        series: vec![series("kernel", kernel), series("seekless", ours)],
+        caption: "Medians; read cold, in turn; windows of at most 1 MiB on both sides.".to_owned(),
+    }
+    .draw()
+}
+
+/// Writes a picture for each figure: FILE with -9, -10, -11a, -11b, -12, -beyond and -live before
+/// its ending.
 pub(super) fn save(path: &Path, figures: &Figures) -> anyhow::Result<()> {
     let rate = || Axis::linear("bytes a second", Unit::Bytes);
     let title_11 =
@@ -90,7 +102,11 @@ pub(super) fn save(path: &Path, figures: &Figures) -> anyhow::Result<()> {
         ),
         ("beyond", beyond(figures)),
     ];
-    drawings.iter().try_for_each(|(name, drawing)| picture::save(&named(path, name), drawing))
+    let live = figures.live.as_ref().map(|figures| ("live", live(figures)));
+    drawings
+        .into_iter()
+        .chain(live)
+        .try_for_each(|(name, drawing)| picture::save(&named(path, name), &drawing))
 }
 
 fn named(path: &Path, figure: &str) -> PathBuf {

@@ -122,4 +122,31 @@ fn wu_has_every_figure_and_more_streams_gain_more() {
     let reads = |at: usize| figures["figure_10"][at]["reads"].as_array().unwrap().len();
     assert!(reads(0) > reads(1), "the old algorithm's windows are interrupted");
     assert_eq!(figures["claims"].as_array().unwrap().len(), 0);
+    assert_eq!(figures["ended"].as_array().unwrap().len(), 2 * 3, "two counts, three windows");
+    assert!(figures["live"].is_null());
+}
+
+#[test]
+fn wu_is_read_on_the_real_device_by_both_sides() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let place = folder.path().to_str().unwrap();
+    let picture = folder.path().join("wu.svg");
+    let picture = ["--picture", picture.to_str().unwrap()];
+    let figures = lab(&[&["wu2010", "--small", "--live", place], &picture[..]].concat());
+    let rows = figures["live"]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 5, "one and three streams, two disturbances, random reads");
+    for row in rows {
+        let comparison = &row["comparison"];
+        let of = |side: &str, name: &str| comparison[side][name].clone();
+        assert_eq!(of("kernel", "checksum"), of("seekless", "checksum"), "{comparison}");
+        assert!(of("kernel", "delivered_bytes").as_u64().unwrap() > 0);
+        let is_random = comparison["pattern"] == "random:4KiB";
+        assert_eq!(row["simulated"].is_null(), is_random, "{row}");
+    }
+    let drawn = std::fs::read_to_string(folder.path().join("wu-live.svg")).unwrap();
+    assert!(drawn.starts_with("<svg"));
+    let left = std::fs::read_dir(folder.path()).unwrap().filter(|entry| {
+        entry.as_ref().unwrap().path().extension().is_none_or(|ending| ending != "svg")
+    });
+    assert_eq!(left.count(), 0, "the file that was read is removed");
 }
