@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn no_volume_moves_more_bytes_than_its_bandwidth() {
         for device in
-            ["gp3", "iops=500,bandwidth=150MB/s", "iops=100,bandwidth=80MB/s,burst=3000x90000"]
+            ["gp3", "iops=500,bandwidth=150MB/s", "iops=200,bandwidth=80MB/s,burst=3000x90000"]
         {
             let curve = Utilisation::curve(&device.parse().unwrap());
             for point in &curve {
