@@ -6,7 +6,7 @@
 //! | feature | a program can | modules |
 //! |---|---|---|
 //! | `store` (default) | write packs, and load files from them through a cache | `io`, `pack` |
-//! | `probed` (default) | have a store look up what `seekless probe` has measured | |
+//! | `probed` | have a store look up what `seekless probe` has measured | |
 //! | `sled` | ask what each range of a file costs to read now | `sled` |
 //! | `read` | read files, the cheapest bytes first | `read` |
 //! | `trace` | read, write, merge and convert traces | `trace` |

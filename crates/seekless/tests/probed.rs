@@ -1,5 +1,7 @@
 //! A store finds what `seekless probe` has measured of its device.
 
+#![cfg(feature = "probed")]
+
 use seekless::device::{Costs, CostsSource, Origin, Row, Zone};
 use seekless::io::{Store, StoreBuilder};
 use seekless::pack::{About, Codec, PackWriter, prepare};

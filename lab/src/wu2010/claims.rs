@@ -61,12 +61,12 @@ fn thousand(curves: &[Curve]) -> Claim {
 }
 
 /// Ours beside Linux 6.x, for each largest window: the number of streams at which it does worst.
-/// Where both ask for the same, the disk's angle makes the ratio differ from 1 by chance.
+/// Where both ask for the same, the disk's angle makes the ratio differ from 1 by chance, so that a
+/// mean may miss 1 by its error; the verdict does not allow for that.
 fn beside_linux(ratios: &[Ratios]) -> Vec<Claim> {
-    let best = |ratios: &Ratios| ratios.mean() + 2.0 * ratios.error();
     let judged = |window: u64| {
         let of = ratios.iter().filter(|ratios| ratios.max_bytes == window);
-        let worst = of.min_by(|one, other| best(one).total_cmp(&best(other)))?;
+        let worst = of.min_by(|one, other| one.mean().total_cmp(&other.mean()))?;
         Some(Claim {
             claim: format!("streams, times linux, windows of {} KiB", window >> 10),
             simulated: format!(
@@ -75,8 +75,8 @@ fn beside_linux(ratios: &[Ratios]) -> Vec<Claim> {
                 worst.error(),
                 worst.streams
             ),
-            wanted: "1 at each, within two errors".to_owned(),
-            holds: best(worst) >= 1.0,
+            wanted: "1 or more at each".to_owned(),
+            holds: worst.mean() >= 1.0,
         })
     };
     let mut windows: Vec<u64> = ratios.iter().map(|ratios| ratios.max_bytes).collect();
