@@ -208,8 +208,8 @@ fn simulated(
     Ok((misses, seconds))
 }
 
-/// The tool simulates all cases of a run at once, and reserves up to 400 MB for each: 100 cases took
-/// more than 23 GB. Each case reads the trace for itself, so shorter runs cost it nothing.
+/// The tool simulates all cases of a run at once, and reserves up to 400 MB for each: 100 cases
+/// took more than 23 GB. Each case reads the trace for itself, so shorter runs cost it nothing.
 const POLICIES_MAX: usize = 5;
 
 fn tool(

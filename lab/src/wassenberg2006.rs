@@ -1,7 +1,7 @@
 //! Wassenberg 2006, "Optimizing File Accesses via Ordering and Caching", on five recorded starts of
 //! 0 A.D. A26, twenty years after the paper's three. Sections 4.3 (ordering quality), 4.4 (cache
-//! efficacy) and 4.2 (throughput); with `--cache` 4.4.1 (cache size), 4.5 (cost of the cache manager)
-//! and 4.6 (allocator fragmentation) instead.
+//! efficacy) and 4.2 (throughput); with `--cache` 4.4.1 (cache size), 4.5 (cost of the cache
+//! manager) and 4.6 (allocator fragmentation) instead.
 
 mod cache;
 mod devices;

@@ -34,8 +34,8 @@ pub fn build(kind: EngineKind) -> io::Result<Arc<dyn Engine>> {
     }
 }
 
-/// Makes an engine for a caller that waits for its reads by [`Engine::drive`]: io_uring then needs no
-/// thread of its own.
+/// Makes an engine for a caller that waits for its reads by [`Engine::drive`]: io_uring then needs
+/// no thread of its own.
 ///
 /// # Errors
 /// As [`build`].

@@ -14,7 +14,7 @@
 //! | engine | reads with | for |
 //! |---|---|---|
 //! | [`Ring`] | io_uring, on a thread of its own | everyday use, where the kernel allows it |
-//! | [`DrivenRing`] | io_uring, on the threads that wait for it | readers that wait for each other |
+//! | [`DrivenRing`] | io_uring, on the threads that wait | readers that wait for each other |
 //! | [`Threads`] | `pread` in a pool of threads | everyday use elsewhere |
 //! | [`Throttled`] | another engine, delayed by a device model | trying a slow device without one |
 //! | [`Noop`] | nothing: it fills buffers with made-up bytes | measuring all but the device |

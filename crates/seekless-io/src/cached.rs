@@ -8,8 +8,8 @@
 //!    the slots of its victims are empty. So each hit is either drained before the eviction is
 //!    decided, or finds the slot empty: none is logged for what the policy has let go.
 //! 3. What was evicted while it was read is never put into its slot.
-//! 4. A stripe has shares of buffers whose slots have them. Whoever empties a slot holds all stripes
-//!    and removes the shares.
+//! 4. A stripe has shares of buffers whose slots have them. A request that empties a slot holds all
+//!    stripes and removes the shares.
 
 mod hit_log;
 mod slots;

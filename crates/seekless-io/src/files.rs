@@ -8,8 +8,9 @@
 //!
 //! Memory is pages in one piece, in huge pages where the system has them, touched when the cache is
 //! made and used again. A command reads into neighbouring pages, and they stay where they are. Each
-//! is given back by itself: so a page that is still needed never holds the memory of its neighbours.
-//! Where no idle pages lie side by side, a command reads elsewhere and its pages are copied.
+//! is given back by itself: so a page that is still needed never holds the memory of its
+//! neighbours. Where no idle pages lie side by side, a command reads elsewhere and its pages are
+//! copied.
 //!
 //! ```
 //! use seekless_io::files::PageCache;

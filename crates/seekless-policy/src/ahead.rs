@@ -56,11 +56,11 @@ pub fn requests_are_dear(costs: &Costs) -> bool {
 /// is true, one that is neither cached nor being read. `entries` are all entries, in archive order.
 /// `None` if there is no entry `index`.
 ///
-/// The two shares of [`sides`] were chosen on five runs of 0 A.D. on modelled volumes of 120, 500 and 10,000
-/// requests a second. Each run was loaded from an order made of the other four. No other program's
-/// runs have been tried. Two alternatives were within some 3 % there: further reads in the
-/// background, and more bytes while loads are sequential. What a held-out run reads in sequence is
-/// short.
+/// The two shares of [`sides`] were chosen on five runs of 0 A.D. on modelled volumes of 120, 500
+/// and 10,000 requests a second. Each run was loaded from an order made of the other four. No other
+/// program's runs have been tried. Two alternatives were within some 3 % there: further reads in
+/// the background, and more bytes while loads are sequential. What a held-out run reads in sequence
+/// is short.
 #[must_use]
 pub fn demand(
     entries: &[Extent],

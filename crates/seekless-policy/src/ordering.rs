@@ -27,8 +27,8 @@ pub trait Ordering {
 pub const METHODS: &[&str] = &["best", "name", "recent", "greedy"];
 
 /// The ordering called `method`. That called `best` takes all files to be alike by name; give it
-/// their [`Kin`] where names are known. `cache` is the size in bytes of the cache that is assumed in front
-/// of the archive, for methods that assume one; `None` is unlimited.
+/// their [`Kin`] where names are known. `cache` is the size in bytes of the cache that is assumed
+/// in front of the archive, for methods that assume one; `None` is unlimited.
 ///
 /// # Errors
 /// There is no such method.

@@ -133,9 +133,12 @@ fn about_the_device(live: &Live) -> String {
     )
 }
 
+/// Bytes a second by number of streams.
+pub(super) type Points = Vec<(f64, f64)>;
+
 impl Live {
-    /// MB/s by number of streams: the kernel's and ours.
-    pub(super) fn curves(&self) -> (Vec<(f64, f64)>, Vec<(f64, f64)>) {
+    /// The kernel's curve and ours.
+    pub(super) fn curves(&self) -> (Points, Points) {
         let points = self.rows.iter().filter_map(|Row { comparison, .. }| {
             let pattern = comparison.pattern.to_string();
             let count: f64 = pattern.strip_prefix("streams:")?.split('/').next()?.parse().ok()?;

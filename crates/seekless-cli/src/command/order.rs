@@ -17,12 +17,12 @@ use std::process::ExitCode;
 
 /// Compute the order of files in an archive from the runs that read them, and score it.
 ///
-/// best lays together what the same runs load, small files apart from larger ones, and files that no
-/// run has loaded beside their like. It makes that order and the ones below without some of the
+/// best lays together what the same runs load, small files apart from larger ones, and files that
+/// no run has loaded beside their like. It makes that order and the ones below without some of the
 /// runs, loads those runs on a model of the device, and keeps the order that loads them fastest.
 /// greedy joins files that are often loaded one after the other into chains. recent is the newest
-/// run's own order, followed by what older runs add. name is by path. In these three, files that no run
-/// loads keep their place: that of --files if it is a plain list, otherwise by path.
+/// run's own order, followed by what older runs add. name is by path. In these three, files that no
+/// run loads keep their place: that of --files if it is a plain list, otherwise by path.
 ///
 /// With two runs or more, each method is made without each run in turn, and that run is loaded from
 /// it on the device: with the list of its loads known, and on demand. The floor is what no order
@@ -54,8 +54,8 @@ pub struct Args {
     /// iops=N,bandwidth=RATE, or a TOML file [default: iops=500,bandwidth=150MB/s]
     #[arg(long, value_name = "DEVICE", value_parser = named)]
     device: Option<DeviceSpec>,
-    /// For greedy: a cache of this size, emptied at each run's start, absorbs repeated loads [default:
-    /// unlimited]
+    /// For greedy: a cache of this size, emptied at each run's start, absorbs repeated loads
+    /// [default: unlimited]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     cache: Option<u64>,
     /// Also score each run on an order made from the other runs

@@ -178,8 +178,8 @@ fn candidates(
 }
 
 /// How far the ends of stalls are from where `expected` puts them: the mean distance in
-/// nanoseconds. What a limit kept of a pause passes at once later, and what it did not keep is lost:
-/// so the line may have one jump.
+/// nanoseconds. What a limit kept of a pause passes at once later, and what it did not keep is
+/// lost: so the line may have one jump.
 fn error(windows: &[Window], expected: impl Fn(&Window) -> f64) -> f64 {
     let mut late = [0.0; WINDOWS_MAX + 1];
     let late = &mut late[..=windows.len()];

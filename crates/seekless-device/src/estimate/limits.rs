@@ -31,8 +31,8 @@ const IDLE_NS_MAX: Nanos = 50_000_000;
 /// the program's.
 const STALL_SHARE_MIN: f64 = 0.15;
 
-/// From this share on three stretches in a row are enough to believe in a limit. Otherwise it takes five,
-/// and their lengths must be multiples of the shortest, as near as [`MULTIPLE`]: the kernel's
+/// From this share on three stretches in a row are enough to believe in a limit. Otherwise it takes
+/// five, and their lengths must be multiples of the shortest, as near as [`MULTIPLE`]: the kernel's
 /// throttle lets reads pass at the start of its slices, and chance does not keep such times.
 const STALL_SHARE_CLEAR: f64 = 0.4;
 const WINDOWS_UNCLEAR: usize = 5;

@@ -50,15 +50,15 @@ const AROUND_HALVED_MAX: u8 = 4;
 ///   backward. Two equal distances are a stride, by majority vote over the last eight. Four small
 ///   steps in one direction are a sparse run. The more reads of no stream lie between, the more
 ///   reads must agree. A read that fits no stream begins one, of which nothing is fetched: so a
-///   random read fetches nothing but in a dense part, and no stream is changed by it. A run follows its reader over a
-///   gap only after two reads there.
+///   random read fetches nothing but in a dense part, and no stream is changed by it. A run follows
+///   its reader over a gap only after two reads there.
 /// - **Windows** start at the size that Linux has, larger where requests are dear, and larger still
 ///   where the file's other streams went on. They grow as in Linux up to eight times the bytes that
 ///   a request costs, and to 16 times if readers wait for any stream on a device that serves one
-///   request at a time. Beyond that they grow only when the reader waits. They are halved when pages
-///   are evicted before use. A window is at most the option's, and at most the budget over twice
-///   the streams that are active. The lead is the whole window, and less when the reader does not
-///   wait. A window is cut into as many requests as the device serves at once, but none of less
+///   request at a time. Beyond that they grow only when the reader waits. They are halved when
+///   pages are evicted before use. A window is at most the option's, and at most the budget over
+///   twice the streams that are active. The lead is the whole window, and less when the reader does
+///   not wait. A window is cut into as many requests as the device serves at once, but none of less
 ///   than 128 KiB, or that takes less time than its request.
 /// - **Gaps** of strides are read too where that costs less than the requests it saves. Elsewhere
 ///   each element is a request, and as many are in flight as the device serves at once. Where runs

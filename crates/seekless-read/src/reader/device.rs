@@ -54,8 +54,8 @@ impl Device {
         self.bypass
     }
 
-    /// The bytes of one read in this way. A direct read of the usual size is as large as one request
-    /// of the device: the kernel cuts one of a whole MiB in two.
+    /// The bytes of one read in this way. A direct read of the usual size is as large as one
+    /// request of the device: the kernel cuts one of a whole MiB in two.
     pub(super) fn step_bytes(&self, way: Option<Way>) -> u64 {
         match way {
             Some(Way::Direct) if self.read_bytes == READ_BYTES => PART_BYTES,

@@ -1,6 +1,6 @@
-//! Curves from samples are near the exact ones: the mean absolute error over a curve is at most 0.02
-//! with samples of 8,192 ids, for LRU (as Waldspurger, Park, Garthwaite and Ahmad 2015 sample) and
-//! for other policies (as Waldspurger, Saemundsson, Ahmad and Park 2017 do). The bound is ours.
+//! Curves from samples are near the exact ones: the mean absolute error over a curve is at most
+//! 0.02 with samples of 8,192 ids, for LRU (as Waldspurger, Park, Garthwaite and Ahmad 2015 sample)
+//! and for other policies (as Waldspurger, Saemundsson, Ahmad and Park 2017 do). The bound is ours.
 
 use crate::curve_coverage::cloudphysics;
 use seekless_sim::Requests;

@@ -63,7 +63,9 @@ fn verdict(rivals: &Rivals) -> String {
     };
     let above = percent(rivals.floor.time_ns, winner.sums.listed.time_ns);
     let mut text = String::new();
-    let _ = writeln!(text, "\n{} wins here.", winner.method);
+    let is_tie = rivals.shuffle.is_some();
+    let what = if is_tie { "is no worse than the others" } else { "wins here" };
+    let _ = writeln!(text, "\n{} {what}.", winner.method);
     let _ = writeln!(text, "List known: {}.", beside(|rival| &rival.sums.listed));
     let _ = writeln!(text, "On demand: {}.", beside(|rival| &rival.sums.on_demand));
     let _ = writeln!(text, "With the list known, {above:.0} % of its time is above the floor.");

@@ -1,5 +1,6 @@
-//! Reads at random places of a part of a file that is cached in good part already: the program seems
-//! to come to all of it, and soon each page that is still missing would cost a request of its own.
+//! Reads at random places of a part of a file that is cached in good part already: the program
+//! seems to come to all of it, and soon each page that is still missing would cost a request of its
+//! own.
 
 use crate::readahead::options::PAGE_BYTES;
 use crate::readahead::{Ahead, PageNo};

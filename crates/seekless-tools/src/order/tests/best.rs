@@ -1,5 +1,5 @@
-//! `best` beside `name` and `recent`, on runs that it was not made from: the five public starts, and
-//! made-up programs of other structure.
+//! `best` beside `name` and `recent`, on runs that it was not made from: the five public starts,
+//! and made-up programs of other structure.
 
 use crate::order::choice::folds_max;
 use crate::order::rivals::{Rival, Rivals, compare};
