@@ -27,6 +27,7 @@
 
 mod announce;
 mod cache;
+mod core;
 mod file;
 mod flight;
 mod frame;

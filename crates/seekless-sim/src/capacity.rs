@@ -44,7 +44,7 @@ impl Capacities {
     /// bytes or ids, and is at least 1.
     #[must_use]
     pub fn resolve(&self, totals: &Totals) -> Vec<u64> {
-        self.resolve_within(totals.distinct_weight(), totals.unit_bytes())
+        self.resolve_within(totals.distinct_weight, totals.unit_bytes())
     }
 
     /// As [`Capacities::resolve`], for a working set of so many units of weight, each of

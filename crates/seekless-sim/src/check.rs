@@ -36,7 +36,7 @@ pub(crate) fn check_policy(totals: &Totals, name: &str) -> Result<()> {
     let Err(error) = Cache::with_offer(named(name, 1)?, Config::pages(1), totals.offer()) else {
         return Ok(());
     };
-    let hint = match totals.unit() {
+    let hint = match totals.unit {
         Unit::Page => "",
         Unit::File | Unit::Object => {
             "; --unit page has pages of one weight, --unit-weights weighs each 1"

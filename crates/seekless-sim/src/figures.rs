@@ -106,8 +106,8 @@ pub(crate) struct Counts {
 
 impl Figures {
     pub(crate) fn new(policy: &str, capacity: u64, totals: &Totals, counts: Counts) -> Self {
-        let (total, writes) = (totals.requests(), totals.writes());
-        let compulsory = u64::from(totals.distinct());
+        let (total, writes) = (totals.requests, totals.writes);
+        let compulsory = u64::from(totals.distinct);
         let unit_bytes = totals.unit_bytes();
         let (hit_bytes, miss_bytes) =
             (counts.hit_weight * unit_bytes, counts.miss_weight * unit_bytes);
@@ -119,7 +119,7 @@ impl Figures {
         Self {
             policy: policy.to_owned(),
             variant,
-            unit: totals.unit(),
+            unit: totals.unit,
             capacity,
             capacity_units: capacity / unit_bytes,
             requests: total,
@@ -139,7 +139,7 @@ impl Figures {
             dirty_at_end: counts.dirty_at_end,
             hit_bytes,
             miss_bytes,
-            compulsory_bytes: totals.distinct_weight() * unit_bytes,
+            compulsory_bytes: totals.distinct_weight * unit_bytes,
             write_back_bytes: counts.write_back_weight * unit_bytes,
             hit_ratio: ratio(counts.hits, total),
             miss_ratio: ratio(misses, total),

@@ -101,7 +101,7 @@ pub(crate) fn count(requests: &Requests, policy: &str, config: Config) -> Result
 
 /// Files over half the cache bypass it; pages, objects and bare ids never do.
 pub(crate) fn config(totals: &Totals, capacity: u64) -> Config {
-    match (totals.unit(), totals.unit_weights()) {
+    match (totals.unit, totals.unit_weights) {
         (Unit::File, false) => Config::files(capacity),
         _ => Config::pages(capacity / totals.unit_bytes()),
     }

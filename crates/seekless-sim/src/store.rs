@@ -94,10 +94,7 @@ pub fn on_demand(
     settings: &Settings,
     model: &mut dyn DeviceModel,
 ) -> Result<StoreFigures> {
-    let mut reader = Reader::new(archive, settings, model)?;
-    archive.opening.iter().for_each(|&extent| {
-        reader.wait_for(0, extent);
-    });
+    let mut reader = Reader::open(archive, settings, model)?;
     loads.iter().for_each(|&id| reader.load(id, settings.work));
     Ok(StoreFigures { time_ns: reader.now, ..reader.figures })
 }
@@ -114,7 +111,8 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(
+    /// A reader that has read the archive's directory.
+    fn open(
         archive: &'a Archive,
         settings: &Settings,
         model: &'a mut dyn DeviceModel,
@@ -123,7 +121,7 @@ impl<'a> Reader<'a> {
         let config = Config::files(memory.cache_bytes);
         let mut cache = Cache::new(named(policy, config.capacity)?, config)?;
         cache.grow(archive.extents.len() as u32);
-        Ok(Self {
+        let mut reader = Self {
             archive,
             cache,
             planner: Planner::new(archive.extents.clone(), archive.alignment, memory, costs),
@@ -132,7 +130,11 @@ impl<'a> Reader<'a> {
             model,
             now: 0,
             figures: StoreFigures::default(),
-        })
+        };
+        for &extent in &archive.opening {
+            reader.wait_for(0, extent);
+        }
+        Ok(reader)
     }
 
     fn load(&mut self, id: Id, work: Work) {

@@ -6,7 +6,7 @@ use super::slots::Slots;
 use super::{DEPTH, probe};
 use crate::fill::{Fill, Next};
 use crate::read::Tally;
-use crate::{AlignedBuf, Counters, Engine, Read};
+use crate::{AlignedBuf, BufferAndResult, Counters, Engine, Read};
 use io_uring::IoUring;
 use rustix::io::Errno;
 use seekless_device::Costs;
@@ -146,12 +146,7 @@ impl Engine for DrivenRing {
         }
     }
 
-    fn read_now(
-        &self,
-        file: Arc<File>,
-        offset: u64,
-        buffer: AlignedBuf,
-    ) -> (AlignedBuf, io::Result<usize>) {
+    fn read_now(&self, file: Arc<File>, offset: u64, buffer: AlignedBuf) -> BufferAndResult {
         Fill::now(file, offset, buffer, &self.tally)
     }
 

@@ -1,6 +1,7 @@
 //! The public face: the settings of a page cache, and opening files through it.
 
 use super::announce::Announcer;
+use super::core::Core;
 use super::file::File;
 use super::frame::{FRAME_BYTES, Pool};
 use super::landing::Landing;
@@ -162,12 +163,6 @@ impl Memory {
 
 fn command_bytes(costs: Costs) -> u64 {
     if costs.gap_bytes() >= DEAR_BYTES { LARGE_COMMAND_BYTES } else { COMMAND_BYTES }
-}
-
-/// What a cache and its open files share.
-pub(super) struct Core {
-    pub(super) announcer: Announcer,
-    pub(super) shared: Arc<Shared>,
 }
 
 /// A page cache of our own over files: any eviction policy, any readahead, past the kernel's cache.

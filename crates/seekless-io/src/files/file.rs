@@ -1,6 +1,6 @@
 //! An open file.
 
-use super::cache::Core;
+use super::core::Core;
 use super::frame::FRAME_BYTES;
 use super::source::Source;
 use super::state::pages;

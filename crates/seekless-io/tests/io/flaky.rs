@@ -4,7 +4,7 @@
 use crate::support::random;
 use rustix::fs::{OFlags, fcntl_getfl};
 use seekless_device::Costs;
-use seekless_engine::{AlignedBuf, Completion, Counters, Engine, Read};
+use seekless_engine::{AlignedBuf, BufferAndResult, Completion, Counters, Engine, Read};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -109,12 +109,7 @@ impl Engine for Flaky {
         }
     }
 
-    fn read_now(
-        &self,
-        file: Arc<File>,
-        offset: u64,
-        buffer: AlignedBuf,
-    ) -> (AlignedBuf, io::Result<usize>) {
+    fn read_now(&self, file: Arc<File>, offset: u64, buffer: AlignedBuf) -> BufferAndResult {
         let (done, ended) = channel();
         self.complete(Read { file, offset, buffer, tag: 0, done });
         let Completion { buffer, result, .. } = ended.recv().unwrap();

@@ -25,10 +25,7 @@ pub fn listed(
     settings: &Settings,
     model: &mut dyn DeviceModel,
 ) -> Result<StoreFigures> {
-    let mut reader = Reader::new(archive, settings, model)?;
-    archive.opening.iter().for_each(|&extent| {
-        reader.wait_for(0, extent);
-    });
+    let reader = Reader::open(archive, settings, model)?;
     let waiting = vec![0; archive.extents.len()];
     let mut listing =
         Listing { reader, loads, next: 0, files: 0, bytes: 0, ready: Vec::new(), waiting };

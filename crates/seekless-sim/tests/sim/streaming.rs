@@ -136,7 +136,7 @@ fn compressed_records_and_several_files_stream_too() {
     let Opened::Long(stream) = opened else { panic!("is in memory") };
     let (totals, figures) = stream.simulate(&mut |_, _| {}).unwrap();
     let requests = reading.read(&traces, &mut |_, _| {}).unwrap();
-    assert_eq!((totals, totals.requests()), (requests.totals(), 80_000));
+    assert_eq!((totals, totals.requests), (requests.totals(), 80_000));
     let case = &plan.cases(&totals)[0];
     assert_eq!(figures[0].0, simulate_with(&requests, case, &plan.options).unwrap());
 }

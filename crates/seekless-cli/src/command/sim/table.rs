@@ -10,7 +10,7 @@ use seekless::sim::{Figures, Totals, Unit};
 pub(super) fn report(totals: &Totals, rows: &[Row]) -> String {
     let figures: Vec<&Figures> = rows.iter().map(|row| &row.figures).collect();
     let mut text = heading(totals) + "\n" + &main_table(totals, &figures);
-    if totals.writes() > 0 {
+    if totals.writes > 0 {
         text += "\n";
         text += &writes_table(totals, &figures);
     }
@@ -23,7 +23,7 @@ pub(super) fn report(totals: &Totals, rows: &[Row]) -> String {
 
 /// Whether capacities count ids instead of bytes.
 pub(super) fn counts_ids(totals: &Totals) -> bool {
-    totals.unit() != Unit::Page && totals.unit_weights()
+    totals.unit != Unit::Page && totals.unit_weights
 }
 
 pub(super) fn size(totals: &Totals, bytes: u64) -> String {
@@ -31,22 +31,22 @@ pub(super) fn size(totals: &Totals, bytes: u64) -> String {
 }
 
 pub(super) fn heading(totals: &Totals) -> String {
-    let what = match (totals.unit(), counts_ids(totals)) {
+    let what = match (totals.unit, counts_ids(totals)) {
         (_, true) => "id",
         (Unit::Page, _) => "page",
         (Unit::File, _) => "file",
         (Unit::Object, _) => "object",
     };
-    let total = totals.distinct_weight().saturating_mul(totals.unit_bytes());
+    let total = totals.distinct_weight.saturating_mul(totals.unit_bytes());
     let of =
         if counts_ids(totals) { String::new() } else { format!(" of {}", format_bytes(total)) };
-    let writes = match totals.writes() {
+    let writes = match totals.writes {
         0 => String::new(),
         1 => ", one of them a write".to_owned(),
         writes => format!(", {} of them writes", format_count(writes)),
     };
     let (count, distinct) =
-        (counted(totals.requests(), "request"), counted(totals.distinct().into(), what));
+        (counted(totals.requests, "request"), counted(totals.distinct.into(), what));
     format!("{count} for {distinct}{of}{writes}\n")
 }
 
@@ -95,7 +95,7 @@ fn writes_table(totals: &Totals, figures: &[&Figures]) -> String {
 }
 
 fn over_time(totals: &Totals, figures: &Figures) -> String {
-    let writes = totals.writes() > 0;
+    let writes = totals.writes > 0;
     let mut header = vec!["requests", "misses so far", "misses since"];
     if writes {
         header.push("written back");
