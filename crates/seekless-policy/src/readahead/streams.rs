@@ -5,6 +5,7 @@ mod crowd;
 mod deltas;
 mod dense;
 mod discover;
+mod doubt;
 mod file;
 mod index;
 mod limits;
@@ -12,13 +13,15 @@ mod pace;
 mod run;
 mod span;
 mod stream;
+mod stride;
 mod strided;
 mod table;
 #[cfg(test)]
 mod tests;
 
 use self::crowd::Crowd;
-use self::discover::{Doubt, Found};
+use self::discover::Found;
+use self::doubt::Doubt;
 use self::file::{File, PROVEN_READS};
 use self::limits::Limits;
 use self::pace::Pace;

@@ -2,13 +2,13 @@
 //! have gaps, and is then a sparse stream: what it skips is read too, while that costs less than
 //! the requests that it saves.
 
-use super::discover::Doubt;
+use super::doubt::Doubt;
 use super::file::PROVEN_READS;
 use super::limits::Limits;
 use super::pace::Pace;
 use super::span::Span;
 use super::stream::{Pattern, Step, Stream};
-use super::strided::Stride;
+use super::stride::Stride;
 use crate::readahead::options::PAGE_BYTES;
 use crate::readahead::{Lead, PageNo, Window};
 

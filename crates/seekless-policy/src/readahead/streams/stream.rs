@@ -3,8 +3,7 @@
 use super::deltas::Deltas;
 use super::pace::Pace;
 use super::span::{Facing, Span};
-use super::strided::Stride;
-use super::{run, strided};
+use super::stride::Stride;
 use crate::id::Id;
 use crate::readahead::PageNo;
 
@@ -107,16 +106,6 @@ impl Stream {
         self.pattern != Pattern::Unknown
     }
 
-    /// What a read of the file, as it is in the file, is to this stream; `None` if it does not fit.
-    pub(super) fn step(&self, read: Span) -> Option<Step> {
-        let read = read.facing(self.facing);
-        match self.pattern {
-            Pattern::Unknown => None,
-            Pattern::Run => run::step(self, read),
-            Pattern::Strided(stride) => strided::step(self, stride, read),
-        }
-    }
-
     /// Looks the other way.
     pub(super) fn turn(&mut self, facing: Facing) {
         if self.facing == facing {
@@ -143,9 +132,7 @@ impl Stream {
     pub(super) fn fetched(&self, page: PageNo) -> bool {
         self.covers(page)
             && match self.pattern {
-                Pattern::Strided(stride) => {
-                    strided::has_page(stride, self.run_start, self.facing.page(page))
-                }
+                Pattern::Strided(stride) => stride.has_page(self.run_start, self.facing.page(page)),
                 _ => true,
             }
     }

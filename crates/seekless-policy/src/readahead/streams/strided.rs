@@ -8,6 +8,7 @@ use super::limits::Limits;
 use super::run::{self, Demand};
 use super::span::Span;
 use super::stream::{Step, Stream};
+use super::stride::Stride;
 use crate::readahead::options::PAGE_BYTES;
 use crate::readahead::{Lead, PageNo, Window};
 
@@ -15,35 +16,6 @@ use crate::readahead::{Lead, PageNo, Window};
 const SKIPPED_MAX: u64 = 4;
 /// Elements submitted by one call.
 pub(super) const BATCH_MAX: u64 = 256;
-
-/// A stride, as the stream sees the file: it goes upward.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stride {
-    /// From the start of an element to the start of the next, in bytes.
-    pub(super) delta: u64,
-    /// The larger of the last two elements, in bytes.
-    pub(super) element: u64,
-}
-
-impl Stride {
-    fn gap_bytes(self) -> u64 {
-        self.delta.saturating_sub(self.element)
-    }
-
-    /// The `number`th element after the one at `start`.
-    fn after(self, start: u64, number: u64) -> Span {
-        let start = start.saturating_add(self.delta.saturating_mul(number));
-        Span { start, end: start.saturating_add(self.element) }
-    }
-
-    /// How many elements after the one at `start` a read begins one: in the same page as expected.
-    fn number_of(self, start: u64, read: Span) -> Option<u64> {
-        let distance = read.start.checked_sub(start)?;
-        let number = (distance + self.delta / 2) / self.delta;
-        let expected = self.after(start, number);
-        (number > 0 && expected.first_page() == read.first_page()).then_some(number)
-    }
-}
 
 /// What a read is to a strided stream.
 pub(super) fn step(stream: &Stream, stride: Stride, read: Span) -> Option<Step> {
@@ -85,14 +57,6 @@ fn read_through(stride: Stride, limits: &Limits) -> Option<u64> {
 /// The first window: two elements, as three were seen.
 pub(super) fn first_window(stride: Stride, limits: &Limits) -> u64 {
     read_through(stride, limits).map_or(2, |two| two.max(limits.first()))
-}
-
-/// Whether a page has bytes of an element, of the one at `start` or of one after it.
-pub(super) fn has_page(stride: Stride, start: u64, page: PageNo) -> bool {
-    let page = Span::of_page(page);
-    let Some(last) = (page.end - 1).checked_sub(start) else { return false };
-    let into_element = last % stride.delta;
-    into_element < stride.element.saturating_add(PAGE_BYTES - 1)
 }
 
 /// Hands the windows to fetch now to `submit`, as the stream sees the file. `end` is the page after

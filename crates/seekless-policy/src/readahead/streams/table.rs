@@ -8,6 +8,7 @@ use super::discover;
 use super::index::{Index, key};
 use super::span::{BOTH, Facing, Span};
 use super::stream::{Pattern, Seen, Step, Stream};
+use super::{run, strided};
 use crate::id::Id;
 use crate::list::Lists;
 use crate::readahead::PageNo;
@@ -162,7 +163,7 @@ impl Table {
         self.looked_at.set(0);
         let current = current.filter(|&id| self.look(id, file).is_some());
         if let Some(id) = current
-            && let Some(step @ Step::Next { gap_bytes: 0 }) = self.get(id).step(read)
+            && let Some(step @ Step::Next { gap_bytes: 0 }) = step(self.get(id), read)
         {
             return Place::On(id, step);
         }
@@ -176,7 +177,7 @@ impl Table {
             let page = read.facing(facing).first_page();
             for id in self.starts.find(key(file, facing as u64, page)) {
                 let Some(stream) = self.look(id, file) else { continue };
-                match stream.step(read) {
+                match step(stream, read) {
                     Some(step @ Step::Next { .. }) => return Some(Place::On(id, step)),
                     None if !stream.is_known() && discover::adjoins(stream, read) => {
                         adjoined = adjoined.or(Some(Place::Joins(id)));
@@ -197,7 +198,7 @@ impl Table {
             for id in self.regions.find(key(file, REGION, region)) {
                 let Some(stream) = self.look(id, file) else { continue };
                 let distance = stream.last.facing(stream.facing).start.abs_diff(read.start);
-                let nearest = match (stream.is_known(), stream.step(read)) {
+                let nearest = match (stream.is_known(), step(stream, read)) {
                     (true, Some(step)) => {
                         fits = nearer(fits, (distance, Place::On(id, step)));
                         continue;
@@ -296,4 +297,14 @@ fn keys(stream: &Stream) -> ([u64; 2], u64) {
         }
     };
     (starts, key(stream.file, REGION, last.first_page() / REGION_PAGES))
+}
+
+/// What a read of the file, as it is in the file, is to a stream; `None` if it does not fit.
+fn step(stream: &Stream, read: Span) -> Option<Step> {
+    let read = read.facing(stream.facing);
+    match stream.pattern {
+        Pattern::Unknown => None,
+        Pattern::Run => run::step(stream, read),
+        Pattern::Strided(stride) => strided::step(stream, stride, read),
+    }
 }

@@ -1,0 +1,49 @@
+//! How likely it is that reads fit each other by chance, and what they must do then.
+
+use super::deltas::DELTAS_MAX;
+
+/// So many places of the file to each stray read between: then a read that adjoins is no accident.
+const PLACES_TO_A_READ: u64 = 256;
+/// Distances that must be equal.
+const VOTES: u32 = 2;
+/// Reads that must each lie a little after the one before, for a sparse run.
+pub(super) const RISES: u32 = 4;
+const NEAR_PARTS: u128 = 16;
+
+/// How likely it is that reads fit each other by chance.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Doubt {
+    /// Reads of the file since the last one of the stream that were of no known stream.
+    pub(super) reads_between: u32,
+    /// How many reads of this size the file has room for.
+    pub(super) places: u64,
+    /// The bytes of the file.
+    pub(super) file_bytes: u64,
+    /// How many streams of the file were discovered and did not go on.
+    pub(super) wrong: u32,
+}
+
+impl Doubt {
+    /// Further reads that must adjoin.
+    pub(super) fn adjoining(self) -> u32 {
+        let is_rare = u64::from(self.reads_between) * PLACES_TO_A_READ <= self.places;
+        if is_rare { 0 } else { 1 + (1 + self.wrong).ilog2().min(6) }
+    }
+
+    /// Whether a read is so near to the last one by accident: the places that are as near are more
+    /// than the sixteenth part of the file, taken once for each read between.
+    pub(super) fn is_near_by_chance(self, distance: u64) -> bool {
+        let near = u128::from(distance) * 2 * u128::from(self.reads_between);
+        near * NEAR_PARTS > u128::from(self.file_bytes)
+    }
+
+    /// Further distances that must agree.
+    pub(super) fn agreeing(self) -> u32 {
+        (1 + self.wrong / 4).ilog2().min(DELTAS_MAX as u32 - RISES)
+    }
+
+    /// How many equal distances make a stride.
+    pub(super) fn votes(self) -> usize {
+        (VOTES + self.agreeing()) as usize
+    }
+}
