@@ -31,6 +31,7 @@ mod core;
 mod file;
 mod flight;
 mod frame;
+mod harvest;
 mod landing;
 mod shared;
 mod source;

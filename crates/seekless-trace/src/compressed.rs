@@ -146,3 +146,11 @@ impl Read for Counted {
         Ok(read)
     }
 }
+
+/// How many rows files of `bytes` bytes have, if `rows` rows took `consumed` bytes of them: exact
+/// where all rows are equally long. At least `rows`, as of a pipe, whose length is not known.
+#[must_use]
+pub fn estimated_rows(rows: u64, consumed: u64, bytes: u64) -> u64 {
+    let estimate = u128::from(rows) * u128::from(bytes) / u128::from(consumed.max(1));
+    u64::try_from(estimate).unwrap_or(u64::MAX).max(rows)
+}

@@ -10,9 +10,9 @@ mod ozen;
 pub(crate) mod record;
 mod records;
 
+use crate::compressed::estimated_rows;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::lines::Lines;
-use crate::records::estimated_rows;
 use crate::{FileId, Kind, Metadata, RunInfo, Trace, Writer, compressed};
 use records::Numbered;
 use seekless_sys::output::Destination;

@@ -107,6 +107,7 @@ mod writer;
 
 pub use access::{Access, FileId, Op};
 pub use columns::Columns;
+pub use compressed::estimated_rows;
 pub use compressed::open_compressed;
 pub use error::{Error, ErrorKind, Result};
 pub use escape::{escape_path, unescape_path};
@@ -116,7 +117,7 @@ pub use metadata::{Kind, Metadata, RunInfo};
 pub use objects::{News, Objects};
 pub use open::{open_any, open_with};
 pub use pages::PageNumbers;
-pub use records::{Piece, Record, Records, estimated_rows, is_pipe};
+pub use records::{Piece, Record, Records, is_pipe};
 pub use scan::{Batch, Nullable, Scan};
 pub use spool::{SpoolWriter, spool_path};
 pub use trace::{Origin, Trace};

@@ -1,24 +1,20 @@
-//! Ended reads, and who takes them into the cache: a reader that waits, or one that comes by. So no
-//! other thread need wake up before a reader gets its bytes.
+//! Where ended reads wait until a reader takes them into the cache.
 
-use super::flight::Flight;
-use super::shared::Shared;
-use crate::lock;
 use seekless_engine::Completion;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex};
 
 /// Where the engine reports.
 #[derive(Debug)]
 pub(super) struct Landing {
     pub(super) done: Sender<Completion>,
-    ended: Mutex<Receiver<Completion>>,
+    pub(super) ended: Mutex<Receiver<Completion>>,
     /// Reads that the engine has.
-    in_air: AtomicUsize,
+    pub(super) in_air: AtomicUsize,
     /// Whether a reader waits for the engine.
-    watched: Mutex<bool>,
-    changed: Condvar,
+    pub(super) watched: Mutex<bool>,
+    pub(super) changed: Condvar,
 }
 
 impl Landing {
@@ -36,69 +32,5 @@ impl Landing {
     /// The engine gets so many reads.
     pub(super) fn take_off(&self, reads: usize) {
         self.in_air.fetch_add(reads, Ordering::Relaxed);
-    }
-}
-
-impl Shared {
-    /// Takes in what has ended, without waiting.
-    pub(super) fn harvest(&self) {
-        let landing = &self.landing;
-        if landing.in_air.load(Ordering::Relaxed) == 0 {
-            return;
-        }
-        // A reader that waits for the engine takes in what ends.
-        let Ok(ended) = landing.ended.try_lock() else { return };
-        self.engine.drive(false);
-        if self.take_in(&ended, None) > 0 {
-            drop(ended);
-            let _watched = lock(&landing.watched);
-            landing.changed.notify_all();
-        }
-    }
-
-    /// Waits for a flight to land. Of all readers that wait for the engine, one waits for its next
-    /// completion, and wakes the others.
-    pub(super) fn wait(&self, flight: &Flight) {
-        if flight.is_own() {
-            return flight.wait();
-        }
-        let landing = &self.landing;
-        while !flight.has_landed() {
-            let mut watched = lock(&landing.watched);
-            while *watched && !flight.has_landed() {
-                watched = landing.changed.wait(watched).unwrap_or_else(PoisonError::into_inner);
-            }
-            if flight.has_landed() {
-                return;
-            }
-            *watched = true;
-            drop(watched);
-            self.watch(flight);
-            *lock(&landing.watched) = false;
-            landing.changed.notify_all();
-        }
-    }
-
-    /// Takes in what has ended, or what ends next.
-    fn watch(&self, flight: &Flight) {
-        let ended = lock(&self.landing.ended);
-        self.take_in(&ended, None);
-        // It may have landed meanwhile, and nothing else be under way.
-        if flight.has_landed() {
-            return;
-        }
-        let first = if self.engine.drive(true) { None } else { ended.recv().ok() };
-        self.take_in(&ended, first);
-    }
-
-    /// Lands a read that was received and all others that have ended; how many.
-    fn take_in(&self, ended: &Receiver<Completion>, received: Option<Completion>) -> usize {
-        let mut landed = 0;
-        for Completion { tag, buffer, result } in received.into_iter().chain(ended.try_iter()) {
-            self.landing.in_air.fetch_sub(1, Ordering::Relaxed);
-            self.land(tag, buffer, result);
-            landed += 1;
-        }
-        landed
     }
 }
