@@ -1,7 +1,8 @@
 //! A store that was not told its device beside one that was, behind the kernel's own throttles, and
 //! both beside what the simulator predicts. Five starts of 0 A.D. are loaded one after another from
 //! a pack in an order that was made without the last of them, by one store, and again until that
-//! takes long enough to judge. Needs root.
+//! takes long enough to judge. The kernel's throttle lies above a real disk, whose latency is
+//! measured first and is part of the device that is simulated. Needs root.
 
 use crate::rounds::{load_average, median};
 use anyhow::{Context, ensure};
@@ -9,7 +10,7 @@ use seekless::device::units::{format_bytes, format_count, format_duration};
 use seekless::device::{Costs, CostsSource, DeviceSpec};
 use seekless::engine::{EngineKind, build};
 use seekless::io::Store;
-use seekless::measure::{Dropping, Slowed, make_cold};
+use seekless::measure::{Budget, Dropping, Slowed, calibrate, make_cold};
 use seekless::policy::eviction::Id;
 use seekless::policy::planner::Memory;
 use seekless::report::table;
@@ -64,6 +65,8 @@ struct Report {
     loads: u64,
     /// What decoding takes, measured from the page cache.
     mebibyte_ns: u64,
+    /// What a small read of the disk takes without the throttle.
+    drive_ns: u64,
     rows: Vec<Row>,
 }
 
@@ -102,15 +105,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (archive, store) = predict::archive(&path)?;
     let ids = ids(&loads, &store, args.one);
     drop(store);
-    let work = measure_work(&path, &ids, args)?;
+    let machine = Machine { work: measure_work(&path, &ids, args)?, drive_ns: drive_ns(&path)? };
     let mut rows = Vec::new();
     for spec in &args.throttle {
-        rows.extend(compare(&path, &archive, &ids, spec, work, args)?);
+        rows.extend(compare(&path, &archive, &ids, spec, machine, args)?);
     }
     let report = Report {
         load_average: [load_before, load_average()],
         loads: ids.len() as u64,
-        mebibyte_ns: work.mebibyte_ns,
+        mebibyte_ns: machine.work.mebibyte_ns,
+        drive_ns: machine.drive_ns,
         rows,
     };
     match args.json {
@@ -118,6 +122,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         false => println!("{}", words(&report)),
     }
     Ok(())
+}
+
+/// What the machine takes beside the limits.
+#[derive(Clone, Copy)]
+struct Machine {
+    work: Work,
+    /// The latency of the disk below the throttle.
+    drive_ns: u64,
+}
+
+fn drive_ns(path: &Path) -> anyhow::Result<u64> {
+    let budget = Budget { time: Duration::from_secs(1), bytes: 256 << 20 };
+    Ok(calibrate(&[path], budget, &mut |_, _| ())?.latency_ns)
 }
 
 /// Makes the files that the runs load, and packs them.
@@ -176,12 +193,13 @@ fn compare(
     archive: &Archive,
     ids: &[Id],
     spec: &DeviceSpec,
-    work: Work,
+    Machine { work, drive_ns }: Machine,
     args: &Args,
 ) -> anyhow::Result<Vec<Row>> {
     let &DeviceSpec::Volume { iops, bytes_per_second } = spec else {
         anyhow::bail!("{spec} is no limit: give iops=N,bandwidth=RATE");
     };
+    let device: DeviceSpec = format!("{spec},latency={drive_ns}ns").parse()?;
     let times = times(archive, ids, spec, work, args)?;
     let ids = &ids.repeat(times);
     let slowed = Slowed::new(&[path], iops, bytes_per_second)?;
@@ -196,7 +214,7 @@ fn compare(
     let worst = ratios.flatten().max_by(f64::total_cmp);
     let row = |trials: &[Trial], told: bool, requests_of_told| -> anyhow::Result<Row> {
         let settings = settings(args, spec, told, work);
-        let predicted = on_demand(archive, ids, &settings, &mut spec.model())?;
+        let predicted = on_demand(archive, ids, &settings, &mut device.model())?;
         let figure =
             |of: fn(&Trial) -> f64| median(&mut trials.iter().map(of).collect::<Vec<f64>>());
         let last = &trials[trials.len() - 1];
@@ -325,10 +343,11 @@ fn words(report: &Report) -> String {
         ]
     };
     format!(
-        "{} loads one after another; in parentheses what is predicted\n\n{}\nDecoding takes {} a MiB. Load average {:.1} before, {:.1} after.",
+        "{} loads one after another; in parentheses what is predicted\n\n{}\nDecoding takes {} a MiB, a read of the disk below the throttle {}. Load average {:.1} before, {:.1} after.",
         format_count(report.loads),
         table(&header, report.rows.iter().map(cells).collect()),
         format_duration(report.mebibyte_ns),
+        format_duration(report.drive_ns),
         report.load_average[0],
         report.load_average[1]
     )
