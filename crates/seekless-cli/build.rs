@@ -4,7 +4,8 @@
 //! `-C target-feature=+crt-static` would do it too. But it applies to every crate and macro unless
 //! a target is named, and `cargo install` cannot pass it to one program. So the linker gets a
 //! folder of archives before the system's folders. Every `-lNAME` of rustc then finds an archive
-//! there, and the compiler's driver makes a static program.
+//! there, and the compiler's driver makes a static program. A crate that links a library of the
+//! system names the system's folder first: then the program stays dynamic.
 
 use std::env;
 use std::fs;
@@ -23,12 +24,26 @@ const ARCHIVES: [(&str, &str); 7] = [
     ("libgcc_s.a", "libgcc_eh.a"),
 ];
 
+/// With "1" the crate `pcre2-sys` builds the library itself.
+const BUNDLED_PCRE2: &str = "PCRE2_SYS_STATIC";
+
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=CC");
+    println!("cargo:rerun-if-env-changed={BUNDLED_PCRE2}");
+    if links_system_pcre2() {
+        return;
+    }
     let Some(folder) = archives() else { return };
     println!("cargo:rustc-link-arg-bin=seekless=-static-pie");
     println!("cargo:rustc-link-arg-bin=seekless=-L{}", folder.display());
+}
+
+/// Whether `pcre2-sys` links the system's library, as it does where pkg-config finds one.
+fn links_system_pcre2() -> bool {
+    let is_bundled = env::var(BUNDLED_PCRE2).is_ok_and(|value| value == "1");
+    let asked = || Command::new("pkg-config").args(["--exists", "libpcre2-8"]).status();
+    !is_bundled && asked().is_ok_and(|status| status.success())
 }
 
 /// A folder with a link to each archive. `None` if an archive is missing, or if the program is
