@@ -11,6 +11,7 @@ mod prefetch;
 mod published;
 mod ratios;
 mod room;
+mod stored;
 mod timing;
 mod trace;
 
@@ -72,6 +73,7 @@ struct Figures {
     times: Option<timing::Times>,
     overhead: Vec<overhead::Row>,
     future: Vec<future::Row>,
+    stored: Vec<stored::Row>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
@@ -85,6 +87,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         output::text(&ratios::words(&trace, &hit_ratios))?;
     }
     let (mut times, mut overhead, mut future) = (None, Vec::new(), Vec::new());
+    let mut stored = Vec::new();
     if !args.ratios {
         let temporary = if args.keep.is_none() { Some(tempfile::tempdir()?) } else { None };
         let folder = args.keep.as_deref().or(temporary.as_ref().map(|folder| folder.path()));
@@ -95,16 +98,25 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             timed(&trace, folder, args).map(|(times, packed)| (Some(times), packed))?;
         overhead = overhead::measure(&trace, &packed, args)?;
         future = future::measure(&trace, folder, args)?;
+        stored = stored::measure(&trace, folder, &hit_ratios, args)?;
     }
     if args.json {
         let (entries, requests) = (trace.ids.len(), trace.requests.len());
         let perfect_hit_ratio = trace.perfect_hit_ratio();
-        let figures =
-            Figures { entries, requests, perfect_hit_ratio, hit_ratios, times, overhead, future };
-        output::json(&figures)?;
+        output::json(&Figures {
+            entries,
+            requests,
+            perfect_hit_ratio,
+            hit_ratios,
+            times,
+            overhead,
+            future,
+            stored,
+        })?;
     } else if !future.is_empty() {
         output::text(&overhead::words(&overhead))?;
         output::text(&future::words(&future))?;
+        output::text(&stored::words(&stored))?;
     }
     Ok(())
 }

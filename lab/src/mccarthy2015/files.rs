@@ -81,7 +81,8 @@ fn place(id: u64, modulus: u64) -> String {
     format!("{}/{}/{}/{id}.txt", digits / 100, digits / 10 % 10, digits % 10)
 }
 
-fn entry(id: u64, bytes: usize) -> Vec<u8> {
+/// The content of an entry.
+pub(super) fn entry(id: u64, bytes: usize) -> Vec<u8> {
     let mut entry = vec![0; bytes];
     entry[..ID_BYTES].copy_from_slice(&id.to_le_bytes());
     entry

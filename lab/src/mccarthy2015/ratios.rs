@@ -19,8 +19,8 @@ const FIGURE_4: [(u64, &str); 3] = [(15_000, "71 %"), (20_000, "74.8 %"), (25_00
 /// One size of cache.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
-    entries: u64,
-    hits: u64,
+    pub(super) entries: u64,
+    pub(super) hits: u64,
     hit_ratio: f64,
     /// The hit ratio of the optimal policy, which knows the future.
     best_hit_ratio: f64,

@@ -66,6 +66,9 @@ fn mccarthy_reads_the_same_by_every_way() {
     for order in overhead.chunks(3) {
         assert_eq!(order[1]["hits"], order[2]["hits"], "his cache and ours hit the same");
     }
+    let stored = figures["stored"].as_array().unwrap();
+    assert_eq!(stored.len(), figures["hit_ratios"].as_array().unwrap().len());
+    assert!(stored.iter().all(|row| row["hits"] == row["simulated_hits"]), "{stored:?}");
 }
 
 #[test]

@@ -174,7 +174,8 @@ mod tests {
         assert_eq!("shards=8192".parse(), Ok(Method::Shards(Amount::Ids(8192))));
         assert_eq!("sampled=0.1".parse(), Ok(Method::Sampled(Amount::Rate(0.1))));
         assert_eq!("sampled=500".parse(), Ok(Method::Sampled(Amount::Ids(500))));
-        for wrong in ["", "exact=1", "shards", "shards=0", "sampled=1.5", "sampled=-1", "magic=0.1"] {
+        for wrong in ["", "exact=1", "shards", "shards=0", "sampled=1.5", "sampled=-1", "magic=0.1"]
+        {
             assert!(wrong.parse::<Method>().unwrap_err().contains("exact, shards=RATE"), "{wrong}");
         }
     }
