@@ -21,6 +21,8 @@ const FILES_LAID_OUT_MAX: usize = 1_000_000;
 /// The candidate that needs no runs. Another one must gain so much over it.
 const NAME: &str = "name";
 const GAIN_PERMILLE_MIN: u128 = 10;
+/// So many standard errors, too, if several runs were left out.
+const ERRORS_MIN: f64 = 2.0;
 
 /// Chooses an order by simulation.
 pub(crate) struct Choice<'a> {
@@ -94,23 +96,47 @@ impl Choice<'_> {
     ) -> Result<usize> {
         let judge = Judge::new(self.files, self.device);
         let held_out: Vec<usize> = (runs.len() - folds..runs.len()).collect();
-        let judged = |candidate: &Candidate| -> Result<Loadings> {
-            let mut sum = Loadings::default();
-            for &out in &held_out {
-                let others = without(runs, out);
-                let order = self.made(candidate, &others, costs);
-                sum += judge.judge(&order, runs[out])?;
-            }
-            Ok(sum)
+        let judged = |candidate: &Candidate| -> Result<Vec<Loadings>> {
+            let one = |&out: &usize| {
+                let order = self.made(candidate, &without(runs, out), costs);
+                judge.judge(&order, runs[out])
+            };
+            held_out.iter().map(one).collect()
         };
-        let sums = candidates.par_iter().map(judged).collect::<Result<Vec<_>>>()?;
+        let loadings = candidates.par_iter().map(judged).collect::<Result<Vec<_>>>()?;
+        let sums: Vec<Loadings> = loadings.iter().map(|runs| sum(runs)).collect();
         let first = sums[0];
         let rank = |sum: &Loadings| (relative(sum, &first), work(sum, costs));
         let best = (0..sums.len()).min_by_key(|&at| rank(&sums[at])).unwrap_or(0);
         let by_name = candidates.iter().position(|(name, ..)| *name == NAME).unwrap_or(best);
         let rank = [best, by_name].map(|at| rank(&sums[at]));
-        Ok(if gains(rank[0], rank[1]) { best } else { by_name })
+        let is_better = gains(rank[0], rank[1]) && !by_chance(&loadings[best], &loadings[by_name]);
+        Ok(if is_better { best } else { by_name })
     }
+}
+
+fn sum(runs: &[Loadings]) -> Loadings {
+    let mut sum = Loadings::default();
+    runs.iter().for_each(|run| sum += *run);
+    sum
+}
+
+/// Whether one order may be faster than another on these runs by chance: the mean of what it gains,
+/// run by run, is within so many of its standard errors.
+fn by_chance(one: &[Loadings], other: &[Loadings]) -> bool {
+    let gain = |(one, other): (&Loadings, &Loadings)| {
+        let part = |one: u64, other: u64| 1.0 - one as f64 / other.max(1) as f64;
+        part(one.listed.time_ns, other.listed.time_ns)
+            + part(one.on_demand.time_ns, other.on_demand.time_ns)
+    };
+    let gains: Vec<f64> = one.iter().zip(other).map(gain).collect();
+    let count = gains.len() as f64;
+    if gains.len() < 2 {
+        return false;
+    }
+    let mean = gains.iter().sum::<f64>() / count;
+    let squares: f64 = gains.iter().map(|gain| (gain - mean).powi(2)).sum();
+    mean < ERRORS_MIN * (squares / (count - 1.0) / count).sqrt()
 }
 
 /// Whether one rank is enough below another, in time or, where that is too short to tell, in work.
