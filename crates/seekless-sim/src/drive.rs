@@ -17,15 +17,15 @@ use seekless_policy::eviction::{Eviction, Id, NEVER, Outcome, Pool, Request, Use
 /// The fast loop, compiled for each type of policy. Adds to `counts`.
 pub(crate) fn reads<E: Eviction>(cache: &mut Cache<E>, requests: &Requests, counts: &mut Counts) {
     match cache.policy_alone() {
-        Some(policy) => each_read(requests, counts, |read| policy.request(read, &mut Nobody)),
+        Some(policy) => each_read(requests, counts, |read| policy.request(read, &mut Stateless)),
         None => each_read(requests, counts, |read| cache.access(read)),
     }
 }
 
-/// An owner that nothing is asked of.
-struct Nobody;
+/// An owner that keeps no state of its ids.
+struct Stateless;
 
-impl Pool for Nobody {
+impl Pool for Stateless {
     #[inline]
     fn evict(&mut self, _victim: Id) {}
 

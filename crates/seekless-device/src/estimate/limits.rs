@@ -23,8 +23,8 @@ const WINDOWS_NEW: usize = 4;
 /// Shorter stretches are joined with the next: chance may hold up a read within one.
 const WINDOW_NS_MIN: Nanos = 50_000_000;
 
-/// If the program reads nothing for so long, a stretch does not count: a limit keeps only for a
-/// slice or two what it allows and nobody uses.
+/// If the program reads nothing for so long, a stretch does not count: a limit keeps what was not
+/// used for a slice or two only.
 const IDLE_NS_MAX: Nanos = 50_000_000;
 
 /// Less of a stretch than this was spent held up: the limit was hardly felt, so that the rate is

@@ -1,5 +1,6 @@
-//! io_uring without a thread of its own: who submits hands the reads to the kernel, and who waits
-//! takes what has ended. On a fast device waking another thread takes as long as a read.
+//! io_uring without a thread of its own: the thread that submits hands the reads to the kernel, and
+//! the thread that waits takes completions. On a fast device, to wake another thread takes as long
+//! as a read.
 
 use super::driver::read_entry;
 use super::slots::Slots;

@@ -83,7 +83,7 @@ impl Blocks {
         whole
     }
 
-    /// `block`, which is none of these, and the free blocks beside it as one.
+    /// A block that is not among the free ones, and the free blocks beside it, as one.
     pub(super) fn with_neighbours(&self, block: Block) -> Block {
         let [before, after] = self.neighbours(block);
         joined(block, before, after)

@@ -149,7 +149,7 @@ impl<E: Eviction> PlacedCache<E> {
 }
 
 impl Places {
-    /// Gives a file a place; false if there is none in one piece.
+    /// Gives a file a place; false if no free part of the region is large enough.
     fn put(&mut self, id: Id, weight: u64) -> bool {
         let lifetime = if weight < SMALL_BYTES { Lifetime::Long } else { Lifetime::Short };
         let Some(place) = self.region.allocate(weight, GRANULE_BYTES, lifetime) else {

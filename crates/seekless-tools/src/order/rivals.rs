@@ -68,7 +68,7 @@ pub struct Shuffle {
 }
 
 /// Compares all methods over `runs` (label and loads, oldest first). `None` for fewer than two
-/// runs: there is none to leave out.
+/// runs, since no order can then be made without the run that judges it.
 pub(crate) fn compare(
     files: &Files,
     runs: &[(&str, &[Id])],
