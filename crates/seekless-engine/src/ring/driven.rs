@@ -36,6 +36,8 @@ struct State {
     queue: VecDeque<Fill>,
     /// A thread waits for the kernel, and takes what ends next.
     driven: bool,
+    /// Threads that wait for that one.
+    waiting: usize,
     /// The ring has failed for good; later reads get this error.
     broken: Option<Errno>,
 }
@@ -117,6 +119,9 @@ impl DrivenRing {
         let mut state = self.lock();
         state.driven = false;
         let ended = self.reap(&mut state);
+        if state.waiting > 0 {
+            self.changed.notify_all();
+        }
         if let Err(errno) = waited {
             self.check(&mut state, errno);
             if errno != Errno::INTR && ended == 0 {
@@ -155,7 +160,9 @@ impl Engine for DrivenRing {
         let mut state = self.lock();
         if state.driven {
             if wait {
-                drop(self.changed.wait(state).unwrap_or_else(PoisonError::into_inner));
+                state.waiting += 1;
+                let state = self.changed.wait(state);
+                state.unwrap_or_else(PoisonError::into_inner).waiting -= 1;
             }
             return true;
         }
@@ -171,7 +178,6 @@ impl Engine for DrivenRing {
         state.driven = true;
         drop(state);
         self.wait_for_kernel();
-        self.changed.notify_all();
         true
     }
 

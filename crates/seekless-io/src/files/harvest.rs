@@ -5,7 +5,6 @@ use super::flight::Flight;
 use super::shared::Shared;
 use crate::lock;
 use seekless_engine::Completion;
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 
@@ -21,8 +20,7 @@ impl Shared {
         self.engine.drive(false);
         if self.take_in(&ended, None) > 0 {
             drop(ended);
-            let _watched = lock(&landing.watched);
-            landing.changed.notify_all();
+            landing.wake(&lock(&landing.watch));
         }
     }
 
@@ -34,18 +32,19 @@ impl Shared {
         }
         let landing = &self.landing;
         while !flight.has_landed() {
-            let mut watched = lock(&landing.watched);
-            while *watched && !flight.has_landed() {
-                watched = landing.changed.wait(watched).unwrap_or_else(PoisonError::into_inner);
+            let mut watch = lock(&landing.watch);
+            while watch.taken && !flight.has_landed() {
+                watch = landing.wait(watch);
             }
             if flight.has_landed() {
                 return;
             }
-            *watched = true;
-            drop(watched);
+            watch.taken = true;
+            drop(watch);
             self.watch(flight);
-            *lock(&landing.watched) = false;
-            landing.changed.notify_all();
+            let mut watch = lock(&landing.watch);
+            watch.taken = false;
+            landing.wake(&watch);
         }
     }
 

@@ -3,7 +3,7 @@
 use seekless_engine::Completion;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Condvar, Mutex};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Where the engine reports.
 #[derive(Debug)]
@@ -12,9 +12,17 @@ pub(super) struct Landing {
     pub(super) ended: Mutex<Receiver<Completion>>,
     /// Reads that the engine has.
     pub(super) in_air: AtomicUsize,
-    /// Whether a reader waits for the engine.
-    pub(super) watched: Mutex<bool>,
-    pub(super) changed: Condvar,
+    pub(super) watch: Mutex<Watch>,
+    changed: Condvar,
+}
+
+/// Who waits for the engine.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    /// A reader takes in what ends next.
+    pub(super) taken: bool,
+    /// Readers that wait for it to do so.
+    waiting: usize,
 }
 
 impl Landing {
@@ -24,7 +32,7 @@ impl Landing {
             done,
             ended: Mutex::new(ended),
             in_air: AtomicUsize::new(0),
-            watched: Mutex::new(false),
+            watch: Mutex::default(),
             changed: Condvar::new(),
         }
     }
@@ -32,5 +40,20 @@ impl Landing {
     /// The engine gets so many reads.
     pub(super) fn take_off(&self, reads: usize) {
         self.in_air.fetch_add(reads, Ordering::Relaxed);
+    }
+
+    /// Waits until something has landed, or nobody takes in what ends any more.
+    pub(super) fn wait<'a>(&'a self, mut watch: MutexGuard<'a, Watch>) -> MutexGuard<'a, Watch> {
+        watch.waiting += 1;
+        let mut watch = self.changed.wait(watch).unwrap_or_else(PoisonError::into_inner);
+        watch.waiting -= 1;
+        watch
+    }
+
+    /// Wakes those that wait: a system call, which most reads need not make.
+    pub(super) fn wake(&self, watch: &Watch) {
+        if watch.waiting > 0 {
+            self.changed.notify_all();
+        }
     }
 }
