@@ -14,10 +14,11 @@ use std::sync::Arc;
 /// A file that is read through a [`PageCache`](super::PageCache). Any number of threads may call
 /// [`read_at`](Self::read_at) at once. As [`Read`] and [`Seek`] it has a position of its own.
 ///
-/// The file is looked at before each read: its size always, its times once a tick of the kernel's
-/// clock (1 to 10 ms). A change of either empties what is cached of it, so that reads answer as
-/// `pread` does. Bytes that are overwritten in place are seen after a tick at the latest, or later
-/// if they are written through a mapping.
+/// The file is looked at once a tick of the kernel's clock (1 to 10 ms), and before each read that
+/// reaches past the end that it had. If its size or its times have changed, what is cached of it is
+/// forgotten. So reads answer as `pread` does, but for a delay: what is appended is seen at once;
+/// what is overwritten in place or cut off after a tick at the latest, or later if it is written
+/// through a mapping. After [`size`](Self::size) a file is seen as long as it then was.
 pub struct File {
     core: Arc<Core>,
     handle: Handle,

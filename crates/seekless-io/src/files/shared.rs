@@ -56,7 +56,7 @@ impl Shared {
         if buffer.is_empty() {
             return Ok(0);
         }
-        let version = source.version_of_this_tick()?;
+        let version = source.version_of_this_tick(offset.saturating_add(buffer.len() as u64))?;
         let bytes = version.bytes.saturating_sub(offset).min(buffer.len() as u64);
         if bytes == 0 {
             // The file may have grown since, or be one whose size the kernel does not know.

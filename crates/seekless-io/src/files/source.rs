@@ -94,20 +94,13 @@ impl Source {
         Ok(version)
     }
 
-    /// As [`Source::version`], but looks at the times only once a tick of the kernel's clock: in a
-    /// shorter time the file's times need not change. The size is always that of now. To look at
-    /// the times would take as long as the rest of a read that is served from the cache.
-    pub(super) fn version_of_this_tick(&self) -> io::Result<Version> {
+    /// As [`Source::version`], but for a read up to `end_byte` that lies within the file it looks
+    /// only once a tick of the kernel's clock: in a shorter time the file's times need not change.
+    /// A system call would take a third as long as a read that is served from the cache.
+    pub(super) fn version_of_this_tick(&self, end_byte: u64) -> io::Result<Version> {
         let seen = *lock(&self.seen);
         match seen {
-            Some((tick_then, version)) if tick_then == tick() => {
-                let sized = || rustix::fs::seek(&self.file, SeekFrom::End(0)).ok();
-                match self.device_bytes.or_else(sized) {
-                    Some(bytes) if bytes == version.bytes => Ok(version),
-                    // It has another size, or is of a kind whose end cannot be sought.
-                    _ => self.version(),
-                }
-            }
+            Some((then, version)) if end_byte <= version.bytes && then == tick() => Ok(version),
             _ => self.version(),
         }
     }

@@ -165,6 +165,8 @@ fn a_file_that_changes_is_read_as_it_is() {
     check(&sample, "as made");
     sample.bytes.truncate(299_999);
     raw.set_len(299_999).unwrap();
+    // What is cut off is seen once the size was asked for, or after a tick of the kernel's clock.
+    assert_eq!(file.size().unwrap(), 299_999);
     check(&sample, "cut");
     sample.bytes.resize(700_000, 0);
     raw.set_len(700_000).unwrap();
@@ -174,6 +176,15 @@ fn a_file_that_changes_is_read_as_it_is() {
     // Bytes in place are seen after a tick of the kernel's clock.
     std::thread::sleep(std::time::Duration::from_millis(20));
     check(&sample, "written to");
+    sample.bytes.truncate(650_000);
+    raw.set_len(650_000).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let found = read(&file, 640_000, 4000).unwrap();
+    assert!(found == sample.bytes[640_000..644_000]);
+    let found = read(&file, 640_000, 20_000).unwrap();
+    assert!(found == sample.bytes[640_000..], "cut without asking for the size");
+    sample.bytes.resize(700_000, 0);
+    raw.set_len(700_000).unwrap();
     sample.bytes.extend([3; 1000]);
     raw.write_all_at(&[3; 1000], 700_000).unwrap();
     check(&sample, "appended to");
