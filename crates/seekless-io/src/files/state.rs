@@ -3,6 +3,7 @@
 use super::flight::Flight;
 use super::frame::{FRAME_BYTES, Frame};
 use super::source::{Key, Source, Version};
+use foldhash::fast::RandomState;
 use seekless_policy::cache::Filled;
 use seekless_policy::cache::paged::{Fetch, FileNo, PageCommand, PageStep, PagedCache};
 use seekless_policy::eviction::{Id, Named};
@@ -82,11 +83,12 @@ struct Known {
 pub(super) struct State {
     pub(super) cache: PagedCache<Named>,
     places: Vec<Place>,
-    files: HashMap<FileNo, Known>,
+    /// By their numbers, which are dense.
+    files: Vec<Option<Known>>,
     by_key: HashMap<Key, FileNo>,
     /// Files without a handle, the oldest first, with some that have been opened again.
     closed: VecDeque<FileNo>,
-    flying: HashMap<u64, Flying>,
+    flying: HashMap<u64, Flying, RandomState>,
     next_tag: u64,
     pub(super) command_pages: u32,
     commands: Vec<PageCommand>,
@@ -97,10 +99,10 @@ impl State {
         Self {
             cache,
             places: Vec::new(),
-            files: HashMap::new(),
+            files: Vec::new(),
             by_key: HashMap::new(),
             closed: VecDeque::new(),
-            flying: HashMap::new(),
+            flying: HashMap::default(),
             next_tag: 0,
             command_pages,
             commands: Vec::new(),
@@ -115,12 +117,14 @@ impl State {
             None => {
                 let number = self.cache.add_file(pages(version.bytes));
                 self.by_key.insert(key, number);
-                self.files.insert(number, Known { key, source: None, version, handles: 0 });
+                let place = number.0 as usize;
+                self.files.resize_with(self.files.len().max(place + 1), || None);
+                self.files[place] = Some(Known { key, source: None, version, handles: 0 });
                 number
             }
         };
         self.refresh(number, version);
-        let known = self.files.get_mut(&number).expect("just found or made");
+        let known = self.known_mut(number).expect("just found or made");
         known.handles += 1;
         let source = Arc::clone(known.source.get_or_insert(source));
         (self.cache.open(number), source)
@@ -129,7 +133,7 @@ impl State {
     pub(super) fn close(&mut self, handle: Handle) {
         let number = self.cache.file(handle);
         self.cache.close(handle);
-        let Some(known) = self.files.get_mut(&number) else { return };
+        let Some(known) = self.known_mut(number) else { return };
         known.handles -= 1;
         if known.handles > 0 {
             return;
@@ -138,14 +142,22 @@ impl State {
         self.closed.push_back(number);
         while self.closed.len() > CLOSED_FILES_MAX {
             let Some(oldest) = self.closed.pop_front() else { return };
-            if self.files.get(&oldest).is_some_and(|known| known.handles == 0) {
+            if self.known(oldest).is_some_and(|known| known.handles == 0) {
                 self.forget(oldest);
             }
         }
     }
 
+    fn known(&self, number: FileNo) -> Option<&Known> {
+        self.files.get(number.0 as usize)?.as_ref()
+    }
+
+    fn known_mut(&mut self, number: FileNo) -> Option<&mut Known> {
+        self.files.get_mut(number.0 as usize)?.as_mut()
+    }
+
     fn forget(&mut self, number: FileNo) {
-        if let Some(known) = self.files.remove(&number) {
+        if let Some(known) = self.files[number.0 as usize].take() {
             self.by_key.remove(&known.key);
             self.cache.remove_file(number, &mut self.commands);
             self.carry_out(&mut Vec::new());
@@ -154,12 +166,11 @@ impl State {
 
     /// Forgets all pages of all files.
     pub(super) fn clear(&mut self) {
-        let numbers: Vec<FileNo> = self.files.keys().copied().collect();
-        for number in numbers {
-            if self.files[&number].handles == 0 {
-                self.forget(number);
-            } else {
-                self.cache.discard(number, 0..PageNo::MAX, &mut self.commands);
+        for number in (0..self.files.len() as u32).map(FileNo) {
+            match self.known(number).map(|known| known.handles) {
+                Some(0) => self.forget(number),
+                Some(_) => self.cache.discard(number, 0..PageNo::MAX, &mut self.commands),
+                None => {}
             }
         }
         self.carry_out(&mut Vec::new());
@@ -167,7 +178,7 @@ impl State {
 
     /// The file was looked at. If it has changed, what is cached of it is no longer true.
     pub(super) fn refresh(&mut self, number: FileNo, version: Version) {
-        let Some(known) = self.files.get_mut(&number) else { return };
+        let Some(known) = self.known_mut(number) else { return };
         if known.version != version {
             known.version = version;
             self.cache.discard(number, 0..PageNo::MAX, &mut self.commands);
@@ -230,7 +241,7 @@ impl State {
     /// Makes commands of a fetch. They are cut where the file's commands would be, so that two
     /// windows that meet ask for the same ones.
     fn fetch(&mut self, fetch: Fetch, starts: &mut Vec<Start>) {
-        let source = self.files.get(&fetch.file).and_then(|known| known.source.clone());
+        let source = self.known(fetch.file).and_then(|known| known.source.clone());
         let source = source.expect("what is fetched has a handle");
         for page in fetch.range() {
             let joins = starts.last_mut().filter(|last| {
@@ -274,7 +285,7 @@ impl State {
             start.flight.make_own();
         }
         for start in starts {
-            let Some(known) = self.files.get(&start.file) else { continue };
+            let Some(known) = self.known(start.file) else { continue };
             let flying = Flying {
                 flight: Arc::clone(&start.flight),
                 source: Arc::clone(&start.source),
@@ -302,7 +313,7 @@ impl State {
     /// Takes the pages of an ended read in. If the file has changed meanwhile, they may be as it
     /// was before: then they are forgotten.
     pub(super) fn settle(&mut self, flying: &Flying, frames: &mut [Option<Frame>]) {
-        let known = self.files.get(&flying.file);
+        let known = self.known(flying.file);
         let is_true = known.is_some_and(|known| known.version == flying.version);
         if !is_true {
             frames.fill(None);
