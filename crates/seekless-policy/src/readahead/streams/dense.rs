@@ -27,8 +27,7 @@ pub(super) fn hole(
     if pages < 2 || pages * PAGE_BYTES > ahead.costs().gap_bytes() || ahead.congested() {
         return None;
     }
-    let around = page.saturating_sub(HOLE_PAGES)..page + HOLE_PAGES;
-    if around.filter(|&page| ahead.cached(page)).count() < CACHED_MIN {
+    if !is_well_cached(page, ahead) {
         return None;
     }
     let is_missing = |page: &PageNo| !ahead.cached(*page);
@@ -36,4 +35,20 @@ pub(super) fn hole(
     let first = page - back.count() as u64;
     let end = first + pages;
     Some(first..page + 1 + (page + 1..end).take_while(is_missing).count() as u64)
+}
+
+/// Whether enough of the pages around a page are cached. Looks at no more of them than it takes to
+/// tell: most random reads come to parts of which hardly a page is cached.
+fn is_well_cached(page: PageNo, ahead: &dyn Ahead) -> bool {
+    let around = page.saturating_sub(HOLE_PAGES)..page + HOLE_PAGES;
+    let mut may_be_missing = (around.end - around.start) as usize - CACHED_MIN;
+    let mut cached = 0;
+    for page in around {
+        match ahead.cached(page) {
+            true => cached += 1,
+            false if may_be_missing == 0 => return false,
+            false => may_be_missing -= 1,
+        }
+    }
+    cached >= CACHED_MIN
 }
