@@ -1,8 +1,9 @@
-//! Bytes that O_DIRECT accepts, aligned to a page: of the heap, or lent by an arena. A record says
-//! how far they have ever been written. So no uninitialised byte can be seen, and no byte must be
+//! Bytes that O_DIRECT accepts, aligned to a page: of the heap, or lent by an arena or a region. A
+//! record says how far they have ever been written. So no uninitialised byte can be seen, and no byte must be
 //! zeroed before the kernel overwrites it.
 
 use crate::arena::{Pages, Run};
+use crate::region::Piece;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::fmt;
 use std::io;
@@ -28,8 +29,14 @@ pub struct AlignedBuf {
     len: usize,
     /// The first so many bytes have been written at some time: `len <= initialised <= allocated`.
     initialised: usize,
-    /// The pages of an arena that these bytes are, if they are not of the heap.
-    run: Option<Run>,
+    owner: Owner,
+}
+
+/// Whose memory a buffer is.
+enum Owner {
+    Heap,
+    Arena(Run),
+    Region(Piece),
 }
 
 // SAFETY: the bytes are owned by this value alone and reached only through its borrow rules.
@@ -70,15 +77,42 @@ impl AlignedBuf {
             capacity,
             len: 0,
             initialised: 0,
-            run: None,
+            owner: Owner::Heap,
         })
     }
 
     /// Pages of an arena, which have all been written before.
     pub(crate) fn of_arena(run: Run) -> Self {
         let (start, bytes) = (run.start(), run.bytes());
-        let run = Some(run);
-        AlignedBuf { start, allocated: bytes, capacity: bytes, len: 0, initialised: bytes, run }
+        let owner = Owner::Arena(run);
+        AlignedBuf { start, allocated: bytes, capacity: bytes, len: 0, initialised: bytes, owner }
+    }
+
+    /// A piece of a region that begins at a page, as an empty buffer. Mapped memory has a value
+    /// before it is first written.
+    pub(crate) fn of_piece(piece: Piece) -> Self {
+        let (start, bytes) = (piece.address(), piece.len());
+        assert!(start.as_ptr().addr().is_multiple_of(ALIGNMENT), "a piece at a page");
+        let owner = Owner::Region(piece);
+        AlignedBuf { start, allocated: bytes, capacity: bytes, len: 0, initialised: bytes, owner }
+    }
+
+    /// The piece of a [`Region`](crate::Region) that this buffer is, as long as the buffer.
+    ///
+    /// # Errors
+    /// The buffer itself, if it is of no region.
+    pub fn into_piece(mut self) -> Result<Piece, Self> {
+        match std::mem::replace(&mut self.owner, Owner::Heap) {
+            Owner::Region(mut piece) => {
+                self.allocated = 0;
+                piece.truncate(self.len);
+                Ok(piece)
+            }
+            other => {
+                self.owner = other;
+                Err(self)
+            }
+        }
     }
 
     /// The pages of a buffer that an [`Arena`](crate::Arena) has lent, to be shared and given back
@@ -87,12 +121,15 @@ impl AlignedBuf {
     /// # Errors
     /// The buffer itself, if it is of no arena.
     pub fn into_pages(mut self) -> Result<Pages, Self> {
-        match self.run.take() {
-            Some(run) => {
+        match std::mem::replace(&mut self.owner, Owner::Heap) {
+            Owner::Arena(run) => {
                 self.allocated = 0;
                 Ok(Pages::new(run))
             }
-            None => Err(self),
+            other => {
+                self.owner = other;
+                Err(self)
+            }
         }
     }
 
@@ -145,12 +182,12 @@ impl AlignedBuf {
 
     /// Bytes of the heap, which may be more than the capacity.
     pub(crate) fn allocated(&self) -> usize {
-        if self.run.is_some() { 0 } else { self.allocated }
+        if matches!(self.owner, Owner::Heap) { self.allocated } else { 0 }
     }
 
     /// The same memory as an empty buffer of another capacity, at most what is allocated.
     pub(crate) fn reuse(mut self, capacity: usize) -> Self {
-        assert!(self.run.is_none() && capacity <= self.allocated);
+        assert!(capacity <= self.allocated());
         self.capacity = capacity;
         self.len = 0;
         self

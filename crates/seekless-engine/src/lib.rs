@@ -21,7 +21,8 @@
 //!
 //! [`build`] picks the best engine that this kernel allows. [`AlignedBuf`] is memory that reads
 //! past the page cache (O_DIRECT) accept, and [`BufferPool`] keeps such memory for the next read.
-//! [`Arena`] is such memory in one piece, for a cache of pages. A caller that does its own I/O is
+//! [`Arena`] is such memory in one piece, for a cache of pages; a [`Region`] lends buffers of any
+//! size out of one range of addresses, and gives back to the system what none of them uses. A caller that does its own I/O is
 //! slowed like an engine's by [`Throttle`]. Models keep time on a [`Clock`]: the wall's, or one
 //! that skips the time in which everything waits for the model.
 //!
@@ -62,6 +63,7 @@ mod noop;
 mod pacer;
 mod pool;
 mod read;
+mod region;
 mod ring;
 mod threads;
 mod throttle;
@@ -74,6 +76,10 @@ pub use kind::{EngineKind, build, build_driven, build_throttled};
 pub use noop::Noop;
 pub use pool::BufferPool;
 pub use read::{BufferAndResult, Completion, Counters, Engine, Read};
+pub use region::{
+    Ask, Budget, Frozen, GRANULE_BYTES, Part, Piece, Placement, Refusal, Region, RegionBytes,
+    WeakRegion,
+};
 pub use ring::{DrivenRing, Ring};
 pub use threads::Threads;
 pub use throttle::Throttle;
