@@ -210,6 +210,13 @@ fn layout(bytes: usize) -> Option<Layout> {
     Layout::from_size_align(bytes.checked_next_multiple_of(ALIGNMENT)?, ALIGNMENT).ok()
 }
 
+impl From<Piece> for AlignedBuf {
+    /// An empty buffer as long as the piece, which must begin at a page.
+    fn from(piece: Piece) -> Self {
+        Self::of_piece(piece)
+    }
+}
+
 impl Drop for AlignedBuf {
     fn drop(&mut self) {
         let heap_bytes = self.allocated();

@@ -1,9 +1,9 @@
 //! What a load hands out: the bytes of one file, read-only and shared. The last holder frees them,
 //! whether or not the cache has let go of them meanwhile.
 
-use crate::read_cache::ReadData;
+use seekless_engine::{Frozen, Part};
 use std::fmt;
-use std::ops::{Deref, Range};
+use std::ops::Deref;
 use std::sync::{Arc, Weak};
 
 /// The bytes of one file. Clones share them; nothing is copied after decoding.
@@ -14,22 +14,18 @@ pub struct Buffer(Arc<Share>);
 struct Share(Arc<Contents>);
 
 enum Contents {
-    Own(Vec<u8>),
-    /// A stored file that fills nearly the whole read: it stays where the device put it.
-    Within {
-        read: Arc<ReadData>,
-        range: Range<usize>,
-    },
+    Own(Frozen),
+    /// A stored file that stays where the device put it.
+    Within(Part),
 }
 
 impl Buffer {
-    pub(crate) fn own(bytes: Vec<u8>) -> Self {
-        Self::first_share(Contents::Own(bytes))
+    pub(crate) fn own(content: Frozen) -> Self {
+        Self::first_share(Contents::Own(content))
     }
 
-    /// The caller has checked that `range` lies in the read.
-    pub(crate) fn within(read: Arc<ReadData>, range: Range<usize>) -> Self {
-        Self::first_share(Contents::Within { read, range })
+    pub(crate) fn within(content: Part) -> Self {
+        Self::first_share(Contents::Within(content))
     }
 
     fn first_share(contents: Contents) -> Self {
@@ -57,8 +53,8 @@ impl Deref for Buffer {
 
     fn deref(&self) -> &[u8] {
         match &*self.0.0 {
-            Contents::Own(bytes) => bytes,
-            Contents::Within { read, range } => &read.bytes()[range.clone()],
+            Contents::Own(content) => content,
+            Contents::Within(content) => content,
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::archive::Archive;
 use crate::decision::Watched;
+use crate::memory::Memory;
 use crate::probed;
-use crate::shared::{Memory, Shared};
+use crate::shared::Shared;
 use crate::state::State;
 use crate::worker::Workers;
 use crate::{Error, Result, Store};
@@ -16,12 +17,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
-/// Most bytes of buffers that wait for the next read.
-const IDLE_BYTES_MAX: u64 = 16 << 20;
-
 /// Most bytes of one entry, unless the program says otherwise: more than files of a pack have, less
 /// than machines have.
 const ENTRY_BYTES_MAX: u64 = 1 << 30;
+
+/// Room beyond the cache for reads under way, and for what a [`Store::load_many`] runs ahead.
+const AHEAD_BYTES: u64 = 512 << 20;
 
 /// Settings for a [`Store`]; made by [`Store::builder`].
 #[derive(Clone)]
@@ -36,6 +37,8 @@ pub struct StoreBuilder {
     read_ahead_bytes: Option<u64>,
     window_bytes: Option<u64>,
     max_entry_bytes: u64,
+    beyond_bytes: Option<u64>,
+    protect: bool,
     record: bool,
     costs: Option<Costs>,
     probed: Option<Costs>,
@@ -55,6 +58,8 @@ impl Default for StoreBuilder {
             read_ahead_bytes: None,
             window_bytes: None,
             max_entry_bytes: ENTRY_BYTES_MAX,
+            beyond_bytes: None,
+            protect: false,
             record: false,
             costs: None,
             probed: None,
@@ -80,8 +85,10 @@ impl Store {
 }
 
 impl StoreBuilder {
-    /// Bytes of content that the cache keeps; by default 64 MiB. A file over half of it is loaded
-    /// but not kept.
+    /// Bytes that the store keeps between loads; by default 64 MiB. At rest it adds no more than
+    /// 8 MiB to them, beside the archive's directory. A part is for reads that hold files which have
+    /// not been requested: see [`StoreBuilder::read_ahead_cache`]. The rest is for content. A file
+    /// over half of that is loaded but not kept.
     pub fn cache(mut self, bytes: u64) -> Self {
         self.cache_bytes = bytes;
         self
@@ -120,10 +127,11 @@ impl StoreBuilder {
         self
     }
 
-    /// Bytes of reads that are kept because they hold files that have not been requested. The
-    /// default is 16 MiB. It is 64 MiB as long as a request costs as much as reading 256 KiB: such
-    /// a device makes it worth keeping the files longer. It is 0 if [`StoreBuilder::cache`] is 0.
-    /// With 0, nothing is read but what is requested.
+    /// Bytes of reads that are kept because they hold files that have not been requested, beside
+    /// [`StoreBuilder::cache`]. With 0, nothing is read but what is requested. By default they are a
+    /// part of the cache: a quarter, and half where a request is known to cost as much as reading
+    /// 256 KiB, since such a device makes it worth keeping the files longer; at most 64 MiB, and
+    /// where requests are cheap 16 MiB.
     pub fn read_ahead_cache(mut self, bytes: u64) -> Self {
         self.read_ahead_bytes = Some(bytes);
         self
@@ -143,6 +151,25 @@ impl StoreBuilder {
     /// is given memory only as its data justifies it.
     pub fn max_entry_bytes(mut self, bytes: u64) -> Self {
         self.max_entry_bytes = bytes;
+        self
+    }
+
+    /// Bytes that the store may hold beyond what it keeps: reads under way, what
+    /// [`Store::load_many`] runs ahead, and buffers that the program holds and the cache does not.
+    /// A load that would need more is refused with
+    /// [`TooLarge`](crate::ErrorKind::TooLarge). By default 512 MiB and twice
+    /// [`StoreBuilder::max_entry_bytes`].
+    pub fn beyond_cache(mut self, bytes: u64) -> Self {
+        self.beyond_bytes = Some(bytes);
+        self
+    }
+
+    /// Whether the processor refuses writes to the content of files, so that a program that writes
+    /// through a stray pointer dies at once; by default false. Each content then takes whole pages
+    /// of 4 KiB. Not protected are stored files of 128 KiB and more, which lie beside others in the
+    /// memory of a read, and what exceeds the number of mappings that the system allows a process.
+    pub fn protect(mut self, protect: bool) -> Self {
+        self.protect = protect;
         self
     }
 
@@ -197,30 +224,33 @@ impl StoreBuilder {
                 .map_err(|error| Error::setting("the engine cannot start", error))?,
         };
         let archive = Archive::open(path.as_ref(), self.direct, &*engine)?;
-        let state = self.state(&archive, &*engine)?;
-        let idle_bytes = self.read_ahead_bytes.unwrap_or(IDLE_BYTES_MAX).min(IDLE_BYTES_MAX);
-        let memory =
-            Memory { idle_bytes: idle_bytes as usize, max_entry_bytes: self.max_entry_bytes };
-        let shared = Arc::new(Shared::new(archive, engine, state, memory));
+        let (costs, source) = self.known(&archive.path, &*engine);
+        let kept = planner::Memory {
+            cache_bytes: self.cache_bytes,
+            read_ahead_bytes: self.read_ahead_bytes,
+            window_bytes: self.window_bytes,
+        };
+        let twice = self.max_entry_bytes.saturating_mul(2).saturating_add(AHEAD_BYTES);
+        let beyond_bytes = self.beyond_bytes.unwrap_or(twice);
+        let memory = Memory::new(kept.bytes(), beyond_bytes, self.protect)
+            .map_err(|error| Error::setting("there is no memory for the cache", error))?;
+        let files_bytes = kept.files_bytes(&costs);
+        let planner = Planner::new(archive.extents.clone(), archive.alignment, kept, costs);
+        let state = self.state(files_bytes, planner, Knowledge::new(costs, source))?;
+        let shared = Arc::new(Shared::new(archive, engine, state, memory, self.max_entry_bytes));
         let workers = Workers::start(shared.clone(), self.worker_count())
             .map_err(|error| Error::setting("a worker thread cannot start", error))?;
         Ok(Store::new(shared, workers))
     }
 
-    fn state(&self, archive: &Archive, engine: &dyn Engine) -> Result<State> {
+    /// `files_bytes` of the cache are for content.
+    fn state(&self, files_bytes: u64, planner: Planner, knowledge: Knowledge) -> Result<State> {
         let setting = |error| Error::setting("the cache cannot be made", error);
         let (policy, recorder) =
-            Watched::new(named(&self.policy, self.cache_bytes).map_err(setting)?, self.record);
-        let mut cache = Cache::new(policy, Config::files(self.cache_bytes)).map_err(setting)?;
-        cache.grow(archive.extents.len() as u32);
-        let (costs, source) = self.known(&archive.path, engine);
-        let memory = planner::Memory {
-            cache_bytes: self.cache_bytes,
-            read_ahead_bytes: self.read_ahead_bytes,
-            window_bytes: self.window_bytes,
-        };
-        let planner = Planner::new(archive.extents.clone(), archive.alignment, memory, costs);
-        Ok(State::new(cache, recorder, planner, Knowledge::new(costs, source)))
+            Watched::new(named(&self.policy, files_bytes).map_err(setting)?, self.record);
+        let mut cache = Cache::new(policy, Config::files(files_bytes)).map_err(setting)?;
+        cache.grow(planner.entries());
+        Ok(State::new(cache, recorder, planner, knowledge))
     }
 
     /// What is known of the device under `archive` before the first read.

@@ -11,7 +11,8 @@ use crate::lock;
 #[non_exhaustive]
 pub enum Decision {
     /// A request, and the ids that the policy evicted for it, in its order. Ids are entry numbers
-    /// in archive order.
+    /// in archive order. Before them stands one more if too much memory lay between the buffers,
+    /// which no simulator foresees.
     Requested {
         /// As the policy was given it.
         request: Request,

@@ -16,7 +16,8 @@ pub enum ErrorKind {
     /// The archive has no entry of that name.
     NotFound,
     /// The entry is larger than [`max_entry_bytes`](crate::StoreBuilder::max_entry_bytes), or than
-    /// memory.
+    /// memory, or than what is left of
+    /// [`beyond_cache`](crate::StoreBuilder::beyond_cache).
     TooLarge,
     /// A read of this entry alone failed. It is not tried again.
     Read,
@@ -84,11 +85,15 @@ impl Error {
 
     pub(crate) fn read(at: &At<'_>, source: io::Error) -> Self {
         if source.kind() == io::ErrorKind::OutOfMemory {
-            let message = format!("{at}: there is no memory to read it into");
-            return Self::new(ErrorKind::TooLarge, message, None);
+            return Self::no_memory(at, &source);
         }
         let message = format!("{at}: the read failed: {source}; see the kernel log for the device");
         Self::new(ErrorKind::Read, message, Some(Box::new(source)))
+    }
+
+    /// There is no memory for an entry, as `why` says.
+    pub(crate) fn no_memory(at: &At<'_>, why: &io::Error) -> Self {
+        Self::new(ErrorKind::TooLarge, format!("{at}: {why}"), None)
     }
 
     pub(crate) fn truncated(at: &At<'_>, found_bytes: u64) -> Self {

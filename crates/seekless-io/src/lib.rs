@@ -72,6 +72,7 @@ mod error;
 pub mod files;
 mod hints;
 mod load_many;
+mod memory;
 mod probed;
 mod read_cache;
 mod shared;

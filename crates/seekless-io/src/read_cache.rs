@@ -1,7 +1,7 @@
 //! The bytes of the reads that the planner keeps, so that entries read ahead with a requested one
 //! cost no second request.
 
-use seekless_engine::AlignedBuf;
+use seekless_engine::{AlignedBuf, Frozen, Part};
 use seekless_policy::extents::Extent;
 use seekless_policy::kept_reads::{Found, Slot};
 use std::ops::Range;
@@ -10,25 +10,40 @@ use std::sync::Arc;
 /// The bytes that one read brought, as the device gave them.
 pub(crate) struct ReadData {
     offset: u64,
-    buffer: AlignedBuf,
+    bytes: Bytes,
+}
+
+/// The memory of a read. An engine may give back a buffer that is not the store's.
+enum Bytes {
+    Ours(Frozen),
+    Other(AlignedBuf),
 }
 
 impl ReadData {
     pub(crate) fn new(offset: u64, buffer: AlignedBuf) -> Self {
-        Self { offset, buffer }
+        let ours = |piece: seekless_engine::Piece| Bytes::Ours(piece.freeze(false));
+        Self { offset, bytes: buffer.into_piece().map_or_else(Bytes::Other, ours) }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        &self.buffer
+        match &self.bytes {
+            Bytes::Ours(bytes) => bytes,
+            Bytes::Other(bytes) => bytes,
+        }
     }
 
-    pub(crate) fn into_buffer(self) -> AlignedBuf {
-        self.buffer
+    /// A part of the bytes, which keeps no more of the read than the pages that it lies in; `None`
+    /// if the memory is not the store's.
+    pub(crate) fn part(&self, range: Range<usize>) -> Option<Part> {
+        match &self.bytes {
+            Bytes::Ours(bytes) => Some(bytes.part(range)),
+            Bytes::Other(_) => None,
+        }
     }
 
     /// The extent that was read; shorter than asked for if the file ended or the read failed.
     pub(crate) fn extent(&self) -> Extent {
-        Extent { offset: self.offset, bytes: self.buffer.len() as u64 }
+        Extent { offset: self.offset, bytes: self.bytes().len() as u64 }
     }
 
     /// Where `extent` lies in [`ReadData::bytes`]. The error is the number of its bytes that are

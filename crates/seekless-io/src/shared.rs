@@ -7,14 +7,15 @@ use crate::cached::{HitLog, Slots};
 use crate::error::Error;
 use crate::hints::Hints;
 use crate::lock;
+use crate::memory::{Memory, MemoryBytes};
 use crate::read_cache::ReadData;
 use crate::state::{Asked, Released, State, Waiter};
 use crate::statistics::Statistics;
 use seekless_device::Nanos;
-use seekless_engine::{AlignedBuf, BufferPool, Completion, Engine, Read};
+use seekless_engine::{AlignedBuf, Completion, Engine, Read};
 use seekless_policy::eviction::landlord::Hint;
 use seekless_policy::eviction::{Id, Request};
-use seekless_policy::planner::{Answer, Ended, READ_BYTES_MAX, Start};
+use seekless_policy::planner::{Answer, Ended, Start};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
@@ -26,21 +27,14 @@ pub(crate) const QUIT: u64 = u64::MAX;
 /// The tag that has a worker decode an entry of a kept read.
 pub(crate) const DECODE: u64 = u64::MAX - 1;
 
-/// Bounds of a store's memory beside its caches.
-pub(crate) struct Memory {
-    /// Buffers of ended reads, kept for the next.
-    pub(crate) idle_bytes: usize,
-    /// The largest entry that is loaded.
-    pub(crate) max_entry_bytes: u64,
-}
-
 pub(crate) struct Shared {
     pub(crate) archive: Archive,
     pub(crate) engine: Arc<dyn Engine>,
     /// How far a `load_many` runs ahead; the planner's, without its lock.
     window_bytes: AtomicU64,
+    /// The largest entry that is loaded.
     pub(crate) max_entry_bytes: u64,
-    buffers: BufferPool,
+    memory: Memory,
     slots: Slots,
     hits: HitLog<Buffer>,
     hints: Hints,
@@ -62,6 +56,7 @@ impl Shared {
         engine: Arc<dyn Engine>,
         state: State,
         memory: Memory,
+        max_entry_bytes: u64,
     ) -> Self {
         let (done, completions) = mpsc::channel();
         let jobs = Mutex::new(Jobs { completions, empty: engine.now() });
@@ -72,8 +67,8 @@ impl Shared {
             archive,
             engine,
             window_bytes,
-            max_entry_bytes: memory.max_entry_bytes,
-            buffers: BufferPool::new(memory.idle_bytes),
+            max_entry_bytes,
+            memory,
             slots,
             hits: HitLog::new(),
             hints,
@@ -120,6 +115,9 @@ impl Shared {
         // eviction no thread logs.
         let mut stopped = self.hits.stop();
         stopped.drain(|id| state.hit(&self.file_request(id)));
+        if self.memory.is_wasteful() {
+            state.evict_one(&self.slots, &mut stopped, &mut released);
+        }
         state.request(&request, waiter, &self.slots, &mut stopped, &mut released)
     }
 
@@ -202,7 +200,6 @@ impl Shared {
         let next = lock(&self.state).decodes.pop_front();
         if let Some((read, id)) = next {
             self.deliver(&read, id);
-            self.recycle(read);
         }
     }
 
@@ -216,7 +213,7 @@ impl Shared {
     /// A read for the engine. One for which there is no memory has ended at once.
     fn read(&self, start: &Start) -> Option<Read> {
         let Start { tag, extent } = *start;
-        match self.buffer(extent.bytes) {
+        match self.memory.read_buffer(extent.bytes) {
             Ok(buffer) => {
                 let (file, done) = (self.archive.file.clone(), self.done.clone());
                 Some(Read { file, offset: extent.offset, buffer, tag, done })
@@ -225,14 +222,6 @@ impl Shared {
                 self.end(Completion { tag, buffer: AlignedBuf::default(), result: Err(error) });
                 None
             }
-        }
-    }
-
-    /// A large read holds one file, which may stay in it: its buffer is no larger than it must be.
-    fn buffer(&self, bytes: u64) -> std::io::Result<AlignedBuf> {
-        match bytes > READ_BYTES_MAX {
-            true => AlignedBuf::try_with_capacity(usize::try_from(bytes).unwrap_or(usize::MAX)),
-            false => Ok(self.buffers.take(bytes as usize)),
         }
     }
 
@@ -288,27 +277,22 @@ impl Shared {
             (read, dropped)
         };
         self.submit(&ended.starts);
-        dropped.into_iter().for_each(|read| self.recycle(read));
+        drop(dropped);
         ended.arrived.iter().for_each(|&id| self.deliver(&read, id));
         match result {
             // The file ends before the entry does, which decoding says.
             Ok(_) => ended.lost.iter().for_each(|&id| self.deliver(&read, id)),
             Err(error) => self.fail(&ended.lost, &error),
         }
-        self.recycle(read);
-    }
-
-    /// Gives a read's memory back, if it is not used elsewhere.
-    fn recycle(&self, read: Arc<ReadData>) {
-        if let Some(read) = Arc::into_inner(read) {
-            self.buffers.give(read.into_buffer());
-        }
     }
 
     /// Decodes one entry of `read` and answers all who wait for it. If decoding panics, the answer
     /// is an error, since they would otherwise wait for ever.
     fn deliver(&self, read: &Arc<ReadData>, id: Id) {
-        let decode = AssertUnwindSafe(|| crate::decode::decode(&self.archive, read, id));
+        let long_lived = self.hints.get(id) == Hint::LongLived;
+        let decode = AssertUnwindSafe(|| {
+            crate::decode::decode(&self.archive, &self.memory, read, id, long_lived)
+        });
         let result =
             catch_unwind(decode).unwrap_or_else(|_| Err(Error::abandoned(&self.archive.at(id))));
         self.finish(id, result);
@@ -361,6 +345,12 @@ impl Shared {
         };
         statistics.hits += hits;
         statistics.delivered_bytes += bytes;
-        statistics
+        let MemoryBytes { held, resident, waste } = self.memory.bytes();
+        Statistics { held_bytes: held, memory_bytes: resident, waste_bytes: waste, ..statistics }
+    }
+
+    /// Whether `pointer` points into memory of this store.
+    pub(crate) fn contains(&self, pointer: *const u8) -> bool {
+        self.memory.contains(pointer)
     }
 }

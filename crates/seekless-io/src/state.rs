@@ -140,6 +140,18 @@ impl State {
         Asked::Ready(buffer)
     }
 
+    /// The cache lets go of one file more, since the memory between its buffers is too much. Hits
+    /// stand still.
+    pub(crate) fn evict_one(
+        &mut self,
+        slots: &Slots,
+        hits: &mut Stopped<'_, Buffer>,
+        released: &mut Released,
+    ) {
+        self.cache.evict_one(&mut self.commands);
+        self.obey(slots, released, |victim| hits.forget(victim));
+    }
+
     fn count_fetch(&mut self, step: Step) {
         match step {
             Step::Bypass => self.statistics.bypassed += 1,

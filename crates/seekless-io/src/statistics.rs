@@ -32,6 +32,13 @@ pub struct Statistics {
     pub read_bytes: u64,
     /// Of these, bytes of entries that no load has asked for (so far), and of gaps.
     pub unused_bytes: u64,
+    /// Memory of all buffers now: those of the cache, of kept reads and of reads under way, and those
+    /// that only users hold.
+    pub held_bytes: u64,
+    /// Memory that the system gave for them, in whole pages.
+    pub memory_bytes: u64,
+    /// Of this, what no buffer asked for: ends of pages, and pages kept for the next buffers.
+    pub waste_bytes: u64,
     /// What the device charges, as far as the store knows. Its reads are planned with this.
     pub costs: Costs,
     /// How it knows: by [`StoreBuilder::costs`](crate::StoreBuilder::costs) or from the engine, by

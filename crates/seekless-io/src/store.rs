@@ -90,6 +90,13 @@ impl Store {
         self.shared.statistics()
     }
 
+    /// Whether `pointer` points into memory from which this store's buffers are taken: true for
+    /// every byte of a buffer that it handed out and that is not dropped.
+    #[must_use]
+    pub fn contains(&self, pointer: *const u8) -> bool {
+        self.shared.contains(pointer)
+    }
+
     /// Which engine reads.
     #[must_use]
     pub fn engine_name(&self) -> &'static str {

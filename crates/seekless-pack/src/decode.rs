@@ -49,6 +49,46 @@ pub fn decode(entry: &Entry, name: &str, extent: &[u8], out: &mut Vec<u8>) -> Re
     check_crc(entry, name, crc32fast::hash(out))
 }
 
+/// The data of `entry` in `extent`, once it justifies the memory that its content takes: for
+/// callers that decode into memory of their own ([`decode_to`]).
+///
+/// # Errors
+/// As [`decode`].
+pub fn coded_data<'a>(entry: &Entry, name: &str, extent: &'a [u8]) -> Result<&'a [u8]> {
+    let data = &extent[data_range(entry, name, extent)?];
+    match entry.method {
+        Method::Deflate => justify(entry, name, data)?,
+        // `data_range` has refused all others.
+        _ if data.len() as u64 != entry.bytes => return Err(two_sizes(entry, name)),
+        _ => {}
+    }
+    Ok(data)
+}
+
+/// Decodes what [`coded_data`] gave into `out`, which has room for `entry.bytes` exactly, and checks it.
+///
+/// # Errors
+/// As [`decode`].
+///
+/// # Panics
+/// If `out` is of another length.
+pub fn decode_to(entry: &Entry, name: &str, data: &[u8], out: &mut [u8]) -> Result<()> {
+    assert_eq!(out.len() as u64, entry.bytes);
+    match entry.method {
+        Method::Deflate => {
+            let written = INFLATER.with_borrow_mut(|inflater| inflater.inflate_to(data, out));
+            match written {
+                Ok(written) if written == out.len() => {}
+                Ok(written) => return Err(ends_early(entry, name, written as u64)),
+                Err(fault) => return Err(broken(entry, name, fault)),
+            }
+        }
+        _ if data.len() == out.len() => out.copy_from_slice(data),
+        _ => return Err(two_sizes(entry, name)),
+    }
+    check_crc(entry, name, crc32fast::hash(out))
+}
+
 /// Where the data lies in `extent`, after checking the local header: for callers that can use
 /// stored bytes where they are. The content is not checked.
 ///
@@ -153,9 +193,21 @@ fn no_header(entry: &Entry, name: &str, extent: &[u8]) -> Error {
     Error::of(entry, name, ErrorKind::Disagrees, why)
 }
 
+fn two_sizes(entry: &Entry, name: &str) -> Error {
+    corrupt(entry, name, "it has two sizes though it is stored")
+}
+
+/// Inflates content that is large for its data without keeping it, before it gets memory.
+fn justify(entry: &Entry, name: &str, data: &[u8]) -> Result<()> {
+    match entry.bytes > CLAIM_BYTES.max((data.len() as u64).saturating_mul(CLAIM_RATIO)) {
+        true => Sum::of(entry, name, data),
+        false => Ok(()),
+    }
+}
+
 fn copy(entry: &Entry, name: &str, data: &[u8], out: &mut Vec<u8>) -> Result<()> {
     if data.len() as u64 != entry.bytes {
-        return Err(corrupt(entry, name, "it has two sizes though it is stored"));
+        return Err(two_sizes(entry, name));
     }
     out.clear();
     out.try_reserve_exact(data.len()).map_err(|_| no_memory(entry, name))?;
@@ -165,9 +217,7 @@ fn copy(entry: &Entry, name: &str, data: &[u8], out: &mut Vec<u8>) -> Result<()>
 
 fn inflate(entry: &Entry, name: &str, data: &[u8], out: &mut Vec<u8>) -> Result<()> {
     let bytes = usize::try_from(entry.bytes).map_err(|_| no_memory(entry, name))?;
-    if entry.bytes > CLAIM_BYTES.max((data.len() as u64).saturating_mul(CLAIM_RATIO)) {
-        Sum::of(entry, name, data)?;
-    }
+    justify(entry, name, data)?;
     match INFLATER.with_borrow_mut(|inflater| inflater.inflate(data, bytes, out)) {
         Ok(()) if out.len() == bytes => Ok(()),
         Ok(()) => Err(ends_early(entry, name, out.len() as u64)),

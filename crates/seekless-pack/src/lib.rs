@@ -75,7 +75,7 @@ mod sum;
 mod verify;
 mod writer;
 
-pub use decode::{data_range, decode};
+pub use decode::{coded_data, data_range, decode, decode_to};
 pub use entry::{Entry, Method};
 pub use error::{Error, ErrorKind, Result};
 pub use index::Index;

@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
         model: &'a mut dyn DeviceModel,
     ) -> Result<Self> {
         let Settings { ref policy, memory, costs, source, .. } = *settings;
-        let config = Config::files(memory.cache_bytes);
+        let config = Config::files(memory.files_bytes(&costs));
         let mut cache = Cache::new(named(policy, config.capacity)?, config)?;
         cache.grow(archive.extents.len() as u32);
         let mut reader = Self {

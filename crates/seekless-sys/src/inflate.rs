@@ -59,16 +59,34 @@ impl Inflater {
     pub fn inflate(&mut self, data: &[u8], bytes: usize, out: &mut Vec<u8>) -> Result<(), Fault> {
         out.clear();
         out.try_reserve_exact(bytes).map_err(|_| Fault::Memory)?;
+        // SAFETY: `out` is empty and owns at least `bytes` bytes.
+        let written = unsafe { self.write(data, out.as_mut_ptr(), bytes)? };
+        // SAFETY: the first `written` bytes have been written, which is within the capacity.
+        unsafe { out.set_len(written) };
+        Ok(())
+    }
+
+    /// Writes the content of `data` to the beginning of `out`, and returns its length.
+    ///
+    /// # Errors
+    /// See [`Fault`]; what `out` then holds is not said.
+    pub fn inflate_to(&mut self, data: &[u8], out: &mut [u8]) -> Result<usize, Fault> {
+        // SAFETY: the borrow of `out` is exclusive.
+        unsafe { self.write(data, out.as_mut_ptr(), out.len()) }
+    }
+
+    /// # Safety
+    /// `bytes` bytes from `out` on may be written.
+    unsafe fn write(&mut self, data: &[u8], out: *mut u8, bytes: usize) -> Result<usize, Fault> {
         let mut written = 0;
         // SAFETY: the decompressor lives as long as `self`, which is borrowed exclusively. `data`
-        // is readable for its length, and `out` is empty and owns at least `bytes` bytes, of which
-        // the call writes no more than `bytes`.
+        // is readable for its length, and the caller lets `bytes` bytes of `out` be written.
         let result = unsafe {
             libdeflate_deflate_decompress(
                 self.0.as_ptr(),
                 data.as_ptr().cast(),
                 data.len(),
-                out.as_mut_ptr().cast(),
+                out.cast(),
                 bytes,
                 &raw mut written,
             )
@@ -77,10 +95,7 @@ impl Inflater {
         match result {
             libdeflate_result_LIBDEFLATE_SUCCESS => {
                 assert!(written <= bytes);
-                // SAFETY: on success the first `written` bytes have been written, which is within
-                // the capacity.
-                unsafe { out.set_len(written) };
-                Ok(())
+                Ok(written)
             }
             libdeflate_result_LIBDEFLATE_INSUFFICIENT_SPACE => Err(Fault::Longer),
             _ => Err(Fault::Broken),
@@ -115,6 +130,9 @@ mod tests {
             assert_eq!(inflater.inflate(&ABC, bytes, &mut out), Ok(()));
             assert_eq!(out, b"abc");
         }
+        let mut memory = [9; 5];
+        assert_eq!((inflater.inflate_to(&ABC, &mut memory), &memory), (Ok(3), b"abc\x09\x09"));
+        assert_eq!(inflater.inflate_to(&ABC, &mut memory[..2]), Err(Fault::Longer));
         let longer = [&ABC[..], b"behind"].concat();
         assert_eq!((inflater.inflate(&longer, 3, &mut out), &out[..]), (Ok(()), &b"abc"[..]));
     }

@@ -58,7 +58,8 @@ fn pick(seed: &mut u64) -> String {
 }
 
 fn open(path: &PathBuf, policy: &str) -> Store {
-    Store::builder().cache(CACHE_BYTES).policy(policy).record_decisions(true).open(path).unwrap()
+    let builder = Store::builder().cache(CACHE_BYTES).read_ahead_cache(16 << 20);
+    builder.policy(policy).record_decisions(true).open(path).unwrap()
 }
 
 /// Loads files one by one, and holds some of them for a while.

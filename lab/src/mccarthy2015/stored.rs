@@ -15,6 +15,9 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+/// Kept of reads beside the cache, whose size is the trace's.
+const READ_AHEAD_BYTES: u64 = 16 << 20;
+
 /// One size of cache.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
@@ -58,7 +61,11 @@ fn make_pack(trace: &Trace, folder: &Path, bytes: usize) -> anyhow::Result<PathB
 fn load(trace: &Trace, path: &Path, row: &ratios::Row, args: &Args) -> anyhow::Result<Row> {
     eprintln!("loading the trace through a store of {} entries", row.entries);
     let cache_bytes = row.entries * args.file_size as u64;
-    let store = Store::builder().cache(cache_bytes).policy("lru").open(path)?;
+    let store = Store::builder()
+        .cache(cache_bytes)
+        .read_ahead_cache(READ_AHEAD_BYTES)
+        .policy("lru")
+        .open(path)?;
     let names: Vec<String> = trace.ids.iter().map(u64::to_string).collect();
     let started = Instant::now();
     for &number in &trace.requests {

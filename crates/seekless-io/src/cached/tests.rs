@@ -44,7 +44,8 @@ fn no_hit_is_lost_between_threads() {
 #[test]
 fn an_orphan_lives_as_long_as_its_user() {
     let slots = Slots::new(1);
-    slots.keep(0, Buffer::own(vec![1, 2]));
+    let memory = crate::memory::Memory::new(1, 64, false).unwrap();
+    slots.keep(0, Buffer::own(memory.content(2, false).unwrap().freeze(false)));
     let user = slots.kept(0).unwrap();
     assert!(slots.orphan(0).is_some_and(|buffer| buffer.ptr_eq(&user)));
     assert!(slots.kept(0).is_none());

@@ -47,7 +47,8 @@ fn random_loads_by_many_threads_get_the_right_bytes() {
 fn the_policy_is_told_of_every_load_by_any_thread() {
     let sample = Sample::of_sizes(vec![500; 24], Codec::Stored);
     // Room for all but two: most loads are hits, and every few of them meet an eviction.
-    let builder = Store::builder().cache(22 * 500).policy("lru").record_decisions(true);
+    let builder = Store::builder().cache(22 * 500).read_ahead_cache(16 << 20);
+    let builder = builder.policy("lru").record_decisions(true);
     let store = builder.open(&sample.path).unwrap();
     thread::scope(|scope| {
         for seed in 1..=THREADS {

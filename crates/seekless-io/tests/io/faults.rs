@@ -112,7 +112,10 @@ fn small_and_large() -> Arc<Sample> {
 }
 
 fn builders() -> [StoreBuilder; 3] {
-    let builder = || Store::builder().cache(CACHE_BYTES).policy("landlord").record_decisions(true);
+    let builder = || {
+        let builder = Store::builder().cache(CACHE_BYTES).read_ahead_cache(16 << 20);
+        builder.policy("landlord").record_decisions(true)
+    };
     let buffered = || builder().direct(false);
     [buffered(), buffered().read_ahead_cache(0).window(30_000), builder().workers(1)]
 }

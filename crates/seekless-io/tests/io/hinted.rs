@@ -8,8 +8,8 @@ const FILE_BYTES: usize = 1_000;
 const FILES: usize = 12;
 
 fn open(sample: &Sample) -> Store {
-    let builder = Store::builder().cache(4 * FILE_BYTES as u64).policy("landlord");
-    builder.record_decisions(true).open(&sample.path).unwrap()
+    let builder = Store::builder().cache(4 * FILE_BYTES as u64).read_ahead_cache(16 << 20);
+    builder.policy("landlord").record_decisions(true).open(&sample.path).unwrap()
 }
 
 /// Loads each file once, in order, and says which left.
