@@ -40,6 +40,14 @@ impl Entry {
         self.directory
     }
 
+    /// Whether a file of `bytes` bytes that was last modified at `modified_s`, in seconds since
+    /// 1970 UTC, looks like the one that was packed. Another content of the same size within the
+    /// same second is not noticed.
+    #[must_use]
+    pub fn looks_like(&self, bytes: u64, modified_s: i64) -> bool {
+        self.is_dir() || (self.bytes, self.modified) == (bytes, Some(modified_s))
+    }
+
     /// Whether the content is encrypted, which [`decode`](crate::decode) refuses.
     #[must_use]
     pub fn is_encrypted(&self) -> bool {

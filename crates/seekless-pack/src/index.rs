@@ -5,7 +5,10 @@ mod header;
 
 use crate::entry::Entry;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::{CENTRAL_BYTES, DESCRIPTOR_BYTES, LOCAL_BYTES};
+use crate::format::{
+    CENTRAL_BYTES, DESCRIPTOR_BYTES, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_STRONG, FLAG_UTF8,
+    LOCAL_BYTES,
+};
 use crate::read_at::ReadAt;
 use end::{End, Tail};
 use foldhash::fast::RandomState;
@@ -67,6 +70,19 @@ impl Index {
     pub fn find(&self, name: &str) -> Option<u32> {
         let hash = self.hasher.hash_one(name.as_bytes());
         self.table.find(hash, |&number| self.name(number) == name).copied()
+    }
+
+    /// Whether the extent of entry `number` can stand in another archive as it is
+    /// ([`PackWriter::add_copied`](crate::PackWriter::add_copied)): its local header says all by
+    /// itself, as each does that [`PackWriter`](crate::PackWriter) wrote.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    #[must_use]
+    pub fn can_be_copied(&self, number: u32) -> bool {
+        let flags = self.entries[number as usize].flags;
+        flags & (FLAG_DESCRIPTOR | FLAG_ENCRYPTED | FLAG_STRONG) == 0
+            && (flags & FLAG_UTF8 != 0 || self.name(number).is_ascii())
     }
 
     /// Where the directory starts: the bytes before it are entries.

@@ -2,6 +2,7 @@
 //! descriptors, which Java's streaming reader refuses on stored entries and which would keep a
 //! reader from trusting an extent alone.
 
+mod copied;
 mod stream;
 #[cfg(test)]
 mod tests;

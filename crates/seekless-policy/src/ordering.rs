@@ -3,10 +3,12 @@
 //! Ids number the files in the order in which untraced files should stand: the order of the user's
 //! list, or of the paths. An ordering returns a permutation of all ids.
 
+mod beside;
 mod best;
 mod greedy;
 mod kin;
 
+pub use beside::beside;
 pub use best::Best;
 pub use greedy::Greedy;
 pub use kin::Kin;

@@ -37,6 +37,7 @@ mod survey;
 pub use loose::Expected;
 pub use options::{Device, Options};
 pub use plan::Missing;
+pub(crate) use plan::sum;
 pub use survey::Basis;
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod shrink;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod update;
 
 pub use arrange::{OrderUse, place_of};
 pub use check::check;
@@ -23,16 +24,21 @@ use exclude::Exclude;
 use fill::Ready;
 use seekless_device::DeviceSpec;
 use seekless_pack::{Method, PackWriter, Written, worth_deflating};
+use seekless_policy::eviction::Id;
 use seekless_sys::output::{Content, Destination, Output};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{BufWriter, Read};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 pub use tree::LeftOut;
 use tree::{Node, Tree};
+use update::Old;
+pub(crate) use update::some;
+pub use update::{Differences, Evidence, Part, Update, differences, update};
 
 /// Headers and small entries are gathered into writes of this size.
 const WRITE_BYTES: usize = 1 << 20;
@@ -158,10 +164,31 @@ fn pack_arranged(
     out.check(Content::Binary)?;
     let tree = Tree::walk(dir, out.file(), &Exclude::new(&options.exclude)?, options.strict)?;
     let (files, order) = arrange(&tree)?;
+    let steps: Vec<Step> = files.into_iter().map(Step::Pack).collect();
+    let summary = make(&tree, out, &steps, None, options, progress)?;
+    Ok(Summary { order, ..summary })
+}
+
+/// What to write next.
+enum Step {
+    /// This file of the folder.
+    Pack(Id),
+    /// These entries of the pack as it was, which lie directly behind each other.
+    Copy(Range<u32>),
+}
+
+/// Writes a pack of `steps`, which appears whole or not at all. `old` is the pack to copy from.
+fn make(
+    tree: &Tree,
+    out: &Destination,
+    steps: &[Step],
+    old: Option<&Old>,
+    options: &Options,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Summary> {
     let output = out.create(Content::Binary)?;
-    let nodes: Vec<&Node> = files.iter().map(|&file| &tree.nodes[file as usize]).collect();
-    let mut progress = Progress::new(&nodes, options.verify, progress);
-    let written = write(&output, &nodes, options, &mut progress)?;
+    let mut progress = Progress::new(&tree.nodes, options.verify, progress);
+    let written = write(&output, tree, steps, old, options, &mut progress)?;
     if options.verify {
         let mut tell = |done, total| progress.verified(done, total);
         let checked = check::check_file(output.file(), out.path(), &options.cancel, &mut tell);
@@ -177,7 +204,7 @@ fn pack_arranged(
         bytes: written.bytes,
         coded_bytes: written.coded_bytes,
         archive_bytes: written.archive_bytes,
-        order,
+        order: OrderUse::default(),
         left_out: tree.left_out.clone(),
         excluded: tree.excluded,
         verified: options.verify,
@@ -194,26 +221,61 @@ fn stop_if_cancelled(options: &Options) -> Result<()> {
     Ok(())
 }
 
+type Writer<'a> = PackWriter<BufWriter<&'a File>>;
+
 fn write(
     output: &Output,
-    nodes: &[&Node],
+    tree: &Tree,
+    steps: &[Step],
+    old: Option<&Old>,
     options: &Options,
     progress: &mut Progress<'_>,
 ) -> Result<Written> {
     let said = |error| {
         Error::because(ErrorKind::Pack, format!("cannot write {}", output.path().display()), error)
     };
+    let packed = |step: &Step| match step {
+        Step::Pack(file) => Some(&tree.nodes[*file as usize]),
+        Step::Copy(_) => None,
+    };
+    let nodes: Vec<&Node> = steps.iter().filter_map(packed).collect();
     let mut writer = PackWriter::new(BufWriter::with_capacity(WRITE_BYTES, output.file()));
-    let result = fill::in_order(nodes, options.codec, &options.cancel, |node, ready| {
+    let mut steps = steps.iter();
+    let mut copy = |writer: &mut Writer<'_>, progress: &mut Progress<'_>| -> Result<()> {
+        while let Some(Step::Copy(run)) = steps.next() {
+            stop_if_cancelled(options)?;
+            // Steps that copy come with the pack to copy from.
+            let Some(old) = old else { continue };
+            writer
+                .add_copied(
+                    &old.index,
+                    run.clone(),
+                    |entry| old.mode(entry),
+                    |sink, range| old.copy(range, sink, &options.cancel),
+                )
+                .map_err(said)?;
+            progress.add(
+                old.index.entries()[run.start as usize..run.end as usize]
+                    .iter()
+                    .map(|entry| entry.bytes)
+                    .sum(),
+            );
+        }
+        Ok(())
+    };
+    let result = fill::in_order(&nodes, options.codec, &options.cancel, |node, ready| {
+        // Ends at the step that packs this node.
+        copy(&mut writer, progress)?;
         match ready {
             Ready::Entry(entry) => writer.add(entry).map_err(said)?,
             Ready::Large(file) => add_large(&mut writer, output, node, file, options, progress)?,
         }
-        progress.packed(node);
+        progress.add(node.stamp.bytes);
         Ok(())
     });
     stop_if_cancelled(options)?;
     result?;
+    copy(&mut writer, progress)?;
     let (sink, written) = writer.finish().map_err(said)?;
     drop(sink);
     Ok(written)
@@ -221,7 +283,7 @@ fn write(
 
 /// Streams a file that would not fit beside the others in memory.
 fn add_large(
-    writer: &mut PackWriter<BufWriter<&File>>,
+    writer: &mut Writer<'_>,
     output: &Output,
     node: &Node,
     mut file: File,
@@ -282,13 +344,13 @@ struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    fn new(nodes: &[&Node], verify: bool, hear: &'a mut dyn FnMut(u64, u64)) -> Self {
+    fn new(nodes: &[Node], verify: bool, hear: &'a mut dyn FnMut(u64, u64)) -> Self {
         let bytes = nodes.iter().map(|node| node.stamp.bytes).sum();
         Self { done: 0, bytes, total: if verify { 2 * bytes } else { bytes }, hear }
     }
 
-    fn packed(&mut self, node: &Node) {
-        self.done += node.stamp.bytes;
+    fn add(&mut self, bytes: u64) {
+        self.done += bytes;
         (self.hear)(self.done, self.total);
     }
 

@@ -8,7 +8,10 @@ use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_count, parse_bytes};
 use seekless::tools::device::named;
 use seekless::tools::order::DEVICE;
-use seekless::tools::pack::{Codec, Options, OrderBy, Summary, check, pack, pack_for_runs};
+use seekless::tools::pack::{
+    Codec, Differences, Evidence, Options, OrderBy, Part, Summary, Update, check, differences,
+    pack, pack_for_runs, update,
+};
 use seekless::tools::roots::{Root, Roots};
 use serde::Serialize;
 use std::fmt::Write;
@@ -24,6 +27,11 @@ use std::process::ExitCode;
 /// A pack cannot hold pipes, sockets, devices, links that lead nowhere or out of the folder, and
 /// names that are not UTF-8 or not allowed in an archive. They are left out with a message; with
 /// --strict they are an error.
+///
+/// With --update the pack is brought up to date with the folder. Only files that have changed are
+/// read and coded; all others are copied from the pack as they lie there. What stays keeps its
+/// order, and new files are put beside those of their folder and kind. Give the --exclude that the
+/// pack was made with.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -32,14 +40,22 @@ Examples:
   seekless pack data -o data.zip --trace runs/*.parquet --device s3
   seekless pack data -o data.zip                 by name
   seekless pack data -o data.zip --trace run.parquet --root /home/me/data=data --exclude '*.tmp'
-  seekless pack --check data.zip                 is an archive whole?")]
+  seekless pack data -o data.zip --update        pack again what has changed in data
+  seekless pack --check data.zip                 is an archive whole?
+  seekless pack data --check data.zip            and does it hold data as it is now?")]
 pub struct Args {
     /// The folder to pack.
-    #[arg(value_name = "DIR", required_unless_present = "check", requires = "output")]
+    #[arg(value_name = "DIR", required_unless_present = "check", requires = "written_or_checked")]
     directory: Option<PathBuf>,
     /// The archive to write; - is standard output
-    #[arg(short, long, value_name = "ZIP", requires = "directory")]
+    #[arg(short, long, value_name = "ZIP", requires = "directory", group = "written_or_checked")]
     output: Option<PathBuf>,
+    /// Bring ZIP up to date with DIR: pack again only files whose size or time has changed
+    #[arg(long, group = "compared", requires = "output", conflicts_with_all = ["order", "trace", "force"])]
+    update: bool,
+    /// A file has changed if its content has: reads them all, rather than sizes and times
+    #[arg(long, requires = "compared")]
+    checksum: bool,
     /// The order of the files, one path a line, relative to DIR or as recorded
     #[arg(long, value_name = "FILE", conflicts_with = "trace")]
     order: Option<PathBuf>,
@@ -75,8 +91,9 @@ pub struct Args {
     verify: bool,
     #[command(flatten)]
     force: output::Force,
-    /// Check every entry of an existing archive instead
-    #[arg(long, value_name = "ZIP", conflicts_with_all = ["directory", "order", "trace", "exclude", "strict", "root", "verify", "force"])]
+    /// Check every entry of an existing archive instead; with DIR, also whether it holds the files
+    /// of DIR as they are now
+    #[arg(long, value_name = "ZIP", groups = ["written_or_checked", "compared"], conflicts_with_all = ["output", "order", "trace", "strict", "root", "verify", "force"])]
     check: Option<PathBuf>,
     /// Print the figures as JSON
     #[arg(long)]
@@ -125,25 +142,37 @@ impl Method {
     }
 }
 
+impl Args {
+    fn options(&self) -> anyhow::Result<Options> {
+        Ok(Options {
+            codec: self.codec.into(),
+            verify: self.verify,
+            roots: Roots::new(self.root.clone()),
+            exclude: self.exclude.clone(),
+            strict: self.strict,
+            cancel: interrupt::cancel_when_interrupted()?,
+        })
+    }
+
+    fn evidence(&self) -> Evidence {
+        if self.checksum { Evidence::Content } else { Evidence::SizeAndTime }
+    }
+}
+
 /// Packs or checks, and prints the result.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match (&args.check, &args.directory, &args.output) {
-        (Some(archive), _, _) => check_archive(archive, args.json),
+        (Some(archive), directory, _) => check_archive(archive, directory.as_deref(), &args),
+        (None, Some(directory), Some(output)) if args.update => {
+            update_pack(directory, output, &args)
+        }
         (None, Some(directory), Some(output)) => pack_folder(directory, output, &args),
         _ => bail!("name the folder to pack and, with -o, the archive to write"),
     }
 }
 
 fn pack_folder(directory: &Path, out: &Path, args: &Args) -> anyhow::Result<ExitCode> {
-    let cancel = interrupt::cancel_when_interrupted()?;
-    let options = Options {
-        codec: args.codec.into(),
-        verify: args.verify,
-        roots: Roots::new(args.root.clone()),
-        exclude: args.exclude.clone(),
-        strict: args.strict,
-        cancel,
-    };
+    let options = args.options()?;
     let out = args.force.destination(out);
     let mut progress = output::progress("Packing");
     let packed = if args.trace.is_empty() {
@@ -166,6 +195,43 @@ fn pack_folder(directory: &Path, out: &Path, args: &Args) -> anyhow::Result<Exit
         words.text(&report(out.path(), &summary))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn update_pack(directory: &Path, archive: &Path, args: &Args) -> anyhow::Result<ExitCode> {
+    if archive.as_os_str() == "-" {
+        bail!("standard output holds no pack to update: name one with -o");
+    }
+    let options = args.options()?;
+    let mut progress = output::progress("Updating");
+    let updated = update(directory, archive, args.evidence(), &options, &mut progress);
+    drop(progress);
+    let Some(done) = interrupt::finished(updated)? else { return Ok(interrupt::exit_code()) };
+    if let Some(summary) = &done.pack {
+        warn(summary, args);
+    }
+    if args.json {
+        output::json(&done)?;
+    } else {
+        output::text(&updated_words(archive, &done))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn updated_words(archive: &Path, done: &Update) -> String {
+    let part = |part: &Part| format!("{} ({})", format_count(part.files), format_bytes(part.bytes));
+    let mut text = match &done.pack {
+        Some(summary) => report(archive, summary),
+        None => format!("{}: up to date, left as it is\n", archive.display()),
+    };
+    let _ = writeln!(
+        text,
+        "kept {}, rewritten {}, added {}, removed {}",
+        part(&done.kept),
+        part(&done.rewritten),
+        part(&done.added),
+        part(&done.removed)
+    );
+    text
 }
 
 /// The paths of `--order`. If there are none, files lie by name. Bytes that are not UTF-8 are
@@ -242,22 +308,55 @@ struct Checked {
     entries: u64,
     bytes: u64,
     coded_bytes: u64,
+    /// Where the archive differs from the folder, if one was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    differences: Option<Differences>,
 }
 
-fn check_archive(archive: &Path, json: bool) -> anyhow::Result<ExitCode> {
+/// The exit code says whether the archive holds the folder as it is.
+fn check_archive(
+    archive: &Path,
+    directory: Option<&Path>,
+    args: &Args,
+) -> anyhow::Result<ExitCode> {
     let mut progress = output::progress("Checking");
     let found = check(archive, &mut progress);
     drop(progress);
     let found = found?;
-    if json {
+    let options = Options { exclude: args.exclude.clone(), ..Options::default() };
+    let differences = directory
+        .map(|directory| differences(directory, archive, args.evidence(), &options))
+        .transpose()?;
+    let differs = differences.as_ref().is_some_and(|found| !found.is_empty());
+    if args.json {
         output::json(&Checked {
             entries: found.entries,
             bytes: found.bytes,
             coded_bytes: found.coded_bytes,
+            differences,
         })?;
     } else {
         let (entries, bytes) = (counted(found.entries, "entry"), format_bytes(found.bytes));
-        output::text(&format!("{}: {entries} with {bytes}, all whole\n", archive.display()))?;
+        let mut text = format!("{}: {entries} with {bytes}, all whole\n", archive.display());
+        if let (Some(differences), Some(directory)) = (&differences, directory) {
+            text += &compared_words(directory, differences);
+        }
+        output::text(&text)?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(if differs { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn compared_words(directory: &Path, found: &Differences) -> String {
+    if found.is_empty() {
+        return format!("{} is as it was packed\n", directory.display());
+    }
+    let mut text = format!(
+        "{} is no longer as it was packed; bring the pack up to date with --update:\n",
+        directory.display()
+    );
+    let lists = [("changed", &found.changed), ("new", &found.added), ("removed", &found.removed)];
+    for (what, names) in lists {
+        names.iter().for_each(|name| text += &format!("  {what}: {name}\n"));
+    }
+    text
 }

@@ -54,6 +54,42 @@ fn from_a_trace_to_a_checked_pack() {
 }
 
 #[test]
+fn a_pack_is_brought_up_to_date_and_an_older_one_noticed() {
+    let folder = workplace();
+    fs::write(folder.path().join("run.csv"), TRACE).expect("room");
+    printed(folder.path(), "synth run.csv data");
+    printed(folder.path(), "pack data -o data.zip --trace run.csv");
+    assert_eq!(
+        printed(folder.path(), "pack data --check data.zip"),
+        "data.zip: 3 entries with 75.9 KB, all whole\ndata is as it was packed\n"
+    );
+    fs::write(folder.path().join("data/map.xml"), "longer").expect("room");
+    fs::write(folder.path().join("data/art/roof.dds"), "new").expect("room");
+    fs::remove_file(folder.path().join("data/art/floor.dds")).expect("ours");
+    let output = run(folder.path(), "pack data --check data.zip");
+    assert_eq!(output.status.code(), Some(1), "they differ");
+    let said = String::from_utf8(output.stdout).expect("text");
+    for line in ["  changed: map.xml\n", "  new: art/roof.dds\n", "  removed: art/floor.dds\n"] {
+        assert!(said.contains(line), "{line:?} is missing in {said}");
+    }
+    let said = printed(folder.path(), "pack data -o data.zip --update --verify");
+    assert!(said.contains("read back and whole\n"), "{said}");
+    assert!(
+        said.ends_with(
+            "kept 1 (70 KB), rewritten 1 (6 bytes), added 1 (3 bytes), removed 1 (5 KB)\n"
+        ),
+        "{said}"
+    );
+    let said = printed(folder.path(), "pack data -o data.zip --update --json");
+    let figures: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!((figures["kept"]["files"].as_u64(), figures["pack"].is_null()), (Some(3), true));
+    let why = refusal(folder.path(), "pack data -o absent.zip --update");
+    assert!(why.contains("absent.zip"), "{why}");
+    refusal(folder.path(), "pack data -o data.zip --update --trace run.csv");
+    refusal(folder.path(), "pack data -o data.zip --checksum");
+}
+
+#[test]
 fn a_broken_pack_is_said_to_be_so() {
     let folder = workplace();
     fs::write(folder.path().join("run.csv"), TRACE).expect("room");

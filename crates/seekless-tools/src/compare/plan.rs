@@ -2,7 +2,7 @@
 //! bytes.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pack::place_of;
+use crate::pack::{place_of, some};
 use crate::roots::{self, Root, Roots};
 use rayon::prelude::*;
 use seekless_pack::Index;
@@ -119,21 +119,26 @@ impl Plan {
         }
     }
 
-    /// Checks that every loose file still holds what went into the pack; says which does not.
+    /// Checks that every loose file still holds what went into the pack; says which do not.
     pub(crate) fn check(&self, index: &Index) -> Result<()> {
-        self.files.par_iter().try_for_each(|file| {
+        let differs = |file: &PlanFile| -> Result<Option<String>> {
             let entry = &index.entries()[file.entry as usize];
-            let (bytes, crc) = sum(&file.path).map_err(|error| Error::unreadable(&file.path, error))?;
-            if (bytes, crc) == (entry.bytes, entry.crc) {
-                return Ok(());
-            }
-            let message = format!(
-                "{} holds other bytes than {} in the pack: it changed since it was packed, so pack the folder again",
-                file.path.display(),
-                file.name
-            );
-            Err(Error::new(ErrorKind::Differs, message))
-        })
+            let (bytes, crc) =
+                sum(&file.path).map_err(|error| Error::unreadable(&file.path, error))?;
+            Ok(((bytes, crc) != (entry.bytes, entry.crc)).then(|| file.name.clone()))
+        };
+        let found: Vec<Option<String>> =
+            self.files.par_iter().map(differs).collect::<Result<_>>()?;
+        let changed: Vec<String> = found.into_iter().flatten().collect();
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let message = format!(
+            "{} of the run's files hold other bytes than in the pack, which is older: {}; bring it up to date with `pack --update`",
+            changed.len(),
+            some(&changed)
+        );
+        Err(Error::new(ErrorKind::Differs, message))
     }
 
     /// The distinct loose files.
@@ -199,7 +204,7 @@ impl Admission<'_> {
 }
 
 /// Length and CRC-32 of a file that may be larger than memory.
-fn sum(path: &Path) -> io::Result<(u64, u32)> {
+pub(crate) fn sum(path: &Path) -> io::Result<(u64, u32)> {
     let mut file = File::open(path)?;
     let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
     let mut piece = vec![0; length.clamp(1, PIECE_BYTES)];

@@ -1,6 +1,8 @@
 //! Folders in all their oddity, orders that fit or not, and outputs that appear whole or not at
 //! all.
 
+mod updated;
+
 use super::*;
 use seekless_pack::{Index, decode};
 use std::fs;

@@ -52,9 +52,9 @@ pub(super) struct Node {
 pub(super) struct Stamp {
     pub(super) bytes: u64,
     identity: Identity,
-    modified_s: i64,
+    pub(super) modified_s: i64,
     modified_ns: i64,
-    mode: u32,
+    pub(super) mode: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

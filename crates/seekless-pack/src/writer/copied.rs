@@ -1,0 +1,126 @@
+//! Entries of another archive, taken over coded as they lie there.
+
+use super::PackWriter;
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::Index;
+use crate::record::Record;
+use std::io::{self, Write};
+use std::ops::Range;
+
+impl<W: Write> PackWriter<W> {
+    /// Appends the entries `numbers` of another archive, which lie there directly behind each
+    /// other, as they are: not decoded, not checked. `copy` is given the sink and the range of
+    /// bytes of that archive, and must append exactly these. `mode` says the Unix mode of each
+    /// entry.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Disagrees`] if an entry cannot be copied ([`Index::can_be_copied`]), or does
+    /// not end where the next begins; [`ErrorKind::Duplicate`] as [`add`](Self::add); or
+    /// [`ErrorKind::Io`] if `copy` fails, after which every call fails.
+    pub fn add_copied(
+        &mut self,
+        from: &Index,
+        numbers: Range<u32>,
+        mode: impl Fn(u32) -> u32,
+        copy: impl FnOnce(&mut W, Range<u64>) -> io::Result<()>,
+    ) -> Result<()> {
+        if numbers.is_empty() {
+            return Ok(());
+        }
+        let entries = &from.entries()[numbers.start as usize..numbers.end as usize];
+        let begin = entries[0].header_offset;
+        let mut end = begin;
+        for (entry, number) in entries.iter().zip(numbers.clone()) {
+            if entry.header_offset != end || !from.can_be_copied(number) {
+                let why = "it cannot be copied as it lies there; prepare it from its file";
+                return Err(Error::of(entry, from.name(number), ErrorKind::Disagrees, why));
+            }
+            end += entry.extent_bytes;
+        }
+        numbers.clone().try_for_each(|number| self.admit(from.name(number)))?;
+        let result = copy(&mut self.sink, begin..end);
+        self.failed |= result.is_err();
+        result.map_err(|error| {
+            Error::io(format!("cannot copy the entries at offsets {begin} to {end}"), error)
+        })?;
+        for (entry, number) in entries.iter().zip(numbers) {
+            self.note(&Record {
+                name: from.name(number),
+                mode: mode(number),
+                modified: entry.modified,
+                method: entry.method,
+                crc: entry.crc,
+                bytes: entry.bytes,
+                coded_bytes: entry.coded_bytes,
+                header_offset: self.at + (entry.header_offset - begin),
+                wide_sizes: entry.bytes.max(entry.coded_bytes) >= self.limits.bytes,
+            });
+        }
+        self.at += end - begin;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{About, Codec, decode, prepare};
+
+    fn pack(files: &[(&str, &str)]) -> (Vec<u8>, Index) {
+        let mut pack = PackWriter::new(Vec::new());
+        for (name, content) in files {
+            let about = About::named(*name).modified(1_700_000_000);
+            pack.add(prepare(about, content.as_bytes().to_vec(), Codec::Auto).unwrap()).unwrap();
+        }
+        let archive = pack.finish().unwrap().0;
+        let index = Index::open(archive.as_slice(), archive.len() as u64).unwrap();
+        (archive, index)
+    }
+
+    #[test]
+    fn copied_entries_are_read_as_before() {
+        let text = "the same words again and again ".repeat(40);
+        let (old, index) = pack(&[("a", "1"), ("ä/b", &text), ("c", "3"), ("d", "4")]);
+        let mut new = PackWriter::new(Vec::new());
+        let ready = prepare(About::named("new"), b"5".to_vec(), Codec::Auto).unwrap();
+        new.add(ready).unwrap();
+        for numbers in [3..4, 0..2, 2..2] {
+            let copy = |sink: &mut Vec<u8>, range: Range<u64>| {
+                sink.extend(&old[range.start as usize..range.end as usize]);
+                Ok(())
+            };
+            new.add_copied(&index, numbers, |_| 0o100_640, copy).unwrap();
+        }
+        let (archive, written) = new.finish().unwrap();
+        assert_eq!((written.entries, written.archive_bytes), (4, archive.len() as u64));
+        let index = Index::open(archive.as_slice(), archive.len() as u64).unwrap();
+        let mut found = Vec::new();
+        for (entry, number) in index.entries().iter().zip(0..) {
+            let mut content = Vec::new();
+            let extent = &archive[entry.header_offset as usize..][..entry.extent_bytes as usize];
+            decode(entry, index.name(number), extent, &mut content).unwrap();
+            found.push((index.name(number), String::from_utf8(content).unwrap()));
+        }
+        let texts: Vec<(&str, &str)> = found.iter().map(|(name, text)| (*name, &**text)).collect();
+        assert_eq!(texts, [("new", "5"), ("d", "4"), ("a", "1"), ("ä/b", &text)]);
+        let about = |number: usize| {
+            let entry = &index.entries()[number];
+            (entry.mode, entry.modified)
+        };
+        assert_eq!(about(3), (Some(0o100_640), Some(1_700_000_000)));
+    }
+
+    #[test]
+    fn what_does_not_lie_together_or_is_there_is_refused() {
+        let (_, index) = pack(&[("a", "1"), ("b", "2")]);
+        let mut new = PackWriter::new(Vec::new());
+        new.add(prepare(About::named("b"), Vec::new(), Codec::Auto).unwrap()).unwrap();
+        let none = |_: &mut Vec<u8>, _: Range<u64>| Ok(());
+        let error = new.add_copied(&index, 1..2, |_| 0, none).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Duplicate);
+        let failing = |_: &mut Vec<u8>, _: Range<u64>| Err(io::Error::other("full"));
+        let error = new.add_copied(&index, 0..1, |_| 0, failing).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Io);
+        assert!(new.finish().is_err(), "a hole would follow");
+    }
+}

@@ -1,0 +1,131 @@
+//! Packs brought up to date: what stays is the same bytes in the same order, what changed is new.
+
+use super::*;
+use std::os::unix::fs::FileExt;
+use std::time::{Duration, SystemTime};
+
+fn write_at(path: &Path, content: &str, unix_s: u64) {
+    fs::write(path, content).expect("room");
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(unix_s);
+    File::options().append(true).open(path).and_then(|file| file.set_modified(time)).expect("ours");
+}
+
+fn updated_by(dir: &Path, evidence: Evidence) -> Update {
+    let out = dir.with_file_name("data.zip");
+    let options = Options { verify: true, ..Options::default() };
+    update(dir, &out, evidence, &options, &mut |_, _| {}).expect("updated")
+}
+
+fn counts(update: &Update) -> [(u64, u64); 4] {
+    [update.kept, update.rewritten, update.added, update.removed]
+        .map(|part| (part.files, part.bytes))
+}
+
+#[test]
+fn only_what_changed_is_packed_again_and_the_order_stays() {
+    let words = "the same words again and again ".repeat(50);
+    let (_room, dir) = folder(&[
+        ("art/a.dds", &words),
+        ("art/b.dds", "b"),
+        ("maps/m.xml", "m"),
+        ("old", "gone"),
+        ("z", "z"),
+    ]);
+    let out = dir.with_file_name("data.zip");
+    let order = ["z", "maps/m.xml", "old", "art/b.dds", "art/a.dds"];
+    pack_to(&dir, &out, &order, &Options::default()).expect("packed");
+    // The data of what stays must be copied as it is, so it is marked: no one codes it like this.
+    let mark = fs::read(&out).expect("it is there");
+    let index = Index::open(mark.as_slice(), mark.len() as u64).expect("our own");
+    let kept = index.entries()[index.find("art/a.dds").expect("packed") as usize];
+    let data = &mark[kept.header_offset as usize..][..kept.extent_bytes as usize];
+
+    fs::write(dir.join("maps/m.xml"), "longer").expect("room");
+    fs::write(dir.join("art/c.dds"), "new").expect("room");
+    fs::remove_file(dir.join("old")).expect("ours");
+    let before = File::open(&out).expect("it is there");
+    let done = updated_by(&dir, Evidence::SizeAndTime);
+    let (a, z) = (words.len() as u64, 1);
+    assert_eq!(counts(&done), [(3, a + 1 + z), (1, 6), (1, 3), (1, 4)]);
+    assert!(done.pack.is_some_and(|summary| summary.verified && summary.entries == 5));
+    let files = contents(&out);
+    let content = |name: &str| files.iter().find(|file| file.0 == name).map(|file| file.1.as_str());
+    assert_eq!(content("maps/m.xml"), Some("longer"));
+    assert_eq!(content("art/a.dds"), Some(words.as_str()));
+    assert_eq!(names(files.clone()), ["z", "maps/m.xml", "art/b.dds", "art/c.dds", "art/a.dds"]);
+    let new = fs::read(&out).expect("it is there");
+    assert!(new.windows(data.len()).any(|window| window == data), "copied as it lay there");
+    // Who has the old pack open reads on.
+    let mut start = [0; 4];
+    before.read_exact_at(&mut start, kept.header_offset).expect("still there");
+    assert_eq!(start, *b"PK\x03\x04");
+}
+
+#[test]
+fn a_pack_that_is_up_to_date_is_left_alone() {
+    let (_room, dir) = folder(&[("a", "1"), ("b/c", "2")]);
+    fs::create_dir(dir.join("hollow")).expect("a folder");
+    let out = dir.with_file_name("data.zip");
+    pack_to(&dir, &out, &[], &Options::default()).expect("packed");
+    let inode = || fs::metadata(&out).expect("it is there").ino();
+    let before = inode();
+    let done = updated_by(&dir, Evidence::SizeAndTime);
+    assert_eq!((counts(&done)[0], done.pack.is_none(), inode()), ((3, 2), true, before));
+}
+
+#[test]
+fn contents_decide_when_asked() {
+    let (_room, dir) = folder(&[("a", "1"), ("b", "2")]);
+    let out = dir.with_file_name("data.zip");
+    write_at(&dir.join("a"), "1", 1_600_000_000);
+    write_at(&dir.join("b"), "2", 1_600_000_000);
+    pack_to(&dir, &out, &[], &Options::default()).expect("packed");
+    // The same content at another time, and another content at the same time.
+    write_at(&dir.join("a"), "1", 1_700_000_000);
+    write_at(&dir.join("b"), "3", 1_600_000_000);
+    let changed = |evidence| {
+        let found = differences(&dir, &out, evidence, &Options::default()).expect("compared");
+        assert!(found.added.is_empty() && found.removed.is_empty());
+        found.changed
+    };
+    assert_eq!(changed(Evidence::SizeAndTime), ["a"]);
+    assert_eq!(changed(Evidence::Content), ["b"]);
+    assert_eq!(counts(&updated_by(&dir, Evidence::Content))[..2], [(1, 1), (1, 1)]);
+    assert_eq!(contents(&out)[1].1, "3");
+}
+
+#[test]
+fn a_failed_update_leaves_the_pack_as_it_was() {
+    let (_room, dir) = folder(&[("a", "1")]);
+    let out = dir.with_file_name("data.zip");
+    pack_to(&dir, &out, &[], &Options::default()).expect("packed");
+    let before = fs::read(&out).expect("it is there");
+    fs::write(dir.join("b"), "2").expect("room");
+    let options = Options { cancel: Arc::new(AtomicBool::new(true)), ..Options::default() };
+    let error = update(&dir, &out, Evidence::SizeAndTime, &options, &mut |_, _| {});
+    assert_eq!(error.expect_err("cancelled").kind(), ErrorKind::Interrupted);
+    assert_eq!(fs::read(&out).expect("still there"), before);
+    assert_eq!(fs::read_dir(dir.parent().expect("a room")).expect("readable").count(), 2);
+    let absent = dir.with_file_name("absent.zip");
+    let error = update(&dir, &absent, Evidence::SizeAndTime, &options, &mut |_, _| {});
+    assert!(error.expect_err("absent").to_string().contains("absent.zip"));
+}
+
+/// `zip` writes times of its own and may write sizes behind the data.
+#[test]
+fn an_archive_of_another_tool_is_updated_too() {
+    let (_room, dir) = folder(&[("a", "1"), ("b/c", "2")]);
+    let out = dir.with_file_name("data.zip");
+    let made = std::process::Command::new("python3")
+        .args(["-c", "import sys, zipfile; z = zipfile.ZipFile(open(sys.argv[1], 'wb'), 'w'); z.writestr('b/c', '2'); z.writestr('a', '1'); z.close()"])
+        .arg(&out)
+        .status();
+    if !made.is_ok_and(|status| status.success()) {
+        return eprintln!("skipped: no python3 here");
+    }
+    let done = updated_by(&dir, Evidence::Content);
+    assert_eq!((counts(&done)[0].0, done.pack.is_none()), (2, true));
+    fs::write(dir.join("b/d"), "3").expect("room");
+    updated_by(&dir, Evidence::Content);
+    assert_eq!(names(contents(&out)), ["b/c", "b/d", "a"]);
+}

@@ -1,0 +1,306 @@
+//! Brings a pack up to date with its folder: what has not changed is copied as it lies in the pack,
+//! coded.
+
+use super::exclude::Exclude;
+use super::tree::{Node, Tree};
+use super::{Options, Step, Summary, make};
+use crate::compare::sum;
+use crate::error::{Error, ErrorKind, Result};
+use rayon::prelude::*;
+use seekless_pack::Index;
+use seekless_policy::eviction::Id;
+use seekless_policy::ordering::{Kin, beside};
+use seekless_sys::open_seekable;
+use seekless_sys::output::Destination;
+use serde::Serialize;
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Paths that a message gives as examples.
+const EXAMPLES: usize = 5;
+
+/// Between these many bytes it is looked whether to stop.
+const PIECE_BYTES: u64 = 64 << 20;
+
+/// By what a file is taken to be as it was packed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Evidence {
+    /// By its size and the second in which it was last modified.
+    #[default]
+    SizeAndTime,
+    /// By its size and the CRC-32 of its content: every file of the folder is read.
+    Content,
+}
+
+/// Where a folder and its pack differ, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Differences {
+    /// Files that the pack has as they were before.
+    pub changed: Vec<String>,
+    /// Files that the pack lacks.
+    pub added: Vec<String>,
+    /// Entries whose files are gone.
+    pub removed: Vec<String>,
+}
+
+impl Differences {
+    /// Whether the pack holds the folder as it is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.changed.is_empty() && self.added.is_empty() && self.removed.is_empty()
+    }
+}
+
+/// A number of files and the bytes of their content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Part {
+    /// Files and empty folders.
+    pub files: u64,
+    /// Bytes of their content.
+    pub bytes: u64,
+}
+
+impl Part {
+    fn add(&mut self, bytes: u64) {
+        self.files += 1;
+        self.bytes += bytes;
+    }
+}
+
+/// What an update did.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Update {
+    /// Entries that were copied as they are.
+    pub kept: Part,
+    /// Entries whose files have changed.
+    pub rewritten: Part,
+    /// Files that are new.
+    pub added: Part,
+    /// Entries whose files are gone; their bytes are those of the old content.
+    pub removed: Part,
+    /// The new pack; `None` if nothing has changed, and the pack was left as it is.
+    pub pack: Option<Summary>,
+}
+
+/// Says where the folder `dir` and the pack `archive` differ. Only `exclude` and `strict` of
+/// `options` are heeded.
+///
+/// # Errors
+/// The folder cannot be walked ([`pack`](super::pack)), or the pack cannot be read.
+pub fn differences(
+    dir: &Path,
+    archive: &Path,
+    evidence: Evidence,
+    options: &Options,
+) -> Result<Differences> {
+    let tree = Tree::walk(dir, Some(archive), &Exclude::new(&options.exclude)?, options.strict)?;
+    let old = Old::open(archive)?;
+    let matched = Matched::new(&tree, &old.index, evidence)?;
+    let names = |ids: &mut dyn Iterator<Item = Id>| {
+        ids.map(|id| tree.nodes[id as usize].name.clone()).collect()
+    };
+    Ok(Differences {
+        changed: names(&mut matched.changed.iter().map(|pair| pair.file)),
+        added: names(&mut matched.added.iter().copied()),
+        removed: matched.removed.iter().map(|&entry| old.index.name(entry).to_owned()).collect(),
+    })
+}
+
+/// Makes the pack `archive` hold the folder `dir` as it is now. Entries whose files have not
+/// changed are copied as they are, without being decoded. The order of what stays is kept; new
+/// files lie beside those that are most like them ([`beside`]). Entries whose files are gone are
+/// left out. The new pack takes the old one's place when it is whole; a program that has the old
+/// one open goes on reading that.
+///
+/// `options` as for [`pack`](super::pack); the codec is that of rewritten and new files.
+///
+/// # Errors
+/// As [`pack`](super::pack); the pack is absent or cannot be read.
+pub fn update(
+    dir: &Path,
+    archive: &Path,
+    evidence: Evidence,
+    options: &Options,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Update> {
+    let tree = Tree::walk(dir, Some(archive), &Exclude::new(&options.exclude)?, options.strict)?;
+    let old = Old::open(archive)?;
+    let matched = Matched::new(&tree, &old.index, evidence)?;
+    let mut update = matched.counted(&tree, &old.index);
+    if matched.is_up_to_date() {
+        return Ok(update);
+    }
+    let out = Destination::new(archive).replacing(true);
+    let (steps, old) = (matched.steps(&tree, &old.index), old.with_modes(&tree, &matched));
+    update.pack = Some(make(&tree, &out, &steps, Some(&old), options, progress)?);
+    Ok(update)
+}
+
+/// The first few of these names, for a message.
+pub(crate) fn some(names: &[String]) -> String {
+    let shown = names.iter().take(EXAMPLES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if names.len() > EXAMPLES { shown + ", ..." } else { shown }
+}
+
+/// The pack as it was.
+pub(super) struct Old {
+    file: File,
+    pub(super) index: Index,
+    /// The Unix mode that each entry's file has now.
+    modes: Vec<u32>,
+}
+
+impl Old {
+    fn open(archive: &Path) -> Result<Self> {
+        let file = open_seekable(archive).map_err(|error| Error::unreadable(archive, error))?;
+        let bytes = file.metadata().map_err(|error| Error::unreadable(archive, error))?.len();
+        let index = Index::open(&file, bytes).map_err(|error| {
+            let what = format!("cannot read the pack {}", archive.display());
+            Error::because(ErrorKind::Pack, what, error)
+        })?;
+        Ok(Self { file, index, modes: Vec::new() })
+    }
+
+    fn with_modes(mut self, tree: &Tree, matched: &Matched) -> Self {
+        self.modes = vec![0; self.index.entries().len()];
+        for pair in &matched.kept {
+            self.modes[pair.entry as usize] = tree.nodes[pair.file as usize].stamp.mode;
+        }
+        self
+    }
+
+    pub(super) fn mode(&self, entry: u32) -> u32 {
+        self.modes[entry as usize]
+    }
+
+    /// Appends a range of the pack to `sink`, unless cancelled. The kernel copies it, or shares it
+    /// where the file system can.
+    pub(super) fn copy(
+        &self,
+        range: Range<u64>,
+        sink: &mut BufWriter<&File>,
+        cancel: &AtomicBool,
+    ) -> io::Result<()> {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(range.start))?;
+        let mut left = range.end - range.start;
+        while left > 0 {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(io::Error::other("interrupted"));
+            }
+            match io::copy(&mut file.take(left.min(PIECE_BYTES)), sink)? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                copied => left -= copied,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An entry and its file.
+#[derive(Clone, Copy)]
+struct Pair {
+    entry: u32,
+    file: Id,
+}
+
+/// Which entry is which file, and what became of it. Pairs are in archive order.
+#[derive(Default)]
+struct Matched {
+    kept: Vec<Pair>,
+    changed: Vec<Pair>,
+    added: Vec<Id>,
+    removed: Vec<u32>,
+}
+
+impl Matched {
+    fn new(tree: &Tree, index: &Index, evidence: Evidence) -> Result<Self> {
+        let mut matched = Self::default();
+        let mut pairs = Vec::new();
+        for entry in 0..index.entries().len() as u32 {
+            match tree.find(index.name(entry)) {
+                Some(file) => pairs.push(Pair { entry, file }),
+                None => matched.removed.push(entry),
+            }
+        }
+        let same = |pair: &Pair| is_same(&tree.nodes[pair.file as usize], index, pair, evidence);
+        let same: Vec<bool> = pairs.par_iter().map(same).collect::<Result<_>>()?;
+        let mut known = vec![false; tree.nodes.len()];
+        for (pair, same) in pairs.into_iter().zip(same) {
+            known[pair.file as usize] = true;
+            if same { matched.kept.push(pair) } else { matched.changed.push(pair) }
+        }
+        matched.added = (0..).zip(known).filter(|(_, known)| !known).map(|(id, _)| id).collect();
+        Ok(matched)
+    }
+
+    fn is_up_to_date(&self) -> bool {
+        self.changed.is_empty() && self.added.is_empty() && self.removed.is_empty()
+    }
+
+    fn counted(&self, tree: &Tree, index: &Index) -> Update {
+        let part = |bytes: &mut dyn Iterator<Item = u64>| {
+            let mut part = Part::default();
+            bytes.for_each(|bytes| part.add(bytes));
+            part
+        };
+        let file = |id: Id| tree.nodes[id as usize].stamp.bytes;
+        let entry = |number: u32| index.entries()[number as usize].bytes;
+        Update {
+            kept: part(&mut self.kept.iter().map(|pair| file(pair.file))),
+            rewritten: part(&mut self.changed.iter().map(|pair| file(pair.file))),
+            added: part(&mut self.added.iter().map(|&id| file(id))),
+            removed: part(&mut self.removed.iter().map(|&number| entry(number))),
+            pack: None,
+        }
+    }
+
+    /// What to write, in its order.
+    fn steps(&self, tree: &Tree, index: &Index) -> Vec<Step> {
+        let mut stays: Vec<Pair> = self.kept.iter().chain(&self.changed).copied().collect();
+        stays.sort_unstable_by_key(|pair| pair.entry);
+        let kin = Kin::new(tree.nodes.iter().map(|node| node.name.as_str()));
+        let files: Vec<Id> = stays.iter().map(|pair| pair.file).collect();
+        let mut copied = vec![None; tree.nodes.len()];
+        let can_be_copied = |pair: &&Pair| index.can_be_copied(pair.entry);
+        for pair in self.kept.iter().filter(can_be_copied) {
+            copied[pair.file as usize] = Some(pair.entry);
+        }
+        let mut steps = Vec::new();
+        for file in beside(&files, tree.nodes.len(), &kin) {
+            match (copied[file as usize], steps.last_mut()) {
+                (Some(entry), Some(Step::Copy(run))) if follows(index, run, entry) => {
+                    run.end = entry + 1;
+                }
+                (Some(entry), _) => steps.push(Step::Copy(entry..entry + 1)),
+                (None, _) => steps.push(Step::Pack(file)),
+            }
+        }
+        steps
+    }
+}
+
+/// Whether `entry` lies directly behind a run of others.
+fn follows(index: &Index, run: &Range<u32>, entry: u32) -> bool {
+    let last = &index.entries()[run.end as usize - 1];
+    run.end == entry
+        && last.header_offset + last.extent_bytes == index.entries()[entry as usize].header_offset
+}
+
+fn is_same(node: &Node, index: &Index, pair: &Pair, evidence: Evidence) -> Result<bool> {
+    let entry = &index.entries()[pair.entry as usize];
+    match evidence {
+        Evidence::SizeAndTime => Ok(entry.looks_like(node.stamp.bytes, node.stamp.modified_s)),
+        _ if entry.is_dir() => Ok(true),
+        _ if entry.bytes != node.stamp.bytes => Ok(false),
+        Evidence::Content => {
+            let found = sum(&node.path).map_err(|error| Error::unreadable(&node.path, error))?;
+            Ok(found == (entry.bytes, entry.crc))
+        }
+    }
+}
