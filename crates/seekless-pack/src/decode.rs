@@ -10,6 +10,7 @@ use crate::format::{
 };
 use crate::name;
 use crate::sum::Sum;
+use crate::zstandard;
 use seekless_sys::inflate::{Fault, Inflater};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -43,6 +44,7 @@ pub fn decode(entry: &Entry, name: &str, extent: &[u8], out: &mut Vec<u8>) -> Re
     let data = &extent[data_range(entry, name, extent)?];
     match entry.method {
         Method::Deflate => inflate(entry, name, data, out)?,
+        Method::Zstd => unzstd(entry, name, data, out)?,
         // `data_range` has refused all others.
         _ => copy(entry, name, data, out)?,
     }
@@ -57,7 +59,7 @@ pub fn decode(entry: &Entry, name: &str, extent: &[u8], out: &mut Vec<u8>) -> Re
 pub fn coded_data<'a>(entry: &Entry, name: &str, extent: &'a [u8]) -> Result<&'a [u8]> {
     let data = &extent[data_range(entry, name, extent)?];
     match entry.method {
-        Method::Deflate => justify(entry, name, data)?,
+        Method::Deflate | Method::Zstd => justify(entry, name, data)?,
         // `data_range` has refused all others.
         _ if data.len() as u64 != entry.bytes => return Err(two_sizes(entry, name)),
         _ => {}
@@ -83,6 +85,11 @@ pub fn decode_to(entry: &Entry, name: &str, data: &[u8], out: &mut [u8]) -> Resu
                 Err(fault) => return Err(broken(entry, name, fault)),
             }
         }
+        Method::Zstd => match zstandard::decode(data, out) {
+            Ok(written) if written == out.len() => {}
+            Ok(written) => return Err(ends_early(entry, name, written as u64)),
+            Err(error) => return Err(broken(entry, name, error)),
+        },
         _ if data.len() == out.len() => out.copy_from_slice(data),
         _ => return Err(two_sizes(entry, name)),
     }
@@ -114,7 +121,7 @@ pub(crate) fn data_start(entry: &Entry, name: &str, extent: &[u8]) -> Result<usi
     }
     if let Method::Other(_) = entry.method {
         let why = format!(
-            "it is coded with {}, which is not read here; repack it as stored or deflate",
+            "it is coded with {}, which is not read here; repack it as stored, deflate or zstd",
             entry.method
         );
         return Err(Error::of(entry, name, ErrorKind::Method, why));
@@ -215,9 +222,26 @@ fn copy(entry: &Entry, name: &str, data: &[u8], out: &mut Vec<u8>) -> Result<()>
     Ok(())
 }
 
-fn inflate(entry: &Entry, name: &str, data: &[u8], out: &mut Vec<u8>) -> Result<()> {
+/// Claims that the data does not justify are checked first, without keeping the content.
+fn check_claim(entry: &Entry, name: &str, data: &[u8]) -> Result<usize> {
     let bytes = usize::try_from(entry.bytes).map_err(|_| no_memory(entry, name))?;
     justify(entry, name, data)?;
+    Ok(bytes)
+}
+
+fn unzstd(entry: &Entry, name: &str, data: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    let bytes = check_claim(entry, name, data)?;
+    out.clear();
+    out.try_reserve_exact(bytes).map_err(|_| no_memory(entry, name))?;
+    match zstandard::decode(data, out) {
+        Ok(written) if written == bytes => Ok(()),
+        Ok(written) => Err(ends_early(entry, name, written as u64)),
+        Err(error) => Err(broken(entry, name, error)),
+    }
+}
+
+fn inflate(entry: &Entry, name: &str, data: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    let bytes = check_claim(entry, name, data)?;
     match INFLATER.with_borrow_mut(|inflater| inflater.inflate(data, bytes, out)) {
         Ok(()) if out.len() == bytes => Ok(()),
         Ok(()) => Err(ends_early(entry, name, out.len() as u64)),

@@ -62,6 +62,8 @@ pub enum Method {
     Stored,
     /// Deflate (8).
     Deflate,
+    /// Zstandard (93).
+    Zstd,
     /// A method that is listed but not read here.
     Other(u16),
 }
@@ -71,6 +73,7 @@ impl Method {
         match number {
             0 => Self::Stored,
             8 => Self::Deflate,
+            93 => Self::Zstd,
             other => Self::Other(other),
         }
     }
@@ -79,6 +82,7 @@ impl Method {
         match self {
             Self::Stored => 0,
             Self::Deflate => 8,
+            Self::Zstd => 93,
             Self::Other(number) => number,
         }
     }
@@ -89,10 +93,10 @@ impl fmt::Display for Method {
         match self {
             Self::Stored => f.write_str("stored"),
             Self::Deflate => f.write_str("deflate"),
+            Self::Zstd => f.write_str("zstd"),
             Self::Other(9) => f.write_str("Deflate64 (method 9)"),
             Self::Other(12) => f.write_str("bzip2 (method 12)"),
             Self::Other(14) => f.write_str("LZMA (method 14)"),
-            Self::Other(93) => f.write_str("zstd (method 93)"),
             Self::Other(95) => f.write_str("xz (method 95)"),
             Self::Other(99) => f.write_str("AES encryption (method 99)"),
             Self::Other(number) => write!(f, "method {number}"),

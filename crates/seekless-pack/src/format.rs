@@ -38,6 +38,9 @@ pub(crate) const SEE_ZIP64_32: u32 = u32::MAX;
 /// Deflate's best case: 258 bytes out of two bits.
 pub(crate) const DEFLATE_RATIO_MAX: u64 = 1032;
 
+/// Zstd's best case (RFC 8878): a block of 128 KiB out of four bytes.
+pub(crate) const ZSTD_RATIO_MAX: u64 = (128 << 10) / 4;
+
 /// The caller has checked that `bytes` reaches to `at + 2`.
 pub(crate) fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([bytes[at], bytes[at + 1]])

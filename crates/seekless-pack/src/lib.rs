@@ -15,7 +15,7 @@
 //! The parts, in the order of use:
 //!
 //! * [`prepare`] codes the content of one file, on any thread: deflated where that saves enough
-//!   ([`Codec`]).
+//!   ([`Codec`]), or coded with zstd when asked for.
 //! * [`PackWriter`] writes prepared entries, and the directory behind them.
 //! * [`Index`] reads the directory. It takes two reads, and holds the entries in the archive's
 //!   order and their names.
@@ -74,13 +74,15 @@ mod record;
 mod sum;
 mod verify;
 mod writer;
+mod zstandard;
 
 pub use decode::{coded_data, data_range, decode, decode_to};
 pub use entry::{Entry, Method};
 pub use error::{Error, ErrorKind, Result};
 pub use index::Index;
 pub use name::check_new as check_name;
-pub use prepare::{About, Codec, Prepared, prepare, prepare_directory, worth_deflating};
+pub use prepare::{About, Codec, Prepared, prepare, prepare_directory};
 pub use read_at::ReadAt;
 pub use verify::{Verified, verify};
 pub use writer::{PackWriter, Written};
+pub use zstandard::Level;

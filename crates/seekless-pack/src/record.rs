@@ -11,6 +11,8 @@ use crate::format::{
 /// "Version made by": Unix, so that readers take the mode from the attributes; 4.5 for Zip64.
 const MADE_BY: u16 = 3 << 8 | VERSION_ZIP64;
 const VERSION_ZIP64: u16 = 45;
+/// What APPNOTE asks for zstd.
+const VERSION_ZSTD: u16 = 63;
 /// Deflate and directories.
 const VERSION_DEFLATE: u16 = 20;
 const VERSION_STORED: u16 = 10;
@@ -104,6 +106,7 @@ impl Record<'_> {
 
     fn version(&self, wide: bool) -> u16 {
         match self.method {
+            Method::Zstd => VERSION_ZSTD,
             _ if wide => VERSION_ZIP64,
             Method::Stored if !self.name.ends_with('/') => VERSION_STORED,
             _ => VERSION_DEFLATE,

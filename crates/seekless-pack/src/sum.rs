@@ -3,7 +3,8 @@
 
 use crate::entry::{Entry, Method};
 use crate::error::Result;
-use crate::fault::{broken, check_crc, ends_early};
+use crate::fault::{broken, check_crc, ends_early, no_memory};
+use crate::zstandard;
 use flate2::write::DeflateDecoder;
 use std::io::{self, Write};
 
@@ -17,21 +18,26 @@ pub(crate) struct Sum<'a> {
 enum Content {
     Stored(Count),
     Deflate(DeflateDecoder<Count>),
+    Zstd(zstd::stream::write::Decoder<'static, Count>),
 }
 
 impl<'a> Sum<'a> {
-    pub(crate) fn new(entry: &'a Entry, name: &'a str) -> Self {
+    pub(crate) fn new(entry: &'a Entry, name: &'a str) -> Result<Self> {
         let count = Count { crc: crc32fast::Hasher::new(), bytes: 0, most: entry.bytes };
         let content = match entry.method {
             Method::Deflate => Content::Deflate(DeflateDecoder::new(count)),
+            Method::Zstd => {
+                let decoder = zstandard::decoder(count);
+                Content::Zstd(decoder.map_err(|_| no_memory(entry, name))?)
+            }
             _ => Content::Stored(count),
         };
-        Self { entry, name, content }
+        Ok(Self { entry, name, content })
     }
 
     /// Checks all of an entry's data.
     pub(crate) fn of(entry: &'a Entry, name: &'a str, data: &[u8]) -> Result<()> {
-        let mut sum = Self::new(entry, name);
+        let mut sum = Self::new(entry, name)?;
         sum.add(data)?;
         sum.finish()
     }
@@ -40,6 +46,7 @@ impl<'a> Sum<'a> {
         let result = match &mut self.content {
             Content::Stored(count) => count.write_all(data),
             Content::Deflate(decoder) => decoder.write_all(data),
+            Content::Zstd(decoder) => decoder.write_all(data),
         };
         result.map_err(|error| broken(self.entry, self.name, error))
     }
@@ -50,6 +57,10 @@ impl<'a> Sum<'a> {
             Content::Stored(count) => count,
             Content::Deflate(decoder) => {
                 decoder.finish().map_err(|error| broken(entry, name, error))?
+            }
+            Content::Zstd(mut decoder) => {
+                decoder.flush().map_err(|error| broken(entry, name, error))?;
+                decoder.into_inner()
             }
         };
         if count.bytes != entry.bytes {

@@ -113,7 +113,7 @@ impl<R: ReadAt + ?Sized> Check<'_, R> {
         }
         let mut at = entry.header_offset + start;
         let mut left = entry.coded_bytes;
-        let mut sum = Sum::new(&entry, name);
+        let mut sum = Sum::new(&entry, name)?;
         while left > 0 {
             let length = left.min(READ_BYTES);
             self.fill(at, length)?;

@@ -42,6 +42,8 @@ pub struct Written {
     pub stored: u64,
     /// Files deflated.
     pub deflated: u64,
+    /// Files coded with zstd.
+    pub zstd: u64,
     /// Content, in bytes.
     pub bytes: u64,
     /// Data of the entries without headers, in bytes.
@@ -157,6 +159,7 @@ impl<W: Write> PackWriter<W> {
         match record.method {
             _ if record.name.ends_with('/') => self.written.directories += 1,
             Method::Deflate => self.written.deflated += 1,
+            Method::Zstd => self.written.zstd += 1,
             _ => self.written.stored += 1,
         }
     }

@@ -15,7 +15,7 @@ mod update;
 pub use arrange::{OrderUse, place_of};
 pub use check::check;
 pub use path::relative_to;
-pub use seekless_pack::{Codec, Verified};
+pub use seekless_pack::{Codec, Level, Verified};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::roots::Roots;
@@ -23,7 +23,7 @@ use arrange::Arranged;
 use exclude::Exclude;
 use fill::Ready;
 use seekless_device::DeviceSpec;
-use seekless_pack::{Method, PackWriter, Written, worth_deflating};
+use seekless_pack::{PackWriter, Written};
 use seekless_policy::eviction::Id;
 use seekless_sys::output::{Content, Destination, Output};
 use serde::Serialize;
@@ -42,8 +42,8 @@ pub use update::{Differences, Evidence, Part, Update, differences, update};
 
 /// Headers and small entries are gathered into writes of this size.
 const WRITE_BYTES: usize = 1 << 20;
-/// Of a file too large to be tried whole, three samples of this size decide whether deflate is
-/// worth it.
+/// Of a file too large to be tried whole, three samples of this size decide whether coding is worth
+/// it.
 const SAMPLE_BYTES: usize = 4 << 20;
 
 /// How to pack.
@@ -95,6 +95,8 @@ pub struct Summary {
     pub stored: u64,
     /// Files deflated.
     pub deflated: u64,
+    /// Files coded with zstd.
+    pub zstd: u64,
     /// Content, in bytes.
     pub bytes: u64,
     /// The same in the pack, without headers.
@@ -201,6 +203,7 @@ fn make(
         directories: written.directories,
         stored: written.stored,
         deflated: written.deflated,
+        zstd: written.zstd,
         bytes: written.bytes,
         coded_bytes: written.coded_bytes,
         archive_bytes: written.archive_bytes,
@@ -290,14 +293,12 @@ fn add_large(
     options: &Options,
     progress: &mut Progress<'_>,
 ) -> Result<()> {
-    let deflate = match options.codec {
-        Codec::Stored => false,
-        Codec::Deflate => true,
-        Codec::Auto => samples_shrink(&file, node)?,
+    let codec = match options.codec {
+        codec @ (Codec::Stored | Codec::Deflate) => codec,
+        codec => codec.for_sample(&samples(&file, node)?),
     };
-    let method = if deflate { Method::Deflate } else { Method::Stored };
     let mut source = Watched { file: &mut file, cancel: &options.cancel, progress, done: 0 };
-    let added = writer.add_stream(&node.about(), &mut source, node.stamp.bytes, method);
+    let added = writer.add_stream(&node.about(), &mut source, node.stamp.bytes, codec);
     added.map_err(|error| {
         let what = format!("cannot pack {} into {}", node.path.display(), output.path().display());
         Error::because(ErrorKind::Pack, what, error)
@@ -305,14 +306,14 @@ fn add_large(
     node.check_unchanged(&file)
 }
 
-/// Whether samples of the file's start, middle and end, taken together, are worth deflating.
-fn samples_shrink(file: &File, node: &Node) -> Result<bool> {
+/// Samples of the file's start, middle and end, taken together: by them it is coded or not.
+fn samples(file: &File, node: &Node) -> Result<Vec<u8>> {
     let last = node.stamp.bytes.saturating_sub(SAMPLE_BYTES as u64);
     let mut samples = vec![0; 3 * SAMPLE_BYTES];
     for (sample, offset) in samples.chunks_mut(SAMPLE_BYTES).zip([0, last / 2, last]) {
         file.read_exact_at(sample, offset).map_err(|error| Error::unreadable(&node.path, error))?;
     }
-    Ok(worth_deflating(&samples))
+    Ok(samples)
 }
 
 /// A large file on its way: says how far it is, and stops when asked to.

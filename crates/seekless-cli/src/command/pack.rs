@@ -9,8 +9,8 @@ use seekless::device::units::{counted, format_bytes, format_count, parse_bytes};
 use seekless::tools::device::named;
 use seekless::tools::order::DEVICE;
 use seekless::tools::pack::{
-    Codec, Differences, Evidence, Options, OrderBy, Part, Summary, Update, check, differences,
-    pack, pack_for_runs, update,
+    Codec, Differences, Evidence, Level, Options, OrderBy, Part, Summary, Update, check,
+    differences, pack, pack_for_runs, update,
 };
 use seekless::tools::roots::{Root, Roots};
 use serde::Serialize;
@@ -41,8 +41,13 @@ Examples:
   seekless pack data -o data.zip                 by name
   seekless pack data -o data.zip --trace run.parquet --root /home/me/data=data --exclude '*.tmp'
   seekless pack data -o data.zip --update        pack again what has changed in data
+  seekless pack data -o data.zip --codec zstd    smaller, and faster to decode
   seekless pack --check data.zip                 is an archive whole?
-  seekless pack data --check data.zip            and does it hold data as it is now?")]
+  seekless pack data --check data.zip            and does it hold data as it is now?
+
+Entries coded with zstd (method 93) can be opened by seekless, 7-Zip 21 and later, libarchive 3.6
+and later (bsdtar), and the zipfile of Python 3.14. Info-ZIP (unzip), Explorer, Java and earlier
+Pythons cannot. All of them open what the other codecs write.")]
 pub struct Args {
     /// The folder to pack.
     #[arg(value_name = "DIR", required_unless_present = "check", requires = "written_or_checked")]
@@ -83,9 +88,11 @@ pub struct Args {
     /// Files that the traces name below OLD are now below NEW; may be given several times
     #[arg(long, value_name = "OLD=NEW")]
     root: Vec<Root>,
-    /// How files are stored; auto deflates those that shrink by 3 % or more
-    #[arg(long, value_enum, default_value_t)]
-    codec: CodecName,
+    /// How files are stored: auto deflates those that shrink by 3 % or more; stored; deflate;
+    /// zstd or zstd:LEVEL (1 to 19, usually 9) codes those that shrink by 3 % or more so that they
+    /// are smaller and decode faster, but fewer tools can open them (see below)
+    #[arg(long, visible_alias = "compression", value_name = "CODEC", value_parser = codec, default_value = "auto")]
+    codec: Codec,
     /// Read the archive back and check every entry before it appears
     #[arg(long)]
     verify: bool,
@@ -100,21 +107,15 @@ pub struct Args {
     json: bool,
 }
 
-#[derive(ValueEnum, Clone, Copy, Debug, Default)]
-enum CodecName {
-    #[default]
-    Auto,
-    Stored,
-    Deflate,
-}
-
-impl From<CodecName> for Codec {
-    fn from(name: CodecName) -> Self {
-        match name {
-            CodecName::Auto => Codec::Auto,
-            CodecName::Stored => Codec::Stored,
-            CodecName::Deflate => Codec::Deflate,
-        }
+/// The codec that a word of the command line names.
+fn codec(word: &str) -> Result<Codec, String> {
+    match word.split_once(':').unwrap_or((word, "")) {
+        ("auto", "") => Ok(Codec::Auto),
+        ("stored", "") => Ok(Codec::Stored),
+        ("deflate", "") => Ok(Codec::Deflate),
+        ("zstd", "") => Ok(Codec::Zstd(Level::default())),
+        ("zstd", level) => level.parse().map(Codec::Zstd),
+        _ => Err("give auto, stored, deflate, zstd or zstd:LEVEL".to_owned()),
     }
 }
 
@@ -145,7 +146,7 @@ impl Method {
 impl Args {
     fn options(&self) -> anyhow::Result<Options> {
         Ok(Options {
-            codec: self.codec.into(),
+            codec: self.codec,
             verify: self.verify,
             roots: Roots::new(self.root.clone()),
             exclude: self.exclude.clone(),
@@ -273,13 +274,18 @@ fn report(out: &Path, summary: &Summary) -> String {
         0 => String::new(),
         folders => format!(" and {}", counted(folders, "empty folder")),
     };
+    let zstd = match summary.zstd {
+        0 => String::new(),
+        files => format!("{} zstd, ", format_count(files)),
+    };
     let _ = writeln!(
         text,
-        "{}: {}{folders}, {} in {} ({} deflated, {} stored){}",
+        "{}: {}{folders}, {} in {} ({}{} deflated, {} stored){}",
         out.display(),
-        counted(summary.stored + summary.deflated, "file"),
+        counted(summary.stored + summary.deflated + summary.zstd, "file"),
         format_bytes(summary.bytes),
         format_bytes(summary.archive_bytes),
+        zstd,
         format_count(summary.deflated),
         format_count(summary.stored),
         if summary.verified { ", read back and whole" } else { "" }

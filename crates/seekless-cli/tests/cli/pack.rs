@@ -90,6 +90,21 @@ fn a_pack_is_brought_up_to_date_and_an_older_one_noticed() {
 }
 
 #[test]
+fn entries_are_coded_with_zstd_on_request() {
+    let folder = workplace();
+    fs::write(folder.path().join("run.csv"), TRACE).expect("room");
+    printed(folder.path(), "synth run.csv data");
+    let said = printed(folder.path(), "pack data -o data.zip --codec zstd:12 --verify");
+    assert!(said.contains("3 zstd, 0 deflated, 0 stored), read back and whole"), "{said}");
+    let said = printed(folder.path(), "pack data -o data.zip --compression zstd --force --json");
+    let figures: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!((figures["zstd"].as_u64(), figures["deflated"].as_u64()), (Some(3), Some(0)));
+    for codec in ["zstd:20", "zstd:x", "lzma", "deflate:3"] {
+        refusal(folder.path(), &format!("pack data -o data.zip --force --codec {codec}"));
+    }
+}
+
+#[test]
 fn a_broken_pack_is_said_to_be_so() {
     let folder = workplace();
     fs::write(folder.path().join("run.csv"), TRACE).expect("room");

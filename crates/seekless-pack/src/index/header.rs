@@ -6,7 +6,8 @@ use crate::entry::{Entry, Method};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{
     CENTRAL, CENTRAL_BYTES, DEFLATE_RATIO_MAX, EXTRA_TIME, EXTRA_ZIP64, FLAG_ENCRYPTED,
-    FLAG_STRONG, FLAG_UTF8, SEE_ZIP64_16, SEE_ZIP64_32, extra, take_u64, u16_at, u32_at,
+    FLAG_STRONG, FLAG_UTF8, SEE_ZIP64_16, SEE_ZIP64_32, ZSTD_RATIO_MAX, extra, take_u64, u16_at,
+    u32_at,
 };
 use crate::name;
 
@@ -166,6 +167,7 @@ fn check_sizes(entry: &Entry, name: &str) -> Result<()> {
         _ if entry.is_encrypted() => true,
         Method::Stored => bytes == coded_bytes,
         Method::Deflate => bytes <= coded_bytes.saturating_mul(DEFLATE_RATIO_MAX),
+        Method::Zstd => bytes <= coded_bytes.saturating_mul(ZSTD_RATIO_MAX),
         Method::Other(_) => true,
     };
     if possible {

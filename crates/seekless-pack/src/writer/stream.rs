@@ -3,8 +3,9 @@
 use super::PackWriter;
 use crate::entry::Method;
 use crate::error::{Error, ErrorKind, Result};
-use crate::prepare::About;
+use crate::prepare::{About, Codec};
 use crate::record::Record;
+use crate::zstandard;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -12,12 +13,14 @@ use std::io::{Read, Seek, SeekFrom, Write};
 const CHUNK_BYTES: usize = 1 << 20;
 /// As the small files' level; another implementation, so not the same bytes.
 const LEVEL: u32 = 6;
-/// Deflate's worst case is 5 bytes for each stored block of 16 KiB or more: far below a 64th.
+/// Deflate's worst case is 5 bytes for each stored block of 16 KiB or more, zstd's 3 for each of
+/// 128 KiB: far below a 64th.
 const GROWTH_SHIFT: u32 = 6;
 
 impl<W: Write + Seek> PackWriter<W> {
     /// Appends a file of `bytes` bytes from `source` in constant memory; the sink must be able to
-    /// seek back to the header. [`Method::Other`] is refused.
+    /// seek back to the header. The content is not tried first: [`Codec::Auto`] deflates it, and
+    /// [`Codec::Zstd`] codes it, even where that saves nothing ([`Codec::for_sample`]).
     ///
     /// # Errors
     /// [`ErrorKind::Disagrees`] if `source` does not give exactly `bytes`; [`ErrorKind::Name`],
@@ -28,23 +31,25 @@ impl<W: Write + Seek> PackWriter<W> {
         about: &About,
         source: &mut dyn Read,
         bytes: u64,
-        method: Method,
+        codec: Codec,
     ) -> Result<()> {
         about.check_file()?;
-        if let Method::Other(_) = method {
-            return Err(Error::new(
-                ErrorKind::Method,
-                format!("{:?} cannot be written with {method}", about.name),
-            ));
-        }
         self.admit(&about.name)?;
         self.failed = true; // until the header is whole again
-        let mut record = self.blank(about, bytes, method);
+        let mut record = self.blank(about, bytes, codec.method());
         self.put_header(&record)?;
         let start = self.at;
-        let (crc, read) = match method {
-            Method::Deflate => self.deflate_from(source, &about.name)?,
-            _ => self.copy_from(source, &about.name)?,
+        let (crc, read) = match codec {
+            Codec::Stored => self.copy_from(source, &about.name)?,
+            Codec::Auto | Codec::Deflate => {
+                let coder = DeflateEncoder::new(Vec::new(), Compression::new(LEVEL));
+                self.code_from(source, &about.name, coder)?
+            }
+            Codec::Zstd(level) => {
+                let coder = zstandard::encoder(Vec::new(), level);
+                let coder = coder.map_err(|error| Error::io("cannot start zstd", error))?;
+                self.code_from(source, &about.name, coder)?
+            }
         };
         if read != bytes {
             let why = format!(
@@ -62,10 +67,9 @@ impl<W: Write + Seek> PackWriter<W> {
     }
 
     fn blank<'a>(&self, about: &'a About, bytes: u64, method: Method) -> Record<'a> {
-        let most = if method == Method::Deflate {
-            bytes.saturating_add(bytes >> GROWTH_SHIFT)
-        } else {
-            bytes
+        let most = match method {
+            Method::Stored => bytes,
+            _ => bytes.saturating_add(bytes >> GROWTH_SHIFT),
         };
         Record {
             name: &about.name,
@@ -92,21 +96,24 @@ impl<W: Write + Seek> PackWriter<W> {
         }
     }
 
-    fn deflate_from(&mut self, source: &mut dyn Read, name: &str) -> Result<(u32, u64)> {
+    fn code_from(
+        &mut self,
+        source: &mut dyn Read,
+        name: &str,
+        mut coder: impl Coder,
+    ) -> Result<(u32, u64)> {
         let mut reader = Checked::new(source);
         let mut chunk = vec![0; CHUNK_BYTES];
-        let mut encoder =
-            DeflateEncoder::new(Vec::with_capacity(CHUNK_BYTES), Compression::new(LEVEL));
         loop {
             let length = reader.read(&mut chunk).map_err(|error| unreadable(name, error))?;
             if length == 0 {
                 break;
             }
-            encoder.write_all(&chunk[..length]).map_err(|error| unreadable(name, error))?;
-            self.put(encoder.get_ref())?;
-            encoder.get_mut().clear();
+            coder.write_all(&chunk[..length]).map_err(|error| unreadable(name, error))?;
+            self.put(coder.coded())?;
+            coder.coded().clear();
         }
-        let rest = encoder.finish().map_err(|error| unreadable(name, error))?;
+        let rest = coder.end().map_err(|error| unreadable(name, error))?;
         self.put(&rest)?;
         Ok((reader.crc.finalize(), reader.bytes))
     }
@@ -128,6 +135,35 @@ impl<W: Write + Seek> PackWriter<W> {
     fn seek(&mut self, by: i64) -> Result<()> {
         let result = self.sink.seek(SeekFrom::Current(by));
         result.map(drop).map_err(|error| Error::io("cannot seek in the archive", error))
+    }
+}
+
+/// Codes what is written to it.
+trait Coder: Write {
+    /// What has been coded and not been taken.
+    fn coded(&mut self) -> &mut Vec<u8>;
+
+    /// The rest.
+    fn end(self) -> std::io::Result<Vec<u8>>;
+}
+
+impl Coder for DeflateEncoder<Vec<u8>> {
+    fn coded(&mut self) -> &mut Vec<u8> {
+        self.get_mut()
+    }
+
+    fn end(self) -> std::io::Result<Vec<u8>> {
+        self.finish()
+    }
+}
+
+impl Coder for zstd::stream::write::Encoder<'static, Vec<u8>> {
+    fn coded(&mut self) -> &mut Vec<u8> {
+        self.get_mut()
+    }
+
+    fn end(self) -> std::io::Result<Vec<u8>> {
+        self.finish()
     }
 }
 

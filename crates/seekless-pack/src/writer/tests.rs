@@ -3,7 +3,7 @@
 
 use super::PackWriter;
 use crate::record::Limits;
-use crate::{About, Codec, ErrorKind, Index, Method, decode, prepare, verify};
+use crate::{About, Codec, ErrorKind, Index, decode, prepare, verify};
 use std::io::{Cursor, Read};
 
 const LOW: Limits = Limits { bytes: 100, entries: 3 };
@@ -17,7 +17,7 @@ fn sample(limits: Limits) -> Vec<u8> {
     add(&mut writer, "small", b"few bytes".to_vec());
     add(&mut writer, "large", vec![b'x'; 5000]);
     let streamed = About::named("streamed").mode(0o600);
-    writer.add_stream(&streamed, &mut &[b'y'; 3000][..], 3000, Method::Deflate).expect("room");
+    writer.add_stream(&streamed, &mut &[b'y'; 3000][..], 3000, Codec::Deflate).expect("room");
     add(&mut writer, "last", b"behind".to_vec());
     writer.finish().expect("room").0.into_inner()
 }
@@ -81,7 +81,7 @@ fn a_stream_that_is_shorter_or_longer_is_refused() {
     for length in [9, 11] {
         let mut writer = PackWriter::new(Cursor::new(Vec::new()));
         let added =
-            writer.add_stream(&About::named("a"), &mut &vec![1; length][..], 10, Method::Stored);
+            writer.add_stream(&About::named("a"), &mut &vec![1; length][..], 10, Codec::Stored);
         assert_eq!(added.expect_err("another length").kind(), ErrorKind::Disagrees);
         assert_eq!(writer.finish().expect_err("half an entry").kind(), ErrorKind::Io);
     }

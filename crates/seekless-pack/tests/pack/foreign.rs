@@ -2,7 +2,7 @@
 //! without the directory.
 
 use crate::support::{installed, on_disk, pack};
-use seekless_pack::{About, Codec, PackWriter, prepare, prepare_directory};
+use seekless_pack::{About, Codec, Level, PackWriter, prepare, prepare_directory};
 use std::path::Path;
 use std::process::Command;
 
@@ -110,6 +110,36 @@ fn python_reads_names_modes_and_times() {
     let Some(mut python) = installed("python3") else { return };
     let said = output(python.args(["-X", "utf8", "-c", PYTHON]).arg(&archive).arg("more"));
     assert_eq!(said, "7\numlaut 0o100640 (2020, 9, 13, 12, 26, 40) True\n");
+}
+
+/// The tools that the help of `pack` names as able to open zstd entries, if they are here.
+#[test]
+fn tools_that_know_zstd_open_it() {
+    let text = "words and words and more words\n".repeat(2000);
+    let codec = Codec::Zstd(Level::default());
+    let (_folder, archive) = on_disk(&pack(&[("a/text", text.as_bytes()), ("b", b"2")], codec));
+    // The first number that the tool says of itself is its version.
+    let is_from = |least: [u32; 2], said: &str| {
+        let number = said.split([' ', '\n']).find(|word| word.starts_with(char::is_numeric));
+        let parts = number.into_iter().flat_map(|number| number.split('.'));
+        let new = parts.map_while(|part| part.parse().ok()).collect::<Vec<u32>>() >= least.to_vec();
+        if !new {
+            eprintln!("skipped: too old: {said}");
+        }
+        new
+    };
+    if let Some(mut tool) = installed("bsdtar")
+        && is_from([3, 6], &output(tool.arg("--version")))
+    {
+        let mut tool = Command::new("bsdtar");
+        assert_eq!(output(tool.arg("-xOf").arg(&archive).arg("a/text")), text);
+    }
+    if let Some(mut tool) = installed("7zz")
+        && is_from([21, 0], &output(&mut tool))
+    {
+        let said = output(Command::new("7zz").arg("t").arg(&archive));
+        assert!(said.contains("Everything is Ok"), "{said}");
+    }
 }
 
 #[test]

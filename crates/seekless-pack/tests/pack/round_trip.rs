@@ -3,7 +3,9 @@
 use crate::support::{pack, read_all};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
-use seekless_pack::{About, Codec, Index, Method, PackWriter, prepare, prepare_directory, verify};
+use seekless_pack::{
+    About, Codec, Index, Level, Method, PackWriter, prepare, prepare_directory, verify,
+};
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
 
@@ -16,8 +18,13 @@ fn files() -> impl Strategy<Value = Files> {
     btree_map("[a-zä日]{1,6}(/[a-z. ]{1,6}[a-z]){0,3}", prop_oneof![noise, runs, text], 0..12)
 }
 
-fn codec() -> impl Strategy<Value = Codec> {
+/// Those that every tool can read.
+fn usual_codec() -> impl Strategy<Value = Codec> {
     prop_oneof![Just(Codec::Auto), Just(Codec::Stored), Just(Codec::Deflate)]
+}
+
+fn codec() -> impl Strategy<Value = Codec> {
+    prop_oneof![3 => usual_codec(), 1 => Just(Codec::Zstd(Level::default()))]
 }
 
 fn pack_all(files: &Files, codec: Codec) -> Vec<u8> {
@@ -39,7 +46,7 @@ proptest! {
     }
 
     #[test]
-    fn the_zip_crate_gives_it_back(files in files(), codec in codec()) {
+    fn the_zip_crate_gives_it_back(files in files(), codec in usual_codec()) {
         let mut other = zip::ZipArchive::new(Cursor::new(pack_all(&files, codec))).expect("it opens");
         prop_assert_eq!(other.len(), files.len());
         for (name, bytes) in &files {
@@ -132,7 +139,7 @@ fn a_large_entry_is_verified_in_pieces() {
         (n.wrapping_mul(2_654_435_761) ^ n.wrapping_mul(n)).wrapping_mul(0x9e37_79b9) >> 26
     };
     let large: Vec<u8> = (0..9_000_000).map(|n| noise(n) as u8).collect();
-    for codec in [Codec::Stored, Codec::Deflate] {
+    for codec in [Codec::Stored, Codec::Deflate, Codec::Zstd(Level::default())] {
         let mut archive = pack(&[("small", b"s"), ("large", &large), ("after", b"a")], codec);
         let (mut last, mut total) = (0, 0);
         let check = |archive: &[u8], hear: &mut dyn FnMut(u64, u64)| {

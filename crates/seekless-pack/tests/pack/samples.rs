@@ -3,6 +3,7 @@
 use crate::support::{Forged, Forgery, put16, put32, put64};
 
 const DEFLATE: u16 = 8;
+const LZMA: u16 = 14;
 const ZSTD: u16 = 93;
 /// Deflate's best case: what a directory may claim for each byte of data.
 const RATIO_MAX: usize = 1032;
@@ -24,7 +25,7 @@ pub(crate) fn hostile() -> Vec<Hostile> {
     let zeros = vec![0; 100 << 20];
     let bomb = deflated("bomb", &zeros);
     vec![
-        sample("an unknown method, nearly 2^64 bytes", lie(ZSTD, 0, u64::MAX).bytes()),
+        sample("an unknown method, nearly 2^64 bytes", lie(LZMA, 0, u64::MAX).bytes()),
         sample("encrypted, nearly 2^64 bytes", lie(DEFLATE, 1, u64::MAX - 1).bytes()),
         sample("stored, nearly 2^64 bytes", lie(0, 0, u64::MAX).bytes()),
         sample("an unknown method, 2^63 bytes twice", twice(1 << 63)),
@@ -34,6 +35,11 @@ pub(crate) fn hostile() -> Vec<Hostile> {
         sample("a bomb that claims more", claims("bomb", bomb.data.clone(), RATIO_MAX)),
         sample("a bomb that claims little", claims("bomb", bomb.data.clone(), 10)),
         Hostile { right_bytes: zeros.len(), ..sample("a bomb", Forgery::of([bomb]).bytes()) },
+        sample("zstd, nearly 2^64 bytes", lie(ZSTD, 0, u64::MAX).bytes()),
+        sample("a zstd bomb that claims more", zstd_runs(0x38, 800, 900)),
+        sample("a zstd bomb that claims little", zstd_runs(0x38, 800, 8)),
+        sample("zstd with a window of 2 TiB", zstd_runs(0xf8, 800, 800)),
+        Hostile { right_bytes: 800 << 17, ..sample("a zstd bomb", zstd_runs(0x38, 800, 800)) },
         sample("long names of an old code page", long_names()),
         sample("as many entries as go into the end record", many_entries()),
         sample("a count of nearly 2^64", end64(u64::MAX, 94, None)),
@@ -55,9 +61,9 @@ fn wide(method: u16, flags: u16, bytes: u64) -> Forged {
 }
 
 fn twice(bytes: u64) -> Vec<u8> {
-    let mut second = wide(ZSTD, 0, bytes);
+    let mut second = wide(LZMA, 0, bytes);
     second.name = b"b".into();
-    Forgery::of([wide(ZSTD, 0, bytes), second]).bytes()
+    Forgery::of([wide(LZMA, 0, bytes), second]).bytes()
 }
 
 pub(crate) fn deflated(name: &str, content: &[u8]) -> Forged {
@@ -67,6 +73,20 @@ pub(crate) fn deflated(name: &str, content: &[u8]) -> Forged {
     data.truncate(length);
     let right = Forged::stored(name, content);
     Forged { method: DEFLATE, coded_bytes: length as u32, data, ..right }
+}
+
+/// A zstd entry of so many blocks, each of 128 KiB of zeros in four bytes, that claims to have
+/// `claimed` of them. `window` is the byte that states the window's size (RFC 8878, 3.1.1.1.2).
+fn zstd_runs(window: u8, blocks: u32, claimed: u32) -> Vec<u8> {
+    let mut data = vec![0x28, 0xb5, 0x2f, 0xfd, 0, window];
+    for block in 1..=blocks {
+        let header = u32::from(block == blocks) | 1 << 1 | (128 << 10) << 3;
+        data.extend(&header.to_le_bytes()[..3]);
+        data.push(0);
+    }
+    let right = Forged::stored("runs", &vec![0; (blocks as usize) << 17]);
+    let (bytes, coded_bytes) = (claimed << 17, data.len() as u32);
+    Forgery::of([Forged { method: ZSTD, bytes, coded_bytes, data, ..right }]).bytes()
 }
 
 /// An archive of one entry with this data, which claims `ratio` bytes of content for each.

@@ -3,7 +3,7 @@
 use crate::foreign::{java_counts, python_count, unzip_tests};
 use crate::holes::Holes;
 use crate::support::{installed, on_disk, read_all};
-use seekless_pack::{About, Codec, Index, Method, PackWriter, decode, prepare};
+use seekless_pack::{About, Codec, Index, PackWriter, decode, prepare};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
@@ -52,7 +52,7 @@ fn a_file_and_an_offset_beyond_4_gib() {
     let mut writer = PackWriter::new(Holes(file));
     let mut zeros = io::repeat(0).take(LARGE_BYTES);
     writer
-        .add_stream(&About::named("large"), &mut zeros, LARGE_BYTES, Method::Stored)
+        .add_stream(&About::named("large"), &mut zeros, LARGE_BYTES, Codec::Stored)
         .expect("room");
     writer
         .add(prepare(About::named("after"), b"beyond".to_vec(), Codec::Auto).expect("a good name"))

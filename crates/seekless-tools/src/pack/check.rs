@@ -7,8 +7,8 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Reads a pack, or any Zip of stored and deflated entries, from the front and checks every entry.
-/// Calls `progress` with the bytes read of the archive.
+/// Reads a pack, or any Zip of stored, deflated and zstd entries, from the front and checks every
+/// entry. Calls `progress` with the bytes read of the archive.
 ///
 /// # Errors
 /// The first fault found, naming the archive and the entry.

@@ -4,7 +4,7 @@
 mod updated;
 
 use super::*;
-use seekless_pack::{Index, decode};
+use seekless_pack::{Index, Method, decode};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
@@ -311,7 +311,10 @@ fn a_large_file_is_streamed_and_read_back() {
     let (_room, dir) = folder(&[("after", "small")]);
     let content = crate::synth::Content::of("large").bytes((64 << 20) + 1);
     fs::write(dir.join("a large one"), &content).expect("room");
-    for (codec, method) in [(Codec::Auto, Method::Deflate), (Codec::Stored, Method::Stored)] {
+    let zstd = Codec::Zstd("1".parse().expect("a level"));
+    let methods =
+        [(Codec::Auto, Method::Deflate), (Codec::Stored, Method::Stored), (zstd, Method::Zstd)];
+    for (codec, method) in methods {
         let out = dir.with_file_name("data.zip");
         let mut last = (0, 0);
         let options = Options { codec, verify: true, ..Options::default() };

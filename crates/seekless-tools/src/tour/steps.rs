@@ -139,7 +139,7 @@ impl Guide<'_> {
             "{} in one Zip of {}, {} of them compressed; unzip and Python can read it.",
             counted(packed.entries - packed.directories, "file"),
             format_bytes(packed.archive_bytes),
-            format_count(packed.deflated),
+            format_count(packed.deflated + packed.zstd),
         );
         self.said(
             "Pack them in that order",
