@@ -4,14 +4,17 @@
 use super::files::Files;
 use crate::error::{Error, ErrorKind, Result};
 use seekless_device::{
-    AnyDevice, Costs, CostsSource, DeviceModel, DeviceSpec, Io, Nanos, Parameters,
+    AnyDevice, Costs, CostsSource, DeviceModel, DeviceSpec, Io, Nanos, ObjectStoreParameters,
+    Parameters,
 };
 use seekless_policy::eviction::Id;
 use seekless_policy::extents::Extent;
 use seekless_policy::planner::{Memory, READ_BYTES_MAX};
 use seekless_sim::store::{Archive, Settings, StoreFigures, Work, listed, on_demand};
 use serde::Serialize;
+use std::iter::StepBy;
 use std::ops::AddAssign;
+use std::slice;
 
 /// The caches of the judged store: those of a store that was not told any.
 const CACHE_BYTES: u64 = 64_000_000;
@@ -24,6 +27,14 @@ const SEEDS: u32 = 4;
 
 /// Requests that keep a volume busy before.
 const BUSY_REQUESTS_MAX: u64 = 10_000;
+
+/// A volume lets pass at once what a slice of a tenth of a second allows, and serves the next
+/// request in the next slice. So a run takes a tenth of a second more or less for a request more
+/// or less. Judged runs begin at several places of a slice, and figures are the means: then each
+/// request counts. A long run needs fewer places.
+const SLICES_A_SECOND: u64 = 10;
+const PLACES: usize = 12;
+const PLACED_LOADS_MAX: usize = 12_000;
 
 /// What loading from an order takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -66,8 +77,10 @@ impl AddAssign for Loadings {
 /// A device to judge orders on.
 pub(crate) struct Judge<'a> {
     files: &'a Files,
-    /// The device, or an object store with several seeds.
+    /// The device; an object store with several seeds; a volume at several places of a slice.
     devices: Vec<Busy>,
+    /// Whether they are a volume at [`PLACES`].
+    is_placed: bool,
     settings: Settings,
 }
 
@@ -82,7 +95,8 @@ impl<'a> Judge<'a> {
             source: CostsSource::Told,
             work: Work::default(),
         };
-        Judge { files, devices: drawn(device).iter().map(Busy::new).collect(), settings }
+        let is_placed = matches!(device.parameters(), Parameters::Volume(_));
+        Judge { files, devices: drawn(device), is_placed, settings }
     }
 
     /// The first loads of `run` from an archive that holds `order`, files by number.
@@ -100,7 +114,8 @@ impl<'a> Judge<'a> {
             .collect();
         let needed = loads.iter().map(|&place| archive.extents[place as usize].bytes).sum();
         let mut sum = Loadings::default();
-        for device in &self.devices {
+        let devices = self.devices_for(loads.len());
+        for device in devices.clone() {
             let list = listed(&archive, &loads, &self.settings, &mut device.clone());
             let demand = on_demand(&archive, &loads, &self.settings, &mut device.clone());
             sum += Loadings {
@@ -108,7 +123,14 @@ impl<'a> Judge<'a> {
                 on_demand: loading(demand.map_err(fault)?, needed),
             };
         }
-        Ok(sum.over(self.devices.len() as u64))
+        Ok(sum.over(devices.len() as u64))
+    }
+
+    /// Those of the devices on which a run of so many loads is judged, spread evenly.
+    fn devices_for(&self, loads: usize) -> StepBy<slice::Iter<'_, Busy>> {
+        let places = (PLACED_LOADS_MAX / loads.max(1)).clamp(1, PLACES);
+        let step = if self.is_placed { PLACES.div_ceil(places) } else { 1 };
+        self.devices.iter().step_by(step)
     }
 
     /// What no order can beat: the run's own files alone in an archive, in its own order, with the
@@ -154,18 +176,26 @@ struct Busy {
 }
 
 impl Busy {
-    fn new(device: &DeviceSpec) -> Self {
-        let mut busy = Busy { model: device.model(), since: 0 };
-        if let Parameters::Volume(volume) = device.parameters() {
-            let bytes = (volume.bytes_per_second / volume.iops.max(1)).clamp(1, READ_BYTES_MAX);
-            // As many as it serves in a second, which use up requests and bytes alike.
-            for tag in 0..volume.iops.min(BUSY_REQUESTS_MAX) {
-                busy.model.submit(0, Io { tag, write: false, offset: 0, bytes });
-            }
-            while let Some(next) = busy.model.next_event() {
-                let since = &mut busy.since;
-                busy.model.advance(next, &mut |end, _| *since = end.max(*since));
-            }
+    /// A device that was not busy.
+    fn idle(device: &DeviceSpec) -> Self {
+        Busy { model: device.model(), since: 0 }
+    }
+
+    /// A volume that was, at one of [`PLACES`] of a slice.
+    fn volume(device: &DeviceSpec, place: usize) -> Self {
+        let mut busy = Busy::idle(device);
+        let Parameters::Volume(volume) = device.parameters() else { return busy };
+        let bytes = (volume.bytes_per_second / volume.iops.max(1)).clamp(1, READ_BYTES_MAX);
+        // As many as it serves in a second, which use up requests and bytes alike, and a part of
+        // those of a slice.
+        let second = volume.iops.min(BUSY_REQUESTS_MAX);
+        let part = second * place as u64 / (SLICES_A_SECOND * PLACES as u64);
+        for tag in 0..second + part {
+            busy.model.submit(0, Io { tag, write: false, offset: 0, bytes });
+        }
+        while let Some(next) = busy.model.next_event() {
+            let since = &mut busy.since;
+            busy.model.advance(next, &mut |end, _| *since = end.max(*since));
         }
         busy
     }
@@ -208,20 +238,45 @@ fn loading(figures: StoreFigures, needed_bytes: u64) -> Loading {
     Loading { time_ns, requests, bytes, wasted_bytes: bytes.saturating_sub(needed_bytes) }
 }
 
-fn drawn(device: &DeviceSpec) -> Vec<DeviceSpec> {
-    let Parameters::ObjectStore(parameters) = device.parameters() else {
-        return vec![device.clone()];
-    };
-    let seeded = |seed| {
-        let parameters = Parameters::ObjectStore(seekless_device::ObjectStoreParameters {
-            seed,
-            ..parameters.clone()
-        });
-        DeviceSpec::new(&device.to_string(), parameters).unwrap_or_else(|_| device.clone())
-    };
-    (0..SEEDS).map(|seed| seeded(parameters.seed.wrapping_add(seed))).collect()
+/// The device in as many states as a run is judged in.
+fn drawn(device: &DeviceSpec) -> Vec<Busy> {
+    match device.parameters() {
+        Parameters::ObjectStore(parameters) => (0..SEEDS)
+            .map(|seed| {
+                let seed = parameters.seed.wrapping_add(seed);
+                let seeded = ObjectStoreParameters { seed, ..parameters.clone() };
+                let name = device.to_string();
+                let seeded = DeviceSpec::new(&name, Parameters::ObjectStore(seeded));
+                Busy::idle(seeded.as_ref().unwrap_or(device))
+            })
+            .collect(),
+        Parameters::Volume(_) => (0..PLACES).map(|place| Busy::volume(device, place)).collect(),
+        _ => vec![Busy::idle(device)],
+    }
 }
 
 fn fault(error: seekless_sim::Error) -> Error {
     Error::new(ErrorKind::Invalid, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_request_counts_on_a_volume_that_lets_some_pass_at_once() {
+        // Files that are too large to be read together.
+        let names: Vec<String> = (0..40).map(|file| format!("{file:02}")).collect();
+        let files = Files::new(names.iter().map(String::as_str), vec![1_500_000; 40]);
+        let judge = Judge::new(&files, &"iops=120,bandwidth=1GB/s".parse().unwrap());
+        let order: Vec<Id> = (0..40).collect();
+        let time = |loads: usize| {
+            let Loadings { listed, on_demand } = judge.judge(&order, &order[..loads]).unwrap();
+            (listed.time_ns, on_demand.time_ns)
+        };
+        let times: Vec<(u64, u64)> = (1..40).step_by(2).map(time).collect();
+        for pair in times.windows(2) {
+            assert!(pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1, "{pair:?} of {times:?}");
+        }
+    }
 }
