@@ -21,8 +21,11 @@ const FILES_LAID_OUT_MAX: usize = 1_000_000;
 /// The candidate that needs no runs. Another one must gain so much over it.
 const NAME: &str = "name";
 const GAIN_PERMILLE_MIN: u128 = 10;
-/// So many standard errors, too, if several runs were left out.
+/// So many standard errors, too, if enough runs were left out for these to say something. Of two
+/// runs each is loaded from an order of one other run alone, which is a poor image of the order of
+/// both; and two figures have a standard error of any size by chance.
 const ERRORS_MIN: f64 = 2.0;
+const RUNS_FOR_ERRORS: usize = 3;
 
 /// Chooses an order by simulation.
 pub(crate) struct Choice<'a> {
@@ -131,7 +134,7 @@ fn by_chance(one: &[Loadings], other: &[Loadings]) -> bool {
     };
     let gains: Vec<f64> = one.iter().zip(other).map(gain).collect();
     let count = gains.len() as f64;
-    if gains.len() < 2 {
+    if gains.len() < RUNS_FOR_ERRORS {
         return false;
     }
     let mean = gains.iter().sum::<f64>() / count;
