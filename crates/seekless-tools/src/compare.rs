@@ -227,7 +227,8 @@ pub(crate) fn chosen_run(loads: &Loads, wanted: Option<u32>) -> Result<u32> {
     }
 }
 
-fn read_index(pack: &Path, file: &File) -> Result<Index> {
+/// The directory of the pack that `file` is.
+pub(crate) fn read_index(pack: &Path, file: &File) -> Result<Index> {
     let bytes = file.metadata().map_or(0, |metadata| metadata.len());
     Index::open(file, bytes).map_err(|error| {
         Error::because(ErrorKind::Pack, format!("cannot read the pack {}", pack.display()), error)

@@ -1,5 +1,5 @@
 //! `seekless tour`: walks the whole path on a sample workload that it makes itself. It records
-//! runs, orders and packs the files, and compares on a run that was held out.
+//! runs, packs the files in an order made from them, and compares on a run that was held out.
 //!
 //! The sample's files and sessions model a game (see `sample` and `session`). Every figure comes
 //! from the same code that the other verbs run on a user's own program.

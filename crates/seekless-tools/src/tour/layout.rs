@@ -1,15 +1,16 @@
-//! Makes the order from the first runs, and rates it on the last run, which it was not made from.
+//! Rates the pack's order on the last run, which it was not made from.
 
 use super::sample::Sample;
-use crate::error::Result;
-use crate::order;
+use crate::compare::read_index;
+use crate::error::{Error, Result};
 use crate::pack::place_of;
 use seekless_policy::eviction::Id;
 use seekless_sim::score::{BLOCK_BYTES, Placement};
 use seekless_trace::Loads;
 use serde::Serialize;
-use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::Path;
 
 /// Seeks of the held-out run: first loads whose file does not lie directly after the file loaded
 /// before.
@@ -23,27 +24,14 @@ pub struct Seeks {
     pub ordered: u64,
 }
 
-/// The order, and the seeks of the held-out run in both orders.
-pub(crate) struct Layout {
-    /// The recorded files, first to last, by their traced names.
-    pub(crate) order: Vec<String>,
-    pub(crate) seeks: Seeks,
-}
-
-/// Orders by the traces of `training`, as `seekless order` does. Then scores the last run of
-/// `held_out` on the resulting pack: the ordered files first, then the others by name.
-pub(crate) fn lay_out(
-    tree: &Path,
-    sample: &Sample,
-    training: &[PathBuf],
-    held_out: &Loads,
-) -> Result<Layout> {
-    let order = order::order(training, &order::Options::default())?.order;
+/// Scores the last run of `held_out` on `pack`, the pack of `tree`, and on its files by name.
+pub(crate) fn seeks(tree: &Path, sample: &Sample, pack: &Path, held_out: &Loads) -> Result<Seeks> {
     let universe = Universe::new(sample);
-    let by_name: Vec<Id> = (0..universe.names.len() as Id).collect();
-    let mut packed: Vec<Id> = order.iter().filter_map(|name| universe.id(tree, name)).collect();
-    let placed: HashSet<Id> = packed.iter().copied().collect();
-    packed.extend(by_name.iter().filter(|id| !placed.contains(id)));
+    let file = File::open(pack).map_err(|error| Error::unreadable(pack, error))?;
+    let index = read_index(pack, &file)?;
+    let names = (0..index.entries().len() as u32).map(|entry| index.name(entry));
+    let packed: Vec<Id> = names.filter_map(|name| universe.ids.get(name).copied()).collect();
+    let by_name: Vec<Id> = (0..universe.bytes.len() as Id).collect();
     let run: Vec<Id> = held_out.runs.last().map_or_else(Vec::new, |run| {
         run.iter()
             .filter_map(|load| universe.id(tree, &held_out.names[load.file as usize]))
@@ -51,15 +39,11 @@ pub(crate) fn lay_out(
     });
     let score = |order: &[Id]| Placement::new(order, &universe.bytes).score(&run, BLOCK_BYTES);
     let (name, ordered) = (score(&by_name), score(&packed));
-    Ok(Layout {
-        order,
-        seeks: Seeks { loads: ordered.loads, by_name: name.seeks, ordered: ordered.seeks },
-    })
+    Ok(Seeks { loads: ordered.loads, by_name: name.seeks, ordered: ordered.seeks })
 }
 
 /// All files, numbered in the order of the bytes of their names.
 struct Universe<'a> {
-    names: Vec<&'a str>,
     bytes: Vec<u64>,
     ids: HashMap<&'a str, Id>,
 }
@@ -69,9 +53,9 @@ impl<'a> Universe<'a> {
         let mut files: Vec<(&str, u64)> =
             sample.paths.iter().map(String::as_str).zip(sample.bytes.iter().copied()).collect();
         files.sort_unstable();
-        let (names, bytes): (Vec<&str>, Vec<u64>) = files.into_iter().unzip();
-        let ids = (0..).zip(&names).map(|(id, &name)| (name, id)).collect();
-        Universe { names, bytes, ids }
+        let bytes = files.iter().map(|file| file.1).collect();
+        let ids = (0..).zip(&files).map(|(id, file)| (file.0, id)).collect();
+        Universe { bytes, ids }
     }
 
     /// The number of the file with the traced name `recorded`.

@@ -3,11 +3,19 @@
 //! The sizes follow the 36,051 files of 0 A.D.: a quarter below 550 bytes, half below 1.7 KB, three
 //! quarters below 41 KB, and a long tail. They are cut at 2.5 MB, so that the whole tree stays near
 //! 120 MB. A file's kind decides its quarter.
+//!
+//! So do the names. In five starts of 0 A.D., the files that a start loads lie in pieces of 1.7
+//! files in the order of names. Of a folder that has a file that every start loads, every start
+//! loads three fifths; the others are for other menus, languages and machines.
 
 use super::dice::Dice;
 
 /// About how many files the full sample has.
 pub(crate) const FULL_FILES: usize = 3_000;
+
+/// Files of the full sample that every run loads, and files that hardly any does.
+const CORE_FILES: usize = 170;
+const EXTRA_FILES: usize = 350;
 
 /// The parts of the game, as indexes of files. A run loads some groups and not others.
 #[derive(Clone, Debug, Default)]
@@ -38,11 +46,11 @@ impl Sample {
         let mut maker = Maker { paths: Vec::new(), bytes: Vec::new(), dice: Dice::new(0x5EED) };
         let scaled = |count: usize| (count * files / FULL_FILES).max(1);
         let groups = Groups {
-            core: maker.core(scaled(170)),
+            core: maker.core(scaled(CORE_FILES)),
             factions: (0..8).map(|faction| maker.faction(faction, scaled(30))).collect(),
             biomes: (0..6).map(|biome| maker.biome(biome, scaled(60))).collect(),
             maps: (0..scaled(40)).map(|map| maker.map(map)).collect(),
-            extras: maker.extras(scaled(350)),
+            extras: maker.extras(scaled(EXTRA_FILES), scaled(CORE_FILES)),
         };
         Sample { paths: maker.paths, bytes: maker.bytes, groups }
     }
@@ -54,7 +62,7 @@ impl Sample {
 }
 
 /// The quarter of the sizes that a kind of file falls into.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Size {
     Tiny,
     Small,
@@ -92,11 +100,9 @@ impl Maker {
     /// Mostly small files: in 0 A.D., the 1,735 files that every run loads have a mean of 14 KB.
     fn core(&mut self, count: usize) -> Vec<usize> {
         (0..count)
-            .map(|index| match index % 20 {
-                0..=6 => self.file(format!("shaders/effect_{index:03}.glsl"), Size::Tiny),
-                7..=14 => self.file(format!("gui/page_{index:03}.xml"), Size::Small),
-                15..=18 => self.file(format!("fonts/face_{index:03}.fnt"), Size::Medium),
-                _ => self.file(format!("art/textures/ui/panel_{index:03}.dds"), Size::Large),
+            .map(|index| {
+                let (kind, before) = core_kind(index);
+                self.file(kind.path(core_number(before)), kind.size)
             })
             .collect()
     }
@@ -144,16 +150,77 @@ impl Maker {
         ]
     }
 
-    fn extras(&mut self, count: usize) -> Vec<usize> {
+    /// Files of other menus, languages and machines, as many as fit between those of the core; and
+    /// files of other parts of the game.
+    fn extras(&mut self, count: usize, core: usize) -> Vec<usize> {
+        let of_core = [0, 1, 2, 3].map(|kind| {
+            (0..core).filter(|&index| core_kind(index).0.size == KINDS[kind].size).count()
+        });
+        let mut made = [0; KINDS.len()];
         (0..count)
-            .map(|index| match index % 8 {
-                0 | 1 => self.file(format!("simulation/data/entry_{index:03}.json"), Size::Tiny),
-                2..=4 => self.file(format!("campaigns/chapter_{index:03}.xml"), Size::Small),
-                5 | 6 => self.file(format!("art/particles/effect_{index:03}.bin"), Size::Medium),
-                _ => self.file(format!("audio/music/theme_{index:03}.ogg"), Size::Large),
+            .map(|index| {
+                let kind = [0, 0, 1, 1, 1, 2, 2, 3][index % 8];
+                let number = extra_number(made[kind]);
+                made[kind] += 1;
+                match number < core_number(of_core[kind]) {
+                    true => self.file(KINDS[kind].path(number), KINDS[kind].size),
+                    false => self.file(OTHERS[kind].path(index), OTHERS[kind].size),
+                }
             })
             .collect()
     }
+}
+
+/// Files of one folder, named by number.
+struct Kind {
+    size: Size,
+    stem: &'static str,
+    extension: &'static str,
+}
+
+impl Kind {
+    fn path(&self, number: usize) -> String {
+        let Kind { stem, extension, .. } = self;
+        format!("{stem}_{number:03}.{extension}")
+    }
+}
+
+/// Where the core lies.
+const KINDS: [Kind; 4] = [
+    Kind { size: Size::Tiny, stem: "shaders/effect", extension: "glsl" },
+    Kind { size: Size::Small, stem: "gui/page", extension: "xml" },
+    Kind { size: Size::Medium, stem: "fonts/face", extension: "fnt" },
+    Kind { size: Size::Large, stem: "art/textures/ui/panel", extension: "dds" },
+];
+
+/// Where other parts of the game lie.
+const OTHERS: [Kind; 4] = [
+    Kind { size: Size::Tiny, stem: "simulation/data/entry", extension: "json" },
+    Kind { size: Size::Small, stem: "campaigns/chapter", extension: "xml" },
+    Kind { size: Size::Medium, stem: "art/particles/effect", extension: "bin" },
+    Kind { size: Size::Large, stem: "audio/music/theme", extension: "ogg" },
+];
+
+/// The kind of a file of the core, and how many of that kind come before it.
+fn core_kind(index: usize) -> (&'static Kind, usize) {
+    let (round, place) = (index / 20, index % 20);
+    let (kind, first, each) = match place {
+        0..=6 => (0, 0, 7),
+        7..=14 => (1, 7, 8),
+        15..=18 => (2, 15, 4),
+        _ => (3, 19, 1),
+    };
+    (&KINDS[kind], round * each + place - first)
+}
+
+/// The numbers of the core in a folder: three of five, 0, 1, 2, 5, 6, 7 and so on.
+fn core_number(before: usize) -> usize {
+    before / 3 * 5 + before % 3
+}
+
+/// The numbers between them: 3, 4, 8, 9 and so on.
+fn extra_number(before: usize) -> usize {
+    before / 2 * 5 + 3 + before % 2
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The steps of the tour, one function each. A step does its work, and reports the commands that a
 //! user would type and the result.
 
-use super::layout::{Layout, Seeks, lay_out};
+use super::layout::{Seeks, seeks};
 use super::options::Options;
 use super::recording::{import_run, record_run, write_list};
 use super::report::{Event, Step, Tour};
@@ -10,7 +10,7 @@ use super::session::{RUNS, session};
 use super::tree::write_tree;
 use crate::compare::{self, Comparison, compare};
 use crate::error::{Error, ErrorKind, Result};
-use crate::{order, pack};
+use crate::pack;
 use seekless_device::units::{counted, format_bytes, format_count};
 use seekless_trace::Loads;
 use std::collections::HashSet;
@@ -29,15 +29,14 @@ pub(crate) fn walk(
     let mut guide = Guide { directory, options, sample, steps: Vec::new(), tell };
     guide.make_tree()?;
     let recorded = guide.record()?;
-    let layout = guide.order()?;
-    guide.pack(&layout.order)?;
+    let seeks = guide.pack()?;
     let comparison = guide.compare()?;
     Ok(Tour {
         steps: guide.steps,
         files: guide.sample.paths.len() as u64,
         bytes: guide.sample.total_bytes(),
         recorded,
-        seeks: layout.seeks,
+        seeks,
         comparison,
     })
 }
@@ -108,45 +107,34 @@ impl Guide<'_> {
         Ok(recorded)
     }
 
-    /// Orders by the first two runs, and scores the third.
-    fn order(&mut self) -> Result<Layout> {
+    /// Packs the files in the order that loads the first two runs fastest, and scores the third.
+    fn pack(&mut self) -> Result<Seeks> {
         let training = [self.trace(0), self.trace(1)];
-        let layout =
-            lay_out(&self.path("sample"), &self.sample, &training, &read_loads(&[self.trace(2)])?)?;
-        order::write(self.path("order.txt"), &layout.order)?;
-        let Seeks { loads, by_name, ordered } = layout.seeks;
-        let share = |seeks: u64| 100.0 * seeks as f64 / loads.max(1) as f64;
-        let found = format!(
-            "The third run, which the order has not seen, seeks in {:.0} % of its loads if the files lie by name, and in \
-             {:.0} % in this order.",
-            share(by_name),
-            share(ordered)
-        );
-        let command = "seekless order --trace run1.parquet run2.parquet -o order.txt";
-        self.said("Order the files by the first two runs", &[command], found);
-        Ok(layout)
-    }
-
-    fn pack(&mut self, order: &[String]) -> Result<()> {
         let (tree, out) = (self.path("sample"), self.path("sample.zip"));
+        let device = self.options.device.clone();
+        let command = format!(
+            "seekless pack sample -o sample.zip --trace run1.parquet run2.parquet \\\n     \
+             --device {device}"
+        );
+        let how = pack::OrderBy { device, ..pack::OrderBy::by("best") };
         let tell = &mut self.tell;
         let what = "Packing";
-        let packed =
-            pack::pack(&tree, &out, order, &pack::Options::default(), &mut |done, total| {
-                tell(Event::Progress { what, done, total });
-            })?;
+        let mut hear = |done, total| tell(Event::Progress { what, done, total });
+        let options = pack::Options::default();
+        let packed = pack::pack_for_runs(&tree, &out, &training, &how, &options, &mut hear)?;
+        let seeks = seeks(&tree, &self.sample, &out, &read_loads(&[self.trace(2)])?)?;
+        let share = |count: u64| 100.0 * count as f64 / seeks.loads.max(1) as f64;
         let found = format!(
-            "{} in one Zip of {}, {} of them compressed; unzip and Python can read it.",
+            "{} in one Zip of {}, {} of them compressed; unzip and Python can read it. The third run, which the order \
+             has not seen, seeks in {:.0} % of its loads if the files lie by name, and in {:.0} % in this order.",
             counted(packed.entries - packed.directories, "file"),
             format_bytes(packed.archive_bytes),
             format_count(packed.deflated + packed.zstd),
+            share(seeks.by_name),
+            share(seeks.ordered)
         );
-        self.said(
-            "Pack them in that order",
-            &["seekless pack sample -o sample.zip --order order.txt"],
-            found,
-        );
-        Ok(())
+        self.said("Pack the files in an order made from the first two runs", &[&command], found);
+        Ok(seeks)
     }
 
     /// Loads the third run from the loose files and from the pack.

@@ -29,7 +29,7 @@ fn a_small_tour_ends_with_fewer_requests_from_the_pack() {
     })
     .unwrap();
     assert_eq!(told, done.steps, "every step is told once, in order");
-    assert_eq!(done.steps.len(), 5);
+    assert_eq!(done.steps.len(), 4);
     let comparison = &done.comparison;
     assert_eq!(
         comparison.loads,
@@ -40,7 +40,7 @@ fn a_small_tour_ends_with_fewer_requests_from_the_pack() {
     }
     let (loose, pack) = (comparison.loose().requests.unwrap(), comparison.pack().requests.unwrap());
     assert!(pack * 3 < loose, "{pack} requests from the pack, {loose} from the files");
-    assert!(done.seeks.ordered < done.seeks.by_name, "{:?}", done.seeks);
+    assert!(done.seeks.loads > 0 && done.seeks.ordered <= done.seeks.by_name, "{:?}", done.seeks);
     what_the_commands_name_is_there(directory.path());
 }
 
@@ -50,15 +50,8 @@ fn what_the_commands_name_is_there(directory: &Path) {
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
-    let expected = [
-        "sample",
-        "sample.csv",
-        "run1.parquet",
-        "run2.parquet",
-        "run3.parquet",
-        "order.txt",
-        "sample.zip",
-    ];
+    let expected =
+        ["sample", "sample.csv", "run1.parquet", "run2.parquet", "run3.parquet", "sample.zip"];
     assert!(expected.iter().all(|name| names.contains(*name)), "{names:?}");
 }
 
