@@ -72,7 +72,7 @@ fn content(file: u64) -> Vec<u8> {
         75 => 200_000,
         _ => 200 + draws.below(12_000),
     };
-    let noise = file % 2 == 0;
+    let noise = file.is_multiple_of(2);
     (0..bytes)
         .map(|at| if noise { draws.below(256) as u8 } else { (at / 64 + file) as u8 })
         .collect()
