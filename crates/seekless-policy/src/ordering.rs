@@ -5,11 +5,13 @@
 
 mod beside;
 mod best;
+mod bound;
 mod greedy;
 mod kin;
 
 pub use beside::beside;
 pub use best::Best;
+pub use bound::seeks_min;
 pub use greedy::Greedy;
 pub use kin::Kin;
 

@@ -83,6 +83,12 @@ impl<'a> Placement<'a> {
         }
     }
 
+    /// First byte of each file that the run loads, in the order of its first loads.
+    #[must_use]
+    pub fn course(&self, run: &[Id]) -> Vec<u64> {
+        self.first_loads(run).iter().map(|&id| self.offsets[id as usize]).collect()
+    }
+
     fn first_loads(&self, run: &[Id]) -> Vec<Id> {
         let mut loaded = vec![false; self.bytes.len()];
         let placed = |id: &Id| self.ranks.get(*id as usize).is_some_and(|&rank| rank != Id::MAX);

@@ -26,7 +26,7 @@ use rayon::prelude::*;
 use report::row;
 use seekless_device::DeviceSpec;
 use seekless_policy::eviction::Id;
-use seekless_policy::ordering::by_method;
+use seekless_policy::ordering::{by_method, seeks_min};
 use seekless_sim::score::{BLOCK_BYTES, Placement};
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -87,6 +87,19 @@ pub struct Ordered {
     pub order: Vec<String>,
     /// What the order costs each run.
     pub report: Report,
+    /// Where each of the runs that made the order goes in it.
+    pub courses: Vec<Course>,
+}
+
+/// Where a run's first loads find their files: the first byte of each, sizes as they are.
+#[derive(Clone, Debug)]
+pub struct Course {
+    /// The run.
+    pub run: String,
+    /// In the order.
+    pub ordered: Vec<u64>,
+    /// With the files by name.
+    pub by_name: Vec<u64>,
 }
 
 /// Makes an order from `traces` (the last run of the last is the newest) and rates it.
@@ -128,8 +141,9 @@ pub fn order(traces: &[PathBuf], options: &Options) -> Result<Ordered> {
     let (ids, made_as) = task.order(&trained_on, None)?;
     let report = task.report(&ids, &trained_on, &task.number(&scored))?;
     let report = Report { moved, made_as, ..report };
+    let courses = task.courses(&ids, &trained_on);
     let order = ids.into_iter().map(|id| universe.names[id as usize].clone()).collect();
-    Ok(Ordered { order, report })
+    Ok(Ordered { order, report, courses })
 }
 
 /// The names of `universe` (path and bytes, in any order) in the order that `method` makes for the
@@ -234,6 +248,7 @@ impl Task<'_> {
             unlisted_example: unlisted.first().map(ToString::to_string),
             moved: None,
             trained: self.rate(order, trained),
+            seeks_min: self.seeks_min(trained),
             held_out: match self.options.leave_one_out {
                 true => Some(self.leave_one_out(trained)?),
                 false => None,
@@ -241,6 +256,23 @@ impl Task<'_> {
             scored: (!scored.is_empty()).then(|| self.rate(order, scored)),
             rivals: self.rivals(trained)?,
         })
+    }
+
+    fn courses(&self, order: &[Id], runs: &[Numbered]) -> Vec<Course> {
+        let by_name: Vec<Id> = (0..order.len() as Id).collect();
+        let [ordered, by_name] =
+            [order, &by_name].map(|order| Placement::new(order, &self.universe.bytes));
+        let course = |run: &Numbered| Course {
+            run: run.label.clone(),
+            ordered: ordered.course(&run.ids),
+            by_name: by_name.course(&run.ids),
+        };
+        runs.iter().map(course).collect()
+    }
+
+    fn seeks_min(&self, runs: &[Numbered]) -> u64 {
+        let runs: Vec<&[Id]> = runs.iter().map(|run| run.ids.as_slice()).collect();
+        seeks_min(&runs, self.universe.bytes.len())
     }
 
     fn rivals(&self, runs: &[Numbered]) -> Result<Option<Rivals>> {

@@ -1,8 +1,9 @@
 //! `seekless order`: computes the order of an archive's files that loads fastest, and scores it.
 
+mod picture;
 mod rivals;
 
-use crate::output::{self, Words};
+use crate::output::{self, Picture, Words};
 use clap::builder::PossibleValuesParser;
 use seekless::device::DeviceSpec;
 use seekless::device::units::{counted, format_bytes, format_count, parse_bytes};
@@ -38,6 +39,7 @@ Examples:
   seekless order --trace run.parquet -o ORDER.txt
   seekless order --trace monday.parquet tuesday.parquet --files files.csv.gz --device s3
   seekless order --trace monday.parquet tuesday.parquet --method greedy --leave-one-out
+  seekless order --trace monday.parquet tuesday.parquet --files files.csv --picture order.svg
   seekless order --trace runs/*.csv.gz --method recent --score today.parquet --json")]
 pub struct Args {
     /// Traces to learn from; the last run of the last is the newest
@@ -70,6 +72,9 @@ pub struct Args {
     /// Write the order here, one path a line; - is standard output
     #[arg(short, long, value_name = "ORDER.txt")]
     output: Option<PathBuf>,
+    /// Draw where each run's loads lie in this order and by name, into this file: .svg or .png
+    #[arg(long, value_name = "FILE", value_parser = output::picture_file)]
+    picture: Option<PathBuf>,
     #[command(flatten)]
     force: output::Force,
     /// Print the scores as JSON
@@ -94,7 +99,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(out) = &out {
         out.check(Content::Text)?;
     }
+    let picture = Picture::begin(args.picture.as_deref(), args.force)?;
     let ordered = order(&args.trace, &options)?;
+    if let Some(picture) = picture {
+        picture.draw(&picture::of(&ordered))?;
+    }
     if let Some(out) = &out {
         write(out, &ordered.order)?;
     }
@@ -128,10 +137,21 @@ fn report(report: &Report) -> String {
         Some(held_out) => format!("\n{}", both_table(&report.trained, held_out)),
         None => format!("\nRuns that the order was made from:\n{}", group_table(&report.trained)),
     };
+    text += &bound(report);
     if let Some(scored) = &report.scored {
         text += &format!("\nRuns given to be scored:\n{}", group_table(scored));
     }
     text
+}
+
+/// How far the order is from the best for its own runs.
+fn bound(report: &Report) -> String {
+    let (seeks, least) = (report.trained.totals.seeks, report.seeks_min);
+    let fewer = 100.0 * seeks.saturating_sub(least) as f64 / seeks.max(1) as f64;
+    format!(
+        "No order has fewer than {} seeks in these runs: at most {fewer:.0} % fewer than this one.\n",
+        format_count(least)
+    )
 }
 
 fn notes(report: &Report) -> String {

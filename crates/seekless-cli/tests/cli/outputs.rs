@@ -10,12 +10,13 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Command lines up to the name of the output file, and the ending of that name.
-const WRITERS: [(&str, &str); 10] = [
+const WRITERS: [(&str, &str); 11] = [
     ("trace import --format csv run.csv -o", ".parquet"),
     ("trace export run.parquet -o", ".csv"),
     ("trace merge run.parquet -o", ".parquet"),
     ("trace recover cut.spool -o", ".parquet"),
     ("order --trace run.parquet -o", ".txt"),
+    ("order --trace run.parquet --picture", ".svg"),
     ("sim run.parquet --plot", ".svg"),
     ("sim run.parquet --curve exact --policy lru --plot", ".png"),
     ("sim run.parquet --unit page --policy lru --capacity 1MB --post-cache", ".parquet"),

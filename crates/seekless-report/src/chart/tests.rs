@@ -85,3 +85,33 @@ fn a_band_is_drawn_only_where_a_line_may_be_off() {
     chart.series[0].points.iter_mut().for_each(|point| *point = LinePoint::exact(point.x, point.y));
     assert_eq!(areas(&chart), 1);
 }
+
+#[test]
+fn dots_stay_in_their_panels_and_one_is_drawn_at_a_place() {
+    let chart = |dots: Vec<(f64, f64)>| DotChart {
+        title: "Where a run finds its files".into(),
+        x_label: "first load to last load".into(),
+        y: Axis::linear("place in the archive", Unit::Bytes),
+        panels: vec!["by name".into(), "best".into()],
+        series: vec![DotSeries { name: "run".into(), panels: vec![dots.clone(), dots] }],
+        caption: "each dot is a load".into(),
+    };
+    let drawn = |dots| {
+        let drawing = chart(dots).draw();
+        assert_sound(&drawing);
+        let dots = drawing.shapes().iter().filter_map(|shape| match *shape {
+            Shape::Rectangle { x, y, .. } => Some((x, y)),
+            _ => None,
+        });
+        dots.collect::<Vec<_>>()
+    };
+    assert_eq!(drawn(vec![(0.5, 1e6), (0.5, 1e6), (0.500_01, 1e6)]).len(), 2, "one a panel");
+    let many = drawn((0..100).map(|at| (f64::from(at) / 99.0, f64::from(at) * 1e6)).collect());
+    let middle = many.iter().map(|dot| dot.0).sum::<f64>() / many.len() as f64;
+    let (left, right): (Vec<_>, Vec<_>) = many.iter().partition(|dot| dot.0 < middle);
+    let last = left.iter().map(|dot| dot.0).fold(f64::MIN, f64::max);
+    let first = right.iter().map(|dot| dot.0).fold(f64::MAX, f64::min);
+    assert!(left.len() == right.len() && last + 10.0 < first, "{last} {first}");
+    assert_eq!(drawn(vec![(f64::NAN, 1.0), (2.0, f64::INFINITY)]).len(), 0);
+    assert_eq!(drawn(Vec::new()).len(), 0);
+}

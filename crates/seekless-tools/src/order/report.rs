@@ -32,6 +32,8 @@ pub struct Report {
     pub moved: Option<Root>,
     /// The runs that the order was made from, rated on that order.
     pub trained: Group,
+    /// No order has fewer seeks over all those runs.
+    pub seeks_min: u64,
     /// Each of those runs, rated on an order made from the others.
     pub held_out: Option<Group>,
     /// Runs that the order was not made from, rated on that order.
