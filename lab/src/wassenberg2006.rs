@@ -1,15 +1,19 @@
 //! Wassenberg 2006, "Optimizing File Accesses via Ordering and Caching", on five recorded starts of
-//! 0 A.D. A26, twenty years after the paper's three. Sections 4.3 (ordering quality), 4.4 (cache
-//! efficacy) and 4.2 (throughput); with `--cache` 4.4.1 (cache size), 4.5 (cost of the cache
-//! manager) and 4.6 (allocator fragmentation) instead.
+//! 0 A.D. A26, twenty years after the paper's three. Sections 4.2 (throughput, on a modelled disk;
+//! with `--end-to-end` live too), 4.3 (ordering quality) and 4.4 (cache efficacy); with `--cache`
+//! 4.4.1 (cache size), 4.5 (cost of the cache manager) and 4.6 (allocator fragmentation) instead.
 
 mod cache;
 mod devices;
 mod end_to_end;
 mod figure3;
 mod fragmentation;
+mod game;
 mod manager;
 mod ordering;
+mod parts;
+mod reader;
+mod throughput;
 
 use crate::data::{self, ZeroAd};
 use crate::{output, picture};
@@ -26,8 +30,8 @@ pub(crate) struct Args {
     /// what its memory wastes (4.6).
     #[arg(long, conflicts_with = "end_to_end")]
     cache: bool,
-    /// Draws figure 3 (.svg or .png).
-    #[arg(long, value_name = "FILE", requires = "cache")]
+    /// Draws figure 2, or with `--cache` figure 3 (.svg or .png).
+    #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
     /// Measures the cache manager with few files, to see that it works.
     #[arg(long, requires = "cache")]
@@ -55,6 +59,8 @@ pub(crate) struct Args {
 
 #[derive(Serialize)]
 struct Figures {
+    throughput: Vec<throughput::Row>,
+    parts: Vec<parts::Row>,
     ordering: Vec<ordering::Row>,
     devices: Vec<seekless::tools::order::Rivals>,
     cache: Vec<seekless::sim::Figures>,
@@ -75,19 +81,31 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 fn all_but_sizes(zero_ad: &ZeroAd, args: &Args) -> anyhow::Result<()> {
+    picture::check(args.picture.as_deref())?;
+    let throughput = throughput::measure(zero_ad)?;
+    if let Some(path) = &args.picture {
+        picture::save(path, &throughput::picture(&throughput))?;
+    }
+    let parts = parts::measure(zero_ad)?;
     let ordering = ordering::measure(zero_ad)?;
     let devices = devices::measure(zero_ad)?;
     let cache = cache::simulate(zero_ad)?;
     if !args.json {
-        let (ordering, devices) = (ordering::words(&ordering), devices::words(&devices));
-        output::text(&format!("{ordering}\n{devices}\n{}", cache::words(&cache)))?;
+        let words = [
+            throughput::words(&throughput),
+            parts::words(&parts),
+            ordering::words(&ordering),
+            devices::words(&devices),
+            cache::words(&cache),
+        ];
+        output::text(&words.join("\n"))?;
     }
     let mut end_to_end = Vec::new();
     if let Some(folder) = &args.end_to_end {
         end_to_end = end_to_end::measure(zero_ad, folder, args)?;
     }
     if args.json {
-        output::json(&Figures { ordering, devices, cache, end_to_end })?;
+        output::json(&Figures { throughput, parts, ordering, devices, cache, end_to_end })?;
     } else if !end_to_end.is_empty() {
         output::text(&end_to_end::words(&end_to_end, args))?;
     }
