@@ -1,6 +1,7 @@
 //! What a load hands out: the bytes of one file, read-only and shared. The last holder frees them,
 //! whether or not the cache has let go of them meanwhile.
 
+use crate::recording::Held;
 use seekless_engine::{Frozen, Part};
 use std::fmt;
 use std::ops::Deref;
@@ -8,7 +9,11 @@ use std::sync::{Arc, Weak};
 
 /// The bytes of one file. Clones share them; nothing is copied after decoding.
 #[derive(Clone)]
-pub struct Buffer(Arc<Share>);
+pub struct Buffer {
+    share: Arc<Share>,
+    /// Notes the release of a recorded load.
+    _held: Option<Arc<Held>>,
+}
 
 /// Counts its own clones: threads that clone different shares do not write to one cache line.
 struct Share(Arc<Contents>);
@@ -29,22 +34,31 @@ impl Buffer {
     }
 
     fn first_share(contents: Contents) -> Self {
-        Self(Arc::new(Share(Arc::new(contents))))
+        Self::of(Arc::new(contents))
+    }
+
+    fn of(contents: Arc<Contents>) -> Self {
+        Self { share: Arc::new(Share(contents)), _held: None }
     }
 
     /// Another share of the same bytes, with a count of its own.
     pub(crate) fn share(&self) -> Self {
-        Self(Arc::new(Share(self.0.0.clone())))
+        Self::of(self.share.0.clone())
+    }
+
+    /// The same handle, whose last clone to go drops `end` too.
+    pub(crate) fn with_end(self, end: Arc<Held>) -> Self {
+        Self { _held: Some(end), ..self }
     }
 
     pub(crate) fn downgrade(&self) -> WeakBuffer {
-        WeakBuffer(Arc::downgrade(&self.0.0))
+        WeakBuffer(Arc::downgrade(&self.share.0))
     }
 
     /// Whether two handles share the same bytes in memory.
     #[must_use]
     pub fn ptr_eq(&self, other: &Buffer) -> bool {
-        Arc::ptr_eq(&self.0.0, &other.0.0)
+        Arc::ptr_eq(&self.share.0, &other.share.0)
     }
 }
 
@@ -52,7 +66,7 @@ impl Deref for Buffer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        match &*self.0.0 {
+        match &*self.share.0 {
             Contents::Own(content) => content,
             Contents::Within(content) => content,
         }
@@ -76,6 +90,6 @@ pub(crate) struct WeakBuffer(Weak<Contents>);
 
 impl WeakBuffer {
     pub(crate) fn upgrade(&self) -> Option<Buffer> {
-        self.0.upgrade().map(|contents| Buffer(Arc::new(Share(contents))))
+        self.0.upgrade().map(Buffer::of)
     }
 }

@@ -20,3 +20,4 @@ mod tests;
 use crate::buffer::{Buffer, WeakBuffer};
 pub(crate) use hit_log::{HitLog, Stopped};
 pub(crate) use slots::Slots;
+pub(crate) use sync::own_number;

@@ -23,6 +23,8 @@ pub enum ErrorKind {
     Read,
     /// An entry's bytes are not what the archive's directory says.
     Corrupt,
+    /// The store cannot be recorded, or not any more.
+    Record,
     /// A setting of the builder is unusable: an unknown policy, an engine that cannot start.
     Setting,
 }
@@ -65,6 +67,11 @@ impl Error {
     pub(crate) fn open_file(path: &Path, source: io::Error) -> Self {
         let message = format!("{}: cannot be opened: {source}", path.display());
         Self::new(ErrorKind::Open, message, Some(Box::new(source)))
+    }
+
+    pub(crate) fn record(path: &Path, source: io::Error) -> Self {
+        let message = format!("{}: the store cannot be recorded: {source}", path.display());
+        Self::new(ErrorKind::Record, message, Some(Box::new(source)))
     }
 
     pub(crate) fn not_found(archive: &Path, name: &str) -> Self {

@@ -20,6 +20,8 @@ pub struct LoadMany {
     store: Store,
     owner: u64,
     names: Vec<String>,
+    /// When each was asked for, if the store is recorded.
+    began: Vec<Option<u64>>,
     /// Names before this position have been asked for.
     next: usize,
     yielded: usize,
@@ -59,6 +61,7 @@ impl LoadMany {
         Self {
             store,
             owner,
+            began: vec![None; names.len()],
             names,
             next: 0,
             yielded: 0,
@@ -95,6 +98,7 @@ impl LoadMany {
             Err(error) => return self.ready.push_back((position, Err(error))),
         };
         let shared = self.store.shared();
+        self.began[position] = shared.recorder.begin();
         self.ahead.bytes += shared.archive.memory_bytes(id);
         if let Some(buffer) = shared.hit(id) {
             return self.ready.push_back((position, Ok(buffer)));
@@ -111,7 +115,10 @@ impl LoadMany {
         self.yielded += 1;
         self.ahead.files -= 1;
         if let Ok(id) = self.store.find_loadable(&self.names[answer.0]) {
-            self.ahead.bytes -= self.store.shared().archive.memory_bytes(id);
+            let shared = self.store.shared();
+            self.ahead.bytes -= shared.archive.memory_bytes(id);
+            let began = self.began[answer.0];
+            return (answer.0, answer.1.map(|buffer| shared.recorder.loaded(began, id, buffer)));
         }
         answer
     }

@@ -9,6 +9,7 @@ use crate::hints::Hints;
 use crate::lock;
 use crate::memory::{Memory, MemoryBytes};
 use crate::read_cache::ReadData;
+use crate::recording::Recorder;
 use crate::state::{Asked, Released, State, Waiter};
 use crate::statistics::Statistics;
 use seekless_device::Nanos;
@@ -38,6 +39,7 @@ pub(crate) struct Shared {
     slots: Slots,
     hits: HitLog<Buffer>,
     hints: Hints,
+    pub(crate) recorder: Recorder,
     state: Mutex<State>,
     jobs: Mutex<Jobs>,
     done: Sender<Completion>,
@@ -72,6 +74,7 @@ impl Shared {
             slots,
             hits: HitLog::new(),
             hints,
+            recorder: Recorder::new(),
             state: Mutex::new(state),
             jobs,
             done,

@@ -37,10 +37,12 @@ impl Store {
     /// failed is not cached; the others are not affected.
     pub fn load(&self, name: &str) -> Result<Buffer> {
         let id = self.find_loadable(name)?;
-        match self.shared.hit(id) {
-            Some(buffer) => Ok(buffer),
-            None => self.shared.load(id),
-        }
+        let began = self.shared.recorder.begin();
+        let buffer = match self.shared.hit(id) {
+            Some(buffer) => buffer,
+            None => self.shared.load(id)?,
+        };
+        Ok(self.shared.recorder.loaded(began, id, buffer))
     }
 
     /// Says for how long the program will need the file called `name`: from its next request on,

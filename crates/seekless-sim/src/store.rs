@@ -6,8 +6,9 @@
 //! one reader it predicts the live store's requests and bytes one for one, and its time as well as
 //! the model is true.
 //!
-//! The reader loads one file after another and lets go of each before the next. A load takes the
-//! first way that has the file: the cache, a kept read, a read. What the program computes between
+//! The reader loads one file after another, and holds each for as long as it is told to. A load
+//! takes the first way that has the file: the cache, what the program still holds, a kept read, a
+//! read. What the program computes between
 //! two loads, and what decoding takes, is given as [`Work`]; a read is not begun before.
 
 mod listed;
@@ -72,6 +73,8 @@ pub struct StoreFigures {
     pub loads: u64,
     /// Of these, those of files in the cache.
     pub hits: u64,
+    /// Those of files that the cache had let go of, but that the program still held.
+    pub revived: u64,
     /// Those of files that had come with another file's read.
     pub read_ahead_hits: u64,
     /// Requests to the device, of at most 1 MiB each, the opening included.
@@ -84,7 +87,17 @@ pub struct StoreFigures {
     pub wait_ns: u64,
 }
 
-/// Loads `loads` one after another, each an entry by number, on an idle device.
+/// What a program does with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Loads this entry, and holds it.
+    Load(Id),
+    /// Lets go of one load of this entry.
+    Release(Id),
+}
+
+/// Loads `loads` one after another, each an entry by number, on an idle device. Each is released
+/// before the next.
 ///
 /// # Errors
 /// There is no such policy, or it needs to know the future.
@@ -99,11 +112,41 @@ pub fn on_demand(
     Ok(StoreFigures { time_ns: reader.now, ..reader.figures })
 }
 
+/// As [`on_demand`], for a program that holds files for longer: a load of a file that it still
+/// holds takes no I/O, even if the cache has let go of the file. A release of what is not held does
+/// nothing.
+///
+/// # Errors
+/// As [`on_demand`].
+pub fn on_demand_held(
+    archive: &Archive,
+    events: &[Event],
+    settings: &Settings,
+    model: &mut dyn DeviceModel,
+) -> Result<StoreFigures> {
+    let mut reader = Reader::open(archive, settings, model)?;
+    for &event in events {
+        match event {
+            Event::Load(id) => {
+                reader.load(id, settings.work);
+                reader.held[id as usize] += 1;
+            }
+            Event::Release(id) => {
+                let held = &mut reader.held[id as usize];
+                *held = held.saturating_sub(1);
+            }
+        }
+    }
+    Ok(StoreFigures { time_ns: reader.now, ..reader.figures })
+}
+
 struct Reader<'a> {
     archive: &'a Archive,
     cache: Cache<Named>,
     planner: Planner,
     knowledge: Knowledge,
+    /// How many loads of each entry the program holds.
+    held: Vec<u32>,
     ended: Ended,
     model: &'a mut dyn DeviceModel,
     now: Nanos,
@@ -126,6 +169,7 @@ impl<'a> Reader<'a> {
             cache,
             planner: Planner::new(archive.extents.clone(), archive.alignment, memory, costs),
             knowledge: Knowledge::new(costs, source),
+            held: vec![0; archive.extents.len()],
             ended: Ended::default(),
             model,
             now: 0,
@@ -146,15 +190,23 @@ impl<'a> Reader<'a> {
             self.figures.hits += 1;
             return;
         }
+        if self.held[id as usize] > 0 {
+            self.figures.revived += 1;
+        } else {
+            self.fetch(id);
+            self.now += ((u128::from(bytes) * u128::from(work.mebibyte_ns)) >> 20) as Nanos;
+        }
+        if self.cache.in_flight(id) {
+            self.cache.complete(id, Filled::Yes, &mut commands);
+        }
+    }
+
+    fn fetch(&mut self, id: Id) {
         match self.planner.demand(id, has(&self.cache)) {
             Answer::Kept(_) => self.figures.read_ahead_hits += 1,
             Answer::Read(start) => self.read(start),
             // One reader that waits for its read has none under way.
             Answer::Joined(start) => start.into_iter().for_each(|start| self.read(start)),
-        }
-        self.now += ((u128::from(bytes) * u128::from(work.mebibyte_ns)) >> 20) as Nanos;
-        if self.cache.in_flight(id) {
-            self.cache.complete(id, Filled::Yes, &mut commands);
         }
     }
 

@@ -16,7 +16,7 @@ use seekless_policy::eviction::Id;
 use seekless_policy::extents::Extent;
 use seekless_policy::planner::Memory;
 use seekless_sim::Case;
-use seekless_sim::store::{Archive, Settings, StoreFigures, Work, on_demand};
+use seekless_sim::store::{Archive, Event, Settings, StoreFigures, Work, on_demand_held};
 use seekless_trace::{Load, Loads};
 use serde::Serialize;
 use spy::Spy;
@@ -86,10 +86,15 @@ pub fn predict(
     let (archive, store) = archive(path)?;
     let traced = &loads.runs[run as usize];
     let ids = ids(store.index(), loads, traced, options)?;
+    let events = events(&ids);
     let row = |case: &Case| {
-        let figures =
-            on_demand(&archive, &ids, &settings(case, options), &mut options.device.model())
-                .map_err(|error| Error::new(ErrorKind::Invalid, error.to_string()))?;
+        let figures = on_demand_held(
+            &archive,
+            &events,
+            &settings(case, options),
+            &mut options.device.model(),
+        )
+        .map_err(|error| Error::new(ErrorKind::Invalid, error.to_string()))?;
         Ok(Row { policy: case.policy.clone(), capacity: case.capacity, figures })
     };
     let rows = cases.par_iter().map(row).collect::<Result<Vec<_>>>()?;
@@ -133,13 +138,33 @@ pub fn archive(path: &Path) -> Result<(Archive, Store)> {
     Ok((archive, store))
 }
 
+/// What the program does with these loads, in the order of time. If the run tells no releases, each
+/// load is released before the next.
+fn events(loads: &[(Id, &Load)]) -> Vec<Event> {
+    let tells = loads.iter().any(|(_, load)| load.released_ns.is_some());
+    let mut events: Vec<(u64, Event)> = Vec::new();
+    for (id, load) in loads {
+        let released = if tells { load.released_ns.map(u64::from) } else { Some(load.time_ns) };
+        events.push((load.time_ns, Event::Load(*id)));
+        events.extend(released.map(|time| (time.max(load.time_ns), Event::Release(*id))));
+    }
+    events.sort_by_key(|&(time, _)| time); // stable: of one instant, a load's release follows it
+    events.into_iter().map(|(_, event)| event).collect()
+}
+
 /// The entries that a run loads, in its order.
-fn ids(index: &Index, loads: &Loads, run: &[Load], options: &Options) -> Result<Vec<Id>> {
-    let named = |roots: &Roots| -> Vec<Id> {
+fn ids<'a>(
+    index: &Index,
+    loads: &Loads,
+    run: &'a [Load],
+    options: &Options,
+) -> Result<Vec<(Id, &'a Load)>> {
+    let named = |roots: &Roots| -> Vec<(Id, &'a Load)> {
         let mut seen = HashSet::new();
+        let name = |load: &Load| roots.apply(&loads.names[load.file as usize]);
         run.iter()
-            .filter_map(|load| index.find(&roots.apply(&loads.names[load.file as usize])))
-            .filter(|&id| seen.insert(id) || !options.unique)
+            .filter_map(|load| Some((index.find(&name(load))?, load)))
+            .filter(|&(id, _)| seen.insert(id) || !options.unique)
             .collect()
     };
     let ids = named(&options.roots);

@@ -242,6 +242,12 @@ impl<'a> Import<'a> {
         Ok(self.writer.file(name))
     }
 
+    /// Events that the recording did not keep.
+    fn lose(&mut self, events: u64) {
+        let lost = &mut self.writer.metadata_mut().lost;
+        *lost = lost.saturating_add(events);
+    }
+
     /// Returns the error of a malformed line, or counts the line if the import is lenient.
     fn forgive(&mut self, result: Result<()>) -> Result<()> {
         match result {

@@ -18,6 +18,7 @@ pub(crate) struct Lines {
     start: u64,
     end: u64,
     too_long: bool,
+    ended: bool,
 }
 
 impl Lines {
@@ -35,6 +36,7 @@ impl Lines {
             start: 0,
             end: 0,
             too_long: false,
+            ended: true,
         }
     }
 
@@ -61,6 +63,7 @@ impl Lines {
             };
             if buffer.is_empty() {
                 self.number += u64::from(self.end > self.start);
+                self.ended = false;
                 return Ok(self.end > self.start);
             }
             let found = buffer.iter().position(|&byte| byte == b'\n');
@@ -73,6 +76,7 @@ impl Lines {
             self.input.reader.consume(used);
             self.end += used as u64;
             if found.is_some() {
+                self.ended = true;
                 self.number += 1;
                 self.drop_marks();
                 return Ok(true);
@@ -93,6 +97,11 @@ impl Lines {
     /// The current line, without its end.
     pub(crate) fn text(&self) -> &[u8] {
         &self.line
+    }
+
+    /// Whether the current line has its end; only the last of a file may lack it.
+    pub(crate) fn has_end(&self) -> bool {
+        self.ended
     }
 
     /// The current line's number, from 1.

@@ -5,6 +5,8 @@ use crate::error::{Error, ErrorKind, Place, Result};
 use crate::names::Names;
 use crate::writer::RUNS_MAX;
 use crate::{Access, Columns, FileId, Op, Trace, import, open_with};
+use std::collections::{HashMap, VecDeque};
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 /// What a load takes while loads are read. An array that grows holds up to three times its
@@ -20,6 +22,8 @@ pub struct Load {
     pub bytes: u64,
     /// When, in nanoseconds from the run's start.
     pub time_ns: u64,
+    /// When the program let go of it, if the trace has a `release` row for it.
+    pub released_ns: Option<NonZeroU64>,
 }
 
 /// The loads of one or more traces.
@@ -44,7 +48,8 @@ impl Loads {
     ///
     /// Within a run each `load` row of a file counts. A file without load rows counts once, at its
     /// first successful read or map. Its size counts, or, if the trace does not tell the size, the
-    /// end of the bytes that were read.
+    /// end of the bytes that were read. A `release` row ends the oldest load of its file that has
+    /// not been released.
     ///
     /// # Errors
     /// A trace cannot be opened or read.
@@ -137,6 +142,8 @@ struct Gather {
     files: Vec<File>,
     /// Files that the current run has touched.
     touched: Vec<FileId>,
+    /// Loads of each file that may be released yet, once the current run has a release.
+    held: Option<HashMap<FileId, VecDeque<usize>>>,
     reads: u64,
     reads_inside: u64,
     /// How many more loads there may be.
@@ -175,8 +182,10 @@ impl Gather {
         }
         if access.error.is_none() {
             self.measure(access);
-            if matches!(access.op, Op::Load | Op::Read | Op::Map) {
-                self.add_successful(access);
+            match access.op {
+                Op::Load | Op::Read | Op::Map => self.add_successful(access),
+                Op::Release => self.release(access),
+                _ => {}
             }
         }
         Ok(())
@@ -203,9 +212,13 @@ impl Gather {
         }
         *reads += u64::from(access.op == Op::Read);
         let size = if access.op == Op::Load { access.bytes } else { (*bytes).max(access.bytes) };
-        let load = Load { file: access.file, bytes: size, time_ns: access.time_ns };
+        let (file, time_ns) = (access.file, access.time_ns);
+        let load = Load { file, bytes: size, time_ns, released_ns: None };
         if access.op == Op::Load {
             *seen = Seen::Loaded;
+            if let Some(held) = &mut self.held {
+                held.entry(file).or_default().push_back(self.loads.len());
+            }
             self.loads.push(load);
             self.left = self.left.saturating_sub(1);
         } else if matches!(seen, Seen::Nothing) {
@@ -214,7 +227,23 @@ impl Gather {
         }
     }
 
+    /// Most traces have no releases, so their loads are looked up only from the first on.
+    fn release(&mut self, access: &Access) {
+        let Self { held, loads, .. } = self;
+        let held = held.get_or_insert_with(|| {
+            let mut held: HashMap<FileId, VecDeque<usize>> = HashMap::new();
+            for (at, load) in loads.iter().enumerate() {
+                held.entry(load.file).or_default().push_back(at);
+            }
+            held
+        });
+        if let Some(at) = held.get_mut(&access.file).and_then(VecDeque::pop_front) {
+            loads[at].released_ns = NonZeroU64::new(access.time_ns.max(1));
+        }
+    }
+
     fn finish_run(&mut self) {
+        self.held = None;
         let mut loads = std::mem::take(&mut self.loads);
         for id in self.touched.drain(..) {
             let File { seen, reads, bytes } = &mut self.files[id as usize];

@@ -58,7 +58,8 @@ use std::time::Instant;
 /// With --pack and --device it predicts what loading a run from a pack asks of a device: requests,
 /// bytes and time, for the store's cache of each policy and capacity. It decides with the store's
 /// own code, so that the requests are those of the store, one for one. Loads come one after
-/// another, and each file is released before the next.
+/// another. A file is held until the trace releases it; in a trace without releases, until the
+/// next load.
 ///
 /// Capacities are sizes (64MB, 10000pages), shares of the working set (10%) or ranges of either:
 /// 1MB..64MB*2 doubles, 10%..50%+10% adds. For traces of bare ids, and with --unit-weights, a size

@@ -14,7 +14,7 @@ thread_local! {
 }
 
 /// The calling thread's number, given when it first asks.
-pub(super) fn own_number() -> usize {
+pub(crate) fn own_number() -> usize {
     NUMBER.with(|number| {
         if number.get() == usize::MAX {
             number.set(NEXT_NUMBER.fetch_add(1, Ordering::Relaxed));

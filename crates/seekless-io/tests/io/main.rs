@@ -13,4 +13,5 @@ mod hinted;
 mod loose;
 mod many;
 mod model;
+mod recorded;
 mod support;

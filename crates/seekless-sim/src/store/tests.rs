@@ -47,6 +47,24 @@ fn each_way_of_a_load_is_counted_and_charged() {
 }
 
 #[test]
+fn what_the_program_holds_is_not_read_again() {
+    let archive = archive([40_000; 3]);
+    // A cache of one file.
+    let memory = Memory { cache_bytes: 80_000, read_ahead_bytes: Some(0), window_bytes: None };
+    let settings = Settings { memory, ..settings() };
+    let run = |events: &[Event]| {
+        on_demand_held(&archive, events, &settings, &mut Volume::new(500, 150_000_000)).unwrap()
+    };
+    use Event::{Load, Release};
+    let held = run(&[Load(0), Load(1), Load(2), Load(0), Release(0), Load(1), Load(2), Load(0)]);
+    assert_eq!((held.requests, held.hits + held.revived), (1 + 3, 4), "{held:?}");
+    let twice = run(&[Load(0), Release(0), Load(1), Release(1), Load(2), Release(2), Load(0)]);
+    assert_eq!((twice.requests, twice.revived), (1 + 4, 0), "{twice:?}");
+    let let_go = run(&[Load(0), Release(1), Release(0), Release(0), Load(1), Load(2), Load(0)]);
+    assert_eq!((let_go.requests, let_go.revived), (1 + 4, 0), "{let_go:?}");
+}
+
+#[test]
 fn work_delays_the_next_read_and_a_waiting_throttle_makes_up_for_it() {
     let archive = archive([10_000; 2000]);
     let loads: Vec<Id> = (0..2000).collect();

@@ -44,7 +44,8 @@ impl Case {
 
 /// One run that loads `order`, places in `names`.
 fn loads(names: &[&str], order: &[u32]) -> Loads {
-    let run = order.iter().map(|&file| Load { file, bytes: 0, time_ns: 0 }).collect();
+    let run =
+        order.iter().map(|&file| Load { file, bytes: 0, time_ns: 0, released_ns: None }).collect();
     Loads {
         names: names.iter().map(ToString::to_string).collect(),
         bytes: vec![0; names.len()],

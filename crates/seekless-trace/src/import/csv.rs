@@ -1,5 +1,7 @@
 //! Imports CSV, one access a row. Without an `op` column each row is the load of a whole file, as
-//! in the 0 A.D. runs.
+//! in the 0 A.D. runs. A `lost` column makes the file the log of a recording, such as a store's: it
+//! counts the events that are missing before each row. Such a log may end inside of a row, since
+//! its program may have been killed while it wrote; then that row is lost too.
 
 use super::fields::{Binding, Field, bind_header};
 use super::record::Record;
@@ -32,6 +34,7 @@ pub(super) fn import_file(import: &mut Import<'_>, mut lines: Lines) -> Result<(
     let (bindings, mut more) = bindings(import, &mut lines, &mut record)?;
     let rows = Rows {
         loads: !bindings.iter().any(|binding| binding.field == Field::Op),
+        is_log: bindings.iter().any(|binding| binding.field == Field::Lost),
         bindings,
         first_run: import.report.runs,
     };
@@ -42,7 +45,12 @@ pub(super) fn import_file(import: &mut Import<'_>, mut lines: Lines) -> Result<(
         let row = record
             .read(&mut lines, import.options.delimiter)
             .and_then(|()| rows.parse(&record, number).map_err(|wrong| lines.malformed(wrong)));
-        let pushed = row.and_then(|(access, name)| {
+        if rows.is_log && row.is_err() && !lines.has_end() {
+            import.lose(1);
+            break;
+        }
+        let pushed = row.and_then(|(access, name, lost)| {
+            import.lose(lost);
             runs = runs.max(access.run - rows.first_run + 1);
             let file = import.file(&name, &lines)?;
             import.writer.push(Access { file, ..access })
@@ -104,16 +112,18 @@ fn no_header(path: &Path, wrong: &str) -> Error {
 struct Rows {
     bindings: Vec<Binding>,
     loads: bool,
+    is_log: bool,
     first_run: u32,
 }
 
 impl Rows {
-    /// The access of a record, and its path. The error says what was expected.
-    fn parse(&self, record: &Record, number: u64) -> Result<(Access, String), String> {
+    /// The access of a record, its path, and how many events were lost before it. The error says
+    /// what was expected.
+    fn parse(&self, record: &Record, number: u64) -> Result<(Access, String, u64), String> {
         let mut access = Access::new(if self.loads { Op::Load } else { Op::Read }, 0);
         (access.run, access.time_ns) = (self.first_run, number);
         let mut name = String::new();
-        let mut bytes = None;
+        let (mut bytes, mut lost) = (None, 0);
         for binding in &self.bindings {
             let text = record.get(binding.column).ok_or_else(|| {
                 format!("has {} of at least {} columns", record.len(), binding.column + 1)
@@ -121,6 +131,7 @@ impl Rows {
             match binding.field {
                 Field::Path => name = path(text)?,
                 Field::Bytes => bytes = optional(binding, text)?,
+                Field::Lost => lost = optional(binding, text)?.unwrap_or(0),
                 field => set(&mut access, field, binding, text, self.first_run)?,
             }
         }
@@ -130,7 +141,7 @@ impl Rows {
         if self.loads {
             access.file_bytes = access.file_bytes.or(bytes);
         }
-        Ok((access, name))
+        Ok((access, name, lost))
     }
 }
 
@@ -174,7 +185,7 @@ fn set(
                 Some(parse().ok_or_else(|| expected(binding, text))?)
             };
         }
-        Field::Path | Field::Bytes => {}
+        Field::Path | Field::Bytes | Field::Lost => {}
     }
     Ok(())
 }

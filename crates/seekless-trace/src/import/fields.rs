@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 /// The names that a header may use, as help and messages list them.
 pub const KNOWN_NAMES: &str = "time_s time_ms time_us time_ns path size file_bytes bytes offset op pid tid run \
-     latency_s latency_ms latency_us latency_ns error device inode";
+     latency_s latency_ms latency_us latency_ns error device inode lost";
 
 /// A field of a trace that a column of text can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,7 @@ pub(crate) enum Field {
     FileBytes,
     Device,
     Inode,
+    Lost,
 }
 
 impl Field {
@@ -44,6 +45,7 @@ impl Field {
             "size" | "file_bytes" | "file_size" => Field::FileBytes,
             "device" | "dev" => Field::Device,
             "inode" | "ino" => Field::Inode,
+            "lost" => Field::Lost,
             _ => return None,
         })
     }
@@ -124,7 +126,7 @@ fn wanted(part: &str) -> Result<Wanted, String> {
     let (left, column) =
         part.split_once('=').ok_or_else(|| format!("`{part}`: expected FIELD[:UNIT]=COLUMN"))?;
     let (name, unit) = left.split_once(':').unwrap_or((left, ""));
-    let expected = "time path op offset bytes size pid tid run latency error device inode";
+    let expected = "time path op offset bytes size pid tid run latency error device inode lost";
     let field = Field::named(name)
         .ok_or_else(|| format!("`{name}` is not a field, expected one of {expected}"))?;
     let scale = match unit {

@@ -93,6 +93,38 @@ fn every_file_is_a_run_and_unknown_columns_are_told() {
 }
 
 #[test]
+fn a_log_counts_what_it_lost_and_may_end_inside_of_a_row() {
+    let head = "time_ns,path,file_bytes,lost,op\n5,a,10,0,load\n";
+    for (rest, rows, lost) in [
+        ("7,a,10,3,release\n", 2, 3),
+        ("7,a,10,3,release", 2, 3),
+        ("7,a,10,3,rel", 1, 1),
+        ("7,a,1", 1, 1),
+        ("7,\"a", 1, 1),
+    ] {
+        let case = Case::new(format!("{head}{rest}"));
+        case.import(&Options::default()).unwrap();
+        let found = (case.rows().len(), Trace::open(&case.out).unwrap().metadata().lost);
+        assert_eq!(found, (rows, lost), "{rest}");
+    }
+    let case = Case::new(format!("{head}7,a,1\n"));
+    assert!(case.import(&Options::default()).is_err(), "that row has its end");
+    let case = Case::new("time_ns,path,file_bytes,op\n5,a,10,load\n7,a,1");
+    assert!(case.import(&Options::default()).is_err(), "that is no log");
+}
+
+#[test]
+fn a_release_ends_the_oldest_load_of_its_file() {
+    let text = "time_ns,path,op\n1,a,load\n2,b,load\n3,a,load\n4,a,release\n5,b,release\n\
+                6,b,release\n7,c,release\n8,a,load\n9,a,release\n";
+    let case = Case::new(text);
+    let loads = Loads::read(std::slice::from_ref(&case.input)).unwrap();
+    let times: Vec<_> =
+        loads.runs[0].iter().map(|load| (load.time_ns, load.released_ns.map(u64::from))).collect();
+    assert_eq!(times, [(1, Some(4)), (2, Some(5)), (3, Some(9)), (8, None)]);
+}
+
+#[test]
 fn malformed_lines() {
     let header = "time_s,path,size,op,error,offset,pid\n";
     let table = [
