@@ -2,6 +2,8 @@
 //! through the engine, so that opening is charged and counted like any other read.
 
 use crate::error::{At, Error};
+use crate::memory::Memory;
+use crate::read_cache::ReadData;
 use seekless_engine::{AlignedBuf, Completion, Engine, Read};
 use seekless_pack::{Index, ReadAt};
 use seekless_policy::eviction::Id;
@@ -84,6 +86,19 @@ impl Archive {
         At { archive: &self.path, entry: self.index.name(id), offset }
     }
 
+    /// Reads the blocks that hold `extent` into memory of the store, and waits for them.
+    pub(crate) fn fetch(
+        &self,
+        engine: &dyn Engine,
+        memory: &Memory,
+        extent: Extent,
+    ) -> io::Result<ReadData> {
+        let extent = extent.aligned(self.alignment);
+        let buffer = memory.read_buffer(extent.bytes)?;
+        let (offset, bytes) = fetch(engine, &self.file, extent, buffer)?;
+        Ok(ReadData::new(offset, bytes))
+    }
+
     /// What an entry takes of memory while it is loaded, in bytes: coded and decoded. Both may be
     /// lies near `u64::MAX`.
     pub(crate) fn memory_bytes(&self, id: Id) -> u128 {
@@ -117,18 +132,8 @@ impl Source<'_> {
 
     fn fetch(&self, extent: Extent) -> io::Result<(u64, AlignedBuf)> {
         let extent = extent.aligned(self.alignment);
-        let (done, completions) = mpsc::channel();
         let buffer = AlignedBuf::try_with_capacity(extent.bytes as usize)?;
-        self.engine.submit(vec![Read {
-            file: self.file.clone(),
-            offset: extent.offset,
-            buffer,
-            tag: 0,
-            done,
-        }]);
-        let Completion { buffer, result, .. } =
-            completions.recv().map_err(|_| io::Error::other("the engine dropped a read"))?;
-        result.map(|_| (extent.offset, buffer))
+        fetch(self.engine, self.file, extent, buffer)
     }
 }
 
@@ -148,4 +153,19 @@ impl ReadAt for Source<'_> {
         buffer.copy_from_slice(found);
         Ok(())
     }
+}
+
+/// Reads `extent`, which is aligned as the file demands, and waits for it. Returns its offset and
+/// the bytes, which are fewer if the file ends before it.
+fn fetch(
+    engine: &dyn Engine,
+    file: &Arc<File>,
+    extent: Extent,
+    buffer: AlignedBuf,
+) -> io::Result<(u64, AlignedBuf)> {
+    let (done, completions) = mpsc::channel();
+    engine.submit(vec![Read { file: file.clone(), offset: extent.offset, buffer, tag: 0, done }]);
+    let Completion { buffer, result, .. } =
+        completions.recv().map_err(|_| io::Error::other("the engine dropped a read"))?;
+    result.map(|_| (extent.offset, buffer))
 }

@@ -4,7 +4,7 @@
 use crate::recording::Held;
 use seekless_engine::{Frozen, Part};
 use std::fmt;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::{Arc, Weak};
 
 /// The bytes of one file. Clones share them; nothing is copied after decoding.
@@ -22,6 +22,11 @@ enum Contents {
     Own(Frozen),
     /// A stored file that stays where the device put it.
     Within(Part),
+    /// A part of another's bytes.
+    Part {
+        of: Buffer,
+        range: Range<usize>,
+    },
 }
 
 impl Buffer {
@@ -31,6 +36,12 @@ impl Buffer {
 
     pub(crate) fn within(content: Part) -> Self {
         Self::first_share(Contents::Within(content))
+    }
+
+    /// A part of these bytes, which shares their memory; `range` lies in them.
+    pub(crate) fn part(&self, range: Range<u64>) -> Self {
+        let range = range.start as usize..range.end as usize;
+        Self::first_share(Contents::Part { of: self.clone(), range })
     }
 
     fn first_share(contents: Contents) -> Self {
@@ -69,6 +80,7 @@ impl Deref for Buffer {
         match &*self.share.0 {
             Contents::Own(content) => content,
             Contents::Within(content) => content,
+            Contents::Part { of, range } => &of[range.clone()],
         }
     }
 }

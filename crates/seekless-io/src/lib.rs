@@ -74,6 +74,7 @@ mod hints;
 mod load_many;
 mod memory;
 mod probed;
+mod ranges;
 mod read_cache;
 mod recording;
 mod shared;

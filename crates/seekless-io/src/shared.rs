@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::hints::Hints;
 use crate::lock;
 use crate::memory::{Memory, MemoryBytes};
+use crate::ranges::ContentOffsets;
 use crate::read_cache::ReadData;
 use crate::recording::Recorder;
 use crate::state::{Asked, Released, State, Waiter};
@@ -35,11 +36,12 @@ pub(crate) struct Shared {
     window_bytes: AtomicU64,
     /// The largest entry that is loaded.
     pub(crate) max_entry_bytes: u64,
-    memory: Memory,
+    pub(crate) memory: Memory,
     slots: Slots,
     hits: HitLog<Buffer>,
     hints: Hints,
     pub(crate) recorder: Recorder,
+    pub(crate) content_offsets: ContentOffsets,
     state: Mutex<State>,
     jobs: Mutex<Jobs>,
     done: Sender<Completion>,
@@ -75,6 +77,7 @@ impl Shared {
             hits: HitLog::new(),
             hints,
             recorder: Recorder::new(),
+            content_offsets: ContentOffsets::default(),
             state: Mutex::new(state),
             jobs,
             done,

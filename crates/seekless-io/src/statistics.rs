@@ -21,6 +21,9 @@ pub struct Statistics {
     /// Of the misses and bypassed, those whose bytes had been read ahead together with another
     /// file's.
     pub read_ahead_hits: u64,
+    /// Parts of stored files that [`Store::read_range`](crate::Store::read_range) has read: of
+    /// files that the cache did not have. They are no loads.
+    pub ranges: u64,
     /// Loads that ended with an error.
     pub failed: u64,
     /// Content handed out.

@@ -111,8 +111,22 @@ pub fn data_range(entry: &Entry, name: &str, extent: &[u8]) -> Result<Range<usiz
     }
 }
 
+/// Where the data of `entry` begins, in bytes from its local header, after checking that: for
+/// callers that read parts of stored content. `head` begins at the local header and need hold no
+/// more than that. The content is not checked.
+///
+/// # Errors
+/// As [`data_range`]; [`ErrorKind::Truncated`] also if the data would reach beyond the extent.
+pub fn data_offset(entry: &Entry, name: &str, head: &[u8]) -> Result<u64> {
+    let start = data_start(entry, name, head)? as u64;
+    match start.checked_add(entry.coded_bytes) {
+        Some(end) if end <= entry.extent_bytes => Ok(start),
+        _ => Err(short(entry, name, entry.extent_bytes)),
+    }
+}
+
 /// Checks the local header, and that the content can be read here; `extent` need not hold the data.
-pub(crate) fn data_start(entry: &Entry, name: &str, extent: &[u8]) -> Result<usize> {
+fn data_start(entry: &Entry, name: &str, extent: &[u8]) -> Result<usize> {
     let header = Local::parse(extent).ok_or_else(|| no_header(entry, name, extent))?;
     header.check(entry, name)?;
     if entry.is_encrypted() {

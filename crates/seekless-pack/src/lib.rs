@@ -76,7 +76,7 @@ mod verify;
 mod writer;
 mod zstandard;
 
-pub use decode::{coded_data, data_range, decode, decode_to};
+pub use decode::{coded_data, data_offset, data_range, decode, decode_to};
 pub use entry::{Entry, Method};
 pub use error::{Error, ErrorKind, Result};
 pub use index::Index;

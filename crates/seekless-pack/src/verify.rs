@@ -1,9 +1,8 @@
 //! Reads a whole archive from the front and checks every entry.
 
-use crate::decode::{data_start, decode};
+use crate::decode::{data_offset, decode};
 use crate::entry::Entry;
 use crate::error::{Error, Result};
-use crate::fault::short;
 use crate::index::Index;
 use crate::read_at::ReadAt;
 use crate::sum::Sum;
@@ -107,10 +106,7 @@ impl<R: ReadAt + ?Sized> Check<'_, R> {
     fn large(&mut self, number: u32) -> Result<()> {
         let (entry, name) = (self.index.entries()[number as usize], self.index.name(number));
         self.fill(entry.header_offset, entry.extent_bytes.min(HEADER_BYTES_MAX))?;
-        let start = data_start(&entry, name, &self.read)? as u64;
-        if start + entry.coded_bytes > entry.extent_bytes {
-            return Err(short(&entry, name, entry.extent_bytes));
-        }
+        let start = data_offset(&entry, name, &self.read)?;
         let mut at = entry.header_offset + start;
         let mut left = entry.coded_bytes;
         let mut sum = Sum::new(&entry, name)?;

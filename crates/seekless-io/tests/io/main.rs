@@ -14,4 +14,5 @@ mod loose;
 mod many;
 mod model;
 mod recorded;
+mod ranged;
 mod support;
