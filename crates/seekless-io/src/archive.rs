@@ -1,12 +1,9 @@
-//! An open archive: its file, its directory, and where each entry lies. The directory is read
+//! An open archive: its file and its directory. The directory is read
 //! through the engine, so that opening is charged and counted like any other read.
 
-use crate::error::{At, Error};
-use crate::memory::Memory;
-use crate::read_cache::ReadData;
+use crate::error::Error;
 use seekless_engine::{AlignedBuf, Completion, Engine, Read};
 use seekless_pack::{Index, ReadAt};
-use seekless_policy::eviction::Id;
 use seekless_policy::extents::Extent;
 use seekless_sys::{direct, open_seekable};
 use std::fs::File;
@@ -23,8 +20,6 @@ pub(crate) struct Archive {
     pub(crate) path: PathBuf,
     pub(crate) file: Arc<File>,
     pub(crate) index: Index,
-    /// Where each entry lies, in archive order.
-    pub(crate) extents: Arc<[Extent]>,
     pub(crate) direct: bool,
     /// Of the offset and length of a read, in bytes.
     pub(crate) alignment: u64,
@@ -68,41 +63,7 @@ impl Archive {
             return Ok(None);
         }
         let index = Index::open(&source, bytes).map_err(|error| Error::open(path, error))?;
-        let extents = index
-            .entries()
-            .iter()
-            .map(|entry| Extent { offset: entry.header_offset, bytes: entry.extent_bytes })
-            .collect();
-        Ok(Some(Self { path: path.to_owned(), file, index, extents, direct, alignment }))
-    }
-
-    /// Size of an entry's content in bytes.
-    pub(crate) fn bytes(&self, id: Id) -> u64 {
-        self.index.entries()[id as usize].bytes
-    }
-
-    pub(crate) fn at(&self, id: Id) -> At<'_> {
-        let offset = self.extents[id as usize].offset;
-        At { archive: &self.path, entry: self.index.name(id), offset }
-    }
-
-    /// Reads the blocks that hold `extent` into memory of the store, and waits for them.
-    pub(crate) fn fetch(
-        &self,
-        engine: &dyn Engine,
-        memory: &Memory,
-        extent: Extent,
-    ) -> io::Result<ReadData> {
-        let extent = extent.aligned(self.alignment);
-        let buffer = memory.read_buffer(extent.bytes)?;
-        let (offset, bytes) = fetch(engine, &self.file, extent, buffer)?;
-        Ok(ReadData::new(offset, bytes))
-    }
-
-    /// What an entry takes of memory while it is loaded, in bytes: coded and decoded. Both may be
-    /// lies near `u64::MAX`.
-    pub(crate) fn memory_bytes(&self, id: Id) -> u128 {
-        u128::from(self.extents[id as usize].bytes) + u128::from(self.bytes(id))
+        Ok(Some(Self { path: path.to_owned(), file, index, direct, alignment }))
     }
 }
 
@@ -131,9 +92,9 @@ impl Source<'_> {
     }
 
     fn fetch(&self, extent: Extent) -> io::Result<(u64, AlignedBuf)> {
-        let extent = extent.aligned(self.alignment);
-        let buffer = AlignedBuf::try_with_capacity(extent.bytes as usize)?;
-        fetch(self.engine, self.file, extent, buffer)
+        let Extent { offset, bytes } = extent.aligned(self.alignment);
+        let buffer = AlignedBuf::try_with_capacity(bytes as usize)?;
+        Ok((offset, fetch(self.engine, self.file, offset, buffer)?))
     }
 }
 
@@ -155,17 +116,17 @@ impl ReadAt for Source<'_> {
     }
 }
 
-/// Reads `extent`, which is aligned as the file demands, and waits for it. Returns its offset and
-/// the bytes, which are fewer if the file ends before it.
-fn fetch(
+/// Reads at `offset` into `buffer`, both aligned as the file demands, and waits for it. The bytes
+/// are fewer than the buffer holds if the file ends before it.
+pub(crate) fn fetch(
     engine: &dyn Engine,
     file: &Arc<File>,
-    extent: Extent,
+    offset: u64,
     buffer: AlignedBuf,
-) -> io::Result<(u64, AlignedBuf)> {
+) -> io::Result<AlignedBuf> {
     let (done, completions) = mpsc::channel();
-    engine.submit(vec![Read { file: file.clone(), offset: extent.offset, buffer, tag: 0, done }]);
+    engine.submit(vec![Read { file: file.clone(), offset, buffer, tag: 0, done }]);
     let Completion { buffer, result, .. } =
         completions.recv().map_err(|_| io::Error::other("the engine dropped a read"))?;
-    result.map(|_| (extent.offset, buffer))
+    result.map(|_| buffer)
 }

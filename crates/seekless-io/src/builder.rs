@@ -1,10 +1,10 @@
 //! The settings of a store, and its opening.
 
-use crate::archive::Archive;
 use crate::decision::Watched;
 use crate::memory::Memory;
 use crate::probed;
 use crate::shared::Shared;
+use crate::sources::{Place, Sources};
 use crate::state::State;
 use crate::worker::Workers;
 use crate::{Error, Result, Store};
@@ -28,6 +28,7 @@ const AHEAD_BYTES: u64 = 512 << 20;
 #[derive(Clone)]
 #[must_use]
 pub struct StoreBuilder {
+    places: Vec<Place>,
     cache_bytes: u64,
     policy: String,
     engine: EngineKind,
@@ -49,6 +50,7 @@ pub struct StoreBuilder {
 impl Default for StoreBuilder {
     fn default() -> Self {
         Self {
+            places: Vec::new(),
             cache_bytes: 64 << 20,
             policy: "landlord".to_owned(),
             engine: EngineKind::Auto,
@@ -211,20 +213,49 @@ impl StoreBuilder {
         self
     }
 
-    /// Opens the archive at `path`: reads its directory, and starts the threads.
+    /// Also loads from the archive at `path`. Of files that several sources have under one name,
+    /// the last source's is loaded: a patch overrides what it patches. Names are compared with `/`
+    /// between their parts, and without empty and `.` parts.
+    pub fn archive(mut self, path: impl Into<PathBuf>) -> Self {
+        self.places.push(Place::Archive(path.into()));
+        self
+    }
+
+    /// Also loads from the folder at `path`, as from an archive: its files are those that it has
+    /// when the store is opened, under their names below the folder. They are read through the page
+    /// cache. A file that changes its size later cannot be loaded until the store is opened again.
+    pub fn folder(mut self, path: impl Into<PathBuf>) -> Self {
+        self.places.push(Place::Folder(path.into()));
+        self
+    }
+
+    /// Opens the archive at `path`, behind the sources that were given before: reads its
+    /// directory, and starts the threads.
     ///
     /// # Errors
-    /// [`Open`](crate::ErrorKind::Open) if the archive is absent, unreadable, broken or hostile;
-    /// [`Setting`](crate::ErrorKind::Setting) for an unknown policy, or an engine that cannot
-    /// start.
+    /// As [`StoreBuilder::open_all`].
     pub fn open(self, path: impl AsRef<Path>) -> Result<Store> {
+        self.archive(path.as_ref()).open_all()
+    }
+
+    /// Opens all that [`StoreBuilder::archive`] and [`StoreBuilder::folder`] have named.
+    ///
+    /// # Errors
+    /// [`Open`](crate::ErrorKind::Open) if an archive is absent, unreadable, broken or hostile, or
+    /// a folder cannot be walked; [`Setting`](crate::ErrorKind::Setting) for an unknown policy, an
+    /// engine that cannot start, or if nothing was named.
+    pub fn open_all(self) -> Result<Store> {
+        let Some(first) = self.places.first() else {
+            let how = "name an archive or a folder";
+            return Err(Error::setting("the store has nothing to load from", how));
+        };
         let engine = match &self.shared_engine {
             Some(engine) => engine.clone(),
             None => seekless_engine::build(self.engine.clone())
                 .map_err(|error| Error::setting("the engine cannot start", error))?,
         };
-        let archive = Archive::open(path.as_ref(), self.direct, &*engine)?;
-        let (costs, source) = self.known(&archive.path, &*engine);
+        let sources = Sources::open(&self.places, self.direct, &*engine)?;
+        let (costs, source) = self.known(first.path(), &*engine);
         let kept = planner::Memory {
             cache_bytes: self.cache_bytes,
             read_ahead_bytes: self.read_ahead_bytes,
@@ -235,9 +266,9 @@ impl StoreBuilder {
         let memory = Memory::new(kept.bytes(), beyond_bytes, self.protect)
             .map_err(|error| Error::setting("there is no memory for the cache", error))?;
         let files_bytes = kept.files_bytes(&costs);
-        let planner = Planner::new(archive.extents.clone(), archive.alignment, kept, costs);
+        let planner = Planner::new(sources.extents.clone(), sources.alignment, kept, costs);
         let state = self.state(files_bytes, planner, Knowledge::new(costs, source))?;
-        let shared = Arc::new(Shared::new(archive, engine, state, memory, self.max_entry_bytes));
+        let shared = Arc::new(Shared::new(sources, engine, state, memory, self.max_entry_bytes));
         let workers = Workers::start(shared.clone(), self.worker_count())
             .map_err(|error| Error::setting("a worker thread cannot start", error))?;
         Ok(Store::new(shared, workers))

@@ -1,6 +1,7 @@
 //! The errors of opening a store and of loading from it. Clonable, since all loads that wait for
 //! one read get its error.
 
+use rustix::io::Errno;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -74,10 +75,18 @@ impl Error {
         Self::new(ErrorKind::Record, message, Some(Box::new(source)))
     }
 
-    pub(crate) fn not_found(archive: &Path, name: &str) -> Self {
+    pub(crate) fn open_folder(path: &Path, source: io::Error) -> Self {
+        let message = format!("{}: the folder cannot be walked: {source}", path.display());
+        Self::new(ErrorKind::Open, message, Some(Box::new(source)))
+    }
+
+    /// `sources` are the archives and folders of the store.
+    pub(crate) fn not_found<'a>(sources: impl Iterator<Item = &'a Path>, name: &str) -> Self {
+        let sources: Vec<String> = sources.map(|path| path.display().to_string()).collect();
+        let has = if sources.len() == 1 { "has no" } else { "none has an" };
         let message = format!(
-            "{}: has no entry named {name:?}; names are matched exactly",
-            archive.display()
+            "{}: {has} entry named {name:?}; names are matched exactly",
+            sources.join(", ")
         );
         Self::new(ErrorKind::NotFound, message, None)
     }
@@ -94,7 +103,12 @@ impl Error {
         if source.kind() == io::ErrorKind::OutOfMemory {
             return Self::no_memory(at, &source);
         }
-        let message = format!("{at}: the read failed: {source}; see the kernel log for the device");
+        // Others are not of the device: a loose file that is gone, or has changed.
+        let hint = match source.raw_os_error() {
+            Some(code) if code == Errno::IO.raw_os_error() => "; see the kernel log for the device",
+            _ => "",
+        };
+        let message = format!("{at}: the read failed: {source}{hint}");
         Self::new(ErrorKind::Read, message, Some(Box::new(source)))
     }
 

@@ -7,7 +7,8 @@
 //! loader must read many files with one request and keep what will be needed again. It must not
 //! wait for a read that it could have started earlier. This crate is that loader.
 //!
-//! A [`Store`] is an open pack. [`Store::load`] gives the content of one file, [`Store::load_many`]
+//! A [`Store`] is an open pack, or several packs and loose folders of which later ones override
+//! earlier ones. [`Store::load`] gives the content of one file, [`Store::load_many`]
 //! those of a list, in the order in which they arrive. A [`Buffer`] is read-only and shared: the
 //! cache and all who loaded the file use the same memory.
 //!
@@ -78,6 +79,8 @@ mod ranges;
 mod read_cache;
 mod recording;
 mod shared;
+mod sources;
+mod stale;
 mod state;
 mod statistics;
 mod store;
@@ -91,7 +94,7 @@ pub use load_many::LoadMany;
 pub use recording::{Recorded, Recording};
 pub use seekless_device::{Costs, CostsSource};
 pub use seekless_policy::eviction::landlord::Hint;
-pub use statistics::Statistics;
+pub use statistics::{SourceStatistics, Statistics};
 pub use store::Store;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -99,7 +99,7 @@ impl LoadMany {
         };
         let shared = self.store.shared();
         self.began[position] = shared.recorder.begin();
-        self.ahead.bytes += shared.archive.memory_bytes(id);
+        self.ahead.bytes += shared.sources.memory_bytes(id);
         if let Some(buffer) = shared.hit(id) {
             return self.ready.push_back((position, Ok(buffer)));
         }
@@ -116,7 +116,7 @@ impl LoadMany {
         self.ahead.files -= 1;
         if let Ok(id) = self.store.find_loadable(&self.names[answer.0]) {
             let shared = self.store.shared();
-            self.ahead.bytes -= shared.archive.memory_bytes(id);
+            self.ahead.bytes -= shared.sources.memory_bytes(id);
             let began = self.began[answer.0];
             return (answer.0, answer.1.map(|buffer| shared.recorder.loaded(began, id, buffer)));
         }

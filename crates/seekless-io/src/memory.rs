@@ -1,6 +1,7 @@
 //! The memory of a store: one region of addresses for the decoded files and for the reads, placed
 //! by the allocator of `seekless-policy`, and a bound on what they hold together.
 
+use crate::buffer::Buffer;
 use crate::lock;
 use seekless_engine::{
     AlignedBuf, Ask, Budget, GRANULE_BYTES, Piece, Placement, Refusal, Region, RegionBytes,
@@ -74,6 +75,13 @@ impl Memory {
     pub(crate) fn content(&self, bytes: usize, long_lived: bool) -> io::Result<Piece> {
         let long_lived = long_lived || bytes < SMALL_BYTES;
         self.take(Ask { bytes, alignment: self.alignment(), long_lived })
+    }
+
+    /// A buffer of its own with these bytes.
+    pub(crate) fn copy_of(&self, bytes: &[u8], long_lived: bool) -> io::Result<Buffer> {
+        let mut content = self.content(bytes.len(), long_lived)?;
+        content.copy_from_slice(bytes);
+        Ok(Buffer::own(content.freeze(self.protect)))
     }
 
     /// A buffer for a read.

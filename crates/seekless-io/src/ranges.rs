@@ -1,12 +1,13 @@
 //! Parts of files: of a stored entry only the blocks that hold the part are read.
 
-use crate::archive::Archive;
-use crate::error::{At, Error};
+use crate::archive::fetch;
+use crate::error::Error;
 use crate::lock;
 use crate::read_cache::ReadData;
 use crate::shared::Shared;
+use crate::sources::Item;
 use crate::{Buffer, Result, Store};
-use seekless_pack::{Method, data_offset};
+use seekless_pack::data_offset;
 use seekless_policy::eviction::Id;
 use seekless_policy::extents::Extent;
 use std::collections::HashMap;
@@ -26,9 +27,9 @@ impl Store {
     /// What it costs:
     ///
     /// - A file that the cache has: nothing; the range shares the cached memory.
-    /// - A stored entry: one request for the blocks that hold the range, and for its first range
-    ///   one for its local header, which says where the content begins. Nothing is cached, and the
-    ///   CRC, which is of the whole content, is not checked.
+    /// - A stored entry, or a loose file: one request for the blocks that hold the range. Before
+    ///   the first range of an entry, one for its local header, which says where the content begins.
+    ///   Nothing is cached, and the CRC, which is of the whole content, is not checked.
     /// - A compressed entry: a [`Store::load`] of all of it, of which the range is a part, since
     ///   decoding begins at the start. It is cached like any load; a file over half of the cache is
     ///   not, and so is decoded again for each range.
@@ -39,19 +40,18 @@ impl Store {
     pub fn read_range(&self, name: &str, range: Range<u64>) -> Result<Buffer> {
         let id = self.find(name)?;
         let shared = self.shared();
-        let entry = &shared.archive.index.entries()[id as usize];
-        let end = range.end.min(entry.bytes);
+        let end = range.end.min(shared.sources.bytes(id));
         let range = range.start.min(end)..end;
         if let Some(whole) = shared.hit(id) {
             return Ok(whole.part(range));
         }
-        if entry.method != Method::Stored || entry.is_encrypted() {
+        if !shared.sources.is_stored(id) {
             return Ok(self.load(name)?.part(range));
         }
         let (bytes, limit) = (range.end - range.start, shared.max_entry_bytes);
         match bytes {
-            0 => shared.range_copy(id, &[]),
-            _ if bytes > limit => Err(Error::too_large(&shared.archive.at(id), bytes, limit)),
+            0 => shared.copied(id, &[]),
+            _ if bytes > limit => Err(Error::too_large(&shared.sources.at(id), bytes, limit)),
             _ => shared.read_range(id, range),
         }
     }
@@ -64,8 +64,8 @@ impl Shared {
         let extent = Extent { offset: begin + range.start, bytes: range.end - range.start };
         let read = self.fetched(id, extent)?;
         let within = read.range(extent).map_err(|found| {
-            let before = extent.offset - self.archive.extents[id as usize].offset;
-            Error::truncated(&self.archive.at(id), before + found)
+            let before = extent.offset - self.sources.extents[id as usize].offset;
+            Error::truncated(&self.sources.at(id), before + found)
         })?;
         let mut state = self.drained();
         state.statistics.ranges += 1;
@@ -74,16 +74,8 @@ impl Shared {
         drop(state);
         match read.part(within.clone()) {
             Some(part) => Ok(Buffer::within(part)),
-            // The engine has put it into memory of its own.
-            None => self.range_copy(id, &read.bytes()[within]),
+            None => self.copied(id, &read.bytes()[within]),
         }
-    }
-
-    fn range_copy(&self, id: Id, bytes: &[u8]) -> Result<Buffer> {
-        let no_memory = |error| Error::no_memory(&self.archive.at(id), &error);
-        let mut content = self.memory.content(bytes.len(), false).map_err(no_memory)?;
-        content.copy_from_slice(bytes);
-        Ok(Buffer::own(content.freeze(self.memory.protects())))
     }
 
     /// Where the content of a stored entry begins in the archive.
@@ -91,16 +83,17 @@ impl Shared {
         if let Some(offset) = self.content_offsets.get(id) {
             return Ok(offset);
         }
-        let Archive { index, extents, path, .. } = &self.archive;
-        let (entry, name) = (&index.entries()[id as usize], index.name(id));
-        let whole = extents[id as usize];
+        let whole = self.sources.extents[id as usize];
+        let Item::Packed { archive, entry, name } = self.sources.item(id) else {
+            return Ok(whole.offset);
+        };
         let mut longest = HEADER_BYTES + name.len() as u64;
         loop {
             let head = Extent { bytes: whole.bytes.min(longest), ..whole };
             let read = self.fetched(id, head)?;
             let found = match read.range(head) {
                 Ok(range) => data_offset(entry, name, &read.bytes()[range]),
-                Err(found) => return Err(Error::truncated(&self.archive.at(id), found)),
+                Err(found) => return Err(Error::truncated(&self.sources.at(id), found)),
             };
             match found {
                 Ok(start) => {
@@ -110,21 +103,34 @@ impl Shared {
                 Err(_) if head.bytes < whole.bytes.min(HEADER_BYTES_MAX) => {
                     longest = HEADER_BYTES_MAX;
                 }
-                Err(error) => return Err(Error::corrupt(path, error)),
+                Err(error) => return Err(Error::corrupt(&archive.path, error)),
             }
         }
     }
 
     /// Reads the blocks that hold `extent`, which lies in entry `id`.
     fn fetched(&self, id: Id, extent: Extent) -> Result<Arc<ReadData>> {
-        let read = self.archive.fetch(&*self.engine, &self.memory, extent).map_err(|error| {
-            Error::read(&At { offset: extent.offset, ..self.archive.at(id) }, error)
-        })?;
+        let blocks = extent.aligned(self.sources.alignment);
+        let read = self.sources.file(blocks.offset).and_then(|(file, offset)| {
+            let buffer = self.memory.read_buffer(blocks.bytes)?;
+            fetch(&*self.engine, &file, offset, buffer)
+        });
+        let read =
+            read.map_err(|error| Error::read(&self.sources.at_offset(id, extent.offset), error))?;
+        let read = ReadData::new(blocks.offset, read);
         let mut state = self.drained();
         state.statistics.read_bytes += read.extent().bytes;
         state.statistics.unused_bytes += read.extent().bytes;
         drop(state);
         Ok(Arc::new(read))
+    }
+}
+
+impl Shared {
+    /// A buffer of its own with these bytes, which are of entry `id`.
+    fn copied(&self, id: Id, bytes: &[u8]) -> Result<Buffer> {
+        let copy = self.memory.copy_of(bytes, false);
+        copy.map_err(|error| Error::no_memory(&self.sources.at(id), &error))
     }
 }
 

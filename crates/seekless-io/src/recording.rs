@@ -210,8 +210,8 @@ fn write(store: &Store, file: &mut File, stopped: &AtomicBool) -> std::io::Resul
         for event in events.drain(..) {
             recorded.loads += u64::from(!event.released);
             recorded.releases += u64::from(event.released);
-            let name = shared.archive.index.name(event.id);
-            let bytes = shared.archive.bytes(event.id);
+            let name = shared.sources.name(event.id);
+            let bytes = shared.sources.bytes(event.id);
             row::write(&mut text, &event, std::mem::take(&mut lost), name, bytes);
         }
         let written = file.write_all(&text);

@@ -1,7 +1,6 @@
 //! What the callers of a store and its worker threads share: a request's way from the cache over
 //! the engine to the load that waits for it.
 
-use crate::archive::Archive;
 use crate::buffer::Buffer;
 use crate::cached::{HitLog, Slots};
 use crate::error::Error;
@@ -11,6 +10,7 @@ use crate::memory::{Memory, MemoryBytes};
 use crate::ranges::ContentOffsets;
 use crate::read_cache::ReadData;
 use crate::recording::Recorder;
+use crate::sources::Sources;
 use crate::state::{Asked, Released, State, Waiter};
 use crate::statistics::Statistics;
 use seekless_device::Nanos;
@@ -30,7 +30,7 @@ pub(crate) const QUIT: u64 = u64::MAX;
 pub(crate) const DECODE: u64 = u64::MAX - 1;
 
 pub(crate) struct Shared {
-    pub(crate) archive: Archive,
+    pub(crate) sources: Sources,
     pub(crate) engine: Arc<dyn Engine>,
     /// How far a `load_many` runs ahead; the planner's, without its lock.
     window_bytes: AtomicU64,
@@ -56,7 +56,7 @@ struct Jobs {
 
 impl Shared {
     pub(crate) fn new(
-        archive: Archive,
+        sources: Sources,
         engine: Arc<dyn Engine>,
         state: State,
         memory: Memory,
@@ -64,11 +64,11 @@ impl Shared {
     ) -> Self {
         let (done, completions) = mpsc::channel();
         let jobs = Mutex::new(Jobs { completions, empty: engine.now() });
-        let slots = Slots::new(archive.extents.len());
-        let hints = Hints::new(archive.extents.len());
+        let slots = Slots::new(sources.extents.len());
+        let hints = Hints::new(sources.extents.len());
         let window_bytes = AtomicU64::new(state.planner.window_bytes());
         Self {
-            archive,
+            sources,
             engine,
             window_bytes,
             max_entry_bytes,
@@ -86,7 +86,7 @@ impl Shared {
 
     /// The buffer of a cached entry, without the cache's lock.
     pub(crate) fn hit(&self, id: Id) -> Option<Buffer> {
-        let (buffer, full) = self.hits.hit(id, self.archive.bytes(id), || self.slots.kept(id))?;
+        let (buffer, full) = self.hits.hit(id, self.sources.bytes(id), || self.slots.kept(id))?;
         if full {
             drop(self.drained());
         }
@@ -108,7 +108,7 @@ impl Shared {
     }
 
     fn file_request(&self, id: Id) -> Request {
-        let request = Request::file(id, self.archive.bytes(id));
+        let request = Request::file(id, self.sources.bytes(id));
         Request { cost: self.hints.get(id).cost(request.cost), ..request }
     }
 
@@ -137,7 +137,7 @@ impl Shared {
         }
         match receiver.recv() {
             Ok((_, result)) => result,
-            Err(_) => Err(Error::abandoned(&self.archive.at(id))),
+            Err(_) => Err(Error::abandoned(&self.sources.at(id))),
         }
     }
 
@@ -216,13 +216,14 @@ impl Shared {
         }
     }
 
-    /// A read for the engine. One for which there is no memory has ended at once.
+    /// A read for the engine. One for which there is no memory, or no file any more, has ended at
+    /// once.
     fn read(&self, start: &Start) -> Option<Read> {
         let Start { tag, extent } = *start;
-        match self.memory.read_buffer(extent.bytes) {
-            Ok(buffer) => {
-                let (file, done) = (self.archive.file.clone(), self.done.clone());
-                Some(Read { file, offset: extent.offset, buffer, tag, done })
+        let found = self.sources.file(extent.offset);
+        match found.and_then(|found| Ok((found, self.memory.read_buffer(extent.bytes)?))) {
+            Ok(((file, offset), buffer)) => {
+                Some(Read { file, offset, buffer, tag, done: self.done.clone() })
             }
             Err(error) => {
                 self.end(Completion { tag, buffer: AlignedBuf::default(), result: Err(error) });
@@ -297,10 +298,10 @@ impl Shared {
     fn deliver(&self, read: &Arc<ReadData>, id: Id) {
         let long_lived = self.hints.get(id) == Hint::LongLived;
         let decode = AssertUnwindSafe(|| {
-            crate::decode::decode(&self.archive, &self.memory, read, id, long_lived)
+            crate::decode::decode(&self.sources, &self.memory, read, id, long_lived)
         });
         let result =
-            catch_unwind(decode).unwrap_or_else(|_| Err(Error::abandoned(&self.archive.at(id))));
+            catch_unwind(decode).unwrap_or_else(|_| Err(Error::abandoned(&self.sources.at(id))));
         self.finish(id, result);
     }
 
@@ -310,18 +311,19 @@ impl Shared {
                 Some(code) => std::io::Error::from_raw_os_error(code),
                 None => std::io::Error::new(error.kind(), error.to_string()),
             };
-            self.finish(id, Err(Error::read(&self.archive.at(id), copy)));
+            self.finish(id, Err(Error::read(&self.sources.at(id), copy)));
         }
     }
 
     fn finish(&self, id: Id, result: Result<Buffer, Error>) {
+        self.sources.count(id, result.is_ok());
         let mut released = Released::default();
         let mut waiters = {
             let mut state = lock(&self.state);
             if result.is_ok() {
-                let used = self.archive.extents[id as usize].bytes;
+                let used = self.sources.extents[id as usize].bytes;
                 let statistics = &mut state.statistics;
-                statistics.coded_bytes += self.archive.index.entries()[id as usize].coded_bytes;
+                statistics.coded_bytes += self.sources.coded_bytes(id);
                 statistics.unused_bytes = statistics.unused_bytes.saturating_sub(used);
             }
             state.finish(id, &result, &self.slots, &mut released)

@@ -1,6 +1,7 @@
 //! What became of the requests to a store, and of the bytes that it read.
 
 use seekless_device::{Costs, CostsSource};
+use std::path::PathBuf;
 
 /// Counts since the store was opened, and what it knows of its device. Every load is exactly one of
 /// hit, joined, revived, missed or bypassed, once it has reached the cache.
@@ -48,4 +49,18 @@ pub struct Statistics {
     /// [`StoreBuilder::probed`](crate::StoreBuilder::probed) or from the device table, from its own
     /// reads, or not at all.
     pub costs_source: CostsSource,
+}
+
+/// One source of a store, and what was loaded from it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SourceStatistics {
+    /// The archive or folder, as it was given.
+    pub path: PathBuf,
+    /// Files that are loaded from it: those that no later source overrides.
+    pub files: u64,
+    /// Files that were read and decoded.
+    pub loaded: u64,
+    /// Files that could not be.
+    pub failed: u64,
 }

@@ -1,9 +1,9 @@
-//! The public face: a pack that is open for loading.
+//! The public face: packs that are open for loading.
 
 use crate::decision::Decision;
 use crate::error::Error;
 use crate::shared::Shared;
-use crate::statistics::Statistics;
+use crate::statistics::{SourceStatistics, Statistics};
 use crate::worker::Workers;
 use crate::{Buffer, Result};
 use seekless_engine::Counters;
@@ -12,9 +12,10 @@ use seekless_policy::eviction::Id;
 use seekless_policy::eviction::landlord::Hint;
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-/// An open pack: loads its files through a cache. Clones share everything; any thread may load.
+/// An open pack, or several packs and folders: loads their files through a cache. Clones share
+/// everything; any thread may load.
 #[derive(Clone)]
 pub struct Store {
     shared: Arc<Shared>,
@@ -56,28 +57,44 @@ impl Store {
         Ok(())
     }
 
-    /// The archive's entries, in archive order, and their names.
+    /// The entries of the first archive, in archive order, and their names: those of the whole
+    /// store, unless it has several sources. A store of folders has none.
     #[must_use]
     pub fn index(&self) -> &Index {
-        &self.shared.archive.index
+        static NONE: LazyLock<Index> = LazyLock::new(Index::default);
+        self.shared.sources.first_archive().map_or(&NONE, |archive| &archive.index)
     }
 
-    /// How many entries the archive has.
+    /// How many names can be loaded.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.index().entries().len()
+        self.shared.sources.len()
     }
 
-    /// Whether it has no entries.
+    /// Whether nothing can be loaded.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The archive's path as it was given.
+    /// The path of the first source, as it was given.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.shared.archive.path
+        self.shared.sources.paths().next().unwrap_or(Path::new(""))
+    }
+
+    /// The path of the source from which `name` is loaded: of several that have it, the last.
+    ///
+    /// # Errors
+    /// [`NotFound`](crate::ErrorKind::NotFound).
+    pub fn source(&self, name: &str) -> Result<&Path> {
+        Ok(self.shared.sources.path_of(self.find(name)?))
+    }
+
+    /// The sources in the order in which they were given, and what was loaded from each.
+    #[must_use]
+    pub fn sources(&self) -> Vec<SourceStatistics> {
+        self.shared.sources.statistics()
     }
 
     /// Requests and bytes read so far, the directory included.
@@ -108,13 +125,13 @@ impl Store {
     /// Whether reads go past the page cache (O_DIRECT).
     #[must_use]
     pub fn is_direct(&self) -> bool {
-        self.shared.archive.direct
+        self.shared.sources.first_archive().is_some_and(|archive| archive.direct)
     }
 
     /// Reads begin at multiples of so many bytes, and are as long: what O_DIRECT demands, or 1.
     #[must_use]
     pub fn alignment(&self) -> u64 {
-        self.shared.archive.alignment
+        self.shared.sources.alignment
     }
 
     /// All requests in the order in which the policy got them, and what it evicted. Empty unless
@@ -130,16 +147,17 @@ impl Store {
     }
 
     pub(crate) fn find(&self, name: &str) -> Result<Id> {
-        self.index().find(name).ok_or_else(|| Error::not_found(self.path(), name))
+        let sources = &self.shared.sources;
+        sources.find(name).ok_or_else(|| Error::not_found(sources.paths(), name))
     }
 
     /// As [`Store::find`], of an entry that may be loaded.
     pub(crate) fn find_loadable(&self, name: &str) -> Result<Id> {
         let id = self.find(name)?;
-        let entry = &self.index().entries()[id as usize];
-        let (bytes, limit) = (entry.bytes.max(entry.coded_bytes), self.shared.max_entry_bytes);
+        let (sources, limit) = (&self.shared.sources, self.shared.max_entry_bytes);
+        let bytes = sources.bytes(id).max(sources.coded_bytes(id));
         match bytes > limit {
-            true => Err(Error::too_large(&self.shared.archive.at(id), bytes, limit)),
+            true => Err(Error::too_large(&sources.at(id), bytes, limit)),
             false => Ok(id),
         }
     }

@@ -25,7 +25,7 @@ const SLACK_BYTES: u64 = 2 * u16::MAX as u64 + DESCRIPTOR_BYTES;
 /// overlap and lie before the directory, names are unique and lead nowhere outside, and no content
 /// claims more bytes than its data can hold. What only the local header and the data can show is
 /// checked by [`decode`](crate::decode).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Index {
     entries: Vec<Entry>,
     names: String,

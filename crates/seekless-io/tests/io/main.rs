@@ -13,6 +13,7 @@ mod hinted;
 mod loose;
 mod many;
 mod model;
-mod recorded;
 mod ranged;
+mod recorded;
+mod sources;
 mod support;

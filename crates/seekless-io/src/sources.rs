@@ -1,0 +1,336 @@
+//! What a store loads from: packs and loose folders. Later ones override earlier ones, name by
+//! name.
+//!
+//! To the cache, the planner and the engine it is one archive. Entries are numbered through all
+//! sources, and lie in one space of offsets: each source begins far behind the end of the one
+//! before, so that no read covers two. Each file of a folder lies alone, likewise.
+
+mod folder;
+mod names;
+
+use crate::archive::Archive;
+use crate::error::{At, Error};
+use crate::statistics::SourceStatistics;
+use folder::Folder;
+use foldhash::fast::RandomState;
+use names::plain;
+use seekless_engine::Engine;
+use seekless_pack::{Entry, Method};
+use seekless_policy::eviction::Id;
+use seekless_policy::extents::Extent;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Between two sources, or two loose files, lies at least so much: more than one read may cover of
+/// several entries. A power of two.
+const GAP_BYTES: u64 = 1 << 30;
+
+/// Where to load from, before it is opened.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    Archive(PathBuf),
+    Folder(PathBuf),
+}
+
+/// A source that is open.
+pub(crate) enum Source {
+    Archive(Archive),
+    Folder(Folder),
+}
+
+/// All sources of a store.
+pub(crate) struct Sources {
+    parts: Vec<Part>,
+    /// What each name is, where there are several sources or folders. A single pack's index is
+    /// asked itself.
+    names: Option<HashMap<Box<str>, Id, RandomState>>,
+    /// Where each entry lies in the common space, in the order of their numbers.
+    pub(crate) extents: Arc<[Extent]>,
+    /// Of the offset and length of a read, in bytes.
+    pub(crate) alignment: u64,
+}
+
+/// A source, and where it lies among the others.
+struct Part {
+    source: Source,
+    /// The number of its first entry.
+    first: Id,
+    /// Where it begins in the common space.
+    base: u64,
+    /// Loads that came to an end, well or not.
+    loaded: AtomicU64,
+    failed: AtomicU64,
+}
+
+/// One entry, as its source knows it.
+pub(crate) enum Item<'a> {
+    Packed {
+        archive: &'a Archive,
+        entry: &'a Entry,
+        name: &'a str,
+    },
+    /// A loose file of so many bytes.
+    Loose {
+        bytes: u64,
+    },
+}
+
+impl Place {
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Archive(path) | Self::Folder(path) => path,
+        }
+    }
+}
+
+impl Source {
+    fn open(place: &Place, direct: bool, engine: &dyn Engine) -> Result<Self, Error> {
+        match place {
+            Place::Archive(path) => Archive::open(path, direct, engine).map(Self::Archive),
+            Place::Folder(path) => Folder::open(path).map(Self::Folder),
+        }
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::Archive(archive) => &archive.path,
+            Self::Folder(folder) => &folder.path,
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Archive(archive) => archive.index.entries().len(),
+            Self::Folder(folder) => folder.files.len(),
+        }
+    }
+
+    fn name(&self, number: Id) -> &str {
+        match self {
+            Self::Archive(archive) => archive.index.name(number),
+            Self::Folder(folder) => &folder.files[number as usize].name,
+        }
+    }
+
+    fn alignment(&self) -> u64 {
+        match self {
+            Self::Archive(archive) => archive.alignment,
+            Self::Folder(_) => 1,
+        }
+    }
+}
+
+impl Sources {
+    /// Opens all sources; later ones override earlier ones.
+    pub(crate) fn open(places: &[Place], direct: bool, engine: &dyn Engine) -> Result<Self, Error> {
+        let (mut parts, mut extents) = (Vec::with_capacity(places.len()), Vec::new());
+        for place in places {
+            let source = Source::open(place, direct, engine)?;
+            let first = Id::try_from(extents.len() + source.len())
+                .map(|end| end - source.len() as Id)
+                .map_err(|_| Error::open(source.path(), "the store would have over 2^32 files"))?;
+            let base = behind(&extents);
+            lay_out(&source, base, &mut extents);
+            let (loaded, failed) = Default::default();
+            parts.push(Part { source, first, base, loaded, failed });
+        }
+        let alignment = parts.iter().map(|part| part.source.alignment()).max().unwrap_or(1);
+        let names = match &parts[..] {
+            [Part { source: Source::Archive(_), .. }] => None,
+            parts => Some(merged(parts)),
+        };
+        Ok(Self { parts, names, extents: extents.into(), alignment })
+    }
+
+    /// The entry called `name`: the last source's that has it.
+    pub(crate) fn find(&self, name: &str) -> Option<Id> {
+        self.find_exactly(name).or_else(|| match plain(name) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(plain) => self.find_exactly(&plain),
+        })
+    }
+
+    fn find_exactly(&self, name: &str) -> Option<Id> {
+        match (&self.names, &self.parts[..]) {
+            (None, [Part { source: Source::Archive(archive), .. }]) => archive.index.find(name),
+            (Some(names), _) => names.get(name).copied(),
+            (None, _) => None,
+        }
+    }
+
+    /// How many names can be loaded.
+    pub(crate) fn len(&self) -> usize {
+        self.names.as_ref().map_or(self.extents.len(), HashMap::len)
+    }
+
+    /// The first pack.
+    pub(crate) fn first_archive(&self) -> Option<&Archive> {
+        self.parts.iter().find_map(|part| match &part.source {
+            Source::Archive(archive) => Some(archive),
+            Source::Folder(_) => None,
+        })
+    }
+
+    /// The paths of all sources.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.parts.iter().map(|part| part.source.path())
+    }
+
+    /// The number of the source that has an entry.
+    fn source_of(&self, id: Id) -> usize {
+        match &self.parts[..] {
+            [_] => 0,
+            parts => parts.partition_point(|part| part.first <= id) - 1,
+        }
+    }
+
+    /// The path of the source that has an entry.
+    pub(crate) fn path_of(&self, id: Id) -> &Path {
+        self.part(id).0.source.path()
+    }
+
+    /// Counts a load that has come to its end.
+    pub(crate) fn count(&self, id: Id, well: bool) {
+        let part = self.part(id).0;
+        let count = if well { &part.loaded } else { &part.failed };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn statistics(&self) -> Vec<SourceStatistics> {
+        let of = |part: &Part| SourceStatistics {
+            path: part.source.path().to_owned(),
+            files: 0,
+            loaded: part.loaded.load(Ordering::Relaxed),
+            failed: part.failed.load(Ordering::Relaxed),
+        };
+        let mut found: Vec<_> = self.parts.iter().map(of).collect();
+        match &self.names {
+            None => found[0].files = self.extents.len() as u64,
+            Some(names) => names.values().for_each(|&id| found[self.source_of(id)].files += 1),
+        }
+        found
+    }
+
+    fn part(&self, id: Id) -> (&Part, Id) {
+        let part = &self.parts[self.source_of(id)];
+        (part, id - part.first)
+    }
+
+    /// An entry as its source knows it.
+    pub(crate) fn item(&self, id: Id) -> Item<'_> {
+        let (part, number) = self.part(id);
+        match &part.source {
+            Source::Archive(archive) => Item::Packed {
+                archive,
+                entry: &archive.index.entries()[number as usize],
+                name: archive.index.name(number),
+            },
+            Source::Folder(folder) => Item::Loose { bytes: folder.files[number as usize].bytes },
+        }
+    }
+
+    /// The name of an entry, as its source has it.
+    pub(crate) fn name(&self, id: Id) -> &str {
+        let (part, number) = self.part(id);
+        part.source.name(number)
+    }
+
+    /// Size of an entry's content in bytes. Each hit asks this.
+    pub(crate) fn bytes(&self, id: Id) -> u64 {
+        let (part, number) = self.part(id);
+        match &part.source {
+            Source::Archive(archive) => archive.index.entries()[number as usize].bytes,
+            Source::Folder(folder) => folder.files[number as usize].bytes,
+        }
+    }
+
+    /// Size of its data as it is stored, in bytes.
+    pub(crate) fn coded_bytes(&self, id: Id) -> u64 {
+        match self.item(id) {
+            Item::Packed { entry, .. } => entry.coded_bytes,
+            Item::Loose { bytes } => bytes,
+        }
+    }
+
+    /// Whether the content lies as it is in the source, so that a part of it can be read.
+    pub(crate) fn is_stored(&self, id: Id) -> bool {
+        match self.item(id) {
+            Item::Packed { entry, .. } => entry.method == Method::Stored && !entry.is_encrypted(),
+            Item::Loose { .. } => true,
+        }
+    }
+
+    /// What an entry takes of memory while it is loaded, in bytes: coded and decoded. Both may be
+    /// lies near `u64::MAX`.
+    pub(crate) fn memory_bytes(&self, id: Id) -> u128 {
+        u128::from(self.extents[id as usize].bytes) + u128::from(self.bytes(id))
+    }
+
+    /// Where an entry lies, for messages.
+    pub(crate) fn at(&self, id: Id) -> At<'_> {
+        self.at_offset(id, self.extents[id as usize].offset)
+    }
+
+    /// The same of a place in it: an offset of the common space.
+    pub(crate) fn at_offset(&self, id: Id, offset: u64) -> At<'_> {
+        let (part, number) = self.part(id);
+        let base = match part.source {
+            Source::Archive(_) => part.base,
+            Source::Folder(_) => self.extents[id as usize].offset,
+        };
+        At {
+            archive: part.source.path(),
+            entry: part.source.name(number),
+            offset: offset.saturating_sub(base),
+        }
+    }
+
+    /// The file that has the bytes at `offset` of the common space, and their offset there. A loose
+    /// file is opened for it.
+    pub(crate) fn file(&self, offset: u64) -> io::Result<(Arc<File>, u64)> {
+        let last = self.parts.partition_point(|part| part.base <= offset).saturating_sub(1);
+        let part = &self.parts[last];
+        match &part.source {
+            Source::Archive(archive) => Ok((archive.file.clone(), offset - part.base)),
+            Source::Folder(folder) => {
+                let own = &self.extents[part.first as usize..][..folder.files.len()];
+                let number = own.partition_point(|extent| extent.offset <= offset).max(1) - 1;
+                Ok((Arc::new(folder.file(number)?), offset - own[number].offset))
+            }
+        }
+    }
+}
+
+/// Where the next source begins.
+fn behind(extents: &[Extent]) -> u64 {
+    extents.last().map_or(0, |last| last.end().saturating_add(2 * GAP_BYTES) & !(GAP_BYTES - 1))
+}
+
+fn lay_out(source: &Source, base: u64, extents: &mut Vec<Extent>) {
+    match source {
+        Source::Archive(archive) => extents.extend(archive.index.entries().iter().map(|entry| {
+            Extent { offset: base.saturating_add(entry.header_offset), bytes: entry.extent_bytes }
+        })),
+        Source::Folder(folder) => {
+            for file in &folder.files {
+                // An empty file is read like one of a byte, of which none comes.
+                extents.push(Extent { offset: behind(extents), bytes: file.bytes.max(1) });
+            }
+        }
+    }
+}
+
+fn merged(parts: &[Part]) -> HashMap<Box<str>, Id, RandomState> {
+    let mut names = HashMap::default();
+    for part in parts {
+        for number in 0..part.source.len() as Id {
+            names.insert(plain(part.source.name(number)).into(), part.first + number);
+        }
+    }
+    names
+}
