@@ -9,7 +9,7 @@
 //!
 //! A [`Store`] is an open pack, or several packs and loose folders of which later ones override
 //! earlier ones. [`Store::load`] gives the content of one file, [`Store::load_many`]
-//! those of a list, in the order in which they arrive. A [`Buffer`] is read-only and shared: the
+//! those of a list, in the order in which they arrive; [`Store::load_async`] one, as a future. A [`Buffer`] is read-only and shared: the
 //! cache and all who loaded the file use the same memory.
 //!
 //! # The five ways of a load
@@ -72,6 +72,7 @@ mod decode;
 mod error;
 pub mod files;
 mod hints;
+mod load_async;
 mod load_many;
 mod memory;
 mod probed;
@@ -90,6 +91,7 @@ pub use buffer::Buffer;
 pub use builder::StoreBuilder;
 pub use decision::Decision;
 pub use error::{Error, ErrorKind};
+pub use load_async::LoadAsync;
 pub use load_many::LoadMany;
 pub use recording::{Recorded, Recording};
 pub use seekless_device::{Costs, CostsSource};

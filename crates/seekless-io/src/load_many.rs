@@ -1,6 +1,7 @@
 //! Many loads at once: runs ahead of its consumer by a window of files, half of it planned at a
 //! time so that neighbours in the archive become one read.
 
+use crate::load_async::Reply;
 use crate::state::{Answer, Asked, Waiter};
 use crate::{Buffer, Result, Store};
 use seekless_policy::eviction::Id;
@@ -11,8 +12,11 @@ use std::sync::mpsc::{self, Receiver, Sender};
 /// Files in the window, however small they are.
 const WINDOW_FILES_MAX: u64 = 8192;
 
-/// The numbers of the iterators; 0 is for single loads.
-static NEXT_OWNER: AtomicU64 = AtomicU64::new(1);
+/// A number for an iterator or a future; 0 is for loads that a thread waits for.
+pub(crate) fn next_owner() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
 
 /// The iterator of [`Store::load_many`]: `(position in the list, result)`, in the order of arrival.
 /// Dropping it early cancels what is not yet being read.
@@ -56,7 +60,7 @@ impl Store {
 impl LoadMany {
     fn new(store: Store, names: Vec<String>) -> Self {
         let (sender, receiver) = mpsc::channel();
-        let owner = NEXT_OWNER.fetch_add(1, Ordering::Relaxed);
+        let owner = next_owner();
         let ahead = Ahead::default();
         Self {
             store,
@@ -103,7 +107,8 @@ impl LoadMany {
         if let Some(buffer) = shared.hit(id) {
             return self.ready.push_back((position, Ok(buffer)));
         }
-        let waiter = Waiter { owner: self.owner, position, sender: self.sender.clone() };
+        let reply = Reply::Channel(self.sender.clone());
+        let waiter = Waiter { owner: self.owner, position, reply };
         match shared.request(id, waiter) {
             Asked::Ready(buffer) => self.ready.push_back((position, Ok(buffer))),
             Asked::Joined => {}

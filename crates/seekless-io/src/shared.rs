@@ -5,6 +5,7 @@ use crate::buffer::Buffer;
 use crate::cached::{HitLog, Slots};
 use crate::error::Error;
 use crate::hints::Hints;
+use crate::load_async::Reply;
 use crate::lock;
 use crate::memory::{Memory, MemoryBytes};
 use crate::ranges::ContentOffsets;
@@ -130,15 +131,30 @@ impl Shared {
     /// Loads an entry that is not cached, with what the device makes worth reading around it.
     pub(crate) fn load(&self, id: Id) -> Result<Buffer, Error> {
         let (sender, receiver) = mpsc::channel();
-        match self.request(id, Waiter { owner: 0, position: 0, sender }) {
+        let waiter = Waiter { owner: 0, position: 0, reply: Reply::Channel(sender) };
+        match self.request(id, waiter) {
             Asked::Ready(buffer) => return Ok(buffer),
             Asked::Joined => self.hurry(id),
-            Asked::Fetch => self.demand(id),
+            Asked::Fetch => self.demand(id, |read| self.deliver(&read, id)),
         }
         match receiver.recv() {
             Ok((_, result)) => result,
             Err(_) => Err(Error::abandoned(&self.sources.at(id))),
         }
+    }
+
+    /// As [`Shared::load`], without waiting or decoding: the answer goes to `waiter`, unless the
+    /// buffer is at hand.
+    pub(crate) fn begin(&self, id: Id, waiter: Waiter) -> Option<Buffer> {
+        match self.request(id, waiter) {
+            Asked::Ready(buffer) => return Some(buffer),
+            Asked::Joined => self.hurry(id),
+            Asked::Fetch => self.demand(id, |read| {
+                lock(&self.state).decodes.push_back((read, id));
+                self.tell(DECODE);
+            }),
+        }
+        None
     }
 
     /// A caller waits for what was only planned ahead: its read goes first.
@@ -152,9 +168,9 @@ impl Shared {
         self.submit(start.as_slice());
     }
 
-    /// Makes one entry arrive: from a read that covers it, from a kept read, or by a read of its
-    /// own.
-    fn demand(&self, id: Id) {
+    /// Makes one entry arrive: from a read that covers it, from a kept read, which `decode` is
+    /// given, or by a read of its own.
+    fn demand(&self, id: Id, decode: impl FnOnce(Arc<ReadData>)) {
         let start = {
             let mut state = lock(&self.state);
             match state.planner.demand(id, |id| self.slots.has(id)) {
@@ -164,7 +180,7 @@ impl Shared {
                     let read = state.kept.take(found);
                     state.statistics.read_ahead_hits += 1;
                     drop(state);
-                    return read.iter().for_each(|read| self.deliver(read, id));
+                    return read.map_or((), decode);
                 }
             }
             .inspect(|start| self.sent(&mut state, &[*start]))

@@ -5,6 +5,7 @@ use crate::buffer::Buffer;
 use crate::cached::{HitLog, Slots, Stopped};
 use crate::decision::{Decision, Recorder, Watched};
 use crate::error::Error;
+use crate::load_async::Reply;
 use crate::read_cache::{ReadCache, ReadData};
 use crate::statistics::Statistics;
 use seekless_device::Knowledge;
@@ -13,7 +14,6 @@ use seekless_policy::eviction::{Id, Request};
 use seekless_policy::planner::Planner;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
 
 /// Where a load's result goes: its position in the caller's list, and the bytes.
 pub(crate) type Answer = (usize, Result<Buffer, Error>);
@@ -23,13 +23,12 @@ pub(crate) struct Waiter {
     /// Which `load_many`, for when it is dropped early.
     pub(crate) owner: u64,
     pub(crate) position: usize,
-    pub(crate) sender: Sender<Answer>,
+    pub(crate) reply: Reply,
 }
 
 impl Waiter {
     pub(crate) fn answer(self, result: Result<Buffer, Error>) {
-        // The receiver may be gone, which is no error: a `load_many` was dropped early.
-        let _ = self.sender.send((self.position, result));
+        self.reply.answer(self.position, result);
     }
 }
 

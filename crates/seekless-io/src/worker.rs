@@ -27,7 +27,9 @@ impl Workers {
 impl Drop for Workers {
     fn drop(&mut self) {
         self.threads.iter().for_each(|_| self.shared.tell(QUIT));
-        for thread in self.threads.drain(..) {
+        // A task that one of them woke may hold the last store, and drop it there.
+        let own = std::thread::current().id();
+        for thread in self.threads.drain(..).filter(|thread| thread.thread().id() != own) {
             // A worker that panicked has already answered its waiters.
             let _ = thread.join();
         }
