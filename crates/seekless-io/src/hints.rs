@@ -1,33 +1,51 @@
-//! What the program said of each file's life: read at every request, without the cache's lock.
+//! What the program said of each file: read at every request, without the cache's lock.
 
+use crate::lock;
 use seekless_policy::eviction::Id;
 use seekless_policy::eviction::landlord::Hint;
+use std::collections::HashMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-const SHORT_LIVED: u8 = 1;
+const ONCE: u8 = 1;
 const LONG_LIVED: u8 = 2;
+const COST: u8 = 3;
+const URGENT: u8 = 4;
 
-/// A hint for each entry; at first the usual one. One byte an entry.
-pub(crate) struct Hints(Box<[AtomicU8]>);
+/// A hint for each entry; at first the usual one. One byte an entry, and more for those whose cost
+/// was told.
+pub(crate) struct Hints {
+    codes: Box<[AtomicU8]>,
+    costs: Mutex<HashMap<Id, u32>>,
+}
 
 impl Hints {
     pub(crate) fn new(entries: usize) -> Self {
-        Self((0..entries).map(|_| AtomicU8::new(0)).collect())
+        let codes = (0..entries).map(|_| AtomicU8::new(0)).collect();
+        Self { codes, costs: Mutex::default() }
     }
 
     pub(crate) fn set(&self, id: Id, hint: Hint) {
         let code = match hint {
             Hint::Usual => 0,
-            Hint::ShortLived => SHORT_LIVED,
+            Hint::Once => ONCE,
             Hint::LongLived => LONG_LIVED,
+            Hint::Urgent => URGENT,
+            Hint::Cost(cost) => {
+                lock(&self.costs).insert(id, cost);
+                COST
+            }
         };
-        self.0[id as usize].store(code, Ordering::Relaxed);
+        self.codes[id as usize].store(code, Ordering::Relaxed);
     }
 
     pub(crate) fn get(&self, id: Id) -> Hint {
-        match self.0[id as usize].load(Ordering::Relaxed) {
-            SHORT_LIVED => Hint::ShortLived,
+        match self.codes[id as usize].load(Ordering::Relaxed) {
+            ONCE => Hint::Once,
             LONG_LIVED => Hint::LongLived,
+            URGENT => Hint::Urgent,
+            // Told before the code was set.
+            COST => lock(&self.costs).get(&id).map_or(Hint::Usual, |&cost| Hint::Cost(cost)),
             _ => Hint::Usual,
         }
     }

@@ -8,9 +8,9 @@
 //! wait for a read that it could have started earlier. This crate is that loader.
 //!
 //! A [`Store`] is an open pack, or several packs and loose folders of which later ones override
-//! earlier ones. [`Store::load`] gives the content of one file, [`Store::load_many`]
-//! those of a list, in the order in which they arrive; [`Store::load_async`] one, as a future. A [`Buffer`] is read-only and shared: the
-//! cache and all who loaded the file use the same memory.
+//! earlier ones. [`Store::load`] gives the content of one file, [`Store::load_async`] as a future,
+//! and [`Store::load_many`] those of a list, in the order in which they arrive. A [`Buffer`] is
+//! read-only and shared: the cache and all who loaded the file use the same memory.
 //!
 //! # The five ways of a load
 //!

@@ -28,8 +28,8 @@ impl Store {
     ///
     /// - A file that the cache has: nothing; the range shares the cached memory.
     /// - A stored entry, or a loose file: one request for the blocks that hold the range. Before
-    ///   the first range of an entry, one for its local header, which says where the content begins.
-    ///   Nothing is cached, and the CRC, which is of the whole content, is not checked.
+    ///   the first range of an entry, one for its local header, which says where the content
+    ///   begins. Nothing is cached, and the CRC, which is of the whole content, is not checked.
     /// - A compressed entry: a [`Store::load`] of all of it, of which the range is a part, since
     ///   decoding begins at the start. It is cached like any load; a file over half of the cache is
     ///   not, and so is decoded again for each range.

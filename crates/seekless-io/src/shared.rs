@@ -205,6 +205,12 @@ impl Shared {
         let (mut found, mut starts) = (Vec::new(), Vec::new());
         {
             let mut state = lock(&self.state);
+            let is_urgent = |id: &Id| self.hints.get(*id) == Hint::Urgent;
+            let mut urgent: Vec<Id> = ids.iter().copied().filter(is_urgent).collect();
+            if !urgent.is_empty() {
+                ids.retain(|id| !is_urgent(id));
+                state.planner.plan_first(&mut urgent, &mut found, &mut starts);
+            }
             state.planner.plan(&mut ids, &mut found, &mut starts);
             for &(id, slot) in &found {
                 let read = state.kept.take(slot);

@@ -46,9 +46,10 @@ impl Store {
         Ok(self.shared.recorder.loaded(began, id, buffer))
     }
 
-    /// Says for how long the program will need the file called `name`: from its next request on,
-    /// each counts as cheaper or dearer. Only policies that weigh cost heed it: `landlord`, `gds`,
-    /// `gdsf` and `hyperbolic`.
+    /// Says how the program will use the file called `name`. From its next request on each counts
+    /// as cheaper or dearer; only policies that weigh cost heed that: `landlord`, `gds`, `gdsf` and
+    /// `hyperbolic`. Reads of [`Hint::Urgent`] files go before others of a [`Store::load_many`]. The
+    /// last hint for a file holds.
     ///
     /// # Errors
     /// [`NotFound`](crate::ErrorKind::NotFound).

@@ -298,6 +298,28 @@ impl Planner {
         found: &mut Vec<(Id, Found)>,
         starts: &mut Vec<Start>,
     ) {
+        self.line_up(ids, found);
+        self.under_way.start_next(starts);
+    }
+
+    /// As [`Planner::plan`], before all reads that wait: those that bring these entries go to the
+    /// head of the line, also if they had been planned before.
+    pub fn plan_first(
+        &mut self,
+        ids: &mut Vec<Id>,
+        found: &mut Vec<(Id, Found)>,
+        starts: &mut Vec<Start>,
+    ) {
+        let all = ids.clone();
+        self.line_up(ids, found);
+        for id in all.into_iter().rev() {
+            self.under_way.put_first(self.entries[id as usize]);
+        }
+        self.under_way.start_next(starts);
+    }
+
+    /// Puts the reads of `ids` at the end of the line.
+    fn line_up(&mut self, ids: &mut Vec<Id>, found: &mut Vec<(Id, Found)>) {
         let read_bytes_max = self.unrounded(READ_BYTES_MAX);
         let Self { entries, alignment, costs, under_way, kept, worth, planned, .. } = self;
         ids.sort_unstable();
@@ -316,7 +338,6 @@ impl Planner {
             let wanted = &ids[read.first..read.first + read.count];
             under_way.enqueue(read.extent.aligned(*alignment), wanted);
         }
-        under_way.start_next(starts);
     }
 
     /// Where the read of this tag begins, which has not ended.

@@ -151,12 +151,11 @@ fn hinted_loads_evict_as_simulated() {
     for policy in ["landlord", "gds", "gdsf", "hyperbolic"] {
         let store = open(&path, policy);
         for number in 0..FILES {
-            let hint =
-                [Hint::Usual, Hint::LongLived, Hint::Usual, Hint::ShortLived][number as usize % 4];
+            let hint = [Hint::Usual, Hint::LongLived, Hint::Usual, Hint::Once][number as usize % 4];
             store.hint(&name(number), hint).unwrap();
         }
         load(&store, 1_500, 23);
-        store.hint(&name(1), Hint::ShortLived).unwrap();
+        store.hint(&name(1), Hint::Once).unwrap();
         load(&store, 1_500, 29);
         assert!(replay(&store, policy) > 100, "{policy}: the test must evict");
     }

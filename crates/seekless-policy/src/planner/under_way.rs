@@ -154,6 +154,15 @@ impl UnderWay {
         Some(self.start(slot))
     }
 
+    /// The read that covers `extent` is the next to start, unless it has started.
+    pub(super) fn put_first(&mut self, extent: Extent) {
+        let Some(slot) = self.covering(extent) else { return };
+        if let Some(at) = self.queue.iter().position(|&queued| queued == slot) {
+            self.queue.remove(at);
+            self.queue.push_front(slot);
+        }
+    }
+
     /// Starts the reads whose turn has come.
     pub(super) fn start_next(&mut self, starts: &mut Vec<Start>) {
         while self.in_flight < self.depth
@@ -260,6 +269,20 @@ mod tests {
         let start = reads.hurry(tag).unwrap();
         assert!(reads.hurry(tag).is_none(), "already on its way");
         assert_eq!(finish(&mut reads, start), [1, 7]);
+    }
+
+    #[test]
+    fn what_goes_to_the_head_of_the_line_is_the_next_to_start() {
+        let mut reads = UnderWay::new(10, 1);
+        (0..4).for_each(|n| reads.enqueue(extent(n * 10, 10), &[n as Id]));
+        let first = starts(&mut reads)[0];
+        [first.extent, extent(32, 5), extent(90, 1)].map(|extent| reads.put_first(extent));
+        finish(&mut reads, first);
+        let mut order = Vec::new();
+        while let [start] = starts(&mut reads)[..] {
+            order.extend(finish(&mut reads, start));
+        }
+        assert_eq!(order, [3, 1, 2]);
     }
 
     #[test]

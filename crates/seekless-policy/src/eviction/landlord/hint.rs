@@ -1,21 +1,27 @@
-//! A program's hint on how long it will use a file: a factor on the cost of its requests.
+//! A program's hint on how it will use a file: the cost of its requests, and the turn of its reads.
 
 /// The factor on the cost of a long-lived file.
 const LONG_LIVED: u32 = 8;
 
-/// How long a program will use a file, as far as it knows. The owner of the cache keeps the hint
-/// with the file, and passes [`Hint::cost`] as the cost of each request. Every policy that
-/// considers cost then follows the hint.
+/// How a program will use a file, as far as it knows. The owner of the cache keeps the hint with
+/// the file, and passes [`Hint::cost`] as the cost of each request. Every policy that considers
+/// cost then follows the hint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Hint {
     /// Used once and not again. It costs nothing, so it leaves before all others.
-    ShortLived,
+    Once,
     /// No hint.
     #[default]
     Usual,
     /// Used for long, with pauses. It costs eight times as much, so it outlives files that are used
     /// as often.
     LongLived,
+    /// Fetching it again would cost so much, where a file usually costs 1: the credit that Landlord
+    /// gives it.
+    Cost(u32),
+    /// Needed before others that are planned with it: its read goes to the head of the line. Its
+    /// cost is the usual one.
+    Urgent,
 }
 
 impl Hint {
@@ -23,9 +29,10 @@ impl Hint {
     #[must_use]
     pub fn cost(self, cost: u32) -> u32 {
         match self {
-            Self::ShortLived => 0,
-            Self::Usual => cost,
+            Self::Once => 0,
+            Self::Usual | Self::Urgent => cost,
             Self::LongLived => cost.saturating_mul(LONG_LIVED),
+            Self::Cost(told) => told,
         }
     }
 }

@@ -152,7 +152,7 @@ fn leaving(hints: [Hint; 3]) -> Vec<Id> {
 #[test]
 fn hints_decide_among_files_of_one_size() {
     assert_eq!(leaving([Hint::Usual; 3]), [0, 1, 2]);
-    assert_eq!(leaving([Hint::LongLived, Hint::Usual, Hint::ShortLived]), [2, 1, 0]);
+    assert_eq!(leaving([Hint::LongLived, Hint::Usual, Hint::Once]), [2, 1, 0]);
 }
 
 #[test]
