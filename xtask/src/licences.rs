@@ -16,7 +16,7 @@ const ALLOWED: [&str; 8] =
     ["Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "Unicode-3.0", "Zlib"];
 
 /// The crates whose programs and libraries are shipped.
-const SHIPPED: [&str; 2] = ["seekless-cli", "seekless-c"];
+const SHIPPED: [&str; 3] = ["seekless-cli", "seekless-c", "seekless-store-c"];
 
 /// Fails if the licence of a package is missing, cannot be parsed or is not allowed. Names each.
 pub(crate) fn check() -> anyhow::Result<()> {

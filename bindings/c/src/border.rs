@@ -1,9 +1,9 @@
 //! The border between C and Rust: results and error text in one direction, pointers in the other.
-//! No panic crosses it.
+//! No panic crosses it. All our libraries for C share this file.
 
 use crate::failure::Failure;
 use std::cell::RefCell;
-use std::ffi::{CString, c_char, c_void};
+use std::ffi::{CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 thread_local! {
@@ -34,6 +34,15 @@ pub(crate) fn last_error() -> *const c_char {
     LAST.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
 }
 
+/// The version of this library: major * 1000000 + minor * 1000 + patch.
+pub(crate) fn version() -> c_int {
+    let mut version = 0;
+    for number in env!("CARGO_PKG_VERSION").split(['.', '-']).take(3) {
+        version = version * 1000 + number.parse().unwrap_or(0);
+    }
+    version
+}
+
 /// Refuses a null pointer; `name` is that of the argument.
 pub(crate) fn given<T>(pointer: *mut T, name: &str) -> Result<(), Failure> {
     if pointer.is_null() { Err(Failure::argument(format!("{name} is NULL"))) } else { Ok(()) }
@@ -50,48 +59,6 @@ pub(crate) unsafe fn put<T>(pointer: *mut T, name: &str, value: T) -> Result<(),
     Ok(())
 }
 
-/// The caller's buffer.
-///
-/// # Safety
-/// `buffer` is null, or `bytes` of it may be written to and nothing else writes to them while the
-/// slice lives.
-pub(crate) unsafe fn lent<'a>(buffer: *mut c_void, bytes: usize) -> Result<&'a mut [u8], Failure> {
-    if bytes == 0 {
-        return Ok(&mut []);
-    }
-    given(buffer, "buffer")?;
-    if isize::try_from(bytes).is_err() {
-        return Err(Failure::argument(format!(
-            "a buffer of {bytes} bytes is larger than any buffer can be"
-        )));
-    }
-    // SAFETY: not null, of a length that a slice may have, and the caller's for as long as it
-    // lasts; bytes need no alignment.
-    Ok(unsafe { std::slice::from_raw_parts_mut(buffer.cast(), bytes) })
-}
-
-/// Copies the items into an array from `malloc`, which `free` releases without a length; null if
-/// there are no items.
-pub(crate) fn allocated<T: Copy>(
-    items: impl ExactSizeIterator<Item = T>,
-) -> Result<*mut T, Failure> {
-    let count = items.len();
-    if count == 0 {
-        return Ok(std::ptr::null_mut());
-    }
-    // SAFETY: calloc checks the product; its memory is aligned for every type without special
-    // wishes, as those here.
-    let array = unsafe { libc::calloc(count, size_of::<T>()) }.cast::<T>();
-    if array.is_null() {
-        return Err(Failure::new(libc::ENOMEM, format!("no memory for {count} SLEDs")));
-    }
-    for (index, item) in items.take(count).enumerate() {
-        // SAFETY: `index` is below `count`, for which the memory was asked.
-        unsafe { array.add(index).write(item) };
-    }
-    Ok(array)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,11 +72,12 @@ mod tests {
     #[test]
     fn a_failure_leaves_text_and_errno_in_its_thread_only() {
         assert_eq!(text(), "");
-        assert_eq!(shielded(-1, || Err(Failure::closed(7))), -1);
+        let failure = || Failure::new(libc::EBADF, "it is not open".to_owned());
+        assert_eq!(shielded(-1, || Err(failure())), -1);
         assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(libc::EBADF));
-        assert_eq!(text(), "descriptor 7 is not open");
+        assert_eq!(text(), "it is not open");
         assert_eq!(shielded(-1, || Ok(3)), 3);
-        assert_eq!(text(), "descriptor 7 is not open", "success leaves it");
+        assert_eq!(text(), "it is not open", "success leaves it");
         assert_eq!(std::thread::spawn(text).join().unwrap(), "");
     }
 

@@ -1,11 +1,12 @@
 //! SLEDs for C and Fortran: the calls of Van Meter and Gao (2000, section 4.2, Table 1).
 //! `include/seekless_sleds.h` declares and explains them.
 //!
-//! **Invariant:** no logic of its own. `unsafe` stands in this file, `border` and `descriptor`
-//! only, and no panic crosses into C.
+//! **Invariant:** no logic of its own. `unsafe` stands in this file, `arrays`, `border` and
+//! `descriptor` only, and no panic crosses into C.
 
 #![expect(unsafe_code, reason = "takes and returns the raw pointers of C callers")]
 
+mod arrays;
 mod border;
 mod descriptor;
 mod failure;
@@ -54,7 +55,7 @@ pub unsafe extern "C" fn sleds_get(fd: c_int, sleds: *mut *mut CSled, count: *mu
         given(count, "count")?;
         let found =
             descriptor::with(fd, |file| surveyor::surveyed(|surveyor| surveyor.file(file)))?.sleds;
-        let array = border::allocated(found.iter().map(c_sled))?;
+        let array = arrays::allocated(found.iter().map(c_sled))?;
         // SAFETY: neither is null, and the caller lets them be written to.
         unsafe {
             sleds.write(array);
@@ -70,7 +71,7 @@ pub unsafe extern "C" fn sleds_get(fd: c_int, sleds: *mut *mut CSled, count: *mu
 /// `sleds` is null, or came from [`sleds_get`] and was not freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sleds_free(sleds: *mut CSled) {
-    // SAFETY: null, or from the malloc in `border::allocated` and not freed since.
+    // SAFETY: null, or from the malloc in `arrays::allocated` and not freed since.
     unsafe { libc::free(sleds.cast()) };
 }
 
@@ -188,7 +189,7 @@ pub unsafe extern "C" fn sleds_pick_read(
             Failure::argument("offset: lies before the start of the file".to_owned())
         })?;
         // SAFETY: as the caller says.
-        let buffer = unsafe { border::lent(buffer, bytes) }?;
+        let buffer = unsafe { arrays::lent(buffer, bytes) }?;
         read(fd, buffer, offset).map(usize::cast_signed)
     })
 }
@@ -279,7 +280,7 @@ pub unsafe extern "C" fn ff_sleds_pick_read(
         let (range, bytes_each) = table::session(fd, |session| session.elements(first, elements))?;
         let bytes = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
         // SAFETY: as the caller says; no more elements than were asked for.
-        let buffer = unsafe { border::lent(buffer, bytes) }?;
+        let buffer = unsafe { arrays::lent(buffer, bytes) }?;
         let read = read(fd, buffer, range.start)? as u64;
         Ok(i64::try_from(read / bytes_each).unwrap_or(i64::MAX))
     })
@@ -306,11 +307,7 @@ pub extern "C" fn ff_sleds_total_delivery_time(fd: c_int, attack_plan: c_int) ->
 /// The version: major * 1000000 + minor * 1000 + patch.
 #[unsafe(no_mangle)]
 pub extern "C" fn sleds_version() -> c_int {
-    let mut version = 0;
-    for number in env!("CARGO_PKG_VERSION").split(['.', '-']).take(3) {
-        version = version * 1000 + number.parse().unwrap_or(0);
-    }
-    version
+    border::version()
 }
 
 /// Returns the word for a level.

@@ -1,6 +1,9 @@
 //! The library as C and Fortran programs see it: installed, found by pkg-config, linked shared and
 //! static, and run. Their answers are compared with `wc` and with a sum made here.
 
+mod shared;
+
+use shared::{declared, has, run};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -22,28 +25,6 @@ fn here() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Runs a command, which must succeed.
-fn run(command: &mut Command) -> String {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(
-        output.status.success(),
-        "{command:?}: {}{}",
-        text(&output.stdout),
-        text(&output.stderr)
-    );
-    text(&output.stdout)
-}
-
-fn has(command: &str) -> bool {
-    let found =
-        Command::new(command).arg("--version").output().is_ok_and(|output| output.status.success());
-    if !found {
-        eprintln!("skipped: no {command} here");
-    }
-    found
-}
-
 /// Builds and installs the library once.
 fn place() -> &'static Place {
     static PLACE: OnceLock<Place> = OnceLock::new();
@@ -63,7 +44,8 @@ fn place() -> &'static Place {
             .arg("--prefix")
             .arg(&prefix)
             .arg("--built")
-            .arg(target.join("debug")));
+            .arg(target.join("debug"))
+            .args(["--only", "sleds"]));
         Place { folder, prefix }
     })
 }
@@ -185,13 +167,6 @@ fn every_call_does_as_the_header_says() {
 
 fn header() -> String {
     fs::read_to_string(here().join("include/seekless_sleds.h")).unwrap()
-}
-
-/// The functions of the header: names and declarations, each of which is one line.
-fn declared(header: &str) -> Vec<(&str, &str)> {
-    let starts = |line: &&str| !line.starts_with([' ', '/', '#', '}']);
-    let named = |line| Some((str::split_once(line, '(')?.0.split([' ', '*']).next_back()?, line));
-    header.lines().filter(starts).filter_map(named).collect()
 }
 
 #[test]

@@ -48,6 +48,12 @@ impl Error {
         self.0.kind
     }
 
+    /// The error of the system that caused it, if one did.
+    #[must_use]
+    pub fn io_error(&self) -> Option<&io::Error> {
+        self.0.source.as_ref()?.downcast_ref()
+    }
+
     fn new(
         kind: ErrorKind,
         message: String,

@@ -1,0 +1,35 @@
+//! Why a call failed: a number for `errno`, and a message.
+
+use seekless_io::ErrorKind;
+
+/// A failure as C sees it.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) errno: i32,
+    pub(crate) message: String,
+}
+
+impl Failure {
+    pub(crate) fn new(errno: i32, message: String) -> Self {
+        Failure { errno, message }
+    }
+
+    /// The caller gave an invalid argument.
+    pub(crate) fn argument(message: String) -> Self {
+        Self::new(libc::EINVAL, message)
+    }
+}
+
+impl From<seekless_io::Error> for Failure {
+    fn from(error: seekless_io::Error) -> Self {
+        let by_kind = match error.kind() {
+            ErrorKind::NotFound => libc::ENOENT,
+            ErrorKind::TooLarge => libc::EFBIG,
+            ErrorKind::Read => libc::EIO,
+            ErrorKind::Corrupt => libc::EBADMSG,
+            _ => libc::EINVAL,
+        };
+        let told = error.io_error().and_then(std::io::Error::raw_os_error);
+        Failure::new(told.unwrap_or(by_kind), error.to_string())
+    }
+}
