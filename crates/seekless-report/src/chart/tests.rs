@@ -107,11 +107,11 @@ fn dots_stay_in_their_panels_and_one_is_drawn_at_a_place() {
     };
     assert_eq!(drawn(vec![(0.5, 1e6), (0.5, 1e6), (0.500_01, 1e6)]).len(), 2, "one a panel");
     let many = drawn((0..100).map(|at| (f64::from(at) / 99.0, f64::from(at) * 1e6)).collect());
-    let middle = many.iter().map(|dot| dot.0).sum::<f64>() / many.len() as f64;
-    let (left, right): (Vec<(f64, f64)>, Vec<(f64, f64)>) =
-        many.into_iter().partition(|dot| dot.0 < middle);
-    let last = left.iter().map(|dot| dot.0).fold(f64::MIN, f64::max);
-    let first = right.iter().map(|dot| dot.0).fold(f64::MAX, f64::min);
+    let across = || many.iter().map(|dot| dot.0);
+    let middle = across().sum::<f64>() / many.len() as f64;
+    let (left, right): (Vec<f64>, Vec<f64>) = across().partition(|&x| x < middle);
+    let last = left.iter().copied().fold(f64::MIN, f64::max);
+    let first = right.iter().copied().fold(f64::MAX, f64::min);
     assert!(left.len() == right.len() && last + 10.0 < first, "{last} {first}");
     assert_eq!(drawn(vec![(f64::NAN, 1.0), (2.0, f64::INFINITY)]).len(), 0);
     assert_eq!(drawn(Vec::new()).len(), 0);

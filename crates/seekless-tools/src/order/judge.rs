@@ -12,9 +12,7 @@ use seekless_policy::extents::Extent;
 use seekless_policy::planner::{Memory, READ_BYTES_MAX};
 use seekless_sim::store::{Archive, Settings, StoreFigures, Work, listed, on_demand};
 use serde::Serialize;
-use std::iter::StepBy;
 use std::ops::AddAssign;
-use std::slice;
 
 /// The caches of the judged store: those of a store that was not told any.
 const CACHE_BYTES: u64 = 64_000_000;
@@ -22,19 +20,20 @@ const CACHE_BYTES: u64 = 64_000_000;
 /// The unit of a store's reads.
 const ALIGNMENT: u64 = 4096;
 
-/// An object store draws its latencies, so it is asked with so many seeds. Figures are the means.
-const SEEDS: u32 = 4;
-
-/// Requests that keep a volume busy before.
-const BUSY_REQUESTS_MAX: u64 = 10_000;
+/// A device whose times depend on chance is judged in several states, and figures are the means. A
+/// run of few loads depends on chance the most, and is judged in more of them: in so many that all
+/// their loads together come to [`JUDGED_LOADS`].
+const STATES_MIN: usize = 4;
+const STATES_MAX: usize = 12;
+const JUDGED_LOADS: usize = 12_000;
 
 /// A volume lets pass at once what a slice of a tenth of a second allows, and serves the next
 /// request in the next slice. So a run takes a tenth of a second more or less for a request more
-/// or less. Judged runs begin at several places of a slice, and figures are the means: then each
-/// request counts. A long run needs fewer places.
+/// or less. Judged runs begin at several places of a slice: then each request counts.
 const SLICES_A_SECOND: u64 = 10;
-const PLACES: usize = 12;
-const PLACED_LOADS_MAX: usize = 12_000;
+
+/// Requests that keep a volume busy before.
+const BUSY_REQUESTS_MAX: u64 = 10_000;
 
 /// What loading from an order takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -77,10 +76,9 @@ impl AddAssign for Loadings {
 /// A device to judge orders on.
 pub(crate) struct Judge<'a> {
     files: &'a Files,
-    /// The device; an object store with several seeds; a volume at several places of a slice.
+    /// The device in each state: an object store with several seeds, a volume at several places
+    /// of a slice.
     devices: Vec<Busy>,
-    /// Whether they are a volume at [`PLACES`].
-    is_placed: bool,
     settings: Settings,
 }
 
@@ -95,8 +93,7 @@ impl<'a> Judge<'a> {
             source: CostsSource::Told,
             work: Work::default(),
         };
-        let is_placed = matches!(device.parameters(), Parameters::Volume(_));
-        Judge { files, devices: drawn(device), is_placed, settings }
+        Judge { files, devices: states(device), settings }
     }
 
     /// The first loads of `run` from an archive that holds `order`, files by number.
@@ -115,7 +112,7 @@ impl<'a> Judge<'a> {
         let needed = loads.iter().map(|&place| archive.extents[place as usize].bytes).sum();
         let mut sum = Loadings::default();
         let devices = self.devices_for(loads.len());
-        for device in devices.clone() {
+        for device in devices {
             let list = listed(&archive, &loads, &self.settings, &mut device.clone());
             let demand = on_demand(&archive, &loads, &self.settings, &mut device.clone());
             sum += Loadings {
@@ -126,11 +123,10 @@ impl<'a> Judge<'a> {
         Ok(sum.over(devices.len() as u64))
     }
 
-    /// Those of the devices on which a run of so many loads is judged, spread evenly.
-    fn devices_for(&self, loads: usize) -> StepBy<slice::Iter<'_, Busy>> {
-        let places = (PLACED_LOADS_MAX / loads.max(1)).clamp(1, PLACES);
-        let step = if self.is_placed { PLACES.div_ceil(places) } else { 1 };
-        self.devices.iter().step_by(step)
+    /// The states in which a run of so many loads is judged.
+    fn devices_for(&self, loads: usize) -> &[Busy] {
+        let states = (JUDGED_LOADS / loads.max(1)).clamp(STATES_MIN, STATES_MAX);
+        &self.devices[..states.min(self.devices.len())]
     }
 
     /// What no order can beat: the run's own files alone in an archive, in its own order, with the
@@ -181,7 +177,7 @@ impl Busy {
         Busy { model: device.model(), since: 0 }
     }
 
-    /// A volume that was, at one of [`PLACES`] of a slice.
+    /// A volume that was, at one of [`STATES_MAX`] places of a slice.
     fn volume(device: &DeviceSpec, place: usize) -> Self {
         let mut busy = Busy::idle(device);
         let Parameters::Volume(volume) = device.parameters() else { return busy };
@@ -189,7 +185,7 @@ impl Busy {
         // As many as it serves in a second, which use up requests and bytes alike, and a part of
         // those of a slice.
         let second = volume.iops.min(BUSY_REQUESTS_MAX);
-        let part = second * place as u64 / (SLICES_A_SECOND * PLACES as u64);
+        let part = second * place as u64 / (SLICES_A_SECOND * STATES_MAX as u64);
         for tag in 0..second + part {
             busy.model.submit(0, Io { tag, write: false, offset: 0, bytes });
         }
@@ -238,10 +234,10 @@ fn loading(figures: StoreFigures, needed_bytes: u64) -> Loading {
     Loading { time_ns, requests, bytes, wasted_bytes: bytes.saturating_sub(needed_bytes) }
 }
 
-/// The device in as many states as a run is judged in.
-fn drawn(device: &DeviceSpec) -> Vec<Busy> {
+/// The device in all states, or in one if chance plays no part.
+fn states(device: &DeviceSpec) -> Vec<Busy> {
     match device.parameters() {
-        Parameters::ObjectStore(parameters) => (0..SEEDS)
+        Parameters::ObjectStore(parameters) => (0..STATES_MAX as u32)
             .map(|seed| {
                 let seed = parameters.seed.wrapping_add(seed);
                 let seeded = ObjectStoreParameters { seed, ..parameters.clone() };
@@ -250,7 +246,11 @@ fn drawn(device: &DeviceSpec) -> Vec<Busy> {
                 Busy::idle(seeded.as_ref().unwrap_or(device))
             })
             .collect(),
-        Parameters::Volume(_) => (0..PLACES).map(|place| Busy::volume(device, place)).collect(),
+        // The first few lie far apart.
+        Parameters::Volume(_) => (0..STATES_MAX)
+            .map(|state| state % STATES_MIN * (STATES_MAX / STATES_MIN) + state / STATES_MIN)
+            .map(|place| Busy::volume(device, place))
+            .collect(),
         _ => vec![Busy::idle(device)],
     }
 }
