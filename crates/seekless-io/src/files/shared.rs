@@ -1,7 +1,7 @@
 //! The way of a read: ask the decisions under the lock, give reads to the engine, copy what is
 //! there, wait for what is on its way, and read alone what could not be had otherwise.
 
-use super::frame::{FRAME_BYTES, Pool};
+use super::frame::{FRAME_BYTES, Frame, Pool};
 use super::landing::Landing;
 use super::source::{Source, Version};
 use super::state::{Flying, Place, Start, State};
@@ -130,10 +130,13 @@ impl Shared {
         if let [start] = &starts[..]
             && start.is_own()
         {
-            let buffer = self.frames.buffer(start.pages as usize);
-            let (buffer, result) =
-                self.engine.read_now(start.source.file(), start.offset(), buffer);
-            return self.land(start.tag, buffer, result);
+            let flying = &start.flying;
+            let buffer = self.frames.buffer(flying.pages());
+            let (file, offset) = (flying.source.file(), flying.offset());
+            let (buffer, result) = self.engine.read_now(file, offset, buffer);
+            let mut frames = self.brought(flying, buffer, result);
+            lock(&self.state).settle_own(flying, &mut frames);
+            return flying.flight.land(frames);
         }
         starts.sort_by_key(|start| !start.demand);
         self.landing.take_off(starts.len());
@@ -142,27 +145,38 @@ impl Shared {
 
     fn engine_read(&self, start: &Start) -> EngineRead {
         EngineRead {
-            file: start.source.file(),
-            offset: start.offset(),
-            buffer: self.frames.buffer(start.pages as usize),
+            file: start.flying.source.file(),
+            offset: start.flying.offset(),
+            buffer: self.frames.buffer(start.flying.pages()),
             tag: start.tag,
             done: self.landing.done.clone(),
         }
     }
 
-    /// A read has ended: its pages go into the cache and to those who wait. Of one that failed
-    /// nothing is kept; a page of it that a reader waits for is read again alone.
+    /// A read of the engine has ended: its pages go into the cache and to those who wait.
     pub(super) fn land(&self, tag: u64, buffer: AlignedBuf, result: io::Result<usize>) {
         let Some(flying) = lock(&self.state).touch_down(tag) else { return };
+        let mut frames = self.brought(&flying, buffer, result);
+        lock(&self.state).settle(&flying, &mut frames);
+        flying.flight.land(frames);
+    }
+
+    /// The pages that a read brought. Of one that failed nothing is kept; a page of it that a
+    /// reader waits for is read again alone.
+    fn brought(
+        &self,
+        flying: &Flying,
+        buffer: AlignedBuf,
+        result: io::Result<usize>,
+    ) -> Vec<Option<Frame>> {
         if let Err(error) = &result {
             flying.source.refuses(error);
         }
         let read = result.unwrap_or(0).min(buffer.len());
-        let pages = (flying.pages.end - flying.pages.start) as usize;
-        let mut frames = self.frames.frames(buffer, pages, |page| whole_page(&flying, page, read));
+        let pages = flying.pages();
+        let mut frames = self.frames.frames(buffer, pages, |page| whole_page(flying, page, read));
         frames.resize(pages, None);
-        lock(&self.state).settle(&flying, &mut frames);
-        flying.flight.land(frames);
+        frames
     }
 
     /// Copies the pages of a batch. False at the end of the file.
@@ -226,6 +240,6 @@ impl Shared {
 fn whole_page(flying: &Flying, page: usize, read: usize) -> Option<usize> {
     let start = page * FRAME_BYTES;
     let first = flying.pages.start * FRAME_BYTES as u64 + start as u64;
-    let has = flying.end.saturating_sub(first).min(FRAME_BYTES as u64) as usize;
+    let has = flying.end().saturating_sub(first).min(FRAME_BYTES as u64) as usize;
     (has > 0 && start + has <= read).then_some(has)
 }

@@ -30,33 +30,25 @@ pub(super) enum Place {
     Held(Frame),
 }
 
-/// A read for the engine.
+/// A read to be made.
 #[derive(Debug)]
 pub(super) struct Start {
     pub(super) tag: u64,
-    pub(super) source: Arc<Source>,
-    pub(super) first: PageNo,
-    pub(super) pages: u32,
     /// Whether a read waits for it.
     pub(super) demand: bool,
-    file: FileNo,
-    flight: Arc<Flight>,
+    pub(super) flying: Flying,
 }
 
 impl Start {
-    pub(super) fn offset(&self) -> u64 {
-        self.first * FRAME_BYTES as u64
-    }
-
     /// Whether the thread that waits for it makes it, if it is the only one: a large one takes so
     /// long that the way through the engine does not matter.
     pub(super) fn is_own(&self) -> bool {
-        self.demand && self.pages <= OWN_PAGES_MAX
+        self.demand && self.flying.pages() <= OWN_PAGES_MAX as usize
     }
 }
 
-/// A read that the engine has.
-#[derive(Debug)]
+/// A read that is under way.
+#[derive(Clone, Debug)]
 pub(super) struct Flying {
     pub(super) flight: Arc<Flight>,
     pub(super) source: Arc<Source>,
@@ -64,8 +56,21 @@ pub(super) struct Flying {
     pub(super) pages: Range<PageNo>,
     /// The file as it was when the read began.
     version: Version,
-    /// The file's end as a byte.
-    pub(super) end: u64,
+}
+
+impl Flying {
+    pub(super) fn pages(&self) -> usize {
+        (self.pages.end - self.pages.start) as usize
+    }
+
+    pub(super) fn offset(&self) -> u64 {
+        self.pages.start * FRAME_BYTES as u64
+    }
+
+    /// The file's end as a byte, when the read began.
+    pub(super) fn end(&self) -> u64 {
+        self.version.bytes
+    }
 }
 
 /// A file that has pages or handles.
@@ -88,7 +93,10 @@ pub(super) struct State {
     by_key: HashMap<Key, FileNo>,
     /// Files without a handle, the oldest first, with some that have been opened again.
     closed: VecDeque<FileNo>,
+    /// The reads that the engine has.
     flying: HashMap<u64, Flying, RandomState>,
+    /// How many reads their readers make themselves.
+    own: usize,
     next_tag: u64,
     pub(super) command_pages: u32,
     commands: Vec<PageCommand>,
@@ -103,6 +111,7 @@ impl State {
             by_key: HashMap::new(),
             closed: VecDeque::new(),
             flying: HashMap::default(),
+            own: 0,
             next_tag: 0,
             command_pages,
             commands: Vec::new(),
@@ -241,31 +250,31 @@ impl State {
     /// Makes commands of a fetch. They are cut where the file's commands would be, so that two
     /// windows that meet ask for the same ones.
     fn fetch(&mut self, fetch: Fetch, starts: &mut Vec<Start>) {
-        let source = self.known(fetch.file).and_then(|known| known.source.clone());
-        let source = source.expect("what is fetched has a handle");
+        let known = self.known(fetch.file).expect("what is fetched is of a known file");
+        let source = Arc::clone(known.source.as_ref().expect("what is fetched has a handle"));
+        let version = known.version;
         for page in fetch.range() {
             let joins = starts.last_mut().filter(|last| {
-                last.file == fetch.file
-                    && last.first + u64::from(last.pages) == page
-                    && last.pages < self.command_pages
+                last.flying.file == fetch.file
+                    && last.flying.pages.end == page
+                    && last.flying.pages() < self.command_pages as usize
                     && last.demand == fetch.demand
             });
             let flight = match joins {
                 Some(last) => {
-                    last.pages += 1;
-                    Arc::clone(&last.flight)
+                    last.flying.pages.end += 1;
+                    Arc::clone(&last.flying.flight)
                 }
                 None => {
                     let flight = Arc::new(Flight::new(page));
-                    starts.push(Start {
-                        tag: self.next_tag,
-                        source: Arc::clone(&source),
-                        first: page,
-                        pages: 1,
-                        demand: fetch.demand,
-                        file: fetch.file,
+                    let flying = Flying {
                         flight: Arc::clone(&flight),
-                    });
+                        source: Arc::clone(&source),
+                        file: fetch.file,
+                        pages: page..page + 1,
+                        version,
+                    };
+                    starts.push(Start { tag: self.next_tag, demand: fetch.demand, flying });
                     self.next_tag += 1;
                     flight
                 }
@@ -282,19 +291,12 @@ impl State {
         if let [start] = starts
             && start.is_own()
         {
-            start.flight.make_own();
-        }
-        for start in starts {
-            let Some(known) = self.known(start.file) else { continue };
-            let flying = Flying {
-                flight: Arc::clone(&start.flight),
-                source: Arc::clone(&start.source),
-                file: start.file,
-                pages: start.first..start.first + u64::from(start.pages),
-                version: known.version,
-                end: known.version.bytes,
-            };
-            self.flying.insert(start.tag, flying);
+            start.flying.flight.make_own();
+            self.own += 1;
+        } else {
+            for start in starts {
+                self.flying.insert(start.tag, start.flying.clone());
+            }
         }
         self.tell_depth();
     }
@@ -307,7 +309,15 @@ impl State {
     }
 
     fn tell_depth(&mut self) {
-        self.cache.set_ios_in_flight(u32::try_from(self.flying.len()).unwrap_or(u32::MAX));
+        let ios = self.flying.len() + self.own;
+        self.cache.set_ios_in_flight(u32::try_from(ios).unwrap_or(u32::MAX));
+    }
+
+    /// A read that its reader made itself has ended: as [`settle`](Self::settle).
+    pub(super) fn settle_own(&mut self, flying: &Flying, frames: &mut [Option<Frame>]) {
+        self.own -= 1;
+        self.tell_depth();
+        self.settle(flying, frames);
     }
 
     /// Takes the pages of an ended read in. If the file has changed meanwhile, they may be as it
