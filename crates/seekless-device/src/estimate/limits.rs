@@ -9,6 +9,11 @@
 //!
 //! The limit that is not felt cannot be known, but what has passed is a bound below it. So a limit
 //! that was seen clearly stands until more passes than it allows, or until it is seen elsewhere.
+//!
+//! A line that fits can still be wrong: a few stretches are explained by many limits. *Proof* is
+//! something else: several stretches show the very same rate of requests while their bytes differ,
+//! or of bytes while their requests differ. A limit that is proved is not changed to explain stalls
+//! of the other one.
 
 use super::curve::{Curve, STEADY, Window, fit};
 use crate::Nanos;
@@ -74,12 +79,30 @@ pub(super) struct Passed {
     pub(super) stalled_ns: Option<f64>,
 }
 
-/// A limit on requests.
+/// So many of the last stretches prove a limit if their rates are so near to each other: chance
+/// makes neither. The rates of the other kind must be [`PROOF_APART`] times apart.
+const PROOFS: [(u32, f64); 2] = [(3, 0.004), (4, 0.015)];
+const PROOF_APART: f64 = 1.2;
+
+/// A limit that stalls prove passes at once what it kept of some time in which it was not felt.
+const KEPT_NS: f64 = 250e6;
+
+/// A limit that was felt.
 #[derive(Clone, Copy, Debug)]
-struct Requests {
+struct Limit {
     per_second: f64,
-    /// It may be a limit on bytes: all reads were of about one size.
-    is_unsure: bool,
+    proof: Proof,
+}
+
+/// How sure a limit is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Proof {
+    /// It may be one on bytes instead of requests: all reads were of about one size.
+    OneSize,
+    /// It explains the last stalls, alone or together with the other.
+    Fitted,
+    /// Several stretches show just this rate, whatever the rate of the other kind.
+    Proved,
 }
 
 /// The limits, as far as they were felt.
@@ -97,8 +120,8 @@ pub(super) struct Limits {
     /// When a limit was last felt, and the reads since then.
     felt: Nanos,
     calm_reads: u32,
-    requests: Option<Requests>,
-    bytes: Option<f64>,
+    requests: Option<Limit>,
+    bytes: Option<Limit>,
     /// Which limit was raised last when both were felt.
     probes_requests: bool,
     /// The most bytes a second that passed in one of the last stretches.
@@ -165,6 +188,47 @@ impl Limits {
 
     /// Says which limits were felt.
     fn judge(&mut self, now: Nanos) -> bool {
+        let has_proved = self.prove(now);
+        self.explain(now) || has_proved
+    }
+
+    /// Looks for limits that stretches prove.
+    fn prove(&mut self, now: Nanos) -> bool {
+        let windows = &self.windows[..self.count];
+        let is_known = |limit: Option<Limit>, rate: f64| {
+            limit.is_some_and(|known| known.proof == Proof::Proved && same(known.per_second, rate))
+        };
+        let swapped = |(requests, bytes)| (bytes, requests);
+        let requests = proved(windows, |rates| rates, |rate| is_known(self.bytes, rate));
+        let bytes = proved(windows, swapped, |rate| is_known(self.requests, rate));
+        let (requests, bytes) = match (requests, bytes) {
+            // Neither was known: the same stretches may not prove both.
+            (Some(one), Some(other)) if one.windows & other.windows != 0 => {
+                match one.windows.count_ones() < other.windows.count_ones() {
+                    true => (None, Some(other)),
+                    false => (Some(one), None),
+                }
+            }
+            both => both,
+        };
+        if requests.is_none() && bytes.is_none() {
+            return false;
+        }
+        (self.felt, self.calm_reads) = (now, 0);
+        let (requests_changed, bytes_changed) =
+            (take_proven(&mut self.requests, requests), take_proven(&mut self.bytes, bytes));
+        if requests_changed || bytes_changed {
+            // What was guessed came from the same stalls.
+            let is_proved = |limit: &Limit| limit.proof == Proof::Proved;
+            self.requests = self.requests.filter(is_proved);
+            self.bytes = self.bytes.filter(is_proved);
+            self.bytes_seen = Some(self.seen(Window::rates).1);
+        }
+        requests_changed || bytes_changed
+    }
+
+    /// Fits limits to all stalls together.
+    fn explain(&mut self, now: Nanos) -> bool {
         let Some(steady) = self.steady() else { return false };
         let windows = &self.windows[..self.count];
         let known = self.known();
@@ -190,10 +254,9 @@ impl Limits {
     fn probe(&mut self) {
         let newest = &self.windows[self.count.saturating_sub(WINDOWS_NEW)..self.count];
         let (Some(requests), Some(bytes)) = (&mut self.requests, &mut self.bytes) else { return };
-        let is_felt = |rate: f64, limit: f64| rate >= limit * (1.0 - SAME);
-        let requests_felt =
-            newest.iter().all(|window| is_felt(window.rates().0, requests.per_second));
-        let bytes_felt = newest.iter().all(|window| is_felt(window.rates().1, *bytes));
+        let is_felt = |rate: f64, limit: &Limit| rate >= limit.per_second * (1.0 - SAME);
+        let requests_felt = newest.iter().all(|window| is_felt(window.rates().0, requests));
+        let bytes_felt = newest.iter().all(|window| is_felt(window.rates().1, bytes));
         if requests_felt && bytes_felt {
             self.probes_requests = !self.probes_requests;
         }
@@ -204,40 +267,54 @@ impl Limits {
             (true, false) => (1.0, PROBE),
             (false, false) => return,
         };
-        let raised =
-            |limit: f64, factor: f64, seen: f64| (limit * factor).min(seen * PROBE_MAX).max(limit);
+        let raise = |limit: &mut Limit, factor: f64, seen: f64| {
+            if limit.proof != Proof::Proved {
+                let before = limit.per_second;
+                limit.per_second = (before * factor).min(seen * PROBE_MAX).max(before);
+            }
+        };
         let sum = Window::sum(newest).rates();
-        requests.per_second = raised(requests.per_second, request_factor, sum.0);
-        *bytes = raised(*bytes, byte_factor, sum.1);
+        raise(requests, request_factor, sum.0);
+        raise(bytes, byte_factor, sum.1);
     }
 
     /// The limits of which it is sure: nanoseconds a request and a byte.
     fn known(&self) -> Option<(f64, f64)> {
         let request_ns = match self.requests {
-            Some(Requests { is_unsure: true, .. }) => return None,
-            Some(Requests { per_second, .. }) => 1e9 / per_second,
+            Some(Limit { proof: Proof::OneSize, .. }) => return None,
+            Some(Limit { per_second, .. }) => 1e9 / per_second,
             None => 0.0,
         };
-        let byte_ns = self.bytes.map_or(0.0, |rate| 1e9 / rate);
+        let byte_ns = self.bytes.map_or(0.0, |limit| 1e9 / limit.per_second);
         (request_ns + byte_ns > 0.0).then_some((request_ns, byte_ns))
     }
 
     fn take(&mut self, curve: Curve) {
-        let (requests_seen, bytes_seen) = (self.seen(|rates| rates.0), self.seen(|rates| rates.1));
+        let (requests_seen, bytes_seen) = self.seen(Window::rates);
         let bytes_before = self.bytes_seen.replace(bytes_seen);
         // A limit that stands is not exceeded.
-        self.bytes = self.bytes.filter(|&known| bytes_seen <= known * EXCEEDED);
-        self.requests = self.requests.filter(|known| requests_seen <= known.per_second * EXCEEDED);
-        let sure = |per_second| Some(Requests { per_second, is_unsure: false });
+        let stands = |known: &Limit, seen: f64, kept: f64| match known.proof {
+            Proof::Proved => kept <= known.per_second,
+            _ => seen <= known.per_second * EXCEEDED,
+        };
+        let kept = self.seen(|row| row.rates_after(KEPT_NS));
+        self.bytes = self.bytes.filter(|known| stands(known, bytes_seen, kept.1));
+        self.requests = self.requests.filter(|known| stands(known, requests_seen, kept.0));
+        let guess = |limit: &mut Option<Limit>, per_second| {
+            if limit.is_none_or(|known| known.proof != Proof::Proved) {
+                *limit = Some(Limit { per_second, proof: Proof::Fitted });
+            }
+        };
         match curve {
             Curve::Known => {}
-            Curve::Requests(rate) => self.requests = sure(rate),
+            Curve::Requests(rate) => guess(&mut self.requests, rate),
             Curve::Bytes(rate) => {
-                self.bytes = Some(rate);
-                self.requests = self.requests.filter(|known| !known.is_unsure);
+                guess(&mut self.bytes, rate);
+                self.requests = self.requests.filter(|known| known.proof != Proof::OneSize);
             }
             Curve::Both { requests, bytes } => {
-                (self.requests, self.bytes) = (sure(requests), Some(bytes));
+                guess(&mut self.requests, requests);
+                guess(&mut self.bytes, bytes);
             }
             Curve::Either { requests, bytes } => self.take_either(requests, bytes, bytes_before),
         }
@@ -247,26 +324,32 @@ impl Limits {
     fn take_either(&mut self, requests: f64, bytes: f64, bytes_before: Option<f64>) {
         let near = |known: f64, rate: f64| (rate / known - 1.0).abs() <= SAME;
         let is_known = self.requests.is_some_and(|known| near(known.per_second, requests))
-            || self.bytes.is_some_and(|known| near(known, bytes));
+            || self.bytes.is_some_and(|known| near(known.per_second, bytes));
         match self.requests {
             _ if is_known => {}
             // Then reads become larger.
-            None => self.requests = Some(Requests { per_second: requests, is_unsure: true }),
+            None => {
+                self.requests = Some(Limit { per_second: requests, proof: Proof::OneSize });
+            }
             // They have become larger. If no more bytes pass, it was the bytes from the start.
             Some(known) => {
-                self.bytes = Some(bytes);
-                let was_bytes = known.is_unsure && bytes_before.is_some_and(|it| near(it, bytes));
+                if self.bytes.is_none_or(|known| known.proof != Proof::Proved) {
+                    self.bytes = Some(Limit { per_second: bytes, proof: Proof::Fitted });
+                }
+                let is_unsure = known.proof == Proof::OneSize;
+                let was_bytes = is_unsure && bytes_before.is_some_and(|it| near(it, bytes));
                 self.requests = self.requests.filter(|_| !was_bytes);
             }
         }
     }
 
-    /// The highest of the rates of stretches in a row: of so many that what a limit kept of a pause
-    /// makes little of them.
-    fn seen(&self, of: impl Fn((f64, f64)) -> f64) -> f64 {
+    /// The highest rates of requests and bytes of stretches in a row: of so many that what a limit
+    /// kept of a pause makes little of them.
+    fn seen(&self, rates: impl Fn(&Window) -> (f64, f64)) -> (f64, f64) {
         let windows = &self.windows[..self.count];
         let rows = windows.windows(self.count.min(WINDOWS_NEW));
-        rows.map(|row| of(Window::sum(row).rates())).fold(0.0, f64::max)
+        rows.map(|row| rates(&Window::sum(row)))
+            .fold((0.0, 0.0), |most, one| (f64::max(most.0, one.0), f64::max(most.1, one.1)))
     }
 
     /// How near to a line the stalls must end to be those of a limit rather than of chance, as a
@@ -294,11 +377,61 @@ impl Limits {
 
     /// The limit on bytes.
     pub(super) fn bytes_per_second(&self) -> Option<f64> {
-        self.bytes
+        self.bytes.map(|known| known.per_second)
     }
 
     /// More bytes a second than ever passed, as long as only the limit on requests was felt.
     pub(super) fn bytes_unseen(&self) -> Option<f64> {
         self.bytes_seen.map(|seen| BANDWIDTH_UNSEEN * seen)
     }
+}
+
+/// A rate that stretches prove, and which ones, a bit each.
+#[derive(Clone, Copy, Debug)]
+struct Proven {
+    per_second: f64,
+    windows: u32,
+}
+
+/// The rate that most stretches show, if they prove it. `rates` gives the rates of a stretch, first
+/// the one to prove. Stretches whose other rate `is_known` to be a limit are not counted.
+fn proved(
+    windows: &[Window],
+    rates: impl Fn((f64, f64)) -> (f64, f64),
+    is_known: impl Fn(f64) -> bool,
+) -> Option<Proven> {
+    let rates = |window: &Window| rates(window.rates());
+    let around = |(middle, (count, near)): (&Window, (u32, f64))| {
+        let (per_second, _) = rates(middle);
+        let (mut bits, mut sum) = (0u32, 0.0);
+        let (mut least, mut most) = (f64::MAX, 0.0_f64);
+        for (place, window) in windows.iter().enumerate() {
+            let (rate, other) = rates(window);
+            if (rate / per_second - 1.0).abs() <= near && !is_known(other) {
+                bits |= 1 << place;
+                sum += rate;
+                (least, most) = (least.min(other), most.max(other));
+            }
+        }
+        (bits.count_ones() >= count && most >= least * PROOF_APART)
+            .then(|| Proven { per_second: sum / f64::from(bits.count_ones()), windows: bits })
+    };
+    let tries = PROOFS.into_iter().flat_map(|proof| windows.iter().map(move |it| (it, proof)));
+    tries.filter_map(around).max_by_key(|proven| proven.windows.count_ones())
+}
+
+/// Puts what was proved in the place of a guess or of another limit. Returns whether it is new.
+fn take_proven(limit: &mut Option<Limit>, found: Option<Proven>) -> bool {
+    let Some(Proven { per_second, .. }) = found else { return false };
+    let is_new = !limit
+        .is_some_and(|known| known.proof == Proof::Proved && same(known.per_second, per_second));
+    if is_new {
+        *limit = Some(Limit { per_second, proof: Proof::Proved });
+    }
+    is_new
+}
+
+/// Whether two measurements can be of one limit.
+fn same(one: f64, other: f64) -> bool {
+    (one / other - 1.0).abs() <= 0.02
 }

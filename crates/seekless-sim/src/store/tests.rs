@@ -157,15 +157,20 @@ impl DeviceModel for Slowed {
     }
 }
 
-#[test]
-fn a_store_that_finds_out_takes_little_longer_than_one_that_was_told() {
+/// Most files in the order of the archive, in stretches, and others between.
+fn planted() -> (Archive, Vec<Id>) {
     let archive = archive((0..40_000).map(|number| 4_000 + number * 7_919 % 40_000));
-    // Most files in the order of the archive, in stretches, and others between.
     let mut random = SplitMix64::new(1);
-    let loads: Vec<Id> = (0..40_000u32)
+    let loads = (0..40_000u32)
         .filter(|number| number / 50 % 4 != 3)
         .map(|number| if random.below(10) == 0 { random.below(40_000) as Id } else { number })
         .collect();
+    (archive, loads)
+}
+
+#[test]
+fn a_store_that_finds_out_takes_little_longer_than_one_that_was_told() {
+    let (archive, loads) = planted();
     let mut off = Vec::new();
     for iops in [60, 120, 500, 3000, 20_000] {
         for bytes_per_second in [20_000_000, 150_000_000, 1_000_000_000, 3_000_000_000] {
@@ -181,6 +186,65 @@ fn a_store_that_finds_out_takes_little_longer_than_one_that_was_told() {
                 let (told, untold) = (run(&told), run(&untold));
                 if untold.time_ns > told.time_ns + told.time_ns / 10 + 500_000_000 {
                     off.push((throttle, latency_ns, untold, told));
+                }
+            }
+        }
+    }
+    assert!(off.is_empty(), "{off:?}");
+}
+
+/// When each load began, and the requests before it; and both at the end.
+fn course(
+    archive: &Archive,
+    loads: &[Id],
+    settings: &Settings,
+    mut model: Slowed,
+) -> Vec<(Nanos, u64)> {
+    let mut reader = Reader::open(archive, settings, &mut model).unwrap();
+    let mut course = Vec::new();
+    for &id in loads {
+        course.push((reader.now, reader.figures.requests));
+        reader.load(id, settings.work);
+    }
+    course.push((reader.now, reader.figures.requests));
+    course
+}
+
+/// A limit that the store never reaches cannot be known: then its loads take no longer, with more
+/// requests. The drive's own latency must be no more than the limit makes of a request, since only
+/// the limits are told.
+#[test]
+fn a_store_that_finds_out_makes_few_more_requests_from_the_second_second_on() {
+    let (archive, loads) = planted();
+    let mut off = Vec::new();
+    for iops in [120, 200, 500, 1000, 3000, 10_000] {
+        for bytes_per_second in [50_000_000, 150_000_000, 400_000_000] {
+            let latencies = [30_000, 300_000];
+            for latency_ns in
+                latencies.into_iter().filter(|latency| latency * iops <= 1_000_000_000)
+            {
+                let throttle = (iops, bytes_per_second);
+                let device = || Slowed::new(throttle, latency_ns, iops + latency_ns);
+                let memory = Memory { cache_bytes: 16 << 20, ..settings().memory };
+                let costs = device().throttle.costs();
+                let told = Settings { costs, memory, ..settings() };
+                let (costs, source) = (Costs::ASSUMED, CostsSource::Assumed);
+                let untold = Settings { costs, source, ..told.clone() };
+                let told = course(&archive, &loads, &told, device());
+                let untold = course(&archive, &loads, &untold, device());
+                let from = untold.partition_point(|&(at, _)| at < 1_000_000_000);
+                let after = |course: &[(Nanos, u64)]| {
+                    let ((from, before), (end, requests)) = (course[from], course[loads.len()]);
+                    (end - from, requests - before)
+                };
+                let ((took, requests), (told_took, told_requests)) = (after(&untold), after(&told));
+                let is_reached = requests * 1_000_000_000 >= took * iops * 9 / 10;
+                let is_well = match is_reached {
+                    true => requests <= told_requests + told_requests / 10,
+                    false => took <= told_took + told_took / 10,
+                };
+                if !is_well {
+                    off.push((throttle, latency_ns, requests, told_requests, took, told_took));
                 }
             }
         }
