@@ -276,7 +276,9 @@ mod tests {
         let mut reads = UnderWay::new(10, 1);
         (0..4).for_each(|n| reads.enqueue(extent(n * 10, 10), &[n as Id]));
         let first = starts(&mut reads)[0];
-        [first.extent, extent(32, 5), extent(90, 1)].map(|extent| reads.put_first(extent));
+        for extent in [first.extent, extent(32, 5), extent(90, 1)] {
+            reads.put_first(extent);
+        }
         finish(&mut reads, first);
         let mut order = Vec::new();
         while let [start] = starts(&mut reads)[..] {
