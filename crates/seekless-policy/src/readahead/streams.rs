@@ -52,9 +52,10 @@ const AROUND_HALVED_MAX: u8 = 4;
 ///   stream need not follow each other in time. Two reads that adjoin are a run, forward or
 ///   backward. Two equal distances are a stride, by majority vote over the last eight. Four small
 ///   steps in one direction are a sparse run. The more reads of no stream lie between, the more
-///   reads must agree. A read that fits no stream begins one, of which nothing is fetched: so a
-///   random read fetches nothing but in a dense part, and no stream is changed by it. A run follows
-///   its reader over a gap only after two reads there.
+///   reads must agree, unless the last reads adjoined each other far more often than by chance. A
+///   read that fits no stream begins one, of which nothing is fetched: so a random read fetches
+///   nothing but in a dense part, and no stream is changed by it. A run follows its reader over a
+///   gap only after two reads there.
 /// - **Windows** start at the size that Linux has, larger where requests are dear, and larger still
 ///   where the file's other streams went on. They grow as in Linux up to eight times the bytes that
 ///   a request costs, and to 16 times if readers wait for any stream on a device that serves one
@@ -70,7 +71,7 @@ const AROUND_HALVED_MAX: u8 = 4;
 ///   falls into is filled, up to 64 KiB, unless these take longer than the request.
 /// - **Cost:** a read compares at most 21 streams, whatever their number; mostly one or two. A page
 ///   of a stream costs nothing but its share of a window.
-/// - **Memory:** about 270 bytes a stream, at most 16,384 streams; 200 bytes an open file. The
+/// - **Memory:** about 330 bytes a stream, at most 16,384 streams; 300 bytes an open file. The
 ///   oldest stream makes room for a new one; random reads cannot push out known streams.
 /// - **Shines** on backward, strided and many interleaved streams. **Fails** where the next place
 ///   depends on what was read (trees, hash tables), on runs of two or three reads, and on streams
@@ -203,6 +204,8 @@ impl Streams {
             places: pages / read.pages(),
             file_bytes: pages.saturating_mul(PAGE_BYTES),
             wrong: state.wrong(),
+            recent: state.recent(),
+            unknown: table.unknown(),
         }
     }
 
@@ -212,6 +215,9 @@ impl Streams {
             return self.follow(file, parent, id, Some(read));
         }
         let Some(state) = self.files.get(file) else { return id };
+        if discover::adjoins(self.table.get(id), read) {
+            state.read_adjoined();
+        }
         state.stray_reads = state.stray_reads.wrapping_add(1);
         let (now, stray_reads) = (self.reads, state.stray_reads);
         let found = self.table.change(id, |stream| {
@@ -265,7 +271,7 @@ impl Streams {
         ahead: &dyn Ahead,
     ) -> Id {
         let Some(state) = self.files.get(file) else { return 0 };
-        state.stream_began();
+        state.stream_began(read.first_page());
         state.stray_reads = state.stray_reads.wrapping_add(1);
         let opening = state.opening;
         let parent = near.or(state.current).map(|id| self.table.seen(id));

@@ -87,6 +87,7 @@ pub(super) fn strided(delta: i64, read: Span) -> Found {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::readahead::streams::doubt::Recent;
 
     const PAGE: u64 = 4096;
 
@@ -122,8 +123,22 @@ mod tests {
 
     #[test]
     fn where_accidents_are_likely_more_reads_must_agree() {
-        let crowded = Doubt { reads_between: 10, places: 100, file_bytes: 100 * PAGE, wrong: 0 };
+        let crowded =
+            Doubt { reads_between: 10, places: 100, file_bytes: 100 * PAGE, ..Doubt::default() };
         assert_eq!(found(crowded, &[9, 10, 11]), [false, true]);
+        let adjoining = |adjoined, pages| Doubt {
+            recent: Recent { begun: 10, adjoined, pages },
+            unknown: 10,
+            places: 1000,
+            ..crowded
+        };
+        assert_eq!(found(adjoining(8, 1000), &[9, 10]), [true]);
+        assert_eq!(found(adjoining(7, 1000), &[9, 10]), [false], "too few to tell");
+        assert_eq!(
+            found(adjoining(30, 100), &[9, 10]),
+            [false],
+            "3.75 times as often as by chance"
+        );
         let wrong = Doubt { wrong: 7, ..crowded };
         assert_eq!(found(wrong, &[9, 10, 11, 12, 13, 14]), [false, false, false, false, true]);
         let sparse = [0, 3, 5, 9, 14];

@@ -1,6 +1,7 @@
 //! What is known of an open file as a whole: what one stream on it tells about the next.
 
 use super::deltas::Deltas;
+use super::doubt::Recent;
 use super::limits::Limits;
 use super::span::Span;
 use super::stream::Seen;
@@ -32,7 +33,7 @@ pub(super) struct File {
     /// How many reads were of no known stream.
     pub(super) stray_reads: u32,
     /// Of the last streams: how many began, were discovered, and went on.
-    recent: Recent,
+    recent: Counts,
     runs: RunLength,
     /// The window of the last proven stream.
     sibling: u64,
@@ -46,10 +47,14 @@ pub(super) struct File {
 }
 
 #[derive(Debug, Default)]
-struct Recent {
+struct Counts {
     begun: u32,
+    /// How many reads adjoined one that had begun and was not known.
+    adjoined: u32,
     discovered: u32,
     proven: u32,
+    /// The pages between which they began, since the counts were last halved, and before.
+    began: [Option<(PageNo, PageNo)>; 2],
 }
 
 /// The usual length of a run.
@@ -86,13 +91,30 @@ impl Strays {
 }
 
 impl File {
-    pub(super) fn stream_began(&mut self) {
+    pub(super) fn stream_began(&mut self, page: PageNo) {
+        let [now, before] = &mut self.recent.began;
+        let (first, last) = now.unwrap_or((page, page));
+        *now = Some((first.min(page), last.max(page)));
         self.recent.begun += 1;
         if self.recent.begun >= STREAMS_COUNTED {
             self.recent.begun /= 2;
+            self.recent.adjoined /= 2;
+            *before = now.take();
             self.recent.discovered /= 2;
             self.recent.proven /= 2;
         }
+    }
+
+    pub(super) fn read_adjoined(&mut self) {
+        self.recent.adjoined = self.recent.adjoined.saturating_add(1);
+    }
+
+    pub(super) fn recent(&self) -> Recent {
+        let Counts { begun, adjoined, began, .. } = self.recent;
+        let first = began.iter().flatten().map(|began| began.0).min();
+        let last = began.iter().flatten().map(|began| began.1).max();
+        let pages = first.zip(last).map_or(0, |(first, last)| last - first + 1);
+        Recent { begun, adjoined, pages }
     }
 
     pub(super) fn stream_discovered(&mut self) {
@@ -200,9 +222,9 @@ mod tests {
         let mut file = File::default();
         (0..3).for_each(|_| file.learn_run(1 << 20, 9));
         assert!(!file.trusts_a_single_read(&limits()));
-        (0..4).for_each(|_| (file.stream_began(), file.stream_proven()).0);
+        (0..4).for_each(|_| (file.stream_began(0), file.stream_proven()).0);
         assert!(file.trusts_a_single_read(&limits()));
-        (0..2).for_each(|_| file.stream_began());
+        (0..2).for_each(|_| file.stream_began(0));
         assert!(!file.trusts_a_single_read(&limits()));
     }
 }

@@ -20,8 +20,9 @@ const REGION_PAGES: u64 = NEAR_BYTES / PAGE_BYTES;
 
 /// Streams before the table first grows.
 const STREAMS_MIN: usize = 64;
-/// Unknown streams make room for others while they are more than a quarter of the table: then
-/// random reads cannot push out the streams that are known.
+/// Unknown streams make room for others while they are more than a quarter of what the table may
+/// hold: then random reads cannot push out the streams that are known, nor spread the table over
+/// more memory than the processor has near.
 const UNKNOWN_SHARE: usize = 4;
 
 const UNKNOWN: usize = 0;
@@ -88,6 +89,11 @@ impl Table {
     /// For changes that leave the file, the pattern and the place of the stream as they are.
     pub(super) fn get_mut(&mut self, id: Id) -> &mut Stream {
         &mut self.streams[id as usize]
+    }
+
+    /// Streams of which a few reads are known, over all files.
+    pub(super) fn unknown(&self) -> usize {
+        self.unknown
     }
 
     /// How the stream stands now.
@@ -232,10 +238,10 @@ impl Table {
             self.take_out(id);
             return id;
         }
-        if self.streams.len() < self.streams_max {
+        let spare = self.unknown > self.streams_max / UNKNOWN_SHARE;
+        if self.streams.len() < self.streams_max && !spare {
             return self.append();
         }
-        let spare = self.unknown > self.streams_max / UNKNOWN_SHARE;
         let known = self.order.back(KNOWN);
         let id = if spare { oldest.or(known) } else { known.or(oldest) };
         let id = id.expect("a full table has a stream");

@@ -170,8 +170,8 @@ proptest! {
     }
 }
 
-/// 100,000 streams in a table of 4096, page by page in a random order: the table is full, the
-/// oldest make room, and no read compares more streams than the buckets hold.
+/// 100,000 streams in a table of 4096, page by page in a random order: the oldest make room, and no
+/// read compares more streams than the buckets hold.
 #[test]
 fn any_number_of_streams_keeps_the_memory_and_the_cost_of_a_read_bounded() {
     let costs = Costs { request_ns: 100_000, bytes_per_second: 1_000_000_000, depth: 8 };
@@ -189,7 +189,8 @@ fn any_number_of_streams_keeps_the_memory_and_the_cost_of_a_read_bounded() {
         most = most.max(streams.table.looked_at.get());
         ahead.windows.clear();
     }
-    assert_eq!(streams.table.len(), 4096);
+    let len = streams.table.len();
+    assert!((2048..=4096).contains(&len), "{len}");
     assert!(most <= LOOKED_AT_MAX, "{most}");
 }
 
@@ -215,7 +216,7 @@ fn a_read_of_one_of_a_thousand_streams_compares_few_others() {
 #[test]
 fn a_stream_and_a_file_take_the_memory_that_the_documentation_says() {
     use super::super::{file::File, stream::Stream};
-    // A stream also has 8 bytes in its list, and 16 in each of the two indexes.
-    assert!(size_of::<Stream>() + 8 + 2 * 16 <= 270, "{}", size_of::<Stream>());
-    assert!(size_of::<File>() <= 200, "{}", size_of::<File>());
+    // A stream also has 8 bytes in its list, and 32 in each of the two indexes.
+    assert!(size_of::<Stream>() + 8 + 2 * 32 <= 330, "{}", size_of::<Stream>());
+    assert!(size_of::<File>() <= 300, "{}", size_of::<File>());
 }
