@@ -29,8 +29,10 @@
 //! - Rows go to a spool in the user's state folder while the program runs. If the recorder or the
 //!   program is killed, at most the last quarter of a second is lost.
 //!
-//! It does not see page faults: of a file mapped into memory, the trace has the mapping, but not
-//! which of its pages were touched. Latencies are upper bounds, which include the stops.
+//! - Of a file mapped into memory, the trace has the mapping, and the first touch of each part of
+//!   it ([`Summary::mappings`]) where the kernel allows perf events; else it says that it has not.
+//!
+//! Latencies are upper bounds, which include the stops.
 //!
 //! # Neighbours
 //!
@@ -63,6 +65,7 @@ mod calls;
 mod coverage;
 mod descriptions;
 mod error;
+mod faults;
 mod inspect;
 mod paths;
 mod record;
@@ -75,4 +78,4 @@ mod tracer;
 
 pub use error::{Error, ErrorKind, Result};
 pub use record::{Options, record};
-pub use recorded::{Recorded, Status, Summary};
+pub use recorded::{Mappings, Recorded, Status, Summary};

@@ -2,7 +2,8 @@
 //! the Parquet file.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::recorded::{Recorded, Status, Summary};
+use crate::faults::{Seen, Watch};
+use crate::recorded::{Mappings, Recorded, Status, Summary};
 use crate::selection::Selection;
 use crate::sink::{Sink, Written};
 use crate::tracer::{Settings, Traced, Tracer};
@@ -10,17 +11,18 @@ use crate::{arch, calls};
 use nix::sys::ptrace::{self, Options as Trace};
 use nix::unistd::Pid;
 use seekless_sys::output::{self, Content, Destination};
-use seekless_sys::signals;
 use seekless_sys::tracee::{self, Failure, Waiting};
+use seekless_sys::{reason, signals};
 use seekless_trace::{Metadata, RunInfo, SpoolWriter, Writer, spool_path};
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-const SOURCE: &str = "seekless record: seccomp and ptrace; memory-mapped files at the grain of calls; \
-                      latencies are upper bounds, which include switches to the recorder and back";
+const SOURCE: &str = "seekless record: seccomp and ptrace; latencies are upper bounds, which include \
+                      switches to the recorder and back";
 
 /// How to record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -187,18 +189,48 @@ fn trace(
     let Waiting { pid, .. } = child;
     let sink = Sink::new(spool)
         .map_err(own_failure("the thread that writes the spool cannot be started"))?;
+    let settings = Arc::new(settings);
+    let watch = Watch::start(pid, sink.rows(), Arc::clone(&settings));
     let tracer = Tracer::new(pid, sink, settings);
     let released =
         child.release().map_err(own_failure("the program's process died before it started"))?;
-    let traced = tracer.run().map_err(|error| {
+    let mut traced = tracer.run().map_err(|error| {
         Error::new(ErrorKind::Trace, "the program could no longer be waited for and was killed")
             .because(error)
     })?;
+    count_touches(watch, &mut traced.summary);
     if traced.status.is_none() {
         released.outcome().map_err(|failure| explain(program, failure))?;
         return Err(Error::new(ErrorKind::Io, "the program's process died before it was executed"));
     }
     Ok(traced)
+}
+
+/// Waits for the last page faults, and adds what was seen to the summary.
+fn count_touches(watch: io::Result<Watch>, summary: &mut Summary) {
+    match watch.map(Watch::finish) {
+        Ok(Some(Seen { rows, bytes, lost })) => {
+            summary.accesses += rows;
+            summary.lost += lost;
+            summary.mappings = Mappings::Touches { rows, bytes, lost };
+        }
+        Ok(None) => summary.lost += 1, // the thread panicked
+        Err(error) => summary.mappings = Mappings::Calls(why_no_touches(&error)),
+    }
+}
+
+fn why_no_touches(error: &io::Error) -> String {
+    let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
+    let refused = matches!(error.raw_os_error(), Some(libc::EPERM | libc::EACCES));
+    match (refused, level.trim().parse::<i32>()) {
+        (true, Ok(level)) if level > 2 => {
+            format!(
+                "kernel.perf_event_paranoid is {level}; `sysctl kernel.perf_event_paranoid=2` allows them"
+            )
+        }
+        (true, _) => "perf events are refused here; in a container: --cap-add=PERFMON".to_owned(),
+        _ => format!("perf events do not work here: {}", reason(error)),
+    }
 }
 
 fn attach(pid: i32) -> io::Result<()> {
@@ -277,6 +309,12 @@ fn describe(metadata: &mut Metadata, summary: &Summary, status: Status, duration
         run.exit_status = Some(status.code());
         run.left_out = summary.left_out;
         run.blind_spots = summary.blind_spots.clone();
+        run.source = match &summary.mappings {
+            Mappings::Touches { .. } => {
+                format!("{SOURCE}; mapped files by the first touch, at the grain of page faults")
+            }
+            Mappings::Calls(why) => format!("{SOURCE}; mapped files at the grain of calls ({why})"),
+        };
     }
 }
 

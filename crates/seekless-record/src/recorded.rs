@@ -39,6 +39,29 @@ impl Status {
     }
 }
 
+/// How finely reads through memory mappings were seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mappings {
+    /// The kernel told of page faults: each part of a mapped file has a `fault` row at its first
+    /// touch.
+    Touches {
+        /// Rows.
+        rows: u64,
+        /// Bytes that these rows cover.
+        bytes: u64,
+        /// Records of the kernel for which there was no room.
+        lost: u64,
+    },
+    /// The trace has the mappings themselves and no touches, for this reason.
+    Calls(String),
+}
+
+impl Default for Mappings {
+    fn default() -> Self {
+        Mappings::Touches { rows: 0, bytes: 0, lost: 0 }
+    }
+}
+
 /// A recording in figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
@@ -52,6 +75,8 @@ pub struct Summary {
     pub bytes_read: u64,
     /// Bytes that writes took.
     pub bytes_written: u64,
+    /// How finely reads through memory mappings were seen.
+    pub mappings: Mappings,
     /// Files that were read whole, counted each time.
     pub loads: u64,
     /// Different files that were opened.

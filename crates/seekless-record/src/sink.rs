@@ -3,7 +3,6 @@
 
 use hashbrown::HashMap;
 use seekless_trace::{Access, FileId, SpoolWriter};
-use std::rc::Rc;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -43,12 +42,24 @@ pub(crate) struct Written {
     pub(crate) error: Option<seekless_trace::Error>,
 }
 
+/// The files seen so far.
+#[derive(Debug, Default)]
+struct Files {
+    numbers: HashMap<Arc<[u8]>, FileId, foldhash::fast::RandomState>,
+    names: Vec<Arc<[u8]>>,
+}
+
+/// Takes rows, from any thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Rows {
+    shared: Arc<Shared>,
+    files: Arc<Mutex<Files>>,
+}
+
 /// The recorder's end of the queue.
 pub(crate) struct Sink {
-    shared: Arc<Shared>,
+    rows: Rows,
     writer: Option<JoinHandle<Written>>,
-    numbers: HashMap<Rc<[u8]>, FileId, foldhash::fast::RandomState>,
-    names: Vec<Rc<[u8]>>,
 }
 
 impl Sink {
@@ -58,25 +69,58 @@ impl Sink {
         let writer = std::thread::Builder::new()
             .name("seekless-spool".into())
             .spawn(move || write(&theirs, Written { spool, lost: 0, error: None }))?;
-        Ok(Self { shared, writer: Some(writer), numbers: HashMap::default(), names: Vec::new() })
+        let rows = Rows { shared, files: Arc::default() };
+        Ok(Self { rows, writer: Some(writer) })
     }
 
+    /// Another end, for another thread. What it pushes after [`Sink::finish`] is lost.
+    pub(crate) fn rows(&self) -> Rows {
+        self.rows.clone()
+    }
+
+    pub(crate) fn file(&self, name: &[u8]) -> FileId {
+        self.rows.file(name)
+    }
+
+    pub(crate) fn name(&self, file: FileId) -> Arc<[u8]> {
+        self.rows.name(file)
+    }
+
+    pub(crate) fn push(&self, access: Access) {
+        self.rows.push(access);
+    }
+
+    /// Waits until all rows are written. `None` if the writing thread panicked.
+    pub(crate) fn finish(mut self) -> Option<Written> {
+        self.end();
+        self.writer.take()?.join().ok()
+    }
+
+    fn end(&self) {
+        self.rows.shared.lock().done = true;
+        self.rows.shared.more.notify_one();
+    }
+}
+
+impl Rows {
     /// The number of the file with this absolute name.
-    pub(crate) fn file(&mut self, name: &[u8]) -> FileId {
-        if let Some(number) = self.numbers.get(name) {
+    pub(crate) fn file(&self, name: &[u8]) -> FileId {
+        let mut files = self.files();
+        if let Some(number) = files.numbers.get(name) {
             return *number;
         }
-        let number = self.names.len() as FileId;
-        let name: Rc<[u8]> = name.into();
-        self.names.push(Rc::clone(&name));
+        let number = files.names.len() as FileId;
+        let name: Arc<[u8]> = name.into();
+        files.names.push(Arc::clone(&name));
+        // Under the lock of the numbers, so that names are queued in their order.
         self.shared.lock().names.push(seekless_trace::escape_path(&name));
-        self.numbers.insert(name, number);
+        files.numbers.insert(name, number);
         number
     }
 
-    /// The name behind a number from [`Sink::file`].
-    pub(crate) fn name(&self, file: FileId) -> &[u8] {
-        &self.names[file as usize]
+    /// The name behind a number from [`Rows::file`].
+    pub(crate) fn name(&self, file: FileId) -> Arc<[u8]> {
+        Arc::clone(&self.files().names[file as usize])
     }
 
     pub(crate) fn push(&self, access: Access) {
@@ -90,15 +134,8 @@ impl Sink {
         }
     }
 
-    /// Waits until all rows are written. `None` if the writing thread panicked.
-    pub(crate) fn finish(mut self) -> Option<Written> {
-        self.end();
-        self.writer.take()?.join().ok()
-    }
-
-    fn end(&self) {
-        self.shared.lock().done = true;
-        self.shared.more.notify_one();
+    fn files(&self) -> MutexGuard<'_, Files> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -116,7 +153,7 @@ fn write(shared: &Shared, mut written: Written) -> Written {
     let mut rows = Vec::new();
     loop {
         let (done, late) = take(shared, &mut names, &mut rows);
-        shared.room.notify_one();
+        shared.room.notify_all();
         for name in names.drain(..) {
             written.spool.file(name); // its number is the sink's: both count up from 0
         }

@@ -28,7 +28,7 @@ pub(crate) type Table = HashMap<i32, Entry, foldhash::fast::RandomState>;
 pub(crate) struct Thread {
     pub(crate) pid: i32,
     pub(crate) files: Rc<RefCell<Table>>,
-    pub(crate) space: Rc<RefCell<Space>>,
+    pub(crate) space: Rc<RefCell<Space<DescriptionId>>>,
     /// The current directory; `None` until it is needed.
     pub(crate) directory: Rc<RefCell<Option<Vec<u8>>>>,
     pub(crate) pending: Option<Pending>,

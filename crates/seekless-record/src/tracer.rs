@@ -14,7 +14,7 @@ mod tests;
 use crate::arch::Registers;
 use crate::calls::Calls;
 use crate::descriptions::{Descriptions, Moment};
-use crate::paths::Paths;
+use crate::paths::{self, Paths};
 use crate::recorded::{Status, Summary};
 use crate::selection::Selection;
 use crate::sink::Sink;
@@ -25,6 +25,7 @@ use seekless_sys::signals::{self, Forwarding};
 use seekless_sys::tracee::{self, Stop, Until};
 use seekless_trace::FileId;
 use std::io;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// If two equal signals arrive within this time, one from their sender and one passed on by us,
@@ -32,6 +33,7 @@ use std::time::Instant;
 const SAME_SIGNAL_NS: u64 = 100_000_000;
 
 /// The settings of a recording.
+#[derive(Default)]
 pub(crate) struct Settings {
     /// Record pipes, sockets, terminals, /proc, /sys and /dev too.
     pub(crate) special: bool,
@@ -40,9 +42,21 @@ pub(crate) struct Settings {
     pub(crate) own: Vec<Vec<u8>>,
 }
 
+impl Settings {
+    /// Whether a mapped file of this name is recorded.
+    pub(crate) fn names_file(&self, name: &[u8]) -> bool {
+        let ordinary = name.first() == Some(&b'/')
+            && !paths::is_special(name)
+            && !name.starts_with(b"/memfd:");
+        (ordinary || self.special)
+            && self.selection.keeps(name)
+            && !self.own.iter().any(|own| own == name)
+    }
+}
+
 /// All that we know about the traced program.
 pub(crate) struct Tracer {
-    settings: Settings,
+    settings: Arc<Settings>,
     sink: Sink,
     calls: Calls,
     started: Instant,
@@ -85,7 +99,7 @@ pub(crate) struct Traced {
 
 impl Tracer {
     /// A tracer of the attached child `main`.
-    pub(crate) fn new(main: i32, sink: Sink, settings: Settings) -> Self {
+    pub(crate) fn new(main: i32, sink: Sink, settings: Arc<Settings>) -> Self {
         Self {
             settings,
             sink,

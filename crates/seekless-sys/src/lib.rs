@@ -41,6 +41,7 @@
 //!
 //! Processes:
 //! - [`seccomp`], [`tracee`] and [`signals`] serve the recorder of programs;
+//! - [`page_faults`] tells it which mapped pages a program touches;
 //! - [`replace`] replaces this process by another program.
 //!
 //! # Example
@@ -84,6 +85,7 @@ pub mod map;
 pub mod memory;
 pub mod mounts;
 pub mod output;
+pub mod page_faults;
 pub mod reads;
 mod reason;
 pub mod replace;

@@ -3,7 +3,7 @@
 use crate::exit;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use seekless::device::units::{counted, format_bytes, format_duration};
-use seekless::record::{self, Options, Recorded};
+use seekless::record::{self, Mappings, Options, Recorded};
 use seekless::sys::output::Destination;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -40,10 +40,14 @@ use std::process::ExitCode;
 /// (~/.local/state if that is not set), about 110 bytes each. If OUTPUT cannot be written, a
 /// message says so; the exit status is still the program's.
 ///
-/// The recorder cannot see which pages of a memory-mapped file are touched; the mapping is
-/// recorded. It cannot see reads through io_uring and io_submit, nor calls of x32, nor two calls of
+/// Of a memory-mapped file, such as a library, each part has a `fault` row at its first touch. The
+/// kernel maps up to 64 KiB around a touched page, and tells of no further touch there. This needs
+/// perf events (kernel.perf_event_paranoid at most 2); where they are refused, the trace has the
+/// mappings only, and the summary says so.
+///
+/// The recorder cannot see reads through io_uring and io_submit, nor calls of x32, nor two calls of
 /// very old 32-bit programs (the first mmap and sendfile). Unless you are root, it cannot see
-/// programs that you may execute but not read. All but the first of these are counted and shown.
+/// programs that you may execute but not read. All of these are counted and shown.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -136,8 +140,32 @@ fn summary(recorded: &Recorded, output: &Path) -> String {
         let _ = write!(text, ", {} failed", counted(seen.failed_opens, "open"));
     }
     let _ = writeln!(text, " -> {}", output.display());
-    if seen.lost > 0 {
-        let _ = writeln!(text, "  lost, since not understood: {}", counted(seen.lost, "call"));
+    let mut lost_calls = seen.lost;
+    match &seen.mappings {
+        Mappings::Touches { rows, bytes, lost } => {
+            lost_calls = lost_calls.saturating_sub(*lost);
+            if *rows > 0 {
+                let bytes = format_bytes(*bytes);
+                let _ = writeln!(
+                    text,
+                    "  touched of mapped files: {bytes} in {}",
+                    counted(*rows, "part")
+                );
+            }
+            if *lost > 0 {
+                let _ = writeln!(
+                    text,
+                    "  lost, since the kernel had no room: {}",
+                    counted(*lost, "page fault")
+                );
+            }
+        }
+        Mappings::Calls(why) => {
+            let _ = writeln!(text, "  not seen: which parts of mapped files are touched ({why})");
+        }
+    }
+    if lost_calls > 0 {
+        let _ = writeln!(text, "  lost, since not understood: {}", counted(lost_calls, "call"));
     }
     if seen.left_out > 0 {
         let _ =
@@ -170,7 +198,8 @@ mod tests {
             opens: 1,
             accesses: 1,
             failed_opens: 1,
-            lost: 1,
+            lost: 2,
+            mappings: Mappings::Touches { rows: 1, bytes: 4096, lost: 1 },
             left_out: 1,
             blind_spots,
             ..Summary::default()
@@ -181,6 +210,8 @@ mod tests {
         assert_eq!(
             said,
             "seekless: 1 access in 5 ns, 0 B read and 0 B written, 1 file opened 1 time, 1 open failed -> run.parquet\n  \
+             touched of mapped files: 4.1 KB in 1 part\n  \
+             lost, since the kernel had no room: 1 page fault\n  \
              lost, since not understood: 1 call\n  left out by --only or --exclude: 1 call\n  \
              not seen: io_submit, used 1 time\n"
         );

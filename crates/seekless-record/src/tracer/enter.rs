@@ -102,7 +102,7 @@ impl Tracer {
         let address = pending.arguments[0];
         let mapping = self.threads.get(&tid)?.space.borrow().at(address)?;
         pending.offset = Some(mapping.offset + (address - mapping.start));
-        pending.from = Some(self.descriptions.hold(mapping.description));
+        pending.from = Some(self.descriptions.hold(mapping.held));
         Some(())
     }
 

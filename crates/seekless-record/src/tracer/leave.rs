@@ -175,6 +175,9 @@ impl Tracer {
         let completes = description.maps(offset, bytes);
         let access = Access { bytes, ..identified(access, description) };
         self.emit(access);
+        if pending.arguments[3] & libc::MAP_POPULATE as u64 != 0 {
+            self.populated(access);
+        }
         if completes {
             self.emit_load(id);
         }
@@ -182,7 +185,16 @@ impl Tracer {
         self.unmap(tid, start, end - start); // MAP_FIXED replaces what was there
         if let Some(thread) = self.threads.get(&tid) {
             let description = self.descriptions.hold(id);
-            thread.space.borrow_mut().map(Mapping { start, end, description, offset });
+            thread.space.borrow_mut().map(Mapping { start, end, held: description, offset });
+        }
+    }
+
+    /// The kernel has touched all of a new mapping for the program, without a page fault.
+    fn populated(&mut self, map: Access) {
+        let size = map.file_bytes.unwrap_or(0);
+        let bytes = map.bytes.min(size.saturating_sub(map.offset as u64));
+        if bytes > 0 {
+            self.emit(Access { op: Op::Fault, bytes, latency_ns: None, ..map });
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::Tracer;
 use crate::arch::Registers;
+use crate::descriptions::DescriptionId;
 use crate::inspect;
 use crate::recorded::Status;
 use crate::space::Space;
@@ -151,10 +152,10 @@ impl Tracer {
         self.leave_space(thread.space, tid);
     }
 
-    fn leave_space(&mut self, space: Rc<RefCell<Space>>, tid: i32) {
+    fn leave_space(&mut self, space: Rc<RefCell<Space<DescriptionId>>>, tid: i32) {
         let at = self.moment(tid);
         if let Some(space) = Rc::into_inner(space) {
-            space.into_inner().descriptions().for_each(|id| self.release(id, at));
+            space.into_inner().held().for_each(|id| self.release(id, at));
         }
     }
 

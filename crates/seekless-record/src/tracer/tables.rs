@@ -124,9 +124,12 @@ impl Tracer {
         Rc::new(RefCell::new(table))
     }
 
-    pub(super) fn copy_of_space(&mut self, space: &RefCell<Space>) -> Rc<RefCell<Space>> {
+    pub(super) fn copy_of_space(
+        &mut self,
+        space: &RefCell<Space<DescriptionId>>,
+    ) -> Rc<RefCell<Space<DescriptionId>>> {
         let space = space.borrow().clone();
-        for id in space.descriptions() {
+        for id in space.held() {
             self.descriptions.hold(id);
         }
         Rc::new(RefCell::new(space))

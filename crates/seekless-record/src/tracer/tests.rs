@@ -7,8 +7,8 @@ use std::process::{Child, Command};
 /// A tracer of this process that has seen a stopped child, but not yet the event of its fork.
 fn tracer_with_unknown_child(folder: &std::path::Path) -> (Tracer, Child) {
     let spool = SpoolWriter::create(&folder.join("spool"), &Metadata::default()).unwrap();
-    let settings = Settings { special: false, selection: Selection::default(), own: Vec::new() };
-    let mut tracer = Tracer::new(me(), Sink::new(spool).unwrap(), settings);
+    let settings = Settings::default();
+    let mut tracer = Tracer::new(me(), Sink::new(spool).unwrap(), settings.into());
     let child = Command::new("sleep").arg("30").spawn().unwrap();
     tracer.early.insert(child.id() as i32, (Stop::Trap, 0));
     (tracer, child)

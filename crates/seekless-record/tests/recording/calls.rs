@@ -176,6 +176,34 @@ fn a_map_of_the_whole_file_is_a_load_until_it_is_unmapped() {
 }
 
 #[test]
+fn touches_of_a_mapped_file_are_faults_at_the_grain_of_what_the_kernel_maps() {
+    let place = Place::new();
+    // Smaller than a huge page, which the kernel may map whole at one touch.
+    std::fs::write(place.file(), vec![b'.'; 500 * 4096]).unwrap();
+    let recording = recorded!(place, "touches", "file");
+    let source = &recording.trace.metadata().runs[0].source;
+    if source.contains("at the grain of calls") {
+        skip!("no perf events here: {source}");
+    }
+    let faults = recording.ranges(&place.file(), Op::Fault);
+    let holds = |page: i64| {
+        let at = page * 4096;
+        faults.iter().filter(|(from, bytes)| (*from..*from + *bytes as i64).contains(&at)).count()
+    };
+    // Page 300 is touched by the kernel alone, which only some users may see.
+    for page in [0, 150, 220, 224, 229, 450] {
+        assert_eq!(holds(page), 1, "page {page}: {faults:?}");
+    }
+    for page in [40, 60, 110, 190, 260, 400] {
+        assert_eq!(holds(page), 0, "page {page}: {faults:?}");
+    }
+    assert!(faults.iter().all(|(_, bytes)| (4096..=65536).contains(bytes)), "{faults:?}");
+    let row = recording.of(&place.file()).into_iter().find(|row| row.op == Op::Fault).unwrap();
+    assert_eq!(row.file_bytes, Some(500 * 4096));
+    assert!(row.inode.is_some() && row.device.is_some() && row.latency_ns.is_none());
+}
+
+#[test]
 fn the_kernels_own_copies_are_reads_and_writes() {
     let place = Place::new();
     let recording = recorded!(place, "transfers", "file", "copy");

@@ -178,6 +178,25 @@ static void maps(void) {
     CHECK(munmap(all, 4096) == 0 && munmap(all + 4096, bytes - 4096) == 0);
 }
 
+/* Touches pages 0, 150 (in a child), 300 (by the kernel) and 450 of a mapping, and a part of it that
+ * other memory has replaced; then populates pages 220 to 229 of another. */
+static void touches(void) {
+    int fd = opened(O_RDONLY), ends[2];
+    const size_t page = 4096;
+    volatile char *all = mmap(NULL, 500 * page, PROT_READ, MAP_PRIVATE, fd, 0);
+    CHECK(all != MAP_FAILED && pipe(ends) == 0);
+    char *other = mmap((char *)all + 60 * page, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    CHECK(other != MAP_FAILED && *(volatile char *)other == 0 && all[0] == '.');
+    pid_t child = fork();
+    if (child == 0)
+        _exit(all[150 * page] != '.');
+    CHECK(child > 0 && waitpid(child, NULL, 0) == child);
+    CHECK(write(ends[1], (char *)all + 300 * page, 10) == 10);
+    CHECK(all[450 * page] == '.' && all[450 * page + 1] == '.');
+    char *part = mmap(NULL, 10 * page, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 220 * page);
+    CHECK(part != MAP_FAILED && part[4 * page] == '.');
+}
+
 static void transfers(const char *output) {
     int in = opened(O_RDONLY), out = open(output, O_RDWR | O_CREAT | O_TRUNC, 0644), ends[2];
     off_t at = 100, to = 50;
@@ -350,6 +369,7 @@ int main(int count_of, char **words) {
     MODE("close-ranges") close_ranges();
     MODE("vectors") vectors();
     MODE("maps") maps();
+    MODE("touches") touches();
     MODE("transfers") transfers(words[3]);
     MODE("appends") appends();
     MODE("asks") asks();

@@ -1,0 +1,153 @@
+//! Which parts of its mapped files the program touches: the first touch of each becomes a `fault`
+//! row. The kernel tells of page faults through perf events, which a thread of ours reads while
+//! the program runs.
+//!
+//! One fault maps up to 64 KiB around the address, as far as they are cached. So the kernel tells
+//! of the first touch in such a window and of no later one in it, and a row covers the window.
+
+mod order;
+mod processes;
+mod touched;
+
+use crate::sink::Rows;
+use crate::tracer::Settings;
+use order::InOrder;
+use processes::Processes;
+use rustix::time::{ClockId, clock_gettime};
+use seekless_sys::page_faults::{Event, PageFaults, What};
+use seekless_trace::{Access, Op};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use touched::{Files, Touch};
+
+/// How long rows may wait in a ring that is not a quarter full.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// A record reaches its ring well within this time after the moment that it tells.
+const LATE_NS: u64 = 5_000_000;
+
+/// What was seen of page faults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// Rows written.
+    pub(crate) rows: u64,
+    /// Their bytes.
+    pub(crate) bytes: u64,
+    /// Records for which the kernel had no room.
+    pub(crate) lost: u64,
+}
+
+/// A thread that reads page faults.
+pub(crate) struct Watch {
+    ending: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Seen>>,
+}
+
+impl Watch {
+    /// Follows the process `pid`, from its next exec on, and its descendants.
+    ///
+    /// # Errors
+    /// Perf events are refused, or there is no thread.
+    pub(crate) fn start(pid: i32, rows: Rows, settings: Arc<Settings>) -> io::Result<Self> {
+        let faults = PageFaults::follow(pid)?;
+        let ending = Arc::new(AtomicBool::new(false));
+        let theirs = Arc::clone(&ending);
+        let mut watcher = Watcher {
+            started_ns: now_ns(),
+            rows,
+            processes: Processes::default(),
+            files: Files::new(settings),
+            seen: Seen::default(),
+        };
+        let thread =
+            std::thread::Builder::new().name("seekless-faults".into()).spawn(move || {
+                watcher.watch(faults, &theirs);
+                watcher.seen
+            })?;
+        Ok(Self { ending, thread: Some(thread) })
+    }
+
+    /// Reads what is left, after the program and its descendants have ended. `None` if the thread
+    /// panicked, and has said so.
+    pub(crate) fn finish(mut self) -> Option<Seen> {
+        self.ending.store(true, Ordering::Release);
+        self.thread.take()?.join().ok()
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.ending.store(true, Ordering::Release); // the thread ends within its patience
+    }
+}
+
+struct Watcher {
+    started_ns: u64,
+    rows: Rows,
+    processes: Processes,
+    files: Files,
+    seen: Seen,
+}
+
+impl Watcher {
+    fn watch(&mut self, mut faults: PageFaults, ending: &AtomicBool) {
+        let mut order = InOrder::default();
+        loop {
+            let last = ending.load(Ordering::Acquire); // what is drained after it is all
+            if !last && faults.wait(PATIENCE).is_err() {
+                std::thread::sleep(PATIENCE);
+            }
+            let known_ns = now_ns().saturating_sub(LATE_NS);
+            faults.drain(order.pending());
+            let until_ns = if last { u64::MAX } else { known_ns };
+            order.take(until_ns).for_each(|event| self.happened(event));
+            if last {
+                return;
+            }
+        }
+    }
+
+    fn happened(&mut self, event: Event) {
+        let Event { time_ns, pid, tid, what } = event;
+        match what {
+            What::Fault { address } => {
+                let Some(place) = self.processes.at(pid, address) else { return };
+                if let Some(touch) = self.files.touch(place.file, place.offset, place.bytes) {
+                    self.touched(touch, time_ns, pid, tid);
+                }
+            }
+            What::Map(mapped) => {
+                let file = self.files.number(&mapped, &self.rows);
+                self.processes.map(pid, &mapped, file);
+            }
+            What::Born { parent } => self.processes.born(pid, parent),
+            What::Executed => self.processes.executed(pid),
+            What::Ended => self.processes.ended(pid),
+            What::Lost { records } => self.seen.lost += records,
+        }
+    }
+
+    fn touched(&mut self, touch: Touch, time_ns: u64, pid: u32, tid: u32) {
+        self.seen.rows += 1;
+        self.seen.bytes += touch.bytes;
+        let file = self.files.get(touch.file);
+        self.rows.push(Access {
+            time_ns: time_ns.saturating_sub(self.started_ns),
+            pid,
+            tid,
+            offset: i64::try_from(touch.offset).unwrap_or(0),
+            bytes: touch.bytes,
+            file_bytes: file.bytes,
+            device: Some(file.device),
+            inode: Some(file.inode),
+            ..Access::new(Op::Fault, file.number)
+        });
+    }
+}
+
+fn now_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}

@@ -1,0 +1,121 @@
+//! Which file is mapped at which address of each process.
+
+use super::touched::FileNo;
+use crate::space::{Mapping, Space};
+use hashbrown::HashMap;
+use seekless_sys::page_faults::{Mapped, fault_around_bytes};
+use std::sync::Arc;
+
+/// The part of a file that one fault maps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) file: FileNo,
+    pub(super) offset: u64,
+    pub(super) bytes: u64,
+}
+
+/// The mappings of each process, by its number. A fork shares them until either changes them.
+pub(super) struct Processes {
+    spaces: HashMap<u32, Arc<Space<FileNo>>, foldhash::fast::RandomState>,
+    around_bytes: u64,
+}
+
+impl Default for Processes {
+    fn default() -> Self {
+        Self { spaces: HashMap::default(), around_bytes: fault_around_bytes() }
+    }
+}
+
+impl Processes {
+    /// A mapping of `file`, or of memory without a file that is recorded, takes the place of what
+    /// was there.
+    pub(super) fn map(&mut self, pid: u32, mapped: &Mapped, file: Option<FileNo>) {
+        let Mapped { address: start, bytes, offset, .. } = *mapped;
+        let end = start.saturating_add(bytes);
+        let known = self.spaces.get(&pid).is_some_and(|space| space.touches(start, end));
+        if file.is_none() && !known {
+            return; // most mappings are of memory, and replace no file
+        }
+        let space = Arc::make_mut(self.spaces.entry(pid).or_default());
+        space.unmap(start, end, &mut Vec::new(), &mut Vec::new());
+        if let Some(held) = file {
+            space.map(Mapping { start, end, held, offset });
+        }
+    }
+
+    pub(super) fn born(&mut self, pid: u32, parent: u32) {
+        if let Some(space) = self.spaces.get(&parent).cloned() {
+            self.spaces.insert(pid, space);
+        }
+    }
+
+    pub(super) fn executed(&mut self, pid: u32) {
+        self.spaces.remove(&pid);
+    }
+
+    pub(super) fn ended(&mut self, pid: u32) {
+        self.spaces.remove(&pid);
+    }
+
+    /// What a fault at `address` maps, if a file is mapped there: the window around it, which is
+    /// aligned by address, as far as the mapping goes.
+    pub(super) fn at(&self, pid: u32, address: u64) -> Option<Place> {
+        let Mapping { start, end, held, offset } = self.spaces.get(&pid)?.at(address)?;
+        let window = address - address % self.around_bytes;
+        let first = window.max(start);
+        let last = window.saturating_add(self.around_bytes).min(end);
+        Some(Place { file: held, offset: offset + (first - start), bytes: last - first })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: u64 = 4096;
+
+    fn mapped(address: u64, bytes: u64, offset: u64) -> Mapped {
+        Mapped { address, bytes, offset, device: 1, inode: 1, name: Vec::new() }
+    }
+
+    fn place(file: FileNo, offset: u64, bytes: u64) -> Option<Place> {
+        Some(Place { file, offset, bytes })
+    }
+
+    #[test]
+    fn a_fault_maps_the_window_around_it_within_the_mapping() {
+        let mut processes = Processes { around_bytes: 16 * PAGE, ..Processes::default() };
+        processes.map(7, &mapped(0x10_3000, 40 * PAGE, 100 * PAGE), Some(0));
+        assert_eq!(processes.at(7, 0x10_3004), place(0, 100 * PAGE, 13 * PAGE));
+        assert_eq!(processes.at(7, 0x11_5000), place(0, 113 * PAGE, 16 * PAGE));
+        assert_eq!(processes.at(7, 0x12_a000), place(0, 129 * PAGE, 11 * PAGE));
+        assert_eq!(processes.at(7, 0x10_2000), None);
+        assert_eq!(processes.at(8, 0x10_3004), None);
+    }
+
+    #[test]
+    fn a_later_mapping_replaces_an_earlier_one() {
+        let mut processes = Processes { around_bytes: PAGE, ..Processes::default() };
+        processes.map(7, &mapped(0, 10 * PAGE, 0), Some(0));
+        processes.map(7, &mapped(2 * PAGE, PAGE, 50 * PAGE), Some(1));
+        processes.map(7, &mapped(4 * PAGE, PAGE, 0), None); // memory without a file
+        assert_eq!(processes.at(7, PAGE), place(0, PAGE, PAGE));
+        assert_eq!(processes.at(7, 2 * PAGE), place(1, 50 * PAGE, PAGE));
+        assert_eq!(processes.at(7, 3 * PAGE), place(0, 3 * PAGE, PAGE));
+        assert_eq!(processes.at(7, 4 * PAGE), None);
+    }
+
+    #[test]
+    fn a_fork_has_its_parents_mappings_until_it_executes_a_program() {
+        let mut processes = Processes::default();
+        processes.map(7, &mapped(0, PAGE, 0), Some(0));
+        processes.born(8, 7);
+        processes.map(8, &mapped(PAGE, PAGE, 0), Some(1));
+        assert_eq!(processes.at(8, 0), place(0, 0, PAGE));
+        assert_eq!(processes.at(7, PAGE), None, "what the child maps is its own");
+        processes.ended(7);
+        assert_eq!(processes.at(8, 0), place(0, 0, PAGE));
+        processes.executed(8);
+        assert_eq!(processes.at(8, 0), None);
+    }
+}
