@@ -18,4 +18,5 @@ pub mod synth;
 pub mod tour;
 pub mod tour_reader;
 pub mod trace;
+pub mod warm;
 pub mod wc;

@@ -17,6 +17,7 @@
 //! | [`synth`] | makes files with the names and sizes of a trace, if the real ones are elsewhere |
 //! | [`probe`] | measures what a device costs, and keeps the figures |
 //! | [`sleds`] | sums up what reading a folder costs now |
+//! | [`warm`] | brings what programs will read into the page cache before they start |
 //! | [`tour`] | does all of this on a sample that it makes itself |
 //!
 //! [`roots`] serves several of them: it finds trees that have moved since they were traced.
@@ -57,5 +58,6 @@ pub mod roots;
 pub mod sleds;
 pub mod synth;
 pub mod tour;
+pub mod warm;
 
 pub use error::{Error, ErrorKind, Result};

@@ -33,6 +33,7 @@
 //! | read one | [`Trace`]; [`open_any`] also takes what can be imported |
 //! | read millions of requests of other simulators | [`Records`], numbered by [`Objects`] |
 //! | look at whole files, at pages, at totals | [`Loads`], [`PageNumbers`], [`summary`] |
+//! | know what a start needs, in the order of first need | [`Needs`] |
 //! | convert other formats | [`import`], [`export`] |
 //! | join traces, rescue a spool | [`merge`], [`recover`] |
 //!
@@ -88,8 +89,10 @@ mod loads;
 pub mod merge;
 mod metadata;
 mod names;
+mod needs;
 mod objects;
 mod open;
+mod page_set;
 mod pages;
 mod paths;
 mod records;
@@ -114,8 +117,10 @@ pub use escape::{escape_path, unescape_path};
 pub use file_list::FileList;
 pub use loads::{Load, Loads};
 pub use metadata::{Kind, Metadata, RunInfo};
+pub use needs::{Need, Needs};
 pub use objects::{News, Objects};
 pub use open::{open_any, open_with};
+pub use page_set::PageSet;
 pub use pages::PageNumbers;
 pub use records::{Piece, Record, Records, is_pipe};
 pub use scan::{Batch, Nullable, Scan};

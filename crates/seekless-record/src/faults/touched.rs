@@ -6,7 +6,7 @@ use crate::tracer::Settings;
 use hashbrown::HashMap;
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags};
 use seekless_sys::page_faults::Mapped;
-use seekless_trace::FileId;
+use seekless_trace::{FileId, PageSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
@@ -39,13 +39,13 @@ pub(super) struct Files {
     /// By device and inode, as the kernel's records have them; `None` is not recorded.
     numbers: HashMap<(u64, u64), Option<FileNo>, foldhash::fast::RandomState>,
     files: Vec<File>,
-    touched: Pages,
+    touched: PageSet,
 }
 
 impl Files {
     pub(super) fn new(settings: Arc<Settings>) -> Self {
         let (numbers, files) = (HashMap::default(), Vec::new());
-        Self { settings, numbers, files, touched: Pages::default() }
+        Self { settings, numbers, files, touched: PageSet::default() }
     }
 
     pub(super) fn get(&self, file: FileNo) -> File {
@@ -114,41 +114,4 @@ fn stat(name: &[u8]) -> Option<File> {
         device: rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor),
         inode: stat.stx_ino,
     })
-}
-
-/// Sets of pages of many files: a word for 64 pages that lie together.
-#[derive(Debug, Default)]
-struct Pages {
-    words: HashMap<(FileNo, u64), u64, foldhash::fast::RandomState>,
-}
-
-impl Pages {
-    /// Adds pages. Gives the first and the last of those that are new.
-    fn add(&mut self, file: FileNo, pages: std::ops::Range<u64>) -> Option<(u64, u64)> {
-        let mut new: Option<(u64, u64)> = None;
-        for page in pages {
-            let word = self.words.entry((file, page / 64)).or_default();
-            let bit = 1_u64 << (page % 64);
-            if *word & bit == 0 {
-                *word |= bit;
-                new = Some((new.map_or(page, |(first, _)| first), page));
-            }
-        }
-        new
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_is_new_counts() {
-        let mut pages = Pages::default();
-        assert_eq!(pages.add(0, 60..70), Some((60, 69)));
-        assert_eq!(pages.add(0, 60..70), None);
-        assert_eq!(pages.add(0, 55..75), Some((55, 74)), "from the first new page to the last");
-        assert_eq!(pages.add(1, 60..61), Some((60, 60)), "another file");
-        assert_eq!(pages.add(0, 5..5), None);
-    }
 }

@@ -1,0 +1,193 @@
+//! Brings what programs will read into the page cache, before they start: only the ranges that
+//! recorded runs needed, joined where one larger read costs less than two small ones.
+
+mod bring;
+mod plan;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::roots::Roots;
+use bring::{Opened, open};
+use plan::{Wanted, wanted};
+use seekless_device::Costs;
+use seekless_sled::Surveyor;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// Files that are opened and asked for at once. Opening a cold file waits for its folder and inode.
+const THREADS: usize = 8;
+
+/// What to bring in, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Where recorded trees lie now.
+    pub roots: Roots,
+    /// Only files below one of these folders; all files if there are none.
+    pub within: Vec<PathBuf>,
+    /// At most so many bytes, what is needed first taken first.
+    pub budget_bytes: Option<u64>,
+    /// What the device charges. `None`: as `seekless probe` measured it, else assumed.
+    pub costs: Option<Costs>,
+    /// Bring nothing in; say what would be.
+    pub dry_run: bool,
+    /// Stops the job when it is set.
+    pub cancel: Arc<AtomicBool>,
+}
+
+/// What was brought in, or would be.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Warmed {
+    /// Files of which something is needed.
+    pub files: u64,
+    /// Bytes that the runs needed of them.
+    pub needed_bytes: u64,
+    /// Bytes that were asked for: what is needed, with the gaps that cost less than a request.
+    pub asked_bytes: u64,
+    /// Of these, bytes that were in the page cache already. `None` if the kernel does not tell.
+    pub cached_bytes: Option<u64>,
+    /// Ranges asked for, of which something was missing.
+    pub requests: u64,
+    /// How long the device would take for them, in seconds, one at a time.
+    pub expected_s: f64,
+    /// How long it took, in seconds; 0 for a dry run.
+    pub seconds: f64,
+    /// Whether the costs of the device are assumed.
+    pub assumed: bool,
+    /// Files that were left out, by reason.
+    pub left_out: BTreeMap<&'static str, u64>,
+}
+
+/// Brings in what the runs of `sources` needed. A source is a trace in any format that can be
+/// imported, or a list of files, one path a line, which are wanted whole. `progress` is called with
+/// the files done and all files.
+///
+/// # Errors
+/// A source cannot be read, names no file that is here, or the caller asked to stop. A single file
+/// that cannot be opened is no error: it is counted.
+pub fn warm(
+    sources: &[PathBuf],
+    options: &Options,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Warmed> {
+    let wanted = wanted(sources, options)?;
+    let first = wanted.first().ok_or_else(|| nothing(sources))?;
+    let (costs, assumed) = costs(options, &first.path);
+    let started = Instant::now();
+    let job =
+        Job { wanted: &wanted, costs, options, next: AtomicUsize::new(0), done: AtomicU64::new(0) };
+    let mut warmed = job.run(progress)?;
+    warmed.assumed = assumed;
+    warmed.seconds = if options.dry_run { 0.0 } else { started.elapsed().as_secs_f64() };
+    Ok(warmed)
+}
+
+fn nothing(sources: &[PathBuf]) -> Error {
+    let names: Vec<String> = sources.iter().map(|path| path.display().to_string()).collect();
+    let message = format!(
+        "{} names nothing to bring in: no reads, faults or loads of files below the folders given",
+        names.join(", ")
+    );
+    Error::new(ErrorKind::Missing, message)
+}
+
+/// The costs of the device that holds most likely all files: that of the first.
+fn costs(options: &Options, first: &Path) -> (Costs, bool) {
+    let known = || Surveyor::new().ok()?.costs(first).ok()?;
+    match options.costs.or_else(known) {
+        Some(costs) => (costs, false),
+        None => (Costs::ASSUMED, true),
+    }
+}
+
+struct Job<'a> {
+    wanted: &'a [Wanted],
+    costs: Costs,
+    options: &'a Options,
+    next: AtomicUsize,
+    done: AtomicU64,
+}
+
+impl Job<'_> {
+    fn run(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Warmed> {
+        let all = self.wanted.len() as u64;
+        let (sender, parts) = std::sync::mpsc::channel();
+        let mut warmed = Warmed { cached_bytes: Some(0), ..Warmed::default() };
+        std::thread::scope(|scope| -> Result<()> {
+            crate::crew::start(scope, THREADS.min(self.wanted.len()), move || {
+                while let Some(part) = self.next() {
+                    let _ = sender.send(part); // the receiver outlives all threads
+                }
+            })?;
+            for part in parts {
+                warmed.add(&part);
+                progress(self.done.load(Ordering::Relaxed), all);
+            }
+            Ok(())
+        })?;
+        match self.options.cancel.load(Ordering::Relaxed) {
+            true => Err(Error::new(ErrorKind::Interrupted, "bringing files in was interrupted")),
+            false => Ok(warmed),
+        }
+    }
+
+    /// Brings in one more file.
+    fn next(&self) -> Option<Warmed> {
+        let wanted = self.wanted.get(self.next.fetch_add(1, Ordering::Relaxed))?;
+        if self.options.cancel.load(Ordering::Relaxed) {
+            return None;
+        }
+        let part = match open(wanted) {
+            Ok(opened) => self.bring(wanted, &opened),
+            Err(why) => {
+                Warmed { left_out: [(why, 1)].into(), cached_bytes: Some(0), ..Warmed::default() }
+            }
+        };
+        self.done.fetch_add(1, Ordering::Relaxed);
+        Some(part)
+    }
+
+    fn bring(&self, wanted: &Wanted, opened: &Opened) -> Warmed {
+        let mut part = Warmed { files: 1, cached_bytes: Some(0), ..Warmed::default() };
+        let mut missing = Vec::new();
+        part.needed_bytes = wanted.needed_bytes(opened.bytes);
+        for extent in wanted.joined(opened.bytes, &self.costs) {
+            let cached = opened.cached(extent);
+            part.asked_bytes += extent.bytes;
+            part.cached_bytes = part.cached_bytes.zip(cached).map(|(sum, bytes)| sum + bytes);
+            let absent = extent.bytes - cached.unwrap_or(0).min(extent.bytes);
+            if absent > 0 {
+                part.requests += 1;
+                part.expected_s += seconds(absent, &self.costs);
+                missing.push(extent);
+            }
+        }
+        if !self.options.dry_run {
+            opened.bring_in(&missing, &self.options.cancel);
+        }
+        part
+    }
+}
+
+fn seconds(bytes: u64, costs: &Costs) -> f64 {
+    costs.request_ns as f64 / 1e9 + bytes as f64 / costs.bytes_per_second.max(1) as f64
+}
+
+impl Warmed {
+    fn add(&mut self, part: &Warmed) {
+        self.files += part.files;
+        self.needed_bytes += part.needed_bytes;
+        self.asked_bytes += part.asked_bytes;
+        self.cached_bytes = self.cached_bytes.zip(part.cached_bytes).map(|(sum, more)| sum + more);
+        self.requests += part.requests;
+        self.expected_s += part.expected_s;
+        for (why, count) in &part.left_out {
+            *self.left_out.entry(why).or_default() += count;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

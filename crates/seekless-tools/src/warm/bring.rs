@@ -1,0 +1,92 @@
+//! Opens a file and asks the kernel for ranges of it.
+
+use super::plan::Wanted;
+use rustix::fs::{Advice, FileType, Mode, OFlags, fadvise, fstat};
+use seekless_policy::extents::Extent;
+use seekless_sys::memory::page_bytes;
+use seekless_sys::residency;
+use std::fs::File;
+use std::num::NonZeroU64;
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The kernel reads at most so much for one advice where a device does not say more.
+const ADVICE_BYTES: u64 = 128 << 10;
+
+/// A file that may be brought in.
+pub(super) struct Opened {
+    file: File,
+    pub(super) bytes: u64,
+    advice_bytes: u64,
+}
+
+/// Opens a regular file for reading. Neither a pipe nor a device is waited for, and a file that has
+/// changed its size is no longer the one that was recorded.
+///
+/// # Errors
+/// Why it is left out, in words.
+pub(super) fn open(wanted: &Wanted) -> Result<Opened, &'static str> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file =
+        rustix::fs::open(&wanted.path, flags, Mode::empty()).map_err(|error| match error {
+            rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR => "no longer there",
+            rustix::io::Errno::ACCESS | rustix::io::Errno::PERM => "not readable by this user",
+            _ => "cannot be opened",
+        })?;
+    let stat = fstat(&file).map_err(|_| "cannot be examined")?;
+    if !FileType::from_raw_mode(stat.st_mode).is_file() {
+        return Err("not a regular file");
+    }
+    let bytes = stat.st_size.unsigned_abs();
+    if wanted.file_bytes.is_some_and(|recorded| recorded != bytes) {
+        return Err("of another size than when it was recorded");
+    }
+    Ok(Opened { file: file.into(), bytes, advice_bytes: advice_bytes(stat.st_dev) })
+}
+
+/// How much one advice may read, as the device of the file says.
+fn advice_bytes(device: u64) -> u64 {
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    let limits = ["queue/max_sectors_kb", "queue/read_ahead_kb", "bdi/read_ahead_kb"];
+    let known = limits.iter().filter_map(|limit| {
+        let (name, of_disk) = match limit.strip_prefix("bdi/") {
+            Some(name) => (format!("/sys/class/bdi/{major}:{minor}/{name}"), None),
+            None => {
+                let base = format!("/sys/dev/block/{major}:{minor}");
+                (format!("{base}/{limit}"), Some(format!("{base}/../{limit}")))
+            }
+        };
+        let read = |path: String| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
+        read(name).or_else(|| read(of_disk?))
+    });
+    known.max().map_or(ADVICE_BYTES, |kib| (kib << 10).max(ADVICE_BYTES))
+}
+
+impl Opened {
+    /// How much of a range is in the page cache. `None` if the kernel does not tell.
+    pub(super) fn cached(&self, extent: Extent) -> Option<u64> {
+        let pages = residency::count(self.file.as_fd(), extent.offset, extent.bytes).ok()?;
+        Some((pages.cached * page_bytes()).min(extent.bytes))
+    }
+
+    /// Asks for all ranges, then waits until they are there.
+    pub(super) fn bring_in(&self, extents: &[Extent], cancel: &AtomicBool) {
+        // Else a read of one byte, to wait, would bring in what lies behind it.
+        let _ = fadvise(&self.file, 0, None, Advice::Random);
+        for extent in extents {
+            let mut offset = extent.offset;
+            while offset < extent.end() && !cancel.load(Ordering::Relaxed) {
+                let bytes = self.advice_bytes.min(extent.end() - offset);
+                let _ = fadvise(&self.file, offset, NonZeroU64::new(bytes), Advice::WillNeed);
+                offset += bytes;
+            }
+        }
+        for extent in extents.iter().filter(|extent| extent.bytes > 0) {
+            if cancel.load(Ordering::Relaxed) {
+                return;
+            }
+            let _ = self.file.read_at(&mut [0], extent.end() - 1); // it is only to wait
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Which ranges of which files are wanted, in the order in which they are first needed.
+
+use super::Options;
+use crate::error::{Error, ErrorKind, Result};
+use seekless_device::Costs;
+use seekless_policy::extents::{Extent, coalesce};
+use seekless_trace::{FileList, Needs, PageSet, unescape_path};
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+/// No read that is asked for is longer, unless a range is: a larger one hardly costs less a byte.
+const READ_BYTES_MAX: u64 = 4 << 20;
+const PAGE_BYTES: u64 = 4096;
+
+/// A file of which something is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wanted {
+    pub(super) path: PathBuf,
+    /// Its size when it was recorded, if the trace tells.
+    pub(super) file_bytes: Option<u64>,
+    /// By offset; they do not meet. A whole file reaches beyond its end.
+    ranges: Vec<Extent>,
+}
+
+impl Wanted {
+    /// What is wanted of the file, which has `bytes` bytes.
+    pub(super) fn needed_bytes(&self, bytes: u64) -> u64 {
+        self.within(bytes).map(|extent| extent.bytes).sum()
+    }
+
+    /// The reads that fetch it at least cost.
+    pub(super) fn joined(&self, bytes: u64, costs: &Costs) -> Vec<Extent> {
+        let wanted: Vec<Extent> = self.within(bytes).collect();
+        coalesce(&wanted, costs, READ_BYTES_MAX).iter().map(|read| read.extent).collect()
+    }
+
+    fn within(&self, bytes: u64) -> impl Iterator<Item = Extent> + '_ {
+        self.ranges
+            .iter()
+            .filter(move |range| range.offset < bytes)
+            .map(move |range| Extent { bytes: range.bytes.min(bytes - range.offset), ..*range })
+    }
+}
+
+/// What all sources want together: the needs of the newest run first, then what older ones add.
+pub(super) fn wanted(sources: &[PathBuf], options: &Options) -> Result<Vec<Wanted>> {
+    let mut gathered = Gathered::new(options);
+    let (lists, traces): (Vec<PathBuf>, Vec<PathBuf>) =
+        sources.iter().cloned().partition(|source| names_files(source));
+    if !traces.is_empty() {
+        let needs = Needs::read(&traces).map_err(unreadable)?;
+        for need in needs.runs.iter().rev().flatten() {
+            let file = need.file as usize;
+            gathered.add(&needs.names[file], needs.file_bytes[file], need.offset, need.bytes);
+        }
+    }
+    for list in lists {
+        let list = FileList::read(&list).map_err(unreadable)?;
+        for (path, bytes) in list.paths.iter().zip(&list.bytes) {
+            gathered.add(path, *bytes, 0, u64::MAX / 2);
+        }
+    }
+    Ok(gathered.finish())
+}
+
+fn unreadable(error: seekless_trace::Error) -> Error {
+    Error::because(ErrorKind::Trace, "what to bring in cannot be read", error)
+}
+
+/// Whether a source is a list of files: its first line is the name of a file that is here.
+fn names_files(source: &Path) -> bool {
+    let mut line = Vec::new();
+    let read = File::open(source).map(|file| {
+        std::io::Read::take(BufReader::new(file), PAGE_BYTES).read_until(b'\n', &mut line)
+    });
+    let name = line.strip_suffix(b"\n").unwrap_or(&line);
+    matches!(read, Ok(Ok(_)))
+        && !name.is_empty()
+        && !name.contains(&0)
+        && PathBuf::from(OsString::from_vec(name.to_vec())).is_file()
+}
+
+struct Gathered<'a> {
+    options: &'a Options,
+    numbers: HashMap<String, Option<u32>>,
+    files: Vec<Wanted>,
+    pages: PageSet,
+    left_bytes: u64,
+}
+
+impl<'a> Gathered<'a> {
+    fn new(options: &'a Options) -> Self {
+        let left_bytes = options.budget_bytes.unwrap_or(u64::MAX);
+        let (numbers, files, pages) = (HashMap::new(), Vec::new(), PageSet::default());
+        Self { options, numbers, files, pages, left_bytes }
+    }
+
+    fn add(&mut self, name: &str, file_bytes: Option<u64>, offset: u64, bytes: u64) {
+        let Some(file) = self.number(name, file_bytes) else { return };
+        let end = offset.saturating_add(bytes);
+        let whole = end > u64::MAX / 4;
+        let new = match whole {
+            true => (offset == 0).then_some((0, end / PAGE_BYTES)),
+            false => self.pages.add(file, offset / PAGE_BYTES..end.div_ceil(PAGE_BYTES)),
+        };
+        let Some((first, last)) = new else { return };
+        let first_byte = first * PAGE_BYTES;
+        let known_end = file_bytes.filter(|&size| size > first_byte).unwrap_or(u64::MAX);
+        let bytes = ((last + 1) * PAGE_BYTES).min(known_end) - first_byte;
+        let weight = if whole { file_bytes.unwrap_or(0) } else { bytes };
+        if weight > self.left_bytes {
+            return;
+        }
+        self.left_bytes -= weight;
+        self.files[file as usize].ranges.push(Extent { offset: first_byte, bytes });
+    }
+
+    /// The number of a file that may be brought in.
+    fn number(&mut self, name: &str, file_bytes: Option<u64>) -> Option<u32> {
+        if let Some(known) = self.numbers.get(name) {
+            return *known;
+        }
+        let path =
+            PathBuf::from(OsString::from_vec(unescape_path(&self.options.roots.apply(name))));
+        let within = &self.options.within;
+        let allowed = within.is_empty() || within.iter().any(|root| path.starts_with(root));
+        let number = allowed.then(|| {
+            self.files.push(Wanted { path, file_bytes, ranges: Vec::new() });
+            (self.files.len() - 1) as u32
+        });
+        self.numbers.insert(name.to_owned(), number);
+        number
+    }
+
+    fn finish(mut self) -> Vec<Wanted> {
+        for file in &mut self.files {
+            file.ranges.sort_by_key(|range| range.offset);
+            file.ranges.dedup_by(|later, range| {
+                let joins = later.offset <= range.end();
+                if joins {
+                    range.bytes = later.end().max(range.end()) - range.offset;
+                }
+                joins
+            });
+        }
+        self.files.retain(|file| !file.ranges.is_empty());
+        self.files
+    }
+}

@@ -1,0 +1,93 @@
+use super::*;
+use seekless_trace::{Access, Metadata, Op, Writer};
+use std::fs::File;
+use std::os::fd::AsFd;
+
+const MIB: u64 = 1 << 20;
+
+/// Costs at which a gap of 64 KiB is worth reading.
+fn costs() -> Option<Costs> {
+    Some(Costs { request_ns: 1_000_000, bytes_per_second: 65_536_000, depth: 8 })
+}
+
+/// A file of 4 MiB that is not cached, and a trace that needs parts of it.
+struct Sample {
+    folder: tempfile::TempDir,
+    file: PathBuf,
+    trace: PathBuf,
+}
+
+fn sample(rows: &[(Op, i64, u64)]) -> Sample {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let (file, trace) = (folder.path().join("data"), folder.path().join("run.parquet"));
+    std::fs::write(&file, vec![b'.'; 4 * MIB as usize]).unwrap();
+    let open = File::open(&file).unwrap();
+    open.sync_all().unwrap();
+    seekless_sys::residency::drop_cached(open.as_fd()).unwrap();
+    let mut writer = Writer::create(&trace, Metadata::default()).unwrap();
+    let number = writer.file(file.to_str().unwrap());
+    for (time_ns, &(op, offset, bytes)) in (0..).zip(rows) {
+        let access = Access { time_ns, offset, bytes, ..Access::new(op, number) };
+        writer.push(Access { file_bytes: Some(4 * MIB), ..access }).unwrap();
+    }
+    writer.finish().unwrap();
+    Sample { folder, file, trace }
+}
+
+fn cached(path: &Path) -> Option<u64> {
+    seekless_sys::residency::resident_bytes(File::open(path).unwrap().as_fd()).unwrap()
+}
+
+#[test]
+fn only_what_the_run_needed_comes_in_with_small_gaps() {
+    let sample = sample(&[
+        (Op::Read, 3 * MIB as i64, 4096),
+        (Op::Fault, 0, 65_536),
+        (Op::Read, 100_000, 100), // the gap before it is smaller than 64 KiB
+    ]);
+    let options = Options { costs: costs(), ..Options::default() };
+    let dry = Options { dry_run: true, ..options.clone() };
+    let expected = warm(std::slice::from_ref(&sample.trace), &dry, &mut |_, _| {}).unwrap();
+    assert_eq!((expected.files, expected.needed_bytes), (1, 65_536 + 2 * 4096));
+    // Byte 100,000 lies in the page that ends at 102,400.
+    assert_eq!((expected.asked_bytes, expected.requests), (102_400 + 4096, 2));
+    assert_eq!(cached(&sample.file), Some(0), "a dry run reads nothing");
+    let warmed = warm(std::slice::from_ref(&sample.trace), &options, &mut |_, _| {}).unwrap();
+    assert_eq!(Warmed { seconds: 0.0, ..warmed }, expected);
+    assert_eq!(cached(&sample.file), Some(102_400 + 4096));
+    let again = warm(std::slice::from_ref(&sample.trace), &options, &mut |_, _| {}).unwrap();
+    assert_eq!((again.requests, again.cached_bytes), (0, Some(102_400 + 4096)));
+}
+
+#[test]
+fn a_budget_goes_to_what_is_needed_first() {
+    let sample = sample(&[(Op::Read, 2 * MIB as i64, 8192), (Op::Read, 0, 8192)]);
+    let options =
+        Options { costs: costs(), budget_bytes: Some(10_000), dry_run: true, ..Options::default() };
+    let warmed = warm(std::slice::from_ref(&sample.trace), &options, &mut |_, _| {}).unwrap();
+    assert_eq!((warmed.needed_bytes, warmed.requests), (8192, 1));
+}
+
+#[test]
+fn files_that_changed_or_lie_elsewhere_are_left_out() {
+    let sample = sample(&[(Op::Read, 0, 8192)]);
+    let elsewhere = Options { within: vec![PathBuf::from("/nowhere")], ..Options::default() };
+    let refused =
+        warm(std::slice::from_ref(&sample.trace), &elsewhere, &mut |_, _| {}).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Missing);
+    std::fs::write(&sample.file, "short").unwrap();
+    let options = Options { costs: costs(), ..Options::default() };
+    let warmed = warm(std::slice::from_ref(&sample.trace), &options, &mut |_, _| {}).unwrap();
+    assert_eq!(warmed.left_out, [("of another size than when it was recorded", 1)].into());
+    assert_eq!(warmed.asked_bytes, 0);
+}
+
+#[test]
+fn a_list_of_files_is_wanted_whole() {
+    let sample = sample(&[(Op::Read, 0, 8192)]);
+    let list = sample.folder.path().join("list");
+    std::fs::write(&list, format!("{}\n", sample.file.display())).unwrap();
+    let options = Options { costs: costs(), ..Options::default() };
+    let warmed = warm(&[list], &options, &mut |_, _| {}).unwrap();
+    assert_eq!((warmed.needed_bytes, cached(&sample.file)), (4 * MIB, Some(4 * MIB)));
+}
