@@ -148,7 +148,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.parquet");
         let mut writer = Writer::create(&path, Metadata::default()).unwrap();
-        ["/a", "/b", "/c"].map(|name| writer.file(name));
+        for name in ["/a", "/b", "/c"] {
+            writer.file(name);
+        }
         for (time_ns, &(run, op, file, offset, bytes)) in (0..).zip(rows) {
             let file_bytes = (file == 1).then_some(10_000);
             let access =
