@@ -14,12 +14,12 @@ use std::process::ExitCode;
 
 /// See all steps on a sample workload: record, pack, compare.
 ///
-/// Makes a tree of some 3,000 small files, like those of a game, and records a small reader in
-/// three runs of about 300 loads. Packs the files in an order made from the first two runs. Then
-/// loads the third run, from which that order was not made, on a modelled disk: from the loose
-/// files, from the pack, and from packs in simple orders. Each step shows the command that you
-/// would type. Takes half a minute and 500 MB of disk, needs no root, and removes what it made. The
-/// modelled disk's waits are counted but skipped (see `seekless compare --help`, --clock).
+/// Makes a tree of some 3,000 small files, like those of a game, and records a small reader in five
+/// runs of about 300 loads. Packs the files in an order made from four of the runs. Then loads the
+/// fifth, from which that order was not made, on a modelled disk: from the loose files, from the
+/// pack, and from packs in simple orders. Each step shows the command that you would type. Takes
+/// half a minute and 500 MB of disk, needs no root, and removes what it made. The modelled disk's
+/// waits are counted but skipped (see `seekless compare --help`, --clock).
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

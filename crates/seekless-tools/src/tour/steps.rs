@@ -58,6 +58,11 @@ impl Guide<'_> {
         self.path(&format!("run{}.parquet", run + 1))
     }
 
+    /// All runs but the last.
+    fn training(&self) -> Vec<PathBuf> {
+        (0..RUNS - 1).map(|run| self.trace(run)).collect()
+    }
+
     fn said(&mut self, title: &str, commands: &[&str], found: String) {
         let commands = commands.iter().map(ToString::to_string).collect();
         let step = Step { title: title.to_owned(), commands, found };
@@ -82,7 +87,7 @@ impl Guide<'_> {
         Ok(())
     }
 
-    /// Records the three runs, or imports them if recording is refused. Returns whether they were
+    /// Records the runs, or imports them if recording is refused. Returns whether they were
     /// recorded.
     fn record(&mut self) -> Result<bool> {
         let runs: Vec<Vec<usize>> = (0..RUNS).map(|run| session(&self.sample, run)).collect();
@@ -100,21 +105,20 @@ impl Guide<'_> {
             }
         }
         self.said(
-            "Record three runs of it, on different levels",
-            &record_commands(recorded),
+            &format!("Record {RUNS} runs of it, on different levels"),
+            &[&record_command(recorded)],
             runs_found(&runs, recorded),
         );
         Ok(recorded)
     }
 
-    /// Packs the files in the order that loads the first two runs fastest, and scores the third.
+    /// Packs the files in the order that loads all runs but the last fastest, and scores the last.
     fn pack(&mut self) -> Result<Seeks> {
-        let training = [self.trace(0), self.trace(1)];
+        let training = self.training();
         let (tree, out) = (self.path("sample"), self.path("sample.zip"));
         let device = self.options.device.clone();
         let command = format!(
-            "seekless pack sample -o sample.zip --trace run1.parquet run2.parquet \\\n     \
-             --device {device}"
+            "seekless pack sample -o sample.zip --trace {FIRST_TRACES} \\\n     --device {device}"
         );
         let how = pack::OrderBy { device, ..pack::OrderBy::by("best") };
         let tell = &mut self.tell;
@@ -122,10 +126,10 @@ impl Guide<'_> {
         let mut hear = |done, total| tell(Event::Progress { what, done, total });
         let options = pack::Options::default();
         let packed = pack::pack_for_runs(&tree, &out, &training, &how, &options, &mut hear)?;
-        let seeks = seeks(&tree, &self.sample, &out, &read_loads(&[self.trace(2)])?)?;
+        let seeks = seeks(&tree, &self.sample, &out, &read_loads(&[self.trace(RUNS - 1)])?)?;
         let share = |count: u64| 100.0 * count as f64 / seeks.loads.max(1) as f64;
         let found = format!(
-            "{} in one Zip of {}, {} of them compressed; unzip and Python can read it. The third run, which the order \
+            "{} in one Zip of {}, {} of them compressed; unzip and Python can read it. The last run, which the order \
              has not seen, seeks in {:.0} % of its loads if the files lie by name, and in {:.0} % in this order.",
             counted(packed.entries - packed.directories, "file"),
             format_bytes(packed.archive_bytes),
@@ -133,17 +137,17 @@ impl Guide<'_> {
             share(seeks.by_name),
             share(seeks.ordered)
         );
-        self.said("Pack the files in an order made from the first two runs", &[&command], found);
+        self.said("Pack the files in an order made from the other runs", &[&command], found);
         Ok(seeks)
     }
 
-    /// Loads the third run from the loose files and from the pack.
+    /// Loads the last run from the loose files and from the pack.
     fn compare(&mut self) -> Result<Comparison> {
-        let loads = read_loads(&[self.trace(2)])?;
+        let loads = read_loads(&[self.trace(RUNS - 1)])?;
         let options = compare::Options {
             device: compare::Device::modelled(self.options.device.clone()),
             rounds: self.options.rounds,
-            rivals: Some(vec![self.trace(0), self.trace(1)]),
+            rivals: Some(self.training()),
             ..compare::Options::default()
         };
         let (tree, pack) = (self.path("sample"), self.path("sample.zip"));
@@ -152,19 +156,19 @@ impl Guide<'_> {
             tell(Event::Progress { what, done, total });
         })?;
         let command = format!(
-            "seekless compare sample sample.zip --trace run3.parquet --device {} --rounds {} \\\n     \
-             --rivals run1.parquet run2.parquet",
+            "seekless compare sample sample.zip --trace run{RUNS}.parquet --device {} --rounds {} \\\n     \
+             --rivals {FIRST_TRACES}",
             self.options.device, self.options.rounds
         );
         let found = format!(
             "{} of {}, each side from a cold start: the pack is {:.1} times as fast. The same pack in the order of \
-             names and of the second run shows what of that is the order's.",
+             names and of the newest run shows what of that is the order's.",
             counted(comparison.loads, "load"),
             format_bytes(comparison.bytes),
             comparison.pack().ratio
         );
         self.said(
-            "Load the third run on a modelled disk, from the files and from the pack",
+            "Load the last run on a modelled disk, from the files and from the pack",
             &[&command],
             found,
         );
@@ -178,20 +182,16 @@ fn read_loads(traces: &[PathBuf]) -> Result<Loads> {
     })
 }
 
-fn record_commands(recorded: bool) -> [&'static str; RUNS] {
-    if recorded {
-        [
-            "seekless record -o run1.parquet -- seekless __tour-reader sample run1.txt",
-            "seekless record -o run2.parquet -- seekless __tour-reader sample run2.txt",
-            "seekless record -o run3.parquet -- seekless __tour-reader sample run3.txt",
-        ]
-    } else {
-        [
-            "seekless trace import --format csv run1.csv -o run1.parquet",
-            "seekless trace import --format csv run2.csv -o run2.parquet",
-            "seekless trace import --format csv run3.csv -o run3.parquet",
-        ]
-    }
+/// As a shell takes them: all traces but the last.
+const FIRST_TRACES: &str = "run[1-4].parquet";
+const _: () = assert!(RUNS == 5);
+
+fn record_command(recorded: bool) -> String {
+    let each = match recorded {
+        true => "seekless record -o run$i.parquet -- seekless __tour-reader sample run$i.txt",
+        false => "seekless trace import --format csv run$i.csv -o run$i.parquet",
+    };
+    format!("for i in 1 2 3 4 5; do {each}; done")
 }
 
 fn runs_found(runs: &[Vec<usize>], recorded: bool) -> String {
@@ -201,7 +201,7 @@ fn runs_found(runs: &[Vec<usize>], recorded: bool) -> String {
     let new = last.iter().filter(|file| !known.contains(file)).count();
     let how = if recorded { "" } else { "Recording is refused here, so the runs were imported: " };
     format!(
-        "{how}{} loads; {:.0} % of the third run's files are in neither of the others.",
+        "{how}{} loads; {:.0} % of the last run's files are in none of the others.",
         counts.join(", "),
         100.0 * new as f64 / last.len().max(1) as f64
     )
