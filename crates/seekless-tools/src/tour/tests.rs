@@ -80,3 +80,18 @@ fn a_tour_without_a_folder_names_it() {
     let error = tour(Path::new("/nowhere/at/all"), &small(reader()), &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("/nowhere/at/all"), "{error}");
 }
+
+#[test]
+fn the_pack_of_the_full_tour_takes_fewer_requests_than_the_simple_orders() {
+    let directory = workplace();
+    let options = Options { rounds: 1, ..Options::full(Vec::new()) };
+    let comparison = tour(directory.path(), &options, &mut |_| {}).unwrap().comparison;
+    for way in ["on demand", "list known"] {
+        let requests = |pack: &str| {
+            let row = comparison.rivals.iter().find(|row| row.name == format!("{pack}, {way}"));
+            row.and_then(|row| row.requests).unwrap()
+        };
+        let simple = requests("pack by name").min(requests("pack by the newest run"));
+        assert!(requests("pack") < simple, "{way}: {:?}", comparison.rivals);
+    }
+}
