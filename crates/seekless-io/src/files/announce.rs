@@ -5,12 +5,20 @@ use super::shared::Shared;
 use super::source::Source;
 use super::state::pages;
 use crate::lock;
+use seekless_policy::cache::paged::Limits;
 use seekless_policy::readahead::{Handle, Lead, NextFiles, Options};
 use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
+
+/// At most so many files are opened before their reads are handed to the engine together: to hand
+/// over a read takes longer than to open a file that the kernel knows.
+const BATCH_FILES: usize = 8;
+
+/// A program that opens a file before its turn is followed over at most so many files.
+const FOLLOWED_FILES: usize = 1024;
 
 /// Announced files are read whole: no window is too large, if there is room.
 const WHOLE: Options = Options { max_pages: u32::MAX, lead: Lead::Auto };
@@ -35,16 +43,6 @@ impl Announced {
         Ok(Self { path, place, source, handle, pages, shared: Arc::clone(shared) })
     }
 
-    /// Starts to read its first pages.
-    fn fetch(&self, pages: u64) {
-        let mut starts = Vec::new();
-        let mut state = lock(&self.shared.state);
-        state.will_need(self.handle, 0..pages, &mut starts);
-        state.take_off(&starts);
-        drop(state);
-        self.shared.start(starts);
-    }
-
     pub(super) fn source(&self) -> Arc<Source> {
         Arc::clone(&self.source)
     }
@@ -62,7 +60,9 @@ impl Drop for Announced {
 }
 
 struct Ahead {
-    /// Not yet opened, in their order.
+    /// How many files the list has.
+    files: usize,
+    /// Not yet opened, in their order: the last ones of the list.
     next: VecDeque<PathBuf>,
     /// Open, in their order.
     open: VecDeque<Announced>,
@@ -73,10 +73,50 @@ struct Ahead {
     closing: bool,
 }
 
+/// A file that was opened ahead, and how many of its pages to read now.
+struct Opened {
+    file: Announced,
+    pages: u32,
+}
+
+/// Starts to read the first pages of files.
+fn fetch(shared: &Shared, files: &[Opened]) {
+    let mut starts = Vec::new();
+    let mut state = lock(&shared.state);
+    for Opened { file, pages } in files {
+        if *pages > 0 {
+            state.will_need(file.handle, 0..u64::from(*pages), &mut starts);
+        }
+    }
+    state.take_off(&starts);
+    drop(state);
+    shared.start(starts);
+}
+
+impl Ahead {
+    /// The next file to open, and its place in the list.
+    fn next(&mut self, limits: Limits) -> Option<(usize, PathBuf)> {
+        let place = self.rule.next(limits.costs, limits.budget)?;
+        Some((place, self.next.pop_front()?))
+    }
+
+    /// The program opens a file that is not open yet. Those before it were skipped, or the program
+    /// has opened them itself: none of them is opened ahead any more.
+    fn pass(&mut self, path: &Path) {
+        let mut near = self.next.iter().take(FOLLOWED_FILES);
+        if let Some(passed) = near.position(|next| next.as_os_str() == path.as_os_str()) {
+            let place = self.files - self.next.len() + passed;
+            self.next.drain(..=passed);
+            self.rule.on_open(place);
+        }
+    }
+}
+
 impl Default for Ahead {
     fn default() -> Self {
         let rule = NextFiles::new(0, WHOLE);
-        Self { next: VecDeque::new(), open: VecDeque::new(), rule, list: 0, closing: false }
+        let (next, open) = (VecDeque::new(), VecDeque::new());
+        Self { files: 0, next, open, rule, list: 0, closing: false }
     }
 }
 
@@ -104,6 +144,7 @@ impl Announcer {
     pub(super) fn announce(&self, paths: VecDeque<PathBuf>) {
         let mut ahead = lock(&self.desk.ahead);
         ahead.rule = NextFiles::new(paths.len(), WHOLE);
+        ahead.files = paths.len();
         ahead.next = paths;
         ahead.list += 1;
         let old = std::mem::take(&mut ahead.open);
@@ -116,7 +157,11 @@ impl Announcer {
     /// not expected to open them any more.
     pub(super) fn take(&self, path: &Path) -> Option<Announced> {
         let mut ahead = lock(&self.desk.ahead);
-        let place = ahead.open.iter().position(|open| open.path == path)?;
+        let found = ahead.open.iter().position(|open| open.path.as_os_str() == path.as_os_str());
+        let Some(place) = found else {
+            ahead.pass(path);
+            return None;
+        };
         let skipped: Vec<Announced> = ahead.open.drain(..place).collect();
         let found = ahead.open.pop_front();
         if let Some(found) = &found {
@@ -142,6 +187,7 @@ impl Drop for Announcer {
 
 impl Desk {
     fn run(&self, shared: &Arc<Shared>) {
+        let (mut batch, mut batch_list) = (Vec::new(), 0);
         loop {
             // The lock of the state is never taken while the one of the list is held.
             let limits = lock(&shared.state).cache.limits();
@@ -149,31 +195,66 @@ impl Desk {
             if ahead.closing {
                 return;
             }
-            let place = ahead.rule.next(limits.costs, limits.budget);
-            let next = place.and_then(|place| Some((place, ahead.next.pop_front()?)));
+            // The fewer files the program finds open, the sooner it needs the next.
+            let is_full = batch.len() > ahead.open.len().min(BATCH_FILES - 1);
+            let is_old = batch_list != ahead.list;
+            let next = if is_full || is_old { None } else { ahead.next(limits) };
             let Some((place, path)) = next else {
-                drop(self.changed.wait(ahead).unwrap_or_else(PoisonError::into_inner));
+                if batch.is_empty() && !is_old {
+                    drop(self.changed.wait(ahead).unwrap_or_else(PoisonError::into_inner));
+                    continue;
+                }
+                batch_list = ahead.list;
+                drop(ahead);
+                let ended = std::mem::take(&mut batch);
+                if !is_old {
+                    self.put(shared, ended, batch_list);
+                }
                 continue;
             };
-            let list = ahead.list;
             drop(ahead);
             // A file that cannot be opened is left for the program to find out.
-            let opened = Announced::open(shared, path, place).ok();
+            let file = Announced::open(shared, path, place).ok();
             let mut ahead = lock(&self.ahead);
-            if ahead.list != list {
+            // The program may have passed it meanwhile.
+            let is_next = ahead.rule.next(limits.costs, limits.budget) == Some(place);
+            if ahead.list != batch_list || !is_next {
                 continue;
             }
-            let pages = opened.as_ref().map_or(0, |opened| opened.pages);
+            let pages = file.as_ref().map_or(0, |file| file.pages);
             let window = ahead.rule.fetch(pages, limits.budget);
             drop(ahead);
-            let Some(opened) = opened else { continue };
-            if let Some(window) = window {
-                opened.fetch(window.pages.into());
-            }
-            let mut ahead = lock(&self.ahead);
-            if ahead.list == list {
-                ahead.open.push_back(opened);
-            }
+            let pages = window.map_or(0, |window| window.pages);
+            batch.extend(file.map(|file| Opened { file, pages }));
         }
+    }
+
+    /// Files of a list are open: reads them, and lets the program find them.
+    fn put(&self, shared: &Shared, batch: Vec<Opened>, list: u64) {
+        fetch(shared, &batch);
+        let mut ahead = lock(&self.ahead);
+        if ahead.list == list {
+            ahead.open.extend(batch.into_iter().map(|opened| opened.file));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seekless_device::Costs;
+
+    #[test]
+    fn a_program_that_opens_a_file_before_its_turn_is_followed() {
+        let paths: Vec<PathBuf> = ["a", "b", "c", "d"].map(PathBuf::from).into();
+        let rule = NextFiles::new(4, WHOLE);
+        let mut ahead = Ahead { files: 4, next: paths.into(), rule, ..Ahead::default() };
+        let limits = Limits::pages(1000, Costs::ASSUMED);
+        assert_eq!(ahead.next(limits), Some((0, PathBuf::from("a"))));
+        ahead.rule.fetch(10, limits.budget);
+        ahead.pass(Path::new("absent"));
+        ahead.pass(Path::new("c"));
+        assert_eq!(ahead.next(limits), Some((3, PathBuf::from("d"))));
+        assert_eq!(ahead.next(limits), None);
     }
 }
