@@ -48,8 +48,8 @@ impl Store {
 
     /// Says how the program will use the file called `name`. From its next request on each counts
     /// as cheaper or dearer; only policies that weigh cost heed that: `landlord`, `gds`, `gdsf` and
-    /// `hyperbolic`. Reads of [`Hint::Urgent`] files go before others of a [`Store::load_many`]. The
-    /// last hint for a file holds.
+    /// `hyperbolic`. Reads of [`Hint::Urgent`] files go before others of a [`Store::load_many`].
+    /// The last hint for a file holds.
     ///
     /// # Errors
     /// [`NotFound`](crate::ErrorKind::NotFound).

@@ -122,11 +122,10 @@ fn every_call_does_as_the_header_says() {
     if has("valgrind") {
         let words =
             ["-q", "--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite"];
-        run(place
-            .command("valgrind")
-            .args(words)
-            .arg(&calls)
-            .args(["data.zip", "mods", "threads"]));
+        // Should it hang, it is ended, and the test fails.
+        let mut bounded = place.command("timeout");
+        bounded.args(["-k", "5", "120", "valgrind"]).args(words).arg(&calls);
+        run(bounded.args(["data.zip", "mods", "threads"]));
     }
     let mut link = vec![place.prefix.join("lib/libseekless_store.a").display().to_string()];
     let words = place.pkg_config(&["--libs", "--static"]).into_iter();
