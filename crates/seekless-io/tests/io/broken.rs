@@ -140,3 +140,57 @@ fn what_is_no_archive_is_refused_at_once() {
     }
     assert_eq!(Store::open("/nonexistent/x.zip").unwrap_err().kind(), ErrorKind::Open);
 }
+
+/// Of `sample`, with contents of the same sizes that are all others.
+fn other_archive(sample: &Sample) -> Vec<u8> {
+    let sizes: Vec<usize> = sample.files.iter().map(|(_, bytes)| bytes.len()).collect();
+    let files = sizes
+        .iter()
+        .enumerate()
+        .map(|(number, &bytes)| (sample.name(number).to_owned(), vec![number as u8 ^ 0x5a; bytes]));
+    let other = Sample::of_files(files.collect(), Codec::Stored);
+    std::fs::read(&other.path).unwrap()
+}
+
+#[test]
+fn an_archive_that_is_replaced_while_open_is_served_as_it_was() {
+    let sample = Sample::of_sizes(vec![100_000; 6], Codec::Stored);
+    for direct in [true, false] {
+        let store = Store::builder().direct(direct).cache(0).open(&sample.path).unwrap();
+        let kept = sample.path.with_extension("kept");
+        std::fs::copy(&sample.path, &kept).unwrap();
+        let new = sample.path.with_extension("new");
+        std::fs::write(&new, other_archive(&sample)).unwrap();
+        std::fs::rename(&new, &sample.path).unwrap();
+        for number in 0..6 {
+            assert_eq!(&store.load(sample.name(number)).unwrap()[..], sample.bytes(number));
+            let part = store.read_range(sample.name(number), 50_000..50_010).unwrap();
+            assert_eq!(&part[..], &sample.bytes(number)[50_000..50_010]);
+        }
+        let new = Store::open(&sample.path).unwrap().load(sample.name(0)).unwrap();
+        assert!(new.iter().all(|&byte| byte == 0x5a), "who opens it now gets the new one");
+        std::fs::remove_file(&sample.path).unwrap();
+        assert_eq!(&store.load(sample.name(5)).unwrap()[..], sample.bytes(5), "nor if it is gone");
+        std::fs::rename(&kept, &sample.path).unwrap();
+    }
+}
+
+#[test]
+fn an_archive_that_is_written_over_while_open_gives_no_wrong_bytes() {
+    let sample = Sample::of_sizes(vec![100_000; 6], Codec::Stored);
+    let store = Store::builder().direct(false).cache(0).open(&sample.path).unwrap();
+    let other = other_archive(&sample);
+    let file = OpenOptions::new().write(true).open(&sample.path).unwrap();
+    let half = store.index().entries()[3].header_offset;
+    file.write_all_at(&other[..half as usize], 0).unwrap();
+    for number in 0..6 {
+        match store.load(sample.name(number)) {
+            Ok(buffer) => assert!(number >= 3 && buffer[..] == *sample.bytes(number), "{number}"),
+            Err(error) => {
+                assert!(number < 3 && error.kind() == ErrorKind::Corrupt, "{number}: {error}");
+                let offset = format!("offset {}", store.index().entries()[number].header_offset);
+                assert!(error.to_string().contains(&offset), "{error}");
+            }
+        }
+    }
+}
