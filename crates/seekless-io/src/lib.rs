@@ -72,6 +72,7 @@ mod decode;
 mod error;
 pub mod files;
 mod hints;
+mod latencies;
 mod load_async;
 mod load_many;
 mod memory;

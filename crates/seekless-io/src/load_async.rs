@@ -19,7 +19,13 @@ pub struct LoadAsync(Stage);
 
 enum Stage {
     Ready(Result<Buffer>),
-    Waiting { store: Store, id: Id, place: Arc<Place> },
+    /// `recorded` is when a recording saw it begin.
+    Waiting {
+        store: Store,
+        id: Id,
+        place: Arc<Place>,
+        recorded: Option<u64>,
+    },
     Taken,
 }
 
@@ -32,17 +38,21 @@ impl Store {
             Ok(id) => id,
             Err(error) => return LoadAsync(Stage::Ready(Err(error))),
         };
-        if let Some(buffer) = self.shared().hit(id) {
-            return LoadAsync(Stage::Ready(Ok(buffer)));
+        let shared = self.shared();
+        let recorded = shared.recorder.begin();
+        let ready =
+            |buffer| LoadAsync(Stage::Ready(Ok(shared.recorder.loaded(recorded, id, buffer))));
+        if let Some(buffer) = shared.hit(id) {
+            return ready(buffer);
         }
         let place = Arc::new(Place::default());
         let reply = Reply::Task(Promise(place.clone()));
-        LoadAsync(
-            match self.shared().begin(id, Waiter { owner: next_owner(), position: 0, reply }) {
-                Some(buffer) => Stage::Ready(Ok(buffer)),
-                None => Stage::Waiting { store: self.clone(), id, place },
-            },
-        )
+        let began = Some(shared.engine.now());
+        let waiter = Waiter { owner: next_owner(), began, position: 0, reply };
+        match shared.begin(id, waiter) {
+            Some(buffer) => ready(buffer),
+            None => LoadAsync(Stage::Waiting { store: self.clone(), id, place, recorded }),
+        }
     }
 }
 
@@ -57,9 +67,11 @@ impl Future for LoadAsync {
         }
         match std::mem::replace(&mut self.0, Stage::Taken) {
             Stage::Ready(result) => Poll::Ready(result),
-            Stage::Waiting { store, id, place } => {
-                let abandoned = || Err(Error::abandoned(&store.shared().sources.at(id)));
-                Poll::Ready(place.take().unwrap_or_else(abandoned))
+            Stage::Waiting { store, id, place, recorded } => {
+                let shared = store.shared();
+                let abandoned = || Err(Error::abandoned(&shared.sources.at(id)));
+                let result = place.take().unwrap_or_else(abandoned);
+                Poll::Ready(result.map(|buffer| shared.recorder.loaded(recorded, id, buffer)))
             }
             Stage::Taken => Poll::Pending,
         }

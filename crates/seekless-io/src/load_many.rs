@@ -108,7 +108,7 @@ impl LoadMany {
             return self.ready.push_back((position, Ok(buffer)));
         }
         let reply = Reply::Channel(self.sender.clone());
-        let waiter = Waiter { owner: self.owner, position, reply };
+        let waiter = Waiter { owner: self.owner, began: None, position, reply };
         match shared.request(id, waiter) {
             Asked::Ready(buffer) => self.ready.push_back((position, Ok(buffer))),
             Asked::Joined => {}

@@ -131,7 +131,8 @@ impl Shared {
     /// Loads an entry that is not cached, with what the device makes worth reading around it.
     pub(crate) fn load(&self, id: Id) -> Result<Buffer, Error> {
         let (sender, receiver) = mpsc::channel();
-        let waiter = Waiter { owner: 0, position: 0, reply: Reply::Channel(sender) };
+        let began = Some(self.engine.now());
+        let waiter = Waiter { owner: 0, began, position: 0, reply: Reply::Channel(sender) };
         match self.request(id, waiter) {
             Asked::Ready(buffer) => return Ok(buffer),
             Asked::Joined => self.hurry(id),
@@ -191,7 +192,7 @@ impl Shared {
     /// Notes when reads are submitted, which is at once.
     fn sent(&self, state: &mut State, starts: &[Start]) {
         let now = self.engine.now();
-        starts.iter().for_each(|start| state.knowledge.sent(start.tag, now));
+        starts.iter().for_each(|start| state.sent(start.tag, now));
     }
 
     /// How far a `load_many` may run ahead, in bytes.
@@ -290,7 +291,7 @@ impl Shared {
             let bytes = buffer.len() as u64;
             state.statistics.read_bytes += bytes;
             state.statistics.unused_bytes += bytes;
-            if let Some(costs) = state.knowledge.ended(tag, result.is_ok().then_some(bytes), when) {
+            if let Some(costs) = state.ended(tag, result.is_ok().then_some(bytes), when) {
                 state.planner.set_costs(costs);
                 self.window_bytes.store(state.planner.window_bytes(), Ordering::Relaxed);
             }
@@ -340,6 +341,7 @@ impl Shared {
     fn finish(&self, id: Id, result: Result<Buffer, Error>) {
         self.sources.count(id, result.is_ok());
         let mut released = Released::default();
+        let now = self.engine.now();
         let mut waiters = {
             let mut state = lock(&self.state);
             if result.is_ok() {
@@ -348,7 +350,10 @@ impl Shared {
                 statistics.coded_bytes += self.sources.coded_bytes(id);
                 statistics.unused_bytes = statistics.unused_bytes.saturating_sub(used);
             }
-            state.finish(id, &result, &self.slots, &mut released)
+            let waiters = state.finish(id, &result, &self.slots, &mut released);
+            let began = waiters.iter().filter_map(|waiter| waiter.began);
+            began.for_each(|began| state.latencies.note(now.saturating_sub(began)));
+            waiters
         };
         // First the memory, then the answers, the last with the result itself: once a waiter has
         // its buffer, none but users and the cache hold it.
@@ -371,7 +376,17 @@ impl Shared {
         let mut statistics = {
             let state = lock(&self.state);
             let (costs, costs_source) = (state.knowledge.costs(), state.knowledge.source());
-            Statistics { costs, costs_source, ..state.statistics }
+            let times = &state.latencies;
+            Statistics {
+                costs,
+                costs_source,
+                waits: times.count,
+                wait_ns: times.sum,
+                wait_p50_ns: times.percentile(50),
+                wait_p99_ns: times.percentile(99),
+                wait_max_ns: times.max,
+                ..state.statistics
+            }
         };
         statistics.hits += hits;
         statistics.delivered_bytes += bytes;

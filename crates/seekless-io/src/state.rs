@@ -5,10 +5,11 @@ use crate::buffer::Buffer;
 use crate::cached::{HitLog, Slots, Stopped};
 use crate::decision::{Decision, Recorder, Watched};
 use crate::error::Error;
+use crate::latencies::Latencies;
 use crate::load_async::Reply;
 use crate::read_cache::{ReadCache, ReadData};
 use crate::statistics::Statistics;
-use seekless_device::Knowledge;
+use seekless_device::{Costs, Knowledge, Nanos};
 use seekless_policy::cache::{Cache, Command, Filled, Step};
 use seekless_policy::eviction::{Id, Request};
 use seekless_policy::planner::Planner;
@@ -22,6 +23,8 @@ pub(crate) type Answer = (usize, Result<Buffer, Error>);
 pub(crate) struct Waiter {
     /// Which `load_many`, for when it is dropped early.
     pub(crate) owner: u64,
+    /// When a load began that something waits for; a `load_many` runs ahead of its consumer.
+    pub(crate) began: Option<Nanos>,
     pub(crate) position: usize,
     pub(crate) reply: Reply,
 }
@@ -66,6 +69,8 @@ pub(crate) struct State {
     /// Entries of kept reads that a worker is to decode.
     pub(crate) decodes: VecDeque<(Arc<ReadData>, Id)>,
     pub(crate) statistics: Statistics,
+    pub(crate) latencies: Latencies,
+    in_flight: u64,
 }
 
 impl State {
@@ -86,7 +91,25 @@ impl State {
             kept: ReadCache::default(),
             decodes: VecDeque::new(),
             statistics: Statistics::default(),
+            latencies: Latencies::default(),
+            in_flight: 0,
         }
+    }
+
+    /// A read has been sent: one more is in flight.
+    pub(crate) fn sent(&mut self, tag: u64, now: Nanos) {
+        self.knowledge.sent(tag, now);
+        self.in_flight += 1;
+        let Statistics { reads, depths, depth_max, .. } = &mut self.statistics;
+        *reads += 1;
+        *depths += self.in_flight;
+        *depth_max = self.in_flight.max(*depth_max);
+    }
+
+    /// A read has ended; says what is known of the device now, if that has changed.
+    pub(crate) fn ended(&mut self, tag: u64, bytes: Option<u64>, when: Nanos) -> Option<Costs> {
+        self.in_flight -= 1;
+        self.knowledge.ended(tag, bytes, when)
     }
 
     /// Tells the policy of the hits that threads have logged meanwhile.

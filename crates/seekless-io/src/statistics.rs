@@ -43,12 +43,44 @@ pub struct Statistics {
     pub memory_bytes: u64,
     /// Of this, what no buffer asked for: ends of pages, and pages kept for the next buffers.
     pub waste_bytes: u64,
+    /// Reads that were sent to the device for entries, but for those of ranges.
+    pub reads: u64,
+    /// The sum over these reads of how many were in flight once each was sent:
+    /// [`Statistics::mean_depth`].
+    pub depths: u64,
+    /// Most reads that were in flight at one time.
+    pub depth_max: u64,
+    /// Demands that had to wait and have ended: loads by [`Store::load`](crate::Store::load) and
+    /// [`Store::load_async`](crate::Store::load_async) that were no hit and not revived.
+    pub waits: u64,
+    /// How long these took together, in nanoseconds.
+    pub wait_ns: u64,
+    /// The time that half of them did not exceed, in nanoseconds; up to a sixteenth too long.
+    pub wait_p50_ns: u64,
+    /// The same of 99 in 100.
+    pub wait_p99_ns: u64,
+    /// The longest.
+    pub wait_max_ns: u64,
     /// What the device charges, as far as the store knows. Its reads are planned with this.
     pub costs: Costs,
     /// How it knows: by [`StoreBuilder::costs`](crate::StoreBuilder::costs) or from the engine, by
     /// [`StoreBuilder::probed`](crate::StoreBuilder::probed) or from the device table, from its own
     /// reads, or not at all.
     pub costs_source: CostsSource,
+}
+
+impl Statistics {
+    /// How many reads were in flight when one was sent, itself included, on average.
+    #[must_use]
+    pub fn mean_depth(&self) -> f64 {
+        self.depths as f64 / self.reads.max(1) as f64
+    }
+
+    /// The share of the bytes read that no load has asked for (so far): 0 to 1.
+    #[must_use]
+    pub fn waste(&self) -> f64 {
+        self.unused_bytes as f64 / self.read_bytes.max(1) as f64
+    }
 }
 
 /// One source of a store, and what was loaded from it.

@@ -17,4 +17,5 @@ mod model;
 mod ranged;
 mod recorded;
 mod sources;
+mod statistics;
 mod support;
