@@ -11,8 +11,9 @@ use crate::lock;
 #[non_exhaustive]
 pub enum Decision {
     /// A request, and the ids that the policy evicted for it, in its order. Ids are entry numbers
-    /// in archive order. Before them stands one more if too much memory lay between the buffers,
-    /// which no simulator foresees.
+    /// in archive order. Before them stand those that had no room any more since the device turned
+    /// out to charge something else, and one more if too much memory lay between the buffers, which
+    /// no simulator foresees.
     Requested {
         /// As the policy was given it.
         request: Request,

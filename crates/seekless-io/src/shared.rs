@@ -122,6 +122,7 @@ impl Shared {
         // eviction no thread logs.
         let mut stopped = self.hits.stop();
         stopped.drain(|id| state.hit(&self.file_request(id)));
+        state.share_memory(&self.slots, &mut stopped, &mut released);
         if self.memory.is_wasteful() {
             state.evict_one(&self.slots, &mut stopped, &mut released);
         }

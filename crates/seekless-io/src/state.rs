@@ -10,7 +10,7 @@ use crate::load_async::Reply;
 use crate::read_cache::{ReadCache, ReadData};
 use crate::statistics::Statistics;
 use seekless_device::{Costs, Knowledge, Nanos};
-use seekless_policy::cache::{Cache, Command, Filled, Step};
+use seekless_policy::cache::{Cache, Command, Config, Filled, Step};
 use seekless_policy::eviction::{Id, Request};
 use seekless_policy::planner::Planner;
 use std::collections::{HashMap, VecDeque};
@@ -160,6 +160,21 @@ impl State {
             self.complete(request.id, Filled::Yes, slots, released);
         }
         Asked::Ready(buffer)
+    }
+
+    /// The cache of files takes its share of the memory, which what is known of the device may have
+    /// changed. Hits stand still.
+    pub(crate) fn share_memory(
+        &mut self,
+        slots: &Slots,
+        hits: &mut Stopped<'_, Buffer>,
+        released: &mut Released,
+    ) {
+        let bytes = self.planner.files_bytes();
+        if self.cache.config().capacity != bytes {
+            self.cache.set_config(Config::files(bytes), &mut self.commands);
+            self.obey(slots, released, |victim| hits.forget(victim));
+        }
     }
 
     /// The cache lets go of one file more, since the memory between its buffers is too much. Hits

@@ -85,7 +85,7 @@ impl Memory {
         self.cache_bytes.saturating_add(self.read_ahead_bytes.unwrap_or(0))
     }
 
-    /// The cache of files, for an owner that begins with these costs.
+    /// The cache of files, as long as the device charges this.
     #[must_use]
     pub fn files_bytes(&self, costs: &Costs) -> u64 {
         match self.read_ahead_bytes {
@@ -94,7 +94,7 @@ impl Memory {
         }
     }
 
-    /// Most bytes that will ever be kept of reads, for an owner that begins with these costs. Half
+    /// Most bytes that are kept of reads, as long as the device charges this. Half
     /// of the cache where requests are dear: five starts of 0 A.D. at 120 requests/s took 9 % longer
     /// than with twice the memory, and 26 % longer with a quarter.
     fn kept_bytes(&self, costs: &Costs) -> u64 {
@@ -102,11 +102,11 @@ impl Memory {
         self.read_ahead_bytes.unwrap_or((self.cache_bytes / share).min(DEAR_KEPT_BYTES))
     }
 
-    /// How many of these `kept_bytes` are used at these costs.
-    fn kept_now(&self, kept_bytes: u64, costs: &Costs) -> u64 {
+    /// How many of these are used.
+    fn kept_now(&self, costs: &Costs) -> u64 {
         match self.read_ahead_bytes.is_some() || requests_are_dear(costs) {
-            true => kept_bytes,
-            false => kept_bytes.min(CHEAP_KEPT_BYTES),
+            true => self.kept_bytes(costs),
+            false => self.kept_bytes(costs).min(CHEAP_KEPT_BYTES),
         }
     }
 
@@ -160,8 +160,6 @@ pub struct Planner {
     entries: Arc<[Extent]>,
     alignment: u64,
     memory: Memory,
-    /// Most bytes that are ever kept of reads.
-    kept_bytes: u64,
     costs: Costs,
     under_way: UnderWay,
     kept: KeptReads,
@@ -175,13 +173,11 @@ impl Planner {
     #[must_use]
     pub fn new(entries: Arc<[Extent]>, alignment: u64, memory: Memory, costs: Costs) -> Self {
         let count = entries.len() as u32;
-        let kept_bytes = memory.kept_bytes(&costs);
-        let mut kept = KeptReads::new(memory.kept_now(kept_bytes, &costs));
+        let mut kept = KeptReads::new(memory.kept_now(&costs));
         kept.grow(count);
         Self {
             alignment: alignment.max(1),
             memory,
-            kept_bytes,
             costs,
             under_way: UnderWay::new(count, in_flight(&costs)),
             kept,
@@ -207,7 +203,14 @@ impl Planner {
     pub fn set_costs(&mut self, costs: Costs) {
         self.costs = costs;
         self.under_way.set_depth(in_flight(&costs));
-        self.kept.set_capacity(self.memory.kept_now(self.kept_bytes, &costs));
+        self.kept.set_capacity(self.memory.kept_now(&costs));
+    }
+
+    /// What the cache of files may hold now. The owner gives it this capacity before it next asks
+    /// it for a file that it does not have.
+    #[must_use]
+    pub fn files_bytes(&self) -> u64 {
+        self.memory.files_bytes(&self.costs)
     }
 
     /// How far a list of loads may be read ahead of its consumer, in bytes.

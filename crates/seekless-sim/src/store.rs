@@ -186,6 +186,7 @@ impl<'a> Reader<'a> {
         self.figures.loads += 1;
         self.now += work.load_ns;
         let mut commands = Vec::new();
+        self.make_room_for(id);
         if self.cache.step(&Request::file(id, bytes), &mut commands) == Step::Ready {
             self.figures.hits += 1;
             return;
@@ -207,6 +208,15 @@ impl<'a> Reader<'a> {
             Answer::Read(start) => self.read(start),
             // One reader that waits for its read has none under way.
             Answer::Joined(start) => start.into_iter().for_each(|start| self.read(start)),
+        }
+    }
+
+    /// The cache of files takes its share of the memory, which what is known of the device may have
+    /// changed. The live store does so at a load that is no hit.
+    fn make_room_for(&mut self, id: Id) {
+        let bytes = self.planner.files_bytes();
+        if !has(&self.cache)(id) && self.cache.config().capacity != bytes {
+            self.cache.set_config(Config::files(bytes), &mut Vec::new());
         }
     }
 

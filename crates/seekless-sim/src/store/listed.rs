@@ -85,6 +85,7 @@ impl Listing<'_> {
     }
 
     fn ask(&mut self, id: Id, fetch: &mut Vec<Id>) {
+        self.reader.make_room_for(id);
         let Reader { archive, cache, figures, .. } = &mut self.reader;
         figures.loads += 1;
         let mut commands = Vec::new();
