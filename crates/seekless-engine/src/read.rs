@@ -86,10 +86,9 @@ pub trait Engine: Send + Sync {
         let passed = STARTED.get_or_init(Instant::now).elapsed();
         Nanos::try_from(passed.as_nanos()).unwrap_or(Nanos::MAX)
     }
-    /// Accounts for a request that the caller made without the engine: an open (0 bytes) or a read
-    /// of a directory. Blocks as long as the device model says, where there is one; counts nothing
-    /// otherwise.
-    fn charge(&self, _bytes: u64) {}
+    /// Accounts for the requests by which the caller opened a file without the engine. Blocks as
+    /// long as the device model says, where there is one; counts nothing otherwise.
+    fn opened(&self) {}
 }
 
 /// Requests and bytes that the device was asked for.

@@ -17,8 +17,9 @@ use std::thread::JoinHandle;
 /// The tag of a message that only wakes the timer; the pacer numbers its own from 0.
 const WAKE: u64 = u64::MAX;
 
-/// An engine behind a device model. Each read counts as one request, or more if it is large; see
-/// [`Engine::charge`] for opens.
+/// An engine behind a device model. Each read counts as one request, or more if it is large. An
+/// open is one request for nothing at the device's start, unless [`Throttled::with_opening`] says
+/// more.
 #[derive(Debug)]
 pub struct Throttled<E: Engine + ?Sized = dyn Engine> {
     shared: Arc<Shared>,
@@ -26,6 +27,8 @@ pub struct Throttled<E: Engine + ?Sized = dyn Engine> {
     inner_done: Option<Sender<Completion>>,
     timer: Option<JoinHandle<()>>,
     inner: Arc<E>,
+    /// What an open asks of the device: offset and bytes of each request.
+    opening: Vec<(u64, u64)>,
 }
 
 #[derive(Debug)]
@@ -67,7 +70,30 @@ impl<E: Engine + ?Sized> Throttled<E> {
         let timer = std::thread::Builder::new()
             .name("seekless-timer".to_owned())
             .spawn(move || timer_shared.run(&completions))?;
-        Ok(Throttled { shared, inner_done: Some(inner_done), timer: Some(timer), inner })
+        Ok(Throttled {
+            shared,
+            inner_done: Some(inner_done),
+            timer: Some(timer),
+            inner,
+            opening: vec![(0, 0)],
+        })
+    }
+
+    /// The same, where an open asks this of the device: offset on the model and bytes of each
+    /// request, one after another.
+    #[must_use]
+    pub fn with_opening(mut self, opening: Vec<(u64, u64)>) -> Self {
+        self.opening = opening;
+        self
+    }
+
+    /// A read that the engine below has already ended: only the model is waited for.
+    fn charge(&self, offset: u64, bytes: u64) {
+        let (done, charged) = channel();
+        let tag = self.shared.lock().start(offset, bytes, 0, done);
+        if self.inner_done().send(message(tag)).is_ok() {
+            let _ = charged.recv();
+        }
     }
 
     fn inner_done(&self) -> &Sender<Completion> {
@@ -104,13 +130,8 @@ impl<E: Engine + ?Sized> Engine for Throttled<E> {
         self.shared.lock().pacer.now()
     }
 
-    /// A read that the engine below has already ended: only the model is waited for.
-    fn charge(&self, bytes: u64) {
-        let (done, charged) = channel();
-        let tag = self.shared.lock().start(0, bytes, 0, done);
-        if self.inner_done().send(message(tag)).is_ok() {
-            let _ = charged.recv();
-        }
+    fn opened(&self) {
+        self.opening.iter().for_each(|&(offset, bytes)| self.charge(offset, bytes));
     }
 }
 

@@ -56,7 +56,7 @@ impl Archive {
         };
         // The engine charges reads; the open itself is one request more, for a pack as for a loose
         // file.
-        engine.charge(0);
+        engine.opened();
         let file = Arc::new(file);
         let source = Source { engine, file: &file, alignment, bytes, last: Mutex::default() };
         if direct && bytes > 0 && source.refused() {

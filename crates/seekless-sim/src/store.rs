@@ -39,6 +39,8 @@ pub struct Archive {
     /// Reads begin and end at multiples of this number of bytes.
     pub alignment: u64,
     /// What opening the archive asks of the device, one after another; 0 bytes for the open itself.
+    /// Offsets count from the archive's first byte; what lies before it has offsets that wrap
+    /// around.
     pub opening: Vec<Extent>,
 }
 
@@ -222,26 +224,25 @@ impl<'a> Reader<'a> {
 
     fn read(&mut self, Start { tag, extent }: Start) {
         self.knowledge.sent(tag, self.now);
-        let bytes = self.wait_for(tag, extent);
+        let bytes = extent.bytes.min(self.archive.file_bytes.saturating_sub(extent.offset));
+        self.wait_for(tag, Extent { bytes, ..extent });
         if let Some(costs) = self.knowledge.ended(tag, Some(bytes), self.now) {
             self.planner.set_costs(costs);
         }
         self.planner.ended(tag, bytes, has(&self.cache), &mut self.ended);
     }
 
-    /// Asks the device for an extent, as much of it as lies in the archive. Returns how much.
-    fn wait_for(&mut self, tag: u64, extent: Extent) -> u64 {
-        let bytes = extent.bytes.min(self.archive.file_bytes.saturating_sub(extent.offset));
+    /// Asks the device for an extent, and waits for it.
+    fn wait_for(&mut self, tag: u64, Extent { offset, bytes }: Extent) {
         self.figures.requests += parts(bytes);
         self.figures.bytes += bytes;
-        self.model.submit(self.now, Io { tag, write: false, offset: extent.offset, bytes });
+        self.model.submit(self.now, Io { tag, write: false, offset, bytes });
         let (mut now, mut ended) = (self.now, false);
         while !ended && let Some(next) = self.model.next_event() {
             self.model.advance(next, &mut |end, _| (now, ended) = (end, true));
         }
         self.figures.wait_ns += now - self.now;
         self.now = now;
-        bytes
     }
 }
 

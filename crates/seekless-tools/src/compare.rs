@@ -11,7 +11,8 @@
 //! lie on a loop device with direct I/O.
 
 use crate::error::{Error, ErrorKind, Result};
-use packed::Pack;
+pub(crate) use packed::Pack;
+pub(crate) use placed::Placed;
 use plan::Plan;
 use rival::Side;
 use seekless_device::{DeviceSpec, Geometry};

@@ -1,11 +1,11 @@
 //! Predicts what loading a run from a pack would ask of a device: `seekless sim --pack`.
 //!
-//! The pack's directory is read as a store reads it, so what opening costs is known exactly. The
-//! rest is [`seekless_sim::store`], which decides as the live store does.
+//! The pack's directory is read as a store reads it, and names, inode and extent map lie where the
+//! file system has them, so what opening costs is known exactly. The rest is [`seekless_sim::store`], which decides as the live store does.
 
 mod spy;
 
-use crate::compare::chosen_run;
+use crate::compare::{Pack, Placed, chosen_run};
 use crate::error::{Error, ErrorKind, Result};
 use crate::roots::{self, Roots};
 use rayon::prelude::*;
@@ -83,18 +83,16 @@ pub fn predict(
     options: &Options,
 ) -> Result<Prediction> {
     let run = chosen_run(loads, options.run)?;
-    let (archive, store) = archive(path)?;
+    let (mut archive, store) = archive(path)?;
+    let pack = Pack::new(path)?;
+    archive.opening = in_file_system(&pack, &archive.opening);
     let traced = &loads.runs[run as usize];
     let ids = ids(store.index(), loads, traced, options)?;
     let events = events(&ids);
     let row = |case: &Case| {
-        let figures = on_demand_held(
-            &archive,
-            &events,
-            &settings(case, options),
-            &mut options.device.model(),
-        )
-        .map_err(|error| Error::new(ErrorKind::Invalid, error.to_string()))?;
+        let mut model = Placed::new(&options.device, pack.place);
+        let figures = on_demand_held(&archive, &events, &settings(case, options), &mut model)
+            .map_err(|error| Error::new(ErrorKind::Invalid, error.to_string()))?;
         Ok(Row { policy: case.policy.clone(), capacity: case.capacity, figures })
     };
     let rows = cases.par_iter().map(row).collect::<Result<Vec<_>>>()?;
@@ -102,6 +100,13 @@ pub fn predict(
     let missing = if options.unique { 0 } else { known - ids.len() as u64 };
     let device = options.device.to_string();
     Ok(Prediction { run, loads: ids.len() as u64, missing, device, told: options.told, rows })
+}
+
+/// What opening the pack asks for where it lies: names, inode and extent map in place of the open
+/// itself, then its directory.
+fn in_file_system(pack: &Pack, opening: &[Extent]) -> Vec<Extent> {
+    let reads = opening.iter().filter(|extent| extent.bytes > 0);
+    pack.opening.iter().chain(reads).copied().collect()
 }
 
 fn settings(case: &Case, options: &Options) -> Settings {
@@ -127,13 +132,17 @@ pub fn archive(path: &Path) -> Result<(Archive, Store)> {
     let store = builder.open(path).map_err(|error| fail(error.into()))?;
     let file_bytes = path.metadata().map_err(|error| fail(error.into()))?.len();
     let entries = store.index().entries();
+    let within = |seen: Extent| {
+        let bytes = seen.bytes.min(file_bytes.saturating_sub(seen.offset));
+        Extent { bytes, ..seen }
+    };
     let extent = |entry: &Entry| Extent { offset: entry.header_offset, bytes: entry.extent_bytes };
     let archive = Archive {
         extents: entries.iter().map(extent).collect(),
         bytes: entries.iter().map(|entry| entry.bytes).collect(),
         file_bytes,
         alignment: store.alignment(),
-        opening: spy.seen(),
+        opening: spy.seen().into_iter().map(within).collect(),
     };
     Ok((archive, store))
 }

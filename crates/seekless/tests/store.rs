@@ -70,8 +70,8 @@ impl Engine for Untold {
         self.0.now()
     }
 
-    fn charge(&self, bytes: u64) {
-        self.0.charge(bytes);
+    fn opened(&self) {
+        self.0.opened();
     }
 }
 

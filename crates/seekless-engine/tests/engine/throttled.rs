@@ -24,19 +24,18 @@ fn counts_requests_as_they_are_cut_and_bytes_within_the_file() {
         &open,
         &[(0, 100), (0, MIB as usize + 1), (2_999_999, 4096), (9_000_000, 50)],
     );
-    engine.charge(0);
-    engine.charge(2 * MIB);
+    engine.opened();
     let counters = engine.counters();
-    assert_eq!(counters.requests, 1 + 3 + 1 + 1 + 1 + 4);
+    assert_eq!(counters.requests, 1 + 3 + 1 + 1 + 1);
     assert_eq!(
         counters.bytes,
-        100 + (MIB + 1) + 2 + 2 * MIB,
+        100 + (MIB + 1) + 2,
         "what lies past the end of the file is not read"
     );
     assert!(counters.exact);
 }
 
-/// Ends charges at once, and reads, last submitted first, once its gate is open.
+/// Ends opens at once, and reads, last submitted first, once its gate is open.
 struct Backwards {
     waiting: Vec<Io>,
     gate: Arc<AtomicBool>,
@@ -80,13 +79,48 @@ fn completions_come_in_the_models_order() {
     let (done, completions) = mpsc::channel();
     engine.submit(reads(&file, &ranges, &done));
     drop(done);
-    // A charge queues behind the reads, so when it is over the timer has heard that they were read.
-    engine.charge(0);
+    // An open queues behind the reads, so when it is over the timer has heard that they were read.
+    engine.opened();
     assert!(completions.try_recv().is_err(), "the model has ended none of them");
     gate.store(true, Ordering::SeqCst);
-    engine.charge(0);
+    engine.opened();
     let order: Vec<u8> = completions.iter().map(|read| read.buffer[0]).collect();
     assert!(order.iter().copied().eq((0..50).rev()), "{order:?}");
+}
+
+/// Notes what it is asked for, and ends it at once.
+struct Noting(Arc<Mutex<Vec<(u64, u64)>>>, Vec<Io>);
+
+impl DeviceModel for Noting {
+    fn submit(&mut self, _now: Nanos, io: Io) {
+        self.0.lock().unwrap().push((io.offset, io.bytes));
+        self.1.push(io);
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        (!self.1.is_empty()).then_some(0)
+    }
+
+    fn advance(&mut self, now: Nanos, done: &mut dyn FnMut(Nanos, Io)) {
+        self.1.drain(..).for_each(|io| done(now, io));
+    }
+
+    fn costs(&self) -> Costs {
+        Costs { request_ns: 1, bytes_per_second: 1, depth: 1 }
+    }
+}
+
+#[test]
+fn an_open_asks_for_what_it_takes_where_that_lies() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let model = Noting(Arc::clone(&seen), Vec::new());
+    let engine =
+        Throttled::new(Arc::new(Noop::patterned()), Box::new(model), Clock::wall()).unwrap();
+    engine.opened();
+    let engine = engine.with_opening(vec![(1 << 20, 4096), (5 << 20, 33 * 4096)]);
+    engine.opened();
+    assert_eq!(*seen.lock().unwrap(), [(0, 0), (1 << 20, 4096), (5 << 20, 33 * 4096)]);
+    assert_eq!((engine.counters().requests, engine.counters().bytes), (3, 34 * 4096));
 }
 
 #[test]

@@ -8,10 +8,11 @@ use super::placed::Placed;
 use super::plan::{Plan, Tell};
 use super::survey::{Sought, Survey};
 use crate::error::{Error, ErrorKind, Result};
-use seekless_device::Content;
+use seekless_device::{Content, Fetch};
 use seekless_engine::{Clock, Counters, Engine, EngineKind, Throttled, build};
 use seekless_io::Store;
 use seekless_measure::Checksum;
+use seekless_policy::extents::Extent;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,10 +20,11 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) struct Pack {
     pub(crate) path: PathBuf,
-    /// Bytes of each request: its folder's block of names, its inode, its extent map.
-    opening: Vec<u64>,
+    /// Its folder's block of names, its inode, its extent map: a request each, one after another.
+    /// Offsets count from the pack's first byte; what lies before it has offsets that wrap around.
+    pub(crate) opening: Vec<Extent>,
     /// Where its first byte lies.
-    place: u64,
+    pub(crate) place: u64,
 }
 
 impl Pack {
@@ -36,13 +38,17 @@ impl Pack {
         let survey = Survey::of(&folder, &[Sought { name: &name, path }])?;
         let mut opening = Vec::new();
         let mut files = survey.cold(survey.geometry);
-        files.open(0, &mut |fetch| opening.push(fetch.bytes));
+        files.open(0, &mut |fetch| opening.push(fetch));
         let mut place = None;
         files.read(0, &mut |fetch| match fetch.content {
-            Content::Map => opening.push(fetch.bytes),
+            Content::Map => opening.push(fetch),
             _ => place = place.or(Some(fetch.place)),
         });
-        Ok(Pack { path: path.to_owned(), opening, place: place.unwrap_or(0) })
+        let place = place.unwrap_or(0);
+        let extent =
+            |fetch: Fetch| Extent { offset: fetch.place.wrapping_sub(place), bytes: fetch.bytes };
+        let opening = opening.into_iter().map(extent).collect();
+        Ok(Pack { path: path.to_owned(), opening, place })
     }
 }
 
@@ -130,9 +136,8 @@ fn engine(pack: &Pack, options: &Options, clock: &Clock) -> std::io::Result<Arc<
             // The pack is taken to lie in one piece.
             let model = Box::new(Placed::new(spec, pack.place));
             let engine = Throttled::new(build(EngineKind::Auto)?, model, clock.clone())?;
-            // The store charges one request for the open itself; the others are charged here.
-            pack.opening.iter().skip(1).for_each(|&bytes| engine.charge(bytes));
-            Ok(Arc::new(engine))
+            let opening = pack.opening.iter().map(|extent| (extent.offset, extent.bytes));
+            Ok(Arc::new(engine.with_opening(opening.collect())))
         }
     }
 }

@@ -7,7 +7,7 @@ use seekless_device::{AnyDevice, Costs, DeviceModel, DeviceSpec, Io, Nanos};
 
 /// The model, and where on it offsets count from.
 #[derive(Debug)]
-pub(super) struct Placed {
+pub(crate) struct Placed {
     model: AnyDevice,
     base: u64,
     span: Option<u64>,
@@ -15,12 +15,12 @@ pub(super) struct Placed {
 
 impl Placed {
     /// An idle device; offset 0 lies at byte `base` of the real one.
-    pub(super) fn new(device: &DeviceSpec, base: u64) -> Self {
+    pub(crate) fn new(device: &DeviceSpec, base: u64) -> Self {
         Placed { model: device.model(), base, span: device.parameters().capacity_bytes() }
     }
 
     fn place(&self, offset: u64) -> u64 {
-        let place = self.base.saturating_add(offset);
+        let place = self.base.wrapping_add(offset);
         self.span.map_or(place, |span| place % span)
     }
 }

@@ -1,9 +1,11 @@
 //! Comparisons of small trees, on a modelled device so fast that only its counts matter.
 
 use super::*;
+use crate::predict;
 use crate::roots::Roots;
 use seekless_device::SplitMix64;
 use seekless_pack::{About, Codec, PackWriter, prepare};
+use seekless_sim::store::Work;
 use seekless_trace::Load;
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -344,4 +346,38 @@ fn on_a_disk_it_matters_where_files_lie() {
     assert_eq!(took("gp3", &forward), took("gp3", &scattered));
     let (near, far) = (took("wu-2010-cached", &forward), took("wu-2010-cached", &scattered));
     assert!(far > near + near / 10, "{near} ns in order, {far} scattered");
+}
+
+/// Names, inode and directory of a pack lie apart from its entries, which costs a disk its seeks:
+/// what is predicted finds them where what is compared does.
+#[test]
+fn a_pack_on_a_disk_is_predicted_as_it_is_compared() {
+    let mut random = SplitMix64::new(3);
+    let files: Vec<(String, Vec<u8>)> = (0..40)
+        .map(|file| (format!("f{file:02}"), (0..40_000).map(|_| random.bits() as u8).collect()))
+        .collect();
+    let named: Vec<(&str, Vec<u8>)> =
+        files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect();
+    let case = Case::new(&named, |_| true);
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    let loads = loads(&names, &(0..40).map(|turn| turn * 17 % 40).collect::<Vec<_>>());
+    let disk: DeviceSpec = "wu-2010".parse().unwrap();
+    let compared = {
+        let device = Device::modelled(disk.clone());
+        case.compare(&loads, &Options { device, ..fast() }).unwrap()
+    };
+    let options = predict::Options {
+        run: None,
+        unique: false,
+        roots: Roots::default(),
+        device: disk,
+        told: true,
+        work: Work::default(),
+    };
+    let capacity = Options::default().cache_bytes;
+    let cases = [seekless_sim::Case { policy: "landlord".to_owned(), capacity }];
+    let predicted = predict::predict(&case.pack, &loads, &cases, &options).unwrap().rows[0].figures;
+    let pack = compared.pack();
+    assert_eq!((pack.requests, pack.bytes), (Some(predicted.requests), Some(predicted.bytes)));
+    assert!(predicted.requests > 3, "the directory and what leads to it: {predicted:?}");
 }
