@@ -17,7 +17,7 @@ use seekless::io::Store;
 use seekless::pack::{About, Codec, PackWriter, prepare};
 use seekless::policy::eviction::Id;
 use seekless::policy::planner::Memory;
-use seekless::sim::store::{Archive, Settings, StoreFigures, Work, on_demand};
+use seekless::sim::store::{Archive, Settings, StoreFigures, Work, listed, on_demand};
 use seekless::tools::{order, predict};
 use seekless::trace::Loads;
 use std::fs::File;
@@ -28,6 +28,9 @@ const POLICIES: [&str; 3] = ["landlord", "lru", "arc"];
 const ORDERS: [&str; 3] = ["name", "recent", "best"];
 const RUNS: [&str; 5] = ["acropolis_bay", "arcadia", "belgian_bog", "sahel", "siwa_oasis"];
 const VOLUME: DeviceSpec = DeviceSpec::Volume { iops: 500, bytes_per_second: 150_000_000 };
+
+/// A window that holds any of these lists, coded and decoded.
+const WHOLE_LIST: u64 = 1 << 30;
 
 /// Held by the trial that runs.
 static TURN: Mutex<()> = Mutex::new(());
@@ -84,6 +87,9 @@ struct Trial<'a> {
     cache_bytes: u64,
     device: DeviceSpec,
     told: bool,
+    /// The loads are one list, of which the store reads so many bytes ahead. `None`: the loads
+    /// follow one another.
+    window_bytes: Option<u64>,
 }
 
 impl Trial<'_> {
@@ -95,10 +101,16 @@ impl Trial<'_> {
         let engine: Arc<dyn Engine> =
             if self.told { throttled } else { Arc::new(Untold(throttled)) };
         let builder = Store::builder().cache(self.cache_bytes).policy(self.policy);
-        let builder = builder.look_up_costs(false);
-        let store = builder.shared_engine(engine).open(self.path).unwrap();
-        for &id in self.loads {
-            drop(store.load(store.index().name(id)).unwrap());
+        let mut builder = builder.look_up_costs(false).shared_engine(engine);
+        if let Some(bytes) = self.window_bytes {
+            // Two workers may take two reads that end at one instant in either order.
+            builder = builder.window(bytes).workers(1);
+        }
+        let store = builder.open(self.path).unwrap();
+        let names = self.loads.iter().map(|&id| store.index().name(id));
+        match self.window_bytes {
+            None => names.for_each(|name| drop(store.load(name).unwrap())),
+            Some(_) => store.load_many(names).for_each(|(_, loaded)| drop(loaded.unwrap())),
         }
         let expected = if self.told { CostsSource::Told } else { CostsSource::Estimated };
         assert_eq!(store.statistics().costs_source, expected);
@@ -116,13 +128,14 @@ impl Trial<'_> {
             memory: Memory {
                 cache_bytes: self.cache_bytes,
                 read_ahead_bytes: None,
-                window_bytes: None,
+                window_bytes: self.window_bytes,
             },
             costs,
             source,
             work: Work::default(),
         };
-        on_demand(self.archive, self.loads, &settings, &mut self.device.model()).unwrap()
+        let simulate = if self.window_bytes.is_some() { listed } else { on_demand };
+        simulate(self.archive, self.loads, &settings, &mut self.device.model()).unwrap()
     }
 
     fn check(&self, what: &str) {
@@ -172,8 +185,53 @@ fn a_store_reads_what_was_simulated() {
                 cache_bytes,
                 device: device.clone(),
                 told,
+                window_bytes: None,
             };
             trial.check(&format!("{device}, told: {told}"));
+        }
+    }
+}
+
+/// A list of loads in three orders, on devices with cheap and dear requests. A list that its window
+/// holds is planned at once, so its reads are the same one for one. A longer one is planned again
+/// when its consumer has taken half of the window. Where several reads end at one instant, threads
+/// decide which of them has arrived by then: a few reads are joined otherwise.
+#[test]
+fn a_list_reads_what_was_simulated() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = folder.path().join("sample.zip");
+    let mut seed = 9;
+    let files: Vec<(String, u64)> =
+        (0..2000).map(|number| (format!("file-{number:04}"), random(&mut seed) % 40_000)).collect();
+    pack(&path, files);
+    let (archive, _store) = predict::archive(&path).unwrap();
+    let forward: Vec<Id> = (0..2000).filter(|number| number % 3 != 1).collect();
+    let strided: Vec<Id> = (0..2000).map(|turn| turn * 7 % 2000).collect();
+    let mut shuffled = forward.clone();
+    for place in (1..shuffled.len()).rev() {
+        shuffled.swap(place, (random(&mut seed) % (place as u64 + 1)) as usize);
+    }
+    for (order, loads) in [("forward", forward), ("strided", strided), ("shuffled", shuffled)] {
+        for (policy, cache_bytes) in [("landlord", 4 << 20), ("lru", 1 << 20), ("arc", 16 << 20)] {
+            for iops in [500, 3000] {
+                let device = DeviceSpec::Volume { iops, bytes_per_second: 150_000_000 };
+                let trial = Trial {
+                    path: &path,
+                    archive: &archive,
+                    loads: &loads,
+                    policy,
+                    cache_bytes,
+                    device,
+                    told: true,
+                    window_bytes: Some(WHOLE_LIST),
+                };
+                let what = format!("{order} list at {iops} requests/s");
+                trial.check(&what);
+                let narrow = Trial { window_bytes: Some(8 << 20), ..trial };
+                let (requests, simulated) = (narrow.live().0, narrow.simulated().requests);
+                let apart = requests.abs_diff(simulated);
+                assert!(apart * 20 <= simulated, "{what}: {requests} live, {simulated} simulated");
+            }
         }
     }
 }
@@ -211,8 +269,11 @@ fn five_starts_on_three_orders_and_three_policies_read_what_was_simulated() {
                     cache_bytes: 16 << 20,
                     device: VOLUME,
                     told: true,
+                    window_bytes: None,
                 };
                 trial.check(&format!("{label} from a pack by {method}"));
+                let listed = Trial { window_bytes: Some(WHOLE_LIST), ..trial };
+                listed.check(&format!("{label} as a list, from a pack by {method}"));
             }
         }
         std::fs::remove_file(&path).unwrap();

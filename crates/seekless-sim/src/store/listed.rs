@@ -2,7 +2,8 @@
 //!
 //! The store asks for a window of files, has their reads planned together, and asks for more once
 //! half of the window was handed out. Several reads are in flight; the consumer takes each file as
-//! it arrives and computes nothing.
+//! it arrives and computes nothing. What was cached is handed out before what arrived, and what
+//! arrived in its order, as the live store does.
 
 use super::{Archive, Reader, Settings, StoreFigures, has};
 use crate::error::Result;
@@ -10,6 +11,7 @@ use seekless_device::{DeviceModel, Io, Nanos, parts};
 use seekless_policy::cache::{Filled, Step};
 use seekless_policy::eviction::{Id, Request};
 use seekless_policy::planner::{Ended, Start};
+use std::collections::VecDeque;
 
 /// Files in the window, however small they are; as the live store has it.
 const WINDOW_FILES_MAX: u64 = 8192;
@@ -27,8 +29,16 @@ pub fn listed(
 ) -> Result<StoreFigures> {
     let reader = Reader::open(archive, settings, model)?;
     let waiting = vec![0; archive.extents.len()];
-    let mut listing =
-        Listing { reader, loads, next: 0, files: 0, bytes: 0, ready: Vec::new(), waiting };
+    let mut listing = Listing {
+        reader,
+        loads,
+        next: 0,
+        files: 0,
+        bytes: 0,
+        cached: VecDeque::new(),
+        arrived: VecDeque::new(),
+        waiting,
+    };
     while listing.step() {}
     let Reader { now, figures, .. } = listing.reader;
     Ok(StoreFigures { time_ns: now, ..figures })
@@ -42,8 +52,9 @@ struct Listing<'a> {
     /// What has been asked for and was not yet handed out.
     files: u64,
     bytes: u128,
-    /// What has arrived and was not yet handed out.
-    ready: Vec<Id>,
+    /// What was cached, and what has arrived, and was not yet handed out.
+    cached: VecDeque<Id>,
+    arrived: VecDeque<Id>,
     /// How many loads wait for each entry.
     waiting: Vec<u32>,
 }
@@ -55,7 +66,7 @@ impl Listing<'_> {
         if self.files == 0 {
             return false;
         }
-        match self.ready.pop() {
+        match self.cached.pop_front().or_else(|| self.arrived.pop_front()) {
             Some(id) => {
                 self.files -= 1;
                 self.bytes -= self.memory_bytes(id);
@@ -92,7 +103,7 @@ impl Listing<'_> {
         let request = Request::file(id, archive.bytes[id as usize]);
         if cache.step(&request, &mut commands) == Step::Ready {
             figures.hits += 1;
-            self.ready.push(id);
+            self.cached.push_back(id);
             return;
         }
         self.waiting[id as usize] += 1;
@@ -148,7 +159,7 @@ impl Listing<'_> {
             cache.complete(id, Filled::Yes, &mut Vec::new());
         }
         let waiters = std::mem::take(&mut self.waiting[id as usize]);
-        self.ready.extend((0..waiters).map(|_| id));
+        self.arrived.extend((0..waiters).map(|_| id));
     }
 
     /// Coded and decoded bytes, which count against the window.
