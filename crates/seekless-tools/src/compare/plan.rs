@@ -125,7 +125,7 @@ impl Plan {
             let entry = &index.entries()[file.entry as usize];
             let (bytes, crc) =
                 sum(&file.path).map_err(|error| Error::unreadable(&file.path, error))?;
-            Ok(((bytes, crc) != (entry.bytes, entry.crc)).then(|| file.name.clone()))
+            Ok(((bytes, crc) != (entry.bytes, entry.crc)).then(|| file.path.display().to_string()))
         };
         let found: Vec<Option<String>> =
             self.files.par_iter().map(differs).collect::<Result<_>>()?;

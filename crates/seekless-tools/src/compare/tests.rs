@@ -256,11 +256,16 @@ fn nothing_in_common_is_an_error_that_says_so() {
 
 #[test]
 fn a_file_changed_since_it_was_packed_is_named() {
-    let case = Case::new(&[("same", vec![1; 10]), ("changed", vec![2; 20])], |_| true);
+    let files = [("same", vec![1; 10]), ("changed", vec![2; 20]), ("grown", vec![3; 5])];
+    let case = Case::new(&files, |_| true);
     std::fs::write(case.loose().join("changed"), [9; 20]).unwrap();
-    let error = case.compare(&loads(&["same", "changed"], &[0, 1]), &fast()).unwrap_err();
+    std::fs::write(case.loose().join("grown"), [3; 6]).unwrap();
+    let loads = loads(&["same", "changed", "grown"], &[0, 1, 2]);
+    let error = case.compare(&loads, &fast()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Differs);
-    assert!(error.to_string().contains("data/changed"), "{error}");
+    let message = error.to_string();
+    let named = ["data/changed", "data/grown"].map(|name| message.contains(name));
+    assert_eq!((named, message.contains("data/same")), ([true, true], false), "{message}");
 }
 
 #[test]
