@@ -37,6 +37,7 @@ mod survey;
 
 pub use loose::Expected;
 pub use options::{Device, Options};
+pub use packed::Served;
 pub use plan::Missing;
 pub(crate) use plan::sum;
 pub use survey::Basis;
@@ -82,6 +83,8 @@ pub struct Comparison {
     /// Loose files on demand, pack on demand, pack with the list known; then the same two of each
     /// pack in another order.
     pub rivals: Vec<Figures>,
+    /// What became of the loads from the pack in the last round on demand.
+    pub served: Served,
 }
 
 impl Comparison {
@@ -185,6 +188,7 @@ pub fn compare(
         loose_at_start,
         pack_at_start,
         rivals,
+        served: sides[0].pack.served(),
     })
 }
 

@@ -224,6 +224,7 @@ fn report(comparison: &Comparison, drop_all: bool) -> String {
     left_out(&mut text, comparison);
     let _ = writeln!(text, "{}", coldness(comparison, drop_all));
     text += &on_what(comparison);
+    text += &served(comparison);
     let _ = write!(text, "\n{}\n{}", rivals_table(&comparison.rivals), headline(comparison));
     text
 }
@@ -257,6 +258,23 @@ fn on_what(comparison: &Comparison) -> String {
              ext4\n"
         ),
     }
+}
+
+/// What the pack's store says of its last round on demand.
+fn served(comparison: &Comparison) -> String {
+    let served = &comparison.served;
+    format!(
+        "the pack's store, last round on demand: {}; {} (median {}, 99 % {}, longest {}); {:.1} reads in \
+         flight, at most {}; {:.0} % read in vain\n",
+        counted(served.hits, "hit"),
+        counted(served.waits, "wait"),
+        format_duration(served.wait_p50_ns),
+        format_duration(served.wait_p99_ns),
+        format_duration(served.wait_max_ns),
+        served.mean_depth,
+        format_count(served.depth_max),
+        100.0 * served.waste
+    )
 }
 
 /// How far the expected figure is from the measured one: `+0.6 %`.

@@ -10,11 +10,12 @@ use super::survey::{Sought, Survey};
 use crate::error::{Error, ErrorKind, Result};
 use seekless_device::{Content, Fetch};
 use seekless_engine::{Clock, Counters, Engine, EngineKind, Throttled, build};
-use seekless_io::Store;
+use seekless_io::{Statistics, Store};
 use seekless_measure::Checksum;
 use seekless_policy::extents::Extent;
+use serde::Serialize;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A pack, and what finding and opening it costs on a modelled device.
 #[derive(Clone, Debug)]
@@ -25,6 +26,45 @@ pub(crate) struct Pack {
     pub(crate) opening: Vec<Extent>,
     /// Where its first byte lies.
     pub(crate) place: u64,
+    /// Of the store that last loaded from it on demand.
+    served: Arc<Mutex<Served>>,
+}
+
+/// What became of the loads of one round, as the store counts them.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[non_exhaustive]
+pub struct Served {
+    /// Loads of files that the cache had.
+    pub hits: u64,
+    /// Loads that waited for a read, and have ended.
+    pub waits: u64,
+    /// The wait that half of these did not exceed, in nanoseconds.
+    pub wait_p50_ns: u64,
+    /// The same of 99 in 100.
+    pub wait_p99_ns: u64,
+    /// The longest.
+    pub wait_max_ns: u64,
+    /// Reads that were in flight when one was sent, itself included, on average.
+    pub mean_depth: f64,
+    /// Most reads that were in flight.
+    pub depth_max: u64,
+    /// The share of the bytes read for files that no load asked for: 0 to 1.
+    pub waste: f64,
+}
+
+impl From<Statistics> for Served {
+    fn from(of: Statistics) -> Self {
+        Self {
+            hits: of.hits,
+            waits: of.waits,
+            wait_p50_ns: of.wait_p50_ns,
+            wait_p99_ns: of.wait_p99_ns,
+            wait_max_ns: of.wait_max_ns,
+            mean_depth: of.mean_depth(),
+            depth_max: of.depth_max,
+            waste: of.waste(),
+        }
+    }
 }
 
 impl Pack {
@@ -48,7 +88,12 @@ impl Pack {
         let extent =
             |fetch: Fetch| Extent { offset: fetch.place.wrapping_sub(place), bytes: fetch.bytes };
         let opening = opening.into_iter().map(extent).collect();
-        Ok(Pack { path: path.to_owned(), opening, place })
+        Ok(Pack { path: path.to_owned(), opening, place, served: Arc::default() })
+    }
+
+    /// What became of the loads of the last round on demand.
+    pub(crate) fn served(&self) -> Served {
+        *self.served.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -67,6 +112,8 @@ pub(crate) fn load_on_demand(
             let buffer = store.load(name).map_err(|error| unreadable(pack, name, error))?;
             delivered.add(place as u64, &buffer);
         }
+        let mut served = pack.served.lock().unwrap_or_else(PoisonError::into_inner);
+        *served = store.statistics().into();
         Ok(())
     })
 }
