@@ -95,6 +95,13 @@ struct seekless_store_statistics {
     uint64_t coded_bytes;     /* coded size of what was decoded */
     uint64_t read_bytes;      /* read for entries */
     uint64_t unused_bytes;    /* of these, not asked for so far */
+    uint64_t reads;           /* reads sent to the device for entries */
+    uint64_t depth_max;       /* most of them in flight at one time */
+    uint64_t waits;           /* loads that waited for a read, and have ended */
+    uint64_t wait_ns;         /* how long, together */
+    uint64_t wait_p50_ns;     /* half of them waited no longer */
+    uint64_t wait_p99_ns;     /* 99 in 100 waited no longer */
+    uint64_t wait_max_ns;     /* the longest */
 };
 
 /* Fills in what the library usually does; struct_bytes is sizeof *options. */

@@ -54,6 +54,13 @@ pub struct CStatistics {
     pub coded_bytes: u64,
     pub read_bytes: u64,
     pub unused_bytes: u64,
+    pub reads: u64,
+    pub depth_max: u64,
+    pub waits: u64,
+    pub wait_ns: u64,
+    pub wait_p50_ns: u64,
+    pub wait_p99_ns: u64,
+    pub wait_max_ns: u64,
 }
 
 /// Fills in the usual options.
@@ -296,6 +303,13 @@ pub unsafe extern "C" fn seekless_store_get_statistics(
             coded_bytes: of.coded_bytes,
             read_bytes: of.read_bytes,
             unused_bytes: of.unused_bytes,
+            reads: of.reads,
+            depth_max: of.depth_max,
+            waits: of.waits,
+            wait_ns: of.wait_ns,
+            wait_p50_ns: of.wait_p50_ns,
+            wait_p99_ns: of.wait_p99_ns,
+            wait_max_ns: of.wait_max_ns,
         };
         // SAFETY: as the caller says; all fields are of one size.
         unsafe { put_versioned(statistics, "statistics", struct_bytes, &found)? };
