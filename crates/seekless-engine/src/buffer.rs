@@ -1,6 +1,6 @@
 //! Bytes that O_DIRECT accepts, aligned to a page: of the heap, or lent by an arena or a region. A
-//! record says how far they have ever been written. So no uninitialised byte can be seen, and no byte must be
-//! zeroed before the kernel overwrites it.
+//! record says how far they have ever been written. So no uninitialised byte can be seen, and no
+//! byte must be zeroed before the kernel overwrites it.
 
 use crate::arena::{Pages, Run};
 use crate::region::Piece;

@@ -22,9 +22,9 @@
 //! [`build`] picks the best engine that this kernel allows. [`AlignedBuf`] is memory that reads
 //! past the page cache (O_DIRECT) accept, and [`BufferPool`] keeps such memory for the next read.
 //! [`Arena`] is such memory in one piece, for a cache of pages; a [`Region`] lends buffers of any
-//! size out of one range of addresses, and gives back to the system what none of them uses. A caller that does its own I/O is
-//! slowed like an engine's by [`Throttle`]. Models keep time on a [`Clock`]: the wall's, or one
-//! that skips the time in which everything waits for the model.
+//! size out of one range of addresses, and gives back to the system what none of them uses. A
+//! caller that does its own I/O is slowed like an engine's by [`Throttle`]. Models keep time on a
+//! [`Clock`]: the wall's, or one that skips the time in which everything waits for the model.
 //!
 //! # Its neighbours
 //!

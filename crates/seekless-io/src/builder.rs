@@ -87,8 +87,8 @@ impl Store {
 }
 
 impl StoreBuilder {
-    /// Bytes that the store keeps between loads; by default 64 MiB. At rest it adds no more than
-    /// 8 MiB to them, beside the archive's directory. A part is for reads that hold files which have
+    /// Bytes that the store keeps between loads; by default 64 MiB. At rest it adds no more than 8
+    /// MiB to them, beside the archive's directory. A part is for reads that hold files which have
     /// not been requested: see [`StoreBuilder::read_ahead_cache`]. The rest is for content. A file
     /// over half of that is loaded but not kept.
     pub fn cache(mut self, bytes: u64) -> Self {
@@ -130,8 +130,8 @@ impl StoreBuilder {
     }
 
     /// Bytes of reads that are kept because they hold files that have not been requested, beside
-    /// [`StoreBuilder::cache`]. With 0, nothing is read but what is requested. By default they are a
-    /// part of the cache: a quarter, and half where a request is known to cost as much as reading
+    /// [`StoreBuilder::cache`]. With 0, nothing is read but what is requested. By default they are
+    /// a part of the cache: a quarter, and half where a request is known to cost as much as reading
     /// 256 KiB, since such a device makes it worth keeping the files longer; at most 64 MiB, and
     /// where requests are cheap 16 MiB.
     pub fn read_ahead_cache(mut self, bytes: u64) -> Self {

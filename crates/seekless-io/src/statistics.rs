@@ -36,8 +36,8 @@ pub struct Statistics {
     pub read_bytes: u64,
     /// Of these, bytes of entries that no load has asked for (so far), and of gaps.
     pub unused_bytes: u64,
-    /// Memory of all buffers now: those of the cache, of kept reads and of reads under way, and those
-    /// that only users hold.
+    /// Memory of all buffers now: those of the cache, of kept reads and of reads under way, and
+    /// those that only users hold.
     pub held_bytes: u64,
     /// Memory that the system gave for them, in whole pages.
     pub memory_bytes: u64,

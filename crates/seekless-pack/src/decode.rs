@@ -67,7 +67,8 @@ pub fn coded_data<'a>(entry: &Entry, name: &str, extent: &'a [u8]) -> Result<&'a
     Ok(data)
 }
 
-/// Decodes what [`coded_data`] gave into `out`, which has room for `entry.bytes` exactly, and checks it.
+/// Decodes what [`coded_data`] gave into `out`, which has room for `entry.bytes` exactly, and
+/// checks it.
 ///
 /// # Errors
 /// As [`decode`].

@@ -94,9 +94,9 @@ impl Memory {
         }
     }
 
-    /// Most bytes that are kept of reads, as long as the device charges this. Half
-    /// of the cache where requests are dear: five starts of 0 A.D. at 120 requests/s took 9 % longer
-    /// than with twice the memory, and 26 % longer with a quarter.
+    /// Most bytes that are kept of reads, as long as the device charges this. Half of the cache
+    /// where requests are dear: five starts of 0 A.D. at 120 requests/s took 9 % longer than with
+    /// twice the memory, and 26 % longer with a quarter.
     fn kept_bytes(&self, costs: &Costs) -> u64 {
         let share = if requests_are_dear(costs) { 2 } else { 4 };
         self.read_ahead_bytes.unwrap_or((self.cache_bytes / share).min(DEAR_KEPT_BYTES))

@@ -1,7 +1,8 @@
 //! Predicts what loading a run from a pack would ask of a device: `seekless sim --pack`.
 //!
 //! The pack's directory is read as a store reads it, and names, inode and extent map lie where the
-//! file system has them, so what opening costs is known exactly. The rest is [`seekless_sim::store`], which decides as the live store does.
+//! file system has them, so what opening costs is known exactly. The rest is
+//! [`seekless_sim::store`], which decides as the live store does.
 
 mod spy;
 

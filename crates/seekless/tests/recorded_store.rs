@@ -71,8 +71,13 @@ fn record_pack_serve_and_record_again_gives_the_same_loads() {
     assert_eq!(course(&one), course(&two));
 
     let parquet = folder.path().join("one.parquet");
-    import::csv(&[one.clone()], parquet.as_path(), &import::Options::default(), &mut |_, _| ())
-        .unwrap();
+    import::csv(
+        std::slice::from_ref(&one),
+        parquet.as_path(),
+        &import::Options::default(),
+        &mut |_, _| (),
+    )
+    .unwrap();
     assert_eq!(course(&parquet), course(&one), "Parquet has the same");
 }
 
@@ -104,7 +109,7 @@ fn a_killed_program_leaves_a_trace() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    let loads = Loads::read(&[log.clone()]).unwrap();
+    let loads = Loads::read(std::slice::from_ref(&log)).unwrap();
     assert!(loads.runs[0].len() > 100, "{}", loads.runs[0].len());
     // Wherever it is cut, it opens; what was cut is counted.
     let text = std::fs::read(&log).unwrap();

@@ -1,6 +1,7 @@
 //! Section 4.2 and figure 2 on the model of the paper's disk: what each technique brings, and what
 //! the size of blocks does. The paper's archive was made for its trace, as the order "own" is here.
-//! Its loose files lay on a disk in use. Its processor decodes 94.5 MB/s, more than its disk brings.
+//! Its loose files lay on a disk in use. Its processor decodes 94.5 MB/s, more than its disk
+//! brings.
 
 use super::game::{CODED_PERCENT, Game, How, ORDERS};
 use crate::data::ZeroAd;

@@ -18,9 +18,9 @@ use std::process::ExitCode;
 /// is cached already costs nothing.
 ///
 /// SOURCE is a trace of `seekless record`, or any trace that `seekless trace import` takes; or a
-/// list of files, one path a line, which are brought in whole, as `vmtouch -b` does. A file that has
-/// another size than when it was recorded is left out, since its ranges are no longer true. Only
-/// regular files that you may read are opened.
+/// list of files, one path a line, which are brought in whole, as `vmtouch -b` does. A file that
+/// has another size than when it was recorded is left out, since its ranges are no longer true.
+/// Only regular files that you may read are opened.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -151,7 +151,7 @@ fn the_public_runs_cost_what_is_published() {
         format!("{:.0} {:.3}", held_out.mean_block_runs, held_out.mean_amplification),
         "243 1.248"
     );
-    // The best assignment, found by another program, has 2,109: a perfect order saves at most 4.7 %.
+    // The best assignment, found by another program, has 2,109: no order saves over 4.7 %.
     let least = report.seeks_min;
     assert!((2_085..=2_109).contains(&least), "no order has fewer than {least} seeks");
     let by_name = order(&traces, &Options { method: "name".into(), ..options }).unwrap().report;

@@ -3,8 +3,8 @@
 //!
 //! This models five recorded starts of 0 A.D. Well over half of a run's files are loaded by every
 //! run, and a tenth by no other run. The order differs a little each time, because textures are
-//! loaded when they are drawn. The last run shares its parts with the others, but loads a level that
-//! none of them loaded.
+//! loaded when they are drawn. The last run shares its parts with the others, but loads a level
+//! that none of them loaded.
 
 use super::dice::Dice;
 use super::sample::Sample;
