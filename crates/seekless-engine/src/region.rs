@@ -294,6 +294,36 @@ impl Piece {
         Frozen::new(self, protect)
     }
 
+    /// Splits off all bytes from `at` on, a multiple of 4096; `None` if there are none.
+    ///
+    /// # Panics
+    /// If `at` is no such multiple and within the buffer.
+    #[must_use]
+    pub fn split_off(&mut self, at: usize) -> Option<Piece> {
+        if at >= self.len {
+            return None;
+        }
+        assert!(at.is_multiple_of(PAGE_BYTES), "{at} is no multiple of {PAGE_BYTES}");
+        let (claimed, len) = (self.claimed - at, self.len - at);
+        (self.claimed, self.len) = (at, at);
+        Some(Piece { memory: self.memory.clone(), offset: self.offset + at, claimed, len })
+    }
+
+    /// Joins what was split off to the end again.
+    ///
+    /// # Panics
+    /// If `next` does not lie directly behind this buffer's last byte.
+    pub fn append(&mut self, mut next: Piece) {
+        let joins = Arc::ptr_eq(&self.memory, &next.memory)
+            && self.len == self.claimed
+            && self.offset + self.claimed == next.offset;
+        assert!(joins, "{next:?} is not behind {self:?}");
+        // The memory of `next` is this value's from now on.
+        let (claimed, len) = (std::mem::take(&mut next.claimed), std::mem::take(&mut next.len));
+        self.claimed += claimed;
+        self.len += len;
+    }
+
     /// Makes the first `len` bytes the whole buffer; the rest of its memory stays its own.
     ///
     /// # Panics

@@ -86,6 +86,7 @@ mod stale;
 mod state;
 mod statistics;
 mod store;
+mod stream;
 mod worker;
 
 pub use buffer::Buffer;

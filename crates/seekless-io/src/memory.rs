@@ -86,9 +86,13 @@ impl Memory {
 
     /// A buffer for a read.
     pub(crate) fn read_buffer(&self, bytes: u64) -> io::Result<AlignedBuf> {
+        self.read_piece(bytes).map(AlignedBuf::from)
+    }
+
+    /// Memory for a read, which may be made in several parts.
+    pub(crate) fn read_piece(&self, bytes: u64) -> io::Result<Piece> {
         let bytes = usize::try_from(bytes).map_err(|_| no_memory())?;
-        let ask = Ask { bytes, alignment: PAGE_BYTES, long_lived: false };
-        self.take(ask).map(AlignedBuf::from)
+        self.take(Ask { bytes, alignment: PAGE_BYTES, long_lived: false })
     }
 
     /// Of the content of files. Protected content has its pages to itself.

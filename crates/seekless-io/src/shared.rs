@@ -14,11 +14,14 @@ use crate::recording::Recorder;
 use crate::sources::Sources;
 use crate::state::{Asked, Released, State, Waiter};
 use crate::statistics::Statistics;
+use crate::stream::{Block, Stream, Streamed, block_of};
 use seekless_device::Nanos;
 use seekless_engine::{AlignedBuf, Completion, Engine, Read};
 use seekless_policy::eviction::landlord::Hint;
 use seekless_policy::eviction::{Id, Request};
 use seekless_policy::planner::{Answer, Ended, Start};
+use std::collections::HashMap;
+use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
@@ -44,6 +47,8 @@ pub(crate) struct Shared {
     pub(crate) recorder: Recorder,
     pub(crate) content_offsets: ContentOffsets,
     state: Mutex<State>,
+    /// Large reads under way, by tag.
+    large: Mutex<HashMap<u64, Large>>,
     jobs: Mutex<Jobs>,
     done: Sender<Completion>,
 }
@@ -53,6 +58,15 @@ struct Jobs {
     completions: Receiver<Completion>,
     /// When there was last nothing to take.
     empty: Nanos,
+}
+
+/// A large read, and where its blocks are read from.
+#[derive(Clone)]
+struct Large {
+    stream: Arc<Stream>,
+    file: Arc<File>,
+    /// Where the read begins in the file.
+    offset: u64,
 }
 
 impl Shared {
@@ -80,6 +94,7 @@ impl Shared {
             recorder: Recorder::new(),
             content_offsets: ContentOffsets::default(),
             state: Mutex::new(state),
+            large: Mutex::default(),
             jobs,
             done,
         }
@@ -234,16 +249,51 @@ impl Shared {
     }
 
     fn submit(&self, starts: &[Start]) {
-        let reads: Vec<Read> = starts.iter().filter_map(|start| self.read(start)).collect();
+        let mut reads = Vec::with_capacity(starts.len());
+        for start in starts {
+            match start.alone {
+                Some(id) => self.begin_large(start, id, &mut reads),
+                None => reads.extend(self.read(start)),
+            }
+        }
         if !reads.is_empty() {
             self.engine.submit(reads);
         }
     }
 
+    /// Begins a large read of one entry. One for which there is no memory, or no file any more, has
+    /// ended at once.
+    fn begin_large(&self, start: &Start, id: Id, reads: &mut Vec<Read>) {
+        let (long_lived, mut blocks) = (self.hints.get(id) == Hint::LongLived, Vec::new());
+        let found = self.sources.file(start.extent.offset);
+        let begun = found.and_then(|found| {
+            let stream =
+                Stream::begin(&self.sources, &self.memory, start, id, long_lived, &mut blocks)?;
+            Ok((stream, found))
+        });
+        match begun {
+            Ok((stream, (file, offset))) => {
+                let large = Large { stream, file, offset };
+                reads.extend(blocks.into_iter().map(|block| self.block(&large, block)));
+                lock(&self.large).insert(start.tag, large);
+            }
+            Err(error) => self.end(Completion {
+                tag: start.tag,
+                buffer: AlignedBuf::default(),
+                result: Err(error),
+            }),
+        }
+    }
+
+    fn block(&self, large: &Large, Block { tag, offset, buffer }: Block) -> Read {
+        let (file, done) = (large.file.clone(), self.done.clone());
+        Read { file, offset: large.offset + offset, buffer, tag, done }
+    }
+
     /// A read for the engine. One for which there is no memory, or no file any more, has ended at
     /// once.
     fn read(&self, start: &Start) -> Option<Read> {
-        let Start { tag, extent } = *start;
+        let Start { tag, extent, .. } = *start;
         let found = self.sources.file(extent.offset);
         match found.and_then(|found| Ok((found, self.memory.read_buffer(extent.bytes)?))) {
             Ok(((file, offset), buffer)) => {
@@ -285,35 +335,69 @@ impl Shared {
     /// Entries that a read of several did not bring are read again alone: one bad page fails only
     /// what lies on it.
     pub(crate) fn completed(&self, completion: Completion, when: Nanos) {
+        if let Some((tag, block)) = block_of(completion.tag) {
+            return self.block_ended(tag, block, completion, when);
+        }
         let Completion { tag, buffer, result } = completion;
-        let mut ended = Ended::default();
-        let (read, dropped) = {
-            let state = &mut *lock(&self.state);
-            let bytes = buffer.len() as u64;
-            state.statistics.read_bytes += bytes;
-            state.statistics.unused_bytes += bytes;
-            if let Some(costs) = state.ended(tag, result.is_ok().then_some(bytes), when) {
-                state.planner.set_costs(costs);
-                self.window_bytes.store(state.planner.window_bytes(), Ordering::Relaxed);
-            }
-            let offset = state.planner.offset(tag);
-            state.planner.ended(tag, bytes, |id| self.slots.has(id), &mut ended);
-            let read = Arc::new(ReadData::new(offset, buffer));
-            let dropped: Vec<_> =
-                ended.dropped.iter().filter_map(|&slot| state.kept.drop(slot)).collect();
-            if let Some(slot) = ended.kept {
-                state.kept.keep(slot, read.clone());
-            }
-            self.sent(state, &ended.starts);
-            (read, dropped)
-        };
-        self.submit(&ended.starts);
+        let bytes = buffer.len() as u64;
+        let known = result.is_ok().then_some(bytes);
+        let (ended, (read, dropped)) =
+            self.ended(tag, bytes, known, when, |state, ended, offset| {
+                let read = Arc::new(ReadData::new(offset, buffer));
+                let dropped: Vec<_> =
+                    ended.dropped.iter().filter_map(|&slot| state.kept.drop(slot)).collect();
+                if let Some(slot) = ended.kept {
+                    state.kept.keep(slot, read.clone());
+                }
+                (read, dropped)
+            });
         drop(dropped);
         ended.arrived.iter().for_each(|&id| self.deliver(&read, id));
         match result {
             // The file ends before the entry does, which decoding says.
             Ok(_) => ended.lost.iter().for_each(|&id| self.deliver(&read, id)),
             Err(error) => self.fail(&ended.lost, &error),
+        }
+    }
+
+    /// Tells the planner that a read has ended, of which `known` tells how fast the device is, and
+    /// submits those whose turn has come. `act` sees to what is kept of it.
+    fn ended<T>(
+        &self,
+        tag: u64,
+        bytes: u64,
+        known: Option<u64>,
+        when: Nanos,
+        act: impl FnOnce(&mut State, &Ended, u64) -> T,
+    ) -> (Ended, T) {
+        let mut ended = Ended::default();
+        let acted = {
+            let state = &mut *lock(&self.state);
+            state.statistics.read_bytes += bytes;
+            state.statistics.unused_bytes += bytes;
+            if let Some(costs) = state.ended(tag, known, when) {
+                state.planner.set_costs(costs);
+                self.window_bytes.store(state.planner.window_bytes(), Ordering::Relaxed);
+            }
+            let offset = state.planner.offset(tag);
+            state.planner.ended(tag, bytes, |id| self.slots.has(id), &mut ended);
+            self.sent(state, &ended.starts);
+            act(state, &ended, offset)
+        };
+        self.submit(&ended.starts);
+        (ended, acted)
+    }
+
+    /// A block of a large read has ended. How long such a read takes says nothing of the device, as
+    /// it waits for the decoder too.
+    fn block_ended(&self, tag: u64, block: usize, completion: Completion, when: Nanos) {
+        let Some(large) = lock(&self.large).get(&tag).cloned() else { return };
+        let submit = |block| self.engine.submit(vec![self.block(&large, block)]);
+        let ended = large.stream.ended(&self.sources, &self.memory, block, completion, submit);
+        if let Some(Streamed { id, bytes, result }) = ended {
+            lock(&self.large).remove(&tag);
+            self.ended(tag, bytes, None, when, |_, _, _| ());
+            self.finish(id, result);
         }
     }
 

@@ -127,7 +127,7 @@ pub fn data_offset(entry: &Entry, name: &str, head: &[u8]) -> Result<u64> {
 }
 
 /// Checks the local header, and that the content can be read here; `extent` need not hold the data.
-fn data_start(entry: &Entry, name: &str, extent: &[u8]) -> Result<usize> {
+pub(crate) fn data_start(entry: &Entry, name: &str, extent: &[u8]) -> Result<usize> {
     let header = Local::parse(extent).ok_or_else(|| no_header(entry, name, extent))?;
     header.check(entry, name)?;
     if entry.is_encrypted() {
@@ -215,7 +215,7 @@ fn no_header(entry: &Entry, name: &str, extent: &[u8]) -> Error {
     Error::of(entry, name, ErrorKind::Disagrees, why)
 }
 
-fn two_sizes(entry: &Entry, name: &str) -> Error {
+pub(crate) fn two_sizes(entry: &Entry, name: &str) -> Error {
     corrupt(entry, name, "it has two sizes though it is stored")
 }
 

@@ -45,12 +45,16 @@ use crate::kept_reads::{Found, KeptReads, Slot};
 use seekless_device::Costs;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
-use under_way::UnderWay;
+use under_way::{Asked, UnderWay};
 use worth::{Window, Worth};
 
 /// Reads up to this size are one request to a device: 254 pages
 /// (`PART_BYTES` of the volume's model). The kernel cuts larger ones into two for each MiB.
 pub const READ_BYTES_MAX: u64 = 254 * 4096;
+
+/// How many blocks of one large read are in flight, or in memory and not used yet. The device always
+/// has the next while one is decoded, and they take no more than 8 MiB.
+pub const BLOCKS_IN_FLIGHT: usize = 8;
 
 /// How many of the reads planned ahead are in flight. They are enough that a device of any depth
 /// finds its next request waiting. They are few enough that a demand read does not wait long, and
@@ -231,8 +235,8 @@ impl Planner {
             self.worth.requested(id, extent.bytes);
             return Answer::Kept(found);
         }
-        let extent = self.around(id, cached).aligned(self.alignment);
-        Answer::Read(self.under_way.demand(extent, id))
+        let asked = asked(self.around(id, cached), self.alignment);
+        Answer::Read(self.under_way.demand(asked, id))
     }
 
     /// The extent to read for `id`. Also begins to follow what the widest window around it would
@@ -339,7 +343,7 @@ impl Planner {
         coalesce_into(extents, costs, read_bytes_max, planned);
         for read in planned {
             let wanted = &ids[read.first..read.first + read.count];
-            under_way.enqueue(read.extent.aligned(*alignment), wanted);
+            under_way.enqueue(asked(read.extent, *alignment), wanted);
         }
     }
 
@@ -357,10 +361,12 @@ impl Planner {
     pub fn ended(&mut self, tag: u64, bytes: u64, cached: impl Fn(Id) -> bool, out: &mut Ended) {
         out.clear();
         let Self { entries, under_way, kept, worth, .. } = self;
-        let asked = under_way.extent(tag);
-        let read = Extent { bytes, ..asked };
-        let others = within(entries, read).map(|number| number as Id);
-        out.unused.extend(others.filter(|&id| !under_way.wants(tag, id) && !cached(id)));
+        let whole = under_way.extent(tag);
+        let read = Extent { bytes, ..whole };
+        if whole.bytes <= READ_BYTES_MAX {
+            let others = within(entries, read).map(|number| number as Id);
+            out.unused.extend(others.filter(|&id| !under_way.wants(tag, id) && !cached(id)));
+        }
         let dropped = |slot| out.dropped.push(slot);
         out.kept = kept.insert(bytes, &out.unused, |id| worth.wasted(id), dropped);
         under_way.finish(tag, &mut out.arrived);
@@ -369,7 +375,7 @@ impl Planner {
         arrived.retain(|&id| {
             let extent = entries[id as usize];
             let here = read.covers(extent);
-            if !here && extent.aligned(self.alignment) == asked {
+            if !here && extent.aligned(self.alignment) == whole {
                 lost.push(id);
             } else if !here {
                 unused.push(id);
@@ -377,7 +383,7 @@ impl Planner {
             here
         });
         for id in unused.drain(..).rev() {
-            under_way.enqueue_first(entries[id as usize].aligned(self.alignment), id);
+            under_way.enqueue_first(asked(entries[id as usize], self.alignment), id);
         }
         under_way.start_next(starts);
     }
@@ -387,6 +393,24 @@ impl Planner {
     pub fn cancel(&mut self, unwanted: impl FnMut(Id) -> bool) {
         self.under_way.cancel(unwanted);
     }
+}
+
+/// A read of `extent`, rounded to the alignment. A large one is for one entry alone, and nothing
+/// else is served from it: its blocks are gone once they are decoded.
+fn asked(extent: Extent, alignment: u64) -> Asked {
+    let rounded = extent.aligned(alignment);
+    let offered = if rounded.bytes > READ_BYTES_MAX { extent } else { rounded };
+    Asked { extent: rounded, offered }
+}
+
+/// The requests in which a large read is made, in their order: each of [`READ_BYTES_MAX`] bytes but
+/// for the last. The first [`BLOCKS_IN_FLIGHT`] are submitted at once, and each further one when an
+/// earlier has been used.
+pub fn blocks(extent: Extent) -> impl Iterator<Item = Extent> {
+    let step = READ_BYTES_MAX as usize;
+    (extent.offset..extent.end())
+        .step_by(step)
+        .map(move |offset| Extent { offset, bytes: READ_BYTES_MAX.min(extent.end() - offset) })
 }
 
 /// Entries that lie wholly in `extent`, by number.

@@ -23,7 +23,7 @@ use seekless_device::{Costs, CostsSource, DeviceModel, Io, Knowledge, Nanos, par
 use seekless_policy::cache::{Cache, Config, Filled, Step};
 use seekless_policy::eviction::{Id, Named, Request, named};
 use seekless_policy::extents::Extent;
-use seekless_policy::planner::{Answer, Ended, Memory, Planner, Start};
+use seekless_policy::planner::{Answer, BLOCKS_IN_FLIGHT, Ended, Memory, Planner, Start, blocks};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -222,21 +222,68 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn read(&mut self, Start { tag, extent }: Start) {
+    fn read(&mut self, Start { tag, extent, alone }: Start) {
         self.knowledge.sent(tag, self.now);
-        let bytes = extent.bytes.min(self.archive.file_bytes.saturating_sub(extent.offset));
-        self.wait_for(tag, Extent { bytes, ..extent });
-        if let Some(costs) = self.knowledge.ended(tag, Some(bytes), self.now) {
+        let bytes = match alone {
+            Some(_) => self.wait_for_blocks(tag, extent),
+            None => {
+                let there = self.there(extent);
+                self.wait_for(tag, there);
+                there.bytes
+            }
+        };
+        // Of a large read, which waits for the decoder too, the live store learns nothing.
+        let known = alone.is_none().then_some(bytes);
+        if let Some(costs) = self.knowledge.ended(tag, known, self.now) {
             self.planner.set_costs(costs);
         }
         self.planner.ended(tag, bytes, has(&self.cache), &mut self.ended);
     }
 
-    /// Asks the device for an extent, and waits for it.
-    fn wait_for(&mut self, tag: u64, Extent { offset, bytes }: Extent) {
+    /// As much of an extent as lies in the archive.
+    fn there(&self, extent: Extent) -> Extent {
+        let bytes = extent.bytes.min(self.archive.file_bytes.saturating_sub(extent.offset));
+        Extent { bytes, ..extent }
+    }
+
+    /// Submits a read of as much of an extent as lies in the archive. Returns how much.
+    fn submit(&mut self, tag: u64, extent: Extent) -> u64 {
+        let there = self.there(extent);
+        self.ask(tag, there);
+        there.bytes
+    }
+
+    fn ask(&mut self, tag: u64, Extent { offset, bytes }: Extent) {
         self.figures.requests += parts(bytes);
         self.figures.bytes += bytes;
         self.model.submit(self.now, Io { tag, write: false, offset, bytes });
+    }
+
+    /// Reads an extent in blocks, several at once. Returns how much was read.
+    fn wait_for_blocks(&mut self, tag: u64, extent: Extent) -> u64 {
+        let (mut rest, mut bytes, mut in_flight) = (blocks(extent), 0, 0);
+        for block in rest.by_ref().take(BLOCKS_IN_FLIGHT) {
+            bytes += self.submit(tag, block);
+            in_flight += 1;
+        }
+        while in_flight > 0
+            && let Some(next) = self.model.next_event()
+        {
+            let (mut now, mut ended) = (self.now, 0);
+            self.model.advance(next, &mut |end, _| (now, ended) = (now.max(end), ended + 1));
+            self.figures.wait_ns += now - self.now;
+            (self.now, in_flight) = (now, in_flight - ended);
+            for block in rest.by_ref().take(ended) {
+                bytes += self.submit(tag, block);
+                in_flight += 1;
+            }
+        }
+        bytes
+    }
+
+    /// Asks the device for an extent, and waits for it.
+    fn wait_for(&mut self, tag: u64, extent: Extent) {
+        self.ask(tag, extent);
         let (mut now, mut ended) = (self.now, false);
         while !ended && let Some(next) = self.model.next_event() {
             self.model.advance(next, &mut |end, _| (now, ended) = (end, true));

@@ -19,7 +19,7 @@ impl Placement for OneAfterAnother {
     }
 
     fn free(&mut self, offset: usize, bytes: usize) {
-        self.freed.send((offset, bytes)).unwrap();
+        let _ = self.freed.send((offset, bytes));
     }
 }
 
@@ -152,6 +152,33 @@ fn a_short_read_and_a_region_that_outlives_its_owner() {
     drop(frozen);
     assert!(weak.upgrade().is_none() && budget.held() == 0);
     assert!(AlignedBuf::with_capacity(10).into_piece().is_err(), "it is of no region");
+}
+
+#[test]
+fn a_buffer_is_split_and_joined_again() {
+    let (region, budget, freed) = region(1 << 20, 1 << 20);
+    let mut first = region.take(ask(10_000, 4096)).unwrap();
+    let mut rest = first.split_off(4096).unwrap();
+    let last = rest.split_off(4096).unwrap();
+    assert!(rest.split_off(4096).is_none());
+    assert_eq!((first.len(), rest.len(), last.len()), (4096, 4096, 1808));
+    [(&mut first, 1), (&mut rest, 2)].into_iter().for_each(|(piece, byte)| piece.fill(byte));
+    first.append(rest);
+    assert_eq!((first.len(), first[4095], first[4096]), (8192, 1, 2));
+    drop(last);
+    assert_eq!(freed.try_iter().collect::<Vec<_>>(), [(8192, 1856)]);
+    drop(first);
+    assert_eq!(freed.try_iter().collect::<Vec<_>>(), [(0, 8192)]);
+    assert_eq!((budget.held(), region.bytes().asked), (0, 0));
+}
+
+#[test]
+#[should_panic(expected = "is not behind")]
+fn what_lies_elsewhere_is_not_joined() {
+    let (region, ..) = region(1 << 20, 1 << 20);
+    let mut first = region.take(ask(4096, 4096)).unwrap();
+    let _second = region.take(ask(4096, 4096)).unwrap();
+    first.append(region.take(ask(4096, 4096)).unwrap());
 }
 
 #[test]

@@ -18,4 +18,5 @@ mod ranged;
 mod recorded;
 mod sources;
 mod statistics;
+mod streamed;
 mod support;

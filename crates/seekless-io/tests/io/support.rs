@@ -134,7 +134,12 @@ impl Gate {
 
     /// Lets one read go of those that wait.
     pub(crate) fn release_one(&self) {
-        let read = self.state.lock().unwrap().held.remove(0);
+        self.release_at(0);
+    }
+
+    /// Lets the read at this place in the line go.
+    pub(crate) fn release_at(&self, at: usize) {
+        let read = self.state.lock().unwrap().held.remove(at);
         self.pass(vec![read]);
     }
 

@@ -42,7 +42,7 @@ impl Reader {
         match self.planner.demand(id, cached) {
             Answer::Kept(_) => {}
             Answer::Joined(start) => panic!("nothing is under way, yet {start:?} was joined"),
-            Answer::Read(Start { tag, extent }) => {
+            Answer::Read(Start { tag, extent, .. }) => {
                 self.requests += 1;
                 self.bytes += extent.bytes;
                 let mut ended = Ended::default();

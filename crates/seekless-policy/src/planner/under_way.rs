@@ -1,6 +1,7 @@
 //! Reads between plan and completion. Reads planned ahead wait in a queue of our own, and no more
 //! are started than the device serves at once. So a demand read never waits behind all of them.
 
+use super::READ_BYTES_MAX;
 use crate::extents::Extent;
 use crate::id::Id;
 use crate::queues::Queues;
@@ -13,12 +14,25 @@ pub struct Start {
     pub tag: u64,
     /// What to read.
     pub extent: Extent,
+    /// The only entry that it is for, if it is larger than
+    /// [`READ_BYTES_MAX`](super::READ_BYTES_MAX): the owner reads it in [`blocks`](super::blocks).
+    pub alone: Option<Id>,
+}
+
+/// What a read is for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    /// What is read.
+    pub(super) extent: Extent,
+    /// What of it may be joined: all, or of a large read the entry that it is for.
+    pub(super) offered: Extent,
 }
 
 /// One read that has not ended.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     extent: Extent,
+    offered: Extent,
     /// Rises with every read: tells apart reads of the same offset.
     number: u64,
 }
@@ -80,30 +94,30 @@ impl UnderWay {
     }
 
     /// A read that starts at once.
-    pub(super) fn demand(&mut self, extent: Extent, id: Id) -> Start {
-        let slot = self.add(extent);
+    pub(super) fn demand(&mut self, asked: Asked, id: Id) -> Start {
+        let slot = self.add(asked);
         self.wanted.push(slot, id);
         self.start(slot)
     }
 
     /// A read that waits for its turn.
-    pub(super) fn enqueue(&mut self, extent: Extent, wanted: &[Id]) {
-        let slot = self.add(extent);
+    pub(super) fn enqueue(&mut self, asked: Asked, wanted: &[Id]) {
+        let slot = self.add(asked);
         wanted.iter().for_each(|&id| self.wanted.push(slot, id));
         self.queue.push_back(slot);
     }
 
     /// A read of one entry that waits before all others.
-    pub(super) fn enqueue_first(&mut self, extent: Extent, id: Id) {
-        let slot = self.add(extent);
+    pub(super) fn enqueue_first(&mut self, asked: Asked, id: Id) {
+        let slot = self.add(asked);
         self.wanted.push(slot, id);
         self.queue.push_front(slot);
     }
 
-    fn add(&mut self, extent: Extent) -> u32 {
+    fn add(&mut self, Asked { extent, offered }: Asked) -> u32 {
         let number = self.next_number;
         self.next_number += 1;
-        let pending = Pending { extent, number };
+        let pending = Pending { extent, offered, number };
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.reads[slot as usize] = pending;
@@ -127,7 +141,7 @@ impl UnderWay {
     fn covering(&self, extent: Extent) -> Option<u32> {
         let after = self.by_offset.partition_point(|begin| begin.offset <= extent.offset);
         let slot = self.by_offset[..after].last()?.slot;
-        self.reads[slot as usize].extent.covers(extent).then_some(slot)
+        self.reads[slot as usize].offered.covers(extent).then_some(slot)
     }
 
     /// Whether a read covers `extent`, as far as [`UnderWay::join`] would find it.
@@ -174,7 +188,9 @@ impl UnderWay {
 
     fn start(&mut self, slot: u32) -> Start {
         self.in_flight += 1;
-        Start { tag: slot.into(), extent: self.reads[slot as usize].extent }
+        let extent = self.reads[slot as usize].extent;
+        let alone = (extent.bytes > READ_BYTES_MAX).then(|| self.wanted.oldest(slot)).flatten();
+        Start { tag: slot.into(), extent, alone }
     }
 
     /// What a read that was started is to bring: the extent.
@@ -199,7 +215,7 @@ impl UnderWay {
     }
 
     fn remove(&mut self, slot: u32) {
-        let Pending { extent, number } = self.reads[slot as usize];
+        let Pending { extent, number, .. } = self.reads[slot as usize];
         let begin = Begin { offset: extent.offset, number, slot };
         if let Ok(place) = self.by_offset.binary_search(&begin) {
             self.by_offset.remove(place);
@@ -234,6 +250,10 @@ mod tests {
         Extent { offset, bytes }
     }
 
+    fn asked(offset: u64, bytes: u64) -> Asked {
+        Asked { extent: extent(offset, bytes), offered: extent(offset, bytes) }
+    }
+
     fn starts(reads: &mut UnderWay) -> Vec<Start> {
         let mut starts = Vec::new();
         reads.start_next(&mut starts);
@@ -249,7 +269,7 @@ mod tests {
     #[test]
     fn the_queue_is_kept_full_and_no_fuller() {
         let mut reads = UnderWay::new(10, 2);
-        (0..5).for_each(|n| reads.enqueue(extent(n * 10, 10), &[n as Id]));
+        (0..5).for_each(|n| reads.enqueue(asked(n * 10, 10), &[n as Id]));
         let first = starts(&mut reads);
         assert_eq!(first.len(), 2);
         assert!(starts(&mut reads).is_empty());
@@ -261,8 +281,8 @@ mod tests {
     #[test]
     fn a_waiting_demand_pulls_its_read_out_of_the_line() {
         let mut reads = UnderWay::new(10, 1);
-        reads.enqueue(extent(0, 10), &[0]);
-        reads.enqueue(extent(10, 10), &[1]);
+        reads.enqueue(asked(0, 10), &[0]);
+        reads.enqueue(asked(10, 10), &[1]);
         starts(&mut reads);
         assert_eq!(reads.join(7, extent(12, 9)), None, "ends outside");
         let tag = reads.join(7, extent(12, 3)).unwrap();
@@ -290,11 +310,11 @@ mod tests {
     #[test]
     fn what_is_read_again_stands_first_in_line() {
         let mut reads = UnderWay::new(10, 1);
-        let joined = reads.demand(extent(0, 30), 0);
-        reads.enqueue(extent(30, 10), &[2]);
+        let joined = reads.demand(asked(0, 30), 0);
+        reads.enqueue(asked(30, 10), &[2]);
         finish(&mut reads, joined);
-        reads.enqueue_first(extent(10, 10), 1);
-        reads.enqueue_first(extent(0, 10), 0);
+        reads.enqueue_first(asked(10, 10), 1);
+        reads.enqueue_first(asked(0, 10), 0);
         let mut order = Vec::new();
         while let [start] = starts(&mut reads)[..] {
             order.push((start.extent, finish(&mut reads, start)));
@@ -307,9 +327,9 @@ mod tests {
     #[test]
     fn only_what_is_in_line_and_unwanted_is_cancelled() {
         let mut reads = UnderWay::new(10, 1);
-        reads.enqueue(extent(0, 10), &[0]);
-        reads.enqueue(extent(10, 10), &[1, 2]);
-        reads.enqueue(extent(20, 10), &[3]);
+        reads.enqueue(asked(0, 10), &[0]);
+        reads.enqueue(asked(10, 10), &[1, 2]);
+        reads.enqueue(asked(20, 10), &[3]);
         let started = starts(&mut reads);
         reads.cancel(|id| id != 2);
         assert_eq!(finish(&mut reads, started[0]), [0]);
@@ -320,10 +340,22 @@ mod tests {
     }
 
     #[test]
+    fn only_the_entry_of_a_large_read_joins_it() {
+        let mut reads = UnderWay::new(10, 4);
+        let large = extent(4096, READ_BYTES_MAX + 4096);
+        let offered = extent(5000, READ_BYTES_MAX);
+        let start = reads.demand(Asked { extent: large, offered }, 3);
+        assert_eq!((start.extent, start.alone), (large, Some(3)));
+        assert_eq!(reads.join(2, extent(4500, 400)), None, "it lies in the first page");
+        assert_eq!(reads.join(4, offered), Some(start.tag));
+        assert_eq!(reads.demand(asked(0, 4096), 1).alone, None);
+    }
+
+    #[test]
     fn of_reads_that_overlap_the_one_that_begins_last_is_joined() {
         let mut reads = UnderWay::new(10, 4);
-        let wide = reads.demand(extent(0, 100), 0);
-        let narrow = reads.demand(extent(40, 20), 1);
+        let wide = reads.demand(asked(0, 100), 0);
+        let narrow = reads.demand(asked(40, 20), 1);
         assert_eq!(reads.join(2, extent(45, 10)), Some(narrow.tag));
         assert_eq!(reads.join(3, extent(10, 10)), Some(wide.tag));
         assert!(!reads.covers(extent(45, 30)), "only the last is tried");

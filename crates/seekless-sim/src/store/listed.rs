@@ -7,11 +7,12 @@
 
 use super::{Archive, Reader, Settings, StoreFigures, has};
 use crate::error::Result;
-use seekless_device::{DeviceModel, Io, Nanos, parts};
+use seekless_device::{DeviceModel, Io, Nanos};
 use seekless_policy::cache::{Filled, Step};
 use seekless_policy::eviction::{Id, Request};
-use seekless_policy::planner::{Ended, Start};
-use std::collections::VecDeque;
+use seekless_policy::extents::Extent;
+use seekless_policy::planner::{BLOCKS_IN_FLIGHT, Ended, Start, blocks};
+use std::collections::{BTreeMap, VecDeque};
 
 /// Files in the window, however small they are; as the live store has it.
 const WINDOW_FILES_MAX: u64 = 8192;
@@ -38,6 +39,7 @@ pub fn listed(
         cached: VecDeque::new(),
         arrived: VecDeque::new(),
         waiting,
+        large: BTreeMap::new(),
     };
     while listing.step() {}
     let Reader { now, figures, .. } = listing.reader;
@@ -57,6 +59,15 @@ struct Listing<'a> {
     arrived: VecDeque<Id>,
     /// How many loads wait for each entry.
     waiting: Vec<u32>,
+    /// Large reads under way, by tag.
+    large: BTreeMap<u64, Large>,
+}
+
+/// A large read, which is made in blocks.
+struct Large {
+    rest: VecDeque<Extent>,
+    in_flight: usize,
+    bytes: u64,
 }
 
 impl Listing<'_> {
@@ -120,13 +131,32 @@ impl Listing<'_> {
         starts.into_iter().for_each(|start| self.submit(start));
     }
 
-    fn submit(&mut self, Start { tag, extent }: Start) {
-        let Reader { archive, knowledge, model, now, figures, .. } = &mut self.reader;
-        let bytes = extent.bytes.min(archive.file_bytes.saturating_sub(extent.offset));
-        figures.requests += parts(bytes);
-        figures.bytes += bytes;
-        knowledge.sent(tag, *now);
-        model.submit(*now, Io { tag, write: false, offset: extent.offset, bytes });
+    fn submit(&mut self, Start { tag, extent, alone }: Start) {
+        self.reader.knowledge.sent(tag, self.reader.now);
+        if alone.is_none() {
+            self.reader.submit(tag, extent);
+            return;
+        }
+        self.large.insert(tag, Large { rest: blocks(extent).collect(), in_flight: 0, bytes: 0 });
+        (0..BLOCKS_IN_FLIGHT).for_each(|_| self.submit_block(tag));
+    }
+
+    fn submit_block(&mut self, tag: u64) {
+        let Some(large) = self.large.get_mut(&tag) else { return };
+        if let Some(block) = large.rest.pop_front() {
+            large.in_flight += 1;
+            self.reader.submit(tag, block);
+        }
+    }
+
+    /// Takes the end of a block. Once it was the last, the bytes of the whole read.
+    fn block_ended(&mut self, tag: u64, bytes: u64) -> Option<u64> {
+        let large = self.large.get_mut(&tag)?;
+        large.in_flight -= 1;
+        large.bytes += bytes;
+        self.submit_block(tag);
+        let large = self.large.get(&tag)?;
+        (large.in_flight == 0).then(|| self.large.remove(&tag).map(|large| large.bytes)).flatten()
     }
 
     /// Waits for the next read to end. False if none is under way.
@@ -141,14 +171,20 @@ impl Listing<'_> {
     }
 
     fn ended(&mut self, end: Nanos, io: Io) {
-        let Reader { cache, planner, knowledge, now, figures, .. } = &mut self.reader;
-        figures.wait_ns += end.saturating_sub(*now);
-        *now = end.max(*now);
-        if let Some(costs) = knowledge.ended(io.tag, Some(io.bytes), *now) {
+        self.reader.figures.wait_ns += end.saturating_sub(self.reader.now);
+        self.reader.now = end.max(self.reader.now);
+        let large = self.large.contains_key(&io.tag);
+        let bytes = match large {
+            true => self.block_ended(io.tag, io.bytes),
+            false => Some(io.bytes),
+        };
+        let Some(bytes) = bytes else { return };
+        let Reader { cache, planner, knowledge, now, .. } = &mut self.reader;
+        if let Some(costs) = knowledge.ended(io.tag, (!large).then_some(bytes), *now) {
             planner.set_costs(costs);
         }
         let mut ended = Ended::default();
-        planner.ended(io.tag, io.bytes, has(cache), &mut ended);
+        planner.ended(io.tag, bytes, has(cache), &mut ended);
         ended.arrived.iter().for_each(|&id| self.arrived(id));
         ended.starts.into_iter().for_each(|start| self.submit(start));
     }

@@ -1,0 +1,281 @@
+//! A large entry is read in blocks and decoded as they come: so it takes as long as reading it or
+//! decoding it, whichever takes longer, and not as long as both.
+//!
+//! A few blocks are in flight, or in memory and not yet decoded. The worker that gets the next block
+//! in order decodes it and all that have come after it; others go on with other reads. A stored
+//! entry's blocks are read into one buffer, which is handed out; of a coded entry each block has
+//! a buffer for itself until it is decoded.
+
+use crate::buffer::Buffer;
+use crate::error::Error;
+use crate::lock;
+use crate::memory::Memory;
+use crate::sources::{Item, Sources};
+use seekless_engine::{AlignedBuf, Completion, Piece};
+use seekless_pack::{Method, Pieces};
+use seekless_policy::eviction::Id;
+use seekless_policy::extents::Extent;
+use seekless_policy::planner::{BLOCKS_IN_FLIGHT, Start, blocks};
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
+
+/// Tags of blocks have their number, from 1 on, above these bits.
+const TAG_BITS: u32 = 32;
+
+/// The read and the block that a tag names; `None` if it names a whole read.
+pub(crate) fn block_of(tag: u64) -> Option<(u64, usize)> {
+    let block = (tag >> TAG_BITS).checked_sub(1)?;
+    Some((tag & ((1 << TAG_BITS) - 1), block as usize))
+}
+
+/// A block to be read.
+pub(crate) struct Block {
+    pub(crate) tag: u64,
+    /// From the beginning of the read on.
+    pub(crate) offset: u64,
+    pub(crate) buffer: AlignedBuf,
+}
+
+/// What a large read came to.
+pub(crate) struct Streamed {
+    pub(crate) id: Id,
+    /// Bytes from the beginning of the read.
+    pub(crate) bytes: u64,
+    pub(crate) result: Result<Buffer, Error>,
+}
+
+/// One large read.
+pub(crate) struct Stream(Mutex<Inbox>);
+
+struct Inbox {
+    /// Blocks that have ended and were not used yet.
+    came: BTreeMap<usize, Completion>,
+    /// Absent while a worker uses blocks.
+    flow: Option<Flow>,
+}
+
+/// How far a large read has got.
+struct Flow {
+    tag: u64,
+    id: Id,
+    extent: Extent,
+    /// Blocks that were not submitted yet.
+    rest: VecDeque<Extent>,
+    submitted: usize,
+    used: usize,
+    /// Absent for a loose file, which is content and nothing else.
+    pieces: Option<Pieces>,
+    content: Content,
+    /// Bytes used from the beginning of the read on.
+    bytes: u64,
+    /// Whether nothing more is to be read.
+    stopped: bool,
+    error: Option<Error>,
+}
+
+enum Content {
+    Coded(Piece),
+    /// The blocks that were not submitted yet, and those that were read.
+    Stored {
+        rest: Option<Piece>,
+        read: Option<Piece>,
+    },
+}
+
+impl Stream {
+    /// Begins a large read of one entry. Adds the blocks to be submitted.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub(crate) fn begin(
+        sources: &Sources,
+        memory: &Memory,
+        start: &Start,
+        id: Id,
+        long_lived: bool,
+        out: &mut Vec<Block>,
+    ) -> io::Result<Arc<Self>> {
+        let extent = start.extent;
+        let stored = || -> io::Result<Content> {
+            Ok(Content::Stored { rest: Some(memory.read_piece(extent.bytes)?), read: None })
+        };
+        let (pieces, content) = match sources.item(id) {
+            Item::Loose { .. } => (None, stored()?),
+            Item::Packed { entry, name, .. } => {
+                let content = match entry.method {
+                    Method::Deflate | Method::Zstd => {
+                        let bytes = usize::try_from(entry.bytes).unwrap_or(usize::MAX);
+                        Content::Coded(memory.content(bytes, long_lived)?)
+                    }
+                    _ => stored()?,
+                };
+                (Some(Pieces::new(entry, name).map_err(io::Error::other)?), content)
+            }
+        };
+        let mut flow = Flow {
+            tag: start.tag,
+            id,
+            extent,
+            rest: blocks(extent).collect(),
+            submitted: 0,
+            used: 0,
+            pieces,
+            content,
+            bytes: 0,
+            stopped: false,
+            error: None,
+        };
+        while flow.submitted < BLOCKS_IN_FLIGHT
+            && let Some(block) = flow.next_block(memory)?
+        {
+            out.push(block);
+        }
+        Ok(Arc::new(Self(Mutex::new(Inbox { came: BTreeMap::new(), flow: Some(flow) }))))
+    }
+
+    /// A block has ended. Uses all blocks whose turn has come, unless another worker does, and calls
+    /// `submit` with each further one to be read. Returns what the read came to once all have ended.
+    pub(crate) fn ended(
+        &self,
+        sources: &Sources,
+        memory: &Memory,
+        block: usize,
+        completion: Completion,
+        mut submit: impl FnMut(Block),
+    ) -> Option<Streamed> {
+        let mut flow = {
+            let mut inbox = lock(&self.0);
+            inbox.came.insert(block, completion);
+            inbox.flow.take()?
+        };
+        loop {
+            let completion = {
+                let mut inbox = lock(&self.0);
+                match inbox.came.remove(&flow.used) {
+                    Some(completion) => completion,
+                    None if flow.used == flow.submitted => break,
+                    None => {
+                        inbox.flow = Some(flow);
+                        return None;
+                    }
+                }
+            };
+            flow.used += 1;
+            let used = catch_unwind(AssertUnwindSafe(|| flow.use_block(sources, completion)));
+            let used = used.unwrap_or_else(|_| Err(Error::abandoned(&sources.at(flow.id))));
+            match used.and_then(|()| {
+                flow.next_block(memory).map_err(|error| flow.failed(sources, &error))
+            }) {
+                Ok(next) => next.into_iter().for_each(&mut submit),
+                Err(error) => {
+                    flow.stopped = true;
+                    flow.error.get_or_insert(error);
+                }
+            }
+        }
+        Some(flow.finish(sources, memory))
+    }
+}
+
+impl Flow {
+    /// The next block to be submitted, if there is one.
+    fn next_block(&mut self, memory: &Memory) -> io::Result<Option<Block>> {
+        let Some(extent) = self.rest.front().copied().filter(|_| !self.stopped) else {
+            return Ok(None);
+        };
+        let buffer = match &mut self.content {
+            Content::Coded(_) => memory.read_buffer(extent.bytes)?,
+            Content::Stored { rest, .. } => {
+                let mut block = rest.take().ok_or(io::ErrorKind::InvalidData)?;
+                *rest = block.split_off(extent.bytes as usize);
+                AlignedBuf::from(block)
+            }
+        };
+        self.rest.pop_front();
+        self.submitted += 1;
+        let tag = self.tag | (self.submitted as u64) << TAG_BITS;
+        Ok(Some(Block { tag, offset: extent.offset - self.extent.offset, buffer }))
+    }
+
+    fn failed(&self, sources: &Sources, error: &io::Error) -> Error {
+        Error::no_memory(&sources.at(self.id), error)
+    }
+
+    /// Decodes the next block in order.
+    fn use_block(&mut self, sources: &Sources, completion: Completion) -> Result<(), Error> {
+        if self.stopped {
+            return Ok(());
+        }
+        let Completion { buffer, result, .. } = completion;
+        result.map_err(|error| Error::read(&sources.at(self.id), error))?;
+        let asked = buffer.capacity();
+        let whole = sources.extents[self.id as usize];
+        // What rounding put before the entry is in the first block.
+        let skip = whole.offset.saturating_sub(self.extent.offset + self.bytes) as usize;
+        self.bytes += buffer.len() as u64;
+        // The file ends here; whether the entry does too is seen at the end.
+        self.stopped = buffer.len() < asked;
+        let piece = buffer.get(skip..).unwrap_or_default();
+        if let (Some(pieces), Item::Packed { archive, entry, name }) =
+            (&mut self.pieces, sources.item(self.id))
+        {
+            let out = match &mut self.content {
+                Content::Coded(content) => &mut content[..],
+                Content::Stored { .. } => &mut [],
+            };
+            let added = pieces.add(entry, name, piece, out);
+            added.map_err(|error| Error::corrupt(&archive.path, error))?;
+        }
+        match &mut self.content {
+            Content::Coded(_) => Ok(()),
+            Content::Stored { read, .. } => {
+                if let Ok(block) = buffer.into_piece() {
+                    match read {
+                        Some(read) => read.append(block),
+                        None => *read = Some(block),
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn finish(self, sources: &Sources, memory: &Memory) -> Streamed {
+        let Self { id, bytes, extent, .. } = self;
+        Streamed { id, bytes, result: self.decoded(sources, memory, Extent { bytes, ..extent }) }
+    }
+
+    /// The whole content, of which `read` has been read.
+    fn decoded(self, sources: &Sources, memory: &Memory, read: Extent) -> Result<Buffer, Error> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        let (whole, item) = (sources.extents[self.id as usize], sources.item(self.id));
+        let needed = match item {
+            Item::Loose { bytes } => Extent { bytes, ..whole },
+            Item::Packed { .. } => whole,
+        };
+        if !read.covers(needed) {
+            let found = read.end().saturating_sub(whole.offset);
+            return Err(Error::truncated(&sources.at(self.id), found));
+        }
+        let data = match (self.pieces, item) {
+            (Some(pieces), Item::Packed { archive, entry, name }) => {
+                pieces.finish(entry, name).map_err(|error| Error::corrupt(&archive.path, error))?
+            }
+            _ => 0..needed.bytes,
+        };
+        let start = (whole.offset - read.offset) as usize;
+        match self.content {
+            Content::Coded(content) => Ok(Buffer::own(content.freeze(memory.protects()))),
+            Content::Stored { read: Some(read), .. } => {
+                let data = start + data.start as usize..start + data.end as usize;
+                Ok(Buffer::within(read.freeze(false).part(data)))
+            }
+            // An engine gave back buffers that are not ours.
+            Content::Stored { read: None, .. } => Err(Error::abandoned(&sources.at(self.id))),
+        }
+    }
+}
