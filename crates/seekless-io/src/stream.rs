@@ -1,10 +1,10 @@
 //! A large entry is read in blocks and decoded as they come: so it takes as long as reading it or
 //! decoding it, whichever takes longer, and not as long as both.
 //!
-//! A few blocks are in flight, or in memory and not yet decoded. The worker that gets the next block
-//! in order decodes it and all that have come after it; others go on with other reads. A stored
-//! entry's blocks are read into one buffer, which is handed out; of a coded entry each block has
-//! a buffer for itself until it is decoded.
+//! A few blocks are in flight, or in memory and not yet decoded. The worker that gets the next
+//! block in order decodes it and all that have come after it; others go on with other reads. A
+//! stored entry's blocks are read into one buffer, which is handed out; of a coded entry each block
+//! has a buffer for itself until it is decoded.
 
 use crate::buffer::Buffer;
 use crate::error::Error;
@@ -135,8 +135,9 @@ impl Stream {
         Ok(Arc::new(Self(Mutex::new(Inbox { came: BTreeMap::new(), flow: Some(flow) }))))
     }
 
-    /// A block has ended. Uses all blocks whose turn has come, unless another worker does, and calls
-    /// `submit` with each further one to be read. Returns what the read came to once all have ended.
+    /// A block has ended. Uses all blocks whose turn has come, unless another worker does, and
+    /// calls `submit` with each further one to be read. Returns what the read came to once all have
+    /// ended.
     pub(crate) fn ended(
         &self,
         sources: &Sources,

@@ -52,8 +52,8 @@ use worth::{Window, Worth};
 /// (`PART_BYTES` of the volume's model). The kernel cuts larger ones into two for each MiB.
 pub const READ_BYTES_MAX: u64 = 254 * 4096;
 
-/// How many blocks of one large read are in flight, or in memory and not used yet. The device always
-/// has the next while one is decoded, and they take no more than 8 MiB.
+/// How many blocks of one large read are in flight, or in memory and not used yet. The device
+/// always has the next while one is decoded, and they take no more than 8 MiB.
 pub const BLOCKS_IN_FLIGHT: usize = 8;
 
 /// How many of the reads planned ahead are in flight. They are enough that a device of any depth

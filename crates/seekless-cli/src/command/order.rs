@@ -148,10 +148,15 @@ fn report(report: &Report) -> String {
 fn bound(report: &Report) -> String {
     let (seeks, least) = (report.trained.totals.seeks, report.seeks_min);
     let fewer = 100.0 * seeks.saturating_sub(least) as f64 / seeks.max(1) as f64;
-    format!(
-        "No order has fewer than {} seeks in these runs: at most {fewer:.0} % fewer than this one.\n",
-        format_count(least)
-    )
+    let least_said = counted(least, "seek");
+    match seeks > least {
+        true => {
+            format!("No order has fewer than {least_said} in these runs, {fewer:.0} % fewer.\n")
+        }
+        false => {
+            format!("No order has fewer than {least_said} in these runs: this one has no more.\n")
+        }
+    }
 }
 
 fn notes(report: &Report) -> String {
@@ -288,6 +293,7 @@ run                   first loads          seeks:                  block runs:  
 monday                          3     2 (66.7 %)   2 (66.7 %)               1         1           1.000     1.000
 tuesday                         3      0 (0.0 %)   2 (66.7 %)               1         1           1.000     1.000
 all 2: sums, means              6     2 (33.3 %)   4 (66.7 %)               1         1           1.000     1.000
+No order has fewer than 2 seeks in these runs: this one has no more.
 
 Runs given to be scored:
 run     first loads       seeks  block runs  amplification

@@ -131,13 +131,13 @@ mod tests {
         };
         assert_eq!(
             report(&warmed, false),
-            "39 files: 200 MB needed, 300 MB with the gaps worth reading; 100 MB cached already\n\
-             200 MB in 400 requests, in 1.25 s\nleft out, no longer there: 1 file\n"
+            "39 files: 200.0 MB needed, 300.0 MB with the gaps worth reading; 100.0 MB cached already\n\
+             200.0 MB in 400 requests, in 1.25 s\nleft out, no longer there: 1 file\n"
         );
         assert_eq!(
             report(&Warmed { left_out: [].into(), ..warmed }, true),
-            "39 files: 200 MB needed, 300 MB with the gaps worth reading; 100 MB cached already\n\
-             200 MB in 400 requests, some 2.5 s one at a time (costs of the device assumed: \
+            "39 files: 200.0 MB needed, 300.0 MB with the gaps worth reading; 100.0 MB cached already\n\
+             200.0 MB in 400 requests, some 2.5 s one at a time (costs of the device assumed: \
              `seekless probe` measures them)\n"
         );
     }

@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn what_goes_to_the_head_of_the_line_is_the_next_to_start() {
         let mut reads = UnderWay::new(10, 1);
-        (0..4).for_each(|n| reads.enqueue(extent(n * 10, 10), &[n as Id]));
+        (0..4).for_each(|n| reads.enqueue(asked(n * 10, 10), &[n as Id]));
         let first = starts(&mut reads)[0];
         for extent in [first.extent, extent(32, 5), extent(90, 1)] {
             reads.put_first(extent);
