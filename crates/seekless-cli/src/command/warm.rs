@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(
             report(&Warmed { left_out: [].into(), ..warmed }, true),
             "39 files: 200.0 MB needed, 300.0 MB with the gaps worth reading; 100.0 MB cached already\n\
-             200.0 MB in 400 requests, some 2.5 s one at a time (costs of the device assumed: \
+             200.0 MB in 400 requests, some 2.50 s one at a time (costs of the device assumed: \
              `seekless probe` measures them)\n"
         );
     }

@@ -75,9 +75,7 @@ fn a_pack_is_brought_up_to_date_and_an_older_one_noticed() {
     let said = printed(folder.path(), "pack data -o data.zip --update --verify");
     assert!(said.contains("read back and whole\n"), "{said}");
     assert!(
-        said.ends_with(
-            "kept 1 (70 KB), rewritten 1 (6 bytes), added 1 (3 bytes), removed 1 (5 KB)\n"
-        ),
+        said.ends_with("kept 1 (70.0 KB), rewritten 1 (6 B), added 1 (3 B), removed 1 (5.0 KB)\n"),
         "{said}"
     );
     let said = printed(folder.path(), "pack data -o data.zip --update --json");

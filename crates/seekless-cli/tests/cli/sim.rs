@@ -363,7 +363,10 @@ fn the_loads_of_a_run_from_a_pack_are_predicted() {
     assert!(rows.iter().all(|row| (4..=6).contains(&row["requests"].as_u64().unwrap())), "{said}");
     let none = printed(folder.path(), &format!("{words} --capacity 0B --policy lru --json"));
     let none: Value = serde_json::from_str(&none).unwrap();
-    assert_eq!(none["rows"][0]["requests"].as_u64(), Some(62), "each file is read alone");
+    // 60 files, each read alone, the pack's directory, and what opening it takes: the folder's
+    // names and the inode, and an extent map where the file system keeps one apart.
+    let requests = none["rows"][0]["requests"].as_u64().unwrap();
+    assert!((62..=64).contains(&requests), "{none}");
     assert!(printed(folder.path(), words).contains("60 loads one after another from the pack"));
 
     let output = run(folder.path(), "sim --pack data.zip --trace run.csv");
