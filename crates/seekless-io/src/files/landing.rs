@@ -42,7 +42,7 @@ impl Landing {
         self.in_air.fetch_add(reads, Ordering::Relaxed);
     }
 
-    /// Waits until something has landed, or nobody takes in what ends any more.
+    /// Waits until something has landed, or no thread takes in reads that end any more.
     pub(super) fn wait<'a>(&'a self, mut watch: MutexGuard<'a, Watch>) -> MutexGuard<'a, Watch> {
         watch.waiting += 1;
         let mut watch = self.changed.wait(watch).unwrap_or_else(PoisonError::into_inner);

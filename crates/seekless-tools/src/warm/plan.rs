@@ -16,18 +16,18 @@ use std::path::{Path, PathBuf};
 const READ_BYTES_MAX: u64 = 4 << 20;
 const PAGE_BYTES: u64 = 4096;
 
-/// A file of which something is wanted.
+/// A file, and the ranges of it to bring in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wanted {
     pub(super) path: PathBuf,
     /// Its size when it was recorded, if the trace tells.
     pub(super) file_bytes: Option<u64>,
-    /// By offset; they do not meet. A whole file reaches beyond its end.
+    /// By offset; they do not meet. The last may reach beyond the file's end.
     ranges: Vec<Extent>,
 }
 
 impl Wanted {
-    /// What is wanted of the file, which has `bytes` bytes.
+    /// How much of the ranges lies in the file, which has `bytes` bytes.
     pub(super) fn needed_bytes(&self, bytes: u64) -> u64 {
         self.within(bytes).map(|extent| extent.bytes).sum()
     }
@@ -61,7 +61,9 @@ pub(super) fn wanted(sources: &[PathBuf], options: &Options) -> Result<Vec<Wante
     for list in lists {
         let list = FileList::read(&list).map_err(unreadable)?;
         for (path, bytes) in list.paths.iter().zip(&list.bytes) {
-            gathered.add(path, *bytes, 0, u64::MAX / 2);
+            // A file that is not there is left out later, with the reason.
+            let size = bytes.unwrap_or_else(|| gathered.size(path).max(1));
+            gathered.add(path, *bytes, 0, size);
         }
     }
     Ok(gathered.finish())
@@ -101,22 +103,26 @@ impl<'a> Gathered<'a> {
 
     fn add(&mut self, name: &str, file_bytes: Option<u64>, offset: u64, bytes: u64) {
         let Some(file) = self.number(name, file_bytes) else { return };
-        let end = offset.saturating_add(bytes);
-        let whole = end > u64::MAX / 4;
-        let new = match whole {
-            true => (offset == 0).then_some((0, end / PAGE_BYTES)),
-            false => self.pages.add(file, offset / PAGE_BYTES..end.div_ceil(PAGE_BYTES)),
-        };
-        let Some((first, last)) = new else { return };
+        let pages = offset / PAGE_BYTES..offset.saturating_add(bytes).div_ceil(PAGE_BYTES);
+        let Some((first, last)) = self.pages.add(file, pages) else { return };
         let first_byte = first * PAGE_BYTES;
         let known_end = file_bytes.filter(|&size| size > first_byte).unwrap_or(u64::MAX);
         let bytes = ((last + 1) * PAGE_BYTES).min(known_end) - first_byte;
-        let weight = if whole { file_bytes.unwrap_or(0) } else { bytes };
-        if weight > self.left_bytes {
+        if bytes > self.left_bytes {
             return;
         }
-        self.left_bytes -= weight;
+        self.left_bytes -= bytes;
         self.files[file as usize].ranges.push(Extent { offset: first_byte, bytes });
+    }
+
+    /// Where a recorded or listed file lies now.
+    fn path(&self, name: &str) -> PathBuf {
+        PathBuf::from(OsString::from_vec(unescape_path(&self.options.roots.apply(name))))
+    }
+
+    /// The present size of a listed file; 0 if it is not there.
+    fn size(&self, name: &str) -> u64 {
+        std::fs::metadata(self.path(name)).map_or(0, |found| found.len())
     }
 
     /// The number of a file that may be brought in.
@@ -124,8 +130,7 @@ impl<'a> Gathered<'a> {
         if let Some(known) = self.numbers.get(name) {
             return *known;
         }
-        let path =
-            PathBuf::from(OsString::from_vec(unescape_path(&self.options.roots.apply(name))));
+        let path = self.path(name);
         let within = &self.options.within;
         let allowed = within.is_empty() || within.iter().any(|root| path.starts_with(root));
         let number = allowed.then(|| {
