@@ -149,7 +149,8 @@ impl Region {
         let claims = Claims::new(bytes / PAGE_BYTES, placement);
         let memory = Memory { start, bytes, claims: Mutex::new(claims), budget };
         // A huge page would take the memory of 512 pages for one. A kernel without huge pages
-        // refuses this. SAFETY: advice about the mapping just made, which changes no byte.
+        // refuses this.
+        // SAFETY: advice about the mapping just made, which changes no byte.
         let _ = unsafe { madvise(memory.at(0), bytes, Advice::LinuxNoHugepage) };
         Ok(Self(Arc::new(memory)))
     }
