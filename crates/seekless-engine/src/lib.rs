@@ -78,7 +78,7 @@ pub use pool::BufferPool;
 pub use read::{BufferAndResult, Completion, Counters, Engine, Read};
 pub use region::{
     Ask, Budget, Frozen, GRANULE_BYTES, Part, Piece, Placement, Refusal, Region, RegionBytes,
-    WeakRegion,
+    SharedBytes, WeakBytes, WeakRegion,
 };
 pub use ring::{DrivenRing, Ring};
 pub use threads::Threads;

@@ -6,8 +6,10 @@
 
 mod claims;
 mod frozen;
+mod shared;
 
 pub use frozen::{Frozen, Part};
+pub use shared::{SharedBytes, WeakBytes};
 
 use crate::{ALIGNMENT, AlignedBuf};
 use claims::Claims;

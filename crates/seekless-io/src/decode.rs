@@ -49,7 +49,7 @@ pub(crate) fn decode(
             let bytes = usize::try_from(entry.bytes).unwrap_or(usize::MAX);
             let mut content = memory.content(bytes, long_lived).map_err(no_memory)?;
             decode_to(entry, name, data, &mut content).map_err(corrupt)?;
-            Ok(Buffer::own(content.freeze(memory.protects())))
+            Ok(Buffer::new(content.freeze(memory.protects())))
         }
     }
 }
@@ -76,5 +76,5 @@ fn stored_in_place(
 
 /// A part of the read as it lies there, if it is not small and the memory is the store's.
 fn in_place(read: &ReadData, data: &Range<usize>) -> Option<Buffer> {
-    (data.len() >= IN_PLACE_BYTES).then(|| read.part(data.clone()))?.map(Buffer::within)
+    (data.len() >= IN_PLACE_BYTES).then(|| read.part(data.clone()))?.map(Buffer::new)
 }

@@ -81,7 +81,7 @@ impl Memory {
     pub(crate) fn copy_of(&self, bytes: &[u8], long_lived: bool) -> io::Result<Buffer> {
         let mut content = self.content(bytes.len(), long_lived)?;
         content.copy_from_slice(bytes);
-        Ok(Buffer::own(content.freeze(self.protect)))
+        Ok(Buffer::new(content.freeze(self.protect)))
     }
 
     /// A buffer for a read.

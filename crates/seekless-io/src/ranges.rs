@@ -73,7 +73,7 @@ impl Shared {
         state.statistics.unused_bytes -= extent.bytes;
         drop(state);
         match read.part(within.clone()) {
-            Some(part) => Ok(Buffer::within(part)),
+            Some(part) => Ok(Buffer::new(part)),
             None => self.copied(id, &read.bytes()[within]),
         }
     }

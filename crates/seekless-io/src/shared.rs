@@ -102,7 +102,7 @@ impl Shared {
 
     /// The buffer of a cached entry, without the cache's lock.
     pub(crate) fn hit(&self, id: Id) -> Option<Buffer> {
-        let (buffer, full) = self.hits.hit(id, self.sources.bytes(id), || self.slots.kept(id))?;
+        let (buffer, full) = self.hits.hit(id, || self.slots.kept(id))?;
         if full {
             drop(self.drained());
         }

@@ -37,11 +37,11 @@ impl Store {
     /// [`Read`](crate::ErrorKind::Read) or [`Corrupt`](crate::ErrorKind::Corrupt). A file that
     /// failed is not cached; the others are not affected.
     pub fn load(&self, name: &str) -> Result<Buffer> {
-        let id = self.find_loadable(name)?;
+        let id = self.find(name)?;
         let began = self.shared.recorder.begin();
         let buffer = match self.shared.hit(id) {
             Some(buffer) => buffer,
-            None => self.shared.load(id)?,
+            None => self.shared.load(self.loadable(id)?)?,
         };
         Ok(self.shared.recorder.loaded(began, id, buffer))
     }
@@ -154,7 +154,11 @@ impl Store {
 
     /// As [`Store::find`], of an entry that may be loaded.
     pub(crate) fn find_loadable(&self, name: &str) -> Result<Id> {
-        let id = self.find(name)?;
+        self.loadable(self.find(name)?)
+    }
+
+    /// The entry itself, unless it is too large to be loaded.
+    fn loadable(&self, id: Id) -> Result<Id> {
         let (sources, limit) = (&self.shared.sources, self.shared.max_entry_bytes);
         let bytes = sources.bytes(id).max(sources.coded_bytes(id));
         match bytes > limit {

@@ -270,10 +270,10 @@ impl Flow {
         };
         let start = (whole.offset - read.offset) as usize;
         match self.content {
-            Content::Coded(content) => Ok(Buffer::own(content.freeze(memory.protects()))),
+            Content::Coded(content) => Ok(Buffer::new(content.freeze(memory.protects()))),
             Content::Stored { read: Some(read), .. } => {
                 let data = start + data.start as usize..start + data.end as usize;
-                Ok(Buffer::within(read.freeze(false).part(data)))
+                Ok(Buffer::new(read.freeze(false).part(data)))
             }
             // An engine gave back buffers that are not ours.
             Content::Stored { read: None, .. } => Err(Error::abandoned(&sources.at(self.id))),

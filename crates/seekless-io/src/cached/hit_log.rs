@@ -28,24 +28,15 @@ struct Hits<T> {
 /// The log. Threads share its stripes evenly.
 pub(crate) struct HitLog<T, const STRIPES: usize = 16>([Stripe<T>; STRIPES]);
 
-impl<T: Clone, const STRIPES: usize> HitLog<T, STRIPES> {
+impl<T: Clone + AsRef<[u8]>, const STRIPES: usize> HitLog<T, STRIPES> {
     pub(crate) fn new() -> Self {
         Self(std::array::from_fn(|_| Stripe(Mutex::new(Hits::new()))))
     }
 
-    /// Looks for the buffer of `id`, which has `bytes` bytes, and, if the cache has it, logs the
-    /// hit for the calling thread: one step for a thread that [stops](Self::stop) hits. `look`
-    /// gives a share of it for this stripe. True beside the buffer says that the log is to be
-    /// drained now.
-    ///
-    /// The buffer itself is not looked at: its length lies behind two more pointers, which a hit
-    /// would wait for.
-    pub(crate) fn hit(
-        &self,
-        id: Id,
-        bytes: u64,
-        look: impl FnOnce() -> Option<T>,
-    ) -> Option<(T, bool)> {
+    /// Looks for the buffer of `id` and, if the cache has it, logs the hit for the calling thread:
+    /// one step for a thread that [stops](Self::stop) hits. `look` gives a share of it for this
+    /// stripe. True beside the buffer says that the log is to be drained now.
+    pub(crate) fn hit(&self, id: Id, look: impl FnOnce() -> Option<T>) -> Option<(T, bool)> {
         let mut hits = lock(&self.0[own_number() % STRIPES].0);
         let buffer = match hits.shares.get(&id) {
             Some(share) => share.clone(),
@@ -53,7 +44,7 @@ impl<T: Clone, const STRIPES: usize> HitLog<T, STRIPES> {
         };
         hits.ids.push(id);
         hits.count += 1;
-        hits.bytes += bytes;
+        hits.bytes += buffer.as_ref().len() as u64;
         Some((buffer, hits.ids.len() >= STRIPE_HITS_MAX))
     }
 

@@ -2,7 +2,7 @@ use super::hit_log::STRIPE_HITS_MAX;
 use super::*;
 
 fn log_hit(log: &HitLog<Vec<u8>>, id: u32) -> bool {
-    log.hit(id, 10, || Some(vec![7; 10])).expect("it was found").1
+    log.hit(id, || Some(vec![7; 10])).expect("it was found").1
 }
 
 #[test]
@@ -11,7 +11,7 @@ fn one_threads_hits_are_drained_in_order_and_once() {
     for id in [3, 1, 3, 2] {
         assert!(!log_hit(&log, id));
     }
-    assert!(log.hit(9, 10, || None).is_none(), "no hit is no hit");
+    assert!(log.hit(9, || None).is_none(), "no hit is no hit");
     let (mut scratch, mut seen) = (Vec::new(), Vec::new());
     log.drain(&mut scratch, |id| seen.push(id));
     log.drain(&mut scratch, |id| seen.push(id));
@@ -45,7 +45,7 @@ fn no_hit_is_lost_between_threads() {
 fn an_orphan_lives_as_long_as_its_user() {
     let slots = Slots::new(1);
     let memory = crate::memory::Memory::new(1, 64, false).unwrap();
-    slots.keep(0, Buffer::own(memory.content(2, false).unwrap().freeze(false)));
+    slots.keep(0, Buffer::new(memory.content(2, false).unwrap().freeze(false)));
     let user = slots.kept(0).unwrap();
     assert!(slots.orphan(0).is_some_and(|buffer| buffer.ptr_eq(&user)));
     assert!(slots.kept(0).is_none());
@@ -62,10 +62,10 @@ fn a_stripe_looks_once_and_again_after_an_eviction() {
         looks.set(looks.get() + 1);
         Some(vec![7; 10])
     };
-    (0..3).for_each(|_| drop(log.hit(5, 10, look)));
+    (0..3).for_each(|_| drop(log.hit(5, look)));
     assert_eq!(looks.get(), 1);
     log.stop().forget(5);
-    assert!(log.hit(5, 10, || None).is_none());
-    drop(log.hit(5, 10, look));
+    assert!(log.hit(5, || None).is_none());
+    drop(log.hit(5, look));
     assert_eq!(looks.get(), 2);
 }

@@ -99,7 +99,7 @@ impl Store {
 
     /// A load without the cache's lock.
     fn hit(&self) -> Option<Buffer> {
-        let (buffer, _) = self.log.hit(ENTRY, 3, || self.slots.kept(ENTRY))?;
+        let (buffer, _) = self.log.hit(ENTRY, || self.slots.kept(ENTRY))?;
         assert_eq!(buffer.as_ref(), CONTENT);
         Some(buffer)
     }
