@@ -182,9 +182,8 @@ fn measure_work(path: &Path, ids: &[Id], args: &Args) -> anyhow::Result<Work> {
 fn decoded_bytes(store: &Store) -> u64 {
     let statistics = store.statistics();
     let entries = store.index().entries();
-    let (coded, bytes) = entries
-        .iter()
-        .fold((0u64, 0u64), |sum, entry| (sum.0 + entry.coded_bytes, sum.1 + entry.bytes));
+    let (coded, bytes) =
+        entries.fold((0u64, 0u64), |sum, entry| (sum.0 + entry.coded_bytes, sum.1 + entry.bytes));
     (u128::from(statistics.coded_bytes) * u128::from(bytes) / u128::from(coded.max(1))) as u64
 }
 

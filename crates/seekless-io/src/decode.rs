@@ -40,15 +40,15 @@ pub(crate) fn decode(
         }
         Item::Packed { archive, entry, name } => {
             let range = within(extent)?;
-            if let Some(buffer) = stored_in_place(archive, entry, name, read, range.clone())? {
+            if let Some(buffer) = stored_in_place(archive, &entry, name, read, range.clone())? {
                 return Ok(buffer);
             }
             let corrupt = |error| Error::corrupt(&archive.path, error);
-            let data = coded_data(entry, name, &read.bytes()[range]).map_err(corrupt)?;
+            let data = coded_data(&entry, name, &read.bytes()[range]).map_err(corrupt)?;
             // What is over `usize` is over memory.
             let bytes = usize::try_from(entry.bytes).unwrap_or(usize::MAX);
             let mut content = memory.content(bytes, long_lived).map_err(no_memory)?;
-            decode_to(entry, name, data, &mut content).map_err(corrupt)?;
+            decode_to(&entry, name, data, &mut content).map_err(corrupt)?;
             Ok(Buffer::new(content.freeze(memory.protects())))
         }
     }

@@ -92,7 +92,7 @@ impl Shared {
             let head = Extent { bytes: whole.bytes.min(longest), ..whole };
             let read = self.fetched(id, head)?;
             let found = match read.range(head) {
-                Ok(range) => data_offset(entry, name, &read.bytes()[range]),
+                Ok(range) => data_offset(&entry, name, &read.bytes()[range]),
                 Err(found) => return Err(Error::truncated(&self.sources.at(id), found)),
             };
             match found {

@@ -71,7 +71,7 @@ struct Part {
 pub(crate) enum Item<'a> {
     Packed {
         archive: &'a Archive,
-        entry: &'a Entry,
+        entry: Entry,
         name: &'a str,
     },
     /// A loose file of so many bytes.
@@ -105,7 +105,7 @@ impl Source {
 
     fn len(&self) -> usize {
         match self {
-            Self::Archive(archive) => archive.index.entries().len(),
+            Self::Archive(archive) => archive.index.len(),
             Self::Folder(folder) => folder.files.len(),
         }
     }
@@ -227,7 +227,7 @@ impl Sources {
         match &part.source {
             Source::Archive(archive) => Item::Packed {
                 archive,
-                entry: &archive.index.entries()[number as usize],
+                entry: archive.index.entry(number),
                 name: archive.index.name(number),
             },
             Source::Folder(folder) => Item::Loose { bytes: folder.files[number as usize].bytes },
@@ -244,7 +244,7 @@ impl Sources {
     pub(crate) fn bytes(&self, id: Id) -> u64 {
         let (part, number) = self.part(id);
         match &part.source {
-            Source::Archive(archive) => archive.index.entries()[number as usize].bytes,
+            Source::Archive(archive) => archive.index.bytes(number),
             Source::Folder(folder) => folder.files[number as usize].bytes,
         }
     }
@@ -313,8 +313,9 @@ fn behind(extents: &[Extent]) -> u64 {
 
 fn lay_out(source: &Source, base: u64, extents: &mut Vec<Extent>) {
     match source {
-        Source::Archive(archive) => extents.extend(archive.index.entries().iter().map(|entry| {
-            Extent { offset: base.saturating_add(entry.header_offset), bytes: entry.extent_bytes }
+        Source::Archive(archive) => extents.extend(archive.index.entries().map(|entry| Extent {
+            offset: base.saturating_add(entry.header_offset),
+            bytes: entry.extent_bytes,
         })),
         Source::Folder(folder) => {
             for file in &folder.files {

@@ -16,7 +16,7 @@ impl Store {
         std::fs::read_dir(folder).map_err(|error| crate::Error::open_folder(folder, error))?;
         let index = self.index();
         let mut changed = Vec::new();
-        for (entry, number) in index.entries().iter().zip(0..) {
+        for (entry, number) in index.entries().zip(0..) {
             let name = index.name(number);
             let found = std::fs::metadata(folder.join(name));
             if !found.is_ok_and(|found| entry.looks_like(found.len(), found.mtime())) {

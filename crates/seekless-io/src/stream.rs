@@ -111,7 +111,7 @@ impl Stream {
                     }
                     _ => stored()?,
                 };
-                (Some(Pieces::new(entry, name).map_err(io::Error::other)?), content)
+                (Some(Pieces::new(&entry, name).map_err(io::Error::other)?), content)
             }
         };
         let mut flow = Flow {
@@ -226,7 +226,7 @@ impl Flow {
                 Content::Coded(content) => &mut content[..],
                 Content::Stored { .. } => &mut [],
             };
-            let added = pieces.add(entry, name, piece, out);
+            let added = pieces.add(&entry, name, piece, out);
             added.map_err(|error| Error::corrupt(&archive.path, error))?;
         }
         match &mut self.content {
@@ -264,7 +264,7 @@ impl Flow {
         }
         let data = match (self.pieces, item) {
             (Some(pieces), Item::Packed { archive, entry, name }) => {
-                pieces.finish(entry, name).map_err(|error| Error::corrupt(&archive.path, error))?
+                pieces.finish(&entry, name).map_err(|error| Error::corrupt(&archive.path, error))?
             }
             _ => 0..needed.bytes,
         };

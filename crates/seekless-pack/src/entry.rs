@@ -3,8 +3,7 @@
 use crate::format::FLAG_ENCRYPTED;
 use std::fmt;
 
-/// One file or directory of an archive. Its name is [`Index::name`](crate::Index::name): names lie
-/// together, so that an index of 36,000 entries is three allocations.
+/// One file or directory of an archive. Its name is [`Index::name`](crate::Index::name).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Entry {
@@ -28,8 +27,6 @@ pub struct Entry {
     /// UTC.
     pub modified: Option<i64>,
     pub(crate) flags: u16,
-    pub(crate) name_start: u32,
-    pub(crate) name_bytes: u32,
     pub(crate) directory: bool,
 }
 

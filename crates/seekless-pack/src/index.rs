@@ -1,7 +1,9 @@
-//! The directory of an archive: opened with two reads, checked whole, then asked by name.
+//! The directory of an archive: read in a few pieces, checked whole, then asked by name.
 
 mod end;
+mod feed;
 mod header;
+mod row;
 
 use crate::entry::Entry;
 use crate::error::{Error, ErrorKind, Result};
@@ -11,9 +13,12 @@ use crate::format::{
 };
 use crate::read_at::ReadAt;
 use end::{End, Tail};
+use feed::Feed;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
+use row::Rows;
 use std::hash::BuildHasher;
+use std::ops::Range;
 
 /// What an entry may hold besides what is certain: the rest of its name, an extra field, a data
 /// descriptor.
@@ -25,18 +30,50 @@ const SLACK_BYTES: u64 = 2 * u16::MAX as u64 + DESCRIPTOR_BYTES;
 /// overlap and lie before the directory, names are unique and lead nowhere outside, and no content
 /// claims more bytes than its data can hold. What only the local header and the data can show is
 /// checked by [`decode`](crate::decode).
+///
+/// It takes 43 bytes and the name for each entry.
 #[derive(Debug, Clone, Default)]
 pub struct Index {
-    entries: Vec<Entry>,
-    names: String,
+    rows: Rows,
+    names: Names,
     table: HashTable<u32>,
     hasher: RandomState,
     data_bytes: u64,
 }
 
+/// The names of all entries, one behind the other. Where they end lies apart from all else that is
+/// known of an entry, so that few cache lines are touched to compare a name.
+#[derive(Debug, Clone, Default)]
+struct Names {
+    text: String,
+    /// Where each ends; the next begins there.
+    ends: Vec<u32>,
+}
+
+impl Names {
+    fn range(&self, number: usize) -> Range<usize> {
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start as usize..self.ends[number] as usize
+    }
+
+    fn get(&self, number: u32) -> &str {
+        &self.text[self.range(number as usize)]
+    }
+
+    /// Whether it is exactly `name`.
+    fn is(&self, number: u32, name: &str) -> bool {
+        &self.text.as_bytes()[self.range(number as usize)] == name.as_bytes()
+    }
+
+    fn push(&mut self, name: &str) {
+        self.text.push_str(name);
+        self.ends.push(self.text.len() as u32);
+    }
+}
+
 impl Index {
     /// Reads the directory of the archive `source`, which is `file_bytes` long: one read of its
-    /// last 66 KiB, and one of what is missing.
+    /// last 66 KiB, and one of what is missing; of more than 16 MiB, one for each 16 MiB.
     ///
     /// # Errors
     /// [`ErrorKind::NotAZip`], [`ErrorKind::Truncated`], [`ErrorKind::MultiDisk`],
@@ -46,14 +83,55 @@ impl Index {
     pub fn open<R: ReadAt + ?Sized>(source: &R, file_bytes: u64) -> Result<Self> {
         let tail = Tail::read(source, file_bytes)?;
         let end = End::find(&tail, source)?;
-        let directory = tail.directory(&end, source)?;
-        Self::parse(&directory, &end)
+        let mut index = Self::parse(&mut Feed::new(source, &tail, &end), &end)?;
+        index.sort()?;
+        index.check_extents()?;
+        index.fill_table()?;
+        Ok(index)
     }
 
-    /// The entries in archive order: by the place of their data, not in the directory's own order.
+    /// How many entries there are.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
-        &self.entries
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is no entry.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Entry `number`, counted from 0 in archive order: by the place of the data, not in the
+    /// directory's own order.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    #[must_use]
+    pub fn entry(&self, number: u32) -> Entry {
+        let mut entry = self.rows.entry(number as usize);
+        let room = self.next_header(number as usize).saturating_sub(entry.header_offset);
+        let most = self.least_extent(number as usize, &entry).saturating_add(SLACK_BYTES);
+        // It reaches to the next header, but no further than its own records could: gaps are not
+        // read.
+        entry.extent_bytes = room.min(most);
+        entry
+    }
+
+    /// All entries in archive order.
+    pub fn entries(
+        &self,
+    ) -> impl ExactSizeIterator<Item = Entry> + DoubleEndedIterator + Clone + '_ {
+        (0..self.len() as u32).map(|number| self.entry(number))
+    }
+
+    /// The size of the content of entry `number`, in bytes.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    #[must_use]
+    pub fn bytes(&self, number: u32) -> u64 {
+        self.rows.sizes(number as usize).0
     }
 
     /// The name of entry `number`.
@@ -62,14 +140,14 @@ impl Index {
     /// If there is no such entry.
     #[must_use]
     pub fn name(&self, number: u32) -> &str {
-        self.name_of(&self.entries[number as usize])
+        self.names.get(number)
     }
 
     /// The number of the entry called `name`: its position in [`entries`](Self::entries).
     #[must_use]
     pub fn find(&self, name: &str) -> Option<u32> {
         let hash = self.hasher.hash_one(name.as_bytes());
-        self.table.find(hash, |&number| self.name(number) == name).copied()
+        self.table.find(hash, |&number| self.names.is(number, name)).copied()
     }
 
     /// Whether the extent of entry `number` can stand in another archive as it is
@@ -80,7 +158,7 @@ impl Index {
     /// If there is no such entry.
     #[must_use]
     pub fn can_be_copied(&self, number: u32) -> bool {
-        let flags = self.entries[number as usize].flags;
+        let flags = self.rows.entry(number as usize).flags;
         flags & (FLAG_DESCRIPTOR | FLAG_ENCRYPTED | FLAG_STRONG) == 0
             && (flags & FLAG_UTF8 != 0 || self.name(number).is_ascii())
     }
@@ -91,85 +169,83 @@ impl Index {
         self.data_bytes
     }
 
-    fn name_of(&self, entry: &Entry) -> &str {
-        &self.names[entry.name_start as usize..][..entry.name_bytes as usize]
-    }
-
-    fn parse(directory: &[u8], end: &End) -> Result<Self> {
+    fn parse<R: ReadAt + ?Sized>(feed: &mut Feed<'_, R>, end: &End) -> Result<Self> {
         // `End` has checked that so many headers fit into the directory.
         let count = usize::try_from(end.entries).map_err(no_memory)?;
-        let (mut entries, mut names, mut table) = (Vec::new(), String::new(), HashTable::new());
-        entries.try_reserve_exact(count).map_err(no_memory)?;
-        names
-            .try_reserve_exact(directory.len().saturating_sub(count * CENTRAL_BYTES))
-            .map_err(no_memory)?;
-        // The hasher is not asked while the table is empty.
-        table.try_reserve(count, |_: &u32| 0).map_err(no_memory)?;
-        let mut rest = directory;
+        let (mut rows, mut names) = (Rows::with_room(count).map_err(no_memory)?, Names::default());
+        let text_bytes = end.directory_bytes.saturating_sub(count as u64 * CENTRAL_BYTES as u64);
+        names.text.try_reserve_exact(text_bytes as usize).map_err(no_memory)?;
+        names.ends.try_reserve_exact(count).map_err(no_memory)?;
         for number in 0..end.entries {
-            let (entry, after) = header::parse(rest, number, end, &mut names)?;
-            entries.push(entry);
-            rest = after;
+            let rest = feed.rest(header::BYTES_MAX)?;
+            let header_bytes = header::parse(rest, number, end, &mut rows, &mut names)?;
+            feed.skip(header_bytes);
         }
-        header::check_end(rest, end)?;
-        if !entries.is_sorted_by_key(|entry| entry.header_offset) {
-            entries.sort_by_key(|entry| entry.header_offset);
-        }
-        let mut index = Self {
-            entries,
-            names,
-            table,
-            hasher: RandomState::default(),
-            data_bytes: end.directory_offset,
-        };
-        index.set_extents()?;
-        index.fill_table()?;
-        Ok(index)
+        header::check_end(feed.rest(header::BYTES_MAX)?, end)?;
+        // Room for extra fields was reserved too.
+        names.text.shrink_to_fit();
+        Ok(Self { rows, names, data_bytes: end.directory_offset, ..Self::default() })
     }
 
-    /// Each entry reaches to the next header, but no further than its own records could: gaps are
-    /// not read.
-    fn set_extents(&mut self) -> Result<()> {
-        let mut next = self.data_bytes;
-        for number in (0..self.entries.len()).rev() {
-            let entry = self.entries[number];
-            let least = least_extent(&entry);
-            let room = next.saturating_sub(entry.header_offset);
-            if least > room {
+    /// Puts the entries in archive order.
+    fn sort(&mut self) -> Result<()> {
+        let Some(order) = self.rows.archive_order() else { return Ok(()) };
+        let mut names = Names::default();
+        names.text.try_reserve_exact(self.names.text.len()).map_err(no_memory)?;
+        names.ends.try_reserve_exact(order.len()).map_err(no_memory)?;
+        order.iter().for_each(|&number| names.push(self.names.get(number)));
+        self.rows.arrange(&order);
+        self.names = names;
+        Ok(())
+    }
+
+    /// Where the next entry begins, or the directory.
+    fn next_header(&self, number: usize) -> u64 {
+        if number + 1 < self.len() { self.rows.offset(number + 1) } else { self.data_bytes }
+    }
+
+    /// Local header and data, without the local extra field, which only the header itself tells.
+    /// The stored name may have been shorter than the text (code page 437 grows to UTF-8 threefold
+    /// at most), hence the least that is certain.
+    fn least_extent(&self, number: usize, entry: &Entry) -> u64 {
+        let name_bytes = self.names.range(number).len() as u64;
+        entry.coded_bytes.saturating_add(LOCAL_BYTES as u64 + name_bytes.div_ceil(3))
+    }
+
+    fn check_extents(&self) -> Result<()> {
+        for number in (0..self.len()).rev() {
+            let (entry, next) = (self.rows.entry(number), self.next_header(number));
+            let least = self.least_extent(number, &entry);
+            if least > next.saturating_sub(entry.header_offset) {
                 return Err(self.overlap(number, least, next));
             }
-            self.entries[number].extent_bytes = room.min(least.saturating_add(SLACK_BYTES));
-            next = entry.header_offset;
         }
         Ok(())
     }
 
     fn overlap(&self, number: usize, least: u64, next: u64) -> Error {
-        let entry = &self.entries[number];
-        let what = match self.entries.get(number + 1) {
-            Some(other) => format!("{:?}", self.name_of(other)),
-            None => "the directory".to_owned(),
+        let what = match number + 1 < self.len() {
+            true => format!("{:?}", self.name(number as u32 + 1)),
+            false => "the directory".to_owned(),
         };
-        let name = self.name_of(entry);
+        let (name, offset) = (self.name(number as u32), self.rows.offset(number));
         Error::new(
             ErrorKind::Overlap,
             format!(
-                "entry {name:?} at offset {} needs {least} bytes and so overlaps {what} at offset {next}; the archive is damaged or hostile",
-                entry.header_offset
+                "entry {name:?} at offset {offset} needs {least} bytes and so overlaps {what} at offset {next}; the archive is damaged or hostile"
             ),
         )
     }
 
     fn fill_table(&mut self) -> Result<()> {
-        let Self { entries, names, table, hasher, .. } = self;
-        let name = |number: u32| {
-            let entry = &entries[number as usize];
-            &names[entry.name_start as usize..][..entry.name_bytes as usize]
-        };
-        for number in 0..entries.len() as u32 {
-            let this = name(number);
+        let Self { names, table, hasher, .. } = self;
+        let count = names.ends.len() as u32;
+        // The hasher is not asked while the table is empty.
+        table.try_reserve(count as usize, |_: &u32| 0).map_err(no_memory)?;
+        for number in 0..count {
+            let this = names.get(number);
             let hash = hasher.hash_one(this.as_bytes());
-            if table.find(hash, |&other| name(other) == this).is_some() {
+            if table.find(hash, |&other| names.is(other, this)).is_some() {
                 return Err(Error::new(
                     ErrorKind::Duplicate,
                     format!(
@@ -177,7 +253,8 @@ impl Index {
                     ),
                 ));
             }
-            table.insert_unique(hash, number, |&other| hasher.hash_one(name(other).as_bytes()));
+            let hash_of = |&other: &u32| hasher.hash_one(names.get(other).as_bytes());
+            table.insert_unique(hash, number, hash_of);
         }
         Ok(())
     }
@@ -185,11 +262,4 @@ impl Index {
 
 fn no_memory<E>(_: E) -> Error {
     Error::new(ErrorKind::Limit, "the archive's directory needs more memory than there is")
-}
-
-/// Local header and data, without the local extra field, which only the header itself tells. The
-/// stored name may have been shorter than the text (code page 437 grows to UTF-8 threefold at
-/// most), hence the least that is certain.
-fn least_extent(entry: &Entry) -> u64 {
-    entry.coded_bytes.saturating_add(LOCAL_BYTES as u64 + u64::from(entry.name_bytes).div_ceil(3))
 }

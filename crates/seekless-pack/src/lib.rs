@@ -50,7 +50,7 @@
 //!
 //! let index = Index::open(archive.as_slice(), archive.len() as u64)?;
 //! let wall = index.find("art/wall.dds").expect("it was added");
-//! let entry = index.entries()[wall as usize];
+//! let entry = index.entry(wall);
 //! let extent = &archive[entry.header_offset as usize..][..entry.extent_bytes as usize];
 //! let mut bytes = Vec::new();
 //! decode(&entry, index.name(wall), extent, &mut bytes)?;

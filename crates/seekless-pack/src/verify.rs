@@ -1,7 +1,6 @@
 //! Reads a whole archive from the front and checks every entry.
 
 use crate::decode::{data_offset, decode};
-use crate::entry::Entry;
 use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::read_at::ReadAt;
@@ -38,17 +37,16 @@ pub fn verify<R: ReadAt + ?Sized>(
     let mut check = Check { source, index: &index, read: Vec::new(), content: Vec::new() };
     let mut found = Verified::default();
     let mut next = 0;
-    while next < index.entries().len() {
+    while next < index.len() as u32 {
         let group = check.group(next);
         check.entries(next..group)?;
-        for entry in &index.entries()[next..group] {
+        for entry in (next..group).map(|number| index.entry(number)) {
             found.entries += 1;
             found.bytes += entry.bytes;
             found.coded_bytes += entry.coded_bytes;
         }
-        let done =
-            index.entries()[group - 1].header_offset + index.entries()[group - 1].extent_bytes;
-        progress(done, file_bytes);
+        let last = index.entry(group - 1);
+        progress(last.header_offset + last.extent_bytes, file_bytes);
         next = group;
     }
     progress(file_bytes, file_bytes);
@@ -64,28 +62,30 @@ struct Check<'a, R: ?Sized> {
 
 impl<R: ReadAt + ?Sized> Check<'_, R> {
     /// One past the last entry that is read together with `first`.
-    fn group(&self, first: usize) -> usize {
-        let entries = self.index.entries();
-        let start = entries[first].header_offset;
-        let fits = |entry: &&Entry| {
+    fn group(&self, first: u32) -> u32 {
+        let start = self.index.entry(first).header_offset;
+        let fits = |&number: &u32| {
+            let entry = self.index.entry(number);
             entry.header_offset + entry.extent_bytes - start <= READ_BYTES
                 && entry.bytes <= READ_BYTES
         };
-        first + entries[first..].iter().take_while(fits).count().max(1)
+        let fitting = (first..self.index.len() as u32).take_while(fits).count();
+        first + fitting.max(1) as u32
     }
 
-    fn entries(&mut self, range: std::ops::Range<usize>) -> Result<()> {
-        let entries = &self.index.entries()[range.clone()];
-        let (start, last) = (entries[0].header_offset, &entries[entries.len() - 1]);
+    fn entries(&mut self, range: std::ops::Range<u32>) -> Result<()> {
+        let (first, last) = (self.index.entry(range.start), self.index.entry(range.end - 1));
+        let start = first.header_offset;
         let length = last.header_offset + last.extent_bytes - start;
-        if entries.len() == 1 && (length > READ_BYTES || last.bytes > READ_BYTES) {
-            return self.large(range.start as u32);
+        if range.len() == 1 && (length > READ_BYTES || last.bytes > READ_BYTES) {
+            return self.large(range.start);
         }
         self.fill(start, length)?;
-        for (entry, number) in entries.iter().zip(range.start as u32..) {
+        for number in range {
+            let entry = self.index.entry(number);
             let extent =
                 &self.read[(entry.header_offset - start) as usize..][..entry.extent_bytes as usize];
-            decode(entry, self.index.name(number), extent, &mut self.content)?;
+            decode(&entry, self.index.name(number), extent, &mut self.content)?;
         }
         Ok(())
     }
@@ -104,7 +104,7 @@ impl<R: ReadAt + ?Sized> Check<'_, R> {
 
     /// Inflates piece by piece into a counter: the content may be larger than memory.
     fn large(&mut self, number: u32) -> Result<()> {
-        let (entry, name) = (self.index.entries()[number as usize], self.index.name(number));
+        let (entry, name) = (self.index.entry(number), self.index.name(number));
         self.fill(entry.header_offset, entry.extent_bytes.min(HEADER_BYTES_MAX))?;
         let start = data_offset(&entry, name, &self.read)?;
         let mut at = entry.header_offset + start;

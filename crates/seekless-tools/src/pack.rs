@@ -257,12 +257,7 @@ fn write(
                     |sink, range| old.copy(range, sink, &options.cancel),
                 )
                 .map_err(said)?;
-            progress.add(
-                old.index.entries()[run.start as usize..run.end as usize]
-                    .iter()
-                    .map(|entry| entry.bytes)
-                    .sum(),
-            );
+            progress.add(run.clone().map(|number| old.index.bytes(number)).sum());
         }
         Ok(())
     };

@@ -132,15 +132,15 @@ pub fn archive(path: &Path) -> Result<(Archive, Store)> {
     let builder = Store::builder().shared_engine(spy.clone()).cache(0).workers(1);
     let store = builder.open(path).map_err(|error| fail(error.into()))?;
     let file_bytes = path.metadata().map_err(|error| fail(error.into()))?.len();
-    let entries = store.index().entries();
+    let index = store.index();
     let within = |seen: Extent| {
         let bytes = seen.bytes.min(file_bytes.saturating_sub(seen.offset));
         Extent { bytes, ..seen }
     };
-    let extent = |entry: &Entry| Extent { offset: entry.header_offset, bytes: entry.extent_bytes };
+    let extent = |entry: Entry| Extent { offset: entry.header_offset, bytes: entry.extent_bytes };
     let archive = Archive {
-        extents: entries.iter().map(extent).collect(),
-        bytes: entries.iter().map(|entry| entry.bytes).collect(),
+        extents: index.entries().map(extent).collect(),
+        bytes: (0..index.len() as u32).map(|number| index.bytes(number)).collect(),
         file_bytes,
         alignment: store.alignment(),
         opening: spy.seen().into_iter().map(within).collect(),
@@ -181,7 +181,7 @@ fn ids<'a>(
     if !ids.is_empty() {
         return Ok(ids);
     }
-    let names = (0..index.entries().len()).map(|entry| index.name(entry as u32));
+    let names = (0..index.len()).map(|entry| index.name(entry as u32));
     let traced: Vec<&str> =
         run.iter().map(|load| loads.names[load.file as usize].as_str()).collect();
     let ids = roots::guess(names, &traced).map(|root| named(&Roots::new(vec![root])));

@@ -123,7 +123,7 @@ fn one_threads_loads_hit_and_evict_as_simulated() {
             })
             .unzip();
         assert_eq!(loaded.len(), 3_000, "every load reached the policy");
-        let bytes: Vec<u64> = store.index().entries().iter().map(|entry| entry.bytes).collect();
+        let bytes: Vec<u64> = store.index().entries().map(|entry| entry.bytes).collect();
         let case = Case { policy: policy.to_owned(), capacity: CACHE_BYTES };
         let requests = Requests::from_files(&loaded, &bytes);
         assert_eq!(simulate(&requests, &case).unwrap().hits, store.statistics().hits, "{policy}");

@@ -18,7 +18,7 @@ fn flip_byte(sample: &Sample, offset: u64) {
 }
 
 fn offset_of(sample: &Sample, number: usize) -> u64 {
-    Store::open(&sample.path).unwrap().index().entries()[number].header_offset
+    Store::open(&sample.path).unwrap().index().entry(number as u32).header_offset
 }
 
 fn check_only_one_fails(sample: &Sample, store: &Store, broken: usize, kind: ErrorKind) {
@@ -32,7 +32,7 @@ fn check_only_one_fails(sample: &Sample, store: &Store, broken: usize, kind: Err
         let error = store.load(sample.name(broken)).unwrap_err();
         assert_eq!(error.kind(), kind);
         let message = error.to_string();
-        let offset = format!("offset {}", store.index().entries()[broken].header_offset);
+        let offset = format!("offset {}", store.index().entry(broken as u32).header_offset);
         for part in [&sample.path.display().to_string(), sample.name(broken), &offset] {
             assert!(message.contains(part), "{part:?} is missing in {message:?}");
         }
@@ -73,7 +73,7 @@ fn an_archive_truncated_after_opening_fails_what_is_gone() {
     for direct in [true, false] {
         let builder = Store::builder().engine(EngineKind::Threads).direct(direct).cache(0);
         let store = builder.open(&sample.path).unwrap();
-        let end = store.index().entries()[4].header_offset + 50_000;
+        let end = store.index().entry(4).header_offset + 50_000;
         let bytes = std::fs::read(&sample.path).unwrap();
         OpenOptions::new().write(true).open(&sample.path).unwrap().set_len(end).unwrap();
         for number in 0..6 {
@@ -181,14 +181,14 @@ fn an_archive_that_is_written_over_while_open_gives_no_wrong_bytes() {
     let store = Store::builder().direct(false).cache(0).open(&sample.path).unwrap();
     let other = other_archive(&sample);
     let file = OpenOptions::new().write(true).open(&sample.path).unwrap();
-    let half = store.index().entries()[3].header_offset;
+    let half = store.index().entry(3).header_offset;
     file.write_all_at(&other[..half as usize], 0).unwrap();
     for number in 0..6 {
         match store.load(sample.name(number)) {
             Ok(buffer) => assert!(number >= 3 && buffer[..] == *sample.bytes(number), "{number}"),
             Err(error) => {
                 assert!(number < 3 && error.kind() == ErrorKind::Corrupt, "{number}: {error}");
-                let offset = format!("offset {}", store.index().entries()[number].header_offset);
+                let offset = format!("offset {}", store.index().entry(number as u32).header_offset);
                 assert!(error.to_string().contains(&offset), "{error}");
             }
         }

@@ -110,7 +110,7 @@ fn what_lies_before_an_entry_comes_with_it_and_what_is_at_hand_is_not_read_again
     let reads = gate.submitted();
     assert_eq!(reads.len(), 2, "one for 50 and its neighbours, one for 75: {reads:?}");
     let (first_end, second) = (reads[0].0 + reads[0].1, reads[1].0);
-    assert!(reads[0].0 < store.index().entries()[45].header_offset);
+    assert!(reads[0].0 < store.index().entry(45).header_offset);
     // The window of 75 would reach back into the first read. Only the page that both touch is read
     // twice.
     assert!(first_end.abs_diff(second) <= 4096, "{reads:?}");

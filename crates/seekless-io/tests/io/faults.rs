@@ -60,7 +60,7 @@ impl Bench {
     }
 
     fn span(&self, number: usize) -> Range<u64> {
-        let entry = self.store.index().entries()[number];
+        let entry = self.store.index().entry(number as u32);
         entry.header_offset..entry.header_offset + entry.extent_bytes
     }
 

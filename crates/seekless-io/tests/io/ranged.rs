@@ -85,7 +85,7 @@ fn a_range_that_cannot_be_read_says_where_and_others_can() {
     let engine = Arc::new(Faulty::new(Fault::None));
     let builder = Store::builder().shared_engine(engine.clone()).direct(false);
     let store = builder.max_entry_bytes(1_500_000).open(&sample.path).unwrap();
-    let (name, start) = (sample.name(1), store.index().entries()[1].header_offset);
+    let (name, start) = (sample.name(1), store.index().entry(1).header_offset);
     engine.set(Fault::Bad(start + 1_000_000..start + 1_000_001));
     let error = store.read_range(name, 900_000..1_100_000).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Read);

@@ -145,7 +145,7 @@ fn an_error_names_the_source_and_fails_that_file_only() {
     assert_eq!(&store.load("maps/two.xml").unwrap()[..], text("second"));
     // In the patch, whose entries lie behind all of the data's.
     let index = Store::open(&game.patch.path).unwrap().index().clone();
-    let bad = index.entries()[index.find("maps/one.xml").unwrap() as usize];
+    let bad = index.entry(index.find("maps/one.xml").unwrap());
     engine.set(Fault::Bad(bad.header_offset..bad.header_offset + bad.extent_bytes));
     failed("maps/one.xml", &game.patch.path, &format!("offset {}:", bad.header_offset));
     assert_eq!(store.sources().iter().map(|source| source.failed).sum::<u64>(), 3);
@@ -156,7 +156,7 @@ fn a_store_of_folders_alone_or_of_nothing() {
     let game = Game::new();
     let store = Store::builder().folder(&game.mods).open_all().unwrap();
     assert_eq!(&store.load("art/wall.dds").unwrap()[..], text("mod wall"));
-    assert!(store.index().entries().is_empty() && !store.is_empty());
+    assert!(store.index().is_empty() && !store.is_empty());
     assert_eq!(store.path(), game.mods);
     let error = Store::builder().open_all().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Setting);

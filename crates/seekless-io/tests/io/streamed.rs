@@ -84,8 +84,7 @@ fn a_few_blocks_are_in_flight_and_each_is_one_request() {
 fn a_block_that_fails_costs_its_own_file_alone() {
     for codec in codecs() {
         let sample = sample(codec);
-        let middle =
-            Store::open(&sample.path).unwrap().index().entries()[1].header_offset + 2_500_000;
+        let middle = Store::open(&sample.path).unwrap().index().entry(1).header_offset + 2_500_000;
         let gate = Arc::new(Gate::broken_at(middle));
         let builder = Store::builder().shared_engine(gate.clone()).cache(0);
         let store = builder.open(&sample.path).unwrap();
@@ -102,7 +101,7 @@ fn a_block_that_fails_costs_its_own_file_alone() {
 fn a_wrong_byte_is_found_in_any_block() {
     for codec in codecs() {
         let sample = sample(codec);
-        let entry = Store::open(&sample.path).unwrap().index().entries()[1];
+        let entry = Store::open(&sample.path).unwrap().index().entry(1);
         let mut archive = std::fs::read(&sample.path).unwrap();
         for at in [1_000, entry.coded_bytes / 2, entry.coded_bytes] {
             let at = (entry.header_offset + at) as usize;
@@ -122,7 +121,7 @@ fn an_archive_that_was_cut_says_so() {
     for codec in codecs() {
         let sample = sample(codec);
         let store = Store::open(&sample.path).unwrap();
-        let entry = store.index().entries()[1];
+        let entry = store.index().entry(1);
         let file = std::fs::OpenOptions::new().write(true).open(&sample.path).unwrap();
         file.set_len(entry.header_offset + 2_000_000).unwrap();
         let error = store.load(sample.name(1)).unwrap_err();

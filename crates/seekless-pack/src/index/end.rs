@@ -7,7 +7,6 @@ use crate::format::{
     SEE_ZIP64_16, SEE_ZIP64_32, u16_at, u32_at, u64_at,
 };
 use crate::read_at::ReadAt;
-use std::borrow::Cow;
 
 /// The longest comment with the three end records before it, rounded up to pages.
 const TAIL_BYTES: u64 = 68 * 1024;
@@ -29,21 +28,22 @@ impl Tail {
         Ok(Self { starts_like_zip: offset == 0 && starts_with(&bytes, LOCAL), bytes, offset })
     }
 
-    /// The directory: out of the tail where it reaches, else with one more read of what lies
-    /// before.
-    pub(super) fn directory<R: ReadAt + ?Sized>(
+    /// Appends the directory's `length` bytes at `offset`, or the first of them, and returns how
+    /// many: out of the tail where it reaches, else with a read of what lies before.
+    pub(super) fn append<R: ReadAt + ?Sized>(
         &self,
-        end: &End,
         source: &R,
-    ) -> Result<Cow<'_, [u8]>> {
-        if let Some(bytes) = self.within(end.directory_offset, end.directory_bytes) {
-            return Ok(Cow::Borrowed(bytes));
+        offset: u64,
+        length: u64,
+        bytes: &mut Vec<u8>,
+    ) -> Result<u64> {
+        if let Some(found) = self.within(offset, length) {
+            bytes.extend_from_slice(found);
+            return Ok(length);
         }
-        let missing = self.offset.saturating_sub(end.directory_offset).min(end.directory_bytes);
-        let mut directory = read(source, end.directory_offset, missing, "the directory")?;
-        let rest = self.within(self.offset, end.directory_bytes - missing);
-        directory.extend_from_slice(rest.unwrap_or(&[]));
-        Ok(Cow::Owned(directory))
+        let length = self.offset.saturating_sub(offset).min(length);
+        append(source, offset, length, "the directory", bytes)?;
+        Ok(length)
     }
 
     fn within(&self, offset: u64, length: u64) -> Option<&[u8]> {
@@ -244,17 +244,28 @@ pub(super) fn starts_with(bytes: &[u8], signature: u32) -> bool {
     bytes.starts_with(&signature.to_le_bytes())
 }
 
-/// `length` is never more than lies in the file.
 fn read<R: ReadAt + ?Sized>(source: &R, offset: u64, length: u64, what: &str) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    append(source, offset, length, what, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// `length` is never more than lies in the file.
+fn append<R: ReadAt + ?Sized>(
+    source: &R,
+    offset: u64,
+    length: u64,
+    what: &str,
+    bytes: &mut Vec<u8>,
+) -> Result<()> {
     let length = usize::try_from(length)
         .map_err(|_| Error::new(ErrorKind::Limit, format!("{what} is too large")))?;
-    let mut bytes = Vec::new();
     let no_memory =
         |_| Error::new(ErrorKind::Limit, format!("there is no memory for {what} ({length} bytes)"));
     bytes.try_reserve_exact(length).map_err(no_memory)?;
-    bytes.resize(length, 0);
+    let start = bytes.len();
+    bytes.resize(start + length, 0);
     let said =
         |error| Error::io(format!("cannot read {what} ({length} bytes at offset {offset})"), error);
-    source.read_exact_at(&mut bytes, offset).map_err(said)?;
-    Ok(bytes)
+    source.read_exact_at(&mut bytes[start..], offset).map_err(said)
 }

@@ -1,8 +1,9 @@
-//! One header of the directory to an `Entry`.
+//! One header of the directory, checked and noted.
 
+use super::Names;
 use super::end::{End, starts_with};
-use crate::civil;
-use crate::entry::{Entry, Method};
+use super::row::{Header, Rows, Time};
+use crate::entry::Method;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{
     CENTRAL, CENTRAL_BYTES, DEFLATE_RATIO_MAX, EXTRA_TIME, EXTRA_ZIP64, FLAG_ENCRYPTED,
@@ -10,22 +11,30 @@ use crate::format::{
     u32_at,
 };
 use crate::name;
+use std::borrow::Cow;
 
 /// The high byte of "version made by": external attributes hold a Unix mode.
 const MADE_BY_UNIX: u16 = 3;
 
-/// Parses the header at the start of `bytes`, appends its name to `names`, and returns what follows
-/// it.
-pub(super) fn parse<'a>(
-    bytes: &'a [u8],
+/// The most bytes of one header: its fixed part, name, extra field and comment.
+pub(super) const BYTES_MAX: usize = CENTRAL_BYTES + 3 * u16::MAX as usize;
+
+/// Parses the header at the start of `bytes`, notes the entry and its name, and returns how long
+/// the header is.
+pub(super) fn parse(
+    bytes: &[u8],
     number: u64,
     end: &End,
-    names: &mut String,
-) -> Result<(Entry, &'a [u8])> {
+    rows: &mut Rows,
+    names: &mut Names,
+) -> Result<usize> {
     let (raw, after) = split(bytes).ok_or_else(|| cut(number))?;
-    let entry = raw.entry(number, end, names)?;
-    check_sizes(&entry, &names[entry.name_start as usize..])?;
-    Ok((entry, after))
+    let name = raw.name(number)?;
+    let header = raw.header(number, end, &name)?;
+    check_sizes(&header, &name)?;
+    rows.push(&header);
+    names.push(&name);
+    Ok(bytes.len() - after.len())
 }
 
 /// After the last header nothing must follow that looks like another: the count would be wrong.
@@ -74,22 +83,27 @@ struct Wide {
 }
 
 impl Raw<'_> {
-    fn entry(&self, number: u64, end: &End, names: &mut String) -> Result<Entry> {
-        let flags = u16_at(self.fixed, 8);
-        let name_start = names.len() as u32;
-        let text = name::text(self.name, flags & FLAG_UTF8 != 0);
+    fn flags(&self) -> u16 {
+        u16_at(self.fixed, 8)
+    }
+
+    fn name(&self, number: u64) -> Result<Cow<'_, str>> {
+        let text = name::text(self.name, self.flags() & FLAG_UTF8 != 0);
         let text = text.ok_or_else(|| {
             refused(ErrorKind::Name, number, "has a name that is not the UTF-8 it claims to be")
         })?;
         name::check_read(&text).map_err(|why| {
             refused(ErrorKind::Name, number, &format!("has the name {text:?}, which {why}"))
         })?;
-        names.push_str(&text);
-        let wide = self.wide(number)?;
+        Ok(text)
+    }
+
+    fn header(&self, number: u64, end: &End, name: &str) -> Result<Header> {
+        let (flags, wide) = (self.flags(), self.wide(number)?);
         if wide.disk != 0 {
             return Err(Error::new(
                 ErrorKind::MultiDisk,
-                format!("entry {text:?} lies on another volume; join the volumes first"),
+                format!("entry {name:?} lies on another volume; join the volumes first"),
             ));
         }
         if flags & FLAG_STRONG != 0 && flags & FLAG_ENCRYPTED == 0 {
@@ -98,19 +112,16 @@ impl Raw<'_> {
                 "the directory is encrypted; decrypt the archive first",
             ));
         }
-        Ok(Entry {
+        Ok(Header {
             header_offset: wide.header_offset.saturating_add(end.prefix_bytes),
-            extent_bytes: 0,
             coded_bytes: wide.coded_bytes,
             bytes: wide.bytes,
             crc: u32_at(self.fixed, 16),
             method: Method::from_number(u16_at(self.fixed, 10)),
             mode: self.mode(),
-            modified: self.modified(),
+            time: self.time(),
             flags,
-            name_start,
-            name_bytes: text.len() as u32,
-            directory: text.ends_with('/'),
+            directory: name.ends_with('/'),
         })
     }
 
@@ -138,17 +149,17 @@ impl Raw<'_> {
         extra(self.extra, EXTRA_ZIP64).is_some()
     }
 
-    fn mode(&self) -> Option<u32> {
-        let mode = u32_at(self.fixed, 38) >> 16;
-        (u16_at(self.fixed, 4) >> 8 == MADE_BY_UNIX && mode != 0).then_some(mode)
+    fn mode(&self) -> u16 {
+        let by_unix = u16_at(self.fixed, 4) >> 8 == MADE_BY_UNIX;
+        if by_unix { u16_at(self.fixed, 40) } else { 0 }
     }
 
-    fn modified(&self) -> Option<i64> {
+    fn time(&self) -> Time {
         let exact =
             extra(self.extra, EXTRA_TIME).filter(|body| body.len() >= 5 && body[0] & 1 != 0);
         match exact {
-            Some(body) => Some(i64::from(u32_at(body, 1).cast_signed())),
-            None => civil::from_dos(u16_at(self.fixed, 12), u16_at(self.fixed, 14)),
+            Some(body) => Time::Exact(u32_at(body, 1).cast_signed()),
+            None => Time::Dos { time: u16_at(self.fixed, 12), date: u16_at(self.fixed, 14) },
         }
     }
 }
@@ -161,10 +172,10 @@ fn refused(kind: ErrorKind, number: u64, why: &str) -> Error {
 }
 
 /// No content is larger than its data can hold, so a reader may allocate what an entry claims.
-fn check_sizes(entry: &Entry, name: &str) -> Result<()> {
+fn check_sizes(entry: &Header, name: &str) -> Result<()> {
     let (bytes, coded_bytes) = (entry.bytes, entry.coded_bytes);
     let possible = match entry.method {
-        _ if entry.is_encrypted() => true,
+        _ if entry.flags & FLAG_ENCRYPTED != 0 => true,
         Method::Stored => bytes == coded_bytes,
         Method::Deflate => bytes <= coded_bytes.saturating_mul(DEFLATE_RATIO_MAX),
         Method::Zstd => bytes <= coded_bytes.saturating_mul(ZSTD_RATIO_MAX),

@@ -27,13 +27,13 @@ impl<W: Write> PackWriter<W> {
         if numbers.is_empty() {
             return Ok(());
         }
-        let entries = &from.entries()[numbers.start as usize..numbers.end as usize];
-        let begin = entries[0].header_offset;
+        let begin = from.entry(numbers.start).header_offset;
         let mut end = begin;
-        for (entry, number) in entries.iter().zip(numbers.clone()) {
+        for number in numbers.clone() {
+            let entry = from.entry(number);
             if entry.header_offset != end || !from.can_be_copied(number) {
                 let why = "it cannot be copied as it lies there; prepare it from its file";
-                return Err(Error::of(entry, from.name(number), ErrorKind::Disagrees, why));
+                return Err(Error::of(&entry, from.name(number), ErrorKind::Disagrees, why));
             }
             end += entry.extent_bytes;
         }
@@ -43,7 +43,8 @@ impl<W: Write> PackWriter<W> {
         result.map_err(|error| {
             Error::io(format!("cannot copy the entries at offsets {begin} to {end}"), error)
         })?;
-        for (entry, number) in entries.iter().zip(numbers) {
+        for number in numbers {
+            let entry = from.entry(number);
             self.note(&Record {
                 name: from.name(number),
                 mode: mode(number),
@@ -95,16 +96,16 @@ mod tests {
         assert_eq!((written.entries, written.archive_bytes), (4, archive.len() as u64));
         let index = Index::open(archive.as_slice(), archive.len() as u64).unwrap();
         let mut found = Vec::new();
-        for (entry, number) in index.entries().iter().zip(0..) {
+        for (entry, number) in index.entries().zip(0..) {
             let mut content = Vec::new();
             let extent = &archive[entry.header_offset as usize..][..entry.extent_bytes as usize];
-            decode(entry, index.name(number), extent, &mut content).unwrap();
+            decode(&entry, index.name(number), extent, &mut content).unwrap();
             found.push((index.name(number), String::from_utf8(content).unwrap()));
         }
         let texts: Vec<(&str, &str)> = found.iter().map(|(name, text)| (*name, &**text)).collect();
         assert_eq!(texts, [("new", "5"), ("d", "4"), ("a", "1"), ("ä/b", &text)]);
-        let about = |number: usize| {
-            let entry = &index.entries()[number];
+        let about = |number: u32| {
+            let entry = index.entry(number);
             (entry.mode, entry.modified)
         };
         assert_eq!(about(3), (Some(0o100_640), Some(1_700_000_000)));

@@ -24,7 +24,7 @@ fn sample(limits: Limits) -> Vec<u8> {
 
 fn read(archive: &[u8], name: &str) -> Vec<u8> {
     let index = Index::open(archive, archive.len() as u64).expect("our own");
-    let entry = index.entries()[index.find(name).expect("it is there") as usize];
+    let entry = index.entry(index.find(name).expect("it is there"));
     let mut out = Vec::new();
     decode(&entry, name, &archive[entry.header_offset as usize..], &mut out).expect("it is whole");
     out

@@ -12,15 +12,15 @@ pub(crate) fn check(archive: &[u8]) {
     check_index(&index);
     let mut content = Vec::new();
     let mut sums = (0, 0, 0);
-    for (entry, number) in index.entries().iter().zip(0..) {
-        match check_entry(archive, entry, index.name(number), &mut content) {
+    for (entry, number) in index.entries().zip(0..) {
+        match check_entry(archive, &entry, index.name(number), &mut content) {
             true => sums = (sums.0 + 1, sums.1 + entry.bytes, sums.2 + entry.coded_bytes),
             false => assert!(whole.is_err(), "verified, and {:?} is broken", index.name(number)),
         }
     }
     match whole {
         Ok(found) => assert_eq!((found.entries, found.bytes, found.coded_bytes), sums),
-        Err(error) => assert!(sums.0 < index.entries().len() as u64, "all is right, yet: {error}"),
+        Err(error) => assert!(sums.0 < index.len() as u64, "all is right, yet: {error}"),
     }
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn check(archive: &[u8]) {
 /// its entry.
 fn check_index(index: &Index) {
     let mut end = 0;
-    for (entry, number) in index.entries().iter().zip(0..) {
+    for (entry, number) in index.entries().zip(0..) {
         assert!(entry.header_offset >= end, "overlap");
         end = entry.header_offset + entry.extent_bytes;
         let name = index.name(number);

@@ -23,10 +23,10 @@ pub(crate) fn read_all(archive: &[u8]) -> seekless_pack::Result<Vec<(String, Vec
 fn read_entries(archive: &[u8]) -> seekless_pack::Result<Vec<(String, Vec<u8>)>> {
     let index = Index::open(archive, archive.len() as u64)?;
     let mut files = Vec::new();
-    for (entry, number) in index.entries().iter().zip(0..) {
+    for (entry, number) in index.entries().zip(0..) {
         let extent = &archive[entry.header_offset as usize..][..entry.extent_bytes as usize];
         let mut content = Vec::new();
-        decode(entry, index.name(number), extent, &mut content)?;
+        decode(&entry, index.name(number), extent, &mut content)?;
         files.push((index.name(number).to_owned(), content));
     }
     Ok(files)

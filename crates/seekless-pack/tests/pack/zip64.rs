@@ -23,7 +23,7 @@ fn counts_around_65_535() {
     for (count, zip64_bytes) in [(65_534, 0), (65_535, 76), (65_536, 76)] {
         let archive = of_entries(count);
         let index = Index::open(archive.as_slice(), archive.len() as u64).expect("our own");
-        assert_eq!(index.entries().len() as u32, count);
+        assert_eq!(index.len() as u32, count);
         assert_eq!(index.find("65533"), Some(65_533));
         let end = archive.len() as u64 - 22 - zip64_bytes;
         assert_eq!(
@@ -61,7 +61,7 @@ fn a_file_and_an_offset_beyond_4_gib() {
     assert!(written.archive_bytes > LARGE_BYTES);
 
     let index = Index::open(&file, written.archive_bytes).expect("our own");
-    let (large, after) = (index.entries()[0], index.entries()[1]);
+    let (large, after) = (index.entry(0), index.entry(1));
     assert_eq!((large.bytes, large.coded_bytes), (LARGE_BYTES, LARGE_BYTES));
     assert_eq!(after.header_offset, large.extent_bytes);
     let mut extent = vec![0; after.extent_bytes as usize];

@@ -80,7 +80,7 @@ impl Plan {
         if !plan.loads.is_empty() {
             return Ok(plan);
         }
-        let names = (0..index.entries().len()).map(|entry| index.name(entry as u32));
+        let names = (0..index.len()).map(|entry| index.name(entry as u32));
         let traced: Vec<&str> =
             run.iter().map(|load| loads.names[load.file as usize].as_str()).collect();
         let strange = || nothing_left(directory, run.len(), &plan.missing);
@@ -103,7 +103,7 @@ impl Plan {
         for load in run {
             match admission.file(&mut plan, load.file, &loads.names[load.file as usize]) {
                 Some(file) if loaded.insert(file) || !unique => {
-                    plan.bytes += index.entries()[plan.files[file].entry as usize].bytes;
+                    plan.bytes += index.bytes(plan.files[file].entry);
                     plan.loads.push(file);
                 }
                 Some(_) => {}
@@ -122,7 +122,7 @@ impl Plan {
     /// Checks that every loose file still holds what went into the pack; says which do not.
     pub(crate) fn check(&self, index: &Index) -> Result<()> {
         let differs = |file: &PlanFile| -> Result<Option<String>> {
-            let entry = &index.entries()[file.entry as usize];
+            let entry = index.entry(file.entry);
             let (bytes, crc) =
                 sum(&file.path).map_err(|error| Error::unreadable(&file.path, error))?;
             Ok(((bytes, crc) != (entry.bytes, entry.crc)).then(|| file.path.display().to_string()))

@@ -48,9 +48,9 @@ fn contents(archive: &Path) -> Vec<(String, String)> {
     let bytes = fs::read(archive).expect("it is there");
     let index = Index::open(bytes.as_slice(), bytes.len() as u64).expect("our own");
     let mut files = Vec::new();
-    for (entry, number) in index.entries().iter().zip(0..) {
+    for (entry, number) in index.entries().zip(0..) {
         let mut content = Vec::new();
-        decode(entry, index.name(number), &bytes[entry.header_offset as usize..], &mut content)
+        decode(&entry, index.name(number), &bytes[entry.header_offset as usize..], &mut content)
             .expect("whole");
         files.push((index.name(number).to_owned(), String::from_utf8(content).expect("text")));
     }
@@ -223,7 +223,7 @@ fn modes_and_times_are_kept() {
     let out = dir.with_file_name("data.zip");
     pack_to(&dir, &out, &[], &Options::default()).expect("packed");
     let bytes = fs::read(&out).expect("it is there");
-    let entry = Index::open(bytes.as_slice(), bytes.len() as u64).expect("our own").entries()[0];
+    let entry = Index::open(bytes.as_slice(), bytes.len() as u64).expect("our own").entry(0);
     assert_eq!((entry.mode, entry.modified), (Some(0o100_751), Some(modified)));
 }
 
@@ -323,8 +323,8 @@ fn a_large_file_is_streamed_and_read_back() {
         assert_eq!(last, (2 * content.len() as u64 + 10, 2 * content.len() as u64 + 10));
         let file = File::open(&out).expect("it is there");
         let index = Index::open(&file, file.metadata().expect("ours").len()).expect("our own");
-        assert_eq!(index.entries()[0].method, method);
-        assert_eq!(index.entries()[0].crc, crc32fast::hash(&content));
+        assert_eq!(index.entry(0).method, method);
+        assert_eq!(index.entry(0).crc, crc32fast::hash(&content));
         assert_eq!(index.find("after"), Some(1));
     }
 }

@@ -167,7 +167,7 @@ impl Old {
     }
 
     fn with_modes(mut self, tree: &Tree, matched: &Matched) -> Self {
-        self.modes = vec![0; self.index.entries().len()];
+        self.modes = vec![0; self.index.len()];
         for pair in &matched.kept {
             self.modes[pair.entry as usize] = tree.nodes[pair.file as usize].stamp.mode;
         }
@@ -222,7 +222,7 @@ impl Matched {
     fn new(tree: &Tree, index: &Index, evidence: Evidence) -> Result<Self> {
         let mut matched = Self::default();
         let mut pairs = Vec::new();
-        for entry in 0..index.entries().len() as u32 {
+        for entry in 0..index.len() as u32 {
             match tree.find(index.name(entry)) {
                 Some(file) => pairs.push(Pair { entry, file }),
                 None => matched.removed.push(entry),
@@ -250,7 +250,7 @@ impl Matched {
             part
         };
         let file = |id: Id| tree.nodes[id as usize].stamp.bytes;
-        let entry = |number: u32| index.entries()[number as usize].bytes;
+        let entry = |number: u32| index.entry(number).bytes;
         Update {
             kept: part(&mut self.kept.iter().map(|pair| file(pair.file))),
             rewritten: part(&mut self.changed.iter().map(|pair| file(pair.file))),
@@ -287,13 +287,12 @@ impl Matched {
 
 /// Whether `entry` lies directly behind a run of others.
 fn follows(index: &Index, run: &Range<u32>, entry: u32) -> bool {
-    let last = &index.entries()[run.end as usize - 1];
-    run.end == entry
-        && last.header_offset + last.extent_bytes == index.entries()[entry as usize].header_offset
+    let last = index.entry(run.end - 1);
+    run.end == entry && last.header_offset + last.extent_bytes == index.entry(entry).header_offset
 }
 
 fn is_same(node: &Node, index: &Index, pair: &Pair, evidence: Evidence) -> Result<bool> {
-    let entry = &index.entries()[pair.entry as usize];
+    let entry = index.entry(pair.entry);
     match evidence {
         Evidence::SizeAndTime => Ok(entry.looks_like(node.stamp.bytes, node.stamp.modified_s)),
         _ if entry.is_dir() => Ok(true),

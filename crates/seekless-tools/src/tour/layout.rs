@@ -29,7 +29,7 @@ pub(crate) fn seeks(tree: &Path, sample: &Sample, pack: &Path, held_out: &Loads)
     let universe = Universe::new(sample);
     let file = File::open(pack).map_err(|error| Error::unreadable(pack, error))?;
     let index = read_index(pack, &file)?;
-    let names = (0..index.entries().len() as u32).map(|entry| index.name(entry));
+    let names = (0..index.len() as u32).map(|entry| index.name(entry));
     let packed: Vec<Id> = names.filter_map(|name| universe.ids.get(name).copied()).collect();
     let by_name: Vec<Id> = (0..universe.bytes.len() as Id).collect();
     let run: Vec<Id> = held_out.runs.last().map_or_else(Vec::new, |run| {

@@ -37,7 +37,7 @@ fn only_what_changed_is_packed_again_and_the_order_stays() {
     // The data of what stays must be copied as it is, so it is marked: no one codes it like this.
     let mark = fs::read(&out).expect("it is there");
     let index = Index::open(mark.as_slice(), mark.len() as u64).expect("our own");
-    let kept = index.entries()[index.find("art/a.dds").expect("packed") as usize];
+    let kept = index.entry(index.find("art/a.dds").expect("packed"));
     let data = &mark[kept.header_offset as usize..][..kept.extent_bytes as usize];
 
     fs::write(dir.join("maps/m.xml"), "longer").expect("room");

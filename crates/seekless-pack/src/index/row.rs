@@ -1,0 +1,144 @@
+//! What is kept of each entry: 32 bytes, since an archive may have millions.
+
+use crate::civil;
+use crate::entry::{Entry, Method};
+use std::collections::TryReserveError;
+
+/// The bit of [`Row::marks`] of an entry whose name ends in `/`.
+const DIRECTORY: u8 = 1;
+/// Of one whose `time` is in seconds since 1970; else it is a DOS date and time.
+const EXACT_TIME: u8 = 2;
+/// Of one whose sizes are in [`Rows::wide`], at `coded_bytes`.
+const WIDE: u8 = 4;
+
+/// All entries.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rows {
+    rows: Vec<Row>,
+    /// Sizes of content and data of entries of 4 GiB and more.
+    wide: Vec<(u64, u64)>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    header_offset: u64,
+    bytes: u32,
+    coded_bytes: u32,
+    crc: u32,
+    time: u32,
+    mode: u16,
+    method: u16,
+    flags: u16,
+    marks: u8,
+}
+
+const _: () = assert!(size_of::<Row>() == 32);
+
+/// When an entry was modified, as the directory has it.
+#[derive(Clone, Copy)]
+pub(super) enum Time {
+    /// Seconds since 1970 UTC.
+    Exact(i32),
+    /// The two fields of DOS, which may be no date.
+    Dos { time: u16, date: u16 },
+}
+
+/// What one header says, as it is kept.
+pub(super) struct Header {
+    pub(super) header_offset: u64,
+    pub(super) bytes: u64,
+    pub(super) coded_bytes: u64,
+    pub(super) crc: u32,
+    pub(super) time: Time,
+    /// 0 if the writer recorded none.
+    pub(super) mode: u16,
+    pub(super) method: Method,
+    pub(super) flags: u16,
+    pub(super) directory: bool,
+}
+
+impl Rows {
+    pub(super) fn with_room(count: usize) -> Result<Self, TryReserveError> {
+        let mut rows = Self::default();
+        rows.rows.try_reserve_exact(count)?;
+        Ok(rows)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(super) fn push(&mut self, header: &Header) {
+        let narrow = |bytes: u64| u32::try_from(bytes).ok();
+        let sizes = narrow(header.bytes).zip(narrow(header.coded_bytes));
+        let (exact, time) = match header.time {
+            Time::Exact(seconds) => (EXACT_TIME, seconds.cast_unsigned()),
+            Time::Dos { time, date } => (0, u32::from(date) << 16 | u32::from(time)),
+        };
+        let directory = if header.directory { DIRECTORY } else { 0 };
+        let wide = if sizes.is_none() { WIDE } else { 0 };
+        let (bytes, coded_bytes) = sizes.unwrap_or((0, self.wide.len() as u32));
+        if sizes.is_none() {
+            self.wide.push((header.bytes, header.coded_bytes));
+        }
+        self.rows.push(Row {
+            header_offset: header.header_offset,
+            bytes,
+            coded_bytes,
+            crc: header.crc,
+            time,
+            mode: header.mode,
+            method: header.method.number(),
+            flags: header.flags,
+            marks: directory | exact | wide,
+        });
+    }
+
+    pub(super) fn offset(&self, number: usize) -> u64 {
+        self.rows[number].header_offset
+    }
+
+    /// Sizes of content and data in bytes.
+    pub(super) fn sizes(&self, number: usize) -> (u64, u64) {
+        let row = &self.rows[number];
+        match row.marks & WIDE {
+            0 => (u64::from(row.bytes), u64::from(row.coded_bytes)),
+            _ => self.wide[row.coded_bytes as usize],
+        }
+    }
+
+    /// The entry, but for its extent.
+    pub(super) fn entry(&self, number: usize) -> Entry {
+        let (row, (bytes, coded_bytes)) = (&self.rows[number], self.sizes(number));
+        let modified = match row.marks & EXACT_TIME {
+            0 => civil::from_dos(row.time as u16, (row.time >> 16) as u16),
+            _ => Some(i64::from(row.time.cast_signed())),
+        };
+        Entry {
+            header_offset: row.header_offset,
+            extent_bytes: 0,
+            coded_bytes,
+            bytes,
+            crc: row.crc,
+            method: Method::from_number(row.method),
+            mode: (row.mode != 0).then(|| u32::from(row.mode)),
+            modified,
+            flags: row.flags,
+            directory: row.marks & DIRECTORY != 0,
+        }
+    }
+
+    /// The numbers in the order of their places, if that is another one.
+    pub(super) fn archive_order(&self) -> Option<Vec<u32>> {
+        if self.rows.is_sorted_by_key(|row| row.header_offset) {
+            return None;
+        }
+        let mut order: Vec<u32> = (0..self.rows.len() as u32).collect();
+        order.sort_by_key(|&number| self.rows[number as usize].header_offset);
+        Some(order)
+    }
+
+    pub(super) fn arrange(&mut self, order: &[u32]) {
+        self.rows = order.iter().map(|&number| self.rows[number as usize]).collect();
+    }
+}
