@@ -16,6 +16,7 @@ use end::{End, Tail};
 use feed::Feed;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as Place;
 use row::Rows;
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -242,19 +243,25 @@ impl Index {
         let count = names.ends.len() as u32;
         // The hasher is not asked while the table is empty.
         table.try_reserve(count as usize, |_: &u32| 0).map_err(no_memory)?;
+        let hash_of = |number: u32| hasher.hash_one(names.get(number).as_bytes());
         for number in 0..count {
-            let this = names.get(number);
-            let hash = hasher.hash_one(this.as_bytes());
-            if table.find(hash, |&other| names.is(other, this)).is_some() {
-                return Err(Error::new(
-                    ErrorKind::Duplicate,
-                    format!(
-                        "the name {this:?} stands in the archive twice, so that it is unclear which is meant; repack it"
-                    ),
-                ));
+            let name = names.get(number);
+            let place = table.entry(
+                hash_of(number),
+                |&other| names.is(other, name),
+                |&other| hash_of(other),
+            );
+            match place {
+                Place::Vacant(place) => drop(place.insert(number)),
+                Place::Occupied(_) => {
+                    return Err(Error::new(
+                        ErrorKind::Duplicate,
+                        format!(
+                            "the name {name:?} stands in the archive twice, so that it is unclear which is meant; repack it"
+                        ),
+                    ));
+                }
             }
-            let hash_of = |&other: &u32| hasher.hash_one(names.get(other).as_bytes());
-            table.insert_unique(hash, number, hash_of);
         }
         Ok(())
     }
