@@ -300,7 +300,7 @@ fn settings(args: &Args, spec: &DeviceSpec, told: bool, work: Work) -> Settings 
     };
     let memory =
         Memory { cache_bytes: args.cache << 20, read_ahead_bytes: None, window_bytes: None };
-    Settings { policy: "landlord".to_owned(), memory, costs, source, work }
+    Settings { policy: "landlord".to_owned(), memory, costs, source, work, prediction: None }
 }
 
 fn costs_words(trial: &Trial) -> String {

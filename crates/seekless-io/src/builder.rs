@@ -13,6 +13,7 @@ use seekless_engine::{Engine, EngineKind};
 use seekless_policy::cache::{Cache, Config};
 use seekless_policy::eviction::named;
 use seekless_policy::planner::{self, Planner};
+use seekless_policy::prediction::{Model, Prediction};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -45,6 +46,7 @@ pub struct StoreBuilder {
     probed: Option<Costs>,
     look_up: bool,
     device_table: Option<PathBuf>,
+    prediction: Option<Model>,
 }
 
 impl Default for StoreBuilder {
@@ -67,6 +69,7 @@ impl Default for StoreBuilder {
             probed: None,
             look_up: true,
             device_table: None,
+            prediction: None,
         }
     }
 }
@@ -213,6 +216,15 @@ impl StoreBuilder {
         self
     }
 
+    /// What is known of the program's loads, from its earlier runs: files that it is likely to load
+    /// soon are read with others, or ahead, if the store has room for reads that are kept
+    /// ([`StoreBuilder::read_ahead_cache`]). By default nothing. A model that names more entries
+    /// than the store has is of other archives: it is not used.
+    pub fn prediction(mut self, model: Model) -> Self {
+        self.prediction = Some(model);
+        self
+    }
+
     /// Also loads from the archive at `path`. Of files that several sources have under one name,
     /// the last source's is loaded: a patch overrides what it patches. Names are compared with `/`
     /// between their parts, and without empty and `.` parts.
@@ -266,11 +278,15 @@ impl StoreBuilder {
         let memory = Memory::new(kept.bytes(), beyond_bytes, self.protect)
             .map_err(|error| Error::setting("there is no memory for the cache", error))?;
         let files_bytes = kept.files_bytes(&costs);
-        let planner = Planner::new(sources.extents.clone(), sources.alignment, kept, costs);
+        let entries = sources.extents.clone();
+        let mut planner = Planner::new(entries.clone(), sources.alignment, kept, costs);
+        let model = self.prediction.clone();
+        planner.set_prediction(model.and_then(|model| Prediction::new(model, entries)));
         let state = self.state(files_bytes, planner, Knowledge::new(costs, source))?;
         let shared = Arc::new(Shared::new(sources, engine, state, memory, self.max_entry_bytes));
         let workers = Workers::start(shared.clone(), self.worker_count())
             .map_err(|error| Error::setting("a worker thread cannot start", error))?;
+        shared.foresee();
         Ok(Store::new(shared, workers))
     }
 

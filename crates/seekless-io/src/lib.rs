@@ -98,6 +98,7 @@ pub use load_many::LoadMany;
 pub use recording::{Recorded, Recording};
 pub use seekless_device::{Costs, CostsSource};
 pub use seekless_policy::eviction::landlord::Hint;
+pub use seekless_policy::prediction::{Model as PredictionModel, Score as PredictionScore};
 pub use statistics::{SourceStatistics, Statistics};
 pub use store::Store;
 

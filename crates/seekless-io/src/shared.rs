@@ -188,21 +188,43 @@ impl Shared {
     /// Makes one entry arrive: from a read that covers it, from a kept read, which `decode` is
     /// given, or by a read of its own.
     fn demand(&self, id: Id, decode: impl FnOnce(Arc<ReadData>)) {
-        let start = {
-            let mut state = lock(&self.state);
-            match state.planner.demand(id, |id| self.slots.has(id)) {
-                Answer::Joined(start) => start,
-                Answer::Read(start) => Some(start),
-                Answer::Kept(found) => {
-                    let read = state.kept.take(found);
-                    state.statistics.read_ahead_hits += 1;
-                    drop(state);
-                    return read.map_or((), decode);
+        let mut starts = Vec::new();
+        let read = {
+            let state = &mut *lock(&self.state);
+            let cached = |id| self.slots.has(id);
+            let read = match state.planner.demand(id, cached) {
+                Answer::Joined(start) => {
+                    starts.extend(start);
+                    None
                 }
-            }
-            .inspect(|start| self.sent(&mut state, &[*start]))
+                Answer::Read(start) => {
+                    starts.push(start);
+                    None
+                }
+                Answer::Kept(found) => {
+                    state.statistics.read_ahead_hits += 1;
+                    state.kept.take(found)
+                }
+            };
+            state.planner.foresee(cached, &mut starts);
+            self.sent(state, &starts);
+            read
         };
-        self.submit(start.as_slice());
+        self.submit(&starts);
+        if let Some(read) = read {
+            decode(read);
+        }
+    }
+
+    /// Reads ahead what the program is likely to load first.
+    pub(crate) fn foresee(&self) {
+        let mut starts = Vec::new();
+        {
+            let state = &mut *lock(&self.state);
+            state.planner.foresee(|id| self.slots.has(id), &mut starts);
+            self.sent(state, &starts);
+        }
+        self.submit(&starts);
     }
 
     /// Notes when reads are submitted, which is at once.
@@ -372,7 +394,8 @@ impl Shared {
     ) -> (Ended, T) {
         let mut ended = Ended::default();
         let acted = {
-            let state = &mut *lock(&self.state);
+            // What is likely next depends on all loads so far.
+            let state = &mut *self.drained();
             state.statistics.read_bytes += bytes;
             state.statistics.unused_bytes += bytes;
             if let Some(costs) = state.ended(tag, known, when) {
@@ -380,7 +403,9 @@ impl Shared {
                 self.window_bytes.store(state.planner.window_bytes(), Ordering::Relaxed);
             }
             let offset = state.planner.offset(tag);
-            state.planner.ended(tag, bytes, |id| self.slots.has(id), &mut ended);
+            let cached = |id| self.slots.has(id);
+            state.planner.ended(tag, bytes, cached, &mut ended);
+            state.planner.foresee(cached, &mut ended.starts);
             self.sent(state, &ended.starts);
             act(state, &ended, offset)
         };
@@ -463,6 +488,7 @@ impl Shared {
             let (costs, costs_source) = (state.knowledge.costs(), state.knowledge.source());
             let times = &state.latencies;
             Statistics {
+                predicted: state.planner.score(),
                 costs,
                 costs_source,
                 waits: times.count,

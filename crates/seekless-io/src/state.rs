@@ -121,6 +121,7 @@ impl State {
 
     /// Tells the policy of a hit.
     pub(crate) fn hit(&mut self, request: &Request) {
+        self.planner.loaded(request.id);
         let told = self.cache.touch(request);
         debug_assert!(told, "a hit of what was evicted: {request:?}");
         if told && let Some(recorder) = &mut self.recorder {
@@ -138,6 +139,7 @@ impl State {
         hits: &mut Stopped<'_, Buffer>,
         released: &mut Released,
     ) -> Asked {
+        self.planner.loaded(request.id);
         let step = self.cache.step(request, &mut self.commands);
         if let Some(recorder) = &mut self.recorder {
             recorder.requested(*request);
@@ -274,6 +276,7 @@ impl State {
             match command {
                 Command::Drop(victim) => {
                     forget(victim);
+                    self.planner.evicted(victim);
                     released.buffers.extend(slots.orphan(victim));
                 }
                 Command::Fetch(_) => fetch = true,

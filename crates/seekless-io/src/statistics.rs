@@ -1,6 +1,7 @@
 //! What became of the requests to a store, and of the bytes that it read.
 
 use seekless_device::{Costs, CostsSource};
+use seekless_policy::prediction::Score;
 use std::path::PathBuf;
 
 /// Counts since the store was opened, and what it knows of its device. Every load is exactly one of
@@ -36,6 +37,9 @@ pub struct Statistics {
     pub read_bytes: u64,
     /// Of these, bytes of entries that no load has asked for (so far), and of gaps.
     pub unused_bytes: u64,
+    /// What became of the files that were read ahead because the program was likely to load them,
+    /// see [`StoreBuilder::prediction`](crate::StoreBuilder::prediction).
+    pub predicted: Score,
     /// Memory of all buffers now: those of the cache, of kept reads and of reads under way, and
     /// those that only users hold.
     pub held_bytes: u64,

@@ -5,11 +5,12 @@ use crate::error::Error;
 use crate::shared::Shared;
 use crate::statistics::{SourceStatistics, Statistics};
 use crate::worker::Workers;
-use crate::{Buffer, Result};
+use crate::{Buffer, PredictionModel, Result};
 use seekless_engine::Counters;
 use seekless_pack::Index;
 use seekless_policy::eviction::Id;
 use seekless_policy::eviction::landlord::Hint;
+use seekless_policy::prediction::Prediction;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -141,6 +142,14 @@ impl Store {
     #[must_use]
     pub fn decisions(&self) -> Vec<Decision> {
         self.shared.drained().decisions()
+    }
+
+    /// What is known of the program's loads, with those since this store was opened as the newest
+    /// run, for [`StoreBuilder::prediction`](crate::StoreBuilder::prediction) of the next. `None`
+    /// if the store was opened without a prediction.
+    #[must_use]
+    pub fn learned(&self) -> Option<PredictionModel> {
+        self.shared.drained().planner.prediction().map(Prediction::learned)
     }
 
     pub(crate) fn shared(&self) -> &Shared {

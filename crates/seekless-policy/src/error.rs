@@ -10,6 +10,8 @@ pub enum ErrorKind {
     UnknownName,
     /// The policy needs what the owner cannot supply.
     NeedsUnmet,
+    /// The bytes are no model of a prediction.
+    Model,
     /// A parameter is outside its range.
     BadParameter,
 }

@@ -95,6 +95,7 @@ mod list;
 mod names;
 pub mod ordering;
 pub mod planner;
+pub mod prediction;
 mod queues;
 mod radix;
 mod ranking;

@@ -30,6 +30,7 @@
 //! [`extents`]: crate::extents
 //! [`kept_reads`]: crate::kept_reads
 
+mod predicted;
 mod under_way;
 mod worth;
 
@@ -42,6 +43,7 @@ use crate::ahead::{Limits, around_bytes, demand, requests_are_dear, sides};
 use crate::extents::{Extent, Read, coalesce_into};
 use crate::id::Id;
 use crate::kept_reads::{Found, KeptReads, Slot};
+use crate::prediction::Prediction;
 use seekless_device::Costs;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
@@ -60,6 +62,10 @@ pub const BLOCKS_IN_FLIGHT: usize = 8;
 /// finds its next request waiting. They are few enough that a demand read does not wait long, and
 /// that their buffers stay a small part of the window.
 const IN_FLIGHT: RangeInclusive<u32> = 8..=32;
+
+/// A window does not reach for a file that recorded runs make unlikely, if it is larger than this
+/// share of what a request costs.
+const UNLIKELY_SHARE: u64 = 5;
 
 /// The memory that a planner may count on, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,6 +174,7 @@ pub struct Planner {
     under_way: UnderWay,
     kept: KeptReads,
     worth: Worth,
+    prediction: Option<Prediction>,
     planned: Vec<Read>,
 }
 
@@ -186,6 +193,7 @@ impl Planner {
             under_way: UnderWay::new(count, in_flight(&costs)),
             kept,
             worth: Worth::new(count),
+            prediction: None,
             planned: Vec::new(),
             entries,
         }
@@ -235,7 +243,9 @@ impl Planner {
             self.worth.requested(id, extent.bytes);
             return Answer::Kept(found);
         }
-        let asked = asked(self.around(id, cached), self.alignment);
+        let around = self.around(id, &cached);
+        let asked = asked(self.with_guesses(around, &cached), self.alignment);
+        self.guessed_within(asked.offered, &cached);
         Answer::Read(self.under_way.demand(asked, id))
     }
 
@@ -244,13 +254,19 @@ impl Planner {
     fn around(&mut self, id: Id, cached: impl Fn(Id) -> bool) -> Extent {
         let (index, entry) = (id as usize, self.entries[id as usize]);
         let (read_bytes_max, widest) = (self.unrounded(READ_BYTES_MAX), self.widest(entry));
-        let Self { entries, under_way, kept, worth, costs, .. } = self;
+        let Self { entries, under_way, kept, worth, costs, prediction, .. } = self;
+        let prediction = prediction.as_ref();
+        let large_bytes = costs.gap_bytes() / UNLIKELY_SHARE;
+        let is_unlikely = |id: Id| {
+            entries[id as usize].bytes > large_bytes
+                && prediction.is_some_and(|prediction| prediction.is_unlikely(id))
+        };
         // Reads in flight share the device, as far as it serves several at once. A reader that is
         // alone waits for the whole of each request.
         let at_once = costs.depth.min(under_way.in_flight() + 1).max(1);
         let needed = |number: usize| {
             let id = number as Id;
-            !cached(id) && !kept.has(id) && !under_way.covers(entries[number])
+            !cached(id) && !is_unlikely(id) && !kept.has(id) && !under_way.covers(entries[number])
         };
         let read = |sides| demand(entries, index, costs, sides, read_bytes_max, needed);
         let whole = read(sides(widest));
@@ -360,15 +376,27 @@ impl Planner {
     /// bad page fails only what lies on it.
     pub fn ended(&mut self, tag: u64, bytes: u64, cached: impl Fn(Id) -> bool, out: &mut Ended) {
         out.clear();
-        let Self { entries, under_way, kept, worth, .. } = self;
+        let Self { entries, under_way, kept, worth, prediction, .. } = self;
         let whole = under_way.extent(tag);
         let read = Extent { bytes, ..whole };
-        if whole.bytes <= READ_BYTES_MAX {
+        let is_shared = whole.bytes <= READ_BYTES_MAX;
+        if is_shared {
             let others = within(entries, read).map(|number| number as Id);
             out.unused.extend(others.filter(|&id| !under_way.wants(tag, id) && !cached(id)));
         }
         let dropped = |slot| out.dropped.push(slot);
-        out.kept = kept.insert(bytes, &out.unused, |id| worth.wasted(id), dropped);
+        let wasted = |id| {
+            worth.wasted(id);
+            prediction.iter_mut().for_each(|prediction| prediction.gone_unused(id));
+        };
+        out.kept = kept.insert(bytes, &out.unused, wasted, dropped);
+        if out.kept.is_none() {
+            self.not_kept(&out.unused);
+        }
+        if is_shared && read.bytes < whole.bytes {
+            self.not_brought(whole, read);
+        }
+        let Self { entries, under_way, .. } = self;
         under_way.finish(tag, &mut out.arrived);
         let Ended { arrived, lost, starts, unused, .. } = out;
         unused.clear();

@@ -11,6 +11,7 @@
 //! read. What the program computes between
 //! two loads, and what decoding takes, is given as [`Work`]; a read is not begun before.
 
+mod large;
 mod listed;
 
 #[cfg(test)]
@@ -19,12 +20,15 @@ mod tests;
 pub use listed::listed;
 
 use crate::error::Result;
+use large::{Block, Large};
 use seekless_device::{Costs, CostsSource, DeviceModel, Io, Knowledge, Nanos, parts};
-use seekless_policy::cache::{Cache, Config, Filled, Step};
+use seekless_policy::cache::{Cache, Command, Config, Filled, Step};
 use seekless_policy::eviction::{Id, Named, Request, named};
 use seekless_policy::extents::Extent;
-use seekless_policy::planner::{Answer, BLOCKS_IN_FLIGHT, Ended, Memory, Planner, Start, blocks};
+use seekless_policy::planner::{Answer, Ended, Memory, Planner, Start};
+use seekless_policy::prediction::{Model, Prediction, Score};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// An archive, as its directory describes it.
@@ -57,6 +61,8 @@ pub struct Settings {
     pub source: CostsSource,
     /// What is computed.
     pub work: Work,
+    /// What it knows of the program's loads.
+    pub prediction: Option<Model>,
 }
 
 /// Time that passes between reads.
@@ -87,6 +93,10 @@ pub struct StoreFigures {
     pub time_ns: u64,
     /// Of this, time in which the reader waited for the device.
     pub wait_ns: u64,
+    /// Bytes of the archive that were read ahead since their files were expected.
+    pub predicted_bytes: u64,
+    /// Of these, bytes of files that were loaded afterwards.
+    pub predicted_used_bytes: u64,
 }
 
 /// What a program does with a file.
@@ -111,7 +121,7 @@ pub fn on_demand(
 ) -> Result<StoreFigures> {
     let mut reader = Reader::open(archive, settings, model)?;
     loads.iter().for_each(|&id| reader.load(id, settings.work));
-    Ok(StoreFigures { time_ns: reader.now, ..reader.figures })
+    Ok(reader.figures())
 }
 
 /// As [`on_demand`], for a program that holds files for longer: a load of a file that it still
@@ -139,7 +149,7 @@ pub fn on_demand_held(
             }
         }
     }
-    Ok(StoreFigures { time_ns: reader.now, ..reader.figures })
+    Ok(reader.figures())
 }
 
 struct Reader<'a> {
@@ -149,6 +159,8 @@ struct Reader<'a> {
     knowledge: Knowledge,
     /// How many loads of each entry the program holds.
     held: Vec<u32>,
+    /// Large reads under way, by tag.
+    large: BTreeMap<u64, Large>,
     ended: Ended,
     model: &'a mut dyn DeviceModel,
     now: Nanos,
@@ -172,24 +184,43 @@ impl<'a> Reader<'a> {
             planner: Planner::new(archive.extents.clone(), archive.alignment, memory, costs),
             knowledge: Knowledge::new(costs, source),
             held: vec![0; archive.extents.len()],
+            large: BTreeMap::new(),
             ended: Ended::default(),
             model,
             now: 0,
             figures: StoreFigures::default(),
         };
-        for &extent in &archive.opening {
-            reader.wait_for(0, extent);
+        reader.read_directory();
+        if let Some(model) = &settings.prediction {
+            let prediction = Prediction::new(model.clone(), archive.extents.clone());
+            reader.planner.set_prediction(prediction);
+            reader.foresee();
         }
         Ok(reader)
+    }
+
+    /// The figures so far.
+    fn figures(&self) -> StoreFigures {
+        let Score { bytes, used_bytes, .. } = self.planner.score();
+        StoreFigures {
+            time_ns: self.now,
+            predicted_bytes: bytes,
+            predicted_used_bytes: used_bytes,
+            ..self.figures
+        }
     }
 
     fn load(&mut self, id: Id, work: Work) {
         let bytes = self.archive.bytes[id as usize];
         self.figures.loads += 1;
         self.now += work.load_ns;
-        let mut commands = Vec::new();
+        self.catch_up();
         self.make_room_for(id);
-        if self.cache.step(&Request::file(id, bytes), &mut commands) == Step::Ready {
+        self.planner.loaded(id);
+        let mut commands = Vec::new();
+        let step = self.cache.step(&Request::file(id, bytes), &mut commands);
+        self.let_go(&commands);
+        if step == Step::Ready {
             self.figures.hits += 1;
             return;
         }
@@ -200,16 +231,32 @@ impl<'a> Reader<'a> {
             self.now += ((u128::from(bytes) * u128::from(work.mebibyte_ns)) >> 20) as Nanos;
         }
         if self.cache.in_flight(id) {
+            commands.clear();
             self.cache.complete(id, Filled::Yes, &mut commands);
+            self.let_go(&commands);
         }
     }
 
     fn fetch(&mut self, id: Id) {
-        match self.planner.demand(id, has(&self.cache)) {
-            Answer::Kept(_) => self.figures.read_ahead_hits += 1,
-            Answer::Read(start) => self.read(start),
-            // One reader that waits for its read has none under way.
-            Answer::Joined(start) => start.into_iter().for_each(|start| self.read(start)),
+        let mut starts = Vec::new();
+        let comes = match self.planner.demand(id, has(&self.cache)) {
+            Answer::Kept(_) => {
+                self.figures.read_ahead_hits += 1;
+                false
+            }
+            Answer::Read(start) => {
+                starts.push(start);
+                true
+            }
+            Answer::Joined(start) => {
+                starts.extend(start);
+                true
+            }
+        };
+        self.planner.foresee(has(&self.cache), &mut starts);
+        self.submit(self.now, &starts);
+        if comes {
+            self.wait_for(id);
         }
     }
 
@@ -218,78 +265,118 @@ impl<'a> Reader<'a> {
     fn make_room_for(&mut self, id: Id) {
         let bytes = self.planner.files_bytes();
         if !has(&self.cache)(id) && self.cache.config().capacity != bytes {
-            self.cache.set_config(Config::files(bytes), &mut Vec::new());
+            let mut commands = Vec::new();
+            self.cache.set_config(Config::files(bytes), &mut commands);
+            self.let_go(&commands);
         }
     }
 
-    fn read(&mut self, Start { tag, extent, alone }: Start) {
-        self.knowledge.sent(tag, self.now);
-        let bytes = match alone {
-            Some(_) => self.wait_for_blocks(tag, extent),
-            None => {
-                let there = self.there(extent);
-                self.wait_for(tag, there);
-                there.bytes
+    /// Tells the planner what the cache has let go of.
+    fn let_go(&mut self, commands: &[Command]) {
+        for command in commands {
+            if let Command::Drop(victim) = command {
+                self.planner.evicted(*victim);
             }
-        };
-        // Of a large read, which waits for the decoder too, the live store learns nothing.
-        let known = alone.is_none().then_some(bytes);
-        if let Some(costs) = self.knowledge.ended(tag, known, self.now) {
-            self.planner.set_costs(costs);
         }
-        self.planner.ended(tag, bytes, has(&self.cache), &mut self.ended);
     }
 
-    /// As much of an extent as lies in the archive.
-    fn there(&self, extent: Extent) -> Extent {
-        let bytes = extent.bytes.min(self.archive.file_bytes.saturating_sub(extent.offset));
-        Extent { bytes, ..extent }
+    /// Reads ahead what is expected.
+    fn foresee(&mut self) {
+        let mut starts = Vec::new();
+        self.planner.foresee(has(&self.cache), &mut starts);
+        self.submit(self.now, &starts);
     }
 
-    /// Submits a read of as much of an extent as lies in the archive. Returns how much.
-    fn submit(&mut self, tag: u64, extent: Extent) -> u64 {
-        let there = self.there(extent);
-        self.ask(tag, there);
-        there.bytes
+    /// Submits reads at time `when`.
+    fn submit(&mut self, when: Nanos, starts: &[Start]) {
+        for &Start { tag, extent, alone } in starts {
+            self.knowledge.sent(tag, when);
+            match alone {
+                Some(_) => self.begin_large(when, tag, extent),
+                None => self.ask_there(when, tag, extent),
+            }
+        }
     }
 
-    fn ask(&mut self, tag: u64, Extent { offset, bytes }: Extent) {
+    /// Asks the device for as much of an extent as lies in the archive.
+    fn ask_there(&mut self, when: Nanos, tag: u64, extent: Extent) {
+        let there = self.archive.file_bytes.saturating_sub(extent.offset);
+        self.ask(when, tag, Extent { bytes: extent.bytes.min(there), ..extent });
+    }
+
+    /// Asks the device for an extent, which need not lie in the archive: what leads to it, such as
+    /// its folder, lies elsewhere.
+    fn ask(&mut self, when: Nanos, tag: u64, Extent { offset, bytes }: Extent) {
         self.figures.requests += parts(bytes);
         self.figures.bytes += bytes;
-        self.model.submit(self.now, Io { tag, write: false, offset, bytes });
+        self.model.submit(when, Io { tag, write: false, offset, bytes });
     }
 
-    /// Reads an extent in blocks, several at once. Returns how much was read.
-    fn wait_for_blocks(&mut self, tag: u64, extent: Extent) -> u64 {
-        let (mut rest, mut bytes, mut in_flight) = (blocks(extent), 0, 0);
-        for block in rest.by_ref().take(BLOCKS_IN_FLIGHT) {
-            bytes += self.submit(tag, block);
-            in_flight += 1;
-        }
-        while in_flight > 0
-            && let Some(next) = self.model.next_event()
-        {
-            let (mut now, mut ended) = (self.now, 0);
-            self.model.advance(next, &mut |end, _| (now, ended) = (now.max(end), ended + 1));
-            self.figures.wait_ns += now - self.now;
-            (self.now, in_flight) = (now, in_flight - ended);
-            for block in rest.by_ref().take(ended) {
-                bytes += self.submit(tag, block);
-                in_flight += 1;
+    /// Waits until a read has brought `id`.
+    fn wait_for(&mut self, id: Id) {
+        let mut arrived = false;
+        while !arrived && let Some(next) = self.model.next_event() {
+            self.wait_until(next);
+            for (end, io) in self.done(next) {
+                arrived |= self.ended(end, io).contains(&id);
             }
         }
-        bytes
     }
 
-    /// Asks the device for an extent, and waits for it.
-    fn wait_for(&mut self, tag: u64, extent: Extent) {
-        self.ask(tag, extent);
-        let (mut now, mut ended) = (self.now, false);
-        while !ended && let Some(next) = self.model.next_event() {
-            self.model.advance(next, &mut |end, _| (now, ended) = (end, true));
+    /// Takes in the reads that ended while the program computed.
+    fn catch_up(&mut self) {
+        while let Some(next) = self.model.next_event()
+            && next <= self.now
+        {
+            for (end, io) in self.done(next) {
+                self.ended(end, io);
+            }
         }
-        self.figures.wait_ns += now - self.now;
-        self.now = now;
+    }
+
+    fn wait_until(&mut self, time: Nanos) {
+        self.figures.wait_ns += time.saturating_sub(self.now);
+        self.now = self.now.max(time);
+    }
+
+    /// The requests that end at `time`, and when exactly.
+    fn done(&mut self, time: Nanos) -> Vec<(Nanos, Io)> {
+        let mut done = Vec::new();
+        self.model.advance(time, &mut |end, io| done.push((end, io)));
+        done
+    }
+
+    /// A request has ended at `end`. Submits what follows it at once, even if the program still
+    /// computes, since the live store's workers do not wait for the program. Returns what its read
+    /// was to bring, once all of that has come.
+    fn ended(&mut self, end: Nanos, io: Io) -> &[Id] {
+        let (bytes, known) = match self.block_ended(end, &io) {
+            Block::OfNone => (io.bytes, Some(io.bytes)),
+            // Of a large read, which waits for the decoder too, the live store learns nothing.
+            Block::Last(bytes) => (bytes, None),
+            Block::Earlier => return &[],
+        };
+        if let Some(costs) = self.knowledge.ended(io.tag, known, end) {
+            self.planner.set_costs(costs);
+        }
+        self.planner.ended(io.tag, bytes, has(&self.cache), &mut self.ended);
+        let mut starts = std::mem::take(&mut self.ended.starts);
+        self.planner.foresee(has(&self.cache), &mut starts);
+        self.submit(end, &starts);
+        self.ended.starts = starts;
+        &self.ended.arrived
+    }
+
+    /// Opens the archive: one extent after another.
+    fn read_directory(&mut self) {
+        for &extent in &self.archive.opening {
+            self.ask(self.now, 0, extent);
+            let mut ended = false;
+            while !ended && let Some(next) = self.model.next_event() {
+                self.wait_until(next);
+                ended = !self.done(next).is_empty();
+            }
+        }
     }
 }
 

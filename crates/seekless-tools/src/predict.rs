@@ -116,7 +116,14 @@ fn settings(case: &Case, options: &Options) -> Settings {
         true => (options.device.costs(), CostsSource::Told),
         false => (Costs::ASSUMED, CostsSource::Assumed),
     };
-    Settings { policy: case.policy.clone(), memory, costs, source, work: options.work }
+    Settings {
+        policy: case.policy.clone(),
+        memory,
+        costs,
+        source,
+        work: options.work,
+        prediction: None,
+    }
 }
 
 /// Opens the pack at `path` as a store does, and describes it: its entries, and what opening it

@@ -17,6 +17,7 @@ use seekless::io::Store;
 use seekless::pack::{About, Codec, PackWriter, prepare};
 use seekless::policy::eviction::Id;
 use seekless::policy::planner::Memory;
+use seekless::policy::prediction::Model;
 use seekless::sim::store::{Archive, Settings, StoreFigures, Work, listed, on_demand};
 use seekless::tools::{order, predict};
 use seekless::trace::Loads;
@@ -90,6 +91,7 @@ struct Trial<'a> {
     /// The loads are one list, of which the store reads so many bytes ahead. `None`: the loads
     /// follow one another.
     window_bytes: Option<u64>,
+    prediction: Option<Model>,
 }
 
 impl Trial<'_> {
@@ -102,6 +104,9 @@ impl Trial<'_> {
             if self.told { throttled } else { Arc::new(Untold(throttled)) };
         let builder = Store::builder().cache(self.cache_bytes).policy(self.policy);
         let mut builder = builder.look_up_costs(false).shared_engine(engine);
+        if let Some(model) = &self.prediction {
+            builder = builder.prediction(model.clone());
+        }
         if let Some(bytes) = self.window_bytes {
             // Two workers may take two reads that end at one instant in either order.
             builder = builder.window(bytes).workers(1);
@@ -133,6 +138,7 @@ impl Trial<'_> {
             costs,
             source,
             work: Work::default(),
+            prediction: self.prediction.clone(),
         };
         let simulate = if self.window_bytes.is_some() { listed } else { on_demand };
         simulate(self.archive, self.loads, &settings, &mut self.device.model()).unwrap()
@@ -192,6 +198,7 @@ fn a_store_reads_what_was_simulated() {
                 device: device.clone(),
                 told,
                 window_bytes: None,
+                prediction: None,
             };
             trial.check(&format!("{device}, told: {told}"));
         }
@@ -230,6 +237,7 @@ fn a_list_reads_what_was_simulated() {
                     device,
                     told: true,
                     window_bytes: Some(WHOLE_LIST),
+                    prediction: None,
                 };
                 let what = format!("{order} list at {iops} requests/s");
                 trial.check(&what);
@@ -276,6 +284,7 @@ fn five_starts_on_three_orders_and_three_policies_read_what_was_simulated() {
                     device: VOLUME,
                     told: true,
                     window_bytes: None,
+                    prediction: None,
                 };
                 trial.check(&format!("{label} from a pack by {method}"));
                 let listed = Trial { window_bytes: Some(WHOLE_LIST), ..trial };
@@ -283,5 +292,46 @@ fn five_starts_on_three_orders_and_three_policies_read_what_was_simulated() {
             }
         }
         std::fs::remove_file(&path).unwrap();
+    }
+}
+
+#[test]
+fn a_store_that_predicts_reads_what_was_simulated() {
+    let Some(runs) = public_runs() else { return };
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let loads = Loads::read(&runs).unwrap();
+    let universe: Vec<(String, u64)> =
+        loads.names.iter().cloned().zip(loads.bytes.iter().copied()).collect();
+    // The first four are known, and the last is loaded.
+    let order = order::order_names(&runs[..4], &universe, "greedy", None).unwrap();
+    let bytes: std::collections::HashMap<&str, u64> =
+        universe.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
+    let path = folder.path().join("data.zip");
+    pack(&path, order.iter().map(|name| (name.clone(), bytes[name.as_str()])));
+    let (archive, store) = predict::archive(&path).unwrap();
+    let ids = |run: &Vec<seekless::trace::Load>| -> Vec<Id> {
+        let name = |load: &seekless::trace::Load| &loads.names[load.file as usize];
+        run.iter().map(|load| store.index().find(name(load)).unwrap()).collect()
+    };
+    let known: Vec<Vec<Id>> = loads.runs[..4].iter().map(ids).collect();
+    let model = Model::train(store.len() as u32, &known);
+    let last = ids(&loads.runs[4]);
+    for policy in POLICIES {
+        let trial = Trial {
+            path: &path,
+            archive: &archive,
+            loads: &last,
+            policy,
+            cache_bytes: 16 << 20,
+            device: VOLUME,
+            told: true,
+            window_bytes: None,
+            prediction: Some(model.clone()),
+        };
+        trial.check("with a prediction");
+        let with = trial.simulated();
+        let without = Trial { prediction: None, ..trial }.simulated();
+        assert!(with.requests < without.requests, "{with:?} {without:?}");
+        assert!(with.predicted_used_bytes > with.predicted_bytes / 3, "{with:?}");
     }
 }

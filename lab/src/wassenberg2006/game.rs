@@ -156,6 +156,7 @@ impl Game {
             costs: device.costs(),
             source: CostsSource::Told,
             work: Work::default(),
+            prediction: None,
         };
         let load = if list_known { listed } else { on_demand };
         let from = |number: usize| {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::prediction::Model;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -261,4 +262,103 @@ proptest! {
         }
         prop_assert!(waiting.is_empty(), "{:?} never came", waiting);
     }
+}
+
+/// A planner of `count` files of 20,000 bytes, of which the runs loaded every fifth.
+fn predicting(count: u32, costs: Costs) -> Planner {
+    let entries = extents((0..count).map(|_| 20_000));
+    let mut planner = Planner::new(entries.clone(), 1, MEMORY, costs);
+    let run: Vec<Id> = (0..count).step_by(5).collect();
+    let model = Model::train(count, &[run.clone(), run]);
+    planner.set_prediction(Prediction::new(model, entries));
+    planner
+}
+
+#[test]
+fn a_demand_takes_along_what_is_likely_to_follow() {
+    let read = |planner: &mut Planner| {
+        planner.loaded(1000);
+        planner.foresee(|_| false, &mut Vec::new());
+        let Answer::Read(start) = planner.demand(1000, |_| false) else { panic!("no read") };
+        start.extent
+    };
+    // A request costs as much as reading 300 KB, so gaps of 75 KB are too long by one file.
+    let mut planner = predicting(2000, VOLUME);
+    let alone = read(&mut Planner::new(extents((0..2000).map(|_| 20_000)), 1, MEMORY, VOLUME));
+    assert_eq!(read(&mut planner), alone);
+    let entries = extents((0..2000).map(|_| 20_000));
+    let run: Vec<Id> = (1000..1100).collect();
+    let model = Model::train(2000, &[run.clone(), run]);
+    let mut planner = Planner::new(entries.clone(), 1, MEMORY, VOLUME);
+    planner.set_prediction(Prediction::new(model, entries));
+    let along = read(&mut planner);
+    assert!(along.bytes > READ_BYTES_MAX - 20_000 && along.bytes <= READ_BYTES_MAX, "{along:?}");
+}
+
+#[test]
+fn guesses_get_reads_of_their_own_only_where_no_demand_waits_for_them() {
+    let begun = |costs| {
+        let mut starts = Vec::new();
+        predicting(20_000, costs).foresee(|_| false, &mut starts);
+        starts
+    };
+    assert_eq!(begun(VOLUME), []);
+    let starts = begun(FLASH);
+    assert!(!starts.is_empty());
+    let bytes: u64 = starts.iter().map(|start| start.extent.bytes).sum();
+    assert!(bytes <= (16 << 20) / 4, "a quarter of the kept reads: {bytes}");
+    let none = Memory { cache_bytes: 0, ..MEMORY };
+    let entries = extents((0..100).map(|_| 20_000));
+    let mut planner = Planner::new(entries.clone(), 1, none, FLASH);
+    let model = Model::train(100, &[(0..100).collect()]);
+    planner.set_prediction(Prediction::new(model, entries));
+    let mut starts = Vec::new();
+    planner.foresee(|_| false, &mut starts);
+    assert_eq!(starts, [], "there is no room to keep them");
+}
+
+#[test]
+fn what_was_guessed_and_dropped_unused_is_counted_as_wasted_and_not_read_again() {
+    let entries = extents((0..300).map(|_| 10_000));
+    let memory = Memory { read_ahead_bytes: Some(400_000), ..MEMORY };
+    let mut planner = Planner::new(entries.clone(), 1, memory, FLASH);
+    let run: Vec<Id> = (0..10).collect();
+    let model = Model::train(300, &[run.clone(), run]);
+    planner.set_prediction(Prediction::new(model, entries));
+    let (mut starts, mut ended) = (Vec::new(), Ended::default());
+    planner.foresee(|_| false, &mut starts);
+    assert_eq!(starts.len(), 1);
+    assert_eq!((planner.score().files, planner.score().bytes), (10, 100_000));
+    planner.ended(starts[0].tag, 100_000, |_| false, &mut ended);
+    // Other loads push it out.
+    for id in (20..300).step_by(3) {
+        planner.loaded(id);
+        if let Answer::Read(Start { tag, extent, .. }) = planner.demand(id, |_| false) {
+            planner.ended(tag, extent.bytes, |_| false, &mut ended);
+        }
+    }
+    let score = planner.score();
+    assert_eq!((score.used, score.wasted_bytes), (0, score.bytes));
+    starts.clear();
+    planner.foresee(|_| false, &mut starts);
+    assert_eq!(starts, []);
+}
+
+#[test]
+fn a_large_file_is_not_read_ahead_for_a_guess() {
+    let large = READ_BYTES_MAX + 1;
+    let entries = extents((0..20).map(|number| if number == 10 { large } else { 100_000 }));
+    let mut planner = Planner::new(entries.clone(), 1, MEMORY, FLASH);
+    let run: Vec<Id> = (0..20).collect();
+    let model = Model::train(20, &[run.clone(), run]);
+    planner.set_prediction(Prediction::new(model, entries.clone()));
+    let mut starts = Vec::new();
+    planner.foresee(|_| false, &mut starts);
+    assert!(!starts.is_empty());
+    assert!(starts.iter().all(|start| !start.extent.covers(entries[10])), "{starts:?}");
+    let files = planner.score().files;
+    planner.loaded(10);
+    let Answer::Read(start) = planner.demand(10, |_| false) else { panic!("nothing is there yet") };
+    assert_eq!((start.extent, start.alone), (entries[10], Some(10)));
+    assert_eq!(planner.score().files, files, "nothing else comes with it");
 }

@@ -33,6 +33,8 @@ pub(super) struct Asked {
 struct Pending {
     extent: Extent,
     offered: Extent,
+    /// Whether it was begun for what is only guessed.
+    is_guess: bool,
     /// Rises with every read: tells apart reads of the same offset.
     number: u64,
 }
@@ -56,6 +58,8 @@ pub(super) struct UnderWay {
     depth: usize,
     next_number: u64,
     in_flight: usize,
+    /// Bytes of the reads in flight that were begun for what is only guessed.
+    guessed_bytes: u64,
     /// By slot, which is the tag.
     reads: Vec<Pending>,
     free: Vec<u32>,
@@ -76,6 +80,7 @@ impl UnderWay {
             depth,
             next_number: 0,
             in_flight: 0,
+            guessed_bytes: 0,
             reads: Vec::new(),
             free: Vec::new(),
             wanted,
@@ -100,6 +105,19 @@ impl UnderWay {
         self.start(slot)
     }
 
+    /// A read that starts at once, for what is only guessed.
+    pub(super) fn guess(&mut self, asked: Asked) -> Start {
+        let slot = self.add(asked);
+        self.reads[slot as usize].is_guess = true;
+        self.guessed_bytes += asked.extent.bytes;
+        self.start(slot)
+    }
+
+    /// Bytes in flight of reads for what is only guessed.
+    pub(super) fn guessed_bytes(&self) -> u64 {
+        self.guessed_bytes
+    }
+
     /// A read that waits for its turn.
     pub(super) fn enqueue(&mut self, asked: Asked, wanted: &[Id]) {
         let slot = self.add(asked);
@@ -117,7 +135,7 @@ impl UnderWay {
     fn add(&mut self, Asked { extent, offered }: Asked) -> u32 {
         let number = self.next_number;
         self.next_number += 1;
-        let pending = Pending { extent, offered, number };
+        let pending = Pending { extent, offered, is_guess: false, number };
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.reads[slot as usize] = pending;
@@ -215,7 +233,8 @@ impl UnderWay {
     }
 
     fn remove(&mut self, slot: u32) {
-        let Pending { extent, number, .. } = self.reads[slot as usize];
+        let Pending { extent, is_guess, number, .. } = self.reads[slot as usize];
+        self.guessed_bytes -= if is_guess { extent.bytes } else { 0 };
         let begin = Begin { offset: extent.offset, number, slot };
         if let Ok(place) = self.by_offset.binary_search(&begin) {
             self.by_offset.remove(place);

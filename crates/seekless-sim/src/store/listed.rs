@@ -5,14 +5,12 @@
 //! it arrives and computes nothing. What was cached is handed out before what arrived, and what
 //! arrived in its order, as the live store does.
 
-use super::{Archive, Reader, Settings, StoreFigures, has};
+use super::{Archive, Reader, Settings, StoreFigures};
 use crate::error::Result;
-use seekless_device::{DeviceModel, Io, Nanos};
+use seekless_device::DeviceModel;
 use seekless_policy::cache::{Filled, Step};
 use seekless_policy::eviction::{Id, Request};
-use seekless_policy::extents::Extent;
-use seekless_policy::planner::{BLOCKS_IN_FLIGHT, Ended, Start, blocks};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Files in the window, however small they are; as the live store has it.
 const WINDOW_FILES_MAX: u64 = 8192;
@@ -39,11 +37,9 @@ pub fn listed(
         cached: VecDeque::new(),
         arrived: VecDeque::new(),
         waiting,
-        large: BTreeMap::new(),
     };
     while listing.step() {}
-    let Reader { now, figures, .. } = listing.reader;
-    Ok(StoreFigures { time_ns: now, ..figures })
+    Ok(listing.reader.figures())
 }
 
 struct Listing<'a> {
@@ -59,15 +55,6 @@ struct Listing<'a> {
     arrived: VecDeque<Id>,
     /// How many loads wait for each entry.
     waiting: Vec<u32>,
-    /// Large reads under way, by tag.
-    large: BTreeMap<u64, Large>,
-}
-
-/// A large read, which is made in blocks.
-struct Large {
-    rest: VecDeque<Extent>,
-    in_flight: usize,
-    bytes: u64,
 }
 
 impl Listing<'_> {
@@ -108,12 +95,14 @@ impl Listing<'_> {
 
     fn ask(&mut self, id: Id, fetch: &mut Vec<Id>) {
         self.reader.make_room_for(id);
-        let Reader { archive, cache, figures, .. } = &mut self.reader;
-        figures.loads += 1;
+        self.reader.planner.loaded(id);
+        self.reader.figures.loads += 1;
         let mut commands = Vec::new();
-        let request = Request::file(id, archive.bytes[id as usize]);
-        if cache.step(&request, &mut commands) == Step::Ready {
-            figures.hits += 1;
+        let request = Request::file(id, self.reader.archive.bytes[id as usize]);
+        let step = self.reader.cache.step(&request, &mut commands);
+        self.reader.let_go(&commands);
+        if step == Step::Ready {
+            self.reader.figures.hits += 1;
             self.cached.push_back(id);
             return;
         }
@@ -128,71 +117,25 @@ impl Listing<'_> {
         self.reader.planner.plan(&mut ids, &mut found, &mut starts);
         self.reader.figures.read_ahead_hits += found.len() as u64;
         found.iter().for_each(|&(id, _)| self.arrived(id));
-        starts.into_iter().for_each(|start| self.submit(start));
-    }
-
-    fn submit(&mut self, Start { tag, extent, alone }: Start) {
-        self.reader.knowledge.sent(tag, self.reader.now);
-        if alone.is_none() {
-            self.reader.submit(tag, extent);
-            return;
-        }
-        self.large.insert(tag, Large { rest: blocks(extent).collect(), in_flight: 0, bytes: 0 });
-        (0..BLOCKS_IN_FLIGHT).for_each(|_| self.submit_block(tag));
-    }
-
-    fn submit_block(&mut self, tag: u64) {
-        let Some(large) = self.large.get_mut(&tag) else { return };
-        if let Some(block) = large.rest.pop_front() {
-            large.in_flight += 1;
-            self.reader.submit(tag, block);
-        }
-    }
-
-    /// Takes the end of a block. Once it was the last, the bytes of the whole read.
-    fn block_ended(&mut self, tag: u64, bytes: u64) -> Option<u64> {
-        let large = self.large.get_mut(&tag)?;
-        large.in_flight -= 1;
-        large.bytes += bytes;
-        self.submit_block(tag);
-        let large = self.large.get(&tag)?;
-        (large.in_flight == 0).then(|| self.large.remove(&tag).map(|large| large.bytes)).flatten()
+        self.reader.submit(self.reader.now, &starts);
     }
 
     /// Waits for the next read to end. False if none is under way.
     fn wait(&mut self) -> bool {
         let Some(next) = self.reader.model.next_event() else { return false };
-        let mut done: Vec<(Nanos, Io)> = Vec::new();
-        self.reader.model.advance(next, &mut |end, io| done.push((end, io)));
-        for (end, io) in done {
-            self.ended(end, io);
+        for (end, io) in self.reader.done(next) {
+            self.reader.wait_until(end);
+            let arrived = self.reader.ended(end, io).to_vec();
+            arrived.into_iter().for_each(|id| self.arrived(id));
         }
         true
     }
 
-    fn ended(&mut self, end: Nanos, io: Io) {
-        self.reader.figures.wait_ns += end.saturating_sub(self.reader.now);
-        self.reader.now = end.max(self.reader.now);
-        let large = self.large.contains_key(&io.tag);
-        let bytes = match large {
-            true => self.block_ended(io.tag, io.bytes),
-            false => Some(io.bytes),
-        };
-        let Some(bytes) = bytes else { return };
-        let Reader { cache, planner, knowledge, now, .. } = &mut self.reader;
-        if let Some(costs) = knowledge.ended(io.tag, (!large).then_some(bytes), *now) {
-            planner.set_costs(costs);
-        }
-        let mut ended = Ended::default();
-        planner.ended(io.tag, bytes, has(cache), &mut ended);
-        ended.arrived.iter().for_each(|&id| self.arrived(id));
-        ended.starts.into_iter().for_each(|start| self.submit(start));
-    }
-
     fn arrived(&mut self, id: Id) {
-        let cache = &mut self.reader.cache;
-        if cache.in_flight(id) {
-            cache.complete(id, Filled::Yes, &mut Vec::new());
+        if self.reader.cache.in_flight(id) {
+            let mut commands = Vec::new();
+            self.reader.cache.complete(id, Filled::Yes, &mut commands);
+            self.reader.let_go(&commands);
         }
         let waiters = std::mem::take(&mut self.waiting[id as usize]);
         self.arrived.extend((0..waiters).map(|_| id));

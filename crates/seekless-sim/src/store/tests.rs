@@ -24,6 +24,7 @@ fn settings() -> Settings {
         costs: VOLUME,
         source: CostsSource::Told,
         work: Work::default(),
+        prediction: None,
     }
 }
 
@@ -44,6 +45,17 @@ fn each_way_of_a_load_is_counted_and_charged() {
     let figures = simulate(&archive, &loads, &Settings { memory: none, ..settings() });
     assert_eq!((figures.requests, figures.bytes), (4001, 40_000_000));
     assert_eq!(figures.time_ns, 8_000_000_000, "500 a second, 50 of them at once");
+}
+
+/// A folder's block lies before the archive's first byte on the device, so its offset wraps around.
+#[test]
+fn what_leads_to_the_archive_lies_outside_of_it_and_is_read_whole() {
+    let within = archive([10_000; 40]);
+    let folder = Extent { offset: 0u64.wrapping_sub(40_960), bytes: 4096 };
+    let opening = vec![folder, Extent { offset: 5_000_000, bytes: 8192 }];
+    let read = |opening| simulate(&Archive { opening, ..within.clone() }, &[], &settings());
+    let (outside, none) = (read(opening), read(Vec::new()));
+    assert_eq!((outside.requests, outside.bytes), (none.requests + 2, none.bytes + 12_288));
 }
 
 #[test]

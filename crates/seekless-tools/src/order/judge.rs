@@ -92,6 +92,7 @@ impl<'a> Judge<'a> {
             costs: device.costs(),
             source: CostsSource::Told,
             work: Work::default(),
+            prediction: None,
         };
         Judge { files, devices: states(device), settings }
     }

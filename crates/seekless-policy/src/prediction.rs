@@ -1,0 +1,321 @@
+//! Which files a program will load next, from the runs that were recorded of it.
+//!
+//! Two ways of guessing stand side by side, and each has its own measured hit rates:
+//!
+//! - *position in recorded runs* (`position`): the loads so far are sought in each recorded run,
+//!   at several places at once. The files behind such a place are likely next. How likely depends
+//!   on how many of the runs have the file, and on how many files before it this program took;
+//! - *successors* (`successors`): what followed the last load before, and, for a file that no run
+//!   has, its neighbours in the archive.
+//!
+//! A guess carries a confidence: the share of such guesses that came true (`rates`), in the
+//! recorded runs, each judged by the others, and since then in this one. The owner asks for guesses
+//! that are worth their bytes ([`Prediction::next`]), reads them ahead within a budget, and
+//! reports what became of them. Wrong guesses shrink the budget and right ones let it grow again.
+//!
+//! **Memory.** Per file of the archive 9 bytes; per load of a recorded run about 40. All of this is
+//! allocated with the model, whose size is bounded ([`Model`]).
+//!
+//! **Time.** A load costs O(runs) and a binary search. A new list of guesses, every few loads,
+//! costs O(runs * `DEPTH`).
+
+mod budget;
+mod model;
+mod position;
+mod rates;
+mod successors;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+pub use budget::Budget;
+pub use model::Model;
+
+use crate::extents::Extent;
+use crate::id::Id;
+use position::Followers;
+use rates::{Bin, Rates};
+use std::sync::Arc;
+use successors::Successors;
+
+/// Loads after which the list of guesses is made anew.
+const STALE_AFTER: u32 = 8;
+
+/// Loads after which a guess that was not used counts as wrong.
+const WRONG_AFTER: u64 = 1024;
+
+/// Certain, as a confidence.
+pub const CERTAIN: u32 = 256;
+
+/// A file that may be loaded soon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guess {
+    /// Which.
+    pub id: Id,
+    /// How likely, of [`CERTAIN`].
+    pub confidence: u32,
+    /// How many loads ahead; negative if it is late.
+    pub distance: i32,
+    bin: Bin,
+}
+
+/// What became of the guesses that were read ahead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Score {
+    /// Files that were read ahead because they were guessed.
+    pub files: u64,
+    /// Of these, those that were loaded afterwards.
+    pub used: u64,
+    /// Bytes of the archive that were read ahead so.
+    pub bytes: u64,
+    /// Of these, bytes of files that were loaded afterwards.
+    pub used_bytes: u64,
+    /// Bytes of files that left the cache first, or were not loaded for a long time.
+    pub wasted_bytes: u64,
+}
+
+/// What is known of a file in this run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    /// Not loaded, or let go since.
+    #[default]
+    New,
+    Loaded,
+    /// Read ahead, and not loaded since.
+    Ahead(Bin),
+    /// As [`State::Ahead`], but counted as wrong: it was not loaded for long, or left the cache.
+    Wrong(Bin),
+}
+
+/// Follows one program.
+#[derive(Clone, Debug)]
+pub struct Prediction {
+    entries: Arc<[Extent]>,
+    model: Model,
+    followers: Followers,
+    successors: Successors,
+    rates: Rates,
+    states: Vec<State>,
+    /// First loads in this run, in order, to be learned.
+    loaded: Vec<Id>,
+    /// What was read ahead, the oldest first, and at which load.
+    ahead: std::collections::VecDeque<(Id, u64)>,
+    guesses: Vec<Guess>,
+    /// The confidence and kind of each guess in the list, by file; 0 for others.
+    listed: Vec<(u16, Bin)>,
+    /// Whether some of the recorded runs have a file and others do not, by file.
+    uncommon: Vec<bool>,
+    /// Guesses of the list before this one need not be looked at again.
+    next: usize,
+    loads: u64,
+    /// Loads since the list was made; `None` if there is no list.
+    age: Option<u32>,
+    budget: Budget,
+    score: Score,
+}
+
+impl Prediction {
+    /// Begins to follow a program that loads from the archive whose entries lie at `entries`.
+    /// `None` if the model is of another archive.
+    #[must_use]
+    pub fn new(model: Model, entries: Arc<[Extent]>) -> Option<Self> {
+        if model.entries() as usize > entries.len() {
+            return None;
+        }
+        let rates = model.rates().clone();
+        let followers = Followers::new(model.runs());
+        let mut uncommon = vec![false; entries.len()];
+        followers.uncommon().for_each(|id| uncommon[id as usize] = true);
+        Some(Self {
+            followers,
+            uncommon,
+            successors: Successors::new(model.runs()),
+            rates,
+            states: vec![State::New; entries.len()],
+            loaded: Vec::new(),
+            ahead: std::collections::VecDeque::new(),
+            guesses: Vec::new(),
+            listed: vec![(0, Bin::NONE); entries.len()],
+            next: 0,
+            loads: 0,
+            age: None,
+            budget: Budget::default(),
+            score: Score::default(),
+            model,
+            entries,
+        })
+    }
+
+    /// The program loads `id`.
+    pub fn loaded(&mut self, id: Id) {
+        self.loads += 1;
+        self.age = self.age.map(|age| age + 1);
+        let before = std::mem::replace(&mut self.states[id as usize], State::Loaded);
+        self.successors.loaded(id);
+        if before == State::Loaded {
+            return;
+        }
+        self.listed[id as usize] = (0, Bin::NONE);
+        if self.loaded.len() < model::LOADS_MAX {
+            self.loaded.push(id);
+        }
+        self.followers.loaded(id);
+        self.expire();
+        self.came_true(id, before);
+    }
+
+    /// Counts the first load of a file that had been read ahead.
+    fn came_true(&mut self, id: Id, before: State) {
+        let bytes = self.entries[id as usize].bytes;
+        match before {
+            State::Ahead(bin) => {
+                self.rates.count(bin, true);
+                self.budget.used(bytes);
+            }
+            State::Wrong(bin) => {
+                self.rates.correct(bin);
+                self.score.wasted_bytes -= bytes;
+            }
+            State::New | State::Loaded => return,
+        }
+        self.score.used += 1;
+        self.score.used_bytes += bytes;
+    }
+
+    /// The owner reads the file of this guess ahead.
+    pub fn reads(&mut self, id: Id) {
+        let (confidence, bin) = std::mem::replace(&mut self.listed[id as usize], (0, Bin::NONE));
+        if confidence == 0 {
+            return;
+        }
+        let bytes = self.entries[id as usize].bytes;
+        self.states[id as usize] = State::Ahead(bin);
+        self.ahead.push_back((id, self.loads));
+        self.budget.ahead(bytes);
+        self.score.files += 1;
+        self.score.bytes += bytes;
+    }
+
+    /// Whether `id` was read ahead and not loaded since.
+    #[must_use]
+    pub fn is_ahead(&self, id: Id) -> bool {
+        matches!(self.states[id as usize], State::Ahead(_) | State::Wrong(_))
+    }
+
+    /// `id` was loaded, and has left the cache since: it may be guessed again.
+    pub fn evicted(&mut self, id: Id) {
+        if self.states[id as usize] == State::Loaded {
+            self.states[id as usize] = State::New;
+        }
+    }
+
+    /// `id` was read ahead, and its bytes were let go before it was loaded, or did not come. It is
+    /// not guessed again before it is loaded.
+    pub fn gone_unused(&mut self, id: Id) {
+        if let State::Ahead(bin) = self.states[id as usize] {
+            self.wasted(id, bin);
+            self.states[id as usize] = State::Wrong(bin);
+        }
+    }
+
+    fn wasted(&mut self, id: Id, bin: Bin) {
+        let bytes = self.entries[id as usize].bytes;
+        self.rates.count(bin, false);
+        self.budget.wasted(bytes);
+        self.score.wasted_bytes += bytes;
+    }
+
+    /// What was guessed long ago and not loaded since was guessed wrongly.
+    fn expire(&mut self) {
+        while let Some(&(id, at)) = self.ahead.front()
+            && at + WRONG_AFTER < self.loads
+        {
+            self.ahead.pop_front();
+            if let State::Ahead(bin) = self.states[id as usize] {
+                self.wasted(id, bin);
+                self.states[id as usize] = State::Wrong(bin);
+            }
+        }
+    }
+
+    /// Makes the list of guesses anew, if it is old. `worth` says which are worth reading.
+    pub fn refresh(&mut self, worth: impl Fn(&Guess, u64) -> bool) {
+        if self.age.is_some_and(|age| age < STALE_AFTER) {
+            return;
+        }
+        self.age = Some(0);
+        self.next = 0;
+        for guess in self.guesses.drain(..) {
+            self.listed[guess.id as usize] = (0, Bin::NONE);
+        }
+        let Self { followers, successors, rates, states, guesses, listed, entries, .. } = self;
+        let mut add = |id: Id, bin: Bin, distance: i32, chance: u32| {
+            if states[id as usize] != State::New {
+                return;
+            }
+            let guess = Guess { id, confidence: rates.of(bin) * chance / CERTAIN, distance, bin };
+            let known = &mut listed[id as usize];
+            let bytes = entries[id as usize].bytes;
+            if guess.confidence > u32::from(known.0) && worth(&guess, bytes) {
+                *known = (guess.confidence as u16, bin);
+                guesses.push(guess);
+            }
+        };
+        followers.guesses(|id| states[id as usize] == State::Loaded, &mut add);
+        successors.guesses(entries.len() as u32, &mut add);
+        // Of several guesses of a file the surest is left.
+        guesses.retain(|guess| guess.confidence == u32::from(listed[guess.id as usize].0));
+        guesses.sort_unstable_by_key(|guess| (guess.distance, guess.id));
+    }
+
+    /// The guess that is needed first, among those for which `needed` is true. The others are not
+    /// looked at again before the next list.
+    pub fn next(&mut self, needed: impl Fn(Id, u32) -> bool) -> Option<Guess> {
+        while let Some(&guess) = self.guesses.get(self.next) {
+            let confidence = self.confidence(guess.id);
+            if confidence > 0 && needed(guess.id, confidence) {
+                return Some(guess);
+            }
+            self.next += 1;
+        }
+        None
+    }
+
+    /// Whether some recorded runs have `id` and others do not, and nothing says that this program
+    /// is about to load it.
+    #[must_use]
+    pub fn is_unlikely(&self, id: Id) -> bool {
+        self.uncommon[id as usize] && self.confidence(id) == 0
+    }
+
+    /// The guess that [`Prediction::next`] gave is not worth a read of its own for now.
+    pub fn skip(&mut self) {
+        self.next += 1;
+    }
+
+    /// How sure it is that `id` will be loaded, of [`CERTAIN`]; 0 if it is not in the list, or was
+    /// loaded or read ahead since.
+    #[must_use]
+    pub fn confidence(&self, id: Id) -> u32 {
+        self.listed[id as usize].0.into()
+    }
+
+    /// How much may be read ahead.
+    #[must_use]
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// What became of the guesses so far.
+    #[must_use]
+    pub fn score(&self) -> Score {
+        self.score
+    }
+
+    /// The model with what was learned since: this run is its newest.
+    #[must_use]
+    pub fn learned(&self) -> Model {
+        self.model.with_run(&self.loaded, self.rates.clone())
+    }
+}

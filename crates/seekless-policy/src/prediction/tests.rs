@@ -1,0 +1,196 @@
+use super::*;
+use crate::ErrorKind;
+use proptest::prelude::*;
+
+fn extents(count: u32) -> Arc<[Extent]> {
+    (0..count).map(|number| Extent { offset: u64::from(number) * 1000, bytes: 1000 }).collect()
+}
+
+fn follow(runs: &[Vec<Id>]) -> Prediction {
+    Prediction::new(Model::train(1000, runs), extents(1000)).unwrap()
+}
+
+/// What is guessed with this confidence or more, soonest first.
+fn guessed(prediction: &mut Prediction, least: u32) -> Vec<Id> {
+    prediction.age = None;
+    prediction.refresh(|guess, _| guess.confidence >= least);
+    prediction.guesses.iter().map(|guess| guess.id).collect()
+}
+
+#[test]
+fn what_all_runs_load_is_expected_before_the_first_load() {
+    let runs: Vec<Vec<Id>> = (0..4).map(|run| (0..100).chain([200 + run]).collect()).collect();
+    let mut prediction = follow(&runs);
+    assert_eq!(guessed(&mut prediction, CERTAIN / 2), (0..100).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_run_that_is_followed_is_believed_and_one_that_is_not_is_not() {
+    let (one, other) = ((0..300).collect(), (500..800).collect());
+    let mut prediction = follow(&[one, other]);
+    (0..100).for_each(|id| prediction.loaded(id));
+    let next = guessed(&mut prediction, 0);
+    let sure = |prediction: &Prediction, id| prediction.confidence(id);
+    assert!(next.contains(&100) && next.contains(&520));
+    assert!(sure(&prediction, 120) > sure(&prediction, 520), "this program was never there");
+    // It diverges: nothing that either run has.
+    (900..1000).for_each(|id| prediction.loaded(id));
+    // It comes back elsewhere, and is found again at once.
+    (500..560).for_each(|id| prediction.loaded(id));
+    let next = guessed(&mut prediction, 0);
+    assert_eq!(next.iter().find(|&&id| id >= 560), Some(&560));
+    assert!(sure(&prediction, 570) > 0);
+}
+
+#[test]
+fn files_of_a_run_are_expected_as_the_ones_before_them_were_taken() {
+    // The second run has files of its own between the common ones.
+    let common: Vec<Id> = (0..400).collect();
+    let own: Vec<Id> = (0..400).flat_map(|id| [id, 500 + id]).collect();
+    let after = |loads: &mut dyn Iterator<Item = Id>| {
+        let mut prediction = follow(&[common.clone(), own.clone()]);
+        loads.for_each(|id| prediction.loaded(id));
+        let _ = guessed(&mut prediction, 0);
+        (prediction.confidence(210), prediction.confidence(710))
+    };
+    let takes_none = after(&mut (0..200));
+    let takes_all = after(&mut (0..200).flat_map(|id| [id, 500 + id]));
+    assert!(
+        takes_all.1 > takes_none.1 && takes_none.0 > takes_none.1,
+        "{takes_all:?} {takes_none:?}"
+    );
+}
+
+#[test]
+fn what_was_guessed_is_counted_once_as_right_or_wrong() {
+    let mut prediction = follow(&[(0..50).collect(), (0..50).collect()]);
+    assert_eq!(guessed(&mut prediction, 1).len(), 50);
+    (0..4).for_each(|id| prediction.reads(id));
+    prediction.reads(999); // nobody guessed that
+    assert_eq!((prediction.score().files, prediction.score().bytes), (4, 4000));
+    prediction.loaded(0);
+    prediction.loaded(0);
+    prediction.gone_unused(1);
+    prediction.gone_unused(1);
+    let Score { used, used_bytes, wasted_bytes, .. } = prediction.score();
+    assert_eq!((used, used_bytes, wasted_bytes), (1, 1000, 1000));
+    assert_eq!(prediction.budget().unused_bytes(), 2000);
+    // The others are not loaded for long, and then one of them is after all.
+    (0..=WRONG_AFTER + 1).for_each(|_| prediction.loaded(60));
+    prediction.loaded(61);
+    assert_eq!(prediction.score().wasted_bytes, 3000);
+    prediction.loaded(2);
+    let Score { used, wasted_bytes, .. } = prediction.score();
+    assert_eq!((used, wasted_bytes), (2, 2000));
+}
+
+#[test]
+fn wrong_guesses_shrink_the_budget_and_right_ones_let_it_grow() {
+    let mut budget = Budget::default();
+    assert_eq!(budget.of(1 << 20), 1 << 20);
+    budget.wasted(4 << 20);
+    assert_eq!(budget.of(1 << 20), 1 << 18, "half of them were wrong");
+    budget.used(4 << 20);
+    assert!(budget.of(1 << 20) > 1 << 18);
+    (0..100).for_each(|_| budget.wasted(1 << 20));
+    assert!(budget.of(1 << 20) < 1 << 10);
+}
+
+#[test]
+fn what_was_learned_is_guessed_in_the_next_run() {
+    let mut prediction = follow(&[]);
+    assert_eq!(guessed(&mut prediction, 1), []);
+    (100..160).for_each(|id| prediction.loaded(id));
+    let learned = Model::from_bytes(&prediction.learned().to_bytes()).unwrap();
+    let mut prediction = Prediction::new(learned, extents(1000)).unwrap();
+    assert_eq!(guessed(&mut prediction, 1), (100..160).collect::<Vec<_>>());
+    assert!(Prediction::new(Model::train(1001, &[]), extents(1000)).is_none());
+}
+
+#[test]
+fn a_file_that_no_run_has_is_taken_to_be_followed_by_its_neighbours() {
+    let mut prediction = follow(&[(0..20).collect()]);
+    prediction.loaded(700);
+    let next = guessed(&mut prediction, 1);
+    assert!(next.contains(&701) && next.contains(&699), "{next:?}");
+}
+
+#[test]
+fn a_repeated_sequence_is_learned_while_the_program_runs() {
+    let mut prediction = follow(&[]);
+    for _ in 0..8 {
+        for id in [5, 900, 17, 333] {
+            prediction.loaded(id);
+        }
+    }
+    // 17 was let go.
+    prediction.evicted(17);
+    prediction.loaded(5);
+    prediction.loaded(900);
+    assert_eq!(guessed(&mut prediction, CERTAIN / 2), [17]);
+}
+
+#[test]
+fn a_model_of_another_version_or_with_a_flipped_bit_is_an_error() {
+    let model = Model::train(1000, &[(0..300).collect(), (100..500).rev().collect()]);
+    let bytes = model.to_bytes();
+    assert_eq!(Model::from_bytes(&bytes).unwrap(), model);
+    assert!(bytes.len() < 700 * 2 + 600, "{}", bytes.len());
+    for at in 0..bytes.len() {
+        let mut flipped = bytes.clone();
+        flipped[at] ^= 1 << (at % 8);
+        let error = Model::from_bytes(&flipped).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Model);
+        assert!(Model::from_bytes(&bytes[..at]).is_err());
+    }
+}
+
+/// Bytes with a checksum that is right.
+fn sealed(mut body: Vec<u8>) -> Vec<u8> {
+    let sum = crc32fast::hash(&body);
+    body.extend(sum.to_le_bytes());
+    body
+}
+
+proptest! {
+    #[test]
+    fn hostile_models_are_errors_or_models(tail in prop::collection::vec(any::<u8>(), 0..200)) {
+        let head = [b"SKLP\x01", &tail[..]].concat();
+        if let Ok(model) = Model::from_bytes(&sealed(head)) {
+            prop_assert!(model.runs().iter().flat_map(|run| run.iter()).all(|&id| id < model.entries()));
+        }
+    }
+
+    #[test]
+    fn any_model_comes_back(
+        runs in prop::collection::vec(prop::collection::vec(0u32..1000, 0..60), 0..20),
+    ) {
+        let model = Model::train(1000, &runs);
+        prop_assert_eq!(Model::from_bytes(&model.to_bytes()).unwrap(), model);
+    }
+
+    #[test]
+    fn any_loads_are_followed(
+        runs in prop::collection::vec(prop::collection::vec(0u32..100, 0..60), 0..5),
+        steps in prop::collection::vec((0u32..100, 0u8..6), 0..300),
+    ) {
+        let mut prediction = Prediction::new(Model::train(100, &runs), extents(100)).unwrap();
+        for (id, what) in steps {
+            match what {
+                0 => prediction.gone_unused(id),
+                1 => prediction.evicted(id),
+                2 => {
+                    prediction.refresh(|_, _| true);
+                    while let Some(guess) = prediction.next(|other, _| other != id) {
+                        prop_assert!(guess.confidence > 0 && guess.confidence <= CERTAIN);
+                        prediction.reads(guess.id);
+                        prop_assert!(prediction.is_ahead(guess.id));
+                    }
+                }
+                _ => prediction.loaded(id),
+            }
+            let Score { bytes, used_bytes, wasted_bytes, .. } = prediction.score();
+            prop_assert!(used_bytes + wasted_bytes <= bytes);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! A model as bytes.
+//!
+//! ```text
+//! "SKLP" | version 1 | entries | runs | run... | kinds | (guesses, right)... | CRC-32 of these
+//! run: loads | difference from the entry before, with its sign in the lowest bit...
+//! ```
+//!
+//! Numbers are LEB128, the CRC-32 is 4 bytes, little-endian.
+
+use super::model::{LOADS_MAX, Model, RUNS_MAX};
+use super::rates::{BINS, Count, Rates};
+use crate::id::Id;
+use crate::{Error, ErrorKind, Result};
+use std::sync::Arc;
+
+const MAGIC: &[u8; 4] = b"SKLP";
+const VERSION: u64 = 1;
+const CRC_BYTES: usize = 4;
+
+pub(super) fn write(model: &Model) -> Vec<u8> {
+    let mut bytes = MAGIC.to_vec();
+    for number in [VERSION, model.entries.into(), model.runs.len() as u64] {
+        put(&mut bytes, number);
+    }
+    for run in &model.runs {
+        put(&mut bytes, run.len() as u64);
+        let mut last = 0i64;
+        for &id in run.iter() {
+            let step = i64::from(id) - last;
+            put(&mut bytes, ((step << 1) ^ (step >> 63)) as u64);
+            last = id.into();
+        }
+    }
+    put(&mut bytes, BINS as u64);
+    for Count { guesses, right } in model.rates.0 {
+        put(&mut bytes, guesses.into());
+        put(&mut bytes, right.into());
+    }
+    let sum = crc32fast::hash(&bytes);
+    bytes.extend(sum.to_le_bytes());
+    bytes
+}
+
+fn put(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+pub(super) fn read(bytes: &[u8]) -> Result<Model> {
+    let (body, sum) = bytes
+        .split_last_chunk::<CRC_BYTES>()
+        .filter(|(body, _)| body.starts_with(MAGIC))
+        .ok_or_else(|| wrong("it is no model of a prediction"))?;
+    if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
+        return Err(wrong("its checksum does not match: the model is damaged"));
+    }
+    let mut from = From(&body[MAGIC.len()..]);
+    if from.number()? != VERSION {
+        return Err(wrong("its version is unknown: it was made by another release"));
+    }
+    let entries = u32::try_from(from.number()?).map_err(|_| wrong("it has too many entries"))?;
+    let count = from.count(RUNS_MAX, "runs")?;
+    let runs = (0..count).map(|_| from.run(entries)).collect::<Result<Vec<_>>>()?;
+    let rates = from.rates()?;
+    match from.0 {
+        [] => Ok(Model { entries, runs, rates }),
+        _ => Err(wrong("something follows its end")),
+    }
+}
+
+/// What has not been read yet.
+struct From<'a>(&'a [u8]);
+
+impl From<'_> {
+    fn number(&mut self) -> Result<u64> {
+        let mut number = 0u64;
+        for shift in (0..64).step_by(7) {
+            let (&byte, rest) = self.0.split_first().ok_or_else(|| wrong("it is cut short"))?;
+            self.0 = rest;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(wrong("a number in it is too large"))
+    }
+
+    /// A count of things that take a byte each at least.
+    fn count(&mut self, max: usize, what: &str) -> Result<usize> {
+        let number = self.number()?;
+        match usize::try_from(number) {
+            Ok(count) if count <= max.min(self.0.len()) => Ok(count),
+            _ => Err(wrong(&format!("it cannot have {number} {what}"))),
+        }
+    }
+
+    fn run(&mut self, entries: u32) -> Result<Arc<[Id]>> {
+        let count = self.count(LOADS_MAX, "loads in a run")?;
+        let mut run = Vec::with_capacity(count);
+        let mut last = 0i64;
+        for _ in 0..count {
+            let number = self.number()?;
+            let step = (number >> 1) as i64 ^ -((number & 1) as i64);
+            last = last
+                .checked_add(step)
+                .filter(|&id| (0..i64::from(entries)).contains(&id))
+                .ok_or_else(|| wrong("it names an entry that the archive cannot have"))?;
+            run.push(last as Id);
+        }
+        Ok(run.into())
+    }
+
+    fn rates(&mut self) -> Result<Rates> {
+        if self.number()? != BINS as u64 {
+            return Err(wrong("it counts other kinds of guesses"));
+        }
+        let mut rates = Rates::default();
+        for count in &mut rates.0 {
+            let (guesses, right) = (self.number()?, self.number()?);
+            if right > guesses || guesses > 1 << 20 {
+                return Err(wrong("more guesses came true in it than were made"));
+            }
+            *count = Count { guesses: guesses as u32, right: right as u32 };
+        }
+        Ok(rates)
+    }
+}
+
+fn wrong(message: &str) -> Error {
+    Error::new(ErrorKind::Model, format!("the prediction cannot be read: {message}"))
+}
